@@ -117,7 +117,6 @@ export interface EmbedContext {
   readonly model: Model;
   /** The alias of the parent row. */
   readonly parent: Sql;
-  /** Returns a new alias. */
   alias(): string;
   /** The relation that the embed reads. Undefined if it reads none. */
   readonly target: Relation | undefined;

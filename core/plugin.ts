@@ -379,7 +379,7 @@ export interface PluginContext {
   /** The counters that `/metrics` shows. */
   readonly counters: Counters;
   /** Problems that do not stop the api. The readiness check reports them. */
-  readonly troubles: HealthProblems;
+  readonly healthProblems: HealthProblems;
   /** Redirects all further log lines, including those of core. May be called only in `apply`; the last call wins. */
   logTo(target: Logger | AppLogger): void;
   /** The store for every value that outlives a request. */

@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import type { Socket } from "node:net";
 import { createCaches } from "./kernel/cache.ts";
 import { createOptionLoader } from "./engine/current-options.ts";
-import type { CurrentState } from "./engine/current.ts";
+import type { CurrentState } from "./engine/current-state.ts";
 import { createCounters, type Counters } from "./kernel/counters.ts";
 import { createDatabase, type Database } from "./engine/database/database.ts";
 import { isDatabaseError } from "./engine/database/pg-errors.ts";
@@ -12,13 +12,14 @@ import { withPluginName, buildErrorFields, findOrigin } from "./kernel/plugin-er
 import { guardHooks } from "./kernel/guard.ts";
 import { createHooks } from "./hooks.ts";
 import type { ApiMethods } from "./http/call.ts";
-import { createPendingBodies, createUploadWatch } from "./http/slow-uploads.ts";
+import { createPendingBodies } from "./http/pending-bodies.ts";
+import { createUploadWatch } from "./http/slow-uploads.ts";
 import type { AddedStep, AddedSurface } from "./http/exchange.ts";
 import { createPipeline, type HttpRequest, type Next } from "./http/pipeline.ts";
 import { createServers, type AnyServer } from "./http/servers.ts";
 import { createSendBacklog } from "./http/send-backlog.ts";
 import { createPluginContext, type SharedContext } from "./kernel/plugin-context.ts";
-import { createModelLoader } from "./engine/load.ts";
+import { createModelLoader } from "./engine/model-loader.ts";
 import { createForwardingLogger, createLogger } from "./kernel/logger.ts";
 import type { Model } from "./engine/model/model.ts";
 import type { Logger, ResolvedOptions } from "./kernel/options.ts";
@@ -87,7 +88,7 @@ export const relApi = (preset: Preset): RelApi => {
   const guard = guardHooks(hooks);
   const values = createSharedValues(registry.has, guard.watch);
   const counters = createCounters();
-  const troubles = createHealthProblems();
+  const healthProblems = createHealthProblems();
   const sources: OptionSource[] = [];
   const current: CurrentState = { options, model: undefined };
   const loadOptions = createOptionLoader({
@@ -96,7 +97,7 @@ export const relApi = (preset: Preset): RelApi => {
     settings,
     sources,
     logger,
-    troubles,
+    healthProblems,
     check,
   });
   const caches = createCaches("cache", { maxBytes: () => current.options.cacheBytes }, counters);
@@ -108,7 +109,7 @@ export const relApi = (preset: Preset): RelApi => {
     registry.sessions,
     connector,
     values.use("core", transactionSignal),
-    troubles,
+    healthProblems,
   );
   const loader = createModelLoader({
     loadOptions,
@@ -119,7 +120,7 @@ export const relApi = (preset: Preset): RelApi => {
     connector,
     logger,
     counters,
-    troubles,
+    healthProblems,
   });
   loader.onModel(caches.clear);
   loader.onModel(createTypeCheck(plugins, logger));
@@ -178,7 +179,7 @@ export const relApi = (preset: Preset): RelApi => {
     logger,
     registry,
     counters,
-    troubles,
+    healthProblems,
     logTo: forwardTo,
     caches,
     model: () => current.model ?? loader.requireModel(),

@@ -5,7 +5,7 @@ import type { Logger, RelApiOptions, ResolvedOptions } from "../kernel/options.t
 import { resolveOptions } from "../kernel/resolve-options.ts";
 import type { HealthProblems } from "../kernel/health-problems.ts";
 import type { OptionSource } from "../plugin.ts";
-import type { CurrentState } from "./current.ts";
+import type { CurrentState } from "./current-state.ts";
 import type { Query } from "./database/database.ts";
 
 interface OptionLoaderParts {
@@ -15,7 +15,7 @@ interface OptionLoaderParts {
   readonly settings: readonly Setting[];
   readonly sources: readonly OptionSource[];
   readonly logger: Logger;
-  readonly troubles: HealthProblems;
+  readonly healthProblems: HealthProblems;
   /** Throws if the options are invalid. */
   readonly check: (options: ResolvedOptions) => void;
 }
@@ -28,32 +28,32 @@ export const createOptionLoader = ({
   settings,
   sources,
   logger,
-  troubles,
+  healthProblems,
   check,
 }: OptionLoaderParts): ((query: Query) => Promise<ResolvedOptions>) => {
   let read = "{}";
   return async (query) => {
     if (sources.length === 0) return current.options;
     try {
-      let found: RelApiOptions = {};
-      for (const source of sources) found = { ...found, ...(await source.read(query)) };
-      const text = JSON.stringify(found);
+      let overrides: RelApiOptions = {};
+      for (const source of sources) overrides = { ...overrides, ...(await source.read(query)) };
+      const text = JSON.stringify(overrides);
       if (text === read) {
-        troubles.set("settings", undefined);
+        healthProblems.set("settings", undefined);
         return current.options;
       }
-      rejectFixedOptions(found, settings);
-      const next = resolveOptions({ ...preset, ...found }, settings);
+      rejectFixedOptions(overrides, settings);
+      const next = resolveOptions({ ...preset, ...overrides }, settings);
       check(next);
       read = text;
-      troubles.set("settings", undefined);
+      healthProblems.set("settings", undefined);
       return next;
     } catch (error) {
       if (!(error instanceof RelApiError) || error.code !== "preset") throw error;
       const names = sources.map(({ name }) => name).join(" or ");
       const what = `invalid settings in ${names}; keeping the previous settings`;
       logger.error(what, { reason: error.message });
-      troubles.set("settings", `${what}: ${error.message}`);
+      healthProblems.set("settings", `${what}: ${error.message}`);
       return current.options;
     }
   };

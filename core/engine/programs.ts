@@ -1,6 +1,6 @@
 /** Compiles plans and caches the programs by the contents of the plans. */
 import { defineQuestion, type Ask, type Caches } from "../kernel/cache.ts";
-import type { CurrentState } from "./current.ts";
+import type { CurrentState } from "./current-state.ts";
 import type { RelApiHooks } from "../hooks.ts";
 import type { Model } from "./model/model.ts";
 import type { Envelope, Plan } from "./plan/plan.ts";

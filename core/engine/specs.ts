@@ -193,7 +193,6 @@ interface DeclaredTypes extends AcceptedTypes {
   readonly operandType?: string;
 }
 
-/** Returns all types that a declaration mentions. */
 const listTypes = ({ types, exceptTypes = [], operandType }: DeclaredTypes): readonly string[] => [
   ...types,
   ...exceptTypes,

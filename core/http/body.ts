@@ -14,7 +14,8 @@ import {
   requestCancelled,
   type RelApiError,
 } from "../kernel/errors.ts";
-import type { PendingBody, UploadWatch } from "./slow-uploads.ts";
+import type { PendingBody } from "./pending-bodies.ts";
+import type { UploadWatch } from "./slow-uploads.ts";
 
 /** A request whose body the application may have parsed before. */
 type RequestWithBody = IncomingMessage & { readonly body?: unknown };

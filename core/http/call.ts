@@ -150,12 +150,12 @@ const readBodyText = (body: string | Uint8Array): string =>
   typeof body === "string" ? body : Buffer.from(body).toString();
 
 const joinHeaders = ({ headers }: Answer): Readonly<Record<string, string>> => {
-  const found: Record<string, string> = {};
+  const joinedHeaders: Record<string, string> = {};
   for (const [name, value] of headers) {
     const key = name.toLowerCase();
-    if (key !== "") found[key] = key in found ? `${found[key]}, ${value}` : value;
+    if (key !== "") joinedHeaders[key] = key in joinedHeaders ? `${joinedHeaders[key]}, ${value}` : value;
   }
-  return found;
+  return joinedHeaders;
 };
 
 /** @throws CallError for statuses from 400 on, and for streams @rule X-CALL-1 X-CALL-3 */

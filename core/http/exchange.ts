@@ -14,7 +14,6 @@ export interface Exchange {
   readonly query: string | undefined;
   /** Set by the authorize step. */
   readonly session: Session;
-  /** The credentials of the request. */
   readonly credentials: Credentials;
   /** Returns the first value of a request header; `name` is lower-case. */
   header(name: string): string | undefined;
@@ -33,11 +32,10 @@ export interface Exchange {
   readonly timings: ReadonlyMap<string, number>;
   /** The response headers of the surface that pages of other origins may read. */
   readonly exposedHeaders: readonly string[];
-  /** The surface that serves the request. */
+  /** The name of the surface that serves the request. */
   readonly surface: string;
   /** The requested operation, which the surface sets as soon as it is known. */
   operation: Operation | undefined;
-  /** The code of the error in the response. */
   errorCode: string | undefined;
   /** The identifier for log lines and responses, set by a plugin. */
   requestId: string | undefined;
@@ -98,7 +96,6 @@ export interface RequestRecord {
   readonly operation?: Operation | undefined;
   /** The HTTP status. Operations of a WebSocket have 200, or 400 if they failed. */
   readonly status: number;
-  /** The code of the error. */
   readonly errorCode?: string | undefined;
   /** The length of the body. */
   readonly bytes: number;

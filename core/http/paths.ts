@@ -3,7 +3,6 @@ import type { Logger } from "../kernel/options.ts";
 import { buildErrorFields, attributeError } from "../kernel/plugin-errors.ts";
 import type { AddedSurface } from "./exchange.ts";
 
-/** A path prefix of a surface. */
 interface PathPrefix {
   readonly prefix: string;
   readonly surface: AddedSurface;
@@ -13,7 +12,6 @@ interface PathPrefix {
 export interface Paths {
   /** The candidates for each complete path, including surfaces with a matching prefix. */
   readonly exact: ReadonlyMap<string, readonly PathPrefix[]>;
-  /** The prefixes. */
   readonly prefixes: readonly PathPrefix[];
 }
 

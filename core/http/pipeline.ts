@@ -5,8 +5,8 @@ import { internalError, RelApiError, pathNotFound } from "../kernel/errors.ts";
 import { withPluginName, buildErrorFields, attributeError } from "../kernel/plugin-errors.ts";
 import { countRefusal, urlTooLong } from "../kernel/limits.ts";
 import { hashPlan } from "../kernel/key.ts";
-import type { CurrentState } from "../engine/current.ts";
-import type { ModelLoader } from "../engine/load.ts";
+import type { CurrentState } from "../engine/current-state.ts";
+import type { ModelLoader } from "../engine/model-loader.ts";
 import type { Logger } from "../kernel/options.ts";
 import type { Credentials, Session } from "../kernel/session.ts";
 import type { Signal } from "../kernel/token.ts";
@@ -23,7 +23,8 @@ import type {
 } from "./exchange.ts";
 import { lingerAfter } from "./linger.ts";
 import { readPaths, type Paths } from "./paths.ts";
-import type { PendingBodies, UploadWatch } from "./slow-uploads.ts";
+import type { PendingBodies } from "./pending-bodies.ts";
+import type { UploadWatch } from "./slow-uploads.ts";
 import { RequestExchange, type ExchangeSettings } from "./request.ts";
 import { findMountPath } from "./request-headers.ts";
 import { hasHeader, writeAnswer } from "./respond.ts";
@@ -252,7 +253,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     const { request, response } = exchange;
     const { stream } = answered;
     let streaming: Promise<void> | void = undefined;
-    const given =
+    const trackedAnswer =
       stream === undefined
         ? answered
         : {
@@ -263,12 +264,12 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
               )()),
           };
     let bytes = 0;
-    let { status } = given;
-    if (given.isSent !== true) {
+    let { status } = trackedAnswer;
+    if (trackedAnswer.isSent !== true) {
       if (response.destroyed) return; // the client has disconnected
       const extra = extraHeaders(exchange);
       try {
-        bytes = writeAnswer(request, response, given, extra, sendBacklog);
+        bytes = writeAnswer(request, response, trackedAnswer, extra, sendBacklog);
       } catch (thrown) {
         if (response.headersSent) throw thrown;
         const replacement = answerError(exchange, thrown);

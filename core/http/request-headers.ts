@@ -7,11 +7,11 @@ export const decodeUtf8Header = (sent: string): string =>
 
 /** Yields the first value of each header, by lower-case name. */
 export function* listFirstHeaders(rawHeaders: readonly string[]): Iterable<readonly [name: string, value: string]> {
-  const seen = new Set<string>();
+  const seenNames = new Set<string>();
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = (rawHeaders[i] as string).toLowerCase(); // i is within its length
-    if (seen.has(name)) continue;
-    seen.add(name);
+    if (seenNames.has(name)) continue;
+    seenNames.add(name);
     yield [name, rawHeaders[i + 1] as string];
   }
 }

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import type { CredentialRules, Credentials, Session } from "../kernel/session.ts";
 import { createTextReader, decodeText, readBody, withoutByteOrderMark, type BodyLimits } from "./body.ts";
 import type { AddedSurface, Exchange } from "./exchange.ts";
-import type { PendingBodies, PendingBody } from "./slow-uploads.ts";
+import type { PendingBodies, PendingBody } from "./pending-bodies.ts";
 import { findCookie, listFirstHeaders } from "./request-headers.ts";
 
 export interface ExchangeSettings {
@@ -32,7 +32,6 @@ export class RequestExchange implements Exchange, Credentials {
   readonly query: string | undefined;
   /** The surface that serves the request. */
   readonly owner: AddedSurface;
-  /** The name of the surface. */
   readonly surface: string;
   readonly rules: CredentialRules | undefined;
   readonly isSocket = false;

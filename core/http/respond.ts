@@ -60,12 +60,12 @@ export const writeAnswer = (
 const writeHead = (response: ServerResponse, status: number, statusText: string, flat: readonly string[]): void => {
   if (response.writeHead === ServerResponse.prototype.writeHead)
     return void response.writeHead(status, statusText, flat as string[]); // it does not modify the array
-  const written = new Set<string>();
+  const writtenNames = new Set<string>();
   for (let i = 0; i + 1 < flat.length; i += 2) {
     const [name, value] = [flat[i], flat[i + 1]] as [string, string]; // i is within its length
-    if (written.has(name.toLowerCase())) response.appendHeader(name, value);
+    if (writtenNames.has(name.toLowerCase())) response.appendHeader(name, value);
     else response.setHeader(name, value);
-    written.add(name.toLowerCase());
+    writtenNames.add(name.toLowerCase());
   }
   response.writeHead(status, statusText);
 };

@@ -131,13 +131,13 @@ export const writePart = async (
 ): Promise<void> => {
   if (response.destroyed || response.write(part)) return;
   watchUnread(response);
-  const gone = new AbortController();
-  const abortWait = (): void => gone.abort();
+  const closeController = new AbortController();
+  const abortWait = (): void => closeController.abort();
   response.once("close", abortWait);
   try {
-    await once(response, "drain", { signal: gone.signal });
+    await once(response, "drain", { signal: closeController.signal });
   } catch (error) {
-    if (!gone.signal.aborted) throw error;
+    if (!closeController.signal.aborted) throw error;
   } finally {
     response.off("close", abortWait);
   }

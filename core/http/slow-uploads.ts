@@ -1,6 +1,5 @@
-/** The incoming bodies of all requests: the speed at which they arrive, and the memory of those whose requests are
- *  unanswered. The timeouts of Node measure no rate: `requestTimeout` ends a long upload that proceeds, and single bytes
- *  reset `socket.setTimeout`. */
+/** Ends requests whose bodies arrive too slowly. The timeouts of Node measure no rate: `requestTimeout`
+ *  ends a long upload that proceeds, and single bytes reset `socket.setTimeout`. */
 import type { IncomingMessage } from "node:http";
 
 export interface UploadWatch {
@@ -72,48 +71,5 @@ export const createUploadWatch = (patienceMs: number): UploadWatch => {
       return closed;
     },
     close: () => clearInterval(timer),
-  };
-};
-
-// --- bytes in memory -------------------------------------------------------------------------------------------------
-
-export interface PendingBodies {
-  /** Registers a request. */
-  open(): PendingBody;
-  /** The bytes of all requests in total. */
-  readonly bytes: number;
-}
-
-export interface PendingBody {
-  /** Adds to the size of the body. Returns false if the body exceeds the limit. */
-  grow(bytes: number): boolean;
-  /** Frees the bytes once the request is answered. */
-  release(): void;
-}
-
-/** A body up to this size is always accepted, so that large bodies cannot exclude small ones. */
-const SMALL_BYTES = 64 * 1024;
-
-/** A single pending body is accepted whatever `maxBytes` is. @rule R-BND-7 */
-export const createPendingBodies = (maxBytes: number): PendingBodies => {
-  let total = 0;
-  return {
-    open: () => {
-      let own = 0;
-      return {
-        grow: (bytes) => {
-          own += bytes;
-          total += bytes;
-          return own <= SMALL_BYTES || total <= maxBytes || total === own;
-        },
-        release: () => {
-          total -= own;
-          own = 0;
-        },
-      };
-    },
-    get bytes() {
-      return total;
-    },
   };
 };

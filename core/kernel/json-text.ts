@@ -84,11 +84,11 @@ export const createJsonArray = (count?: number) => {
   return {
     /** Returns the number of bytes so far. */
     add: (element: string): number => {
-      const room = length + MAX_BYTES_PER_CHARACTER * element.length + ",]".length;
+      const neededBytes = length + MAX_BYTES_PER_CHARACTER * element.length + ",]".length;
       added++;
-      if (room > bytes.length) {
+      if (neededBytes > bytes.length) {
         const growth = count === undefined ? GROWTH : Math.max(GROWTH, count / added);
-        const larger = Buffer.allocUnsafeSlow(Math.ceil(growth * room));
+        const larger = Buffer.allocUnsafeSlow(Math.ceil(growth * neededBytes));
         bytes.copy(larger, 0, 0, length);
         bytes = larger;
       }

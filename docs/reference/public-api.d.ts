@@ -1310,7 +1310,7 @@ export type Predicate = {
     readonly from: QualifiedName;
     readonly where?: Predicate;
 } | {
-    readonly kind: "beyond";
+    readonly kind: "keyset";
     readonly order: readonly OrderBy[];
     readonly values: readonly (ValueRef | null)[];
 } | {
@@ -2523,7 +2523,7 @@ export interface PluginContext {
     readonly logger: Logger;
     readonly registry: Registry;
     readonly counters: Counters;
-    readonly troubles: HealthProblems;
+    readonly healthProblems: HealthProblems;
     logTo(target: Logger | AppLogger): void;
     readonly caches: Caches;
     model(): Model;
@@ -2721,10 +2721,10 @@ export interface Bus {
 }
 export declare const busService: import("../../core/index.ts").ServiceToken<Bus>;
 export interface BusHandlers {
-    heard(topic: string, text: string): void;
-    up(): void;
-    missed(topic: string): void;
-    down(reason: string): void;
+    onMessage(topic: string, text: string): void;
+    onConnect(): void;
+    onMissed(topic: string): void;
+    onDisconnect(reason: string): void;
 }
 export interface BusTransport {
     readonly maxBytes: number;
@@ -2912,97 +2912,6 @@ interface OrderingSpec {
     readonly graphql?: string | false;
 }
 
-// --- plugins/graphql/build.d.ts
-export interface GqlTypeExtension {
-    readonly scope: GqlScope;
-    readonly relation?: Relation;
-    readonly value?: GqlValueType;
-}
-export interface GqlField {
-    readonly config: GraphQLFieldConfig<unknown, unknown> | GraphQLInputFieldConfig;
-    readonly toPlan: GqlPart;
-}
-export type GqlFields = Readonly<Record<string, GqlField>>;
-export interface GqlFieldContext {
-    readonly scope: GqlScope;
-    readonly typeName: string;
-    readonly model: Model;
-    readonly role: string;
-    readonly relation?: Relation;
-    readonly routine?: Routine;
-    readonly computedField?: GqlComputedField;
-    readonly value?: GqlValueType;
-    readonly fn?: string;
-    readonly build: GqlBuild;
-}
-export interface GqlVariant {
-    readonly name: string;
-    readonly takesUnknownVariables?: true;
-    fields(fields: GqlFields, context: GqlFieldContext): GqlFields;
-    interfaces?(context: GqlFieldContext): readonly GraphQLInterfaceType[];
-}
-export interface GqlTypeSpec extends Omit<GqlFieldContext, "typeName" | "model" | "role" | "build"> {
-    readonly name: string;
-    readonly description?: string | null;
-    readonly isOptional?: boolean;
-}
-export interface GqlEnumSpec {
-    readonly name: string;
-    readonly description?: string | null;
-    readonly relation?: Relation;
-    readonly values: () => readonly {
-        readonly name: string;
-        readonly value: unknown;
-        readonly part: GqlPart;
-        readonly description?: string | null;
-    }[];
-}
-export interface GqlRowsField {
-    readonly description: string;
-    readonly args?: Readonly<Record<string, GraphQLArgumentConfig>>;
-    readonly transformRead: (read: Read, context: GqlSelectionContext) => Read;
-}
-export type GqlRootName = "query" | "mutation" | "subscription";
-export interface GqlBuild {
-    readonly schema: RoleSchema;
-    readonly catalog: GqlCatalog;
-    readonly access: GqlRoleAccess;
-    table(relation: QualifiedName): GqlTable | undefined;
-    rights(table: GqlTable): GqlTableRights;
-    mayHideRows(table: GqlTable): boolean;
-    typeName(...words: readonly (string | GqlNamePart)[]): string;
-    rowType(table: GqlTable): GraphQLObjectType | undefined;
-    mutationResponse(table: GqlTable): GraphQLObjectType | undefined;
-    aggregateFields(table: GqlTable): GraphQLObjectType | undefined;
-    aggregateFunctions(): readonly {
-        readonly fn: string;
-        readonly name: string;
-        of(value: GqlValueType): GqlValueType | undefined;
-    }[];
-    orderDirection(): GraphQLEnumType | undefined;
-    listArguments(table: GqlTable): Readonly<Record<string, GraphQLArgumentConfig>>;
-    rowsField(table: GqlTable, own: GqlRowsField): GqlField | undefined;
-    boolExp(table: GqlTable): GraphQLInputObjectType | undefined;
-    updates(table: GqlTable): GraphQLInputObjectType | undefined;
-    relatedInsert(table: GqlTable, isToOne: boolean): GraphQLInputObjectType | undefined;
-    updateOperators(table: GqlTable): GqlFields;
-    rootName(...words: readonly (string | GqlNamePart)[]): string;
-    sharedTypeName(...words: readonly (string | GqlNamePart)[]): string;
-    bareTypeName(...words: readonly (string | GqlNamePart)[]): string;
-    predicateTypeName(...words: readonly (string | GqlNamePart)[]): string;
-    fieldName(...words: readonly (string | GqlNamePart)[]): string;
-    enumValue(name: string): string;
-    object(spec: GqlTypeSpec): GraphQLObjectType | undefined;
-    inputObject(spec: GqlTypeSpec): GraphQLInputObjectType | undefined;
-    enumeration(spec: GqlEnumSpec): GraphQLEnumType | undefined;
-    valueOutput(value: GqlValueType): GraphQLOutputType;
-    valueInput(value: GqlValueType): GraphQLInputType;
-    comparison(value: GqlValueType): GraphQLInputObjectType | undefined;
-    valueType(type: number | string, isNullable?: boolean): GqlValueType | undefined;
-    argumentType(type: number): GqlValueType | undefined;
-    columnValue(column: GqlColumn): GqlValueType | undefined;
-}
-
 // --- plugins/graphql/catalog-types.d.ts
 export type GqlRootFieldName = "select" | "select_by_pk" | "select_aggregate" | "insert" | "insert_one" | "update" | "update_by_pk" | "update_many" | "delete" | "delete_by_pk";
 export interface GqlRootFieldEntry {
@@ -3166,6 +3075,97 @@ export interface EncodedErrors {
 
 // --- plugins/graphql/endpoints.d.ts
 export declare const restEndpoints: import("../../core/plugin.ts").Plugin;
+
+// --- plugins/graphql/field-types.d.ts
+export interface GqlTypeExtension {
+    readonly scope: GqlScope;
+    readonly relation?: Relation;
+    readonly value?: GqlValueType;
+}
+export interface GqlField {
+    readonly config: GraphQLFieldConfig<unknown, unknown> | GraphQLInputFieldConfig;
+    readonly toPlan: GqlPart;
+}
+export type GqlFields = Readonly<Record<string, GqlField>>;
+export interface GqlFieldContext {
+    readonly scope: GqlScope;
+    readonly typeName: string;
+    readonly model: Model;
+    readonly role: string;
+    readonly relation?: Relation;
+    readonly routine?: Routine;
+    readonly computedField?: GqlComputedField;
+    readonly value?: GqlValueType;
+    readonly fn?: string;
+    readonly build: GqlBuild;
+}
+export interface GqlVariant {
+    readonly name: string;
+    readonly takesUnknownVariables?: true;
+    fields(fields: GqlFields, context: GqlFieldContext): GqlFields;
+    interfaces?(context: GqlFieldContext): readonly GraphQLInterfaceType[];
+}
+export interface GqlTypeSpec extends Omit<GqlFieldContext, "typeName" | "model" | "role" | "build"> {
+    readonly name: string;
+    readonly description?: string | null;
+    readonly isOptional?: boolean;
+}
+export interface GqlEnumSpec {
+    readonly name: string;
+    readonly description?: string | null;
+    readonly relation?: Relation;
+    readonly values: () => readonly {
+        readonly name: string;
+        readonly value: unknown;
+        readonly part: GqlPart;
+        readonly description?: string | null;
+    }[];
+}
+export interface GqlRowsField {
+    readonly description: string;
+    readonly args?: Readonly<Record<string, GraphQLArgumentConfig>>;
+    readonly transformRead: (read: Read, context: GqlSelectionContext) => Read;
+}
+export type GqlRootName = "query" | "mutation" | "subscription";
+export interface GqlBuild {
+    readonly schema: RoleSchema;
+    readonly catalog: GqlCatalog;
+    readonly access: GqlRoleAccess;
+    table(relation: QualifiedName): GqlTable | undefined;
+    rights(table: GqlTable): GqlTableRights;
+    mayHideRows(table: GqlTable): boolean;
+    typeName(...words: readonly (string | GqlNamePart)[]): string;
+    rowType(table: GqlTable): GraphQLObjectType | undefined;
+    mutationResponse(table: GqlTable): GraphQLObjectType | undefined;
+    aggregateFields(table: GqlTable): GraphQLObjectType | undefined;
+    aggregateFunctions(): readonly {
+        readonly fn: string;
+        readonly name: string;
+        of(value: GqlValueType): GqlValueType | undefined;
+    }[];
+    orderDirection(): GraphQLEnumType | undefined;
+    listArguments(table: GqlTable): Readonly<Record<string, GraphQLArgumentConfig>>;
+    rowsField(table: GqlTable, own: GqlRowsField): GqlField | undefined;
+    boolExp(table: GqlTable): GraphQLInputObjectType | undefined;
+    updates(table: GqlTable): GraphQLInputObjectType | undefined;
+    relatedInsert(table: GqlTable, isToOne: boolean): GraphQLInputObjectType | undefined;
+    updateOperators(table: GqlTable): GqlFields;
+    rootName(...words: readonly (string | GqlNamePart)[]): string;
+    sharedTypeName(...words: readonly (string | GqlNamePart)[]): string;
+    bareTypeName(...words: readonly (string | GqlNamePart)[]): string;
+    predicateTypeName(...words: readonly (string | GqlNamePart)[]): string;
+    fieldName(...words: readonly (string | GqlNamePart)[]): string;
+    enumValue(name: string): string;
+    object(spec: GqlTypeSpec): GraphQLObjectType | undefined;
+    inputObject(spec: GqlTypeSpec): GraphQLInputObjectType | undefined;
+    enumeration(spec: GqlEnumSpec): GraphQLEnumType | undefined;
+    valueOutput(value: GqlValueType): GraphQLOutputType;
+    valueInput(value: GqlValueType): GraphQLInputType;
+    comparison(value: GqlValueType): GraphQLInputObjectType | undefined;
+    valueType(type: number | string, isNullable?: boolean): GqlValueType | undefined;
+    argumentType(type: number): GqlValueType | undefined;
+    columnValue(column: GqlColumn): GqlValueType | undefined;
+}
 
 // --- plugins/graphql/get.d.ts
 export declare const graphqlGet: import("../../core/plugin.ts").Plugin;
@@ -3398,7 +3398,7 @@ export type GqlPart = {
     readonly kind: "update-operator";
     readonly operator: UpdateOperatorSpec;
 } | {
-    readonly kind: "further";
+    readonly kind: "update-additions";
     readonly writes: (input: GqlInput, writing: GqlWriting) => GqlUpdateAdditions | undefined;
 } | {
     readonly kind: "own";
@@ -4558,7 +4558,7 @@ export interface BodyFrame {
 }
 export interface StreamedBody {
     readonly receiver: ValueReceiver;
-    addTo(answer: Answer, around?: BodyFrame): Answer;
+    attachTo(answer: Answer, frame?: BodyFrame): Answer;
 }
 export interface StreamedAnswers {
     readonly aboveBytes: number;

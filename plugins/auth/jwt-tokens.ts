@@ -108,11 +108,11 @@ const createTokenScheme = (context: PluginContext): TokenScheme => {
       closeKeys(state);
       state = next;
       verifiedTokens.clear();
-      context.troubles.set("token settings", undefined);
+      context.healthProblems.set("token settings", undefined);
     } catch (error) {
       if (!(error instanceof RelApiError)) throw error;
       context.logger.error("invalid token settings; keeping the previous settings", { reason: error.message });
-      context.troubles.set("token settings", `${error.message}; keeping the previous settings`);
+      context.healthProblems.set("token settings", `${error.message}; keeping the previous settings`);
     }
   });
 

@@ -292,11 +292,11 @@ const parseMappedClaim = (claim: string, source: Json): MappedClaim["from"] => {
 
 /** Refuses two configurations for the same tokens, because a token must have one configuration. @rule G-AUTH-12 */
 const rejectDuplicateConfigurations = (configurations: readonly TokenConfiguration[]): void => {
-  const taken = new Set<string>();
+  const takenClaims = new Set<string>();
   for (const { location, issuer } of configurations) {
     const key = JSON.stringify([location, issuer ?? null]);
-    if (taken.has(key))
+    if (takenClaims.has(key))
       throw new KeyError("has two configurations that read tokens from the same place, of the same issuer");
-    taken.add(key);
+    takenClaims.add(key);
   }
 };

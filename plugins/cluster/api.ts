@@ -31,13 +31,13 @@ export const busService = defineService<Bus>("bus");
 
 /** The callbacks of a transport. */
 export interface BusHandlers {
-  heard(topic: string, text: string): void;
+  onMessage(topic: string, text: string): void;
   /** Called when the transport is connected and has its subscriptions. Earlier messages may have been lost. */
-  up(): void;
+  onConnect(): void;
   /** Called when the transport has subscribed to the topic. Earlier messages may have been lost. */
-  missed(topic: string): void;
+  onMissed(topic: string): void;
   /** Called when the connection is lost. The transport reconnects by itself. */
-  down(reason: string): void;
+  onDisconnect(reason: string): void;
 }
 
 /** A connection to the server that passes messages on. */

@@ -1,5 +1,5 @@
-/** The types and tokens that the GraphQL surface offers to other plugins: names of fields, tables and rights, the
- *  context of a `buildGqlField` tap, and the engine. */
+/** The types and tokens of the GraphQL surface for other plugins: served tables and rights, the context of
+ *  `buildGqlField` taps, and the engine. */
 import { SyncBailHook, SyncHook, SyncWaterfallHook } from "tapable";
 import {
   defineService,
@@ -14,7 +14,7 @@ import type { RoleSchema } from "./role-schema.ts";
 import type { GqlDirective } from "./directives.ts";
 
 export type * from "./part-kinds.ts";
-export type * from "./build.ts";
+export type * from "./field-types.ts";
 export type * from "./parts.ts";
 export type * from "./role-schema.ts";
 export type { GqlDirective } from "./directives.ts";

@@ -95,7 +95,6 @@ export interface GqlMetadata {
 /** A column that the GraphQL surface serves. @experimental */
 export interface GqlColumn {
   readonly column: Column;
-  /** The name of the column's field. */
   readonly name: string;
   /** The description of the column. Null for no description. */
   readonly comment: string | null;

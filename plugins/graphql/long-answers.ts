@@ -102,7 +102,7 @@ export const createRequestRunner = (
       // HTTP/1.0 has no chunks with lengths, so a truncated gzip body would look complete
       const isZipped = mayZip && exchange.request.httpVersion !== "1.0";
       const headed = isZipped ? addGzipHeaders(answer) : answer;
-      return long.streamed.addTo(headed, { ...long.frame, isZipped });
+      return long.streamed.attachTo(headed, { ...long.frame, isZipped });
     }
     if (!("gzip" in long)) return compressAnswer(exchange, { ...answer, body: long });
     return mayZip ? { ...addGzipHeaders(answer), body: await long.gzip() } : { ...answer, body: await long.plain() };

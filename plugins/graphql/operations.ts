@@ -16,7 +16,7 @@ import type { ArrivingBody, LongBodyHandler, ValueReceiver } from "../speed/api.
 import type { ReadDirectives } from "./directives.ts";
 import type { EncodedErrors } from "./encode-error.ts";
 import type { GqlCallContext, GqlLoadedRow } from "./parts.ts";
-import type { GqlVariant } from "./build.ts";
+import type { GqlVariant } from "./field-types.ts";
 import type { Parts } from "./role-schema.ts";
 import type { GqlCustomization } from "./catalog-types.ts";
 import type { Names } from "./types/names.ts";
@@ -133,8 +133,8 @@ export interface GqlLoad extends Pick<GqlCall, "origin" | "path"> {
 
 /** The parts of the `data` object, in order of selection. @experimental */
 export type GqlOutput =
-  /** a known JSON text: `__typename`, or a write that affects no rows; that of introspection is made on demand, and
-   *  `pieces` writes it in time slices */
+  /** A known JSON text: `__typename`, or a write that affects no rows. The text of introspection is made on demand, and
+   *  `pieces` writes it in time slices. */
   | { readonly as: string; readonly text: string }
   | { readonly as: string; readonly text: string; readonly pieces: () => Parts }
   /** the body of a step is the value */
@@ -152,7 +152,6 @@ export type GqlOutput =
 export interface GqlSender {
   /** The HTTP request, or the upgrade request of the WebSocket. */
   readonly request: IncomingMessage;
-  /** The number of requests in the batch. */
   readonly batchSize?: number;
 }
 

@@ -114,7 +114,7 @@ export type GqlPart =
   | { readonly kind: "update-operator"; readonly operator: UpdateOperatorSpec }
   /** A plugin's own argument of updates, and field of `T_updates`. @rule X-GQL-10 */
   | {
-      readonly kind: "further";
+      readonly kind: "update-additions";
       readonly writes: (input: GqlInput, writing: GqlWriting) => GqlUpdateAdditions | undefined;
     }
   /** A field of a plugin's own inputs (`input`), which the plugin reads. */
@@ -250,15 +250,15 @@ export interface GqlSelected {
   /** The response name of the member. */
   readonly as: string;
   readonly name: string;
-  /** The key of the value in the result: the field name, or another key if the field has arguments, because it may be
-   *  selected several times. */
+  /** The key of the value in the result. It is the field name, except for a field with arguments, which may be selected
+   *  several times. */
   readonly key: string;
   /** The coerced arguments, as for the field itself. */
   readonly arguments: Readonly<Record<string, Json>>;
   readonly selection: readonly GqlSelected[];
 }
 
-// --- further writes of updates -------------------------------------------------------------------------------------
+// --- additional writes of updates ----------------------------------------------------------------------------------
 
 /** A value in the document or of a variable. Reading the value makes it a part of the plan. @experimental */
 export interface GqlInput {

@@ -35,7 +35,7 @@ import { planOperation, getRootType, type OperationTemplate } from "./plan/opera
 import type { StepTemplate } from "./plan/writes.ts";
 import { BOUND_SHARE, createBudget, tooMuchBound, type Planner } from "./plan/planner.ts";
 import type { Caller, Schemas } from "./schema.ts";
-import type { GqlVariant } from "./build.ts";
+import type { GqlVariant } from "./field-types.ts";
 import type { RoleSchema } from "./role-schema.ts";
 import { checkGqlDocumentHook } from "./api.ts";
 import type { GqlOperation, GqlRequest, GqlSender, GqlStep, ValidatedDocument } from "./operations.ts";
@@ -70,7 +70,7 @@ class OperationSource implements DocumentSource, WithVariables {
   readonly operationName: string | undefined;
   readonly session: Session;
   readonly model: Model;
-  private readonly given: GqlRequest["variables"];
+  private readonly sentVariables: GqlRequest["variables"];
   private readonly takesUnknown: boolean | undefined;
   private values: VariableValues | undefined;
 
@@ -79,7 +79,7 @@ class OperationSource implements DocumentSource, WithVariables {
     this.operationName = operationName;
     this.session = session;
     this.model = model;
-    this.given = variables;
+    this.sentVariables = variables;
     this.takesUnknown = takesUnknown;
   }
 
@@ -89,7 +89,7 @@ class OperationSource implements DocumentSource, WithVariables {
 
   /** Reads the declared variables, which are `variables` from then on. @throws RelApiError G-VAR-1, 3, 4, 5, 10 */
   read(declared: DeclaredVariables): VariableValues {
-    return (this.values ??= readVariables(declared, this.given, this.takesUnknown));
+    return (this.values ??= readVariables(declared, this.sentVariables, this.takesUnknown));
   }
 }
 
@@ -173,13 +173,13 @@ const fillOperation = (
   keep: GqlOperation["cachePlan"],
 ): GqlOperation => {
   const { kind, directives, access, plans, outputs, isIntrospecting } = template;
-  let room = limits.maxVariablesBytes * BOUND_SHARE;
+  let remainingBytes = limits.maxVariablesBytes * BOUND_SHARE;
   const fillAll = (sources: readonly ValueSource[]): readonly SentValue[] => {
     const values: SentValue[] = [];
     for (const source of sources) {
       const value = computeBoundValue(source, variables);
-      room -= getBoundValue(value)?.length ?? 0;
-      if (room < 0) throw tooMuchBound(limits);
+      remainingBytes -= getBoundValue(value)?.length ?? 0;
+      if (remainingBytes < 0) throw tooMuchBound(limits);
       values.push(value);
     }
     return values;

@@ -8,7 +8,6 @@ import { nameJsonKind } from "./coerce/leaf.ts";
 const JSON_TYPE = "application/json";
 const RESPONSE_TYPE = "application/graphql-response+json";
 
-/** The format of a response. */
 export interface ResponseForm {
   readonly type: typeof JSON_TYPE | typeof RESPONSE_TYPE;
   /** True if `GRAPHQL_OVER_HTTP` is on. */

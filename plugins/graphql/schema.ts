@@ -23,7 +23,7 @@ import { buildRoleSchema, type PreparableSchema } from "./types/builder.ts";
 import { findAccess } from "./types/rights.ts";
 import { createCatalog, type Catalog } from "./types/catalog.ts";
 import { createValueTypes, type ValueTypes } from "./types/values.ts";
-import type { GqlVariant } from "./build.ts";
+import type { GqlVariant } from "./field-types.ts";
 import type { RoleSchema } from "./role-schema.ts";
 import { liveQueriesService } from "../live/api.ts";
 

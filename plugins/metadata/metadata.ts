@@ -98,13 +98,13 @@ export const metadataLoader = definePlugin({
       try {
         if (proposed !== undefined) document = readDocument(proposed.raw, note, served);
         else document = lastDocument = readDocument((await loadMetadata(metadata)).raw, note, served);
-        context.troubles.set("metadata", undefined);
+        context.healthProblems.set("metadata", undefined);
       } catch (error) {
         if (lastDocument === undefined || proposed !== undefined) throw error;
         document = lastDocument;
         const message = `failed to load the new metadata; keeping the previous metadata: ${error instanceof Error ? error.message : String(error)}`;
         note(message);
-        context.troubles.set("metadata", message);
+        context.healthProblems.set("metadata", message);
       }
       const names = context.use(graphqlService)?.createNames(
         readCustomization(document.customization, () => undefined), // the plugin "metadata" reports its errors

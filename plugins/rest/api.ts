@@ -37,7 +37,6 @@ export interface RestLive {
    * Plans the read of a GET of the relation with a plain JSON body. Called again after each reload. @throws RelApiError
    */
   plan(exchange: Exchange, target: RouteTarget): Pick<Execution, "schema" | "programs" | "settings" | "isolation">;
-  /** Encodes the body of an error. */
   encodeError(error: unknown, exchange: Exchange): string;
 }
 

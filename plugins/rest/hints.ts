@@ -110,20 +110,20 @@ const buildParameterHint = (
   if (grammar.operators.has(operator)) return behind === "" ? FILTER : operator === "in" ? LIST : null;
   const operators = behind === "" ? [] : findClosestNames(operator, grammar.operators.keys());
   if (operators.length > 0) return `Perhaps you meant the operator ${joinWithOr(operators)} instead of '${operator}'`;
-  const written = `${parameter}=${value}`;
-  return !isShown(written) ? FILTER : `A filter has an operator: perhaps you meant ${parameter}=eq.${value}`;
+  const filterText = `${parameter}=${value}`;
+  return !isShown(filterText) ? FILTER : `A filter has an operator: perhaps you meant ${parameter}=eq.${value}`;
 };
 
 /** Suggests `return=minimal` for `retrun=minimal`. @rule R-HNT-4 */
 const buildPreferenceHint = ({ preferences }: Grammar, item: string): string | undefined => {
   const at = item.indexOf("=");
-  const written = at === -1 ? item : item.slice(0, at);
-  const name = preferences.has(written) ? written : findClosestNames(written, preferences.keys())[0];
+  const sentName = at === -1 ? item : item.slice(0, at);
+  const name = preferences.has(sentName) ? sentName : findClosestNames(sentName, preferences.keys())[0];
   const values = name === undefined ? undefined : preferences.get(name)?.values;
   if (name === undefined || values === undefined) return undefined;
   const value = at === -1 ? "" : item.slice(at + 1);
   if (typeof values === "function")
-    return name === written || value === "" ? undefined : `perhaps you meant ${name}=${value}`;
+    return name === sentName || value === "" ? undefined : `perhaps you meant ${name}=${value}`;
   const near = values.includes(value) ? value : findClosestNames(value, values)[0];
   return near === undefined ? `${name} takes ${values.join(", ")}` : `perhaps you meant ${name}=${near}`;
 };

@@ -266,7 +266,6 @@ export interface RequestTarget {
   readonly path: string;
 }
 
-/** A route match. */
 export interface RouteMatch extends RequestTarget {
   /** The target. Undefined for an unknown relation. */
   readonly target: RestTarget | undefined;
@@ -284,7 +283,6 @@ export interface ParsedRequest extends RequestTarget {
   readonly query: ParsedQuery;
   readonly hasMarks: boolean;
   readonly preferences: Preferences;
-  /** The end of the transaction. */
   readonly end: TransactionEnd;
   readonly window: Window;
   /** The rows of the root. Undefined if the request has a `Range` header. */
@@ -306,7 +304,6 @@ export type SlotPositions = readonly (readonly [at: number, value: number])[];
 export interface RequestSource extends SessionSource {
   readonly exchange: Exchange;
   readonly model: Model;
-  /** The `Prefer` header. */
   readonly prefer: string | undefined;
   /** The query string with marks. Undefined if it is read as it is. */
   readonly template: QueryTemplate | undefined;
@@ -325,7 +322,6 @@ export interface RestRequest extends ParsedRequest {
   /** The values of the marks in `query`. */
   readonly filterValues: readonly string[];
   readonly range: RootRange;
-  /** The `Accept` header. */
   readonly accept: string | undefined;
 }
 
@@ -416,7 +412,6 @@ export interface ResolvedRead {
 /** The media type of a response. */
 export type MediaChoice = Required<ChosenMedia>;
 
-/** The result of planning a request. */
 export interface PlannedRequest extends Planned {
   readonly media: MediaChoice;
   /** The preferences that the plan honours. */

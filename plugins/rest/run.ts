@@ -104,7 +104,7 @@ export const runPrepared = async <Made extends PlannedRequest>(
     applied: appliedPreferences,
     legacyNames,
   });
-  return streamedBody?.addTo(answer) ?? answer;
+  return streamedBody?.attachTo(answer) ?? answer;
 };
 
 const SERIALIZATION_FAILURE = "40001";

@@ -116,7 +116,6 @@ export const restLimits = [
   }),
 ] as const;
 
-/** Settings of `rest-rpc`. */
 export const rpcSettings = [
   defineSetting({
     name: "dbHoistedTxSettings",
@@ -128,7 +127,6 @@ export const rpcSettings = [
   }),
 ] as const;
 
-/** Settings of `openapi`. */
 export const openapiSettings = [
   defineSetting({
     name: "openapiSecurityActive",
@@ -145,7 +143,6 @@ export const openapiSettings = [
   }),
 ] as const;
 
-/** Settings of `etag`. */
 export const etagSettings = [
   defineSetting({
     name: "etags",

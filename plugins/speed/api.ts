@@ -32,7 +32,7 @@ export interface ArrivingBody {
   discard(): void;
 }
 
-/** The bytes that are written around a body. @experimental */
+/** The bytes before and after a body. @experimental */
 export interface BodyFrame {
   readonly before: Buffer;
   readonly after: Buffer;
@@ -43,8 +43,8 @@ export interface BodyFrame {
 /** A long body on its way to the client. @experimental */
 export interface StreamedBody {
   readonly receiver: ValueReceiver;
-  /** Returns the answer with this body. */
-  addTo(answer: Answer, around?: BodyFrame): Answer;
+  /** Returns the answer with this body, between the bytes of `frame`. */
+  attachTo(answer: Answer, frame?: BodyFrame): Answer;
 }
 
 /** The streaming of long bodies, for the surfaces. @experimental */

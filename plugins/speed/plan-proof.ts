@@ -180,7 +180,7 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
         return isProvenRelationship(relation, given.relationship);
       case "exists":
         return findRelation(model, given.from)?.provenAccess !== undefined;
-      case "beyond":
+      case "keyset":
         return KEYSET_COMPARISONS.every((name) => !model.shadowedNames.has(name));
       case "keys":
         return !model.shadowedNames.has("=") && given.columns.every((name) => isProvenColumn(relation, name));

@@ -27,7 +27,7 @@ interface CommandApi {
   readonly warnings: readonly string[];
 }
 
-/** The message that core logs when the first load of the schema fails (`core/engine/load.ts`). */
+/** The message that core logs when the first load of the schema fails (`core/engine/model-loader.ts`). */
 const LOAD_FAILED = "failed to load the schema";
 
 const formatMessage = (message: string, fields?: Readonly<Record<string, unknown>>): string => {

@@ -2,7 +2,7 @@
 import type { Writable } from "node:stream";
 import { definePlugin } from "../../core/index.ts";
 
-const TROUBLE_MS = 60_000;
+const PROBLEM_MS = 60_000;
 
 const streams = [
   ["stdout", process.stdout],
@@ -22,9 +22,9 @@ export const lostLog = definePlugin({
       const about = `log on ${name}`;
       let timer: NodeJS.Timeout | undefined;
       const onLost = (error: NodeJS.ErrnoException): void => {
-        context.troubles.set(about, `it cannot be written: ${error.code ?? error.message}`);
+        context.healthProblems.set(about, `it cannot be written: ${error.code ?? error.message}`);
         clearTimeout(timer);
-        timer = setTimeout(() => context.troubles.set(about, undefined), TROUBLE_MS);
+        timer = setTimeout(() => context.healthProblems.set(about, undefined), PROBLEM_MS);
         timer.unref();
       };
       stream.on("error", onLost);

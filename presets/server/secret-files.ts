@@ -56,7 +56,7 @@ const countValues = (value: unknown): number => (Array.isArray(value) ? value.le
 export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => {
   /** The last valid value by option, at first the value of the start. */
   const known = new Map<string, unknown>(files.map((file) => [file.setting.name, loadValue(file)]));
-  let troubles: HealthProblems | undefined;
+  let healthProblems: HealthProblems | undefined;
 
   /**
    * Refuses a changed number of values, because the pools were created for the number at the start. @throws RelApiError
@@ -76,9 +76,9 @@ export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => 
       const value = loadValue(file);
       checkCount(file, value);
       known.set(file.setting.name, value);
-      troubles?.set(about, undefined);
+      healthProblems?.set(about, undefined);
     } catch (error) {
-      troubles?.set(about, `${(error as Error).message}; keeping the previous one`);
+      healthProblems?.set(about, `${(error as Error).message}; keeping the previous one`);
     }
     return known.get(file.setting.name);
   };
@@ -98,7 +98,7 @@ export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => 
       name: "secret-files",
       stage: Stage.early, // settings stored in the database take precedence
       apply: (_, context) => {
-        ({ troubles } = context);
+        ({ healthProblems } = context);
         if (others.length > 0)
           context.addOptionSource({
             name: "secret files",

@@ -128,7 +128,7 @@ test.skipIf(chromium === undefined)(
 );
 
 test.skipIf(chromium === undefined)(
-  "X-PAGE-3 X-PAGE-6 G-HTTP-2 G-HTTP-16 the front page leads to the playground, which runs a query of the caller's tables; also after a visit before there were headers",
+  "X-PAGE-3 X-PAGE-6 G-HTTP-2 G-HTTP-16 the front page links to the playground, which runs a query of the caller's tables, also after an earlier visit",
   async () => {
     const api = await startApi({ dbSchemas: ["public"], anonRole: undefined, compatMode: false });
     const page = await open(`${api.url}/`);
@@ -163,7 +163,7 @@ test.skipIf(chromium === undefined)(
   },
 );
 
-test.skipIf(chromium === undefined)("X-PAGE-7a a table of another schema leads to its requests", async () => {
+test.skipIf(chromium === undefined)("X-PAGE-7a a table of another schema is a link to its requests", async () => {
   const api = await startApi({ dbSchemas: ["sea", "public"], anonRole: "music_reader", compatMode: false });
   const page = await open(`${api.url}/`);
   const link = "document.querySelector('a[href$=\"?schema=public#/album\"]')";

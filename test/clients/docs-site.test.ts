@@ -57,7 +57,7 @@ describe.skipIf(chromium === undefined || !canBuild)("the site", () => {
     server.close();
   });
 
-  test("the first page shows both surfaces and leads on", async () => {
+  test("the first page of the site shows both surfaces and links to features", async () => {
     const page = await open("");
     await page.until("document.querySelectorAll('.surfaces section').length === 2");
     await page.until("document.querySelectorAll('.cards section').length === 4");
@@ -81,7 +81,7 @@ describe.skipIf(chromium === undefined || !canBuild)("the site", () => {
     expect(page.faults).toEqual([]);
   });
 
-  test("the search finds a setting without internet", async () => {
+  test("the search of the site finds a setting without the internet", async () => {
     const page = await open("");
     // the button has no effect until the page's scripts have run
     await page.until(

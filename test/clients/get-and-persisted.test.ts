@@ -54,7 +54,7 @@ describe("queries by GET", () => {
     expect(sent).toMatchObject([{ method: "GET", status: 200 }]);
   });
 
-  test('G-GET-1 graphql-request with method: "GET"', async () => {
+  test('G-GET-1 graphql-request sends queries by GET with method: "GET"', async () => {
     const { sent, send } = recorder();
     const client = new GraphQLClient(demo.graphqlUrl, { method: "GET", fetch: send });
     expect(await client.request(document, { id: 1 })).toEqual(rock);
@@ -85,7 +85,7 @@ describe("persisted queries", () => {
     expect(sent.map(({ method }) => method)).toEqual([hashed, "POST", hashed]);
   });
 
-  test.each([true, false])("G-APQ-2 urql's exchange (GET: %s)", async (preferGet) => {
+  test.each([true, false])("G-APQ-2 urql's exchange gets its documents by their hash (GET: %s)", async (preferGet) => {
     const { sent, send } = recorder();
     const client = new Client({
       url: demo.graphqlUrl,

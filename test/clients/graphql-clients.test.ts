@@ -56,7 +56,7 @@ const schemaOf = async (headers: Record<string, string>, query = everything): Pr
   );
 
 describe.each(roles)("graphql-js, %s", (_role, headers) => {
-  test("G-INT-1 G-INT-3 the schema is built, valid, printed, and the same when read back", async () => {
+  test("G-INT-1 G-INT-3 graphql-js builds a valid schema, and its printed form parses to the same schema", async () => {
     const schema = await schemaOf(headers);
     expect(validateSchema(schema)).toEqual([]);
     const printed = printSchema(schema);
@@ -71,7 +71,7 @@ describe.each(roles)("graphql-js, %s", (_role, headers) => {
     expect(Object.keys(short.getTypeMap()).sort()).toEqual(Object.keys(long.getTypeMap()).sort());
   });
 
-  test("G-ROOT-1 G-ROOT-2 every list of the schema answers all of its columns", async () => {
+  test("G-ROOT-1 G-ROOT-2 every list of the schema returns all of its columns", async () => {
     const schema = await schemaOf(headers);
     const query = schema.getQueryType() as GraphQLObjectType; // every role here may read some table
     const lists = Object.values(query.getFields()).filter((field) =>
@@ -119,7 +119,7 @@ describe("graphql-request", () => {
     });
   });
 
-  test("G-HTTP-3 the older address reports errors by status, the others only in the body", async () => {
+  test("G-HTTP-3 the older address reports errors by status, and the others only in the body", async () => {
     const refusalAt = (path: string): Promise<ClientError> =>
       request(`${demo.url}${path}`, "{ albun { title } }").then(
         () => Promise.reject(new Error("was not refused")),
@@ -183,7 +183,7 @@ describe("graphql-request", () => {
     });
   });
 
-  test("http: an aborted request does no harm", async () => {
+  test("R-STR-5 a request that the client aborts does not affect later requests", async () => {
     const giveUp = new AbortController();
     demo.server.once("request", () => giveUp.abort());
     const started = client.request({

@@ -13,14 +13,14 @@ import { chromium, openPage } from "./browser.ts";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const source = readFileSync(`${root}plugins/live/patches/client.ts`, "utf8");
 
-test("X-PAT-6 it imports nothing, and uses nothing that browsers do not have", () => {
+test("X-PAT-6 the live client imports nothing, and uses nothing that browsers do not have", () => {
   expect(source).not.toMatch(/^\s*import |\brequire\(|\bimport\(|\b(?:process|Buffer|global)\b\./m);
   const own = JSON.parse(readFileSync(`${root}package.json`, "utf8")).exports["./live-client"];
   expect(own).toBe("./dist/plugins/live/patches/client.js");
 });
 
 test.skipIf(chromium === undefined)(
-  "X-PAT-6 X-PAT-7 it keeps rows in a browser: by patches, and while a server is away",
+  "X-PAT-6 X-PAT-7 the live client keeps its rows current in a browser, by patches and after a restart of the server",
   async () => {
     const compiled = execFileSync(`${root}node_modules/.bin/esbuild`, ["--loader=ts", "--format=esm"], {
       input: source,

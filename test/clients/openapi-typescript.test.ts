@@ -74,7 +74,7 @@ beforeAll(async () => {
 });
 
 describe("openapi-typescript and openapi-fetch", () => {
-  test("R-OAS-8 correct code compiles, and gets its rows", async () => {
+  test("R-OAS-8 correct requests compile and get their rows", async () => {
     expect(await compile(GOOD)).toBe("");
     const { albums } = await import(/* @vite-ignore */ pathToFileURL(join(folder, "out/use.js")).href);
     expect(await albums(`${demo.url}/api`)).toEqual({
@@ -83,7 +83,7 @@ describe("openapi-typescript and openapi-fetch", () => {
     });
   });
 
-  test("R-OAS-10 the additions of the preset plus compile too, and are answered (M11)", async () => {
+  test("R-OAS-10 requests with the additions of the preset plus compile and are answered (M11)", async () => {
     const body = `
 export const all = async (baseUrl: string) => {
   const api = client(baseUrl);
@@ -117,7 +117,7 @@ export const all = async (baseUrl: string) => {
     );
   });
 
-  test("R-OAS-8 mistakes do not compile", async () => {
+  test("R-OAS-8 requests with mistakes do not compile", async () => {
     const messages = await compile(`
 export const wrong = async () => {
   await api.GET("/album", { params: { query: { albun_id: "eq.1" } } });

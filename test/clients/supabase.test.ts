@@ -16,14 +16,14 @@ const { url } = await serveDemo({ ...options, ...database.options, jwtSecret });
 const supabase = createClient<any, any, any>(url, signToken({ role: "sea_clerk" }), { db: { schema: "sea" } });
 
 describe("supabase-js", () => {
-  test("R-PATH-11 reads with filters, embeds and counts", async () => {
+  test("R-PATH-11 supabase-js reads rows with filters, embeds and counts", async () => {
     const answer = await supabase.from("ports").select("id,name", { count: "exact" }).eq("id", 1);
     expect(answer).toMatchObject({ error: null, status: 200, count: 1, data: [{ id: 1 }] });
     const embedded = await supabase.from("vessels").select("name,ports!inner(id)").eq("ports.id", 1).limit(1).single();
     expect(embedded).toMatchObject({ error: null, data: { ports: { id: 1 } } });
   });
 
-  test("R-PATH-11 writes and reads what it wrote", async () => {
+  test("R-PATH-11 supabase-js inserts, updates and deletes rows, and gets the written rows", async () => {
     const made = await supabase.from("ports").insert({ id: 901, name: "Bergen" }).select().single();
     expect(made).toMatchObject({ error: null, status: 201, data: { id: 901, name: "Bergen" } });
     const changed = await supabase.from("ports").update({ name: "Turku" }).eq("id", 901).select("name");
@@ -32,17 +32,17 @@ describe("supabase-js", () => {
     expect(gone).toMatchObject({ error: null, status: 204 });
   });
 
-  test("R-PATH-11 calls functions", async () => {
+  test("R-PATH-11 supabase-js calls functions by POST and by GET", async () => {
     expect(await supabase.rpc("fleet_weight", { port: 1 })).toMatchObject({ error: null, data: 1255 });
     expect(await supabase.rpc("fleet_weight", { port: 1 }, { get: true })).toMatchObject({ error: null, data: 1255 });
   });
 
-  test("R-PATH-11 reads another schema", async () => {
+  test("R-PROF-2 supabase-js gets the error for a schema that is not exposed", async () => {
     const { error } = await supabase.schema("nowhere").from("ports").select();
     expect(error).toMatchObject({ code: "PGRST106" });
   });
 
-  test("R-PATH-12 without the prefix the error names the served paths", async () => {
+  test("R-PATH-12 supabase-js gets the served paths as a hint if its prefix is not served", async () => {
     const elsewhere = await serveDemo({ ...options, ...database.options, jwtSecret, restPrefixes: ["/api"] });
     const { error } = await createClient(elsewhere.url, signToken({ role: "sea_anon" }))
       .from("ports")

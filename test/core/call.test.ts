@@ -21,8 +21,8 @@ const errorOf = (call: Promise<unknown>): Promise<CallError> =>
     (error: CallError) => error,
   );
 
-describe("X-CALL-1 api.rest", () => {
-  test("returns what HTTP answers", async () => {
+describe("api.rest", () => {
+  test("X-CALL-1 api.rest returns the same response as HTTP", async () => {
     const called = await api.rest({
       path: "/ports?select=id,name&order=id&limit=2",
       headers: { prefer: "count=exact" },
@@ -33,7 +33,7 @@ describe("X-CALL-1 api.rest", () => {
     expect(called.headers["content-range"]).toBe(answer.headers["content-range"]);
   });
 
-  test("runs as the role of its session", async () => {
+  test("X-CALL-4 a call runs as the role of its session, or of its headers", async () => {
     const session = { role: "sea_clerk", claims: { sub: "7" }, variables: { "user-id": "7" } };
     await http.sql(`create function sea.caller() returns json language sql stable as $$ select json_build_object(
       'role', current_user, 'sub', current_setting('request.jwt.claims')::json ->> 'sub',
@@ -50,7 +50,7 @@ describe("X-CALL-1 api.rest", () => {
     expect((await api.rest({ path: "/rpc/caller", headers })).json().role).toBe("sea_auditor");
   });
 
-  test("takes bodies as values, as text and as bytes", async () => {
+  test("X-CALL-1 a call takes bodies as values, as text and as bytes", async () => {
     await http.sql("create function sea.echo(said json) returns json language sql immutable as 'select said'");
     await api.reload();
     const call = (body: unknown, headers = {}) =>
@@ -60,7 +60,7 @@ describe("X-CALL-1 api.rest", () => {
     expect(await call(Buffer.from('{"said":null}'), { "content-type": "application/json" })).toBeNull();
   });
 
-  test("answers 404 for an unknown path, and refuses an invalid session", async () => {
+  test("X-CALL-3 a call rejects for an unknown path and an invalid session", async () => {
     expect(await errorOf(api.rest({ path: "/nowhere" }))).toMatchObject({ status: 404, code: "PGRST205" });
     expect(await errorOf(api.rest({ path: "/ports", session: { role: "nobody_at_all" } }))).toMatchObject({
       status: 401,
@@ -68,7 +68,7 @@ describe("X-CALL-1 api.rest", () => {
     });
   });
 
-  test.skipIf(!capabilities.realServer)("is cancelled by its signal", async () => {
+  test.skipIf(!capabilities.realServer)("X-CALL-1 a signal cancels the statement of a call", async () => {
     await http.sql("create function sea.nap() returns void language sql as 'select pg_sleep(600)'");
     await api.reload();
     const given = new AbortController();
@@ -82,8 +82,8 @@ describe("X-CALL-1 api.rest", () => {
   });
 });
 
-describe("X-CALL-2 api.graphql", () => {
-  test("answers data under the session's permissions", async () => {
+describe("api.graphql", () => {
+  test("X-CALL-2 api.graphql returns data under the permissions of the session", async () => {
     const query = "query ($id: Int!) { album_by_pk(id: $id) { id title } }";
     const { data, errors } = await music.graphql({ query, variables: { id: 1 }, session: admin });
     expect(errors).toBeUndefined();
@@ -92,7 +92,7 @@ describe("X-CALL-2 api.graphql", () => {
     expect(refused.errors?.[0]?.extensions.code).toBe("validation-failed");
   });
 
-  test("reports errors in `errors`", async () => {
+  test("X-CALL-2 api.graphql returns errors as a client gets them", async () => {
     const { errors } = await music.graphql({ query: "{ nothing }", session: admin });
     expect(errors).toEqual([
       {

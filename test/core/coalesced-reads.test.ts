@@ -302,8 +302,8 @@ describe.skipIf(!capabilities.realServer)("locked tables", () => {
 });
 
 test.each<readonly [string, StartOptions, readonly PresetPart[]]>([
-  ["R-TX-17 with MAX_COALESCED_READS=1 each has its own", { maxCoalescedReads: 1 }, [metrics]],
-  ["R-TX-17 without the plugin each has its own", {}, [metrics, without("coalesced-reads")]],
+  ["R-TX-17 with MAX_COALESCED_READS=1 each read has its own round trip", { maxCoalescedReads: 1 }, [metrics]],
+  ["R-TX-17 without the plugin each read has its own round trip", {}, [metrics, without("coalesced-reads")]],
 ])("%s", async (_, options, parts) => {
   const api = await start(1, options, parts);
   await warm([() => note(api, 1)]);

@@ -102,7 +102,7 @@ const post = async (
 const rowsOf = (name: string, texts: readonly string[]): string =>
   `[${texts.map((text) => `{${JSON.stringify(name)}:${text}}`).join(",")}]`;
 
-describe("X-INS-2 values that arrays represent exactly", () => {
+describe("values that arrays represent exactly", () => {
   const certain: readonly (readonly [string, readonly string[]])[] = [
     ["i2", ["0", "-1", "9999", "null", "-0", '"5"']],
     ["i4", ["1", "-12345678", "999999999", "null"]],
@@ -144,7 +144,7 @@ describe("X-INS-2 values that arrays represent exactly", () => {
     ["tz0", ['"2024-02-28T23:59:59.9Z"']],
     ['odd "name', ["1", "null"]],
   ];
-  test.each(certain)("X-INS-2 %s goes as an array", async (column, texts) => {
+  test.each(certain)("X-INS-2 a column of type %s is sent as an array", async (column, texts) => {
     const answer = await post(
       `/thing?select=${encodeURIComponent(`"${column.replace('"', '\\"')}"`)}`,
       rowsOf(column, texts),
@@ -192,7 +192,7 @@ describe("X-INS-2 values that arrays represent exactly", () => {
     ["tz", ['"2024-02-28 00:00+16:00"', '"2024-02-28 00:00 Nowhere"', '"epoch"', "5"]],
   ];
   for (const [column, texts] of doubtful)
-    test(`X-INS-2 ${column}: uncertain values are read as JSON`, async () => {
+    test(`X-INS-2 uncertain values of ${column} are read as JSON`, async () => {
       for (const text of texts) {
         const answer = await post(`/thing?select=${column}`, rowsOf(column, ["null", text]));
         expect(answer.way, text).not.toBe("arrays");
@@ -206,12 +206,12 @@ describe("X-INS-2 values that arrays represent exactly", () => {
     ["e", '"small"'],
     ["e", '"huge"'],
     ["a", "[1]"],
-  ])("X-INS-2 %s (%s): columns of other types are read as JSON", async (column, text) => {
+  ])("X-INS-2 a column of another type is read as JSON: %s (%s)", async (column, text) => {
     expect((await post(`/thing?select=${column}`, rowsOf(column, [text, "null"]))).way).toBe("neither");
   });
 });
 
-describe("X-INS-2 lists that go as arrays", () => {
+describe("lists that go as arrays", () => {
   test.each([
     ["keys in one order", '[{"i4":1,"t":"a"},{"i4":2,"t":"b"}]', "arrays"],
     ["blanks between them", '[ {"i4" : 1, "t":"a"} ,\n{"i4":2,"t" :"b"}]', "arrays"],
@@ -244,7 +244,7 @@ describe("X-INS-2 lists that go as arrays", () => {
     expect((await post("/thing?select=i4", body, { accept: "application/vnd.pgrst.object+json" })).status).toBe(406);
   });
 
-  test("X-INS-2 uses the time zone of the request", async () => {
+  test("X-INS-2 arrays of timestamps use the time zone of the request", async () => {
     const prefer = "timezone=America/Los_Angeles,return=representation";
     expect(await post("/thing?select=tz", '[{"tz":"2024-02-28 10:00"}]', { prefer })).toMatchObject({
       way: "arrays",
@@ -280,7 +280,7 @@ describe("X-INS-2 lists that go as arrays", () => {
   });
 });
 
-describe("X-INS-2 GraphQL", () => {
+describe("GraphQL", () => {
   const insert = async (type: string, objects: unknown, fields: string) => {
     const query = `mutation ($objects: [${type}_insert_input!]!) { insert_${type}(objects: $objects) { affected_rows returning { ${fields} } } }`;
     const answers: unknown[] = [];

@@ -66,8 +66,8 @@ const codeOf = (promise: Promise<unknown>): Promise<unknown> =>
     (error: { code?: string; message: string }) => error.code ?? error.message,
   );
 
-describe("embedded: protocol", () => {
-  it("embedded: simple and extended queries, binary results and 20 MB values in both directions", async () => {
+describe("protocol", () => {
+  it("R-EDB-1 clients use simple and extended queries, binary results and values of 20 MB", async () => {
     const client = await connect();
     expect(
       ((await client.query("select 1 as a; select 2 as b")) as unknown as pg.QueryResult[]).map(({ rows }) => rows),
@@ -81,13 +81,13 @@ describe("embedded: protocol", () => {
     ]);
   });
 
-  it("embedded: many rows arrive whole and in order", async () => {
+  it("R-EDB-1 many rows arrive completely and in order", async () => {
     const { rows } = await pool.query("select n, repeat('x', n % 100) as x from generate_series(1, 50000) as n");
     expect(rows.length).toBe(50_000);
     expect(rows.every((row, index) => row.n === index + 1 && row.x.length === row.n % 100)).toBe(true);
   });
 
-  it("embedded: a transaction sent at once is answered statement by statement", async () => {
+  it("R-EDB-1 a transaction sent at once is answered statement by statement", async () => {
     const client = await connect(shared, { pipeline: true } as pg.ClientConfig);
     const results = await Promise.all([
       client.query("begin read only"),
@@ -105,7 +105,7 @@ describe("embedded: protocol", () => {
     ]);
   });
 
-  it("embedded: an error in the middle of a pipeline fails the later messages, and the client continues", async () => {
+  it("R-EDB-1 an error in the middle of a pipeline fails the later messages, and the client continues", async () => {
     const client = await connect(shared, { pipeline: true } as pg.ClientConfig);
     const sent = [
       client.query("begin"),
@@ -121,7 +121,7 @@ describe("embedded: protocol", () => {
     expect((await sent[4])?.rows).toEqual([{ n: 2 }]);
   });
 
-  it("embedded: messages cut at any byte are joined, and messages of one buffer are split", async () => {
+  it("R-EDB-1 messages cut at any byte are joined, and messages of one buffer are split", async () => {
     const stream = shared.stream();
     const received: Buffer[] = [];
     stream.on("data", (chunk: Buffer) => received.push(chunk));
@@ -155,7 +155,7 @@ describe("embedded: protocol", () => {
     await new Promise((resolve) => stream.once("close", resolve));
   });
 
-  it("embedded: COPY FROM STDIN is refused and the connection survives, also where the word is only mentioned", async () => {
+  it("R-EDB-1 COPY FROM STDIN is refused, and the connection and statements that only mention the word work", async () => {
     const client = await connect();
     await client.query("create temporary table copied (a int)");
     expect(await codeOf(client.query("copy copied from stdin"))).toBe("57014");
@@ -168,7 +168,7 @@ describe("embedded: protocol", () => {
     expect((await client.query("select count(*)::int as n from copied")).rows).toEqual([{ n: 0 }]);
   });
 
-  it("embedded: too deep recursion is reported with PostgreSQL's own error", async () => {
+  it("R-EDB-1 a recursion that is too deep gets the error of PostgreSQL", async () => {
     await pool.query("create function deeper(n int) returns int language plpgsql as 'begin return deeper(n + 1); end'");
     expect(await codeOf(pool.query("select deeper(1)"))).toBe("54001");
     expect(await codeOf(pool.query(`select ${"1+".repeat(20_000)}1`))).toBe("54001");
@@ -177,8 +177,8 @@ describe("embedded: protocol", () => {
   });
 });
 
-describe("embedded: many clients, one backend", () => {
-  it("embedded: two clients may use one name for different statements", async () => {
+describe("many clients, one backend", () => {
+  it("R-EDB-2 two clients may use one name for different statements", async () => {
     const [one, two] = await Promise.all([connect(), connect()]);
     const ask = (client: pg.Client, text: string): Promise<pg.QueryResult> =>
       client.query({ name: "same", text, values: [1] });
@@ -191,7 +191,7 @@ describe("embedded: many clients, one backend", () => {
     }
   });
 
-  it("embedded: a client waits while another is in a transaction", async () => {
+  it("R-EDB-2 a client waits while another client is in a transaction", async () => {
     await pool.query("create table account (id int primary key, amount int)");
     const [one, two] = await Promise.all([connect(), connect()]);
     const order: string[] = [];
@@ -207,7 +207,7 @@ describe("embedded: many clients, one backend", () => {
     expect(order).toEqual(["one inserts", "two sees 0"]);
   });
 
-  it("embedded: each client gets the results of its own statements", async () => {
+  it("R-EDB-2 each client gets the results of its own statements", async () => {
     const answers = await Promise.all(
       Array.from({ length: 500 }, (_, n) =>
         pool.query({ name: `n${n % 7}`, text: `select $1::int as n, ${n % 7} as name`, values: [n] }),
@@ -216,7 +216,7 @@ describe("embedded: many clients, one backend", () => {
     expect(answers.every(({ rows }, n) => rows[0].n === n && rows[0].name === n % 7)).toBe(true);
   });
 
-  it("embedded: notifications reach every listening client, and continue after another listener has left", async () => {
+  it("R-EDB-1 notifications reach every listening client, also after another listener has left", async () => {
     const [listener, leaver, notifier] = await Promise.all([connect(), connect(), connect()]);
     const heard: (string | undefined)[] = [];
     const next = (): Promise<void> => new Promise((resolve) => listener.once("notification", () => resolve()));
@@ -238,7 +238,7 @@ describe("embedded: many clients, one backend", () => {
     expect(heard).toEqual(["news one", "news two", "news three"]);
   });
 
-  it("embedded: a client that ends leaves no transaction, role or statement behind", async () => {
+  it("R-EDB-2 a client that ends leaves no transaction, role or statement behind", async () => {
     await pool.query("create table left_behind (id int); create role guest; grant guest to current_user");
     const client = await connect();
     await client.query({ name: "kept", text: "select 1", values: [] });
@@ -254,7 +254,7 @@ describe("embedded: many clients, one backend", () => {
     expect(rows).toEqual([{ who: "postgres", n: 0, kept: 0 }]);
   });
 
-  it("embedded: a client whose connection breaks in the middle of a statement leaves nothing behind", async () => {
+  it("R-EDB-2 a client whose connection breaks in the middle of a statement leaves nothing behind", async () => {
     await pool.query("create table broken (id int)");
     const client = await connect();
     await client.query("begin");
@@ -267,8 +267,8 @@ describe("embedded: many clients, one backend", () => {
   });
 });
 
-describe("embedded: life of a database", () => {
-  it("embedded: an endless statement leaves the event loop free, clients can connect, and restart ends it", async () => {
+describe("life of a database", () => {
+  it("R-EDB-3 clients can connect during an endless statement, and restart() ends it", async () => {
     await pool.query("create table gone (id int)");
     const running = codeOf(pool.query(endless));
     // the statement has no end: timers fire and clients connect while it runs
@@ -279,7 +279,7 @@ describe("embedded: life of a database", () => {
     expect((await pool.query("select to_regclass('gone') as gone")).rows).toEqual([{ gone: null }]);
   });
 
-  it("embedded: a statement ends after its statement_timeout, and nothing that was committed is lost on disk (ci 14)", async () => {
+  it("R-EDB-3 R-EDB-4 a statement ends after its statement_timeout, and the folder keeps what was committed (ci 14)", async () => {
     const { pool: own, lines } = start({ dataDir: join(folder, "ended"), loadScript: "create table kept (id int)" });
     await own.query("insert into kept values (1)");
     const client = await own.connect();
@@ -296,7 +296,7 @@ describe("embedded: life of a database", () => {
     expect(lines).toEqual([expect.stringMatching(/time limit.* can only end it by a restart$/)]);
   });
 
-  it("embedded: a statement without statement_timeout gets the limit of the option (ci 14)", async () => {
+  it("R-EDB-3 a statement without statement_timeout gets the limit of the option (ci 14)", async () => {
     const { pool: own, lines } = start({ statementTimeout: 3, loadScript: "create table kept (id int)" });
     await own.query("insert into kept values (1)");
     expect(await codeOf(own.query(endless))).toBe("57014");
@@ -304,7 +304,7 @@ describe("embedded: life of a database", () => {
     expect(lines).toEqual([expect.stringMatching(/restart with its initial data$/)]);
   });
 
-  it("embedded: a timeout applies only to its own statement (ci 14)", async () => {
+  it("R-EDB-3 a timeout applies only to its own statement (ci 14)", async () => {
     const { pool: own, lines } = start();
     const client = await own.connect();
     await client.query("set statement_timeout = '2s'");
@@ -321,7 +321,7 @@ describe("embedded: life of a database", () => {
     expect(lines).toEqual([]);
   });
 
-  it("embedded: the database starts again when PostgreSQL has died", async () => {
+  it("R-EDB-4 the database starts again after PostgreSQL has ended", async () => {
     const client = await connect();
     const before = sharedLines.length;
     const died = new Promise((resolve) => client.once("error", resolve));
@@ -332,7 +332,7 @@ describe("embedded: life of a database", () => {
     expect(sharedLines.slice(before)).toEqual([expect.stringMatching(/restarting with its initial data$/)]);
   });
 
-  it("embedded: an interrupted first start is repeated, then a data folder keeps its data, belongs to one process, and survives a crash", async () => {
+  it("R-EDB-4 an interrupted first start is repeated, and the folder keeps its data for one process at a time", async () => {
     const dataDir = join(folder, "kept");
     mkdirSync(join(dataDir, "cluster"), { recursive: true });
     writeFileSync(join(dataDir, "cluster", "PG_VERSION"), "18\n");
@@ -350,7 +350,7 @@ describe("embedded: life of a database", () => {
     expect((await second.pool.query("select id from kept order by id")).rows).toEqual([{ id: 1 }, { id: 2 }]);
   });
 
-  it("embedded: a dump can be the image of a start, and several extensions work together", async () => {
+  it("R-EDB-5 a dump is the image of another database, with several extensions", async () => {
     const names = ["ltree", "pg_trgm", "citext", "hstore", "pgcrypto", "unaccent", "uuid-ossp"];
     const { database, pool: own } = start({
       extensions: names,
@@ -381,7 +381,7 @@ describe("embedded: life of a database", () => {
     ]);
   });
 
-  it("embedded: each database of a process is fresh, also after another one that has compiled PostgreSQL", async () => {
+  it("R-EDB-5 each database of a process begins with its own image and script", async () => {
     const loadScript = "create table note (id int primary key); insert into note values (1)";
     for (const expected of [[{ id: 1 }], [{ id: 1 }]]) {
       const { pool: own } = start({ loadScript });
@@ -390,7 +390,7 @@ describe("embedded: life of a database", () => {
     }
   });
 
-  it("embedded: a failed start reports its cause", async () => {
+  it("R-EDB-5 a failed start reports its cause", async () => {
     expect(() => embedded({ image: join(folder, "none.image") })).toThrow(/there is no database image .*none\.image/);
     await expect(start({ extensions: ["no_such_thing"] }).database.ready).rejects.toThrow(
       /extension "no_such_thing" is not part of PGlite/,
@@ -400,7 +400,7 @@ describe("embedded: life of a database", () => {
     await expect(own.query("select 1")).rejects.toThrow(/selct/);
   });
 
-  it("embedded: the write-ahead log stays small", async () => {
+  it("R-EDB-4 the write-ahead log takes less than 80 MB", async () => {
     // messages are only in the log, so that it grows with little work
     const { rows: begun } = await pool.query("select pg_current_wal_lsn() as at");
     for (let round = 0; round < 4; round += 1) {
@@ -418,7 +418,7 @@ describe("embedded: life of a database", () => {
   });
 });
 
-describe("embedded: behind an API", () => {
+describe("behind an API", () => {
   /** Backreferences make its time grow with the ninth power of a name's length. */
   const evilPattern = "(.)*".repeat(9) + "\\1\\2\\3\\4\\5\\6\\7\\8\\9[^ -~]";
 
@@ -446,7 +446,7 @@ describe("embedded: behind an API", () => {
     return { url, ask, gql };
   }
 
-  it("embedded: an endless request of an anonymous caller ends, and others, live queries and writes continue (ci 14)", async () => {
+  it("R-EDB-3 R-LIM-9b an endless request of an anonymous caller ends, and other requests and live queries continue (ci 14)", async () => {
     const database = embedded({ image: "demo", log: () => {} });
     const own = openPool(database);
     onTestFinished(() => own.end());
@@ -494,7 +494,7 @@ describe("embedded: behind an API", () => {
   });
 });
 
-describe("embedded: the demo database", () => {
+describe("the demo database", () => {
   let own: pg.Pool;
   const lines: string[] = [];
 
@@ -507,12 +507,12 @@ describe("embedded: the demo database", () => {
     };
   });
 
-  it("embedded: the demo answers a question, and logs nothing", async () => {
+  it("R-EDB-6 the demo has all of its tracks, and its start logs nothing", async () => {
     expect((await own.query("select count(*)::int as n from track")).rows).toEqual([{ n: 3503 }]);
     expect(lines).toEqual([]);
   });
 
-  it("embedded: every table, view and function of the demo has a comment, and the demo has each kind of type", async () => {
+  it("R-EDB-6 tables, views and functions of the demo have comments, and the demo has each kind of type", async () => {
     const uncommented = await own.query(`
       select c.relname as name from pg_class c
       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'v') and obj_description(c.oid, 'pg_class') is null
@@ -531,7 +531,7 @@ describe("embedded: the demo database", () => {
     expect(kinds.rows).toEqual([{ self: true, enum: true, domain: true, types: ["jsonb", "ltree", "text[]"] }]);
   });
 
-  it("embedded: the roles of the demo see and do only what they may", async () => {
+  it("R-EDB-6 the roles of the demo see and change only the rows that they may", async () => {
     const as = async (role: string, userId: string, text: string): Promise<pg.QueryResult> => {
       const client = await own.connect();
       try {

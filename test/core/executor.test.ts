@@ -208,7 +208,7 @@ describe("settings", () => {
     ).toEqual({ who: next["user"], readonly: "off" });
   });
 
-  test("settings of the acting role and of the application are set, those of the role before SET ROLE", async () => {
+  test("R-TX-6 settings of the acting role and of the application apply in the transaction", async () => {
     const roles = new Map<string, Partial<Role>>([["sea_anon", { settings: [["statement_timeout", "4567ms"]] }]]);
     const on = open({ appSettings: { region: "north" } }, { roles: roles as Map<string, Role>, loginRole: "postgres" });
     expect(await bodyOf("select current_setting('statement_timeout')", { on })).toBe("4567ms");
@@ -216,7 +216,7 @@ describe("settings", () => {
     expect(await bodyOf("select current_setting('statement_timeout')", { on, session: admin })).toBe("0");
   });
 
-  test("more settings than a function takes arguments can be set", async () => {
+  test("R-TX-1 a transaction can set more settings than a function has arguments", async () => {
     const many = Array.from({ length: 230 }, (_, i): readonly [string, string] => [`many.n${i}`, String(i)]);
     expect(
       await bodyOf("select current_setting('many.n0') || current_setting('many.n229') || current_user", {
@@ -281,7 +281,7 @@ describe("access, isolation and end", () => {
     expect(await count()).toBe(0);
   });
 
-  test("several statements are one transaction, their columns are one row, and the main statement wins", async () => {
+  test("R-TX-1 several statements run in one transaction and return one row per program", async () => {
     const both = program([
       statement("insert into exe.notes values (1, 'one') returning text, 'first'", ["one", "body"]),
       statement("select text || '!' from exe.notes where id = 1", ["body"]),
@@ -300,7 +300,7 @@ describe("access, isolation and end", () => {
     expect(await count()).toBe(0);
   });
 
-  test("an error of a later statement undoes the earlier ones, and has its position", async () => {
+  test("R-TX-5 an error of a later statement undoes the earlier ones and names its path", async () => {
     const both = program([
       statement("insert into exe.notes values (1, 'one') returning id", ["id"], [], { path: "$.first" }),
       statement("insert into exe.notes values (1, 'again') returning id", ["id"], [], { path: "$.second" }),
@@ -318,7 +318,7 @@ describe("access, isolation and end", () => {
     expect(await count()).toBe(0);
   });
 
-  test("an error of the check rolls back", async () => {
+  test("R-TX-5 an error of the check rolls the transaction back", async () => {
     const seen: unknown[] = [];
     const check = (rows: readonly ResultRow[]): void => {
       seen.push(rows);
@@ -364,7 +364,7 @@ describe("access, isolation and end", () => {
 });
 
 describe("values and rows", () => {
-  test("values are bound, and come back as PostgreSQL wrote them", async () => {
+  test("R-FMT-1 bound values come back as PostgreSQL writes them", async () => {
     const text = "a'b\\ \u{1f600} é".repeat(9000);
     expect(
       await run("select $1::text, $2::numeric, $3::int, length($4::bytea)", {
@@ -374,11 +374,11 @@ describe("values and rows", () => {
     ).toEqual([{ text, number: "12.500", none: null, bytes: "3" }]);
   });
 
-  test("a body of megabytes arrives whole", async () => {
+  test("R-FMT-1 a body of several megabytes arrives complete", async () => {
     expect((await bodyOf("select repeat('äb', 3000000)"))?.length).toBe(6_000_000);
   });
 
-  test("several rows of one column are joined if the statement says so", async () => {
+  test("X-MED-2 the rows of a multi-row statement are joined to one text", async () => {
     const rows = (isMultiRow: boolean) =>
       database.execute({
         session: anon,
@@ -421,7 +421,7 @@ describe("values and rows", () => {
 });
 
 describe("prepared statements", () => {
-  test("a statement whose result changed its type is prepared again", async () => {
+  test("R-TX-15c a statement whose result type has changed is prepared again", async () => {
     const read = "select * from exe.shapes limit 1";
     await db.query("insert into exe.shapes values (1)");
     expect(await bodyOf(read)).toBe("1");
@@ -432,7 +432,7 @@ describe("prepared statements", () => {
     expect(await bodyOf(read)).toBe("3");
   });
 
-  test("a statement that failed can be run again", async () => {
+  test("R-BND-6 a prepared statement that failed can run again", async () => {
     const divide = "select 10 / $1::int";
     for (const [divisor, outcome] of [
       ["0", "22012"],
@@ -447,20 +447,28 @@ describe("prepared statements", () => {
     expect((await failureOf(run("select no_such_column"))).code).toBe("42703");
   });
 
-  test.skipIf(!capabilities.realServer)("a connection keeps a limited number of them", async () => {
-    const on = open();
-    for (let i = 0; i < 600; i++) expect(await bodyOf(`select ${i >> 1}`, { on })).toBe(String(i >> 1)); // first without a name
-    const kept = Number(await bodyOf("select count(*) from pg_prepared_statements where name like 'relapi%'", { on }));
-    expect(kept).toBeGreaterThan(100);
-    expect(kept).toBeLessThanOrEqual(250);
-    expect(await bodyOf("select 0", { on })).toBe("0");
-  });
+  test.skipIf(!capabilities.realServer)(
+    "R-BND-6 a connection keeps a limited number of prepared statements",
+    async () => {
+      const on = open();
+      for (let i = 0; i < 600; i++) expect(await bodyOf(`select ${i >> 1}`, { on })).toBe(String(i >> 1)); // first without a name
+      const kept = Number(
+        await bodyOf("select count(*) from pg_prepared_statements where name like 'relapi%'", { on }),
+      );
+      expect(kept).toBeGreaterThan(100);
+      expect(kept).toBeLessThanOrEqual(250);
+      expect(await bodyOf("select 0", { on })).toBe("0");
+    },
+  );
 
-  test.skipIf(!capabilities.realServer)("none are prepared when they are switched off", async () => {
-    const on = open({ dbPreparedStatements: false });
-    expect(await bodyOf("select count(*) from pg_prepared_statements where name like 'relapi%'", { on })).toBe("0");
-    expect(await bodyOf("select $1::int + 1", { on, values: ["1"] })).toBe("2");
-  });
+  test.skipIf(!capabilities.realServer)(
+    "R-BND-6 no statement is prepared without the setting dbPreparedStatements",
+    async () => {
+      const on = open({ dbPreparedStatements: false });
+      expect(await bodyOf("select count(*) from pg_prepared_statements where name like 'relapi%'", { on })).toBe("0");
+      expect(await bodyOf("select $1::int + 1", { on, values: ["1"] })).toBe("2");
+    },
+  );
 
   test("R-TX-15 statements that user-defined code deallocates are prepared again, and no pooler is suspected", async () => {
     const on = open();
@@ -540,7 +548,7 @@ describe("connections", () => {
     expect(on.counts()).toMatchObject({ available: 1, waiting: 0, timeouts: 0 });
   });
 
-  test("a snapshot is read only and has an empty search path", async () => {
+  test("R-SC-1b a snapshot is read-only and has an empty search path", async () => {
     const found = await database.snapshot(async (query) =>
       query<{ path: string; ro: string; j: unknown }>({
         parts: [
@@ -594,7 +602,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     await Promise.all([end(), endNamed()]);
   });
 
-  test("a statement is cancelled when its client disconnects, and the connection is used again", async () => {
+  test("R-STR-5 a statement is cancelled when its client disconnects, and its connection is used again", async () => {
     const on = open(named("relapi_gone"));
     const pid = await bodyOf("select pg_backend_pid()", { on });
     let leave: () => void = silent;
@@ -622,7 +630,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     expect(await bodyOf("select pg_backend_pid()", { on })).toBe(pid);
   });
 
-  test("a client that left while it waited for a connection costs nothing", async () => {
+  test("R-ADM-5 a write does not run if its client leaves while it waits for a connection", async () => {
     const on = open();
     const first = run("select 1", { on });
     let leave: () => void = silent;
@@ -635,7 +643,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     expect(await count("id = 77")).toBe(0);
   });
 
-  test("statement_timeout of the role applies to the statement after it", async () => {
+  test("R-TX-6 the statement_timeout of a role applies to its statement only", async () => {
     const roles = new Map<string, Partial<Role>>([["sea_anon", { settings: [["statement_timeout", "150ms"]] }]]);
     const on = open({}, { roles: roles as Map<string, Role>, loginRole: "postgres" });
     expect(await failureOf(run("select pg_sleep(600)", { on }))).toMatchObject({ code: "57014", status: 500 });
@@ -668,7 +676,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     expect(await pid()).not.toBe(before);
   });
 
-  test("idle connections and old ones are closed", async () => {
+  test("R-ADM-5 the pool closes idle connections and old connections", async () => {
     for (const [name, limit] of [
       ["relapi_idle", { dbPoolMaxIdletime: 60 }],
       ["relapi_old", { dbPoolMaxIdletime: 3600, dbPoolMaxLifetime: 60 }],
@@ -685,7 +693,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     }
   });
 
-  test("the pool opens no more connections than it may", async () => {
+  test("R-ADM-5 the pool opens no more connections than DB_POOL", async () => {
     const on = open({ ...named("relapi_many"), dbPool: 3 });
     const client = await db.connect();
     await client.query("begin; lock table exe.shapes in access exclusive mode");
@@ -699,7 +707,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     expect(await backends("relapi_many")).toBe(3);
   });
 
-  test("reads go to the replicas in turn, writes never", async () => {
+  test("R-HST-8 reads go to the replicas in turn, and writes go to the primary", async () => {
     const replica = (name: string) => `${db.options.databaseUrl}?application_name=${name}`;
     const on = open({ databaseReplicaUrls: [replica("relapi_r1"), replica("relapi_r2")] });
     const where = (mayUseReplica: boolean) =>
@@ -709,7 +717,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     expect(await where(false)).toBe("relapi");
   });
 
-  test("connection strings may be lists of name=value", async () => {
+  test("R-HST-1 a connection string may be a list of name=value", async () => {
     const url = new URL(db.options.databaseUrl as string);
     const on = open({
       databaseUrl: `host=${url.hostname} port=${url.port || "5432"} user='${url.username}' password='it\\'s' dbname = ${url.pathname.slice(1)} application_name='a b'`,
@@ -719,7 +727,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     );
   });
 
-  test("encryption follows sslmode as in libpq: with prefer it may be missing, and without sslmode it is preferred", async () => {
+  test("R-HST-3 encryption follows sslmode as in libpq, and is preferred without sslmode", async () => {
     const urls = (text: string, environment = {}) => parseHosts(text, environment).urls[0];
     expect(urls("postgres://u@h/d")).toEqual([
       "postgres://u@h/d",
@@ -748,7 +756,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
   });
 
   test.skipIf(!capabilities.realServer)(
-    "each sslmode that allows plain connections reaches servers with and without encryption",
+    "R-HST-3 each sslmode that allows plain connections reaches servers with and without encryption",
     async () => {
       for (const mode of ["disable", "allow", "prefer"]) {
         const on = open({ databaseUrl: `${db.options.databaseUrl}?sslmode=${mode}` });

@@ -15,7 +15,7 @@ import { codeOf, demoOf, pageOf, relationsOf, requestsOf, run, start, tagsOf, te
 const api = await start();
 
 describe("tables and clients", () => {
-  test("X-PAGE-7 lists the tables and views that the anonymous role may read, each with a link to its rows", async () => {
+  test("X-PAGE-7 the page lists the tables and views that the anonymous role may read, each with a link to its rows", async () => {
     const page = await pageOf(api);
     const relations = relationsOf(page);
     expect(relations.map(([name]) => name)).toContain("album");

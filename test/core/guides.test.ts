@@ -56,7 +56,7 @@ test.each([
   ["look-up-callers", "../../plugins/stored-keys"],
   ["write-a-rest-route", "../../plugins/search-route"],
   ["write-a-change-source", "../../plugins/reported-changes"],
-])("the guide %s shows the code that is tested", (guide, file) => {
+])("C-API-6 the guide %s shows the code that is tested", (guide, file) => {
   const [, block] = /```ts\n([\s\S]*?)```/.exec(read(`../../docs/guides/${guide}.md`)) ?? [];
   expect(block).toBe(
     read(`./guides/${file}.ts`)
@@ -65,24 +65,30 @@ test.each([
   );
 });
 
-test.each([["write-a-preference", "key-order"]])("the guide %s shows the plugin %s of test/plugins", (guide, file) => {
-  const [, block] = /```ts\n([\s\S]*?)```/.exec(read(`../../docs/guides/${guide}.md`)) ?? [];
-  expect(block).toBe(
-    read(`../plugins/${file}.ts`)
-      .replaceAll("../../core/index.ts", "relapi")
-      .replaceAll(/\.\.\/\.\.\/(plugins\/.*)\.ts"/g, 'relapi/$1"'),
-  );
-});
+test.each([["write-a-preference", "key-order"]])(
+  "C-API-6 the guide %s shows the plugin %s of test/plugins",
+  (guide, file) => {
+    const [, block] = /```ts\n([\s\S]*?)```/.exec(read(`../../docs/guides/${guide}.md`)) ?? [];
+    expect(block).toBe(
+      read(`../plugins/${file}.ts`)
+        .replaceAll("../../core/index.ts", "relapi")
+        .replaceAll(/\.\.\/\.\.\/(plugins\/.*)\.ts"/g, 'relapi/$1"'),
+    );
+  },
+);
 
-test.each(["reference/hooks", "guides/share-between-plugins"])("the examples of %s are the tested ones", (page) => {
-  const blocks = Array.from(
-    read(`../../docs/${page}.md`).matchAll(/```ts\n([\s\S]*?)```/g),
-    ([, block]) => block ?? "",
-  );
-  expect(blocks).not.toEqual([]);
-  const withoutIndent = (text: string): string => text.replace(/^ +/gm, "");
-  for (const block of blocks) expect(withoutIndent(read("./guides/hooks.ts"))).toContain(withoutIndent(block));
-});
+test.each(["reference/hooks", "guides/share-between-plugins"])(
+  "C-API-6 the examples of %s are the code that is tested",
+  (page) => {
+    const blocks = Array.from(
+      read(`../../docs/${page}.md`).matchAll(/```ts\n([\s\S]*?)```/g),
+      ([, block]) => block ?? "",
+    );
+    expect(blocks).not.toEqual([]);
+    const withoutIndent = (text: string): string => text.replace(/^ +/gm, "");
+    for (const block of blocks) expect(withoutIndent(read("./guides/hooks.ts"))).toContain(withoutIndent(block));
+  },
+);
 
 describe("hooks", async () => {
   let lookUps = 0;
@@ -119,13 +125,13 @@ describe("hooks", async () => {
   );
   await api.reload();
 
-  test("R-SC-1 introspect: the model has an additional part", () => {
+  test("R-SC-1 a tap of introspect adds a part to the model", () => {
     const relation = api.relApi.model().relations.get("public\0many");
     const estimates = api.relApi.model().pluginFacts["row-estimates"] as ReadonlyMap<number, number>;
     expect(estimates.get(relation?.oid ?? 0)).toBe(150);
   });
 
-  test("R-CAC-1 authorize: each key has a session, which is looked up once", async () => {
+  test("R-CAC-1 a tap of authorize looks up the session of each key once", async () => {
     const before = lookUps;
     const readers = await Promise.all(
       [1, 2].map(() => api.get("/artist?select=name&limit=1", { headers: { "x-api-key": "music_reader" } })),
@@ -135,18 +141,18 @@ describe("hooks", async () => {
     expect(lookUps - before).toBe(2);
   });
 
-  test("R-RNG-5 transformPlan: only the anonymous role has the limit", async () => {
+  test("R-RNG-5 a tap of transformPlan limits only the anonymous role", async () => {
     expect((await api.get("/many")).json()).toHaveLength(100);
     expect((await api.gql("{ many { id } }", {}, { "x-session-admin-secret": null })).data.many).toHaveLength(100);
     expect((await api.gql("{ many { id } }")).data.many).toHaveLength(150);
   });
 
-  test("X-PAR-1 readParameters: a parameter of a plugin, with the dialect's error for unknown names", async () => {
+  test("X-PAR-1 a tap of readParameters reads a parameter, and unknown names get the dialect's error", async () => {
     expect((await api.get("/many?newest=id&select=id&limit=1")).json()).toEqual([{ id: 150 }]);
     expect((await api.get("/many?newest=unheard")).json()).toMatchObject({ code: "42703" });
   });
 
-  test("R-FLT-12 compileFilter: an operator works for one more type", async () => {
+  test("R-FLT-12 a tap of compileFilter makes an operator work for one more type", async () => {
     expect((await api.get("/specimen?select=id&c_uuid=like.3f25*")).json()).toEqual([{ id: 1 }]);
   });
 
@@ -158,19 +164,19 @@ describe("hooks", async () => {
       })
     ).json();
 
-  test("X-DOC-1 findGqlDocument: a document is found by its name", async () => {
+  test("X-DOC-1 a tap of findGqlDocument finds a document by its name", async () => {
     expect(await ask({ stored: "one" }, "admin")).toEqual({ data: { artist_by_pk: { name: "Abba" } } });
     expect((await ask({ stored: "two" }, "admin")).errors[0].message).toBe("the key 'query' was not present");
   });
 
-  test("X-DOC-2 checkGqlDocument: a role may not run a document", async () => {
+  test("X-DOC-2 a tap of checkGqlDocument refuses a document for a role", async () => {
     const query = "{ artist_by_pk(id: 2) { name } }";
     expect((await ask({ query }, "music_guest")).errors[0].message).toBe("not for guests");
     expect((await ask({ stored: "one" }, "music_guest")).errors?.[0].message).not.toBe("not for guests");
     expect(await ask({ query }, "admin")).toHaveProperty("data");
   });
 
-  test("X-DIR-1 gqlDirectives: a directive is allowed, listed and read", async () => {
+  test("X-DIR-1 a tap of gqlDirectives adds a directive that is allowed, listed and read", async () => {
     const other = await startApi(forGraphql({ on: api.database, parts: [confirmed], dbTxEnd: "rollback" }));
     const message = async (query: string) => (await other.gql(query)).errors?.[0].message;
     const fields = "{ delete_artist_by_pk(id: 0) { id } }";
@@ -192,7 +198,7 @@ describe("hooks", async () => {
     await other.close();
   });
 
-  test("G-SUB-4 watchChanges: a source of a plugin is asked before the others", async () => {
+  test("G-SUB-4 a tap of watchChanges is asked before the other change sources", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const socket = await openSocket(api);
     await socket.init();
@@ -214,7 +220,7 @@ describe("hooks", async () => {
     await socket.close();
   });
 
-  test("X-UPG-1 takeUpgrade: a socket of a plugin beside those of GraphQL, and its error if no plugin takes the upgrade", async () => {
+  test("X-UPG-1 a tap of takeUpgrade takes a socket, and its error is sent if no plugin takes the upgrade", async () => {
     const socket = await openSocket(api, { path: "/echo", protocols: [] });
     socket.send({ id: "1", type: "hello" });
     expect(await socket.next()).toEqual({ id: "1", type: "hello" });
@@ -255,7 +261,7 @@ describe("a transport", async () => {
       headers: { "x-session-admin-secret": adminSecret },
     });
 
-  test("G-SUB-3 sends an answer at once and after each change", async () => {
+  test("G-SUB-3 the transport sends a result at once and after each change", async () => {
     const response = await ask("subscription { artist_by_pk(id: 4) { country } }");
     expect(response.headers.get("content-type")).toBe("application/x-ndjson");
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
@@ -267,7 +273,7 @@ describe("a transport", async () => {
     await reader.cancel();
   });
 
-  test("G-ERR-1 an error of the request is answered as an error", async () => {
+  test("G-ERR-1 the transport sends an error of the request as an error", async () => {
     expect(await (await ask("subscription { nothing }")).json()).toMatchObject({
       errors: [{ extensions: { code: "validation-failed" } }],
     });
@@ -281,23 +287,23 @@ describe("an operator", async () => {
   const { rest, graphql } = await both(prefixOperator);
   cases(rest, [
     {
-      title: "R-FLT-1 works in a filter",
+      title: "R-FLT-1 the operator works in a filter",
       request: "GET /vessels?select=name&name=starts.Ar",
       answer: [{ name: "Ariel" }],
     },
     {
-      title: "R-FLT-1 works negated and in trees",
+      title: "R-FLT-1 the operator works negated and in logic trees",
       request: "GET /vessels?select=name&or=(name.starts.Ar,name.not.starts.F)&order=id",
       answer: [{ name: "Ariel" }, { name: "Gjoa" }],
     },
     {
-      title: "R-FLT-12 the database refuses it on another type",
+      title: "R-FLT-12 the database refuses the operator on another type",
       request: "GET /vessels?id=starts.1",
       status: 404,
       answer: expect.objectContaining({ code: "42883" }),
     },
   ]);
-  test("G-OP-1 works in where, only for text columns", async () => {
+  test("G-OP-1 the operator works in where, only for text columns", async () => {
     expect(await graphql.gql('{ artist(where: {name: {_starts: "Ab"}}) { name } }')).toEqual({
       data: { artist: [{ name: "Abba" }] },
     });
@@ -311,7 +317,7 @@ describe("an embedding mode", async () => {
   const { rest, graphql } = await both(firstEmbeds, { dbAggregatesEnabled: true });
   cases(rest, [
     {
-      title: "R-EMB-1 answers the first row as an object, null without one",
+      title: "R-EMB-1 the mode returns the first row as an object, or null",
       request: "GET /ports?select=name,~vessels(name)&vessels.order=tonnage&order=id",
       answer: [
         { name: "Oslo", vessels: { name: "Fram" } },
@@ -319,18 +325,18 @@ describe("an embedding mode", async () => {
       ],
     },
     {
-      title: "R-EMB-7 takes an alias and a filter",
+      title: "R-EMB-7 the mode takes an alias and a filter",
       request:
         "GET /ports?select=name,vessels(id),biggest:~vessels(name)&vessels.id=eq.1&biggest.order=tonnage.desc&biggest.tonnage=lt.500&id=eq.1",
       answer: [{ name: "Oslo", vessels: [{ id: 1 }], biggest: { name: "Fram" } }],
     },
     {
-      title: "R-EMB-11 can be an inner join",
+      title: "R-EMB-11 the mode can be an inner join",
       request: "GET /ports?select=name,~vessels!inner(name)&vessels.order=tonnage",
       answer: [{ name: "Oslo", vessels: { name: "Fram" } }],
     },
     {
-      title: "R-ORD-3 parents can be ordered by it",
+      title: "R-ORD-3 parents can be ordered by the embed",
       request: "GET /voyages?select=id,~vessels(name)&order=vessels(name).desc,id.desc",
       answer: [
         { id: 3, vessels: { name: "Fram" } },
@@ -339,7 +345,7 @@ describe("an embedding mode", async () => {
       ],
     },
     {
-      title: "R-AGG-2 works beside aggregates",
+      title: "R-AGG-2 the mode works beside aggregates",
       request: "GET /voyages?select=count(),~vessels(name)",
       check: (answer) =>
         expect(new Set(answer.json())).toEqual(
@@ -350,7 +356,7 @@ describe("an embedding mode", async () => {
         ),
     },
   ]);
-  test("G-REL-2 is a field of each relationship, with the arguments of the list", async () => {
+  test("G-REL-2 each relationship has a field of the mode with the arguments of the list", async () => {
     const answer = await graphql.gql(
       "{ artist(order_by: {id: asc}) { albums_first(order_by: {sold: desc_nulls_last}, where: {price: {_gt: 5}}) { title artist { name } } } }",
     );
@@ -376,21 +382,26 @@ describe("a media type", async () => {
   const accept = { accept: "application/x-ndjson" };
   cases(await startApi({ parts: [ndjsonMedia] }), [
     {
-      title: "R-MED-1 is used if the client accepts it",
+      title: "R-MED-1 the media type is used if the client accepts it",
       request: "GET /ports?select=id,name&order=id",
       headers: accept,
       bytes: '{"id":1,"name":"Oslo"}\n{"id":2,"name":"Leith"}',
       responseHeaders: { "Content-Type": "application/x-ndjson", "Content-Range": "0-1/*" },
     },
-    { title: "R-MED-1 formats an answer without rows", request: "GET /ports?id=eq.9", headers: accept, bytes: "" },
     {
-      title: "R-MED-1 formats results of functions that return values",
+      title: "R-MED-1 the media type formats an answer without rows",
+      request: "GET /ports?id=eq.9",
+      headers: accept,
+      bytes: "",
+    },
+    {
+      title: "R-MED-1 the media type formats results of functions that return values",
       request: "GET /rpc/tonnages",
       headers: accept,
       bytes: "853\n402\n47",
     },
     {
-      title: "R-MED-1 does not change the other media types",
+      title: "R-MED-1 the media type does not change the other media types",
       request: "GET /ports?select=id&id=eq.1",
       answer: [{ id: 1 }],
     },
@@ -399,7 +410,7 @@ describe("a media type", async () => {
 
 describe("a field of the GraphQL schema", async () => {
   const api = await startApi(forGraphql({ parts: [epochFields] }));
-  test("G-GEN-4 is in rows of each table, nested ones too", async () => {
+  test("G-GEN-4 the field is in rows of each table, nested rows too", async () => {
     expect(await api.gql("{ artist(where: {id: {_in: [1, 3]}}, order_by: {id: asc}) { born born_epoch } }")).toEqual({
       data: {
         artist: [
@@ -412,7 +423,7 @@ describe("a field of the GraphQL schema", async () => {
       data: { album_by_pk: { artist: { born_epoch: 89424000 } } },
     });
   });
-  test("G-GEN-1 exists only for roles that may read the column", async () => {
+  test("G-GEN-1 the field exists only for roles that may read the column", async () => {
     expect((await api.gql("{ artist { born_epoch } }", {}, asAdmin("music_reader"))).errors[0].message).toBe(
       "field 'born_epoch' not found in type: 'artist'",
     );
@@ -423,14 +434,14 @@ describe("a REST method", async () => {
   const search = { headers: { "content-type": "text/plain" } };
   cases(await startApi({ parts: [searchMethod] }), [
     {
-      title: "R-PATH-7 answers like GET with the body as its query",
+      title: "R-PATH-7 the method answers like GET with the body as its query",
       request: "SEARCH /vessels",
       body: "select=name&tonnage=gte.500",
       ...search,
       answer: [{ name: "Ariel" }],
     },
     {
-      title: "R-LEX-11 reports parse errors",
+      title: "R-LEX-11 the method reports parse errors",
       request: "SEARCH /vessels",
       body: "name=fuzzy.x",
       ...search,
@@ -438,12 +449,12 @@ describe("a REST method", async () => {
       answer: expect.objectContaining({ code: "PGRST100" }),
     },
     {
-      title: "R-OPT-1 is listed in Allow",
+      title: "R-OPT-1 the method is listed in Allow",
       request: "OPTIONS /vessels",
       responseHeaders: { Allow: "OPTIONS,GET,HEAD,POST,PUT,PATCH,DELETE,SEARCH" },
     },
     {
-      title: "R-PATH-7 is not a method of functions",
+      title: "R-PATH-7 functions do not have the method",
       request: "SEARCH /rpc/add_numbers",
       body: "a=1&b=2",
       ...search,
@@ -496,25 +507,29 @@ describe("handlers of a route", async () => {
   });
   cases(await startApi({ parts: [careful], dbTxEnd: "rollback" }), [
     {
-      title: "R-PATH-7 can be wrapped",
+      title: "R-PATH-7 a plugin can wrap a handler",
       request: "DELETE /logbook",
       status: 400,
       answer: { code: "bare-delete", message: "DELETE needs a filter", details: null, hint: null },
     },
-    { title: "R-PATH-7 still do their work", request: "DELETE /logbook?entry=eq.calm", status: 204 },
-    { title: "R-PATH-7 can be removed", request: "PATCH /logbook", body: {}, status: 405 },
     {
-      title: "R-OPT-1 are listed in Allow",
+      title: "R-PATH-7 the other handlers of the route still work",
+      request: "DELETE /logbook?entry=eq.calm",
+      status: 204,
+    },
+    { title: "R-PATH-7 a plugin can remove a handler", request: "PATCH /logbook", body: {}, status: 405 },
+    {
+      title: "R-OPT-1 added handlers are listed in Allow",
       request: "OPTIONS /logbook",
       responseHeaders: { Allow: "OPTIONS,GET,HEAD,POST,DELETE,REPORT" },
     },
     {
-      title: "R-OAS-2 are listed in the description",
+      title: "R-OAS-2 added handlers are listed in the description",
       request: "GET /",
       check: (answer) => expect(Object.keys(answer.json().paths["/logbook"])).toEqual(["get", "post", "delete"]),
     },
     {
-      title: "R-TX-1 can query the database",
+      title: "R-TX-1 a handler can query the database",
       request: "REPORT /logbook",
       answer: [{ entry: "fair wind" }, { entry: "calm" }],
     },

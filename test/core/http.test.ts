@@ -249,7 +249,7 @@ describe("answers", () => {
     expect(await request("GET", "/echo/pay")).toMatchObject({ status: 402, statusText: "Pay Up" });
   });
 
-  test("an unexpected error shows nothing, and is logged with its cause", async () => {
+  test("X-FLT-1 an unexpected error is hidden from the client and logged with its cause", async () => {
     const { request } = await start(
       {},
       echo({
@@ -268,7 +268,7 @@ describe("answers", () => {
     });
   });
 
-  test("an invalid header is an error of the server, and the connection stays open", async () => {
+  test("X-FLT-1 an invalid header or status of a surface is an internal error", async () => {
     const { request } = await start(
       {},
       echo({ bad: () => text("x", { headers: [["X-Bad", "a\nb"]] }), odd: () => text("x", { status: 1000 }) }),
@@ -337,7 +337,7 @@ describe("answers", () => {
 });
 
 describe("request bodies", () => {
-  test("a body over the limit is 413, announced or not", async () => {
+  test("R-BND-3 a body over the limit is 413, with and without Content-Length", async () => {
     const { request, port } = await start({ maxBodyBytes: 1000 }, echo());
     expect((await request("POST", "/echo", { body: "x".repeat(1000) })).status).toBe(200);
     expect((await request("POST", "/echo", { body: "x".repeat(1001) })).json()).toMatchObject({
@@ -358,7 +358,7 @@ describe("request bodies", () => {
     expect(status).toBe(413);
   });
 
-  test("a body that an earlier parser has read is serialized again, and each api logs this once", async () => {
+  test("X-OVER-2 a body that an earlier parser has read is serialized again, and each api logs this once", async () => {
     const api = apiOf({}, echo());
     const app = express().use(express.json()).use(api);
     logged.length = 0;
@@ -390,7 +390,7 @@ describe("request bodies", () => {
     expect(logged.filter(({ message }) => message.includes("fault"))).toEqual([]);
   });
 
-  test("a form that an earlier parser has read is a form again", async () => {
+  test("X-OVER-2 a form that an earlier parser has read is serialized to a form again", async () => {
     const api = apiOf({}, echo());
     const { request } = await listen(api, express().use(express.urlencoded()).use(api));
     const headers = { "content-type": "application/x-www-form-urlencoded; charset=utf-8" };
@@ -399,7 +399,7 @@ describe("request bodies", () => {
     );
   });
 
-  test("an earlier handler may have paused the request", async () => {
+  test("X-OVER-2 a request that an earlier handler has paused is read completely", async () => {
     const api = apiOf({}, echo());
     const app = express()
       .use((incoming, _response, next) => {
@@ -593,7 +593,7 @@ describe("callers", () => {
     ).toBe("sea_anon");
   });
 
-  test("of repeated headers the first counts, and a comma in a header does not split it", async () => {
+  test("X-SURF-1 a surface reads the first of repeated headers, with its commas", async () => {
     const seen: (string | undefined)[] = [];
     const { request } = await start(
       {},
@@ -674,7 +674,7 @@ describe("the model", () => {
     expect(logged.some(({ message }) => message === "failed to reload the schema; keeping the current one")).toBe(true);
   });
 
-  test("an error in settings during the load ends the wait, and is not retried", async () => {
+  test("C-SET-3 an error in settings during the load rejects ready, and the load is not retried", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     let loads = 0;
     const { api } = await start(
@@ -799,7 +799,7 @@ describe("settings in the database", () => {
 });
 
 describe("servers and applications", () => {
-  test("the api runs under a path of an Express application, beside other routes", async () => {
+  test("X-OVER-2 the api runs under a path of an Express application, beside other routes", async () => {
     const api = apiOf({}, echo());
     const app = express();
     app.get("/hello", (_, response) => void response.send("hello"));
@@ -866,7 +866,7 @@ describe("servers and applications", () => {
     });
   });
 
-  test("the api runs beside middleware with its own writeHead, which does not accept lists of headers", async () => {
+  test("X-OVER-2 the api runs behind middleware whose writeHead accepts no lists of headers", async () => {
     const api = apiOf(
       {},
       echo({
@@ -897,7 +897,7 @@ describe("servers and applications", () => {
     expect(answer.headers).toMatchObject({ "x-seen": "1", "set-cookie": "a=1, b=2", "content-length": "4" });
   });
 
-  test("code that waits for a response is notified when the client disconnects", async () => {
+  test("X-SURF-1 a surface is notified when the client of its request disconnects", async () => {
     const heard = new EventEmitter();
     const { port, api } = await start(
       {},
@@ -982,7 +982,7 @@ describe("upgrades", () => {
     expect(hasSubscribers("net.server.socket")).toBe(before);
   });
 
-  test("the first request may be a WebSocket, even without attach()", async () => {
+  test("X-UPG-1 the first request of a server may be an upgrade, even without attach()", async () => {
     const app = express();
     const api = apiOf({}, upgrading(), echo());
     app.use(express.Router().use(api));
@@ -1012,7 +1012,7 @@ describe("upgrades", () => {
     expect(seen).toEqual(["/", "/health", "/missing"]);
   });
 
-  test("two apis of one server each take the paths below their own mount", async () => {
+  test("X-UPG-1 two apis of one server each take the upgrades below their own mount", async () => {
     const paths: readonly string[][] = [[], []];
     const [first, second] = paths.map((list) => apiOf({}, upgrading(list), echo())) as [RelApi, RelApi];
     open.push(() => second.close());
@@ -1046,7 +1046,7 @@ describe("upgrades", () => {
     expect(server.listenerCount("upgrade")).toBe(0);
   });
 
-  test("two hidden apis are distinguished by the mounts they are attached with", async () => {
+  test("X-UPG-1 two hidden apis are distinguished by the mounts that attach() gets", async () => {
     const paths: readonly string[][] = [[], []];
     const [first, second] = paths.map((list) => apiOf({}, upgrading(list), echo())) as [RelApi, RelApi];
     open.push(() => second.close());
@@ -1059,7 +1059,7 @@ describe("upgrades", () => {
     expect(paths).toEqual([["/v1/sockets"], ["/v1/sockets"]]);
   });
 
-  test("applications that store their layers in other ways are searched too", async () => {
+  test("X-UPG-1 the api is found in applications that store their layers in other ways", async () => {
     const api = apiOf({}, upgrading(), echo());
     // Express 4: the getter of the router throws, the layer keeps its match; connect: the layer has a route
     const layer = {
@@ -1089,13 +1089,13 @@ describe("upgrades", () => {
     open.push(() => api.close());
   });
 
-  test("under a mount the rest of the path is matched", async () => {
+  test("X-UPG-1 the path of an upgrade is matched below the mount", async () => {
     const api = apiOf({}, upgrading(), echo());
     const { port } = await listen(api, express().use("/db/x", api));
     expect(await upgrade(port, "/db/x/v1/sockets")).toContain("101");
   });
 
-  test("a listener that hides the middleware is found with its first request, or is attached", async () => {
+  test("X-UPG-1 an api in another listener takes upgrades from its first request on, or once attached", async () => {
     const api = apiOf({}, upgrading(), echo());
     const { port, server, request } = await listen(api, (incoming, response) => api(incoming, response));
     await api.ready;
@@ -1113,7 +1113,7 @@ describe("upgrades", () => {
     );
   });
 
-  test("an upgrade to another protocol is an ordinary request, with its body", async () => {
+  test("X-UPG-1 an upgrade to another protocol is an ordinary request with its body", async () => {
     const { port } = await start({}, upgrading(), echo());
     const answer = await raw(
       port,
@@ -1124,7 +1124,7 @@ describe("upgrades", () => {
     expect(answer).toContain('"body":"payload"');
   });
 
-  test("other applications of the process are unaffected", async () => {
+  test("X-UPG-1 servers of the process that do not serve the api get no upgrade listener", async () => {
     const api = apiOf({}, upgrading(), echo());
     open.push(() => api.close());
     const other = createServer((_, response) => response.end("other"));

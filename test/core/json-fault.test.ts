@@ -13,7 +13,7 @@ const isJson = (text: string): boolean => {
   }
 };
 
-describe("R-HNT-5 G-HNT-3 the position at which JSON breaks off", () => {
+describe("the position of an error in JSON", () => {
   test.each([
     ["", "line 1, column 1: expected a value, found the end"],
     ["{", 'line 1, column 2: expected a key in double quotes or "}", found the end'],
@@ -35,12 +35,12 @@ describe("R-HNT-5 G-HNT-3 the position at which JSON breaks off", () => {
     ['{"é😀": x}', 'line 1, column 8: expected a value, found "x"'],
     ["\uFEFF{}", 'line 1, column 1: expected a value, found "\uFEFF"'],
     ["NaN", 'line 1, column 1: expected a value, found "N"'],
-  ])("%j", (text, told) => {
+  ])("R-HNT-5 G-HNT-3 the message about %j has the position of the error", (text, told) => {
     const fault = findJsonError(text);
     expect(fault && formatJsonError(fault)).toBe(told);
   });
 
-  test("every invalid text has a position, and no valid text has one", () => {
+  test("R-HNT-5 G-HNT-3 every invalid text has a position, and no valid text has one", () => {
     const broken = fc
       .tuple(
         fc.json(),
@@ -64,7 +64,7 @@ describe("R-HNT-5 G-HNT-3 the position at which JSON breaks off", () => {
     ["nested lists", (n: number) => "[".repeat(n), (n: number) => ({ line: 1, column: n + 1 })],
     ["a string without end", (n: number) => `"${"a".repeat(n)}`, (n: number) => ({ line: 1, column: n + 2 })],
     ["lines", (n: number) => `${"\n".repeat(n)}x`, (n: number) => ({ line: n + 1, column: 1 })],
-  ])("deep and long texts take no stack and linear time: %s", async (_, textOf, place) => {
+  ])("R-HNT-5 G-HNT-3 deep and long texts are read in linear time without recursion: %s", async (_, textOf, place) => {
     expect(findJsonError(textOf(1_000_000))).toMatchObject(place(1_000_000));
     await requireLinearTime((n) => findJsonError(textOf(n)), 50_000);
   });

@@ -79,7 +79,7 @@ test("X-PAT-5 in lists of rows any row may be added, removed, changed and moved"
 const rows = (...ids: readonly number[]) => ids.map((id) => ({ id, name: `row ${id}`, of: { size: id * 10 } }));
 
 describe("patches of row changes", () => {
-  test("X-PAT-5 a row at the front is one add", () =>
+  test("X-PAT-5 a row that is added at the front is one add", () =>
     expect(changes(rows(1, 2, 3), rows(9, 1, 2, 3))).toEqual([{ op: "add", path: "/0", value: rows(9)[0] }]));
 
   test("X-PAT-5 a removed row is one remove, beside changes of others", () => {

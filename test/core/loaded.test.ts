@@ -41,17 +41,17 @@ const definitions = readdirSync(`${root}plugins`, { recursive: true, encoding: "
 const foldersOf = (isPresent: boolean): ReadonlySet<string> =>
   new Set(definitions.filter((each) => each.isPresent === isPresent).map(({ file }) => dirname(file)));
 
-test("minimal loads core and the REST surface", () => {
+test("X-PRE-3 minimal loads core and the REST surface", () => {
   expect([...loaded]).toEqual(expect.arrayContaining(["core/relapi.ts", "plugins/rest/rest.ts"]));
 });
 
-test("minimal loads no file of a plugin that it leaves out", () => {
+test("X-PRE-3 minimal loads no file of a plugin that it leaves out", () => {
   const others = definitions.flatMap(({ file, isPresent }) => (isPresent ? [] : file));
   expect(others).toEqual(expect.arrayContaining(["plugins/rest/rpc.ts", "plugins/live/engine/live-queries.ts"]));
   expect(others.filter((file) => loaded.has(file))).toEqual([]);
 });
 
-test("minimal loads only api.ts of a folder none of whose plugins it has", () => {
+test("X-PRE-3 minimal loads only api.ts of a folder none of whose plugins it has", () => {
   const used = foldersOf(true);
   const others = [...foldersOf(false)].filter((folder) => !used.has(folder));
   expect(others).toContain("plugins/graphql/types");

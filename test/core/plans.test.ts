@@ -59,9 +59,9 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     return planOf();
   };
 
-  describe("X-PLN-1 the position of impossible nulls does not prevent the use of an index", () => {
+  describe("positions of impossible nulls", () => {
     test.each(["score.desc.nullslast,id.desc.nullslast", "score.nullsfirst,id", "score.desc,id.desc"])(
-      "REST: %s",
+      "X-PLN-1 a REST order uses the index despite the position of nulls: %s",
       async (order) => {
         const plan = await rest(`/customer?select=id&order=${order}&limit=20`);
         expect(plan).toMatch(/Index Only Scan .*customer_score_id_idx/);
@@ -69,7 +69,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       },
     );
 
-    test("GraphQL", async () => {
+    test("X-PLN-1 a GraphQL order uses the index despite the position of nulls", async () => {
       const plan = await graphql(
         "{ customer(order_by: [{score: desc_nulls_last}, {id: desc_nulls_last}], limit: 9) { id } }",
       );
@@ -77,7 +77,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(plan).not.toContain("Sort");
     });
 
-    test("columns that may be null, and those of views and domains, keep the position", async () => {
+    test("X-PLN-1a nullable columns, and columns of views and domains, keep the position of nulls", async () => {
       await api.sql(`
         create domain public.sure as int not null;
         create table public.holes (id int primary key, n int, d public.sure);
@@ -94,7 +94,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(await ids("/seen?select=id&order=other.nullsfirst")).toEqual([3, 1, 2]);
     });
 
-    test("tables keep the position if a child lacks the constraint", async () => {
+    test("X-PLN-1a a table keeps the position of nulls if a child table lacks the constraint", async () => {
       // PostgreSQL 18 lets no child drop an inherited constraint, but has constraints that are not inherited
       const isNamed = capabilities.version >= 18;
       await api.sql(`
@@ -110,7 +110,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     });
   });
 
-  describe("X-PLN-2 the page is selected before the related data of its rows", () => {
+  describe("pages with related data", () => {
     /** Checks that a limiting node reads only the table of the page, and each other table for at most `rows` rows. */
     const findsPageFirst = (plan: PlanNode, table: string, rows: number): void => {
       const cuts = nodesOf(plan).filter((node) => ["Limit", "Unique"].includes(node["Node Type"]));
@@ -122,26 +122,26 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
 
     test.each([
       ["an embed of one", "/purchase?select=id,customer(name)&order=total.desc,id&limit=20"],
-      ["and with an offset", "/purchase?select=id,customer(name)&order=total.desc,id&limit=20&offset=100"],
+      ["an embed of one with an offset", "/purchase?select=id,customer(name)&order=total.desc,id&limit=20&offset=100"],
       ["an offset with an index", "/purchase?select=id,customer(name)&order=id&limit=20&offset=100"],
       ["an embed of many", "/purchase?select=id,item(qty)&order=total.desc,id&limit=20"],
-      ["with columns of *", "/purchase?select=*,item(qty)&order=total.desc,id&limit=20&offset=7"],
+      ["an embed of many beside all columns", "/purchase?select=*,item(qty)&order=total.desc,id&limit=20&offset=7"],
       ["a spread of one", "/purchase?select=id,...customer(name)&order=total.desc,id&limit=20"],
       ["a spread of many", "/purchase?select=id,...item(qty)&order=total.desc,id&limit=20"],
-    ])("REST: %s", async (_, path) => {
+    ])("X-PLN-2 REST selects the page before the related data of its rows: %s", async (_, path) => {
       const answer = await api.get(path);
       expect(answer.json()).toHaveLength(20);
       findsPageFirst(await analyzed(), "purchase", 20);
     });
 
-    test("GraphQL: distinct_on", async () => {
+    test("X-PLN-2 GraphQL selects the page of distinct_on before the related data of its rows", async () => {
       const query =
         "{ purchase(distinct_on: status, order_by: [{status: asc}, {total: desc}, {id: asc}]) { id customer { name } } }";
       expect((await api.gql(query)).data.purchase).toHaveLength(3);
       findsPageFirst(await analyzed(), "purchase", 3);
     });
 
-    test("the answers are those of a one-level statement", async () => {
+    test("X-PLN-2 a page has the same rows as the part of the whole list", async () => {
       const both = async (path: string): Promise<void> => {
         const page = (await api.get(`${path}&limit=20&offset=30`)).json();
         const all = (await api.get(path)).json();
@@ -159,7 +159,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       await both("/customer?select=*,label,purchase(id)&purchase=not.is.null&purchase.order=id&order=id.desc");
     });
 
-    test("a role needs no right on columns that are not selected", async () => {
+    test("X-PLN-2 a role needs no right on columns that are not selected", async () => {
       await api.sql(
         "revoke select on customer from sea_anon; grant select (id, name, country_id) on customer to sea_anon",
       );
@@ -170,11 +170,11 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     });
   });
 
-  describe("X-PLN-3 objects of rows need no subquery for each row", () => {
+  describe("objects of rows", () => {
     const subPlans = (plan: PlanNode): number =>
       nodesOf(plan).filter((node) => node["Node Type"] === "Result" && (node["Actual Loops"] ?? 0) > 1).length;
 
-    test("nodes of an aggregate, with a limit, need no subquery", async () => {
+    test("X-PLN-3 the nodes of an aggregate with a limit need no subquery for each row", async () => {
       const { data } = await api.gql(
         "{ purchase_aggregate(order_by: [{total: desc}, {id: asc}], limit: 30) { aggregate { count } nodes { id total customer { id } } } }",
       );
@@ -186,7 +186,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       for (const node of nodesOf(plan)) if (node["Relation Name"] === "customer") expect(node["Actual Loops"]).toBe(30);
     });
 
-    test("rows that a write returns need no subquery", async () => {
+    test("X-PLN-3 the rows that a write returns need no subquery for each row", async () => {
       const { data } = await api.gql(
         "mutation { delete_item(where: {product_id: {_lt: 10}}) { returning { purchase_id qty } } }",
       );
@@ -194,7 +194,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(sent.text()).not.toMatch(/select row_to_json\(_o\.\*\) from \(select "item_1"/);
     });
 
-    test("groups have a level of their own", async () => {
+    test("X-PLN-3 the objects of groups are made around the groups", async () => {
       const { data } = await api.gql(
         "{ purchase_group_by(by: [status], order_by: {status: asc}) { status __typename aggregate { count sum { total } } } }",
       );
@@ -204,7 +204,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     });
   });
 
-  describe("X-PLN-4 rows of an insert are read in one pass", () => {
+  describe("rows of an insert", () => {
     const insert = async (rows: string): Promise<readonly unknown[]> =>
       (
         await api.gql(
@@ -216,7 +216,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     const given = (id: number, more: string): string =>
       `{id: ${id}, customer_id: 1, tenant_id: 1, status: "open", total: 1, placed_at: "2024-01-01T00:00:00Z"${more}}`;
 
-    test("equal rows with nulls are read in one pass", async () => {
+    test("X-PLN-4 rows with the same columns are read in one pass, with nulls too", async () => {
       expect(await insert(`${given(-1, ", note: null")}, ${given(-2, ', note: "x"')}`)).toEqual([
         { id: -1, note: null, customer_id: 1 },
         { id: -2, note: "x", customer_id: 1 },
@@ -224,7 +224,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(sent.text()).toContain("json_to_recordset");
     });
 
-    test("a row without a column gets its default; by a variable too, with the same document", async () => {
+    test("X-PLN-4 a row without a column gets its default, from a literal and from a variable", async () => {
       await api.sql("alter table purchase alter column note set default 'none'");
       await api.reload();
       expect(await insert(`${given(-1, ', note: "x"')}, ${given(-2, "")}`)).toMatchObject([
@@ -255,7 +255,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     });
   });
 
-  describe("X-PLN-5 many conditions on related rows", () => {
+  describe("many conditions on related rows", () => {
     const countOf = (part: RegExp): number => sent.text().match(part)?.length ?? 0;
     /** Counts the conditions of the statement, and those that PostgreSQL cannot plan as a join. */
     const shape = () => ({ conditions: countOf(/exists \(/g), apart: countOf(/\) is true/g) });
@@ -265,7 +265,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     };
     const few = "{id: {_lt: 60}}";
 
-    test("side by side, all except six are separate", async () => {
+    test("X-PLN-5a six conditions side by side become joins, and all others are separate", async () => {
       const conditions = Array.from({ length: 120 }, (_, i) => `{customer: {id: {_gt: ${i * 10}}}}`);
       const ids = await idsOf(`{_and: [${[few, ...conditions].join()}]}`);
       expect(shape()).toEqual({ conditions: 120, apart: 114 });
@@ -273,7 +273,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(ids.length).toBeGreaterThan(5);
     });
 
-    test("side by side and negated, all except six are separate", async () => {
+    test("X-PLN-5a six negated conditions side by side become joins, and all others are separate", async () => {
       const conditions = Array.from({ length: 60 }, (_, i) => `{_not: {items: {qty: {_eq: ${i + 2}}}}}`);
       const ids = await idsOf(`{_and: [${[few, ...conditions].join()}]}`);
       expect(shape()).toEqual({ conditions: 60, apart: 54 });
@@ -284,7 +284,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     const around = (where: string, depth: number, wrap: (where: string) => string): string =>
       depth === 0 ? where : wrap(around(where, depth - 1, wrap));
 
-    test("in nested conditions, every seventh is separate", async () => {
+    test("X-PLN-5a every seventh of nested conditions is separate", async () => {
       const ids = await idsOf(
         `{_and: [${few}, ${around("{id: {_gt: 1000}}", 9, (where) => `{customer: {purchases: ${where}}}`)}]}`,
       );
@@ -292,7 +292,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(ids).toEqual(await idsOf(`{_and: [${few}, {customer: {purchases: {id: {_gt: 1000}}}}]}`));
     });
 
-    test("in nested conditions with or, those below the first eight are looked up", async () => {
+    test("X-PLN-5a conditions below eight nested or are looked up", async () => {
       const wrap = (where: string): string =>
         `{_or: [{id: {_lt: 0}}, {customer: {id: {_gt: 0}, purchases: ${where}}}]}`;
       const ids = await idsOf(`{_and: [${few}, ${around("{id: {_eq: 5}}", 3, wrap)}]}`);
@@ -303,7 +303,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(sent.text().match(/offset 0\)/g)).toHaveLength(1);
     });
 
-    test("REST: of inner joins of embeds all except six are separate", async () => {
+    test("X-PLN-5a six inner embeds of REST become joins, and all others are separate", async () => {
       const embeds = Array.from({ length: 40 }, (_, i) => `e${i}:customer!inner(id)`).join();
       const filters = Array.from({ length: 40 }, (_, i) => `e${i}.id=gt.${i}`).join("&");
       const answer = await api.get(`/purchase?select=id,${embeds}&${filters}&id=lt.60&order=id`);
@@ -315,8 +315,8 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     });
   });
 
-  describe("X-PLN-7 an order by a to-one relationship joins its values", () => {
-    test("PostgreSQL chooses: all values in one join, or one by one behind a filter", async () => {
+  describe("orders by a to-one relationship", () => {
+    test("X-PLN-7 PostgreSQL hashes the values for all rows, and looks them up for few rows", async () => {
       const all = await graphql("{ purchase(order_by: [{customer: {email: asc}}, {id: asc}], limit: 20) { id } }");
       expect(all).toMatch(/(Hash|Merge).* Join/);
       const few = await graphql(
@@ -326,7 +326,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(few).not.toMatch(/(Hash|Merge).* Join/);
     });
 
-    test("the values are joined once for several terms, and through further relationships", async () => {
+    test("X-PLN-7 several terms share one join of each relationship", async () => {
       const plan = await graphql(
         "{ item(order_by: [{purchase: {customer: {country: {name: asc}}}}, {purchase: {customer: {email: desc}}}, {product_id: asc}], limit: 3) { qty } }",
       );
@@ -335,7 +335,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       expect(plan).not.toContain("SubPlan");
     });
 
-    test("the order is the same as with subqueries: without a row, from children, by functions, by many terms", async () => {
+    test("X-PLN-7 X-PLN-7a missing rows, child tables, functions and many terms keep the correct order", async () => {
       await api.sql(`
         create table public.place (id int primary key, name text);
         create table public.annex () inherits (public.place);
@@ -380,8 +380,8 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     create function public.plan_mode(customer) returns text language sql stable as $$ select current_setting('plan_cache_mode') $$`);
   await one.reload();
 
-  describe("X-PLN-6 a lookup by its value only is planned with the value", () => {
-    test("a value in JSON: the plan for many rows is not reused for few", async () => {
+  describe("statements that are planned with their values", () => {
+    test("X-PLN-6 the plan of a frequent value in JSON is not reused for a rare one", async () => {
       for (let i = 0; i < 9; i++)
         expect((await one.get("/customer?select=id&profile->>plan=eq.basic")).status).toBe(200);
       for (let i = 0; i < 3; i++)
@@ -394,14 +394,14 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       ["a regular expression", "name=match.^Customer c4"],
       ["full text", "bio=fts(simple).word77"],
       ["a value in JSON", "profile->>plan=eq.gold"],
-      ["an order by one", "order=profile->>city"],
-      ["under or", "or=(id.eq.1,not.and(name.ilike.*c4*,id.gt.4))"],
-    ])("%s", async (_, query) => {
+      ["an order by a value in JSON", "order=profile->>city"],
+      ["a pattern below or", "or=(id.eq.1,not.and(name.ilike.*c4*,id.gt.4))"],
+    ])("X-PLN-6a a statement with its own values is planned each time: %s", async (_, query) => {
       const { text } = await one.get(`/customer?select=mode:plan_mode&${query}&limit=1`);
       expect(JSON.parse(text)).toEqual([{ mode: "force_custom_plan" }]);
     });
 
-    test("PostgreSQL chooses the plan of other statements, on the same connection", async () => {
+    test("X-PLN-6 PostgreSQL chooses the plan of other statements on the same connection", async () => {
       for (let i = 1; i < 13; i++)
         expect((await one.get(`/customer?select=id,email&id=eq.${i}`)).json()).toHaveLength(1);
       expect(await genericPlans('"customer"."id" = $1')).toBeGreaterThan(0);

@@ -92,7 +92,7 @@ const oddSurface = (more: Partial<Surface> = {}): Surface => ({
   ...more,
 });
 
-describe("X-FLT-1 an error in a request is logged with plugin and hook, and answered as an error of the server", () => {
+describe("an error in a request is logged with plugin and hook, and answered as an error of the server", () => {
   test.each<readonly [hook: string, plugin: Plugin, path: string]>([
     ["authorize", faulty((hooks) => hooks.authorize.tap("faulty", boom), { before: ["anonymous"] }), "/vessels"],
     ["authorize", faulty((hooks) => hooks.authorize.tapPromise("faulty", async () => boom())), "/vessels"],
@@ -175,14 +175,14 @@ describe("X-FLT-1 an error in a request is logged with plugin and hook, and answ
       }),
       'mutation { update_artist(where: {id: {_eq: 1}}, _boom: {name: "x"}) { affected_rows } }',
     ],
-  ])("X-FLT-1 GraphQL: %s", async (hook, plugin, query) => {
+  ])("X-FLT-1 an error in a hook of GraphQL is logged with plugin and hook: %s", async (hook, plugin, query) => {
     const { api, lines } = await startLogged([plugin], forGraphql());
     const answer = await api.gql(query);
     expect(answer.errors[0].message).toBe("internal error");
     expect(blame(lines)).toEqual([{ plugin: "faulty", hook }]);
   });
 
-  test("X-FLT-1 a surface whose errors cannot be encoded, or whose stream fails", async () => {
+  test("X-FLT-1 an error in encodeError or in a stream of a surface is logged with its plugin", async () => {
     const encoding = await startLogged([
       faulty((_, context) => context.addSurface(oddSurface({ handle: boom, encodeError: boom })), {
         before: ["rest"],
@@ -236,8 +236,8 @@ describe("X-FLT-1 an error in a request is logged with plugin and hook, and answ
   });
 });
 
-describe("X-FLT-2 an error outside of a request is logged, and everything else continues", () => {
-  test("X-FLT-2 listeners of onModel, onClose and notifications", async () => {
+describe("an error outside of a request is logged, and everything else continues", () => {
+  test("X-FLT-2 errors in listeners of onModel, onClose and notifications are logged and stop nothing", async () => {
     const heard: string[] = [];
     const { api, lines } = await startLogged([
       faulty((_, context) => {

@@ -147,7 +147,7 @@ const ofPooler = (lines: readonly string[]): readonly string[] =>
 
 const preparedCount = async (api: TestApi): Promise<number> => (await api.get("/rpc/prepared")).json();
 
-describe("R-TX-15 without a pooler", () => {
+describe("without a pooler", () => {
   test.each([
     ["a failed write", failedWrite],
     ["a function", volatileCall],

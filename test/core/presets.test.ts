@@ -62,7 +62,7 @@ const namesOf = (...parts: readonly PresetPart[]): readonly string[] =>
   orderPlugins(compose(...parts)).map((each) => each.name);
 
 describe("composition", () => {
-  test("plugins add up, options merge and the later one wins, undefined changes nothing", () => {
+  test("X-PRE-1 compose joins plugins and merges options, of which the later takes precedence", () => {
     const [a, b] = [plugin("a"), plugin("b")];
     const preset = compose({ plugins: [a], options: { dbPool: 3, anonRole: "x" } }, b, {
       plugins: [],
@@ -72,24 +72,24 @@ describe("composition", () => {
     expect(preset.options).toEqual({ dbPool: 4, anonRole: "x" });
   });
 
-  test("without removes an earlier plugin, and a later preset may add it again", () => {
+  test("X-PRE-1 without removes an earlier plugin, which a later part may add again", () => {
     const [a, b] = [plugin("a"), plugin("b")];
     expect(compose(a, b, without("a")).plugins).toEqual([b]);
     expect(compose(a, b, without("a"), a).plugins).toEqual([b, a]);
   });
 
-  test("the same plugin twice counts once", () => {
+  test("X-PRE-1 the same plugin counts once", () => {
     const a = plugin("a");
     expect(compose(a, { plugins: [a], options: {} }).plugins).toEqual([a]);
   });
 
-  test("two plugins of one name are refused with their parts", () => {
+  test("X-START-3 two plugins of one name are refused, with the parts of the preset that they are in", () => {
     expect(() => compose(plugin("fuzzy-operator"), plugin("b"), without("b"), plugin("fuzzy-operator"))).toThrow(
       'plugin name "fuzzy-operator" is used twice (parts 1 and 4 of the preset): rename one or remove it with without("fuzzy-operator")',
     );
   });
 
-  test("an unknown name in without is refused, and the known names are listed", () => {
+  test("X-START-2 an unknown name in without is refused, with the known names", () => {
     expect(() => compose(plugin("a"), plugin("b"), without("c"))).toThrow(
       'without("c"), part 3 of the preset: no preceding part has a plugin of that name; known plugins: "a", "b"',
     );
@@ -97,7 +97,7 @@ describe("composition", () => {
 });
 
 describe("order", () => {
-  test("required plugins come first, then stage, then the order of the list", () => {
+  test("X-PRE-2 required plugins come first, then the stage decides, then the order of the list", () => {
     const late = plugin("late", { stage: Stage.late });
     const early = plugin("early", { stage: Stage.early });
     expect(namesOf(late, plugin("a", { requires: ["z"] }), plugin("b"), plugin("z"), early)).toEqual([
@@ -109,7 +109,7 @@ describe("order", () => {
     ]);
   });
 
-  test("before takes effect if the other plugin is present", () => {
+  test("X-START-2 the member before orders two plugins if both are present", () => {
     const preset = { plugins: [], options: {}, known: ["absent"] };
     expect(namesOf(preset, plugin("poll"), plugin("notify", { before: ["poll", "absent"] }))).toEqual([
       "notify",
@@ -117,14 +117,14 @@ describe("order", () => {
     ]);
   });
 
-  test("a late plugin that an early one requires is applied before it", () => {
+  test("X-PRE-2 a late plugin that an early one requires is applied before it", () => {
     expect(namesOf(plugin("a", { stage: Stage.early, requires: ["b"] }), plugin("b", { stage: Stage.late }))).toEqual([
       "b",
       "a",
     ]);
   });
 
-  test("taps run in the order of the plugins", async () => {
+  test("X-PRE-2 plugins are applied in their order", async () => {
     const told: string[] = [];
     const teller = (name: string, more: Omit<Plugin, "name"> = {}): Plugin =>
       plugin(name, { ...more, apply: () => void told.push(name) });
@@ -134,7 +134,7 @@ describe("order", () => {
 });
 
 describe("start-up errors", () => {
-  test("a missing requirement that a part removed is reported with both names and the part", () => {
+  test("X-START-1 a requirement that a part removed is reported with both names and the part", () => {
     const preset = [
       plugin("live-queries"),
       plugin("notify-changes", { requires: ["live-queries"] }),
@@ -145,14 +145,14 @@ describe("start-up errors", () => {
     );
   });
 
-  test("a plugin that an inner preset removed is reported with that preset", () => {
+  test("X-START-1 a requirement that an inner preset removed is reported with the part of that preset", () => {
     const inner = compose(plugin("a"), without("a"));
     expect(() => start(inner, plugin("b", { requires: ["a"] }))).toThrow(
       'plugin "b" requires "a", which part 2 of the preset removed',
     );
   });
 
-  test("a requirement that is not a known name is refused with the known names", () => {
+  test("X-START-1 a requirement that is not a known name is refused with the known names", () => {
     expect(() => relApi(compose(plugin("a"), plugin("b", { requires: ["lively-queries"] })))).toThrow(
       'plugin "b" requires "lively-queries", which the preset does not contain: add it or remove "b"; known plugins: "a", "b"',
     );
@@ -194,7 +194,7 @@ describe("start-up errors", () => {
     expect(() => relApi(options as unknown as Preset)).toThrow("the argument of relApi has no plugins");
   });
 
-  test("plugins that require each other are reported as a circle", () => {
+  test("X-START-1 plugins that require each other are reported as a cycle", () => {
     expect(() => start(plugin("a", { before: ["b"] }), plugin("b", { before: ["a"] }))).toThrow(
       'cycle in the order of plugins: "a" before "b", "b" before "a"',
     );
@@ -211,17 +211,17 @@ describe("start-up errors", () => {
     ).toThrow('cycle in the order of plugins: "b" before "c", "c" before "b"');
   });
 
-  test("a name that is not kebab-case is refused", () => {
+  test("X-START-4 the name of a plugin that is not in kebab-case is refused", () => {
     expect(() => start(plugin("FuzzyOperator"))).toThrow('plugin name "FuzzyOperator" is not kebab-case');
   });
 
-  test("duplicate names are found in a preset that was not composed", () => {
+  test("X-START-3 two plugins of one name are found in a preset that was not composed", () => {
     expect(() => relApi({ plugins: [plugin("a"), plugin("b"), plugin("a")], options })).toThrow(
       'plugin name "a" is used twice (plugins 1 and 3 of the preset)',
     );
   });
 
-  test("operators whose types overlap are refused, with any name", () => {
+  test("X-START-3 operators whose types overlap are refused under any of their names", () => {
     const one = plugin("fuzzy-operator", { operators: [operator("fuzzy", ["text", "name"])] });
     const refused =
       (spec: OperatorSpec, ...surfaces: readonly Plugin[]) =>
@@ -242,7 +242,7 @@ describe("start-up errors", () => {
     expect(refused(operator("similar", ["any"], { rest: "fuzzy", graphql: "_fuzzy" }))).not.toThrow();
   });
 
-  test("groups of types overlap with their members", () => {
+  test("X-START-3 groups of types overlap with their members", () => {
     const refused = (types: readonly string[]) => () =>
       start(
         plugin("a", { operators: [operator("x", ["array", "range"])] }),
@@ -333,14 +333,14 @@ describe("start-up errors", () => {
     expect(() => start(plugin("a", { operators: [operator("fuzzy", types)] }))).not.toThrow();
   });
 
-  test("an embedding mode belongs to one plugin", () => {
+  test("X-START-3 an embedding mode belongs to one plugin", () => {
     const embeds = [{ mode: "fold", compile: () => ({ columns: [] }) }];
     expect(() => start(plugin("a", { embeds }), plugin("b", { embeds }))).toThrow(
       'embedding mode "fold" is declared by plugins "a" and "b": rename one or remove one of the plugins',
     );
   });
 
-  test("an async function in a plain tap of an awaited hook is refused", () => {
+  test("X-SVC-3 an async function in a plain tap of an awaited hook is refused", () => {
     const async = plugin("keys", { apply: (hooks) => hooks.authorize.tap("keys", (async () => undefined) as never) });
     expect(() => start(async)).toThrow(
       'plugin "keys" passes an async function to authorize.tap, which would take its promise for the result: use tapPromise',
@@ -351,7 +351,7 @@ describe("start-up errors", () => {
     expect(() => start(introspect)).toThrow("introspect.tap");
   });
 
-  test("two taps of one name on one hook are refused", () => {
+  test("X-SVC-3 two taps of one name on one hook are refused", () => {
     const twice = plugin("keys", {
       apply: (hooks) => [1, 2].forEach(() => hooks.authorize.tap("keys", () => undefined)),
     });
@@ -360,7 +360,7 @@ describe("start-up errors", () => {
     );
   });
 
-  test("a tap after the start is refused, on hooks created later too", () => {
+  test("X-SVC-3 a tap after the start is refused, on hooks created later too", () => {
     let kept: RelApiHooks | undefined;
     start(plugin("late-comer", { apply: (hooks) => void (kept = hooks) }));
     expect(() => kept?.authorize.tap("late-comer", () => undefined)).toThrow(
@@ -371,7 +371,7 @@ describe("start-up errors", () => {
     );
   });
 
-  test("an unexpected error of a tap begins with plugin and hook", () => {
+  test("X-FLT-1 the message of an unexpected error of a tap begins with plugin and hook", () => {
     let kept: RelApiHooks | undefined;
     const faulty = plugin("faulty", {
       apply: (hooks) => {
@@ -486,11 +486,11 @@ describe("start-up errors", () => {
       { databaseReplicaUrls: ["postgres://h/d", "nonsense"] },
       "invalid option databaseReplicaUrls: expected a list of connection strings",
     ],
-  ])("an option of another kind is refused: %j", (wrong, message) => {
+  ])("X-SET-2 an option of another kind is refused: %j", (wrong, message) => {
     expect(() => start(fullCompat(wrong as object))).toThrow(message); // as in a program without types
   });
 
-  test("a preset without a database is refused", () => {
+  test("X-SET-2 a preset without a database is refused", () => {
     expect(() => relApi(compose(connector))).toThrow("database: embedded() from relapi/plugins/database");
   });
 
@@ -511,7 +511,7 @@ describe("presets", () => {
     ["gqlCompat", gqlCompat],
     ["minimal", minimal],
     ["plus", plus],
-  ])("%s starts", (_, preset) => {
+  ])("X-START-1 the preset %s starts", (_, preset) => {
     expect(() => start(preset({ ...options, anonRole: "nobody" }))).not.toThrow();
   });
 
@@ -521,7 +521,7 @@ describe("presets", () => {
     expect([...knownPlugins].sort()).toEqual([...new Set([...all, ...elsewhere])].sort());
   });
 
-  test("fullCompat has both surfaces", () => {
+  test("X-PRE-3 fullCompat has the plugins of restCompat and gqlCompat, and no others", () => {
     const names = (parts: readonly Plugin[]): readonly string[] => parts.map((each) => each.name).sort();
     const full = names(fullCompat(options).plugins);
     expect(full).toEqual(

@@ -348,7 +348,7 @@ const printTerm = (one: OrderTerm): string =>
   `${one.embed === undefined ? printField(one.field) : `${printName(one.embed)}(${printField(one.field)})`}${one.direction === undefined ? "" : `.${one.direction}`}${one.nulls === undefined ? "" : `.nulls${one.nulls}`}`;
 
 describe("printed syntax is parsed to the same value", () => {
-  test("R-SEL-1 select", () => {
+  test("R-SEL-1 a printed select is parsed to the same value", () => {
     fc.assert(
       fc.property(items, (wanted) => {
         const raw = wanted.map(printItem).join(",");
@@ -358,7 +358,7 @@ describe("printed syntax is parsed to the same value", () => {
     );
   });
 
-  test("R-ORD-1 order", () => {
+  test("R-ORD-1 a printed order is parsed to the same value", () => {
     fc.assert(
       fc.property(fc.array(term, { minLength: 1, maxLength: 4 }), (wanted) => {
         const raw = wanted.map(printTerm).join(",");
@@ -368,7 +368,7 @@ describe("printed syntax is parsed to the same value", () => {
     );
   });
 
-  test("R-FLT-1 filters", () => {
+  test("R-FLT-1 printed filters are parsed to the same value", () => {
     fc.assert(
       fc.property(fc.array(name, { maxLength: 3 }), spoken, (path, wanted) => {
         const raw = [...path.map(printName), printField(wanted.field)].join(".");
@@ -380,7 +380,7 @@ describe("printed syntax is parsed to the same value", () => {
     );
   });
 
-  test("R-LOG-1 trees", () => {
+  test("R-LOG-1 printed logic trees are parsed to the same value", () => {
     fc.assert(
       fc.property(group, (wanted) => {
         const raw = `(${wanted.of.map(printPart).join(",")})`;
@@ -393,7 +393,7 @@ describe("printed syntax is parsed to the same value", () => {
     );
   });
 
-  test("R-FLT-7 lists", () => {
+  test("R-FLT-7 printed lists are parsed to the same value", () => {
     fc.assert(
       fc.property(fc.array(operand, { minLength: 1 }), (elements) => {
         const { part } = parseFilter(grammar, "name", `in.(${elements.map(quote).join(",")})`);

@@ -31,14 +31,14 @@ const refusal = (environment: Environment): string => {
 };
 
 describe("environment variables", () => {
-  test("without any variable the embedded database listens on port 3000", () => {
+  test("C-SET-4 without variables the server listens on port 3000 and uses the embedded database", () => {
     expect(readEnvironment({ PATH: "/bin", HOME: "/" })).toEqual({
       options: { logLevel: "info" },
       server: { port: 3000, preset: "full-compat", unixSocketMode: 0o660, workers: 1, shutdownDelay: 0 },
     });
   });
 
-  test("each variable is parsed by its type", () => {
+  test("X-SET-1 each variable is parsed by its kind", () => {
     const { options, server } = readEnvironment({
       DATABASE_URL: url,
       COMPAT_MODE: "true",
@@ -87,7 +87,7 @@ describe("environment variables", () => {
     });
   });
 
-  test("aliases are read, the first of a row wins, the empty text counts as not set", () => {
+  test("X-SET-1 the first name of a setting takes precedence, and an empty variable counts as unset", () => {
     const read = (environment: Environment) => readEnvironment(environment).options.anonRole;
     expect(read({ HASURA_GRAPHQL_UNAUTHORIZED_ROLE: "h" })).toBe("h");
     expect(read({ HASURA_GRAPHQL_UNAUTHORIZED_ROLE: "h", PGRST_DB_ANON_ROLE: "p" })).toBe("p");
@@ -99,7 +99,7 @@ describe("environment variables", () => {
     ).toEqual({ a: "3", b: "2" });
   });
 
-  test("every setting of the reference page is read, under every name", () => {
+  test("X-SET-3 every setting of the reference page is read, under every name", () => {
     const page = readFileSync(fileURLToPath(new URL("../../docs/reference/settings.md", import.meta.url)), "utf8");
     const rows = page.split("\n").filter((line) => line.startsWith("| `"));
     const told = rows.flatMap((row) => {
@@ -118,7 +118,7 @@ describe("environment variables", () => {
     expect(refused).toEqual([]);
   });
 
-  test("flags of the engine set the options of their names, and relApi's own setting wins", () => {
+  test("X-SET-1 experimental features set the options of their names, and a setting takes precedence", () => {
     const read = (flags: string, more: Environment = {}) => {
       const { options } = readEnvironment({ HASURA_GRAPHQL_EXPERIMENTAL_FEATURES: flags, ...more });
       return { ...options, logLevel: undefined };
@@ -136,7 +136,7 @@ describe("environment variables", () => {
     );
   });
 
-  test("no option is set by two settings", () => {
+  test("X-SET-2 no two settings share an option or a variable", () => {
     const options = settings.map((setting) => setting.name);
     expect(new Set(options).size).toBe(options.length);
     const names = settings.flatMap((setting) => setting.environment ?? []);
@@ -171,15 +171,15 @@ describe("environment variables", () => {
       { DATA_DIR: "/x", DATABASE_URL: url },
       "DATA_DIR is set beside DATABASE_URL: it is the folder of the embedded database, leave one of them out",
     ],
-  ])("%j is refused in one clear line", (environment, line) => {
+  ])("C-SET-3 %j is refused in one line", (environment, line) => {
     expect(refusal(environment)).toBe(line);
   });
 
-  test("all errors are reported at once", () => {
+  test("C-SET-3 all wrong settings are reported at once", () => {
     expect(refusal({ PORT: "x", DB_POOL: "y" }).split("\n")).toHaveLength(2);
   });
 
-  test("a secret is never printed", () => {
+  test("X-SET-2 the value of a secret is never printed", () => {
     const secrets: Environment = {
       DATABASE_URL: "mysql://root:pa55word@db/x",
       ADMIN_SECRETS: "pa55word",
@@ -236,7 +236,7 @@ const get = (options: object): Promise<Got> =>
   });
 
 describe("the standalone server", () => {
-  test("wrong settings end it with one line each and status 1", async () => {
+  test("C-SET-3 a wrong setting ends the server with one line and exit code 1", async () => {
     expect(await relapi([], { PORT: "x", JWT_SECRET: "too short", ANON_ROLE: "a" })).toEqual({
       code: 1,
       stdout: "",
@@ -244,7 +244,7 @@ describe("the standalone server", () => {
     });
   });
 
-  test("a data folder that is in use or that cannot exist ends it with one line", async () => {
+  test("C-CLI-4 a data folder that is in use or cannot be made ends the server with one line", async () => {
     const dataDir = join(folder, "mine");
     const first = run({ PORT: "0", DATA_DIR: dataDir });
     await first.said(/Try:/);
@@ -259,7 +259,7 @@ describe("the standalone server", () => {
     expect(odd.stderr).toMatch(/^relapi: no data folder can be made: .*\n$/);
   });
 
-  test("R-ADM-4 C-SET-4 without settings it is the demo, says so, and SIGTERM ends it", async () => {
+  test("R-ADM-4 C-SET-4 without settings the server is the demo, says so, and SIGTERM ends it", async () => {
     const started = run({ PORT: "0" });
     await started.said(/Try:/);
     const port = portOf(started);
@@ -310,7 +310,7 @@ describe("the standalone server", () => {
       ...environment,
     });
 
-    test("R-SC-3 R-ADM-4 it listens on a socket file with its mode, in place of a stale one, SIGUSR1 reloads the schema, and it ends after the delay", async () => {
+    test("R-SC-3 R-ADM-4 the server replaces a stale socket file, reloads the schema on SIGUSR1, and ends after the delay", async () => {
       const db = await testDatabase();
       const socket = join(folder, "relapi.sock");
       for (const end of ["SIGKILL", "SIGTERM"] as const) {
@@ -354,7 +354,7 @@ describe("the standalone server", () => {
       await release();
     });
 
-    test("R-ADM-4 before it stops accepting it is not ready, for as long as load balancers need to notice", async () => {
+    test("R-ADM-4 before the server stops accepting it is not ready, for as long as load balancers need to notice", async () => {
       const adminPort = await freePort();
       const started = run(await onServer({ SHUTDOWN_DELAY: "3600", ADMIN_PORT: String(adminPort) }));
       await started.said(/Try:/);
@@ -369,7 +369,7 @@ describe("the standalone server", () => {
       expect((await ended).code).toBe(1);
     });
 
-    test("R-SC-6 it listens while the database is unreachable, and answers 503 with Retry-After", async () => {
+    test("R-SC-6 the server listens while the database is unreachable, and answers 503 with Retry-After", async () => {
       const started = run({
         DATABASE_URL: "postgres://x@127.0.0.1:1/x",
         ANON_ROLE: "x",
@@ -382,7 +382,7 @@ describe("the standalone server", () => {
       expect((await started.stop()).code).toBe(0);
     });
 
-    test("several workers share the port, and one that dies is replaced", async () => {
+    test("X-MET-6 several workers share the port, and a worker that dies is replaced", async () => {
       const adminPort = await freePort();
       const started = run(await onServer({ WORKERS: "2", ADMIN_PORT: String(adminPort) }));
       await started.said(/Try:/);

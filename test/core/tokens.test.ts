@@ -344,7 +344,7 @@ const plugin = (given: RelApiOptions) => {
     },
     logger: { error: (...told: unknown[]) => log.push(told) },
     counters: createCounters(),
-    troubles: createHealthProblems(),
+    healthProblems: createHealthProblems(),
     use: <Value>(token: Token<Value>) => createSharedValues(() => true, guard.watch).use("jwt-tokens", token),
     onClose: (closer: () => void) => closers.push(closer),
     onModel: (listener: () => void) => listeners.push(listener),

@@ -140,7 +140,7 @@ const plan: Read = {
         operator: "in",
         operand: { items: [{ param: 9 }, { fields: { x: { param: 10 }, y: { param: 11 } } }] },
       },
-      { kind: "beyond", order: [{ by: column("n") }, { by: column("o") }], values: [{ param: 15 }, null] },
+      { kind: "keyset", order: [{ by: column("n") }, { by: column("o") }], values: [{ param: 15 }, null] },
     ],
   },
   orderBy: [{ by: { kind: "embedded", embed: "e1", name: "f", path: [{ arrow: "->", key: { param: 12 } }] } }],
@@ -243,7 +243,7 @@ const params = (of: Plan): readonly number[] => {
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i + 1);
 
 describe("plan walk", () => {
-  test("every value is reached once", () => {
+  test("X-ROW-1b visitPlan reaches every value once", () => {
     expect(params(plan)).toEqual(upTo(16));
     expect(params(writes)).toEqual(upTo(13));
     expect(params(call)).toEqual(upTo(2));
@@ -257,7 +257,7 @@ describe("plan walk", () => {
     ).toHaveLength(15);
   });
 
-  test("columns are seen with their own relation", () => {
+  test("X-ROW-1b visitPlan passes each column with its own relation", () => {
     const seen: Record<string, string | undefined> = {};
     visitPlan(plan, model, {
       expression: (expression, { relation: of, root }) =>
@@ -282,14 +282,14 @@ describe("plan walk", () => {
     });
   });
 
-  test("an unchanged plan is the same object, and reading changes nothing", () => {
+  test("X-ROW-1b mapPlan returns the same object if nothing changes", () => {
     for (const each of [plan, writes, call])
       expect(
         mapPlan(each, model, { value: (ref) => ref, read: (read) => read, predicate: (predicate) => predicate }),
       ).toBe(each);
   });
 
-  test("a change copies only the nodes on its path, with the keys in their order", () => {
+  test("X-ROW-1b mapPlan copies only the nodes on the path of a change, with their keys in order", () => {
     const next = mapPlan(plan, model, { value: (ref) => ("param" in ref && ref.param === 5 ? { param: 50 } : ref) });
     expect(next).not.toBe(plan);
     expect(JSON.stringify(next)).toBe(JSON.stringify(plan).replace('"param":5}', '"param":50}'));
@@ -297,7 +297,7 @@ describe("plan walk", () => {
     expect(next.output[0]).toBe(plan.output[0]);
   });
 
-  test("filters can be added to every read by its relation", () => {
+  test("X-ROW-1b mapPlan adds filters to every read by its relation", () => {
     const filtered = mapPlan(plan, model, {
       read: (read, { relation: of }) => ({
         ...read,

@@ -199,6 +199,16 @@ const COMPARED: Readonly<Record<string, readonly [comparison: string, relation: 
   text: ["String_comparison_exp", "artist", "name"],
 };
 
+const UPDATE_RULES: Readonly<Record<string, string>> = {
+  _set: "G-UPD-1a",
+  _inc: "G-UPD-1b",
+  _append: "G-UPD-1c",
+  _prepend: "G-UPD-1d",
+  _delete_key: "G-UPD-1e",
+  _delete_elem: "G-UPD-1f",
+  _delete_at_path: "G-UPD-1g",
+};
+
 /** The members of types that the plugin's operators are, as in a group. */
 const comparisonsOf = (name: string): readonly string[] =>
   (pluginOf(name).operators ?? []).flatMap((spec) => {
@@ -230,7 +240,7 @@ const unknownWithout = (name: string, lines: readonly string[]): readonly GqlCas
     error: { message: `field '${field}' not found in type: '${type}'`, code: "validation-failed" },
   })),
   ...(pluginOf(name).updateOperators ?? []).map(({ graphql }) => ({
-    title: `G-UPD-1 without ${name} ${graphql} is no argument`,
+    title: `${UPDATE_RULES[graphql]} without ${name} ${graphql} is not an argument`,
     query: `mutation { update_artist(where: {}, ${graphql}: {}) { affected_rows } }`,
     error: { message: `'update_artist' has no argument named '${graphql}'`, code: "validation-failed" },
   })),

@@ -60,14 +60,14 @@ describe("what SQL says of the answer", async () => {
 describe("bodies, hints, raised errors, event streams", async () => {
   cases(await start(["csv-bodies", "suggestions", "raised-errors", "rest-live"]), [
     {
-      title: "R-BODY-1 without csv-bodies the type is not acceptable",
+      title: "R-BODY-1 without csv-bodies writes do not accept the type",
       request: "POST /ports",
       headers: { "content-type": "text/csv" },
       body: "name\nOslo",
       ...refused(400, "PGRST102", { message: "Content-Type not acceptable: text/csv" }),
     },
     {
-      title: "R-BODY-1 without csv-bodies nor in calls",
+      title: "R-BODY-1 without csv-bodies calls do not accept the type",
       request: "POST /rpc/add_numbers",
       headers: { "content-type": "text/csv" },
       body: "a,b\n1,2",
@@ -88,12 +88,12 @@ describe("bodies, hints, raised errors, event streams", async () => {
       ...refused(400, "PGRST200", { hint: null }),
     },
     {
-      title: "R-RPC-10 without suggestions neither a similar function",
+      title: "R-RPC-10 without suggestions a similar function is not named",
       request: "GET /rpc/add_number",
       ...refused(404, "PGRST202", { hint: null }),
     },
     {
-      title: "R-RPC-10 without suggestions nor similar parameters",
+      title: "R-RPC-10 without suggestions similar parameters are not named",
       request: "GET /rpc/add_numbers?a=1&c=2",
       ...refused(404, "PGRST202", { hint: null }),
     },

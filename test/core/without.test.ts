@@ -32,23 +32,26 @@ const thrownBy = (run: () => void): unknown => {
 describe.each(plugins.map((plugin): [string, Plugin] => [plugin.name, plugin]))("without %s", (name) => {
   const [, ...others] = requiring(name);
 
-  test("the preset starts once all that requires it is gone too", () => {
+  test("X-START-1 the preset starts once the plugins that require it are removed too", () => {
     expect(() => startWithout([name, ...others])).not.toThrow();
   });
 
-  test.skipIf(others.length === 0)("what requires it is named, one after the other, with the remedy", () => {
-    const gone = [name];
-    for (let round = 0; round < plugins.length; round++) {
-      const error = thrownBy(() => startWithout(gone));
-      if (error === undefined) break;
-      if (!(error instanceof RelApiError)) throw error;
-      const [, waiting = "", removed = ""] =
-        /^plugin "([^"]+)" requires "([^"]+)", which part \d+ of the preset removed: remove both or keep both$/.exec(
-          error.message,
-        ) ?? [];
-      expect(gone, error.message).toContain(removed);
-      gone.push(waiting);
-    }
-    expect([...gone].sort()).toEqual([name, ...others].sort());
-  });
+  test.skipIf(others.length === 0)(
+    "X-START-1 the error names one plugin after the other that requires it, with the remedy",
+    () => {
+      const gone = [name];
+      for (let round = 0; round < plugins.length; round++) {
+        const error = thrownBy(() => startWithout(gone));
+        if (error === undefined) break;
+        if (!(error instanceof RelApiError)) throw error;
+        const [, waiting = "", removed = ""] =
+          /^plugin "([^"]+)" requires "([^"]+)", which part \d+ of the preset removed: remove both or keep both$/.exec(
+            error.message,
+          ) ?? [];
+        expect(gone, error.message).toContain(removed);
+        gone.push(waiting);
+      }
+      expect([...gone].sort()).toEqual([name, ...others].sort());
+    },
+  );
 });

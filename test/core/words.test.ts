@@ -9,7 +9,7 @@ const files = readdirSync(core, { recursive: true, encoding: "utf8" }).filter((n
 /** A hook has the name of a surface, and ids of rules name the place of a contract. */
 const ALLOWED = /\bbuildGqlField\b|\b[RGX]-[A-Z]+-\d+/g;
 
-test.each(files)("core/%s names no surface and no dialect", (name) => {
+test.each(files)("the file core/%s names no surface and no dialect", (name) => {
   const text = readFileSync(core + name, "utf8").replaceAll(ALLOWED, "");
   expect(text).not.toMatch(/graphql|gql|hasura|pgrst|postgrest|schema cache|jwt\.claims|app\.settings/i);
 });

@@ -11,28 +11,28 @@ import { until } from "../support/until.ts";
 
 /** A transport that records all messages between the processes of a test, and drops those that are to be lost. */
 const createLine = () => {
-  const ends = new Set<{ readonly topics: Set<string>; readonly heard: (topic: string, text: string) => void }>();
-  const ups = new Set<() => void>();
+  const ends = new Set<{ readonly topics: Set<string>; readonly onMessage: (topic: string, text: string) => void }>();
+  const connects = new Set<() => void>();
   const line = {
     isLost: (_topic: string, _text: string): boolean => false,
     say: (topic: string, text: string): void => {
-      for (const { topics, heard } of ends) if (topics.has(topic)) heard(topic, text);
+      for (const { topics, onMessage } of ends) if (topics.has(topic)) onMessage(topic, text);
     },
     comeBack: (): void => {
-      for (const up of ups) up();
+      for (const onConnect of connects) onConnect();
     },
     plugin: definePlugin({
       name: "line-bus",
       requires: ["bus"],
       apply: (_hooks, context) => {
-        context.use(openBusHook).tap("line-bus", (url, namespace, { heard, up }) => {
+        context.use(openBusHook).tap("line-bus", (url, namespace, { onMessage, onConnect }) => {
           if (url !== "line://here") return undefined;
           expect(namespace).toMatch(/^[\w.-]+$/);
           const topics = new Set<string>();
-          const end = { topics, heard };
+          const end = { topics, onMessage };
           ends.add(end);
-          ups.add(up);
-          queueMicrotask(up);
+          connects.add(onConnect);
+          queueMicrotask(onConnect);
           return {
             maxBytes: 500,
             publish: (topic, text) => queueMicrotask(() => line.isLost(topic, text) || line.say(topic, text)),
@@ -40,7 +40,7 @@ const createLine = () => {
             unsubscribe: (topic) => void topics.delete(topic),
             close: async () => {
               ends.delete(end);
-              ups.delete(up);
+              connects.delete(onConnect);
             },
           };
         });
@@ -184,7 +184,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
   });
 
   describe.skipIf(!capabilities.logicalReplication)("changes", () => {
-    const follows = "live queries hear of changes from the process that reads them for all";
+    const follows = "live queries get their changes from the process that reads them for all";
     const leads = "live queries detect changes by logical replication";
     const slots = async ({ api }: Process): Promise<number> =>
       (await api.sql("select 1 from pg_replication_slots where database = current_database()")).length;

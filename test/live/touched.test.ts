@@ -102,7 +102,7 @@ const openWatched = async (
 
 const TOLD = [
   "live queries detect changes by logical replication",
-  "live queries hear of changes from the process that reads them for all",
+  "live queries get their changes from the process that reads them for all",
 ];
 
 const ending: (() => Promise<void>)[] = [];

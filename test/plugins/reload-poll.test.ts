@@ -22,7 +22,7 @@ const observed = async (options: StartOptions = {}) => {
   });
   const { parts = [], ...given } = options;
   const api = await startApi({ dbSchemaPollInterval: 1, logger, ...given, parts: [...parts, observer] });
-  return { api, loads: () => loads, troubles: (): readonly string[] => context?.troubles.list() ?? [] };
+  return { api, loads: () => loads, healthProblems: (): readonly string[] => context?.healthProblems.list() ?? [] };
 };
 
 /** The checksum of the catalogs that the last load has read. */
@@ -205,17 +205,17 @@ test("R-SC-4 after a failed reload the old schema is served, and plugins can rea
       });
     },
   });
-  const { api, troubles } = await observed({ parts: [breaking] });
-  expect(troubles()).toEqual([]);
+  const { api, healthProblems } = await observed({ parts: [breaking] });
+  expect(healthProblems()).toEqual([]);
   const asked = (which: TestApi) => which.get("/ports?select=id&limit=1");
   const { status } = await asked(api);
   isBroken = true;
   await expect(api.reload()).rejects.toThrow();
-  expect(troubles()).toEqual([
+  expect(healthProblems()).toEqual([
     expect.stringMatching(/^schema: failed to reload the schema; keeping the current one: ./),
   ]);
   expect((await asked(api)).status).toBe(status);
   isBroken = false;
   await api.reload();
-  expect(troubles()).toEqual([]);
+  expect(healthProblems()).toEqual([]);
 });

@@ -49,11 +49,9 @@ export interface Connection {
   readonly isEnded: boolean;
   /** Returns whether a statement was sent whose response is incomplete. */
   isAwaitingResponse(): boolean;
-  /** Returns the number of received bytes. */
   getReceivedBytes(): number;
   /** The process id of the backend, or the one that a pooler reports. */
   readonly processId: number | null;
-  /** The host and port of the server. */
   readonly hostAndPort: string;
   /** Opens another connection to the same server. @throws the error of connecting */
   reopen(timeoutMs: number): Promise<Connection>;
@@ -98,7 +96,6 @@ export interface DatabaseServer {
 }
 
 export interface WatchedPool {
-  /** Returns the open connections. */
   readonly connections: () => Iterable<Connection>;
   /** Called if a connection is dead, because other connections may be dead too. With `isUnreachable`, the server
    *  accepts no new connection either. */

@@ -1,6 +1,6 @@
 /** Creates the database interface of core: transactions of requests, and queries of core itself. */
 import type { Caches } from "../../kernel/cache.ts";
-import type { CurrentState } from "../current.ts";
+import type { CurrentState } from "../current-state.ts";
 import type { Logger } from "../../kernel/options.ts";
 import { createSignal, type Signal } from "../../kernel/token.ts";
 import { createHealthProblems, type HealthProblems } from "../../kernel/health-problems.ts";
@@ -33,7 +33,6 @@ export interface Database {
   snapshot<Result>(work: (query: Query, afterwards: Query) => Promise<Result>): Promise<Result>;
   /** Replaces each pooled connection once it is idle. */
   renew(): void;
-  /** Returns the counts of the primary's pool. */
   counts(): PoolCounts;
   /** Closes the connections, after a wait of up to `patienceMs` for connections in use. */
   close(patienceMs: number): Promise<void>;
@@ -54,7 +53,7 @@ export const createDatabase = (
   sessions: readonly SessionSpec[],
   connector: Connector,
   endedSignal: Signal<unknown> = createSignal(),
-  troubles: HealthProblems = createHealthProblems(),
+  healthProblems: HealthProblems = createHealthProblems(),
 ): Database => {
   // these options are read once, because reloads do not change the options of connections
   const { options } = current;
@@ -116,7 +115,7 @@ export const createDatabase = (
     primary,
     replicas,
     warn,
-    troubles,
+    healthProblems,
     logStatement,
     endedSignal,
   });

@@ -1,6 +1,6 @@
 /** Runs a transaction: settings, pre-request function, statements and end in one round trip. If rows are checked before
  *  the end, there are two round trips. */
-import type { CurrentState } from "../current.ts";
+import type { CurrentState } from "../current-state.ts";
 import type { Caches } from "../../kernel/cache.ts";
 import { RelApiError, requestCancelled } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/token.ts";
@@ -38,10 +38,9 @@ interface ExecutorParts {
   readonly replicas: Replicas | undefined;
   readonly sessions: readonly SessionSpec[];
   readonly warn: (message: string, fields?: Readonly<Record<string, unknown>>) => void;
-  readonly troubles: HealthProblems;
+  readonly healthProblems: HealthProblems;
   /** Logs the text of each statement of a request. Undefined unless statements are logged. */
   readonly logStatement?: (text: string) => void;
-  /** The signal that reports each ended transaction. */
   readonly endedSignal: Signal<unknown>;
 }
 
@@ -74,7 +73,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   const { current, primary, replicas, warn, endedSignal } = parts;
   const transactions = createTransactions(parts);
   const lostRole = createLostRoleReporter(current, warn);
-  const fullDisk = createFullDiskReporter(parts.troubles, warn);
+  const fullDisk = createFullDiskReporter(parts.healthProblems, warn);
   const { dbMaxPreparedStatements, dbMaxPreparedBytes, dbPreparedStatements: prepares } = current.options;
   const planBatch = createBatchPlanner({ maxCount: dbMaxPreparedStatements, maxBytes: dbMaxPreparedBytes });
   let hasWarnedOfPooler = false;

@@ -9,7 +9,7 @@ const PROBLEM_LIFETIME_MS = 15_000;
 /** Returns a function that inspects errors of statements. The function logs the problem once, until no statement has
  *  failed for a while. @rule R-ADM-7 */
 export const createFullDiskReporter = (
-  troubles: HealthProblems,
+  healthProblems: HealthProblems,
   warn: (message: string, fields: Readonly<Record<string, unknown>>) => void,
 ): ((error: unknown) => void) => {
   let timer: NodeJS.Timeout | undefined;
@@ -17,12 +17,12 @@ export const createFullDiskReporter = (
     if (readSqlstate(error) !== "53100") return;
     if (timer === undefined) {
       warn("the disk of the database is full: writes are refused", { reason: (error as Error).message });
-      troubles.set(PROBLEM_NAME, "its disk is full, writes are refused");
+      healthProblems.set(PROBLEM_NAME, "its disk is full, writes are refused");
     }
     clearTimeout(timer);
     timer = setTimeout(() => {
       timer = undefined;
-      troubles.set(PROBLEM_NAME, undefined);
+      healthProblems.set(PROBLEM_NAME, undefined);
     }, PROBLEM_LIFETIME_MS).unref();
   };
 };

@@ -2,7 +2,7 @@
 import { permissionCheckFailed, stepRefused, RelApiError, stepWroteNothing } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/token.ts";
 import type { Execution, EndedTransaction, ResultRow } from "../../plugin.ts";
-import type { CurrentState } from "../current.ts";
+import type { CurrentState } from "../current-state.ts";
 import type { Program, ProgramCheck } from "../sql/program.ts";
 import type { WireRow } from "./wire.ts";
 

@@ -1,5 +1,5 @@
 /** Reports roles to which the login role could switch when the schema was loaded, but no longer can. */
-import type { CurrentState } from "../current.ts";
+import type { CurrentState } from "../current-state.ts";
 import { readSqlstate } from "./pg-errors.ts";
 import type { WireStatement } from "./wire.ts";
 

@@ -2,7 +2,7 @@
 import { RelApiError, requestCancelled } from "../../kernel/errors.ts";
 import type { Signal } from "../../kernel/token.ts";
 import type { Execution, PluginContext, ResultRow } from "../../plugin.ts";
-import type { CurrentState } from "../current.ts";
+import type { CurrentState } from "../current-state.ts";
 import { DISCARD_FOREIGN_STATE, DISCARD_PLANS, buildFullCleaning, buildCleaningRollback } from "./cleaning.ts";
 import type { createFullDiskReporter } from "./full-disk.ts";
 import { convertStatementError, isFatal } from "./pg-errors.ts";
@@ -101,23 +101,23 @@ export const createSharedTransaction =
       const isUndone = execution.end === "rollback";
       const { statements, template } = transactions.build(execution, { prepares: false, sharing, isNested: true });
       const { offset } = template;
-      const before = [
+      const opening = [
         ...AS_LOGIN,
         ...(connection.backend.hasNoJit ? [WITHOUT_JIT] : []),
         ...(isRead || isUndone ? [SAVEPOINT] : []),
       ];
-      const after = [...(isUndone ? [UNDO] : []), ...(isRead || isUndone ? [RELEASE] : [])];
-      const programIndex = (i: number): number => i - before.length;
+      const closing = [...(isUndone ? [UNDO] : []), ...(isRead || isUndone ? [RELEASE] : [])];
+      const programIndex = (i: number): number => i - opening.length;
       try {
         const { rows } = await send(
-          [...before, ...statements, ...after],
+          [...opening, ...statements, ...closing],
           false,
           (failedAt) => findStatementPath(execution, programIndex(failedAt) - offset),
           execution.session.databaseRole,
         );
-        const found = rows.slice(before.length);
-        runChecks(execution, found, offset);
-        const merged = mergeRows(execution, found, offset);
+        const programRows = rows.slice(opening.length);
+        runChecks(execution, programRows, offset);
+        const merged = mergeRows(execution, programRows, offset);
         execution.check?.(merged);
         record?.publish(endedSignal, merged);
         return merged;

@@ -3,7 +3,7 @@ import type { Caches } from "../../kernel/cache.ts";
 import { missingSessionVariable } from "../../kernel/errors.ts";
 import type { Session } from "../../kernel/session.ts";
 import type { Execution, ResultRow, SessionSpec } from "../../plugin.ts";
-import type { CurrentState } from "../current.ts";
+import type { CurrentState } from "../current-state.ts";
 import type { SentValue, Slot } from "../sql/fragment.ts";
 import type { ProgramStatement } from "../sql/program.ts";
 import { rejectNul } from "../values/nul.ts";
@@ -30,22 +30,22 @@ export const fillSlots = (
   session: Session,
   path?: string,
 ): readonly SentValue[] => {
-  const filled: SentValue[] = [];
+  const slotValues: SentValue[] = [];
   for (const source of slots) {
     if ("param" in source) {
       const value = values[source.param] ?? null;
       rejectNul(value, source.isJson, path);
-      filled.push(value);
-    } else if ("fixed" in source) filled.push(source.fixed);
-    else if ("sessionJson" in source) filled.push(buildSessionJson(session, source.sessionJson));
+      slotValues.push(value);
+    } else if ("fixed" in source) slotValues.push(source.fixed);
+    else if ("sessionJson" in source) slotValues.push(buildSessionJson(session, source.sessionJson));
     else {
       const variable = session.variables[source.session];
       if (variable === undefined && source.optional !== true) throw missingSessionVariable(source.session);
       if (variable !== undefined) rejectNul(variable);
-      filled.push(variable ?? null);
+      slotValues.push(variable ?? null);
     }
   }
-  return filled;
+  return slotValues;
 };
 
 const findRunPath = (run: Execution["programs"][number] | undefined): string | undefined =>
@@ -123,7 +123,7 @@ export const mergeRows = (
   offset: number,
 ): readonly ResultRow[] => {
   let at = offset;
-  const found: ResultRow[] = [];
+  const mergedRows: ResultRow[] = [];
   for (const { program } of execution.programs) {
     const { statements, main } = program;
     const merged: Record<string, string | null> = {};
@@ -138,7 +138,7 @@ export const mergeRows = (
         for (let column = 0; column < columns.length; column++) merged[columns[column] as string] = row[column] ?? null;
     }
     at += statements.length;
-    found.push(merged);
+    mergedRows.push(merged);
   }
-  return found;
+  return mergedRows;
 };

@@ -22,8 +22,9 @@ const indexComputedFields = memoize((model: Model): ComputedFields => {
 
 const listRowTypes = ({ rowType, ancestorTypes = [] }: RowTypes): readonly number[] => [rowType, ...ancestorTypes];
 
-/** Returns the computed field `name` of the rows: a function whose only parameter without a default has the type of the
- *  rows or of an ancestor. The nearest ancestor wins, and then the first schema of the search path. @rule R-CMP-1 */
+/** Returns the computed field `name` of the rows. It is a function with one parameter without a default, which has the
+ *  type of the rows or of an ancestor. The nearest ancestor wins, then the first schema of the search path. @rule
+ *  R-CMP-1 */
 export const findComputedField = (
   model: Model,
   row: RowTypes,

@@ -149,7 +149,7 @@ export type Predicate =
   | { readonly kind: "exists"; readonly from: QualifiedName; readonly where?: Predicate }
   /** The row comes after a position in an order, given by one value per term. A null value means that the term is null
    *  at the position. @rule X-PLN-9 */
-  | { readonly kind: "beyond"; readonly order: readonly OrderBy[]; readonly values: readonly (ValueRef | null)[] }
+  | { readonly kind: "keyset"; readonly order: readonly OrderBy[]; readonly values: readonly (ValueRef | null)[] }
   /** Some row of an earlier step of the same `Sequence` has the same values. Each pair is a column of the current row
    *  and a column of the earlier row (X-SEQ-1). */
   | { readonly kind: "written"; readonly step: number; readonly columns: readonly ColumnPair[] }
@@ -213,7 +213,7 @@ export type Output =
     }
   /** The number of rows that the read's write, or all steps of its sequence, have written (G-INS-4). */
   | { readonly kind: "affected"; readonly as: string }
-  /** The number of rows of an aggregate read without `limit`, `offset` and positions in an order (`beyond`). */
+  /** The number of rows of an aggregate read without `limit`, `offset` and conditions of keyset pagination. */
   | { readonly kind: "total"; readonly as: string }
   | Embed;
 
@@ -276,7 +276,6 @@ export interface Read {
 /** A call of a function. */
 export interface RoutineCall {
   readonly routine: QualifiedName;
-  /** The oid of the overload. */
   readonly oid: number;
   readonly arguments: readonly RoutineArgument[];
   /** A JSON text that contains the arguments instead. With `object`, the text is one object; with `array`, the first

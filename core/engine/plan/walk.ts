@@ -353,7 +353,7 @@ const mapPredicateParts = (predicate: Predicate, scope: PlanScope, walk: Walk): 
       return withChanges(predicate, {
         where: mapWhere(predicate.where, buildLookupScope(predicate, scope, walk), walk),
       });
-    case "beyond":
+    case "keyset":
       return withChanges(predicate, {
         order: mapOrder(predicate.order, scope, walk),
         values: mapList(predicate.values, (ref) => ref && mapValue(ref, walk)),

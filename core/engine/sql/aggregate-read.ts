@@ -16,7 +16,7 @@ const hasDistinct = (outputs: readonly Output[]): boolean =>
 
 const withoutPosition = (where: Predicate): Predicate =>
   where.kind === "and"
-    ? { ...where, of: where.of.filter(({ kind }) => kind !== "beyond").map(withoutPosition) }
+    ? { ...where, of: where.of.filter(({ kind }) => kind !== "keyset").map(withoutPosition) }
     : where;
 
 /** Returns the read of all rows, without the limits of a page. @rule P-RLY-4 */

@@ -270,7 +270,7 @@ const compileStandalone = (
   bodyOfCount: (count: string) => string,
   isDeclared: boolean,
 ): Program => {
-  const written: ProgramStatement = {
+  const writeStatement: ProgramStatement = {
     ...toStatement(standalone),
     columns: ["page_total", "body"],
     rowOf: (count) => [count, bodyOfCount(count)],
@@ -279,7 +279,9 @@ const compileStandalone = (
   const columns = isDeclared ? compileResultColumns(compiler) : [];
   return buildProgram(
     compiler,
-    columns.length === 0 ? [written] : [written, buildStatement(sql`select ${compileSelectList(columns)}`, columns)],
+    columns.length === 0
+      ? [writeStatement]
+      : [writeStatement, buildStatement(sql`select ${compileSelectList(columns)}`, columns)],
     0,
   );
 };

@@ -238,12 +238,12 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
  *  computed, or has a JSON representation. */
 const findKeyType = ({ model, showsStored }: Compiler, { from, output }: Read, key: string): PgType | undefined => {
   const relation = "relation" in from ? findRelation(model, from.relation) : undefined;
-  const given = output.find((one) => "as" in one && one.as === key);
+  const keyOutput = output.find((one) => "as" in one && one.as === key);
   const name =
-    given === undefined
+    keyOutput === undefined
       ? key // the key is a column of `*`
-      : given.kind === "value" && given.value.kind === "column" && given.value.path === undefined
-        ? given.value.name
+      : keyOutput.kind === "value" && keyOutput.value.kind === "column" && keyOutput.value.path === undefined
+        ? keyOutput.value.name
         : undefined;
   const column = relation && name !== undefined ? findColumn(relation, name) : undefined;
   const isShown =

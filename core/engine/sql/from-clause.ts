@@ -10,7 +10,6 @@ import { compileCurrentRows, compileWrittenRows } from "./step-rows.ts";
 
 /** The origin of a level's rows, if the read itself does not determine the origin. */
 export interface ReadOptions {
-  /** The rows of the parent's relationship. */
   readonly related?: RelatedRows;
   /** The name of the CTE whose written rows are read. */
   readonly written?: Sql;

@@ -7,7 +7,6 @@ import { compileRows } from "./read.ts";
 import type { Compiler } from "./scope.ts";
 
 interface JsonRows {
-  /** The FROM item of the rows. */
   readonly from: Sql;
   /** One row as an argument of an aggregate or of row_to_json. */
   readonly element: Sql;

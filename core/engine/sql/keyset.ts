@@ -87,7 +87,7 @@ const takeComparableTerms = (terms: readonly KeysetTerm[]): readonly KeysetTerm[
  *  conditions precedes the cases. @rule X-PLN-9 */
 export const compileKeysetCondition = (
   compiler: Compiler,
-  { order, values }: Extract<Predicate, { readonly kind: "beyond" }>,
+  { order, values }: Extract<Predicate, { readonly kind: "keyset" }>,
   scope: Scope,
 ): Sql => {
   const terms = order.map((term, i): KeysetTerm & { readonly nullsPrecede: boolean } => {
@@ -123,6 +123,6 @@ export const compileKeysetCondition = (
   }
   const bound =
     leadingTerms.length === 0 ? [] : [compileRowComparison(leadingTerms, sql`${chooseFollowingOperator(first)}=`)];
-  const either = cases.length === 0 ? sql`false` : sql`(${join(cases, " or ")})`;
-  return joinConditions([...bound, either]);
+  const alternatives = cases.length === 0 ? sql`false` : sql`(${join(cases, " or ")})`;
+  return joinConditions([...bound, alternatives]);
 };

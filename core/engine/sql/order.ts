@@ -10,7 +10,6 @@ import type { CompiledValue, Compiler, RelatedValue, Scope } from "./scope.ts";
 
 /** The related rows that the orders of a level have joined. */
 export interface JoinedRows {
-  /** The joins of the level. */
   readonly joins: Sql[];
   readonly scopes: Map<string, Scope>;
 }

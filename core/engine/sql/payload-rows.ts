@@ -81,11 +81,11 @@ export const compilePayloadRows = (
       const column = findColumn(relation, name);
       const text = column?.baseDefault ?? column?.default;
       const fallback = text === undefined ? sql`null` : catalogText(`(${text})`);
-      const given =
+      const presentValue =
         text !== undefined && rows.missing === "computed-default"
           ? sql`case when ${fallback} is null then ${readColumn(name)} else ${readColumn(name)} end`
           : readColumn(name);
-      return sql`case when (${ident(element, "value")} -> ${literal(name)}) is not null then ${given} else ${fallback} end`;
+      return sql`case when (${ident(element, "value")} -> ${literal(name)}) is not null then ${presentValue} else ${fallback} end`;
     },
   };
 };

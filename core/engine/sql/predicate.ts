@@ -75,7 +75,7 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
       // the test concerns the existence of the row, so that a row of nulls counts as present (R-EMB-15)
       return predicate.isNull ? sql`not ${embed.exists(scope)}` : embed.exists(scope);
     }
-    case "beyond":
+    case "keyset":
       return compileKeysetCondition(compiler, predicate, scope);
     case "written":
       return compileIsAmongRows(compiler, predicate.step, predicate.columns, scope.row);

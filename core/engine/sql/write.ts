@@ -157,13 +157,13 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
     : sql`${ident(relation.name)}.xmax = 0`;
   const clause = marksNewRows ? sql`${returning}, (${isNew}) as "_is_new"` : returning;
   const name = ident(compiler.alias("_written"));
-  const written = marksNewRows
+  const plainRows = marksNewRows
     ? sql`(select ${join((returned ?? listColumnNames(relation)).map((each) => ident(each)))} from ${name})`
     : undefined;
   const statement = sql`insert into ${quoteQualifiedName(relation)}${rows}${conflict}`;
   return {
     cte: sql`${name} as (${statement} returning ${clause})`,
-    name: written ?? name,
+    name: plainRows ?? name,
     standalone: statement,
     relation,
     returned,
@@ -205,13 +205,13 @@ const compileUpdateOrInsert = (
   ];
   const rows = compileInsertRows(compiler, relation, plan, presets, use, [sql`not exists (select from ${updated})`]);
   const isChecked = plan.check !== undefined || onConflict.check !== undefined;
-  const both = [
+  const branches = [
     [updated, sql`false`],
     [inserted, sql`true`],
   ].map(([from, isNew]) => sql`select *${isChecked ? sql`, ${isNew as Sql} as "_is_new"` : empty} from ${from as Sql}`);
   const columns = join((returned ?? listColumnNames(relation)).map((each) => ident(each)));
   return {
-    cte: sql`${updated} as (update ${quoteQualifiedName(relation)} set ${join(assignments)} from ${source.from} where ${join(conditions, " and ")} returning ${returning}), ${inserted} as (insert into ${quoteQualifiedName(relation)}${rows} returning ${returning}), ${name} as (${join(both, " union all ")})`,
+    cte: sql`${updated} as (update ${quoteQualifiedName(relation)} set ${join(assignments)} from ${source.from} where ${join(conditions, " and ")} returning ${returning}), ${inserted} as (insert into ${quoteQualifiedName(relation)}${rows} returning ${returning}), ${name} as (${join(branches, " union all ")})`,
     name: isChecked ? sql`(select ${columns} from ${name})` : name,
     relation,
     returned,
@@ -377,20 +377,21 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
   }
   const system = listSystemColumns(relation, returned);
   // without assignments, the statement touches no row and needs no right (R-UPD-2)
-  const before = use.wantsBefore === true ? ident(compiler.alias("_before")) : undefined;
+  const beforeAlias = use.wantsBefore === true ? ident(compiler.alias("_before")) : undefined;
   const where = compileWhere(compiler, relation, plan.where);
   const alone =
     assignments.length === 0
       ? undefined
-      : sql`${bodyClause}update ${quoteQualifiedName(relation)} set ${join(assignments)}${from}${before === undefined ? where : lockBeforeUpdate(where, before)}`;
+      : sql`${bodyClause}update ${quoteQualifiedName(relation)} set ${join(assignments)}${from}${beforeAlias === undefined ? where : lockBeforeUpdate(where, beforeAlias)}`;
   const cte =
     alone === undefined
       ? sql`${name} as (select ${join([sql`(null::${quoteQualifiedName(relation)}).*`, ...system.map((each) => sql`null::text as ${ident(each)}`)])} where false)`
       : sql`${name} as (${alone} returning ${returning})`;
   return {
-    cte: before === undefined ? cte : sql`${compileLocked(compiler, relation, before, plan.where).cte}, ${cte}`,
+    cte:
+      beforeAlias === undefined ? cte : sql`${compileLocked(compiler, relation, beforeAlias, plan.where).cte}, ${cte}`,
     name,
-    rowsBefore: before,
+    rowsBefore: beforeAlias,
     standalone: alone,
     relation,
     returned: alone === undefined && system.length > 0 ? [...listColumnNames(relation), ...system] : alone && returned,

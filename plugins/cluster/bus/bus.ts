@@ -34,7 +34,7 @@ export const bus = definePlugin({
 
 interface TopicSubscription {
   readonly onMessage: (text: string, sender: string) => void;
-  readonly reportMissed: (() => void) | undefined;
+  readonly onMissed: (() => void) | undefined;
 }
 
 interface OpenedBus {
@@ -71,7 +71,7 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
       }
   };
 
-  const missed = (topic: string): void => forEachSubscription(topic, (subscription) => subscription.reportMissed?.());
+  const reportMissed = (topic: string): void => forEachSubscription(topic, (subscription) => subscription.onMissed?.());
 
   const receiveMessage = (topic: string, message: string): void => {
     const first = message.indexOf(" ");
@@ -86,21 +86,21 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
     receivedNumbers.delete(key);
     receivedNumbers.set(key, number);
     if (receivedNumbers.size > MAX_SENDERS) receivedNumbers.delete(receivedNumbers.keys().next().value as string); // the map is not empty
-    if (last !== undefined && number > last + 1) missed(topic);
+    if (last !== undefined && number > last + 1) reportMissed(topic);
     const text = message.slice(second + 1);
     forEachSubscription(topic, (subscription) => subscription.onMessage(text, sender));
   };
 
-  const up = (): void => {
+  const handleConnect = (): void => {
     isUp = true;
     if (wasUp) {
-      logger.info("the bus is back: everything that it tells of is read anew");
-      for (const topic of topics.keys()) missed(topic);
+      logger.info("the bus is available again; its subscribers read their data again");
+      for (const topic of topics.keys()) reportMissed(topic);
     }
     wasUp = true;
   };
 
-  const down = (reason: string): void => {
+  const handleDisconnect = (reason: string): void => {
     if (isUp && !isClosed) logger.warn("lost the bus between processes", { reason });
     isUp = false;
   };
@@ -111,13 +111,18 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
     try {
       const namespace = await loadNamespace(context);
       if (isClosed) return;
-      transport = openBus.call(url, namespace, { heard: receiveMessage, up, missed, down });
+      transport = openBus.call(url, namespace, {
+        onMessage: receiveMessage,
+        onConnect: handleConnect,
+        onMissed: reportMissed,
+        onDisconnect: handleDisconnect,
+      });
       if (transport === undefined) {
         isMissing = true;
         const scheme = /^[^:]*/.exec(url)?.[0];
         return url === NOTIFY
           ? undefined
-          : logger.error("no plugin of the preset opens this bus; processes do not hear of each other", { scheme });
+          : logger.error("no plugin of the preset opens this bus; processes exchange no messages", { scheme });
       }
       for (const topic of topics.keys()) transport.subscribe(topic);
     } catch (error) {
@@ -150,8 +155,8 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
         // receivers see the gap in the numbers
         if (isUp && !isClosed) transport?.publish(topic, `${id} ${number} ${text}`);
       },
-      subscribe: (topic, listener, whenMissed) => {
-        const subscription: TopicSubscription = { onMessage: listener, reportMissed: whenMissed };
+      subscribe: (topic, onMessage, onMissed) => {
+        const subscription: TopicSubscription = { onMessage, onMissed };
         let all = topics.get(topic);
         if (all === undefined) {
           topics.set(topic, (all = new Set()));

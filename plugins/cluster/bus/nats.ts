@@ -52,7 +52,7 @@ const buildOptions = (readUrl: () => string): NodeConnectionOptions => {
 const createNatsBus = (
   readUrl: () => string,
   namespace: string,
-  { heard, up, down }: BusHandlers,
+  { onMessage, onConnect, onDisconnect }: BusHandlers,
   logUnreachable: (reason: string) => void,
 ): BusTransport => {
   const subscriptions = new Map<string, (() => void) | undefined>();
@@ -64,7 +64,7 @@ const createNatsBus = (
   const listen = (to: NatsConnection, topic: string): void => {
     const subscription = to.subscribe(buildSubject(topic), {
       callback: (error, message) => {
-        if (error === null) heard(topic, message.string());
+        if (error === null) onMessage(topic, message.string());
       },
     });
     subscriptions.set(topic, () => subscription.unsubscribe());
@@ -72,8 +72,8 @@ const createNatsBus = (
 
   const follow = async (opened: NatsConnection): Promise<void> => {
     for await (const { type } of opened.status()) {
-      if (type === "disconnect") down("the connection was lost");
-      else if (type === "reconnect") up(); // subscriptions are already restored
+      if (type === "disconnect") onDisconnect("the connection was lost");
+      else if (type === "reconnect") onConnect(); // subscriptions are already restored
     }
   };
 
@@ -95,7 +95,7 @@ const createNatsBus = (
       void follow(opened);
       for (const topic of subscriptions.keys()) listen(opened, topic);
       await opened.flush();
-      up();
+      onConnect();
     } catch (error) {
       if (isClosed) return;
       if (!hasFailed) logUnreachable(error instanceof Error ? error.message : String(error));

@@ -29,7 +29,7 @@ export const notifyBus = definePlugin({
 const createNotifyBus = (
   context: PluginContext,
   namespace: string,
-  { heard, up, missed }: BusHandlers,
+  { onMessage, onConnect, onMissed }: BusHandlers,
 ): BusTransport => {
   const stops = new Map<string, () => void>();
   let waiting: (readonly [channel: string, text: string])[] = [];
@@ -49,7 +49,7 @@ const createNotifyBus = (
     sending = undefined;
   };
 
-  queueMicrotask(up);
+  queueMicrotask(onConnect);
   return {
     maxBytes: MAX_BYTES,
     publish: (topic, text) => {
@@ -63,8 +63,8 @@ const createNotifyBus = (
         topic,
         context.listen(
           buildChannel(namespace, topic),
-          (text) => heard(topic, text),
-          (why) => (why === "lost" ? up() : missed(topic)),
+          (text) => onMessage(topic, text),
+          (why) => (why === "lost" ? onConnect() : onMissed(topic)),
         ),
       );
     },

@@ -27,7 +27,7 @@ export const redisBus = definePlugin({
 const createRedisBus = (
   readUrl: () => string,
   namespace: string,
-  { heard, up, down }: BusHandlers,
+  { onMessage, onConnect, onDisconnect }: BusHandlers,
   logUnreachable: (reason: string) => void,
 ): BusTransport => {
   const listeners = new Map<string, (text: string) => void>();
@@ -46,7 +46,7 @@ const createRedisBus = (
   const handleError = (error: unknown): void => {
     if (isClosed) return;
     const reason = error instanceof Error ? error.message || error.name : String(error);
-    down(reason);
+    onDisconnect(reason);
     if (isStartReported) return;
     isStartReported = true; // only the first failure is logged
     logUnreachable(reason);
@@ -56,7 +56,7 @@ const createRedisBus = (
     isStartReported = true;
     // subscribing the same listener again has no effect
     for (const [topic, listener] of listeners) listen(topic, listener);
-    if (publisher?.isReady === true && subscriber?.isReady === true) up();
+    if (publisher?.isReady === true && subscriber?.isReady === true) onConnect();
   };
 
   const end = (): void => {
@@ -82,7 +82,7 @@ const createRedisBus = (
     // receivers notice a lost message by the gap in the numbers
     publish: (topic, text) => void publisher?.publish(buildChannel(topic), text).catch(() => undefined),
     subscribe: (topic) => {
-      const listener = (text: string): void => heard(topic, text);
+      const listener = (text: string): void => onMessage(topic, text);
       listeners.set(topic, listener);
       listen(topic, listener);
     },

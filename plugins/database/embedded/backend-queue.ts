@@ -1,5 +1,5 @@
 /** Schedules the clients' requests to the single backend. */
-import type { Answer, Request } from "./thread.ts";
+import type { Answer, Request } from "./thread-messages.ts";
 
 /** A client that sends requests to the backend. */
 export interface BackendClient {

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { PGlite } from "@electric-sql/pglite";
 import { getImagesPath, getStampPath, listDemoScripts } from "./assets.ts";
-import { dumpCluster, initDbParams, openCluster, readPgliteVersion, runScripts } from "./cluster.ts";
+import { dumpCluster, initDbParams, openCluster, readPgliteVersion, runScripts } from "./pglite.ts";
 import { packImages } from "./images.ts";
 
 /** Builds both images if their inputs have changed. Returns whether it built them. */

@@ -1,7 +1,7 @@
 /** Controls the database thread from the main thread, and limits the time of its requests. */
 import { Worker } from "node:worker_threads";
 import { getThreadUrl } from "./assets.ts";
-import type { Answer, Boot, FromThread, Request } from "./thread.ts";
+import type { Answer, Boot, FromThread, Request } from "./thread-messages.ts";
 
 /** The stack for deep expressions and deep JSON. PostgreSQL's own limit (`max_stack_depth`) must apply first, because
  *  exceeding the stack of the thread ends the database. PostgreSQL's JSON parser keeps its state in registers, so its

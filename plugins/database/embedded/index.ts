@@ -12,7 +12,7 @@ import { BUILT_IMAGES } from "./images.ts";
 import type { Thread } from "./host.ts";
 import { createClientStream } from "./stream.ts";
 import type { ClientStream } from "./stream.ts";
-import type { Boot, Request } from "./thread.ts";
+import type { Boot, Request } from "./thread-messages.ts";
 
 /** The options of `embedded`. */
 export interface EmbeddedOptions {

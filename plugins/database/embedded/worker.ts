@@ -4,10 +4,10 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { PGlite } from "@electric-sql/pglite";
 import { idleStatus, correctAnswer } from "./answers.ts";
-import { compileEngine, createAlarm, dumpCluster, getErrorMessage, openCluster, runScripts } from "./cluster.ts";
+import { compileEngine, createAlarm, dumpCluster, getErrorMessage, openCluster, runScripts } from "./pglite.ts";
 import { buildQuery, startupPacket } from "./messages.ts";
 import type { Batch } from "./messages.ts";
-import type { Answer, Boot, FromThread, Request } from "./thread.ts";
+import type { Answer, Boot, FromThread, Request } from "./thread-messages.ts";
 
 const smallAnswerBytes = 1024 * 1024;
 

@@ -1,6 +1,6 @@
 /** Loads types: the built-in types, and the types that columns, parameters and results use. */
 import { forEachSliced, sql, value, type IntrospectContext, type PgType, type TypeKind } from "../../../core/index.ts";
-import { loadUserTypes } from "./other-types.ts";
+import { loadUserTypes } from "./user-types.ts";
 
 interface TypeRow {
   readonly oid: number;

@@ -54,7 +54,7 @@ const checkTargets = (
   target: DirectiveTarget,
   path: string,
 ): void => {
-  const seen = new Set<string>();
+  const seenNames = new Set<string>();
   const repeated = new Set<string>();
   for (const { name } of directives) {
     const spec = Object.hasOwn(known, name.value) ? known[name.value] : undefined;
@@ -66,8 +66,8 @@ const checkTargets = (
       );
     if (!spec.targets.includes(target))
       throw validationFailed(`directive '${name.value}' is not allowed on ${target}`, path);
-    if (seen.has(name.value)) repeated.add(name.value);
-    seen.add(name.value);
+    if (seenNames.has(name.value)) repeated.add(name.value);
+    seenNames.add(name.value);
   }
   if (repeated.size > 0)
     throw validationFailed(

@@ -14,7 +14,7 @@ const formatNames = (names: readonly string[]): string => {
 /** Refuses undefined fragments and cycles. The path of an error has the name of each fragment around the spread.
  *  @throws RelApiError at the selection set that contains the spread */
 export const checkFragments = (set: SelectionSetNode, fragments: Fragments): void => {
-  const done = new Set<string>();
+  const checkedFragments = new Set<string>();
   const walk = (selections: SelectionSetNode, path: string, open: readonly string[]): void => {
     for (const selection of selections.selections) {
       if (selection.kind === "Field") {
@@ -35,9 +35,9 @@ export const checkFragments = (set: SelectionSetNode, fragments: Fragments): voi
             buildUnknownNameFacts(name, fragments.keys()),
           );
         // a fragment is checked once, because its contents do not depend on where it is spread
-        if (done.has(name)) continue;
+        if (checkedFragments.has(name)) continue;
         walk(fragment.selectionSet, `${path}.${name}.selectionSet`, [...open, name]);
-        done.add(name);
+        checkedFragments.add(name);
       }
     }
   };

@@ -39,7 +39,6 @@ export interface ObservedVariables {
   readonly bound: VariableValues;
 }
 
-/** An object with values of variables. */
 export interface WithVariables {
   readonly variables: VariableValues;
 }

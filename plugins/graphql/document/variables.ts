@@ -40,7 +40,7 @@ const findUses = (
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
 ): ReadonlySet<string> => {
   const names = new Set<string>();
-  const seen = new Set<string>();
+  const seenNames = new Set<string>();
   const inValue = (value: ValueNode): void => {
     if (value.kind === "Variable") names.add(value.name.value);
     else if (value.kind === "ListValue") value.values.forEach(inValue);
@@ -54,8 +54,8 @@ const findUses = (
       selection.directives?.forEach(inArguments);
       if (selection.kind === "FragmentSpread") {
         const fragment = fragments.get(selection.name.value);
-        if (fragment === undefined || seen.has(selection.name.value)) continue;
-        seen.add(selection.name.value);
+        if (fragment === undefined || seenNames.has(selection.name.value)) continue;
+        seenNames.add(selection.name.value);
         inSet(fragment.selectionSet);
         continue;
       }

@@ -6,7 +6,7 @@ import { createCollector, type Collector, type MetaField } from "./collect-field
 import { createWriters } from "./writers.ts";
 import { walkTypes } from "../types/reachable-types.ts";
 import { isRootScope } from "../types/lazy-types.ts";
-import { getTypeExtension, type GqlRootName } from "../build.ts";
+import { getTypeExtension, type GqlRootName } from "../field-types.ts";
 import type { Parts, RoleSchema } from "../role-schema.ts";
 
 export const introspectionService = defineService<IntrospectionService>("graphql-introspection");

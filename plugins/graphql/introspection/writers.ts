@@ -58,12 +58,12 @@ const MAX_REFERENCES = 4000;
 
 /** Caches the texts of references to types, because `[album!]!` occurs in many places. */
 const cacheReferences = (write: Write<GraphQLType>): Write<GraphQLType> => {
-  const written = new Map<GraphQLType, string>();
+  const writtenTypes = new Map<GraphQLType, string>();
   return (type) => {
-    let known = written.get(type);
+    let known = writtenTypes.get(type);
     if (known === undefined) {
-      if (written.size >= MAX_REFERENCES) written.clear();
-      written.set(type, (known = write(type)));
+      if (writtenTypes.size >= MAX_REFERENCES) writtenTypes.clear();
+      writtenTypes.set(type, (known = write(type)));
     }
     return known;
   };

@@ -92,11 +92,11 @@ const insertRow = (
 ): number => {
   const requires: StepRequirement[] = [...(parent?.requires ?? [])];
   build.pending.push(requires);
-  const before = row.related.filter((related) => related.isBefore);
+  const earlierRelated = row.related.filter((related) => related.isBefore);
   rejectDeterminedColumns(build, relation, row, determined, path);
-  rejectDuplicateColumns(build, relation, row, before, determined, path);
+  rejectDuplicateColumns(build, relation, row, earlierRelated, determined, path);
   const cells = new Map<string, Cell>();
-  for (const related of before) {
+  for (const related of earlierRelated) {
     const at = appendKey(path, related.name);
     const step = insertFirst(build, related, `${at}.data`);
     // if two parents share a column, the later value wins, and the foreign keys check that it fits both (G-NST-12)
@@ -124,10 +124,10 @@ const insertRow = (
 
 /** Inserts array relationships first, then object relationships whose columns are on the other side. */
 const insertAfter = (build: InsertBuild, row: InputRow, parent: Parent, path: string): void => {
-  const after = row.related.filter((related) => !related.isBefore);
+  const laterRelated = row.related.filter((related) => !related.isBefore);
   for (const related of [
-    ...after.filter((one) => !one.relationship.isToOne),
-    ...after.filter((one) => one.relationship.isToOne),
+    ...laterRelated.filter((one) => !one.relationship.isToOne),
+    ...laterRelated.filter((one) => one.relationship.isToOne),
   ]) {
     insertRelated(build, related, parent, `${appendKey(path, related.name)}.data`);
   }
@@ -203,9 +203,12 @@ const rejectDuplicateColumns = (
   path: string,
 ): void => {
   if (before.length === 0) return;
-  const taken = new Set([...row.cells.map((cell) => cell.column.name), ...determined.map((cell) => cell.column)]);
+  const assignedColumns = new Set([
+    ...row.cells.map((cell) => cell.column.name),
+    ...determined.map((cell) => cell.column),
+  ]);
   for (const { name, relationship } of before) {
-    const duplicates = relationship.columns.map(([own]) => own).filter((own) => taken.has(own));
+    const duplicates = relationship.columns.map(([own]) => own).filter((own) => assignedColumns.has(own));
     if (duplicates.length === 0) continue;
     const names = duplicates.map((column) => build.planner.schema.columnName(relation, column));
     rejectInsert(

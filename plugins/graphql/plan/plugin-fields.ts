@@ -6,7 +6,7 @@ import type { ValueSource } from "../document/variables.ts";
 import { describeLiteral, convertLiteral } from "../coerce/leaf.ts";
 import { coercePlain, encodePlain } from "../coerce/plain-values.ts";
 import type { GqlOwnSelected, GqlSelection, GqlSelectionContext } from "../parts.ts";
-import { getTypeExtension } from "../build.ts";
+import { getTypeExtension } from "../field-types.ts";
 import { planAggregateFields } from "./aggregate.ts";
 import type { CustomPart, CustomPartWith } from "./function-field.ts";
 import { readLeaf, type LeafInput } from "./input.ts";

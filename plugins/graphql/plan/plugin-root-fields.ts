@@ -1,7 +1,7 @@
 /** Plans plugins' own root fields that the database resolves. @rule X-GQL-2 X-GQL-3 */
 import { getNamedType, isObjectType } from "graphql";
 import type { BundleField } from "../../../core/index.ts";
-import { getTypeExtension } from "../build.ts";
+import { getTypeExtension } from "../field-types.ts";
 import { isListField, misplacedFieldError, planPluginRoot, planStatement } from "./plugin-fields.ts";
 import type { CustomPart, CustomPartWith } from "./function-field.ts";
 import type { Planner } from "./planner.ts";

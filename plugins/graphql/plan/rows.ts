@@ -3,7 +3,7 @@
 import type { GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { Embed, EmbedSource, Expression, Output, Read, ReadFrom } from "../../../core/index.ts";
 import type { GqlPart } from "../parts.ts";
-import { getTypeExtension } from "../build.ts";
+import { getTypeExtension } from "../field-types.ts";
 import { planAggregate } from "./aggregate.ts";
 import { findFixedArguments, planArguments } from "./computed-fields.ts";
 import { misplacedFieldError, planOutput } from "./plugin-fields.ts";

@@ -20,7 +20,7 @@ import { fieldNotFound, missingField, noSuchArgument, validationFailed } from ".
 import { isAbsent, getPosition, type Input, type InputPosition } from "./input.ts";
 import type { Planner } from "./planner.ts";
 import { getFieldPart, type GqlPart } from "../parts.ts";
-import { getTypeExtension } from "../build.ts";
+import { getTypeExtension } from "../field-types.ts";
 
 interface CollectedField {
   readonly as: string;

@@ -48,11 +48,11 @@ const addUpdate = (
   countWrites(planner);
   const own = buildUpdate(planner, relation, parts, path);
   const writing = createWriting(build, relation);
-  const further = parts.pluginArguments.flatMap(
+  const additions = parts.pluginArguments.flatMap(
     ({ part, ...member }) => part.writes(createInput(planner, member), writing) ?? [],
   );
   const decided = new Map<string, Assignment>();
-  for (const { assignments = [] } of further) for (const each of assignments) decided.set(each.column, each);
+  for (const { assignments = [] } of additions) for (const each of assignments) decided.set(each.column, each);
   const assignments = [...(own.assignments ?? []), ...decided.values()];
   rejectDuplicates(planner, relation, assignments, path);
   const conditions = [condition, own.where].filter((one) => one !== undefined);
@@ -61,12 +61,12 @@ const addUpdate = (
     relation: own.relation,
     ...(conditions.length > 0 && { where: combinePredicates(conditions) }),
     assignments,
-    ...(further.length > 0 && { locks: true }),
+    ...(additions.length > 0 && { locks: true }),
   };
   const step = steps.length;
-  const requires = further.flatMap((one) => one.requires ?? []).map((one) => ({ step, ...one }));
+  const requires = additions.flatMap((one) => one.requires ?? []).map((one) => ({ step, ...one }));
   steps.push({ write, path: sourcePath, ...(requires.length > 0 && { requires }) });
-  for (const { addLaterSteps } of further) addLaterSteps?.(step);
+  for (const { addLaterSteps } of additions) addLaterSteps?.(step);
   return step;
 };
 

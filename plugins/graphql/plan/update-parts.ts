@@ -24,7 +24,7 @@ export interface LocatedInput {
 
 /** A plugin's own argument. */
 interface PluginArgument extends LocatedInput {
-  readonly part: Extract<GqlPart, { readonly kind: "further" }>;
+  readonly part: Extract<GqlPart, { readonly kind: "update-additions" }>;
 }
 
 export interface UpdateParts {
@@ -53,7 +53,7 @@ export const addPart = (
     parts.where = omitTrue(planWhere(planner, input, position, path));
   } else if (part?.kind === "argument" && part.name === "pk_columns") {
     parts.where = planKeyObject(planner, input, position, path);
-  } else if (part?.kind === "further") {
+  } else if (part?.kind === "update-additions") {
     parts.pluginArguments.push({ part, input, position, path });
   }
 };

@@ -160,9 +160,9 @@ const planColumns = (
       readColumn(item.input, getItemPosition(position), item.path),
     );
   if (columns === 1) return readColumn(input, position, path);
-  const both: Expression[] = [];
+  const expressions: Expression[] = [];
   readObject(planner, input, position, path, ({ field, input: value, path }) =>
-    both.push(...readColumn(value, getPosition(field), path)),
+    expressions.push(...readColumn(value, getPosition(field), path)),
   );
-  return both;
+  return expressions;
 };

@@ -4,7 +4,7 @@ import { GraphQLFloat, GraphQLString, type GraphQLObjectType, type GraphQLOutput
 import { matchesType, type AggregateSpec, type Registry } from "../../../core/index.ts";
 import { getAggregateName } from "../part-names.ts";
 import { quoteTableName } from "./type-names.ts";
-import type { GqlBuild } from "../build.ts";
+import type { GqlBuild } from "../field-types.ts";
 import type { GqlTable } from "../catalog-types.ts";
 import type { GqlValueType } from "../value-types.ts";
 

@@ -15,7 +15,7 @@ import {
 import { collectFields, findTable, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull } from "./non-null-list.ts";
 import type { GqlArgumentName } from "../part-kinds.ts";
-import type { GqlBuild, GqlFieldContext, GqlFields } from "../build.ts";
+import type { GqlBuild, GqlFieldContext, GqlFields } from "../field-types.ts";
 import type { GqlTable, GqlNamePart } from "../catalog-types.ts";
 
 interface PredicateFunction {

@@ -17,7 +17,7 @@ import {
 } from "./type-names.ts";
 import { argument, collectFields, addToReadRoots, findTable, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
-import type { GqlField, GqlFieldContext, GqlFields } from "../build.ts";
+import type { GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
 
 /** Returns the aggregate function to which the type belongs. */
 const findAggregate = ({ build, fn = "" }: GqlFieldContext): AggregateSpec | undefined =>

@@ -48,7 +48,7 @@ import type {
   GqlRootName,
   GqlTypeSpec,
   GqlVariant,
-} from "../build.ts";
+} from "../field-types.ts";
 import type { RoleSchema } from "../role-schema.ts";
 import type { GqlValueType } from "../value-types.ts";
 import type { GqlRoleAccess } from "../catalog-types.ts";

@@ -86,17 +86,17 @@ const buildColumns = (
   enumTables: ReadonlyMap<string, GqlEnumTable>,
   warn: Warn,
 ): GqlColumn[] => {
-  const taken = new Set<string>();
+  const takenNames = new Set<string>();
   return relation.columns.flatMap((column) => {
     const own = entry?.columns?.[column.name];
     const name = own?.customName ?? names.fieldName(column.name);
-    if (!isLegalName(name) || taken.has(name)) {
+    if (!isLegalName(name) || takenNames.has(name)) {
       warn(
-        `column ${formatName(relation)}.${column.name} is left out of GraphQL: ${taken.has(name) ? "its name is taken" : "its name is not a valid GraphQL name"}`,
+        `column ${formatName(relation)}.${column.name} is left out of GraphQL: ${takenNames.has(name) ? "its name is taken" : "its name is not a valid GraphQL name"}`,
       );
       return [];
     }
-    taken.add(name);
+    takenNames.add(name);
     const enumTable = findEnumTable(relation, column.name, enumTables);
     const comment = own?.comment === undefined ? (column.comment ?? null) : own.comment;
     return [
@@ -109,12 +109,12 @@ const listEntryRelationships = (
   model: Model,
   relation: Relation,
   entry: GqlTableEntry,
-  taken: ReadonlySet<string>,
+  takenNames: ReadonlySet<string>,
 ): GqlRelationshipField[] =>
   entry.relationships.flatMap(({ name, relationship: id, isAfter }) => {
     const relationship = relationshipOf(relation, id);
     const target = relationship && findRelation(model, relationship.target);
-    if (relationship === undefined || target === undefined || taken.has(name) || !isLegalName(name)) return [];
+    if (relationship === undefined || target === undefined || takenNames.has(name) || !isLegalName(name)) return [];
     return [{ name, relationship, target, ...(isAfter === undefined ? {} : { isAfter }) }];
   });
 

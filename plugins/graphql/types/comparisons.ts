@@ -13,7 +13,7 @@ import { getOperatorName } from "../part-names.ts";
 import type { Names } from "./names.ts";
 import { collectFields, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull } from "./non-null-list.ts";
-import type { GqlBuild, GqlField, GqlFieldContext, GqlFields, GqlTypeSpec } from "../build.ts";
+import type { GqlBuild, GqlField, GqlFieldContext, GqlFields, GqlTypeSpec } from "../field-types.ts";
 import type { GqlValueType } from "../value-types.ts";
 
 /** The operators of enum-table columns. */

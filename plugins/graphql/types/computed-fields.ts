@@ -17,7 +17,7 @@ import {
 } from "./type-names.ts";
 import { collectFields, findTable, tapFields } from "./field-taps.ts";
 import { wrapList } from "./non-null-list.ts";
-import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../build.ts";
+import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
 import type { GqlComputedField } from "../value-types.ts";
 import type { GqlTable } from "../catalog-types.ts";
 

@@ -77,10 +77,10 @@ const buildDefaultComment = (routine: Routine): string =>
 export const buildDefaultComputedFields = (
   model: Model,
   relation: Relation,
-  taken: ReadonlySet<string>,
+  takenNames: ReadonlySet<string>,
   isServed: IsServed,
 ): GqlComputedField[] => {
-  const used = new Set(taken);
+  const used = new Set(takenNames);
   const exposed = [...model.routines.values()].flat().filter(({ schema }) => model.schemas.includes(schema));
   return listRowTypes(relation)
     .flatMap((type) =>
@@ -100,7 +100,7 @@ export const buildEntryComputedFields = (
   model: Model,
   relation: Relation,
   entry: GqlTableEntry,
-  taken: ReadonlySet<string>,
+  takenNames: ReadonlySet<string>,
   isServed: IsServed,
   warn: Warn,
 ): GqlComputedField[] =>
@@ -110,7 +110,7 @@ export const buildEntryComputedFields = (
       return fit === undefined ? [] : [{ routine, fit }];
     });
     const [first] = fits;
-    if (first === undefined || fits.length > 1 || taken.has(name) || !isLegalName(name)) {
+    if (first === undefined || fits.length > 1 || takenNames.has(name) || !isLegalName(name)) {
       warn(
         `computed field ${name} of ${formatName(relation)} is left out of GraphQL: its function is unsuitable, or its name is taken`,
       );

@@ -117,14 +117,14 @@ export const listDefaultRelationships = (
   isServed: (name: QualifiedName) => boolean,
 ): GqlRelationshipField[] => {
   if (!TABLE_KINDS.has(relation.kind)) return [];
-  const taken = new Set(fields);
+  const takenNames = new Set(fields);
   const candidates = [
     ...listOwnCandidates(model, relation, isServed),
     ...listReverseCandidates(model, relation, isServed),
   ];
   return candidates.flatMap((candidate) => {
-    const name = chooseFreeName(candidate, taken);
-    taken.add(name);
+    const name = chooseFreeName(candidate, takenNames);
+    takenNames.add(name);
     return isLegalName(name) ? [{ name, relationship: candidate.relationship, target: candidate.target }] : [];
   });
 };

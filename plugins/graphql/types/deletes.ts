@@ -5,7 +5,7 @@ import { getRoleTable } from "./role-table.ts";
 import { boolExp, keyArguments, mutationResponse, quoteTableName, buildRootField, buildRowType } from "./type-names.ts";
 import { argument, collectFields, tapFields } from "./field-taps.ts";
 import { wrapNonNull } from "./non-null-list.ts";
-import type { GqlFieldContext, GqlFields } from "../build.ts";
+import type { GqlFieldContext, GqlFields } from "../field-types.ts";
 
 const buildRootFields = ({ build }: GqlFieldContext): GqlFields =>
   collectFields(

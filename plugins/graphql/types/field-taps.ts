@@ -3,7 +3,7 @@ import type { RelApiHooks } from "../../../core/index.ts";
 import type { GraphQLArgumentConfig, GraphQLInputType } from "graphql";
 import type { GqlScope } from "../part-kinds.ts";
 import { type GqlPart, withPart } from "../parts.ts";
-import type { GqlField, GqlFieldContext, GqlFields } from "../build.ts";
+import type { GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
 import type { GqlTable } from "../catalog-types.ts";
 
 /** A tap of this surface. Plugins' own fields come from other taps. */

@@ -5,7 +5,7 @@ import { listOwnParameters } from "./role-table.ts";
 import { isLegalName } from "./names.ts";
 import { argument, collectFields } from "./field-taps.ts";
 import { wrapNonNull } from "./non-null-list.ts";
-import type { GqlBuild, GqlFieldContext, GqlFields, GqlTypeSpec } from "../build.ts";
+import type { GqlBuild, GqlFieldContext, GqlFields, GqlTypeSpec } from "../field-types.ts";
 
 interface OwnParameter {
   readonly parameter: RoutineParameter;

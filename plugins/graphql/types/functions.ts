@@ -7,7 +7,7 @@ import { formatName } from "./names.ts";
 import { buildAggregateType, listArguments, quoteTableName, buildRowType } from "./type-names.ts";
 import { collectFields, tapFields } from "./field-taps.ts";
 import { wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
-import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../build.ts";
+import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
 import type { GqlFunction, GqlTable } from "../catalog-types.ts";
 
 const buildArguments = (build: GqlBuild, fn: GqlFunction, table: GqlTable) => ({

@@ -18,7 +18,7 @@ import {
 import { argument, collectFields, findTable, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
 import { insertInput, relatedInsert } from "./write-inputs.ts";
-import type { GqlBuild, GqlFieldContext, GqlFields } from "../build.ts";
+import type { GqlBuild, GqlFieldContext, GqlFields } from "../field-types.ts";
 import type { GqlTable, GqlTableRights } from "../catalog-types.ts";
 
 /** Returns the table's constraints with legal names. Views have no constraints. */

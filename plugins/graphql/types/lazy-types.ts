@@ -17,7 +17,7 @@ import {
 import type { Slices } from "../../../core/index.ts";
 import type { GqlScope } from "../part-kinds.ts";
 import { GQL_EXTENSION, withPart } from "../parts.ts";
-import type { GqlField, GqlFields, GqlTypeSpec } from "../build.ts";
+import type { GqlField, GqlFields, GqlTypeSpec } from "../field-types.ts";
 
 export const isRootScope = (scope: GqlScope | undefined): boolean =>
   scope === "query_root" || scope === "mutation_root" || scope === "subscription_root";

@@ -3,7 +3,7 @@ import { GraphQLInt } from "graphql";
 import { buildRowType } from "./type-names.ts";
 import { collectFields } from "./field-taps.ts";
 import { wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
-import type { GqlFieldContext, GqlFields } from "../build.ts";
+import type { GqlFieldContext, GqlFields } from "../field-types.ts";
 
 export const buildMutationResponseFields = ({ build, relation }: GqlFieldContext): GqlFields => {
   const table = relation && build.table(relation);

@@ -5,7 +5,7 @@ import { DIRECTION, getOrderingName } from "../part-names.ts";
 import { orderDirection } from "./type-names.ts";
 import { argument, collectFields } from "./field-taps.ts";
 import { wrapNonNull } from "./non-null-list.ts";
-import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../build.ts";
+import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
 import type { RoleColumn } from "./role-table.ts";
 import type { GqlValueType } from "../value-types.ts";
 

@@ -5,7 +5,7 @@ import { findColumn, type Slices, type RelApiHooks } from "../../../core/index.t
 import { isPluginTap, mergeFields } from "./field-taps.ts";
 import type { GqlScope } from "../part-kinds.ts";
 import type { GqlPart } from "../parts.ts";
-import type { GqlField, GqlFieldContext, GqlFields } from "../build.ts";
+import type { GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
 
 type CustomPart = Extract<GqlPart, { readonly kind: "custom" }>;
 const ALL_PLAN_KINDS = ["output", "plan", "statement", "run", "load"] as const;

@@ -17,7 +17,7 @@ import {
 import { argument, collectFields, addToReadRoots, findTable, tapFields } from "./field-taps.ts";
 import { listOrderingEntries, buildOrderingFields } from "./orderings.ts";
 import { wrapList, wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
-import type { GqlBuild, GqlFieldContext, GqlFields } from "../build.ts";
+import type { GqlBuild, GqlFieldContext, GqlFields } from "../field-types.ts";
 import type { GqlRootFieldName } from "../catalog-types.ts";
 
 /** Returns true if the metadata shows the select field in this root. @rule G-ROOT-16 */

@@ -13,7 +13,7 @@ import {
   type GraphQLType,
 } from "graphql";
 import { isRootScope, LazyInputType, LazyObjectType } from "./lazy-types.ts";
-import { getTypeExtension } from "../build.ts";
+import { getTypeExtension } from "../field-types.ts";
 import type { RoleSchema } from "../role-schema.ts";
 
 /** Replaces `getNamedType`, whose checks for types from other copies of graphql would take longer than the rest of this

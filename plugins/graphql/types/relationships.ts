@@ -5,7 +5,7 @@ import { getRoleTable, type RoleTable } from "./role-table.ts";
 import { boolExp, listArguments, orderBy, buildRowType } from "./type-names.ts";
 import { collectFields, tapFields } from "./field-taps.ts";
 import { wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
-import type { GqlBuild, GqlFieldContext, GqlFields } from "../build.ts";
+import type { GqlBuild, GqlFieldContext, GqlFields } from "../field-types.ts";
 import type { GqlRelationshipField, GqlTable } from "../catalog-types.ts";
 import { relationshipSettings } from "../settings.ts";
 

@@ -3,7 +3,7 @@
 import { memoize } from "../../../core/index.ts";
 import { memoizeValue } from "./memoize-value.ts";
 import type { GqlPart } from "../parts.ts";
-import type { GqlBuild } from "../build.ts";
+import type { GqlBuild } from "../field-types.ts";
 import type { GqlComputedField, GqlValueType } from "../value-types.ts";
 import type { GqlColumn, GqlRelationshipField, GqlTable, GqlTableRights } from "../catalog-types.ts";
 

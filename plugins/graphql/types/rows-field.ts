@@ -1,7 +1,7 @@
 /** Builds plugins' own root fields with rows of a table. */
 import { listArguments, buildRowType } from "./type-names.ts";
 import { wrapNonNullList } from "./non-null-list.ts";
-import type { GqlBuild, GqlField, GqlRowsField } from "../build.ts";
+import type { GqlBuild, GqlField, GqlRowsField } from "../field-types.ts";
 import type { GqlTable } from "../catalog-types.ts";
 
 /** Builds a plugin's own root field with rows of a table. @rule X-GQL-11 */

@@ -14,7 +14,7 @@ import { formatName, isEnumValueName, listRootNameParts } from "./names.ts";
 import { argument } from "./field-taps.ts";
 import { wrapList, wrapNonNull } from "./non-null-list.ts";
 import type { GqlRootKind } from "../part-kinds.ts";
-import type { GqlBuild, GqlEnumSpec, GqlField } from "../build.ts";
+import type { GqlBuild, GqlEnumSpec, GqlField } from "../field-types.ts";
 import type { GqlRootFieldName, GqlTable } from "../catalog-types.ts";
 
 /** Returns the quoted name for descriptions: `"album"`. */

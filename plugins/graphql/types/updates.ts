@@ -10,7 +10,7 @@ import { argument, collectFields, findTable, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull } from "./non-null-list.ts";
 import { buildOperatorFields, acceptsColumn, updatesInput } from "./write-inputs.ts";
 import { withPart } from "../parts.ts";
-import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../build.ts";
+import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
 import type { GqlValueType } from "../value-types.ts";
 import type { GqlTable } from "../catalog-types.ts";
 

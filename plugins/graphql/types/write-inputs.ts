@@ -1,7 +1,7 @@
 /** Builds the input types of writes that several families of fields share. @rule G-INP-11 … G-INP-22 */
 import type { GraphQLInputObjectType } from "graphql";
 import type { UpdateOperatorSpec } from "../../../core/index.ts";
-import type { GqlBuild, GqlField } from "../build.ts";
+import type { GqlBuild, GqlField } from "../field-types.ts";
 import type { GqlTable } from "../catalog-types.ts";
 import { getRoleTable, type RoleColumn } from "./role-table.ts";
 import { quoteTableName } from "./type-names.ts";

@@ -14,7 +14,7 @@ export interface SharedChanges {
   stop(): void;
   /** Handles that the database was reached again. It may be a different server. */
   databaseReached(): void;
-  /** Handles that `columns` has changed. */
+  /** Requests the values of the new `columns` from the process that reads the changes. */
   columnsChanged(): void;
   close(): Promise<void>;
 }

@@ -94,7 +94,7 @@ const createReplication = (context: PluginContext): ((interest: Interest, change
         logger.info(
           isLeader
             ? "live queries detect changes by logical replication"
-            : "live queries hear of changes from the process that reads them for all",
+            : "live queries get their changes from the process that reads them for all",
         );
         findLiveQueries()?.rewatch();
         closeWhenUnwatched();

@@ -110,12 +110,12 @@ export const loadBaseTables = async (context: PluginContext, model: Model): Prom
   const rows = new Map((await context.query<CatalogRow>(CATALOG)).map((row) => [row.name, row]));
   const findTables: BaseTables["findTables"] = (relations, isIncomplete = false) => {
     const tables = new Set<string>();
-    const seen = new Set<string>();
+    const seenTables = new Set<string>();
     const reached = new Set<string>();
     let isOpenEnded = isIncomplete;
     const visit = (name: string): void => {
-      if (seen.has(name)) return;
-      seen.add(name);
+      if (seenTables.has(name)) return;
+      seenTables.add(name);
       const row = rows.get(name);
       // A name without a row is a catalog relation or a function.
       if (row === undefined || row.isOpenEnded) isOpenEnded = true;

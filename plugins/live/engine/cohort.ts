@@ -119,8 +119,8 @@ export const createCohort = ({
   whenNoLongerShared,
 }: CohortParts): Cohort => {
   const entries = new Map<string, Entry>();
-  /** The entries that must run even if the rest of the cohort does not: entries with new subscribers or changed rows,
-   *  and entries that lost their run because a connection broke. */
+  /** The entries that must run even if the rest of the cohort does not. They have new subscribers or changed rows, or
+   *  lost their run with a connection. */
   const due = new Set<Entry>();
   const counts: CohortCounts = { runs: 0, rows: 0, deliveries: 0, skipped: 0, lagMs: undefined };
   let hasBeenQuick = false;

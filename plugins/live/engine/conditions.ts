@@ -265,7 +265,7 @@ const PREDICATES: ReadonlySet<string> = new Set<Predicate["kind"]>([
   "or",
   "not",
   "compare",
-  "beyond",
+  "keyset",
   "related",
   "exists",
   "embedded",

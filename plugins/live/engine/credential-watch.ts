@@ -25,7 +25,7 @@ const RETRY_MS = 5000;
 
 export const createCredentialWatch = (context: PluginContext): CredentialWatch => {
   const watched = new Set<CredentialHolder>();
-  let seen = context.options;
+  let seenOptions = context.options;
   let isRunning = false;
   let isStale = false;
   let isClosed = false;
@@ -70,8 +70,8 @@ export const createCredentialWatch = (context: PluginContext): CredentialWatch =
 
   context.use(credentialsChangedSignal).listen(changed);
   context.onModel(() => {
-    if (context.options === seen) return;
-    seen = context.options;
+    if (context.options === seenOptions) return;
+    seenOptions = context.options;
     changed();
   });
   context.onClose(() => {

@@ -113,9 +113,10 @@ const createLiveQueries = (
       rejectMissingVariables(query);
       return undefined;
     }
-    const filled = fillSlots(getSubscriberSlots(only.program), only.values, session);
-    if (!isMultiplexable(only.program) || filled.some((value) => value instanceof Uint8Array)) return undefined;
-    return filled.map((value, i) => (value === null ? "" : `,"p${i}":${JSON.stringify(value)}`)).join("");
+    const subscriberValues = fillSlots(getSubscriberSlots(only.program), only.values, session);
+    if (!isMultiplexable(only.program) || subscriberValues.some((value) => value instanceof Uint8Array))
+      return undefined;
+    return subscriberValues.map((value, i) => (value === null ? "" : `,"p${i}":${JSON.stringify(value)}`)).join("");
   };
 
   /** Logs an error of a plugin's subscriber, which must not affect the others. */

@@ -33,17 +33,17 @@ export const joinByOr = (parts: readonly Alternatives[]): Alternatives => {
   if (isAnyRow(all)) return ANY_ROW;
   // The loop turns `a = 1 or a = 2` into `a in (1, 2)`.
   const single = new Map<string, ColumnTerms>();
-  const others: Condition[] = [];
+  const otherConditions: Condition[] = [];
   for (const condition of all) {
     const [only, ...more] = condition;
     if (only === undefined || more.length > 0) {
-      others.push(condition);
+      otherConditions.push(condition);
       continue;
     }
     const [name, { kind, terms }] = only;
     single.set(name, { kind, terms: [...(single.get(name)?.terms ?? []), ...terms] });
   }
-  const found = [...others, ...[...single].map((one): Condition => new Map([one]))];
+  const found = [...otherConditions, ...[...single].map((one): Condition => new Map([one]))];
   return found.length > MAX_ALTERNATIVES ? ANY_ROW : found;
 };
 

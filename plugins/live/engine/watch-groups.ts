@@ -26,7 +26,6 @@ interface WatchGroup {
   readonly changed: Changed;
   readonly interest: Interest;
   unwatch: Unwatch | undefined;
-  /** The number of entries of all cohorts. */
   entryCount: number;
 }
 

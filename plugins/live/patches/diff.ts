@@ -20,7 +20,7 @@ const isScalar = (value: Json): boolean => !isList(value) && !isObject(value);
 interface PatchDraft {
   readonly operations: string[];
   /** The characters left until the patch is as long as the new text. */
-  room: number;
+  remainingLength: number;
 }
 
 /** Thrown if the patch would not be shorter than the new text. */
@@ -28,7 +28,7 @@ class PatchTooLargeError extends Error {}
 
 /** Computes the patch between two texts. Undefined if the new text is shorter than the patch. @rule X-PAT-4 */
 export const diff = (before: string, after: string): string | undefined => {
-  const draft: PatchDraft = { operations: [], room: after.length - "[]".length };
+  const draft: PatchDraft = { operations: [], remainingLength: after.length - "[]".length };
   try {
     compare(draft, parseJson(before), parseJson(after), "", 0);
   } catch (error) {
@@ -40,8 +40,8 @@ export const diff = (before: string, after: string): string | undefined => {
 };
 
 const pushOperation = (draft: PatchDraft, operation: string): void => {
-  draft.room -= operation.length + 1;
-  if (draft.room <= 0) throw new PatchTooLargeError();
+  draft.remainingLength -= operation.length + 1;
+  if (draft.remainingLength <= 0) throw new PatchTooLargeError();
   draft.operations.push(operation);
 };
 
@@ -54,19 +54,19 @@ const removeOperation = (draft: PatchDraft, path: string): void =>
 const escapePointer = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
 
 const compare = (draft: PatchDraft, before: Json, after: Json, path: string, depth: number): void => {
-  const { room } = draft;
+  const { remainingLength: lengthBefore } = draft;
   const { length } = draft.operations;
   if (depth < MAX_DEPTH && isObject(before) && isObject(after)) compareObjects(draft, before, after, path, depth + 1);
   else if (depth < MAX_DEPTH && isList(before) && isList(after)) compareLists(draft, before, after, path, depth + 1);
   else return isDeepStrictEqual(before, after) ? undefined : addOperation(draft, "replace", path, after);
   if (
     draft.operations.length - length <= 1 ||
-    room - draft.room <= writeJson(after).length + path.length + REPLACE_LENGTH
+    lengthBefore - draft.remainingLength <= writeJson(after).length + path.length + REPLACE_LENGTH
   )
     return;
   // Replacing the whole value is shorter than its changes.
   draft.operations.length = length;
-  draft.room = room;
+  draft.remainingLength = lengthBefore;
   addOperation(draft, "replace", path, after);
 };
 

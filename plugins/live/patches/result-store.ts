@@ -5,7 +5,6 @@ import type { LiveResult } from "../api.ts";
 export interface StoredResult {
   readonly text: string;
   readonly bytes: number;
-  /** The number of subscribers that have the result. */
   subscriberCount: number;
 }
 

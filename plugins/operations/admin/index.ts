@@ -64,12 +64,12 @@ type EndpointHandler = (context: PluginContext, options: AdminServerOptions) => 
 
 const isUp = (options: AdminServerOptions): boolean => options.isApiListening?.() ?? true;
 
-/** Reports whether the api is ready: 500 if it accepts no requests any more, 503 without a model or if the database
- *  does not respond within `PROBE_MS`. The body lists the reasons and the health problems, also with 200. @rule
+/** Reports whether the api is ready. The status is 500 if it accepts no requests any more. It is 503 without a model, or
+ *  if the database does not respond within `PROBE_MS`. The body lists the reasons and the health problems, also with 200. @rule
  *  R-ADM-1 */
 const checkReadiness: EndpointHandler = async (context, options) => {
   const buildReply = (status: number, ...reasons: readonly string[]): Reply => {
-    const lines = [...reasons, ...context.troubles.list()];
+    const lines = [...reasons, ...context.healthProblems.list()];
     return lines.length === 0
       ? { status }
       : { status, contentType: "text/plain; charset=utf-8", body: lines.map((line) => `${line}\n`).join("") };

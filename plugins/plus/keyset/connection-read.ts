@@ -204,7 +204,7 @@ export const planConnection = (
   const buildBeyond = (position: KeysetPosition): Predicate => {
     // with `distinct_on`, no further row follows the first one of a value
     const passed = distinctOn.length === 0 ? order : order.slice(0, distinctOn.length);
-    return { kind: "beyond", order: passed, values: passed.map((term, i) => bindTyped(position[i] ?? null, term)) };
+    return { kind: "keyset", order: passed, values: passed.map((term, i) => bindTyped(position[i] ?? null, term)) };
   };
   const conditions = [
     ...(where === undefined ? [] : [where]),

@@ -202,13 +202,13 @@ interface PageRows {
 }
 
 const parsePageRows = (body: string): PageRows => {
-  const [rows = "", told = "", keys = ""] = body.split(BEHIND_ROWS);
+  const [rows = "", facts = "", keys = ""] = body.split(BEHIND_ROWS);
   const texts = rows === "" ? [] : rows.split(BETWEEN_ROWS);
   // `compilePage` wrote this JSON
   return {
     rows: texts,
     keys: JSON.parse(keys) as PageRows["keys"],
-    ...(JSON.parse(told) as Pick<PageRows, "members" | "cap">),
+    ...(JSON.parse(facts) as Pick<PageRows, "members" | "cap">),
   };
 };
 

@@ -1,6 +1,6 @@
 /**
  * Keysets: an order that distinguishes all rows, and the values of one row for its terms, after which a page begins.
- * Plans express the condition as `beyond`.
+ * Plans express the condition as a `keyset` predicate.
  */
 import type { Json, OrderBy, Relation } from "../../../core/index.ts";
 

@@ -138,6 +138,6 @@ export const planPage = (
   const { position: given, others } = findPosition(plan.where, orderBy);
   return {
     ...page,
-    where: { kind: "and", of: [...others, { kind: "beyond", order: orderBy, values: readPositionValues(given) }] },
+    where: { kind: "and", of: [...others, { kind: "keyset", order: orderBy, values: readPositionValues(given) }] },
   };
 };

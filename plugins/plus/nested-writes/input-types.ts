@@ -66,7 +66,7 @@ const getKeyInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType |
   getInputType({ build, table, fn: KEY }, build.typeName(table.namePart, "key_columns_input"));
 
 const buildRelatedWritesPart = (build: GqlBuild, table: GqlTable): GqlPart => ({
-  kind: "further",
+  kind: "update-additions",
   writes: (input, writing) => planRelated(build, table, input, writing),
 });
 

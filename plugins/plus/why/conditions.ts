@@ -111,7 +111,7 @@ export const formatCondition = (predicate: Predicate, knownValues: KnownValues):
       return `some row of ${predicate.from.schema}.${predicate.from.name}${formatOptionalCondition(predicate.where, knownValues)}`;
     case "embedded":
       return `${predicate.embed} is ${predicate.isNull ? "" : "not "}null`;
-    case "beyond": {
+    case "keyset": {
       const position = predicate.order.map(({ by }, i) => {
         const ref = predicate.values[i] ?? null;
         return `${formatExpression(by, knownValues)} ${ref === null ? "null" : formatValue(ref, knownValues)}`;

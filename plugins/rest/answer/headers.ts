@@ -148,7 +148,7 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
 export const overrideHeaders = (own: Headers, sqlHeaders: Headers, onIgnored: (name: string) => void): Headers => {
   if (sqlHeaders.length === 0) return own;
   const names = new Set<string>();
-  const taken = sqlHeaders.filter(([name]) => {
+  const acceptedHeaders = sqlHeaders.filter(([name]) => {
     const lower = name.toLowerCase();
     if (CONNECTION_HEADERS.has(lower)) {
       onIgnored(lower);
@@ -157,7 +157,7 @@ export const overrideHeaders = (own: Headers, sqlHeaders: Headers, onIgnored: (n
     names.add(lower);
     return true;
   });
-  return [...own.filter(([name]) => !names.has(name.toLowerCase())), ...taken];
+  return [...own.filter(([name]) => !names.has(name.toLowerCase())), ...acceptedHeaders];
 };
 
 /** Creates a function that logs an ignored header. @rule R-GUC-5 */

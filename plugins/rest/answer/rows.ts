@@ -59,10 +59,10 @@ export const readTotal = (
       return readPlannedRows(row.count_plan);
     case "estimated": {
       // the statement counts up to one more than the cap
-      const counted = BigInt(row.total ?? 0);
-      if (cap !== undefined && counted <= BigInt(cap)) return counted;
+      const exactCount = BigInt(row.total ?? 0);
+      if (cap !== undefined && exactCount <= BigInt(cap)) return exactCount;
       const planned = readPlannedRows(row.count_plan);
-      return planned > counted ? planned : counted;
+      return planned > exactCount ? planned : exactCount;
     }
   }
 };

@@ -48,9 +48,9 @@ const VALUE = "custom-value";
 const chooseHandler = (type: MediaType, { model, relation, routine, isWholeRow }: Wanted): ChosenMedia | undefined => {
   if (type.plan !== undefined) return undefined;
   if (isWholeRow) {
-    const served = routine === undefined ? undefined : findValueHandler(model, routine);
+    const handler = routine === undefined ? undefined : findValueHandler(model, routine);
     for (const name of type.name === ANY_MEDIA_TYPE ? [ANY_MEDIA_TYPE] : [ANY_MEDIA_TYPE, type.name]) {
-      if (served?.mediaType === name) return buildHandlerMedia(name, VALUE, { isBytea: served.isBytea });
+      if (handler?.mediaType === name) return buildHandlerMedia(name, VALUE, { isBytea: handler.isBytea });
       const own =
         relation &&
         model.mediaHandlers.find(

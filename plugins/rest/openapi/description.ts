@@ -94,8 +94,8 @@ const buildPath = (
   operations: JsonObject,
   methods: ReadonlyMap<string, unknown>,
 ): readonly [string, JsonObject] | undefined => {
-  const served = Object.entries(operations).filter(([method]) => methods.has(method.toUpperCase()));
-  return served.length === 0 ? undefined : [path, Object.fromEntries(served)];
+  const servedOperations = Object.entries(operations).filter(([method]) => methods.has(method.toUpperCase()));
+  return servedOperations.length === 0 ? undefined : [path, Object.fromEntries(servedOperations)];
 };
 
 /** Yields the paths of relations. The result of `buildOperations` has a member for each method, such as `get`. */

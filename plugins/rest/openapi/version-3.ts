@@ -41,13 +41,13 @@ interface Writer extends Version3Input {
 
 /** Returns a unique component name for each name. OpenAPI allows letters, digits, `.`, `_` and `-`. */
 const buildComponentNames = (names: readonly string[]): ReadonlyMap<string, string> => {
-  const taken = new Set(names.filter((name) => /^[\w.-]+$/.test(name)));
+  const usedNames = new Set(names.filter((name) => /^[\w.-]+$/.test(name)));
   return new Map(
     names.map((name) => {
       if (/^[\w.-]+$/.test(name)) return [name, name];
       let plain = name.replace(/[^\w.-]/g, "_");
-      while (taken.has(plain)) plain += "_";
-      taken.add(plain);
+      while (usedNames.has(plain)) plain += "_";
+      usedNames.add(plain);
       return [name, plain];
     }),
   );
@@ -172,12 +172,12 @@ const buildRowSchemas = (writer: Writer, relation: Relation): readonly (readonly
     return [column.name, { ...(column.notNull ? schema : makeNullable(schema)), description: column.comment }];
   };
   const properties = relation.columns.map(buildProperty);
-  const written = relation.columns.filter(
+  const writableColumns = relation.columns.filter(
     ({ isGenerated, identity, isUpdatable }) => !isGenerated && identity !== "always" && isUpdatable,
   );
-  const writtenProperties = written.map(buildProperty);
+  const writtenProperties = writableColumns.map(buildProperty);
   const all = relation.columns.map((column) => column.name);
-  const needed = written
+  const needed = writableColumns
     .filter((column) => column.notNull && column.default === undefined && column.baseDefault === undefined)
     .map((column) => column.name);
   return [
@@ -202,8 +202,8 @@ const buildRelationOperations = (writer: Writer, relation: Relation): JsonObject
       responses,
     );
   };
-  const written = buildResponse(rows, "The written rows, with `Prefer: return=representation`");
-  const done = { 200: written, 204: { description: "Done" } };
+  const writtenRows = buildResponse(rows, "The written rows, with `Prefer: return=representation`");
+  const responses = { 200: writtenRows, 204: { description: "Done" } };
   const inserted = schemaReference(`${name}.insert`);
   const updated = schemaReference(`${name}.update`);
   const { writable } = relation;
@@ -215,12 +215,12 @@ const buildRelationOperations = (writer: Writer, relation: Relation): JsonObject
     ...(writable.insert && {
       post: buildRelationOperation(
         ["select", "columns", "on_conflict"],
-        { 201: written },
+        { 201: writtenRows },
         { anyOf: [inserted, buildListSchema(inserted)] },
       ),
     }),
-    ...(writable.update && { patch: buildRelationOperation([...filters, "select", "columns"], done, updated) }),
-    ...(writable.delete && { delete: buildRelationOperation([...filters, "select"], done) }),
+    ...(writable.update && { patch: buildRelationOperation([...filters, "select", "columns"], responses, updated) }),
+    ...(writable.delete && { delete: buildRelationOperation([...filters, "select"], responses) }),
   };
 };
 

@@ -29,7 +29,6 @@ export interface PlanInput extends ParsedRequest {
   /** Whether execution plans may be shown. Execution plans name all used columns, even columns that metadata
    *  permissions hide. @rule R-MED-7 */
   readonly maySeePlans: boolean;
-  /** The `Accept` header. */
   readonly accept: string | undefined;
   /** The relation of a read or a write. */
   readonly relation: Relation;

@@ -11,7 +11,6 @@ import {
 import { relationshipAmbiguous, relationshipNotFound, type RelationshipCandidate } from "../errors.ts";
 import type { RestSurface, SelectEmbed } from "../request.ts";
 
-/** The context of a search for a relationship. */
 export interface RelationshipSearch {
   readonly rest: Pick<RestSurface, "findHints" | "findSuggestions">;
   readonly model: Model;

@@ -48,10 +48,10 @@ export const planWrite = (planInput: PlanInput): PlannedWrite => {
   const method = planInput.method as WriteMethod; // only handlers of these methods plan writes
   const values: BoundValue[] = payload === undefined ? [] : [null];
   const returned = planReturning(planInput, relation, values);
-  const written = addReturning(planMethod(planInput, relation, method, payload, values), returned.read);
+  const writePlan = addReturning(planMethod(planInput, relation, method, payload, values), returned.read);
   checkPreferences(planInput.preferences);
   const media = chooseMedia(planInput, { relation, isWholeRow: returned.isWholeRow });
-  const { plan, applied } = applyPreferences(planInput, written);
+  const { plan, applied } = applyPreferences(planInput, writePlan);
   const isMerge =
     plan.kind === "insert" && plan.onConflict !== undefined && planInput.preferences.resolution === "merge-duplicates";
   const countsInserted = isMerge || (method === "PUT" && returned.read !== undefined);

@@ -6,7 +6,6 @@ import type { Limits, OperatorSpec, Registry } from "../../../core/index.ts";
 import type { Grammar } from "../request.ts";
 import { checkPartNames, getRestName } from "./part-names.ts";
 
-/** Returns whether the operand is used verbatim. */
 const isUsedVerbatim = (spec: OperatorSpec): boolean => spec.operand === "scalar" && spec.restOperand === undefined;
 
 const groupByRestName = <Spec>(

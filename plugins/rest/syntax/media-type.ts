@@ -42,17 +42,17 @@ const splitUnquoted = (text: string, separator: string): string[] => {
 };
 
 const parseParameters = (parts: readonly string[]): ReadonlyMap<string, string> => {
-  const found = new Map<string, string>();
+  const parameters = new Map<string, string>();
   for (const part of parts) {
     const at = part.indexOf("=");
     if (at < 1) continue;
-    const given = part.slice(at + 1).trim();
-    found.set(
+    const rawValue = part.slice(at + 1).trim();
+    parameters.set(
       part.slice(0, at).trim().toLowerCase(),
-      given.startsWith('"') && given.endsWith('"') && given.length > 1 ? given.slice(1, -1) : given,
+      rawValue.startsWith('"') && rawValue.endsWith('"') && rawValue.length > 1 ? rawValue.slice(1, -1) : rawValue,
     );
   }
-  return found;
+  return parameters;
 };
 
 /** Parses a media type. Names of types and parameters are case-insensitive. @rule R-MED-1 R-BODY-1 */

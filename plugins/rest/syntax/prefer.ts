@@ -33,7 +33,7 @@ const MAX_AFFECTED_VALUE = /^-?[0-9]{1,15}$/;
  * plugins may accept. @rule R-PRF-1 R-PRF-2 R-PRF-7
  */
 export const parsePreferences = ({ preferences: specs }: Pick<Grammar, "preferences">, header: string): Preferences => {
-  const given = new Map<string, string>();
+  const valuesByName = new Map<string, string>();
   const invalid: string[] = [];
   for (const part of header.split(",")) {
     const item = part.trim();
@@ -43,14 +43,15 @@ export const parsePreferences = ({ preferences: specs }: Pick<Grammar, "preferen
     const spec = specs.get(name);
     const isNameAlone = at === -1 && spec !== undefined && POSTGREST_PREFERENCES.includes(spec);
     if (spec === undefined || isNameAlone || !isAccepted(spec, value)) invalid.push(item);
-    else if (!given.has(name) && (name !== "max-affected" || MAX_AFFECTED_VALUE.test(value))) given.set(name, value);
+    else if (!valuesByName.has(name) && (name !== "max-affected" || MAX_AFFECTED_VALUE.test(value)))
+      valuesByName.set(name, value);
   }
-  const count = given.get("max-affected");
+  const count = valuesByName.get("max-affected");
   return {
     // each preference has one of its declared values
-    ...(Object.fromEntries(given) as Omit<Preferences, "acceptedValues" | "invalidItems" | "maxAffected">),
+    ...(Object.fromEntries(valuesByName) as Omit<Preferences, "acceptedValues" | "invalidItems" | "maxAffected">),
     maxAffected: count === undefined ? undefined : Number(count),
-    acceptedValues: given,
+    acceptedValues: valuesByName,
     invalidItems: invalid,
   };
 };

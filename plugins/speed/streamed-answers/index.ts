@@ -44,12 +44,12 @@ export const streamedAnswers = definePlugin({
       context.counters.add("streams");
       return {
         receiver,
-        addTo: (answer, around) => {
-          const { before, after, isZipped } = around ?? EMPTY_FRAME;
+        attachTo: (answer, frame) => {
+          const { before, after, isZipped } = frame ?? EMPTY_FRAME;
           return {
             ...answer,
             body: undefined,
-            stream: (response) => writeTo(response, around),
+            stream: (response) => writeTo(response, frame),
             ...(isZipped ? {} : { streamBytes: before.length + bytes + after.length }),
           };
         },

@@ -6,7 +6,7 @@ import { createPlainSink, createGzipSink, type Sink } from "./sinks.ts";
 interface OpenBody {
   readonly receiver: ValueReceiver;
   /** Settles when the response is over. */
-  writeTo(response: ServerResponse, around?: BodyFrame): Promise<void>;
+  writeTo(response: ServerResponse, frame?: BodyFrame): Promise<void>;
 }
 
 interface OpenBodyParts {
@@ -74,18 +74,18 @@ export const openBody = ({ response, patienceMs, onUnread, release, resume, drop
         if (!isComplete) response.destroy();
       },
     },
-    writeTo: (to, around) =>
+    writeTo: (to, frame) =>
       new Promise((resolve) => {
         settle = resolve;
         if (isOver) return resolve();
-        const parts = { response: to, onUnread: () => onUnread(to), onRoom: resumeBody };
-        sink = around?.isZipped === true ? createGzipSink(parts) : createPlainSink(parts);
+        const parts = { response: to, onUnread: () => onUnread(to), onDrain: resumeBody };
+        sink = frame?.isZipped === true ? createGzipSink(parts) : createPlainSink(parts);
         if (!mayWait) sink.disableBackpressure();
-        after = around?.after;
-        let isRoom = around === undefined || around.before.length === 0 || writeTo(sink, around.before);
-        for (const chunk of earlyChunks.splice(0)) isRoom = writeTo(sink, chunk);
+        after = frame?.after;
+        let mayContinue = frame === undefined || frame.before.length === 0 || writeTo(sink, frame.before);
+        for (const chunk of earlyChunks.splice(0)) mayContinue = writeTo(sink, chunk);
         if (isComplete) sink.end(after);
-        else if (isRoom) resumeBody();
+        else if (mayContinue) resumeBody();
       }),
   };
 };

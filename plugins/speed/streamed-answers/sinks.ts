@@ -2,7 +2,7 @@
 import type { ServerResponse } from "node:http";
 import { createGzip } from "node:zlib";
 
-/** If `write` returns false, the writer waits until `onRoom` is called. */
+/** If `write` returns false, the writer waits until `onDrain` is called. */
 export interface Sink {
   write(bytes: Buffer): boolean;
   end(bytes: Buffer | undefined): void;
@@ -14,11 +14,11 @@ interface SinkParts {
   readonly response: ServerResponse;
   /** Called when the client has not read everything that was written. */
   readonly onUnread: () => void;
-  readonly onRoom: () => void;
+  readonly onDrain: () => void;
 }
 
-export const createPlainSink = ({ response, onUnread, onRoom }: SinkParts): Sink => {
-  response.on("drain", onRoom);
+export const createPlainSink = ({ response, onUnread, onDrain }: SinkParts): Sink => {
+  response.on("drain", onDrain);
   return {
     write: (bytes) => {
       if (response.write(bytes)) return true;
@@ -31,7 +31,7 @@ export const createPlainSink = ({ response, onUnread, onRoom }: SinkParts): Sink
 };
 
 /** Its response has no Content-Length, so chunks have their lengths, and a broken response never looks complete. @rule R-STR-7 */
-export const createGzipSink = ({ response, onUnread, onRoom }: SinkParts): Sink => {
+export const createGzipSink = ({ response, onUnread, onDrain }: SinkParts): Sink => {
   const gzip = createGzip({ level: 1 });
   let mayWait = true;
   gzip
@@ -40,7 +40,7 @@ export const createGzipSink = ({ response, onUnread, onRoom }: SinkParts): Sink 
       onUnread();
       if (mayWait) gzip.pause();
     })
-    .on("drain", onRoom)
+    .on("drain", onDrain)
     .on("end", () => response.end())
     .on("error", () => response.destroy());
   response.on("drain", () => gzip.resume()).once("close", () => gzip.destroy());

@@ -1,6 +1,6 @@
 /**
- * Defines a fault. To add one, copy a file of this folder, write how it arranges, harms and mends, and list it in
- * `all.ts`. `npm run faults -- <part of its name>` runs a single fault; `npm run faults` writes the table of
+ * Defines a fault. To add one, copy a file of this folder, write its three functions, and list it in `all.ts`.
+ * `npm run faults -- <part of its name>` runs a single fault, and `npm run faults` writes the table of
  * docs/reliability.md.
  */
 import type { Server } from "../../support/postgres-server.ts";
@@ -23,13 +23,13 @@ export interface Fault<Arranged extends Scene = Scene> {
   readonly name: string;
   /** The Debian programs that it needs. The fault is skipped if one is missing. */
   readonly needs?: readonly string[];
-  /** The duration of the harm, by default 5000. */
-  readonly harmMs?: number;
+  /** The duration of the fault, by default 5000. */
+  readonly durationMs?: number;
   /** Creates the relation `shelf` with the columns `id` and `n`, which anonymous callers may read and write. */
   readonly arrange: () => Promise<Arranged>;
-  readonly harm: (scene: Arranged) => Promise<unknown> | unknown;
-  readonly mend: (scene: Arranged) => Promise<unknown> | unknown;
-  /** The time after mending in which failures are still allowed. */
+  readonly inject: (scene: Arranged) => Promise<unknown> | unknown;
+  readonly remove: (scene: Arranged) => Promise<unknown> | unknown;
+  /** The time after the removal in which failures are still allowed. */
   readonly recoversWithinMs?: number;
   /** A final check without load. @returns the fault that it found */
   readonly check?: (scene: Arranged) => Promise<string | undefined> | string | undefined;

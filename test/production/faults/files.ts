@@ -32,12 +32,12 @@ export const metadataBroken = fault<WithMetadata>({
     writeFileSync(file, METADATA);
     return { ...(await oneServer({ METADATA: file })), file, told: "" };
   },
-  harm: async (scene) => {
+  inject: async (scene) => {
     writeFileSync(scene.file, `${METADATA}  - [`);
     process.kill(scene.server.pid, "SIGUSR1");
     await until(async () => (scene.told = (await scene.server.ready())[1]) !== "", "/ready tells of the metadata");
   },
-  mend: ({ file, server }) => {
+  remove: ({ file, server }) => {
     writeFileSync(file, METADATA);
     process.kill(server.pid, "SIGUSR1");
   },
@@ -74,13 +74,13 @@ export const diskFull = canMount
         // at this level every request writes a line
         return { ...(await oneServer({ LOG_LEVEL: "info" }, undefined, undefined, join(folder, "log"))), folder };
       },
-      harm: ({ folder }) => {
+      inject: ({ folder }) => {
         try {
           writeFileSync(join(folder, "rest"), Buffer.alloc(9 * 1024 * 1024));
         } catch {
           // the error is expected, because the file takes all remaining space
         }
       },
-      mend: ({ folder }) => rmSync(join(folder, "rest")),
+      remove: ({ folder }) => rmSync(join(folder, "rest")),
     })
   : undefined;

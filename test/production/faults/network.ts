@@ -12,26 +12,26 @@ export const packetsSwallowed = fault<OneServer & { readonly network: Proxy }>({
     const url = `postgres://postgres@${network.place}/postgres`;
     return { ...(await oneServer({}, database, url)), network };
   },
-  harm: ({ network }) => network.swallow(),
-  mend: ({ network }) => network.heal(),
+  inject: ({ network }) => network.swallow(),
+  remove: ({ network }) => network.heal(),
 });
 
 export const processStopped = fault<OneServer>({
   name: "the process stands still for 3 s, as with a blocked event loop",
-  harmMs: 3000,
+  durationMs: 3000,
   arrange: () => oneServer(),
-  harm: ({ server }) => process.kill(server.pid, "SIGSTOP"),
-  mend: ({ server }) => process.kill(server.pid, "SIGCONT"),
+  inject: ({ server }) => process.kill(server.pid, "SIGSTOP"),
+  remove: ({ server }) => process.kill(server.pid, "SIGCONT"),
 });
 
 export const connectionsTaken = fault<OneServer>({
   name: "the database is too busy: all its connections are taken for 3 s",
-  harmMs: 3000,
+  durationMs: 3000,
   arrange: async () => oneServer({}, await startShelf(["max_connections = 30"])),
-  harm: async ({ database }) => {
+  inject: async ({ database }) => {
     // the statements sleep and occupy their connections; relapi keeps its own
     for (let i = 0; i < 22; i++) void database.query("select pg_sleep(3)").catch(() => undefined);
     await sleep(200);
   },
-  mend: () => undefined,
+  remove: () => undefined,
 });

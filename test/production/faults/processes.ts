@@ -32,16 +32,16 @@ const twoServers = async (): Promise<TwoServers> => {
 export const rollingRestart = fault<TwoServers>({
   name: "both processes behind HAProxy are restarted in turn",
   needs: ["haproxy"],
-  harmMs: 0,
+  durationMs: 0,
   arrange: twoServers,
-  harm: async (scene) => {
+  inject: async (scene) => {
     for (let i = 0; i < 2; i++) {
       const [oldest, other] = scene.servers;
       await oldest.stop();
       scene.servers = [other, await scene.again(oldest)];
     }
   },
-  mend: () => undefined,
+  remove: () => undefined,
 });
 
 /** The process disappears without notice, so HAProxy has to detect it. */
@@ -49,17 +49,17 @@ export const machineLost = fault<TwoServers>({
   name: "one of two processes behind HAProxy stands still for 5 s, as with a machine that is lost",
   needs: ["haproxy"],
   arrange: twoServers,
-  harm: ({ servers: [first] }) => process.kill(first.pid, "SIGSTOP"),
-  mend: ({ servers: [first] }) => process.kill(first.pid, "SIGCONT"),
+  inject: ({ servers: [first] }) => process.kill(first.pid, "SIGSTOP"),
+  remove: ({ servers: [first] }) => process.kill(first.pid, "SIGCONT"),
 });
 
 export const processKilled = fault<TwoServers>({
   name: "one of two processes behind HAProxy is killed (SIGKILL)",
   needs: ["haproxy"],
-  harmMs: 3000,
+  durationMs: 3000,
   arrange: twoServers,
-  harm: ({ servers: [first] }) => first.stop("SIGKILL"),
-  mend: async (scene) => {
+  inject: ({ servers: [first] }) => first.stop("SIGKILL"),
+  remove: async (scene) => {
     const [first, other] = scene.servers;
     scene.servers = [other, await scene.again(first)];
   },

@@ -15,15 +15,15 @@ interface Pooled extends OneServer {
 export const poolerRestarted = fault<Pooled>({
   name: "PgBouncer in transaction mode is killed, and started again after 3 s",
   needs: ["pgbouncer"],
-  harmMs: 3000,
+  durationMs: 3000,
   arrange: async () => {
     const database = await startShelf();
     const pooler = await startPgBouncer(database.url);
     const one = await oneServer({ DATABASE_DIRECT_URL: database.url }, database, pooler.through(database.url));
     return { ...one, pooler };
   },
-  harm: ({ pooler }) => pooler.stop("SIGKILL"),
-  mend: async (scene) => {
+  inject: ({ pooler }) => pooler.stop("SIGKILL"),
+  remove: async (scene) => {
     scene.pooler = await startPgBouncer(scene.database.url, { port: scene.pooler.port });
   },
 });
@@ -67,10 +67,10 @@ const busRestarted = (name: string, program: string, scheme: "nats" | "redis"): 
   fault<OnBus>({
     name: `${name}, which passes changes on between two processes, is killed, and started again after 3 s`,
     needs: ["haproxy", program],
-    harmMs: 3000,
+    durationMs: 3000,
     arrange: () => onBus(scheme),
-    harm: ({ bus }) => bus?.stop("SIGKILL"),
-    mend: async (scene) => {
+    inject: ({ bus }) => bus?.stop("SIGKILL"),
+    remove: async (scene) => {
       scene.bus = await { nats: startNats, redis: startRedis }[scheme](scene.port);
     },
     check: ({ followers, database }) => followers.caughtUp(database),
@@ -85,7 +85,7 @@ export const leaderKilled = fault<OnBus>({
   name: "of two processes behind HAProxy the one that reads the changes is killed (SIGKILL)",
   needs: ["haproxy"],
   arrange: () => onBus(),
-  harm: async (scene) => {
+  inject: async (scene) => {
     const reader = await readerOf(scene);
     const server = scene.servers.find(({ pid }) => pid === reader);
     await server?.stop("SIGKILL");
@@ -94,7 +94,7 @@ export const leaderKilled = fault<OnBus>({
     const tookMs = performance.now() - startedAtMs;
     if (tookMs > TAKEN_OVER_MS) scene.told = `another process read the changes only after ${Math.round(tookMs)} ms`;
   },
-  mend: async (scene) => {
+  remove: async (scene) => {
     const reader = await readerOf(scene);
     const [first, second] = scene.servers;
     const [gone, other] = first.pid === reader ? [second, first] : [first, second];

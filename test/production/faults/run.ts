@@ -1,4 +1,4 @@
-/** `npm run faults`: harms the arranged programs under load, and writes the effects into a table. */
+/** `npm run faults`: injects faults into programs under load, and writes the effects into a table. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasPostgres } from "../../support/postgres-programs.ts";
@@ -9,7 +9,7 @@ import { faults } from "./all.ts";
 import type { Fault } from "./fault.ts";
 
 const BEFORE_MS = 2000;
-const HARM_MS = 5000;
+const DURATION_MS = 5000;
 /** The system has recovered after this time without a failure. */
 const QUIET_MS = 3000;
 const PATIENCE_MS = 40_000;
@@ -20,7 +20,7 @@ interface Row {
   readonly failed: number;
   readonly lost: number;
   readonly slowestMs: number;
-  /** The time from the mending to the last failure. */
+  /** The time from the removal of the fault to the last failure. */
   readonly recoveredMs: number;
   readonly kinds: string;
   readonly fault?: string | undefined;
@@ -51,16 +51,16 @@ const run = async (one: Fault): Promise<Row> => {
   const before = load.take();
   if (before.failures.length > 0) {
     await load.stop();
-    throw new Error(`it fails before it is harmed: ${kindsOf(before)}; ${scene.servers[0]?.output() ?? ""}`);
+    throw new Error(`it fails before the fault: ${kindsOf(before)}; ${scene.servers[0]?.output() ?? ""}`);
   }
-  await one.harm(scene);
-  await sleep(one.harmMs ?? HARM_MS);
-  await one.mend(scene);
-  const mendedAtMs = Date.now();
-  let lastFailureMs = mendedAtMs;
-  while (Date.now() - lastFailureMs < QUIET_MS && Date.now() - mendedAtMs < PATIENCE_MS) {
+  await one.inject(scene);
+  await sleep(one.durationMs ?? DURATION_MS);
+  await one.remove(scene);
+  const removedAtMs = Date.now();
+  let lastFailureMs = removedAtMs;
+  while (Date.now() - lastFailureMs < QUIET_MS && Date.now() - removedAtMs < PATIENCE_MS) {
     await sleep(200);
-    lastFailureMs = Math.max(mendedAtMs, load.lastFailureMs());
+    lastFailureMs = Math.max(removedAtMs, load.lastFailureMs());
   }
   const outcome = await load.stop();
   const rows = await scene.database.query<{ n: number }>("select n from shelf");
@@ -72,9 +72,9 @@ const run = async (one: Fault): Promise<Row> => {
     failed: outcome.failures.length,
     lost,
     slowestMs: Math.round(outcome.slowestMs),
-    recoveredMs: lastFailureMs - mendedAtMs,
+    recoveredMs: lastFailureMs - removedAtMs,
     kinds: kindsOf(outcome),
-    fault: lateOf(one, lastFailureMs - mendedAtMs) ?? (await one.check?.(scene)),
+    fault: lateOf(one, lastFailureMs - removedAtMs) ?? (await one.check?.(scene)),
   };
 };
 

@@ -23,11 +23,11 @@ export const passwordWrong = fault<OneServer>({
     const { database, urlWith } = await withLogin("right");
     return oneServer({}, database, urlWith("right"));
   },
-  harm: async ({ database }) => {
+  inject: async ({ database }) => {
     await database.query("alter role api password 'other'");
     await endSessions(database);
   },
-  mend: ({ database }) => database.query("alter role api password 'right'"),
+  remove: ({ database }) => database.query("alter role api password 'right'"),
 });
 
 export const passwordRotated = fault<OneServer & { readonly put: (password: string) => void }>({
@@ -42,11 +42,11 @@ export const passwordRotated = fault<OneServer & { readonly put: (password: stri
     put("first");
     return { ...(await oneServer({}, database, `@${file}`)), put };
   },
-  harm: async ({ database, put }) => {
+  inject: async ({ database, put }) => {
     await database.query("alter role api password 'second'");
     put("second");
   },
-  mend: () => undefined,
+  remove: () => undefined,
 });
 
 interface KeyServer extends OneServer {
@@ -84,8 +84,8 @@ export const keysRotated = fault<KeyServer>({
     };
     return scene;
   },
-  harm: (scene) => {
+  inject: (scene) => {
     scene.current = 1;
   },
-  mend: () => undefined,
+  remove: () => undefined,
 });

@@ -8,26 +8,26 @@ interface Killed extends OneServer {
 
 export const sessionsKilled = fault<Killed>({
   name: "all sessions of the pool are killed, every second",
-  harmMs: 8000,
+  durationMs: 8000,
   arrange: () => oneServer(),
-  harm: (scene) => {
+  inject: (scene) => {
     scene.timer = setInterval(() => void endSessions(scene.database), 1000);
   },
-  mend: ({ timer }) => clearInterval(timer),
+  remove: ({ timer }) => clearInterval(timer),
 });
 
 export const databaseRestarted = fault<OneServer>({
   name: "the database is restarted",
-  harmMs: 0,
+  durationMs: 0,
   arrange: () => oneServer(),
-  harm: ({ database }) => database.restart(),
-  mend: () => undefined,
+  inject: ({ database }) => database.restart(),
+  remove: () => undefined,
 });
 
 export const databaseCrashed = fault<OneServer>({
   name: "the database crashes and is away for 3 s",
-  harmMs: 3000,
+  durationMs: 3000,
   arrange: () => oneServer(),
-  harm: ({ database }) => database.kill(),
-  mend: ({ database }) => database.start(),
+  inject: ({ database }) => database.kill(),
+  remove: ({ database }) => database.start(),
 });

@@ -24,8 +24,8 @@ export const primaryLost = fault<Failover>({
     // the rows are checked on the server that must have them
     return { ...one, database: { ...primary, query: standby.query }, standby, followers };
   },
-  harm: ({ database }) => database.kill(),
-  mend: ({ standby }) => standby.promote(),
+  inject: ({ database }) => database.kill(),
+  remove: ({ standby }) => standby.promote(),
   check: ({ followers, standby }) => followers.caughtUp(standby),
 });
 
@@ -70,23 +70,23 @@ const arrangeReplicas = async (): Promise<WithReplicas> => {
 export const replicaLost = fault<WithReplicas>({
   name: "one of two replicas is lost, and comes back after 5 s",
   arrange: arrangeReplicas,
-  harm: ({ replicas }) => replicas[0].kill(),
-  mend: ({ replicas }) => replicas[0].start(),
+  inject: ({ replicas }) => replicas[0].kill(),
+  remove: ({ replicas }) => replicas[0].start(),
   check: (scene) => isBack(scene, 1),
 });
 
 export const replicaBehind = fault<WithReplicas>({
   name: "one of two replicas falls behind for 5 s",
   arrange: arrangeReplicas,
-  harm: ({ replicas }) => replicas[0].query("select pg_wal_replay_pause()"),
-  mend: ({ replicas }) => replicas[0].query("select pg_wal_replay_resume()"),
+  inject: ({ replicas }) => replicas[0].query("select pg_wal_replay_pause()"),
+  remove: ({ replicas }) => replicas[0].query("select pg_wal_replay_resume()"),
   check: (scene) => isBack(scene, 1),
 });
 
 export const replicaUnreachable = fault<WithReplicas>({
   name: "the network to one of two replicas swallows all packets for 5 s",
   arrange: arrangeReplicas,
-  harm: ({ network }) => network.swallow(),
-  mend: ({ network }) => network.heal(),
+  inject: ({ network }) => network.swallow(),
+  remove: ({ network }) => network.heal(),
   check: (scene) => isBack(scene, 2),
 });

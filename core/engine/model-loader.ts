@@ -8,7 +8,7 @@ import { RelApiError, modelNotLoaded } from "../kernel/errors.ts";
 import { buildErrorFields } from "../kernel/plugin-errors.ts";
 import type { RelApiHooks } from "../hooks.ts";
 import { createEmptyModel, type Model } from "./model/model.ts";
-import type { CurrentState } from "./current.ts";
+import type { CurrentState } from "./current-state.ts";
 import type { Registry } from "../plugin.ts";
 import type { Logger, ResolvedOptions } from "../kernel/options.ts";
 import type { HealthProblems } from "../kernel/health-problems.ts";
@@ -22,7 +22,7 @@ interface LoaderParts {
   readonly registry: Registry;
   readonly logger: Logger;
   readonly counters: Counters;
-  readonly troubles: HealthProblems;
+  readonly healthProblems: HealthProblems;
 }
 
 export interface ModelLoader {
@@ -49,7 +49,7 @@ const SECOND_MS = 1000;
 /** Creates the loader, which reads the model at the start and at each reload, and retries after failures. @rule R-SC-1
  *  R-SC-3 R-SC-4 R-SC-5 R-SC-6 R-SC-11 */
 export const createModelLoader = (parts: LoaderParts): ModelLoader => {
-  const { loadOptions, current, hooks, registry, database, connector, logger, counters, troubles } = parts;
+  const { loadOptions, current, hooks, registry, database, connector, logger, counters, healthProblems } = parts;
   const beforeListeners: ((model: Model) => void | Promise<void>)[] = [];
   const listeners: ((model: Model) => void)[] = [];
   const backoff = createBackoff();
@@ -103,7 +103,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
       counters.add("model-loads");
       counters.set("model-load-seconds", seconds);
       backoff.reset();
-      troubles.set("schema", undefined);
+      healthProblems.set("schema", undefined);
       retryAtMs = 0;
       for (const listener of listeners) listener(loaded);
       logger.info("schema loaded", {
@@ -124,7 +124,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
       // after the first load, failed connections are logged elsewhere
       if (current.model === undefined || !isRefused) logger.error(what, fields);
       const { reason, details = "" } = fields;
-      troubles.set("schema", `${what}: ${String(reason)}${details === "" ? "" : ` (${String(details)})`}`);
+      healthProblems.set("schema", `${what}: ${String(reason)}${details === "" ? "" : ` (${String(details)})`}`);
       const isMistake = error instanceof RelApiError && error.code === "preset";
       if (!isRefused) refusedSinceMs = undefined;
       else refusedSinceMs ??= performance.now();

@@ -115,7 +115,6 @@ export interface GqlBuild {
   readonly access: GqlRoleAccess;
   /** Returns the served table, or undefined if the surface does not serve the relation. */
   table(relation: QualifiedName): GqlTable | undefined;
-  /** Returns the rights of the role on the table. */
   rights(table: GqlTable): GqlTableRights;
   /** Returns true if a permission, a row policy or a plugin may hide rows of the table from the role. */
   mayHideRows(table: GqlTable): boolean;
@@ -146,7 +145,6 @@ export interface GqlBuild {
   updates(table: GqlTable): GraphQLInputObjectType | undefined;
   relatedInsert(table: GqlTable, isToOne: boolean): GraphQLInputObjectType | undefined;
   updateOperators(table: GqlTable): GqlFields;
-  /** Returns the name of a root field. */
   rootName(...words: readonly (string | GqlNamePart)[]): string;
   /** Returns a type name that belongs to no table, without prefix and suffix. */
   sharedTypeName(...words: readonly (string | GqlNamePart)[]): string;

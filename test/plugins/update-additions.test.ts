@@ -81,13 +81,13 @@ const fromThird = (input: GqlInput, writing: GqlWriting): GqlUpdateAdditions | u
   };
 };
 
-const further = definePlugin({
-  name: "further",
+const updateAdditions = definePlugin({
+  name: "update-additions",
   requires: ["graphql-updates"],
   apply: (hooks) =>
-    hooks.buildGqlField.tap("further", (fields: GqlFields, context: GqlFieldContext): GqlFields => {
-      const reason: GqlPart = { kind: "further", writes: log(context) };
-      const third: GqlPart = { kind: "further", writes: fromThird };
+    hooks.buildGqlField.tap("update-additions", (fields: GqlFields, context: GqlFieldContext): GqlFields => {
+      const reason: GqlPart = { kind: "update-additions", writes: log(context) };
+      const third: GqlPart = { kind: "update-additions", writes: fromThird };
       if (context.scope === "updates" && context.relation?.name === "piece")
         return { ...fields, _reason: { config: { type: GraphQLString }, toPlan: reason } };
       if (context.scope !== "mutation_root") return fields;
@@ -105,7 +105,7 @@ const further = definePlugin({
     }),
 });
 
-const api = await startApi(forGraphql({ on: database, parts: [further] }));
+const api = await startApi(forGraphql({ on: database, parts: [updateAdditions] }));
 const write = async (text: string): Promise<any> => {
   const { data, errors } = await api.gql(`mutation { ${text} }`);
   return errors === undefined ? Object.values(data)[0] : `${errors[0].extensions.path}: ${errors[0].message}`;

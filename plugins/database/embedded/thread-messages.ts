@@ -28,9 +28,9 @@ export interface Answer {
   readonly notifications: readonly Uint8Array[];
 }
 
-/** `greeting` is the response to a client's startup packet, and `engine` is the compiled PostgreSQL. `alarm` requests a wake-up after this time, to end the
- *  running statement; 0 cancels it. `failed` means that the database could not start, `died` that it cannot
- *  continue. */
+/** `greeting` is the response to a client's startup packet, and `engine` is the compiled PostgreSQL. `alarm` requests a
+ *  wake-up after this time, to end the running statement; 0 cancels it. `failed` means that the database could not
+ *  start, `died` that it cannot continue. */
 export type FromThread =
   | { readonly kind: "ready"; readonly greeting: Uint8Array; readonly engine: WebAssembly.Module }
   | { readonly kind: "alarm"; readonly milliseconds: number }

@@ -1,0 +1,42 @@
+/** Limits the memory of the bodies of all unanswered requests. */
+
+export interface PendingBodies {
+  /** Registers a request. */
+  open(): PendingBody;
+  /** The bytes of all requests in total. */
+  readonly bytes: number;
+}
+
+export interface PendingBody {
+  /** Adds to the size of the body. Returns false if the body exceeds the limit. */
+  grow(bytes: number): boolean;
+  /** Frees the bytes once the request is answered. */
+  release(): void;
+}
+
+/** A body up to this size is always accepted, so that large bodies cannot exclude small ones. */
+const SMALL_BYTES = 64 * 1024;
+
+/** A single pending body is accepted whatever `maxBytes` is. @rule R-BND-7 */
+export const createPendingBodies = (maxBytes: number): PendingBodies => {
+  let total = 0;
+  return {
+    open: () => {
+      let own = 0;
+      return {
+        grow: (bytes) => {
+          own += bytes;
+          total += bytes;
+          return own <= SMALL_BYTES || total <= maxBytes || total === own;
+        },
+        release: () => {
+          total -= own;
+          own = 0;
+        },
+      };
+    },
+    get bytes() {
+      return total;
+    },
+  };
+};
