@@ -1,2 +1,3 @@
 /** Features that call other services over HTTP. */
 export { authHook } from "./auth-hook/index.ts";
+export { webhooks } from "./webhook/index.ts";
