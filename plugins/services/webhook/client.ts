@@ -64,7 +64,8 @@ export const createWebhookClient = (
       outgoing.on("response", resolve).on("error", reject);
       // a server that switches protocols causes no other event
       outgoing.on("close", () => reject(new Error("closed")));
-      outgoing.end(body);
+      // a body of text would give the headers its encoding, but their strings are bytes
+      outgoing.end(body === undefined ? undefined : Buffer.from(body));
     });
   };
 
