@@ -1,6 +1,6 @@
 /** The client for webhooks, which this family offers to other plugins: types and the token. */
 import type { IncomingHttpHeaders } from "node:http";
-import { defineService, type OpenExchange } from "../../core/index.ts";
+import { defineService, type JsonObject, type OpenExchange } from "../../core/index.ts";
 
 /** A request to a webhook. */
 export interface WebhookRequest {
@@ -43,3 +43,20 @@ export type WebhookFailure = "url" | "header" | "address" | "connection" | "time
 
 /** The service by which other plugins call webhooks, provided by the plugin `webhooks`. */
 export const webhookService = defineService<WebhookClient>("webhooks");
+
+// --- remote schemas -------------------------------------------------------------------------------------------------
+
+/** The remote schemas of the current model, for plugins that administer them. @rule X-RMT-11 @experimental */
+export interface RemoteSchemaControl {
+  /** Returns the names of all remote schemas, including those that cannot be served. */
+  names(): readonly string[];
+  /** Reads the schema of a remote again, for the next load of the model. If that fails, the previous schema stays.
+   *  @throws RelApiError `not-exists`, `remote-schema-error` */
+  renew(name: string): Promise<void>;
+  /** Returns the answer of a remote to an introspection query. @throws RelApiError `not-exists`,
+   *  `remote-schema-error` */
+  introspect(name: string): Promise<JsonObject>;
+}
+
+/** The service that the plugin `remote-schema-fields` provides. @experimental */
+export const remoteSchemaControlService = defineService<RemoteSchemaControl>("remote-schema-control");
