@@ -257,6 +257,21 @@ describe("requests", () => {
     vi.unstubAllEnvs();
   });
 
+  test("X-RMT-4a the fields of a query are one request to the remote, and those of a mutation one each", async () => {
+    const fields = Array.from({ length: 200 }, (_, i) => `f${i}: country(code: "${i === 7 ? "SE" : "XX"}") { ...one }`);
+    const query = `query ($in: Continent) { ${fields.join(" ")} list: countries(continent: $in) { ...one } album(limit: 1) { id } }
+      fragment one on Country { name }`;
+    const { data, errors } = await api.gql(query, { in: "AS" });
+    expect(errors).toBeUndefined();
+    expect([data.f6, data.f7, data.list]).toEqual([null, { name: "Sweden" }, [{ name: "Japan" }]]);
+    expect(remote.requests).toHaveLength(1);
+    await api.gql('mutation { a: add(word: "1") b: add(word: "2") }');
+    expect(remote.requests).toHaveLength(3);
+    const failed = await api.gql("{ secret failing list: countries { broken } }");
+    expect(failed.errors[0]).toMatchObject({ message: expect.any(String), extensions: { code: "BROKEN" } });
+    expect([["failing"], ["list", 0, "broken"]]).toContainEqual(failed.errors[0].path);
+  });
+
   test("X-RMT-4 url_from_env and templates of the URL read environment variables", async () => {
     vi.stubEnv("SHOP_URL", remote.url);
     vi.stubEnv("SHOP_PORT", new URL(remote.url).port);

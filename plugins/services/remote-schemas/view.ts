@@ -99,6 +99,19 @@ const encodeError = ({ message, path, extensions }: GraphQLError, prefix: readon
   ...(Object.keys(extensions).length > 0 && { extensions: extensions as Json & object }),
 });
 
+/** Returns the function that gives all fields of an operation the same caller, so they go to the remote in one request.
+ *  @rule X-RMT-4a */
+const createCallerSource = (): ((request: GqlForwardRequest) => RemoteCaller) => {
+  const callers = new WeakMap<AbortSignal, RemoteCaller>();
+  return ({ signal, session, exchange }) => {
+    const known = callers.get(signal);
+    if (known !== undefined) return known;
+    const caller: RemoteCaller = { session, exchange, signal };
+    callers.set(signal, caller);
+    return caller;
+  };
+};
+
 const createForward = (
   { namespace }: RemoteDefinition["customization"],
   schema: GraphQLSchema,
@@ -106,6 +119,7 @@ const createForward = (
 ): GqlForward => {
   const convert = (document: DocumentNode): DocumentNode =>
     namespace === undefined ? document : removeNamespace(document);
+  const getCaller = createCallerSource();
   return {
     types,
     check: (document, path) => {
@@ -125,8 +139,9 @@ const createForward = (
       const [error] = validate(schema, convert(document), RULES, { maxErrors: 1 });
       if (error !== undefined) throw selectionRefused(error.message, path);
     },
-    run: async ({ document, variables, session, exchange, signal }: GqlForwardRequest) => {
-      const contextValue: RemoteCaller = { session, exchange, signal };
+    run: async (request: GqlForwardRequest) => {
+      const { document, variables } = request;
+      const contextValue = getCaller(request);
       const result = await execute({
         schema,
         document: convert(document),
@@ -180,6 +195,7 @@ export const buildView = (parts: ViewParts): RemoteView => {
   const schema = tools.wrapSchema({
     schema: part.schema,
     executor: createExecutor(parts),
+    batch: true,
     transforms: buildTransforms(tools, part.schema, customization),
   });
   const [invalid] = validateSchema(schema);
