@@ -123,6 +123,7 @@ const tests = [
   imports(["test/*/*.ts"], product("../")),
   imports(["test/*/*/*.ts"], product("../../")),
   imports(["test/{bench,support}/*.ts"], product("../", ...MEASURED)),
+  imports(["test/services/*.ts"], product("../", "../plugins/services/index.ts")), // its plugins with arguments
   imports(["test/support/*/*.ts"], product("../../", ...MEASURED)),
   { files: ["test/core/**"], rules: { "no-restricted-imports": "off" } },
 ];

@@ -21,6 +21,7 @@ import {
   softDelete,
   whyEmpty,
 } from "../plugins/plus/index.ts";
+import { remoteSchemaFields, webhooks } from "../plugins/services/index.ts";
 import { fullCompat } from "./full-compat.ts";
 import type { PresetOptions } from "./options.ts";
 
@@ -44,9 +45,11 @@ const features: readonly Plugin[] = [
   connections,
   graphqlConnections,
   relay,
+  remoteSchemaFields,
   restBatch,
   rowHistory,
   softDelete,
+  webhooks,
   whyEmpty,
 ];
 

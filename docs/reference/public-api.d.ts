@@ -398,6 +398,8 @@ export {
   GqlFieldContext,
   /** @experimental */ GqlFieldImplementation,
   GqlFields,
+  /** @experimental */ GqlForward,
+  /** @experimental */ GqlForwardRequest,
   /** @experimental */ GqlFunction,
   /** @experimental */ GqlFunctionEntry,
   /** @experimental */ GqlFunctionRequest,
@@ -546,6 +548,7 @@ export {
   /** @experimental */ MetadataProblem,
   /** @experimental */ MetadataProposal,
   /** @experimental */ MetadataQueries,
+  /** @experimental */ MetadataRemoteSchemas,
   /** @experimental */ MetadataSource,
   /** @experimental */ metadataSourceService,
 };
@@ -695,7 +698,22 @@ export {
 
 // relapi/plugins/services
 export {
+  RemoteSchema,
   authHook,
+  remoteSchemaFields,
+  remoteSchemas,
+  webhooks,
+};
+
+// relapi/plugins/services/api
+export {
+  /** @experimental */ RemoteSchemaControl,
+  WebhookClient,
+  WebhookFailure,
+  WebhookRequest,
+  WebhookResponse,
+  /** @experimental */ remoteSchemaControlService,
+  webhookService,
 };
 
 // relapi/plugins/speed
@@ -3225,6 +3243,7 @@ export interface GqlCall {
     readonly path: string;
     run(context: GqlCallContext): Promise<string>;
     readonly live: ((session: Session) => GqlLiveCall) | undefined;
+    readonly afterSteps?: number;
 }
 export interface GqlLiveCall {
     readonly program: Program;
@@ -3444,6 +3463,8 @@ export type GqlFieldImplementation = {
     readonly run: (request: GqlFunctionRequest) => Json | Promise<Json>;
     readonly live?: (request: Omit<GqlFunctionRequest, "signal">) => GqlLiveField;
 } | {
+    readonly forward: GqlForward;
+} | {
     readonly columns: readonly string[];
     readonly load: (rows: readonly GqlLoadedRow[], request: GqlFunctionRequest) => readonly Json[] | Promise<readonly Json[]>;
 };
@@ -3451,6 +3472,15 @@ export interface GqlLiveField {
     readonly program: Program;
     read(body: string): Json;
     convertError(error: unknown): unknown;
+}
+export interface GqlForward {
+    readonly types?: readonly GraphQLNamedType[];
+    check(document: DocumentNode, path: string): void;
+    run(request: GqlForwardRequest): Promise<string>;
+}
+export interface GqlForwardRequest extends Omit<GqlFunctionRequest, "arguments" | "selection"> {
+    readonly document: DocumentNode;
+    readonly variables: Readonly<Record<string, Json>>;
 }
 export type GqlLoadedRow = Readonly<Record<string, Json>>;
 export interface GqlSelection {
@@ -3534,7 +3564,6 @@ export interface RoleSchema {
     readonly subscription: GraphQLObjectType | undefined;
     readonly metaFields: ReadonlyMap<string, GraphQLField<unknown, unknown>>;
     readonly isIntrospectionClosed: boolean;
-    readonly hasInterfaces: boolean;
     readonly directives: Directives;
     findField(type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> | undefined;
     introspect(field: FieldNode, document: DocumentNode, variables: Readonly<Record<string, unknown>>): Parts;
@@ -3970,10 +3999,18 @@ export interface MetadataNative {
         readonly types: ReadonlySet<string>;
     };
 }
+export interface MetadataRemoteSchemas {
+    readonly schemas: readonly Json[];
+    readonly inheritedRoles: readonly {
+        readonly role: string;
+        readonly parents: readonly string[];
+    }[];
+}
 export interface MetadataObject {
-    readonly type: "table" | "enum_table" | "object_relation" | "array_relation" | "computed_field" | "select_permission" | "insert_permission" | "update_permission" | "delete_permission" | "function" | "inherited_role" | "native_query" | "logical_model" | "rest_endpoint";
+    readonly type: "table" | "enum_table" | "object_relation" | "array_relation" | "computed_field" | "select_permission" | "insert_permission" | "update_permission" | "delete_permission" | "function" | "inherited_role" | "native_query" | "logical_model" | "rest_endpoint" | "remote_schema" | "remote_schema_permission";
     readonly owner?: QualifiedName;
     readonly name?: string;
+    readonly role?: string;
 }
 export interface MetadataProblem extends MetadataObject {
     readonly reason: string;
@@ -4029,6 +4066,7 @@ export interface TraceIds {
 }
 export interface Tracing {
     findIds(exchange: OpenExchange): TraceIds | undefined;
+    findTraceParent(exchange: OpenExchange): string | undefined;
 }
 export declare const tracingService: import("../../core/index.ts").ServiceToken<Tracing>;
 interface ApiMethods {
@@ -4500,6 +4538,34 @@ export declare const suggestions: import("../../core/plugin.ts").Plugin;
 // --- plugins/rest/write.d.ts
 export declare const restWrites: import("../../core/plugin.ts").Plugin;
 
+// --- plugins/services/api.d.ts
+export interface WebhookRequest {
+    readonly url: string;
+    readonly method?: "GET" | "POST";
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: string;
+    readonly timeoutMs: number;
+    readonly maxAnswerBytes?: number;
+    readonly signal?: AbortSignal;
+    readonly exchange?: OpenExchange | undefined;
+}
+export interface WebhookResponse {
+    readonly status: number;
+    readonly headers: IncomingHttpHeaders;
+    readonly text: string;
+}
+export interface WebhookClient {
+    send(request: WebhookRequest): Promise<WebhookResponse>;
+}
+export type WebhookFailure = "url" | "header" | "address" | "connection" | "timeout" | "size";
+export declare const webhookService: import("../../core/index.ts").ServiceToken<WebhookClient>;
+export interface RemoteSchemaControl {
+    names(): readonly string[];
+    renew(name: string): Promise<void>;
+    introspect(name: string): Promise<JsonObject>;
+}
+export declare const remoteSchemaControlService: import("../../core/index.ts").ServiceToken<RemoteSchemaControl>;
+
 // --- plugins/services/auth-hook/index.d.ts
 export declare const authHook: import("../../../core/plugin.ts").Plugin;
 
@@ -4511,6 +4577,41 @@ export declare const authHookSettings: readonly [
     import("../../../core/index.ts").Setting<number, "authHookTimeout">
 ];
 interface ResolvedOptions extends ValuesOf<typeof authHookSettings> {
+}
+
+// --- plugins/services/remote-schemas/definition.d.ts
+export type RemoteSchema = ({
+    readonly schema: GraphQLSchema;
+} | {
+    readonly url: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly forwardClientHeaders?: boolean;
+    readonly timeoutSeconds?: number;
+}) & {
+    readonly permissions?: Readonly<Record<string, string>>;
+    readonly customization?: JsonObject;
+};
+
+// --- plugins/services/remote-schemas/index.d.ts
+export declare const remoteSchemaFields: Plugin;
+export declare const remoteSchemas: (schemas: Readonly<Record<string, RemoteSchema>>) => Plugin;
+
+// --- plugins/services/remote-schemas/settings.d.ts
+export declare const remoteSchemaSettings: readonly [
+    import("../../../core/index.ts").Setting<boolean, "enableRemoteSchemaPermissions">
+];
+interface ResolvedOptions extends ValuesOf<typeof remoteSchemaSettings> {
+}
+
+// --- plugins/services/webhook/index.d.ts
+export declare const webhooks: import("../../../core/plugin.ts").Plugin;
+
+// --- plugins/services/webhook/settings.d.ts
+export declare const webhookSettings: readonly [
+    import("../../../core/index.ts").Setting<readonly string[], "webhookAllowedHosts">,
+    import("../../../core/index.ts").Setting<number, "webhookMaxAnswerBytes">
+];
+interface ResolvedOptions extends ValuesOf<typeof webhookSettings> {
 }
 
 // --- plugins/shared/settings.d.ts
@@ -4752,10 +4853,13 @@ export interface PresetOptions extends RelApiOptions {
     readonly mcpAllowedOrigins?: RelApiOptions["mcpAllowedOrigins"];
     readonly mcpAuthorizationServers?: RelApiOptions["mcpAuthorizationServers"];
     readonly mcpResourceUrl?: RelApiOptions["mcpResourceUrl"];
+    readonly enableRemoteSchemaPermissions?: RelApiOptions["enableRemoteSchemaPermissions"];
     readonly maxBatchRequests?: RelApiOptions["maxBatchRequests"];
     readonly batchTimeout?: RelApiOptions["batchTimeout"];
     readonly softDeleteColumn?: RelApiOptions["softDeleteColumn"];
     readonly softDeleteRoles?: RelApiOptions["softDeleteRoles"];
+    readonly webhookAllowedHosts?: RelApiOptions["webhookAllowedHosts"];
+    readonly webhookMaxAnswerBytes?: RelApiOptions["webhookMaxAnswerBytes"];
     readonly explainEmpty?: RelApiOptions["explainEmpty"];
 }
 

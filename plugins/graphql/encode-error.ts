@@ -41,8 +41,10 @@ export const encodeErrors = (error: unknown, session: Session | undefined, hints
   const internal = isDatabase && session?.isAdmin === true ? buildInternalMessage(error) : undefined;
   const extensions = { path, code, ...hints, ...(internal === undefined ? {} : { internal }) };
   const keepsStatus = isForeign || BODY_STATUSES.has(status);
+  // errors of another GraphQL schema keep their form @rule X-GQL-12c
+  const foreign = error instanceof RelApiError ? error.facts["graphqlErrors"] : undefined;
   return {
-    body: JSON.stringify({ errors: [{ message, extensions }] }),
+    body: JSON.stringify({ errors: Array.isArray(foreign) ? foreign : [{ message, extensions }] }),
     code,
     status,
     keepsStatus,

@@ -30,7 +30,7 @@ import type { GqlVariant } from "./field-types.ts";
 import type { RoleSchema } from "./role-schema.ts";
 import { createSchemas, type SchemaOpening } from "./schema.ts";
 import { createIntrospectionWriter } from "./introspection/text-cache.ts";
-import type { GqlEngine, GqlOperation, GqlOutput, GqlRunOptions } from "./operations.ts";
+import type { GqlCall, GqlEngine, GqlOperation, GqlOutput, GqlRunOptions } from "./operations.ts";
 
 /** Returns the members of an object: `{"a":1}` without its braces. */
 const removeBraces = (body: string): string => body.slice(1, -1);
@@ -93,6 +93,25 @@ interface DocumentHooks {
   readonly check: ValueOf<typeof checkGqlDocumentHook>;
 }
 
+/** Runs the steps and calls of a mutation in their order. The steps between two calls are one transaction.
+ *  @rule X-GQL-12b */
+const runInOrder = async (
+  { steps, calls }: Pick<GqlOperation, "steps" | "calls">,
+  execute: (steps: GqlOperation["steps"]) => Promise<readonly ResultRow[]>,
+  run: (call: GqlCall) => Promise<void>,
+): Promise<readonly ResultRow[]> => {
+  const rows: ResultRow[] = [];
+  const executeUntil = async (end: number): Promise<void> => {
+    if (end > rows.length) rows.push(...(await execute(steps.slice(rows.length, end))));
+  };
+  for (const call of calls) {
+    await executeUntil(call.afterSteps ?? 0);
+    await run(call);
+  }
+  await executeUntil(steps.length);
+  return rows;
+};
+
 /** The caller whose schema has every table. */
 const ADMIN: Session = { role: "admin", isAdmin: true, claims: {}, variables: {} };
 
@@ -153,7 +172,11 @@ export const createEngine = (
       session: Session,
       { requestSettings, settings, onGone, exchange, longBody, end = "commit", access }: GqlRunOptions<Taken> = {},
     ): Promise<string | Taken> => {
-      const calls = operation.calls.length === 0 ? [] : await functions.call(operation, session, { onGone, exchange });
+      const hasOrder = operation.calls.some(({ afterSteps }) => afterSteps !== undefined);
+      const calls: string[] =
+        hasOrder || operation.calls.length === 0
+          ? []
+          : [...(await functions.call(operation, session, { onGone, exchange }))];
       if (operation.isIntrospecting && longBody?.takePacked !== undefined) {
         const packed = await introspectionWriter.writeBody(operation.outputs);
         if (packed !== undefined) {
@@ -199,13 +222,24 @@ export const createEngine = (
         mayUseReplica: isReadOnly,
         longRows: takeLong && context.use(streamedAnswersService)?.createRowReader(takeLong),
       };
-      const rows = await (currentLimits === undefined || seconds === undefined
-        ? context.execute(execution)
-        : context.execute(execution).catch((error: unknown) => {
-            throw error instanceof RelApiError && error.code === QUERY_CANCELED
-              ? currentLimits.createTimeExceededError(seconds)
-              : error;
-          }));
+      const execute = (programs: Execution["programs"]): Promise<readonly ResultRow[]> =>
+        context.execute({ ...execution, programs }).catch((error: unknown) => {
+          throw currentLimits !== undefined &&
+            seconds !== undefined &&
+            error instanceof RelApiError &&
+            error.code === QUERY_CANCELED
+            ? currentLimits.createTimeExceededError(seconds)
+            : error;
+        });
+      const rows = hasOrder
+        ? await runInOrder(operation, execute, async (call) => {
+            const [text = "null"] = await functions.call({ kind: "mutation", calls: [call] }, session, {
+              onGone,
+              exchange,
+            });
+            calls[operation.calls.indexOf(call)] = text;
+          })
+        : await execute(steps);
       operation.cachePlan();
       if (result !== undefined) return (result as { readonly taken: Taken | Promise<Taken> }).taken; // `take` sets the result
       const bodies = rows.map((row) => row["body"] ?? null);

@@ -100,6 +100,9 @@ export interface GqlCall {
   run(context: GqlCallContext): Promise<string>;
   /** Returns the statement that a live query runs instead of the function. Undefined if the field cannot be live. */
   readonly live: ((session: Session) => GqlLiveCall) | undefined;
+  /** The number of steps of a mutation that come before the call. The call then runs between two transactions.
+   *  Undefined for calls that run before all steps. @rule X-GQL-12b */
+  readonly afterSteps?: number;
 }
 
 /** A field of a plugin as a live query. @experimental */

@@ -1,11 +1,13 @@
 /** Declares the parts of a plan that fields, arguments, input fields and enum values become. The types of graphql-js
  *  have the parts in `extensions.relapi`, so planners read parts and never names. */
 import type {
+  DocumentNode,
   FieldNode,
   GraphQLArgument,
   GraphQLEnumValue,
   GraphQLField,
   GraphQLInputField,
+  GraphQLNamedType,
   GraphQLObjectType,
 } from "graphql";
 import type {
@@ -158,6 +160,9 @@ export type GqlFieldImplementation =
       readonly run: (request: GqlFunctionRequest) => Json | Promise<Json>;
       readonly live?: (request: Omit<GqlFunctionRequest, "signal">) => GqlLiveField;
     }
+  /** A field of another GraphQL schema, for fields of the query and mutation roots. Its type is a type of that schema,
+   *  which checks and runs the selection. @rule X-GQL-12 */
+  | { readonly forward: GqlForward }
   /** A function of some columns of the row (SQL names), called once for all rows of the response. It returns results in
    *  the order of the rows. A role that may not read all these columns does not have the field. */
   | {
@@ -176,6 +181,25 @@ export interface GqlLiveField {
   read(body: string): Json;
   /** Converts a database error to the error that the function would throw. */
   convertError(error: unknown): unknown;
+}
+
+/** The functions of a field whose selection belongs to another GraphQL schema. @rule X-GQL-12 @experimental */
+export interface GqlForward {
+  /** Types that introspection lists although no field has them, such as the types of an interface. */
+  readonly types?: readonly GraphQLNamedType[];
+  /** Checks the document once, before it is cached. `document` has one operation, whose only root field is this field.
+   *  The operation declares the variables that the field uses. @throws RelApiError */
+  check(document: DocumentNode, path: string): void;
+  /** Returns the JSON text of the field. A `RelApiError` with the fact `graphqlErrors` is answered with these errors. */
+  run(request: GqlForwardRequest): Promise<string>;
+}
+
+/** A field that is forwarded to another GraphQL schema. @experimental */
+export interface GqlForwardRequest extends Omit<GqlFunctionRequest, "arguments" | "selection"> {
+  readonly document: DocumentNode;
+  /** The values that the request gives to the variables of the document. Numbers that JavaScript would change keep
+   *  their text (`numberText`). */
+  readonly variables: Readonly<Record<string, Json>>;
 }
 
 /** The columns of one row as JSON, by SQL name. Numbers that JavaScript would change keep their text (`numberText`).

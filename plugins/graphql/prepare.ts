@@ -30,6 +30,7 @@ import {
 } from "./document/variables.ts";
 import { notAGraphqlQuery, variablesTooDeep } from "./errors.ts";
 import { fillCall } from "./plan/call.ts";
+import { fillForward } from "./plan/forward.ts";
 import { fillLoads } from "./plan/load.ts";
 import { planOperation, getRootType, type OperationTemplate } from "./plan/operation.ts";
 import type { StepTemplate } from "./plan/writes.ts";
@@ -147,6 +148,7 @@ const prepareOperation = (
   const planner: Planner = {
     schema,
     document: parsed.document,
+    operation: parsed.operation.operation,
     fragments: parsed.fragments,
     declarations: declared.declarations,
     variables,
@@ -200,7 +202,9 @@ const fillOperation = (
     plans,
     outputs,
     isIntrospecting,
-    calls: template.calls.map((call) => fillCall(call, variables)),
+    calls: template.calls.map((call) =>
+      "document" in call ? fillForward(call, variables) : fillCall(call, variables),
+    ),
     loads: template.loads.map((loads) => fillLoads(loads, variables)),
     cachePlan: keep,
   };

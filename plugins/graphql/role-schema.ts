@@ -19,8 +19,6 @@ export interface RoleSchema {
   readonly metaFields: ReadonlyMap<string, GraphQLField<unknown, unknown>>;
   /** True if the role may not use introspection (G-INT-9). */
   readonly isIntrospectionClosed: boolean;
-  /** True if some types may implement interfaces. */
-  readonly hasInterfaces: boolean;
   /** The directives that documents may have. */
   readonly directives: Directives;
   /** Returns the field with the name. For a large root, the other fields are not built. */

@@ -7,9 +7,13 @@ import type { GqlCallContext, GqlLoadedRow } from "./parts.ts";
 import type { GqlCall, GqlLoads, GqlOperation, GqlRunOptions } from "./operations.ts";
 
 interface FunctionRunner {
-  /** Runs the calls of an operation, concurrently for queries and sequentially for mutations, and returns their texts
-   *  in order. If a call fails, the others are aborted. @throws RelApiError of the first call that fails */
-  call(operation: GqlOperation, session: Session, options: FunctionRunOptions): Promise<readonly string[]>;
+  /** Runs calls, concurrently for queries and sequentially for mutations, and returns their texts in order. If a call
+   *  fails, the others are aborted. @throws RelApiError of the first call that fails */
+  call(
+    operation: Pick<GqlOperation, "kind" | "calls">,
+    session: Session,
+    options: FunctionRunOptions,
+  ): Promise<readonly string[]>;
   /** Adds the loaded values to the bodies. Each function is called once. @throws RelApiError */
   load(
     operation: GqlOperation,

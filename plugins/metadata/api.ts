@@ -33,6 +33,13 @@ export interface MetadataNative {
   readonly takenNames: { readonly roots: ReadonlySet<string>; readonly types: ReadonlySet<string> };
 }
 
+/** The unparsed `remote_schemas`, and the inherited roles. `metadata-loader` puts them into
+ *  `model.pluginFacts["metadata-remote-schemas"]`. @experimental */
+export interface MetadataRemoteSchemas {
+  readonly schemas: readonly Json[];
+  readonly inheritedRoles: readonly { readonly role: string; readonly parents: readonly string[] }[];
+}
+
 /** An object of the metadata. @experimental */
 export interface MetadataObject {
   readonly type:
@@ -49,11 +56,15 @@ export interface MetadataObject {
     | "inherited_role"
     | "native_query"
     | "logical_model"
-    | "rest_endpoint";
+    | "rest_endpoint"
+    | "remote_schema"
+    | "remote_schema_permission";
   /** The table that contains the object, or the table or function itself. */
   readonly owner?: QualifiedName;
   /** The name of the object within the table, or the role of a permission. */
   readonly name?: string;
+  /** The role of a permission on an object outside of tables, which `name` names. */
+  readonly role?: string;
 }
 
 /** An object that does not fit the database and is ignored, wholly or in part. The metadata plugins list these objects

@@ -32,6 +32,8 @@ export interface MetadataDocument {
   readonly queries: MetadataQueries;
   /** The unparsed native queries and logical models, for the plugin that handles them. */
   readonly native: Omit<MetadataNative, "takenNames">;
+  /** The unparsed remote schemas, for the plugin that handles them. */
+  readonly remoteSchemas: readonly Raw[];
   /** The unparsed limits, for the plugins that handle them. */
   readonly limits: RawObject;
 }
@@ -167,6 +169,7 @@ export const readDocument = (loaded: Raw, note: LogIgnored, served: readonly str
     }),
     queries: readQueries(top, served, note),
     native: { queries: readList(source["native_queries"]), models: readList(source["logical_models"]) },
+    remoteSchemas: served.includes("remote_schemas") ? readList(top["remote_schemas"]) : [],
     limits: served.includes("api_limits") ? readObject(top["api_limits"]) : {},
     closedForRoles: readList(readObject(top["graphql_schema_introspection"])["disabled_for_roles"]).flatMap(
       (role) => readText(role) ?? [],

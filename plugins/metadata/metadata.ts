@@ -38,9 +38,15 @@ import { metadataPermissionsForRest } from "../shared/settings.ts";
 import { applyPermissions } from "./transform.ts";
 import { createFunctionRights, createRoleAccess, createCallTest, type FunctionRights } from "./role-access.ts";
 import { findTakenNames } from "./taken-names.ts";
-import { metadataSourceService, type MetadataNative, type MetadataProblem, type MetadataProposal } from "./api.ts";
+import {
+  metadataSourceService,
+  type MetadataNative,
+  type MetadataProblem,
+  type MetadataProposal,
+  type MetadataRemoteSchemas,
+} from "./api.ts";
 import { graphqlService, type GqlMetadata } from "../graphql/api.ts";
-import { readList, readObject, readQualifiedName, readText, type LogIgnored } from "./raw-values.ts";
+import { readList, readObject, readQualifiedName, readText, type LogIgnored, type Raw } from "./raw-values.ts";
 
 /** The part of the model that the metadata plugins share. */
 interface MetadataPart extends GqlMetadata {
@@ -60,6 +66,8 @@ const METADATA_LIMITS = "metadata-limits";
 
 /** The part of the model that contains `MetadataNative` for other plugins. */
 const METADATA_NATIVE = "metadata-native";
+/** The part of the model that contains `MetadataRemoteSchemas` for other plugins. */
+const METADATA_REMOTE_SCHEMAS = "metadata-remote-schemas";
 /** The part of the model that contains `MetadataProblem`s for other plugins. */
 const METADATA_PROBLEMS = "metadata-problems";
 
@@ -121,6 +129,10 @@ export const metadataLoader = definePlugin({
             ...document.native,
             takenNames: names === undefined ? NO_NAMES : findTakenNames(names, document.tables, document.functions),
           } satisfies MetadataNative,
+          [METADATA_REMOTE_SCHEMAS]: {
+            schemas: document.remoteSchemas,
+            inheritedRoles: document.inheritedRoles,
+          } satisfies MetadataRemoteSchemas,
           [METADATA_PROBLEMS]: problems,
           ...(proposed === undefined ? {} : { [METADATA_PROPOSAL]: proposed }),
           "catalog-wanted": additionalObjects,
@@ -136,6 +148,7 @@ const findServedKeys = ({ has }: Registry): readonly string[] => [
   ...(has("trusted-documents") ? ["allowlist", "allow_list"] : []),
   ...(has("rest-endpoints") ? ["rest_endpoints"] : []),
   ...(has("native-queries") ? ["native_queries", "logical_models"] : []),
+  ...(has("remote-schema-fields") ? ["remote_schemas"] : []),
   ...(["api-limits", "rate-limits", "row-limits", "cost-limits"].some(has) ? ["api_limits"] : []),
 ];
 
@@ -183,7 +196,7 @@ const matchDocument = async (
   // without the plugin that enforces permissions, grants apply to roles of the metadata too
   const permissions: Permissions = registry.has("metadata-permissions")
     ? new Map([
-        ...(registry.has("native-queries") ? findRolesOfModels(document) : []),
+        ...findRolesOutsideTables(document, registry.has("native-queries") ? document.native.models : []),
         ...buildPermissions(matched.tables, parentRoles, { model: matched.model, reader, logIgnored: note }),
       ])
     : new Map();
@@ -220,11 +233,16 @@ const matchDocument = async (
   };
 };
 
-/** Returns the roles with a permission on a logical model. They are roles of the metadata, even without a permission on
- *  a table. */
-const findRolesOfModels = ({ native }: MetadataDocument): readonly (readonly [string, Map<string, never>])[] =>
-  native.models
-    .flatMap((model) => readList(readObject(model)["select_permissions"]))
+/** Returns the roles with a permission on a logical model or a remote schema. They are roles of the metadata, even
+ *  without a permission on a table. */
+const findRolesOutsideTables = (
+  { remoteSchemas }: MetadataDocument,
+  models: readonly Raw[],
+): readonly (readonly [string, Map<string, never>])[] =>
+  [
+    ...models.flatMap((model) => readList(readObject(model)["select_permissions"])),
+    ...remoteSchemas.flatMap((remote) => readList(readObject(remote)["permissions"])),
+  ]
     .flatMap((entry) => readText(readObject(entry)["role"]) ?? [])
     .map((role) => [role, new Map<string, never>()]);
 

@@ -1,5 +1,12 @@
 /** `{ __schema { types { name } } }`: writes the types of the caller's role. @rule G-INT-1 … G-INT-9 */
-import { isObjectType, SchemaMetaFieldDef, TypeMetaFieldDef, type FieldNode, type GraphQLNamedType } from "graphql";
+import {
+  isInterfaceType,
+  isObjectType,
+  SchemaMetaFieldDef,
+  TypeMetaFieldDef,
+  type FieldNode,
+  type GraphQLNamedType,
+} from "graphql";
 import { definePlugin, defineService, type Slices } from "../../../core/index.ts";
 import { listDirectives } from "./directives.ts";
 import { createCollector, type Collector, type MetaField } from "./collect-fields.ts";
@@ -80,13 +87,19 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
   const writeAllTypes = function* (nodes: readonly FieldNode[]): Parts {
     const of = type(nodes);
     const whole = yield* schema.whole();
-    if (whole.hasInterfaces) known = yield* collectTypes(whole);
+    const implementations = new Map<string, GraphQLNamedType>();
+    const interfaces: GraphQLNamedType[] = [];
+    known = implementations;
     const texts = new Map<string, readonly Buffer[]>();
     for (const one of walkTypes(whole)) {
-      if (one !== undefined)
+      if (isObjectType(one) && one.getInterfaces().length > 0) implementations.set(one.name, one);
+      // the implementations are known when all types were visited
+      if (isInterfaceType(one)) interfaces.push(one);
+      else if (one !== undefined)
         texts.set(one.name, isRoot(one) ? yield* writeLarge(one, of) : [encodeUtf8(of.write(one))]);
       yield;
     }
+    for (const one of interfaces) texts.set(one.name, [encodeUtf8(of.write(one))]);
     let before = encodeUtf8("[");
     for (const name of yield* sortSliced([...texts.keys()])) {
       yield before;

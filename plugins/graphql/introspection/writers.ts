@@ -9,6 +9,7 @@ import {
   GraphQLNonNull,
   GraphQLObjectType,
   GraphQLScalarType,
+  GraphQLUnionType,
   print,
   type FieldNode,
   type GraphQLArgument,
@@ -75,6 +76,7 @@ const isListType = (type: GraphQLType) => type instanceof GraphQLList;
 const isObjectType = (type: GraphQLType) => type instanceof GraphQLObjectType;
 const isInputObjectType = (type: GraphQLType) => type instanceof GraphQLInputObjectType;
 const isInterfaceType = (type: GraphQLType) => type instanceof GraphQLInterfaceType;
+const isUnionType = (type: GraphQLType) => type instanceof GraphQLUnionType;
 const isEnumType = (type: GraphQLType) => type instanceof GraphQLEnumType;
 const isIntrospectionType = (name: string): boolean => name.startsWith("__");
 
@@ -91,7 +93,9 @@ const writeKind = (type: GraphQLType): string =>
             ? '"ENUM"'
             : isInterfaceType(type)
               ? '"INTERFACE"'
-              : '"SCALAR"';
+              : isUnionType(type)
+                ? '"UNION"'
+                : '"SCALAR"';
 
 const writeName = (type: GraphQLType): string =>
   isNonNullType(type) || isListType(type) ? NULL : quoteName(type.name);
@@ -211,14 +215,22 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
       case "description":
         return writeDescription;
       case "isOneOf":
-        return (of) => (isInputObjectType(of) ? "false" : NULL);
+        return (of) => (isInputObjectType(of) ? String(of.isOneOf) : NULL);
       case "interfaces": {
         const write = createReferenceWriter(nodes);
-        return (of) => (isObjectType(of) ? writeList(of.getInterfaces(), write) : NULL);
+        return (of) =>
+          isObjectType(of) || (isInterfaceType(of) && of.getInterfaces().length > 0)
+            ? writeList(of.getInterfaces(), write)
+            : NULL;
       }
       case "possibleTypes": {
         const write = createReferenceWriter(nodes);
-        return (of) => (isInterfaceType(of) ? writeList(findImplementations(of), write) : NULL);
+        return (of) =>
+          isInterfaceType(of)
+            ? writeList(findImplementations(of), write)
+            : isUnionType(of)
+              ? writeList(of.getTypes(), write)
+              : NULL;
       }
       case "fields": {
         const { write } = field(nodes);

@@ -6,7 +6,6 @@ import { hasDirective, readOperationDirectives } from "../document/directives.ts
 import type { ParsedDocument } from "../document/parse.ts";
 import type { ValueSource } from "../document/variables.ts";
 import { notSupported, validationFailed } from "../errors.ts";
-import type { CallTemplate } from "./call.ts";
 import { collectLoads, type StepLoads } from "./load.ts";
 import { isCall, planCall, type CallPart, type OperationParts } from "./operation-parts.ts";
 import { planMetaField } from "./meta.ts";
@@ -29,7 +28,7 @@ export interface OperationTemplate extends Omit<GqlOperation, "steps" | "calls" 
   readonly steps: readonly StepTemplate[];
   /** The values of steps that do not run, such as an empty update. */
   readonly unsent: readonly ValueSource[];
-  readonly calls: readonly CallTemplate[];
+  readonly calls: OperationParts["calls"];
   readonly loads: readonly StepLoads[];
 }
 

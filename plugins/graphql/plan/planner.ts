@@ -1,6 +1,6 @@
 /** The state that all parts of the planner share: the schema, the document, the variables, and the bound values of the
  *  current step. */
-import type { FragmentDefinitionNode, DocumentNode } from "graphql";
+import type { FragmentDefinitionNode, DocumentNode, OperationTypeNode } from "graphql";
 import {
   limitExceeded,
   type BoundValue,
@@ -62,6 +62,7 @@ export const createBudget = ({
 export interface Planner extends InputContext {
   readonly schema: RoleSchema;
   readonly document: DocumentNode;
+  readonly operation: OperationTypeNode;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly budget: Budget;
   /** The values of the current step, by parameter. */

@@ -359,7 +359,6 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     options,
     metaFields: parts.metaFields,
     directives: parts.directives,
-    hasInterfaces: variant?.interfaces !== undefined,
     isIntrospectionClosed: access.isIntrospectionClosed === true,
     get query() {
       query ??= buildRoot("query") ?? new LazyObjectType({ name: "query_root", scope: "query_root" }, () => noQueries);

@@ -6,6 +6,7 @@ import {
   GraphQLInterfaceType,
   GraphQLObjectType,
   GraphQLString,
+  GraphQLUnionType,
   introspectionTypes,
   type GraphQLFieldMap,
   type GraphQLInputFieldMap,
@@ -14,6 +15,7 @@ import {
 } from "graphql";
 import { isRootScope, LazyInputType, LazyObjectType } from "./lazy-types.ts";
 import { getTypeExtension } from "../field-types.ts";
+import { getFieldPart } from "../parts.ts";
 import type { RoleSchema } from "../role-schema.ts";
 
 /** Replaces `getNamedType`, whose checks for types from other copies of graphql would take longer than the rest of this
@@ -52,6 +54,8 @@ export const walkTypes = function* (schema: RoleSchema): Generator<GraphQLNamedT
     for (const name in fields) {
       const field = fields[name]!; // the name is a key of the object
       add(field.type);
+      const part = getFieldPart(field);
+      if (part?.kind === "custom" && "forward" in part) part.forward.types?.forEach(add);
       if (++count % FIELDS_PER_SLICE === 0) yield undefined;
       if ("args" in field) for (const argument of field.args) add(argument.type);
     }
@@ -64,6 +68,8 @@ export const walkTypes = function* (schema: RoleSchema): Generator<GraphQLNamedT
       yield* addFields(type.getFields());
     } else if (type instanceof GraphQLInputObjectType) {
       yield* addFields(type.getFields());
+    } else if (type instanceof GraphQLUnionType) {
+      type.getTypes().forEach(add);
     }
     yield type;
     forgetFields(type);

@@ -204,11 +204,21 @@ export const MEMBERS = {
 export const isServedSource = ({ kind = "postgres" }: Entry): boolean => kind === "postgres" || kind === "pg";
 
 /** Removes the object that does not fit the database from the document. @rule P-HAS-4 */
-export const removeObject = (document: Entry, { type, owner, name = "" }: MetadataProblem): Entry => {
+export const removeObject = (document: Entry, { type, owner, name = "", role }: MetadataProblem): Entry => {
   if (type === "inherited_role")
     return replaceEntry(document, "inherited_roles", (role) => role["role_name"] === name, removeEntry);
   if (type === "rest_endpoint")
     return replaceEntry(document, "rest_endpoints", (one) => one["name"] === name, removeEntry);
+  if (type === "remote_schema" || type === "remote_schema_permission")
+    return replaceEntry(
+      document,
+      "remote_schemas",
+      (remote) => remote["name"] === name,
+      (remote) =>
+        remote && type === "remote_schema_permission"
+          ? replaceEntry(remote, "permissions", (one) => one["role"] === role, removeEntry)
+          : undefined,
+    );
   if (type === "native_query" || type === "logical_model") {
     const [list, key] = type === "native_query" ? ["native_queries", "root_field_name"] : ["logical_models", "name"];
     return replaceEntry(

@@ -6,6 +6,8 @@ import type { Change, Editor } from "./editor.ts";
 import { missingKey, metadataError, wrongKind } from "./errors.ts";
 import { normalizeForExport } from "./normalize-export.ts";
 import { encodeProblem } from "./inconsistent-metadata.ts";
+import { introspectRemoteSchema, renewRemoteSchema, renewRemoteSchemas } from "./remote-schema-commands.ts";
+import type { RemoteSchemaControl } from "../../services/api.ts";
 
 interface Request extends Arguments {
   readonly type: string;
@@ -79,7 +81,7 @@ const buildChange = (request: Request): Change | undefined => {
     },
     allowedProblems: "known",
     cascades: args["cascade"] === true,
-    isDrop: /^(?:pg_)?(?:drop|untrack)_/.test(type),
+    isDrop: /^(?:pg_)?(?:drop|untrack|remove_remote)_/.test(type),
     isRename: /^pg_(?:rename_|set_.*_customization$)/.test(type),
     ...common,
   };
@@ -129,7 +131,12 @@ const groupByLeniency = (changes: readonly Change[]): readonly (readonly Change[
 };
 
 /** Runs a request and returns its response. @throws RelApiError */
-export const answerRequest = async (body: Json, editor: Editor, encode: (error: unknown) => Json): Promise<Json> => {
+export const answerRequest = async (
+  body: Json,
+  editor: Editor,
+  encode: (error: unknown) => Json,
+  remotes: RemoteSchemaControl | undefined,
+): Promise<Json> => {
   const describeConsistency = async (): Promise<Entry> => {
     const problems = editor.problems();
     const { document } = await editor.current();
@@ -146,7 +153,14 @@ export const answerRequest = async (body: Json, editor: Editor, encode: (error: 
       const metadata = normalizeForExport(document);
       return requestedVersion === 2 ? { resource_version: version, metadata } : metadata;
     },
-    reload_metadata: async () => {
+    introspect_remote_schema: (request) => introspectRemoteSchema(remotes, request),
+    reload_remote_schema: async (request) => {
+      await renewRemoteSchema(remotes, request);
+      await editor.reload();
+      return SUCCESS;
+    },
+    reload_metadata: async (request) => {
+      await renewRemoteSchemas(remotes, request);
       await editor.reload();
       return { message: "success", ...(await describeConsistency()) };
     },

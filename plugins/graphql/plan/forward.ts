@@ -1,0 +1,111 @@
+/** Plans fields of other GraphQL schemas: the field with its whole selection becomes a document of its own.
+ *  @rule X-GQL-12 */
+import {
+  Kind,
+  visit,
+  type DefinitionNode,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type VariableDefinitionNode,
+} from "graphql";
+import type { Json } from "../../../core/index.ts";
+import type { VariableValues } from "../document/variables.ts";
+import type { GqlCall } from "../operations.ts";
+import type { GqlForward } from "../parts.ts";
+import type { CustomPartWith } from "./function-field.ts";
+import type { Planner } from "./planner.ts";
+import type { SelectedField } from "./selection.ts";
+
+/** A forwarded field without the values of variables. */
+export interface ForwardTemplate {
+  readonly origin: string;
+  readonly path: string;
+  readonly document: DocumentNode;
+  readonly variables: readonly string[];
+  readonly run: GqlForward["run"];
+  readonly afterSteps: number | undefined;
+}
+
+/** Returns the fragments that the field uses, and the names of its variables, both in the order of their first use. */
+const collectUses = (field: FieldNode, all: Planner["fragments"]) => {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  const variables = new Set<string>();
+  const pending: (FieldNode | FragmentDefinitionNode)[] = [field];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop())
+    visit(node, {
+      Variable: ({ name }) => void variables.add(name.value),
+      FragmentSpread: ({ name }) => {
+        const fragment = all.get(name.value);
+        if (fragment === undefined || fragments.has(name.value)) return;
+        fragments.set(name.value, fragment);
+        pending.push(fragment);
+      },
+    });
+  return { fragments: [...fragments.values()], variables: [...variables] };
+};
+
+const buildVariableDefinition = ({ declarations }: Planner, name: string): readonly VariableDefinitionNode[] => {
+  const declaration = declarations.get(name);
+  if (declaration === undefined) return []; // the binding of values refuses an undeclared variable
+  return [
+    {
+      kind: Kind.VARIABLE_DEFINITION,
+      variable: { kind: Kind.VARIABLE, name: { kind: Kind.NAME, value: name } },
+      type: declaration.type,
+      ...(declaration.default !== undefined && { defaultValue: declaration.default as never }), // a default is constant
+    },
+  ];
+};
+
+/** Plans a field. `stepCount` is the number of steps before it. @throws RelApiError of the field's own check */
+export const planForward = (
+  planner: Planner,
+  { node, selections, path, name }: SelectedField,
+  { forward, plugin }: CustomPartWith<"forward">,
+  stepCount: number,
+): ForwardTemplate => {
+  const field: FieldNode = {
+    ...node,
+    directives: [], // the planner has applied them
+    selectionSet:
+      selections.length === 0
+        ? undefined
+        : { kind: Kind.SELECTION_SET, selections: selections.flatMap((set) => set.selections) },
+  };
+  const { fragments, variables } = collectUses(field, planner.fragments);
+  const isMutation = planner.operation === "mutation";
+  const definitions: DefinitionNode[] = [
+    {
+      kind: Kind.OPERATION_DEFINITION,
+      operation: planner.operation,
+      variableDefinitions: variables.flatMap((one) => buildVariableDefinition(planner, one)),
+      selectionSet: { kind: Kind.SELECTION_SET, selections: [field] },
+    },
+    ...fragments,
+  ];
+  const document: DocumentNode = { kind: Kind.DOCUMENT, definitions };
+  forward.check(document, path);
+  return {
+    origin: `plugin "${plugin ?? "?"}", field "${name}"`,
+    path,
+    document,
+    variables,
+    run: forward.run,
+    afterSteps: isMutation && stepCount > 0 ? stepCount : undefined,
+  };
+};
+
+const readVariable = (values: VariableValues, name: string): readonly (readonly [string, Json])[] => {
+  const value = values.get(name);
+  // the document has the default
+  return value === undefined || "literal" in value ? [] : [[name, value.json]];
+};
+
+export const fillForward = (
+  { document, variables, run, ...call }: ForwardTemplate,
+  values: VariableValues,
+): GqlCall => {
+  const given = Object.fromEntries(variables.flatMap((name) => readVariable(values, name)));
+  return { ...call, live: undefined, run: (by) => run({ ...by, document, variables: given }) };
+};

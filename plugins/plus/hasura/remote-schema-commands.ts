@@ -1,0 +1,100 @@
+/** Commands of the metadata API for remote schemas. @rule X-RMT-11 */
+import { RelApiError, type Json } from "../../../core/index.ts";
+import type { RemoteSchemaControl } from "../../services/api.ts";
+import {
+  objectMissing,
+  omitKeys,
+  omitUndefined,
+  pickArguments,
+  readEntry,
+  readList,
+  refuseAdmin,
+  removeEntry,
+  requireEntry,
+  requireText,
+  type Arguments,
+  type Commands,
+} from "./document.ts";
+import { metadataError, wrongKind } from "./errors.ts";
+import { createAddCommand, createChangeCommand, type ListedKind } from "./list-commands.ts";
+
+const REMOTE_SCHEMA: ListedKind = {
+  changeOwner: (document, _from, change) => change(document),
+  lists: ["remote_schemas"],
+  key: "name",
+  description: "remote schema with name",
+};
+
+const PERMISSION: ListedKind = {
+  changeOwner: (document, from, change) =>
+    createChangeCommand({ ...REMOTE_SCHEMA, argument: "remote_schema" }, change)(document, from),
+  lists: ["permissions"],
+  key: "role",
+  description: "permission for role",
+};
+
+export const remoteSchemaCommands: Commands = [
+  [
+    "add_remote_schema",
+    createAddCommand(REMOTE_SCHEMA, (from) => ({
+      definition: requireEntry(from, "definition"),
+      ...pickArguments(from, "comment", "permissions"),
+    })),
+  ],
+  [
+    "update_remote_schema",
+    createChangeCommand(REMOTE_SCHEMA, (entry, from) => ({
+      ...omitKeys(entry, "comment"),
+      definition: requireEntry(from, "definition"),
+      ...omitUndefined({ comment: from.args["comment"] ?? entry["comment"] }),
+    })),
+  ],
+  ["remove_remote_schema", createChangeCommand(REMOTE_SCHEMA, removeEntry)],
+  [
+    "add_remote_schema_permissions",
+    createAddCommand(PERMISSION, (from) => {
+      refuseAdmin(from);
+      return { definition: requireEntry(from, "definition"), ...pickArguments(from, "comment") };
+    }),
+  ],
+  ["drop_remote_schema_permissions", createChangeCommand(PERMISSION, removeEntry)],
+];
+
+/** Runs work on a remote schema that must exist, with errors of the metadata API. @throws RelApiError */
+const runOnRemote = async <Result>(
+  control: RemoteSchemaControl | undefined,
+  name: string,
+  path: string,
+  work: (control: RemoteSchemaControl) => Promise<Result>,
+): Promise<Result> => {
+  if (control?.names().includes(name) !== true) throw objectMissing(`remote schema with name "${name}"`, path);
+  try {
+    return await work(control);
+  } catch (error) {
+    if (!(error instanceof RelApiError)) throw error;
+    throw metadataError(error.code, error.message, path);
+  }
+};
+
+export const introspectRemoteSchema = (control: RemoteSchemaControl | undefined, from: Arguments): Promise<Json> => {
+  const name = requireText(from, "name");
+  return runOnRemote(control, name, from.path, (found) => found.introspect(name));
+};
+
+/** Reads the schema of a remote again. The caller reloads the model. */
+export const renewRemoteSchema = (control: RemoteSchemaControl | undefined, from: Arguments): Promise<void> => {
+  const name = requireText(from, "name");
+  return runOnRemote(control, name, from.path, (found) => found.renew(name));
+};
+
+/** Reads the schemas again that the argument `reload_remote_schemas` names: none, all, or a list. */
+export const renewRemoteSchemas = async (
+  control: RemoteSchemaControl | undefined,
+  { args, path }: Arguments,
+): Promise<void> => {
+  const { reload_remote_schemas: wanted = false } = args;
+  if (typeof wanted !== "boolean" && !Array.isArray(wanted))
+    throw wrongKind("reload_remote_schemas", "a boolean or a list", path);
+  const names = wanted === true ? (control?.names() ?? []) : readList(wanted);
+  for (const name of names) await renewRemoteSchema(control, { args: readEntry({ name }), path });
+};

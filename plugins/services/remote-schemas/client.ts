@@ -1,0 +1,104 @@
+/** Sends GraphQL requests to the server of a remote schema. */
+import { isUtf8 } from "node:buffer";
+import { print, type DocumentNode } from "graphql";
+import {
+  isJsonObject,
+  parseJson,
+  RelApiError,
+  requireService,
+  VARIABLE_PREFIX,
+  writeJson,
+  type Json,
+  type JsonObject,
+  type OpenExchange,
+  type PluginContext,
+  type Session,
+} from "../../../core/index.ts";
+import { webhookService } from "../api.ts";
+import { buildForwardedHeaders } from "../webhook/forwarded-headers.ts";
+import { expandHeaders, expandTemplate } from "../webhook/templates.ts";
+import type { RemoteTarget } from "./definition.ts";
+import { remoteFailed } from "./errors.ts";
+
+/** The caller of a request. Undefined members belong to requests of the server itself. */
+export interface RemoteCaller {
+  readonly session?: Session;
+  readonly exchange?: OpenExchange | undefined;
+  readonly signal?: AbortSignal;
+}
+
+export interface RemoteRequest {
+  readonly document: DocumentNode;
+  readonly variables?: Readonly<Record<string, unknown>> | undefined;
+}
+
+type Server = Extract<RemoteTarget, { readonly url: string }>;
+
+/** Headers of the client that this server consumes itself. */
+const OWN_HEADERS = /^x-(?:hasura|session)-/;
+
+/** Returns the bytes of UTF-8 as Latin-1. Variables that came in headers already have this form. */
+const encodeHeader = (value: string): string => {
+  const isEncoded = !/[^\0-\xff]/.test(value) && isUtf8(Buffer.from(value, "latin1"));
+  return isEncoded ? value : Buffer.from(value, "utf8").toString("latin1");
+};
+
+/** Returns the headers of a request. Headers of the definition take precedence, then session variables. @rule
+ *  X-RMT-4 */
+const buildHeaders = (
+  { headers, forwardsClientHeaders }: Server,
+  { session, exchange }: RemoteCaller,
+): Readonly<Record<string, string>> => {
+  const sent: Record<string, string> = {};
+  if (forwardsClientHeaders && exchange !== undefined)
+    for (const [name, value] of Object.entries(
+      buildForwardedHeaders(exchange.credentials, [...exchange.credentials.headers()]),
+    ))
+      if (!OWN_HEADERS.test(name)) sent[name] = value;
+  if (session !== undefined) {
+    for (const [name, value] of Object.entries(session.variables))
+      sent[name.replace(VARIABLE_PREFIX, "x-hasura-")] = encodeHeader(value);
+    sent["x-hasura-role"] = encodeHeader(session.role);
+  }
+  for (const [name, value] of Object.entries(expandHeaders(headers))) sent[name.toLowerCase()] = value;
+  return sent;
+};
+
+/** Sends a request and returns its result, which has `data` or `errors`. @throws RelApiError `remote-schema-error`
+ *  @rule X-RMT-4 X-RMT-8 */
+export const sendToRemote = async (
+  context: PluginContext,
+  name: string,
+  server: Server,
+  { document, variables }: RemoteRequest,
+  caller: RemoteCaller,
+): Promise<JsonObject> => {
+  const { exchange, signal } = caller;
+  try {
+    const { status, text } = await requireService(context, webhookService).send({
+      url: expandTemplate(server.url),
+      headers: buildHeaders(server, caller),
+      body: writeJson({ query: print(document), ...(variables && { variables: variables as Json & object }) }),
+      timeoutMs: server.timeoutMs,
+      ...(signal && { signal }),
+      exchange,
+    });
+    const result = parseResult(text);
+    if (result === undefined) throw remoteFailed(name, `its answer with status ${status} is not a GraphQL result`);
+    return result;
+  } catch (error) {
+    if (!(error instanceof RelApiError) || !error.code.startsWith("webhook-")) throw error;
+    throw remoteFailed(name, error.message.replaceAll("the webhook", "the server"));
+  }
+};
+
+const parseResult = (text: string): JsonObject | undefined => {
+  let parsed: Json;
+  try {
+    parsed = parseJson(text);
+  } catch {
+    return undefined; // the caller reports the status
+  }
+  if (!isJsonObject(parsed)) return undefined;
+  return isJsonObject(parsed["data"]) || Array.isArray(parsed["errors"]) ? parsed : undefined;
+};

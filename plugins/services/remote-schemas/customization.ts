@@ -1,0 +1,56 @@
+/** Gives the types and fields of a remote schema other names. @rule X-RMT-5 */
+import { isSpecifiedScalarType, type GraphQLSchema } from "graphql";
+import type { RemoteCustomization } from "./definition.ts";
+import { RemoteSchemaProblem } from "./errors.ts";
+import type { Subschema, WrapTools } from "./tools.ts";
+
+/** Returns the function that renames types. Root types keep their names, unless they are types of a namespace. */
+const createTypeRenaming = (
+  schema: GraphQLSchema,
+  { namespace, typePrefix, typeSuffix, typeNames }: RemoteCustomization,
+): ((name: string) => string) => {
+  const roots = new Set(
+    [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].map((type) => type?.name),
+  );
+  return (name) => {
+    const type = schema.getType(name);
+    if (name.startsWith("__") || (type && isSpecifiedScalarType(type))) return name;
+    if (namespace === undefined && roots.has(name)) return name;
+    return typeNames.get(name) ?? `${typePrefix}${name}${typeSuffix}`;
+  };
+};
+
+/** Checks that all types keep names of their own. @throws RemoteSchemaProblem */
+const checkNames = (schema: GraphQLSchema, rename: (name: string) => string): void => {
+  const taken = new Map<string, string>();
+  for (const name of Object.keys(schema.getTypeMap())) {
+    const renamed = rename(name);
+    const other = taken.get(renamed);
+    if (other !== undefined)
+      throw new RemoteSchemaProblem(`the types "${other}" and "${name}" would both have the name "${renamed}"`);
+    taken.set(renamed, name);
+  }
+};
+
+/** @throws RemoteSchemaProblem if two types or fields would have the same name */
+export const buildTransforms = (
+  { RenameTypes, RenameRootTypes, RenameObjectFields, RenameInterfaceFields }: WrapTools,
+  schema: GraphQLSchema,
+  customization: RemoteCustomization,
+): NonNullable<Subschema["transforms"]> => {
+  const rename = createTypeRenaming(schema, customization);
+  checkNames(schema, rename);
+  const { fieldNames } = customization;
+  for (const [parent, renameField] of fieldNames) {
+    const type = schema.getType(parent);
+    const names = type && "getFields" in type ? Object.keys(type.getFields()) : [];
+    if (new Set(names.map(renameField)).size < names.length)
+      throw new RemoteSchemaProblem(`two fields of the type "${parent}" would have the same name`);
+  }
+  const renameField = (parent: string, field: string): string => fieldNames.get(parent)?.(field) ?? field;
+  const isRenamed = Object.keys(schema.getTypeMap()).some((name) => rename(name) !== name);
+  return [
+    ...(fieldNames.size === 0 ? [] : [new RenameObjectFields(renameField), new RenameInterfaceFields(renameField)]),
+    ...(isRenamed ? [new RenameTypes(rename), new RenameRootTypes(rename)] : []),
+  ];
+};

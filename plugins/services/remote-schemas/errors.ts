@@ -1,0 +1,43 @@
+/** Errors of remote schemas. Messages contain no URL, because it may contain secrets. */
+import { presetError, RelApiError, type Json } from "../../../core/index.ts";
+
+/** A reason why a remote schema, a permission or a relationship of it cannot be served. */
+export class RemoteSchemaProblem extends Error {}
+
+/** @rule X-RMT-3 */
+export const packageMissing = (name: string): RelApiError =>
+  presetError(`remote schemas need the package ${name}: npm install ${name}@11`);
+
+/** @rule X-RMT-3 */
+export const graphqlInstalledTwice = (where: string): RelApiError =>
+  presetError(
+    `${where} uses another copy of the package graphql than relapi: npm ls graphql lists the copies, and npm dedupe removes the second one`,
+  );
+
+/** @rule X-RMT-8 */
+export const remoteFailed = (name: string, reason: string): RelApiError =>
+  new RelApiError({ code: "remote-schema-error", status: 502, message: `the remote schema ${name} failed: ${reason}` });
+
+/** @rule X-RMT-11 */
+export const remoteUnknown = (name: string): RelApiError =>
+  new RelApiError({ code: "not-exists", status: 400, message: `remote schema with name "${name}" does not exist` });
+
+/** Errors of the remote schema, with their messages and paths. @rule X-RMT-7 */
+export const remoteRefused = (errors: readonly Json[], message: string): RelApiError =>
+  new RelApiError({ code: "remote-schema-error", status: 400, message, facts: { graphqlErrors: errors } });
+
+/** A document that does not fit the remote schema. @rule X-RMT-6 */
+export const selectionRefused = (message: string, path: string): RelApiError =>
+  new RelApiError({ code: "validation-failed", status: 400, message, path });
+
+/** @rule X-RMT-10 */
+export const variableMissing = (name: string): RelApiError =>
+  new RelApiError({ code: "not-found", status: 400, message: `missing session variable: "${name}"` });
+
+/** @rule X-RMT-10 */
+export const variableInvalid = (name: string, type: string): RelApiError =>
+  new RelApiError({
+    code: "data-exception",
+    status: 400,
+    message: `the session variable "${name}" is not a value of the type ${type}`,
+  });

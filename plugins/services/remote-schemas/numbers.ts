@@ -1,0 +1,102 @@
+/** Numbers that JavaScript would change keep their text in custom scalars. The scalars of graphql-js need JavaScript
+ *  numbers. @rule X-RMT-6a */
+import {
+  getNamedType,
+  isCompositeType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isSpecifiedScalarType,
+  Kind,
+  typeFromAST,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLInputType,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from "graphql";
+import { holdsRawNumber, isJsonObject, isRawNumber, numberText, type Json } from "../../../core/index.ts";
+
+const toNumber = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map(toNumber);
+  return isRawNumber(value) ? Number(numberText(value)) : value;
+};
+
+const convertInput = (value: Json, type: GraphQLInputType): Json => {
+  const nullable = isNonNullType(type) ? type.ofType : type;
+  if (isListType(nullable)) {
+    const { ofType } = nullable;
+    return Array.isArray(value) ? value.map((item: Json) => convertInput(item, ofType)) : convertInput(value, ofType);
+  }
+  if (isSpecifiedScalarType(nullable)) return toNumber(value);
+  if (!isInputObjectType(nullable) || !isJsonObject(value)) return value;
+  const fields = nullable.getFields();
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => {
+      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      return [name, field === undefined ? member : convertInput(member, field.type)];
+    }),
+  );
+};
+
+/** Converts the values of variables for the types that the operation declares. */
+export const convertVariables = (
+  variables: Readonly<Record<string, Json>>,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  schema: GraphQLSchema,
+): Readonly<Record<string, Json>> => {
+  if (!holdsRawNumber(variables)) return variables;
+  const types = new Map(
+    variableDefinitions.map(({ variable, type }) => [variable.name.value, typeFromAST(schema, type as never)]),
+  );
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => {
+      const type = types.get(name) as GraphQLInputType | undefined; // variables have input types
+      return [name, type === undefined ? value : convertInput(value, type)];
+    }),
+  );
+};
+
+interface Selected {
+  readonly type: GraphQLNamedType;
+  readonly set: SelectionSetNode | undefined;
+}
+
+/** Converts the data of a result that contains such numbers. */
+export const convertData = (data: Json, document: DocumentNode, schema: GraphQLSchema): Json => {
+  if (!holdsRawNumber(data)) return data;
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const one of document.definitions) if (one.kind === Kind.FRAGMENT_DEFINITION) fragments.set(one.name.value, one);
+
+  const collect = ({ type, set }: Selected, found: Map<string, Selected[]>): void => {
+    for (const selection of set?.selections ?? []) {
+      if (selection.kind === Kind.FIELD) {
+        const field = "getFields" in type ? type.getFields()[selection.name.value] : undefined;
+        if (field === undefined) continue;
+        const as = selection.alias?.value ?? selection.name.value;
+        const known = found.get(as) ?? [];
+        found.set(as, [...known, { type: getNamedType(field.type), set: selection.selectionSet }]);
+      } else {
+        const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
+        const condition = inner?.typeCondition?.name.value;
+        const innerType = condition === undefined ? type : schema.getType(condition);
+        if (inner !== undefined && innerType) collect({ type: innerType, set: inner.selectionSet }, found);
+      }
+    }
+  };
+
+  const convert = (value: Json, selected: readonly Selected[]): Json => {
+    if (Array.isArray(value)) return value.map((item: Json) => convert(item, selected));
+    if (selected.every(({ type }) => isSpecifiedScalarType(type))) return toNumber(value);
+    if (!isJsonObject(value) || !selected.some(({ type }) => isCompositeType(type))) return value;
+    const found = new Map<string, Selected[]>();
+    for (const one of selected) collect(one, found);
+    return Object.fromEntries(Object.entries(value).map(([as, member]) => [as, convert(member, found.get(as) ?? [])]));
+  };
+
+  const operation = document.definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION);
+  const root = operation && schema.getRootType(operation.operation);
+  return operation && root ? convert(data, [{ type: root, set: operation.selectionSet }]) : data;
+};

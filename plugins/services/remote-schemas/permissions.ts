@@ -1,0 +1,196 @@
+/** Builds the part of a remote schema that a role may use, from SDL with `@preset` on arguments and input fields. */
+import {
+  buildASTSchema,
+  GraphQLError,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  isRequiredArgument,
+  isRequiredInputField,
+  isSpecifiedScalarType,
+  isUnionType,
+  Kind,
+  parse,
+  validateSchema,
+  valueFromASTUntyped,
+  visit,
+  type DocumentNode,
+  type GraphQLArgument,
+  type GraphQLInputField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  type InputValueDefinitionNode,
+  type InterfaceTypeDefinitionNode,
+  type ObjectTypeDefinitionNode,
+} from "graphql";
+import type { Json } from "../../../core/index.ts";
+import { RemoteSchemaProblem } from "./errors.ts";
+
+/** A value that the server gives to an argument or input field: a session variable, or a fixed value. */
+export type Preset = { readonly variable: string } | { readonly value: Json };
+
+/** The presets by the remote's names: of the arguments of `Type.field`, and of the input fields of `Type`. */
+export type Presets = ReadonlyMap<string, ReadonlyMap<string, Preset>>;
+
+export interface RolePart {
+  readonly schema: GraphQLSchema;
+  readonly presets: Presets;
+}
+
+const SESSION_VARIABLE = /^x-hasura-/i;
+
+const readPreset = (node: InputValueDefinitionNode): Preset | undefined => {
+  const directive = node.directives?.find(({ name }) => name.value === "preset");
+  if (directive === undefined) return undefined;
+  const given = (name: string) => directive.arguments?.find((argument) => argument.name.value === name)?.value;
+  const value = given("value");
+  if (value === undefined) throw new RemoteSchemaProblem(`@preset of "${node.name.value}" has no value`);
+  const isStatic = given("static");
+  if (
+    value.kind === Kind.STRING &&
+    SESSION_VARIABLE.test(value.value) &&
+    !(isStatic?.kind === Kind.BOOLEAN && isStatic.value)
+  )
+    return { variable: value.value.toLowerCase() };
+  return { value: (valueFromASTUntyped(value) ?? null) as Json }; // a literal without variables is JSON
+};
+
+/** Removes presets from the SDL, and collects them. */
+const takePresets = (document: DocumentNode): { readonly document: DocumentNode; readonly presets: Presets } => {
+  const presets = new Map<string, Map<string, Preset>>();
+  const omitPreset = (owner: string, nodes: readonly InputValueDefinitionNode[] = []) =>
+    nodes.filter((node) => {
+      const preset = readPreset(node);
+      if (preset === undefined) return true;
+      const known = presets.get(owner) ?? new Map<string, Preset>();
+      presets.set(owner, known.set(node.name.value, preset));
+      return false;
+    });
+  const omitFromFields = <Type extends ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode>(type: Type): Type => ({
+    ...type,
+    fields: type.fields?.map((field) => ({
+      ...field,
+      arguments: omitPreset(`${type.name.value}.${field.name.value}`, field.arguments),
+    })),
+  });
+  const visited = visit(document, {
+    ObjectTypeDefinition: omitFromFields,
+    InterfaceTypeDefinition: omitFromFields,
+    InputObjectTypeDefinition: (type) => ({ ...type, fields: omitPreset(type.name.value, type.fields) }),
+  });
+  return { document: visited, presets };
+};
+
+/** Adds the definition of the root types, if the SDL has none and they have the names of the remote schema. */
+const addRoots = (document: DocumentNode, full: GraphQLSchema): DocumentNode => {
+  if (document.definitions.some(({ kind }) => kind === Kind.SCHEMA_DEFINITION)) return document;
+  const defined = new Set(
+    document.definitions.flatMap((one) => (one.kind === Kind.OBJECT_TYPE_DEFINITION ? [one.name.value] : [])),
+  );
+  const roots = (
+    [
+      ["query", full.getQueryType()],
+      ["mutation", full.getMutationType()],
+    ] as const
+  ).flatMap(([operation, type]) => (type && defined.has(type.name) ? [`${operation}: ${type.name}`] : []));
+  if (roots.length === 0) throw new RemoteSchemaProblem("it has no query root");
+  const { definitions } = parse(`schema { ${roots.join(" ")} }`);
+  return { ...document, definitions: [...document.definitions, ...definitions] };
+};
+
+const refuse = (reason: string): never => {
+  throw new RemoteSchemaProblem(reason);
+};
+
+interface Inputs {
+  readonly what: string;
+  readonly own: readonly (GraphQLArgument | GraphQLInputField)[];
+  readonly full: readonly (GraphQLArgument | GraphQLInputField)[];
+  readonly presets: ReadonlyMap<string, Preset> | undefined;
+  isRequired(name: string): boolean;
+}
+
+const checkInputs = ({ what, own, full, presets, isRequired }: Inputs): void => {
+  const byName = new Map(full.map((one) => [one.name, one]));
+  for (const { name, type } of own) {
+    const found = byName.get(name) ?? refuse(`${what} has no "${name}" in the remote schema`);
+    if (String(found.type) !== String(type))
+      refuse(`"${name}" of ${what} has the type ${String(found.type)} in the remote schema, not ${String(type)}`);
+  }
+  const given = new Set(own.map(({ name }) => name));
+  for (const name of presets?.keys() ?? []) if (!byName.has(name)) refuse(`${what} has no "${name}" to preset`);
+  for (const { name } of full)
+    if (!given.has(name) && presets?.has(name) !== true && isRequired(name)) refuse(`${what} needs "${name}"`);
+};
+
+/** Checks that a type has only parts of the type of the remote schema. @throws RemoteSchemaProblem */
+const checkType = (own: GraphQLNamedType, full: GraphQLNamedType | undefined, presets: Presets): void => {
+  const { name } = own;
+  if (full === undefined) return refuse(`the remote schema has no type "${name}"`);
+  if (own.constructor.name !== full.constructor.name) return refuse(`the type "${name}" is of another kind`);
+  if ((isObjectType(own) && isObjectType(full)) || (isInterfaceType(own) && isInterfaceType(full))) {
+    const interfaces = new Set(full.getInterfaces().map((one) => one.name));
+    for (const one of own.getInterfaces())
+      if (!interfaces.has(one.name)) refuse(`the type "${name}" does not implement "${one.name}"`);
+    const fields = full.getFields();
+    for (const field of Object.values(own.getFields())) {
+      // a selection through the interface would leave the preset out
+      for (const one of own.getInterfaces())
+        for (const argument of presets.get(`${name}.${field.name}`)?.keys() ?? [])
+          if (one.getFields()[field.name] !== undefined && !presets.get(`${one.name}.${field.name}`)?.has(argument))
+            refuse(`the interface "${one.name}" has "${field.name}" without the preset of "${name}.${field.name}"`);
+      const found = Object.hasOwn(fields, field.name) ? fields[field.name] : undefined;
+      if (found === undefined) return refuse(`the type "${name}" has no field "${field.name}" in the remote schema`);
+      if (String(found.type) !== String(field.type))
+        refuse(`the field "${name}.${field.name}" has the type ${String(found.type)} in the remote schema`);
+      checkInputs({
+        what: `the field "${name}.${field.name}"`,
+        own: field.args,
+        full: found.args,
+        presets: presets.get(`${name}.${field.name}`),
+        isRequired: (argument) => found.args.some((one) => one.name === argument && isRequiredArgument(one)),
+      });
+    }
+  } else if (isInputObjectType(own) && isInputObjectType(full)) {
+    const fields = full.getFields();
+    checkInputs({
+      what: `the input type "${name}"`,
+      own: Object.values(own.getFields()),
+      full: Object.values(fields),
+      presets: presets.get(name),
+      isRequired: (field) => fields[field] !== undefined && isRequiredInputField(fields[field]),
+    });
+  } else if (isEnumType(own) && isEnumType(full)) {
+    for (const value of own.getValues())
+      if (full.getValue(value.name) === undefined) refuse(`the enum "${name}" has no value "${value.name}"`);
+  } else if (isUnionType(own) && isUnionType(full)) {
+    const members = new Set(full.getTypes().map((one) => one.name));
+    for (const one of own.getTypes()) if (!members.has(one.name)) refuse(`the union "${name}" has no "${one.name}"`);
+  }
+};
+
+/** Reads the SDL of a permission. @throws RemoteSchemaProblem @rule X-RMT-9 X-RMT-10 */
+export const buildRolePart = (sdl: string, full: GraphQLSchema): RolePart => {
+  try {
+    const { document, presets } = takePresets(addRoots(parse(sdl, { noLocation: true }), full));
+    const schema = buildASTSchema(document, { assumeValidSDL: true });
+    const [invalid] = validateSchema(schema);
+    if (invalid !== undefined) return refuse(invalid.message);
+    for (const type of Object.values(schema.getTypeMap()))
+      if (!isIntrospectionType(type) && !isSpecifiedScalarType(type))
+        checkType(type, full.getType(type.name) ?? undefined, presets);
+    for (const [root, own] of [
+      [full.getQueryType(), schema.getQueryType()],
+      [full.getMutationType(), schema.getMutationType()],
+    ] as const)
+      if (own && own.name !== root?.name) refuse(`the root type "${own.name}" is not a root type of the remote schema`);
+    return { schema, presets };
+  } catch (error) {
+    if (error instanceof RemoteSchemaProblem) throw error;
+    // the parser and the builder of graphql-js throw errors about the SDL
+    if (error instanceof GraphQLError || error instanceof Error) throw new RemoteSchemaProblem(error.message);
+    throw error;
+  }
+};

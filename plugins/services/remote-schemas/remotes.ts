@@ -1,0 +1,100 @@
+/** The remote schemas of a model: which of them can be served, and the part that each role sees. */
+import type { GraphQLSchema } from "graphql";
+import type { MetadataProblem } from "../../metadata/api.ts";
+import type { PluginContext } from "../../../core/index.ts";
+import { createConflictCheck, type LocalNames } from "./conflicts.ts";
+import type { RemoteDefinition } from "./definition.ts";
+import { RemoteSchemaProblem } from "./errors.ts";
+import type { RemoteSchemaReader } from "./introspection.ts";
+import { buildRolePart } from "./permissions.ts";
+import type { WrapTools } from "./tools.ts";
+import { buildView, type RemoteView } from "./view.ts";
+
+/** A remote schema that is served. */
+export interface Remote {
+  readonly definition: RemoteDefinition;
+  readonly full: GraphQLSchema;
+  /** The view of administrators. */
+  readonly whole: RemoteView;
+  readonly views: ReadonlyMap<string, RemoteView>;
+}
+
+/** Reports a remote schema, or the permission of a role on it, that cannot be served. */
+export type ReportProblem = (problem: Pick<MetadataProblem, "type" | "name" | "role">, reason: string) => void;
+
+const NO_PRESETS = new Map<string, never>();
+
+const buildRemote = (
+  context: PluginContext,
+  tools: WrapTools,
+  definition: RemoteDefinition,
+  full: GraphQLSchema,
+): { readonly remote: Remote; readonly refused: ReadonlyMap<string, string> } => {
+  const parts = { context, tools, definition, full };
+  const views = new Map<string, RemoteView>();
+  const refused = new Map<string, string>();
+  for (const { role, sdl } of definition.permissions) {
+    try {
+      views.set(role, buildView({ ...parts, part: buildRolePart(sdl, full) }));
+    } catch (error) {
+      if (!(error instanceof RemoteSchemaProblem)) throw error;
+      refused.set(role, error.message);
+    }
+  }
+  const whole = buildView({ ...parts, part: { schema: full, presets: NO_PRESETS } });
+  return { remote: { definition, full, whole, views }, refused };
+};
+
+type Built = ReturnType<typeof buildRemote>;
+
+/** Builds the remote schemas of each model. Those whose definition and schema stay the same are built once. */
+export const createRemoteBuilder = (context: PluginContext, reader: RemoteSchemaReader) => {
+  let kept: ReadonlyMap<string, Built> = new Map();
+  return async (
+    tools: WrapTools,
+    definitions: readonly RemoteDefinition[],
+    names: LocalNames,
+    report: ReportProblem,
+  ): Promise<readonly Remote[]> => {
+    reader.keepOnly(new Set(definitions.map(({ name }) => name)));
+    const read = await Promise.allSettled(definitions.map((definition) => reader.read(definition)));
+    const conflicts = createConflictCheck(names);
+    const built = new Map<string, Built>();
+    for (const [i, definition] of definitions.entries()) {
+      const { name, key } = definition;
+      const result = read[i] as PromiseSettledResult<GraphQLSchema>; // there is one per definition
+      try {
+        if (result.status === "rejected") throw result.reason;
+        const full = result.value;
+        const known = kept.get(name);
+        const one =
+          known !== undefined && known.remote.definition.key === key && known.remote.full === full
+            ? known
+            : buildRemote(context, tools, definition, full);
+        conflicts.add(name, one.remote.whole, definition.customization.namespace !== undefined);
+        built.set(name, one);
+        for (const [role, reason] of one.refused) report({ type: "remote_schema_permission", name, role }, reason);
+      } catch (error) {
+        if (!(error instanceof RemoteSchemaProblem)) throw error;
+        report({ type: "remote_schema", name }, error.message);
+      }
+    }
+    kept = built;
+    return [...built.values()].map(({ remote }) => remote);
+  };
+};
+
+/** Returns the permission of a role, or the one that all its parents with a permission have. @rule X-RMT-9a */
+export const findView = (
+  { views, definition: { permissions } }: Remote,
+  role: string,
+  parents: ReadonlyMap<string, readonly string[]>,
+): RemoteView | undefined => {
+  const own = views.get(role);
+  if (own !== undefined || !parents.has(role)) return own;
+  const ancestors = new Set([role]);
+  for (const one of ancestors) for (const parent of parents.get(one) ?? []) ancestors.add(parent);
+  const granted = permissions.filter((permission) => ancestors.has(permission.role));
+  const [first] = granted;
+  return first !== undefined && granted.every(({ sdl }) => sdl === first.sdl) ? views.get(first.role) : undefined;
+};

@@ -1,0 +1,30 @@
+/** Loads the package for remote schemas when one is used, because it is optional. @rule X-RMT-3 */
+import { GraphQLSchema } from "graphql";
+import { importPackage } from "../../../core/index.ts";
+import { graphqlInstalledTwice, packageMissing } from "./errors.ts";
+
+export type WrapTools = typeof import("@graphql-tools/wrap");
+
+/** The remote schema in the form that the package wraps. */
+export type Subschema = Parameters<WrapTools["wrapSchema"]>[0];
+
+const load = async (name: string): Promise<unknown> => {
+  try {
+    return await importPackage(name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw packageMissing(name);
+  }
+};
+
+let loaded: Promise<WrapTools> | undefined;
+
+/** @throws RelApiError `preset` if the package is missing, or uses another copy of graphql */
+export const loadWrapTools = (): Promise<WrapTools> => (loaded ??= loadAndCheck());
+
+const loadAndCheck = async (): Promise<WrapTools> => {
+  const tools = (await load("@graphql-tools/wrap")) as WrapTools; // the package has these exports
+  if (!(tools.wrapSchema({ schema: new GraphQLSchema({}) }) instanceof GraphQLSchema))
+    throw graphqlInstalledTwice("the package @graphql-tools/wrap");
+  return tools;
+};

@@ -1,0 +1,215 @@
+/** The schema of a remote as a role sees it, and its fields on the GraphQL surface. */
+import {
+  execute,
+  isObjectType,
+  Kind,
+  specifiedRules,
+  OverlappingFieldsCanBeMergedRule,
+  validate,
+  validateSchema,
+  visit,
+  type DocumentNode,
+  type GraphQLArgument,
+  type GraphQLArgumentConfig,
+  type GraphQLError,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+} from "graphql";
+import { RelApiError, writeJson, type Json, type PluginContext } from "../../../core/index.ts";
+import type { GqlField, GqlForward, GqlForwardRequest } from "../../graphql/api.ts";
+import { sendToRemote, type RemoteCaller, type RemoteRequest } from "./client.ts";
+import { buildTransforms } from "./customization.ts";
+import type { RemoteDefinition } from "./definition.ts";
+import { remoteRefused, RemoteSchemaProblem, selectionRefused } from "./errors.ts";
+import { convertData, convertVariables } from "./numbers.ts";
+import type { RolePart } from "./permissions.ts";
+import { addPresets } from "./presets.ts";
+import type { Subschema, WrapTools } from "./tools.ts";
+
+/** The part of a remote schema that a role sees, with its names on the surface. */
+export interface RemoteView {
+  readonly schema: GraphQLSchema;
+  readonly fields: Readonly<Record<"query" | "mutation", Readonly<Record<string, GqlField>>>>;
+}
+
+interface ViewParts {
+  readonly context: PluginContext;
+  readonly tools: WrapTools;
+  readonly definition: RemoteDefinition;
+  /** The whole remote schema, in its own names. */
+  readonly full: GraphQLSchema;
+  readonly part: RolePart;
+}
+
+type Executor = NonNullable<Subschema["executor"]>;
+
+/** Runs requests in the remote's own names. */
+const createExecutor = ({ context, definition: { name, target }, full, part: { presets } }: ViewParts): Executor => {
+  const run = async (request: RemoteRequest, caller: RemoteCaller): Promise<unknown> => {
+    const { session } = caller;
+    const { document, variables } = session === undefined ? request : addPresets(request, full, presets, session);
+    if ("schema" in target)
+      return execute({ schema: target.schema, document, variableValues: variables, contextValue: caller });
+    const result = await sendToRemote(context, name, target, { document, variables }, caller);
+    return { ...result, data: convertData(result["data"] ?? null, document, full) };
+  };
+  return ((request: RemoteRequest & { readonly context?: RemoteCaller }) =>
+    run(request, request.context ?? {})) as Executor; // results of GraphQL have the type that the caller expects
+};
+
+/** The remote checks this rule itself. It takes quadratic time. */
+const RULES = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
+
+const getOperation = ({ definitions }: DocumentNode): OperationDefinitionNode =>
+  definitions[0] as OperationDefinitionNode; // the surface writes the operation first
+
+/** Returns the document without its only root field, the field of the namespace. */
+const removeNamespace = (document: DocumentNode): DocumentNode => {
+  const { definitions } = document;
+  const operation = getOperation(document);
+  const [field] = operation.selectionSet.selections;
+  const selectionSet = (field?.kind === Kind.FIELD && field.selectionSet) || {
+    kind: Kind.SELECTION_SET,
+    selections: [],
+  };
+  return { ...document, definitions: [{ ...operation, selectionSet }, ...definitions.slice(1)] };
+};
+
+const getResponseName = (document: DocumentNode): string => {
+  const [field] = getOperation(document).selectionSet.selections;
+  if (field?.kind !== Kind.FIELD) throw new TypeError("the operation has one root field");
+  return field.alias?.value ?? field.name.value;
+};
+
+/** Finds the error that a function threw on purpose. */
+const findOwnError = ({ originalError }: GraphQLError): RelApiError | undefined => {
+  let error: unknown = originalError;
+  for (let depth = 0; depth < 10 && error !== undefined; depth++) {
+    if (error instanceof RelApiError) return error;
+    error = (error as { readonly originalError?: unknown }).originalError;
+  }
+  return undefined;
+};
+
+/** Encodes an error of the remote. The locations of its document mean nothing to the client. @rule X-RMT-7 */
+const encodeError = ({ message, path, extensions }: GraphQLError, prefix: readonly string[]): Json => ({
+  message,
+  ...(path !== undefined && { path: [...prefix, ...path] }),
+  ...(Object.keys(extensions).length > 0 && { extensions: extensions as Json & object }),
+});
+
+/** Returns the function that gives all fields of an operation the same caller, so they go to the remote in one request.
+ *  @rule X-RMT-4a */
+const createCallerSource = (): ((request: GqlForwardRequest) => RemoteCaller) => {
+  const callers = new WeakMap<AbortSignal, RemoteCaller>();
+  return ({ signal, session, exchange }) => {
+    const known = callers.get(signal);
+    if (known !== undefined) return known;
+    const caller: RemoteCaller = { session, exchange, signal };
+    callers.set(signal, caller);
+    return caller;
+  };
+};
+
+const createForward = (
+  { namespace }: RemoteDefinition["customization"],
+  schema: GraphQLSchema,
+  types: readonly GraphQLObjectType[],
+): GqlForward => {
+  const convert = (document: DocumentNode): DocumentNode =>
+    namespace === undefined ? document : removeNamespace(document);
+  const getCaller = createCallerSource();
+  return {
+    types,
+    check: (document, path) => {
+      const field = getOperation(document).selectionSet.selections[0];
+      if (namespace !== undefined && (field?.kind !== Kind.FIELD || field.selectionSet === undefined))
+        throw selectionRefused(`missing selection set for '${namespace}'`, `${path}.selectionSet`);
+      // the surface itself answers introspection, which a role may be denied
+      visit(document, {
+        Field: ({ name }) => {
+          if (name.value === "__schema" || name.value === "__type")
+            throw selectionRefused(
+              `field '${name.value}' not found in type: '${schema.getQueryType()?.name ?? ""}'`,
+              path,
+            );
+        },
+      });
+      const [error] = validate(schema, convert(document), RULES, { maxErrors: 1 });
+      if (error !== undefined) throw selectionRefused(error.message, path);
+    },
+    run: async (request: GqlForwardRequest) => {
+      const { document, variables } = request;
+      const contextValue = getCaller(request);
+      const result = await execute({
+        schema,
+        document: convert(document),
+        variableValues: convertVariables(variables, getOperation(document), schema),
+        contextValue,
+      });
+      const name = getResponseName(document);
+      const { data, errors = [] } = result;
+      const [first] = errors;
+      if (first !== undefined) {
+        const own = errors.map(findOwnError).find((error) => error !== undefined);
+        if (own !== undefined) throw own;
+        if (data === undefined) throw selectionRefused(first.message, "$.variables");
+        const prefix = namespace === undefined ? [] : [name];
+        throw remoteRefused(
+          errors.map((error) => encodeError(error, prefix)),
+          first.message,
+        );
+      }
+      const value = namespace === undefined ? data?.[name] : data;
+      return writeJson((value ?? null) as Json); // results of GraphQL are JSON
+    },
+  };
+};
+
+const buildArguments = (args: readonly GraphQLArgument[]): Record<string, GraphQLArgumentConfig> =>
+  Object.fromEntries(
+    args.map(({ name, type, description, defaultValue }) => [name, { type, description, defaultValue }]),
+  );
+
+const buildFields = (
+  root: GraphQLObjectType | null | undefined,
+  namespace: string | undefined,
+  forward: GqlForward,
+): Readonly<Record<string, GqlField>> => {
+  if (!root) return {};
+  const toPlan = { kind: "custom", forward } as const;
+  if (namespace !== undefined) return { [namespace]: { config: { type: root }, toPlan } };
+  return Object.fromEntries(
+    Object.values(root.getFields()).map(({ name, type, description, args }) => [
+      name,
+      { config: { type, description, args: buildArguments(args) }, toPlan },
+    ]),
+  );
+};
+
+/** @throws RemoteSchemaProblem if the names do not fit @rule X-RMT-1 X-RMT-5 */
+export const buildView = (parts: ViewParts): RemoteView => {
+  const { tools, definition, part } = parts;
+  const { customization } = definition;
+  const schema = tools.wrapSchema({
+    schema: part.schema,
+    executor: createExecutor(parts),
+    batch: true,
+    transforms: buildTransforms(tools, part.schema, customization),
+  });
+  const [invalid] = validateSchema(schema);
+  if (invalid !== undefined) throw new RemoteSchemaProblem(invalid.message);
+  const types = Object.values(schema.getTypeMap()).filter(
+    (type): type is GraphQLObjectType => isObjectType(type) && type.getInterfaces().length > 0,
+  );
+  const forward = createForward(customization, schema, types);
+  const { namespace } = customization;
+  return {
+    schema,
+    fields: {
+      query: buildFields(schema.getQueryType(), namespace, forward),
+      mutation: buildFields(schema.getMutationType(), namespace, forward),
+    },
+  };
+};

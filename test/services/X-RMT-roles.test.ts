@@ -1,0 +1,305 @@
+/** The parts of remote schemas that roles may use, and the names that remote schemas get. */
+import { buildClientSchema, getIntrospectionQuery, printSchema } from "graphql";
+import { beforeEach, describe, expect, test } from "vitest";
+import { plus } from "../../presets/index.ts";
+import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { documentOf, notes, permissions, table, type Entry } from "../support/metadata-document.ts";
+import { SDL, startRemote } from "./remote-server.ts";
+
+const remote = await startRemote();
+const base = await startApi(forGraphql());
+
+beforeEach(() => {
+  remote.requests.length = 0;
+  remote.words.length = 0;
+});
+
+const start = (remotes: readonly Entry[], more: StartOptions = {}, ofDocument: Entry = {}): Promise<TestApi> =>
+  startApi(
+    forGraphql({
+      on: base.database,
+      preset: plus,
+      webhookAllowedHosts: ["127.0.0.1"],
+      metadata: documentOf(
+        [table("album", { select_permissions: permissions({ reader: { columns: ["id"], filter: {} } }) })],
+        { remote_schemas: remotes, ...ofDocument },
+      ),
+      ...more,
+    }),
+  );
+
+const entry = (more: Entry = {}, customization: Entry = {}): Entry => ({
+  name: "shop",
+  definition: { url: remote.url, customization },
+  ...more,
+});
+const allow = (...pairs: readonly (readonly [role: string, schema: string])[]): Entry => ({
+  permissions: pairs.map(([role, schema]) => ({ role, definition: { schema } })),
+});
+
+const introspect = async (target: TestApi, role: string): Promise<string> => {
+  const { data } = await target.gql(getIntrospectionQuery(), {}, asAdmin(role));
+  return printSchema(buildClientSchema(data));
+};
+
+const READER = `
+  schema { query: Query mutation: Mutation }
+  type Query {
+    countries(continent: Continent @preset(value: EU)): [Country!]!
+    mine(owner: String! @preset(value: "x-hasura-user-id"), filter: MineFilter): String
+  }
+  type Mutation { add(word: String! @preset(value: "x-hasura-word", static: true)): [String!]! }
+  enum Continent { EU }
+  input MineFilter { tenant: String! @preset(value: "x-hasura-tenant"), words: [String!] }
+  type Country { code: ID! name: String! }
+`;
+
+const api = await start(
+  [entry(allow(["reader", READER], ["buyer", "type Query { secret: String }"], ["twin", READER]))],
+  {},
+  {
+    inherited_roles: [
+      { role_name: "both", role_set: ["reader", "twin"] },
+      { role_name: "mixed", role_set: ["reader", "buyer"] },
+    ],
+  },
+);
+const asReader = asAdmin("reader", { "user-id": "7", tenant: "acme" });
+
+describe("permissions", () => {
+  test("X-RMT-9 a role sees the part of its SDL, without presets", async () => {
+    const printed = await introspect(api, "reader");
+    expect(printed).toContain("countries: [Country!]!");
+    expect(printed).toContain("mine(filter: MineFilter): String");
+    expect(printed).toContain("add: [String!]!");
+    expect(printed).toContain("type Country {\n  code: ID!\n  name: String!\n}");
+    expect(printed).not.toMatch(/secret|Continent|tenant|City/);
+    expect(await api.gql("{ countries { code } album(limit: 1) { id } }", {}, asReader)).toEqual({
+      data: { countries: [{ code: "SE" }, { code: "ES" }], album: [{ id: expect.any(Number) }] },
+    });
+  });
+
+  test.each([
+    ["{ secret }", "field 'secret' not found in type: 'query_root'"],
+    ["{ countries { continent } }", 'Cannot query field "continent" on type "Country".'],
+    ["{ countries(continent: AS) { code } }", 'Unknown argument "continent" on field "Query.countries".'],
+    ['{ mine(filter: {tenant: "other"}) }', 'Field "tenant" is not defined by type "MineFilter".'],
+  ])("X-RMT-9 the role cannot use %s", async (query, message) => {
+    const { errors } = await api.gql(query, {}, asReader);
+    expect(errors[0].message).toBe(message);
+    expect(remote.requests).toEqual([]);
+  });
+
+  test("X-RMT-9 roles without a permission see no field of the remote", async () => {
+    const { errors } = await api.gql("{ countries { code } }", {}, asAdmin("nobody"));
+    expect(errors[0].message).toBe("field 'countries' not found in type: 'query_root'");
+    expect(await api.gql("{ secret }", {}, asAdmin("buyer"))).toEqual({ data: { secret: "treasure" } });
+  });
+
+  test("X-RMT-9 without permissions every role sees everything", async () => {
+    const open = await start([entry(allow(["reader", READER]))], { enableRemoteSchemaPermissions: false });
+    expect(await open.gql("{ secret }", {}, asReader)).toEqual({ data: { secret: "treasure" } });
+  });
+
+  test("X-RMT-9a an inherited role has the permission that its parents agree on", async () => {
+    expect((await api.gql("{ countries { code } }", {}, asAdmin("both"))).errors).toBeUndefined();
+    expect((await api.gql("{ countries { code } }", {}, asAdmin("mixed"))).errors[0].message).toBe(
+      "field 'countries' not found in type: 'query_root'",
+    );
+  });
+
+  test("X-RMT-10 presets of arguments and input fields have session variables and fixed values", async () => {
+    const query = `query ($words: [String!], $filter: MineFilter) {
+      literal: mine(filter: {words: $words}) variable: mine(filter: $filter) none: mine
+    }`;
+    const { data } = await api.gql(query, { words: ["a"], filter: { words: ["b"] } }, asReader);
+    expect(JSON.parse(data.literal)).toEqual({ owner: "7", filter: { words: ["a"], tenant: "acme" } });
+    expect(JSON.parse(data.variable)).toEqual({ owner: "7", filter: { words: ["b"], tenant: "acme" } });
+    expect(JSON.parse(data.none)).toEqual({ owner: "7", filter: null });
+    expect(await api.gql("mutation { add }", {}, asReader)).toEqual({ data: { add: ["x-hasura-word"] } });
+  });
+
+  test("X-RMT-10 values of two callers do not mix, and a missing variable is an error", async () => {
+    const owners = await Promise.all(
+      ["1", "2", "3"].map(async (id) => {
+        const { data } = await api.gql("{ mine }", {}, asAdmin("reader", { "user-id": id, tenant: "t" }));
+        return JSON.parse(data.mine).owner;
+      }),
+    );
+    expect(owners).toEqual(["1", "2", "3"]);
+    expect((await api.gql("{ mine }", {}, asAdmin("reader"))).errors).toEqual([
+      {
+        message: 'missing session variable: "x-hasura-user-id"',
+        extensions: { path: "$.selectionSet.mine", code: "not-found" },
+      },
+    ]);
+  });
+
+  test("X-RMT-10 a preset is a value of the argument's type", async () => {
+    const typed = await start([
+      entry(
+        allow([
+          "reader",
+          'scalar Big type Query { echo(value: Big, float: Float @preset(value: "x-hasura-ratio")): Big }',
+        ]),
+      ),
+    ]);
+    const ask = (ratio: string) => typed.gql("{ echo }", {}, asAdmin("reader", { ratio }));
+    expect(await ask("2.5")).toEqual({ data: { echo: 2.5 } });
+    expect((await ask("2.5; drop")).errors[0].message).toBe(
+      'the session variable "x-hasura-ratio" is not a value of the type Float',
+    );
+  });
+
+  test.each([
+    ["type Query { nothing: String }", 'the type "Query" has no field "nothing" in the remote schema'],
+    ["type Query { secret: Int }", 'the field "Query.secret" has the type String in the remote schema'],
+    ["type Query { country: Country } type Country { code: ID! }", 'the field "Query.country" needs "code"'],
+    ["type Query { secret(a: Int): String }", 'the field "Query.secret" has no "a" in the remote schema'],
+    ["type Query { secret: Other }", 'Unknown type: "Other".'],
+    ["type Other { a: Int }", "it has no query root"],
+    ["type Query {", "Syntax Error: Expected Name, found <EOF>."],
+    ["type Query { countries(continent: Continent @preset): [Country!]! }", '@preset of "continent" has no value'],
+    [
+      "type Query { search(text: String!): [Found!]! } union Found = Country | Query type Country { code: ID! }",
+      'the union "Found" has no "Query"',
+    ],
+  ])("X-RMT-9b the permission %s is inconsistent", async (schema, reason) => {
+    const all = notes();
+    const lame = await start([entry(allow(["reader", schema]))], { logger: all.logger });
+    expect(all.all()).toEqual([`remote schema shop: permission for role reader: ${reason}; ignored`]);
+    expect(await lame.gql("{ secret }")).toEqual({ data: { secret: "treasure" } });
+    expect((await lame.gql("{ secret }", {}, asAdmin("reader"))).errors[0].message).toBe(
+      "field 'secret' not found in type: 'query_root'",
+    );
+  });
+});
+
+describe("names", () => {
+  test("X-RMT-5 types and fields get other names, for the schema, documents and __typename", async () => {
+    const renamed = await start([
+      entry(allow(["reader", READER]), {
+        type_names: { prefix: "Shop", suffix: "T", mapping: { City: "Town" } },
+        field_names: [
+          { parent_type: "Query", prefix: "shop_", mapping: { node: "thing" } },
+          { parent_type: "Country", suffix: "_of" },
+          { parent_type: "Node", mapping: { id: "id_of" } },
+          { parent_type: "City", mapping: { id: "id_of" } },
+        ],
+      }),
+    ]);
+    const query = `query ($in: ShopContinentT, $f: ShopCountryFilterT) {
+      shop_search(text: "S") { __typename ... on ShopCountryT { code_of } ... on Town { title } }
+      thing(id: "t1") { id_of __typename }
+      x: shop_countries(continent: $in, named: $f) { name_of ...more }
+    } fragment more on ShopCountryT { continent_of }`;
+    expect(await renamed.gql(query, { in: "EU", f: { starts: "Sp" } })).toEqual({
+      data: {
+        shop_search: [
+          { __typename: "ShopCountryT", code_of: "SE" },
+          { __typename: "ShopCountryT", code_of: "ES" },
+          { __typename: "Town", title: "Stockholm" },
+        ],
+        thing: { id_of: "t1", __typename: "Town" },
+        x: [{ name_of: "Spain", continent_of: "EU" }],
+      },
+    });
+    const { errors } = await renamed.gql("{ list: shop_countries { broken_of } }");
+    expect(errors[0]).toMatchObject({ message: "no data for SE", path: ["list", 0, "broken_of"] });
+    expect((await renamed.gql("{ shop_mine(filter: {}) }", {}, asReader)).data).toEqual({
+      shop_mine: '{"owner":"7","filter":{"tenant":"acme"}}',
+    });
+  });
+
+  test("X-RMT-5 a namespace has the root fields in one field of each root", async () => {
+    const spaced = await start([
+      entry({}, { root_fields_namespace: "shop", type_names: { prefix: "Shop" } }),
+      {
+        name: "other",
+        definition: {
+          url: remote.url,
+          customization: { root_fields_namespace: "other", type_names: { prefix: "Other" } },
+        },
+      },
+    ]);
+    expect(
+      await spaced.gql(
+        '{ s: shop { __typename secret c: country(code: "SE") { name } } other { secret } album(limit: 1) { id } }',
+      ),
+    ).toEqual({
+      data: {
+        s: { __typename: "ShopQuery", secret: "treasure", c: { name: "Sweden" } },
+        other: { secret: "treasure" },
+        album: [{ id: expect.any(Number) }],
+      },
+    });
+    expect(await spaced.gql('mutation { shop { a: add(word: "1") b: add(word: "2") } }')).toEqual({
+      data: { shop: { a: ["1"], b: ["1", "2"] } },
+    });
+    expect((await spaced.gql("{ shop { failing } }")).errors).toEqual([
+      { message: "out of order", path: ["shop", "failing"], extensions: { code: "BROKEN", detail: 7 } },
+    ]);
+    expect((await spaced.gql("{ shop }")).errors[0].message).toBe("missing selection set for 'shop'");
+    expect((await spaced.gql("{ shop { __schema { types { name } } } }")).errors[0].message).toBe(
+      "field '__schema' not found in type: 'ShopQuery'",
+    );
+  });
+
+  test("X-RMT-5a names that are taken make a remote schema inconsistent", async () => {
+    const small = async (sdl: string) => (await startRemote(sdl)).url;
+    const all = notes();
+    const shop = [
+      entry(),
+      { name: "field", definition: { url: await small("type Query { secret: String }") } },
+      { name: "type", definition: { url: await small("type Query { a: Country } type Country { code: ID! }") } },
+      {
+        name: "same",
+        definition: {
+          url: await small(
+            "type Query { b: City } interface Node { id: ID! } type City implements Node { id: ID! title: String! }",
+          ),
+        },
+      },
+      { name: "table", definition: { url: await small("type Query { c: album } type album { id: ID! }") } },
+      {
+        name: "input",
+        definition: { url: await small("type Query { d(a: album_bool_exp): Int } input album_bool_exp { id: ID }") },
+      },
+      { name: "root", definition: { url: await small("type Query { album_by_pk: Int }") } },
+      { name: "shop", definition: { url: remote.url } },
+    ];
+    const lame = await start(shop, { logger: all.logger });
+    expect(all.all()).toEqual([
+      "remote schema shop: another remote schema has that name; ignored",
+      'remote schema field: the remote schema shop has the root field "secret" too; ignored',
+      'remote schema type: the remote schema shop has another type "Country"; ignored',
+      'remote schema table: a type of a table has the name "album" too; ignored',
+      'remote schema input: a type of a table has the name "album_bool_exp" too; ignored',
+      'remote schema root: a table or function has the root field "album_by_pk" too; ignored',
+    ]);
+    expect(await lame.gql("{ secret }")).toEqual({ data: { secret: "treasure" } });
+  });
+
+  test.each([
+    [{ root_fields_namespace: "a b" }, "root_fields_namespace is not a GraphQL name"],
+    [{ type_names: { prefix: "-" } }, "prefix is not a part of a GraphQL name"],
+    [
+      { type_names: { mapping: { City: "Country" } } },
+      'the types "Country" and "City" would both have the name "Country"',
+    ],
+    [{ field_names: [{ prefix: "a" }] }, "field_names has an entry without parent_type"],
+    [
+      { field_names: [{ parent_type: "City", mapping: { id: "title" } }] },
+      'two fields of the type "City" would have the same name',
+    ],
+  ])("X-RMT-5b the customization %j is inconsistent", async (customization, reason) => {
+    const all = notes();
+    await start([entry({}, customization)], { logger: all.logger });
+    expect(all.all()).toEqual([`remote schema shop: ${reason}; ignored`]);
+  });
+
+  test("X-RMT-9c the whole SDL of a remote is a permission", async () => {
+    const whole = await start([entry(allow(["reader", SDL]))]);
+    expect((await whole.gql('{ search(text: "S") { __typename } ratio }', {}, asReader)).data.ratio).toBe(1.5);
+  });
+});

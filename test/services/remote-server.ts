@@ -1,0 +1,160 @@
+/** A GraphQL API of tests: a real server of graphql-http, which keeps its requests. */
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buildSchema, GraphQLError, type GraphQLSchema } from "graphql";
+import { createHandler } from "graphql-http";
+import { afterAll } from "vitest";
+
+export const SDL = `
+  "The root of the shop."
+  type Query {
+    countries(continent: Continent, named: CountryFilter, codes: [ID!]): [Country!]!
+    country(code: ID!): Country
+    search(text: String!): [Found!]!
+    node(id: ID!): Node
+    secret: String
+    failing: String
+    mine(owner: String!, filter: MineFilter): String
+    big: Big
+    ratio: Float
+    echo(value: Big, float: Float): Big
+  }
+  type Mutation {
+    add(word: String!): [String!]!
+    fail: String
+  }
+  enum Continent { EU AS }
+  input CountryFilter { starts: String = "S", continent: Continent }
+  input MineFilter { tenant: String!, words: [String!] }
+  interface Node { id: ID! }
+  type Country implements Node { id: ID! code: ID! name: String! continent: Continent broken: String }
+  type City implements Node { id: ID! title: String! }
+  union Found = Country | City
+  scalar Big
+`;
+
+const COUNTRIES = [
+  { __typename: "Country", id: "c1", code: "SE", name: "Sweden", continent: "EU" },
+  { __typename: "Country", id: "c2", code: "JP", name: "Japan", continent: "AS" },
+  { __typename: "Country", id: "c3", code: "ES", name: "Spain", continent: "EU" },
+];
+const CITIES = [{ __typename: "City", id: "t1", title: "Stockholm" }];
+
+interface Filter {
+  readonly starts: string;
+}
+
+/** The resolvers. The mutation `add` adds to `words`. */
+export const createRoot = (words: string[] = []) => ({
+  countries: ({
+    continent,
+    named,
+    codes,
+  }: {
+    readonly continent?: string;
+    readonly named?: Filter;
+    readonly codes?: readonly string[];
+  }) =>
+    COUNTRIES.filter(
+      (one) =>
+        (continent === undefined || one.continent === continent) &&
+        (named === undefined || one.name.startsWith(named.starts)) &&
+        (codes === undefined || codes.includes(one.code)),
+    ).map((one) => ({
+      ...one,
+      broken: () => {
+        throw new GraphQLError(`no data for ${one.code}`, { extensions: { code: "BROKEN" } });
+      },
+    })),
+  country: ({ code }: { readonly code: string }) => COUNTRIES.find((one) => one.code === code),
+  search: ({ text }: { readonly text: string }) => [
+    ...COUNTRIES.filter(({ name }) => name.startsWith(text)),
+    ...CITIES.filter(({ title }) => title.startsWith(text)),
+  ],
+  node: ({ id }: { readonly id: string }) => [...COUNTRIES, ...CITIES].find((one) => one.id === id),
+  secret: () => "treasure",
+  failing: () => {
+    throw new GraphQLError("out of order", { extensions: { code: "BROKEN", detail: 7 } });
+  },
+  mine: ({ owner, filter }: { readonly owner: string; readonly filter?: unknown }) =>
+    JSON.stringify({ owner, filter: filter ?? null }),
+  ratio: () => 1.5,
+  echo: ({ value, float }: { readonly value?: unknown; readonly float?: unknown }) => value ?? float,
+  add: ({ word }: { readonly word: string }) => {
+    words.push(word);
+    return [...words];
+  },
+  fail: () => {
+    throw new GraphQLError("the word is refused");
+  },
+});
+
+export interface RemoteServer {
+  readonly url: string;
+  /** The requests so far, without introspection. */
+  readonly requests: { readonly headers: IncomingHttpHeaders; readonly body: any }[];
+  /** The words that mutations have added. */
+  readonly words: string[];
+  /** Returns an answer in place of the schema's result, or `wait` to send none. */
+  answer: ((body: string) => { readonly status: number; readonly text: string } | "wait" | undefined) | undefined;
+  introspections: number;
+  stop(): Promise<void>;
+  start(): Promise<void>;
+}
+
+const listen = (server: Server, port: number): Promise<void> =>
+  new Promise((resolve, reject) => server.once("error", reject).listen(port, "127.0.0.1", () => resolve()));
+
+/** Starts a server that the file stops at its end. */
+export const startRemote = async (schema: string | GraphQLSchema = SDL): Promise<RemoteServer> => {
+  const words: string[] = [];
+  const handle = createHandler({
+    schema: typeof schema === "string" ? buildSchema(schema) : schema,
+    rootValue: createRoot(words),
+  });
+  const create = (): Server =>
+    createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => {
+        const text = Buffer.concat(chunks).toString();
+        if (text.includes("__schema")) remote.introspections += 1;
+        else remote.requests.push({ headers: request.headers, body: JSON.parse(text) });
+        const answer = remote.answer?.(text);
+        if (answer === "wait") return;
+        if (answer !== undefined) {
+          response.writeHead(answer.status, { "content-type": "application/json" }).end(answer.text);
+          return;
+        }
+        const { method = "", url = "", headers } = request;
+        void handle({
+          method,
+          url,
+          headers: headers as Record<string, string>,
+          body: text,
+          raw: request,
+          context: {},
+        }).then(([body, { status, headers: sent }]) => response.writeHead(status, sent).end(body));
+      });
+    });
+  let server = create();
+  await listen(server, 0);
+  const { port } = server.address() as AddressInfo; // a listening server has an address
+  const remote: RemoteServer = {
+    url: `http://127.0.0.1:${port}/graphql`,
+    requests: [],
+    words,
+    answer: undefined,
+    introspections: 0,
+    stop: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+    start: () => {
+      server = create();
+      return listen(server, port);
+    },
+  };
+  afterAll(() => remote.stop());
+  return remote;
+};
