@@ -21,6 +21,7 @@ import {
   softDelete,
   whyEmpty,
 } from "../plugins/plus/index.ts";
+import { events } from "../plugins/services/index.ts";
 import { fullCompat } from "./full-compat.ts";
 import type { PresetOptions } from "./options.ts";
 
@@ -48,6 +49,7 @@ const features: readonly Plugin[] = [
   rowHistory,
   softDelete,
   whyEmpty,
+  events,
 ];
 
 /** Composes `fullCompat` with features that neither PostgREST nor Hasura has: docs/reference/plus.md. */

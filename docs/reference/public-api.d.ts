@@ -695,7 +695,13 @@ export {
 
 // relapi/plugins/services
 export {
+  /** @experimental */ EventHandler,
+  /** @experimental */ EventHandlerOptions,
+  /** @experimental */ RowEvent,
+  /** @experimental */ TableEventHandlers,
   authHook,
+  /** @experimental */ eventHandlers,
+  events,
 };
 
 // relapi/plugins/speed
@@ -798,6 +804,7 @@ export interface Connector {
     listen(channel: string, onMessage: (payload: string) => void, onMissed?: (why: Missed) => void, onFailure?: () => void): () => void;
     waitForListening(): Promise<void>;
     openReplication(): Promise<ReplicationConnection>;
+    findDatabaseUrl(): Promise<string | undefined>;
     close(): Promise<void>;
 }
 export interface Replicas {
@@ -2550,6 +2557,7 @@ export interface PluginContext {
     readonly requestSettings: RequestSettings;
     readonly listen: Connector["listen"];
     openReplication(): Promise<ReplicationConnection>;
+    findDatabaseUrl(): Promise<string | undefined>;
     addSurface(surface: Surface): void;
     addStep(step: RequestStep): void;
     watchUnread(outgoing: OutgoingStream): void;
@@ -4513,6 +4521,61 @@ export declare const authHookSettings: readonly [
 interface ResolvedOptions extends ValuesOf<typeof authHookSettings> {
 }
 
+// --- plugins/services/events/event-trigger.d.ts
+export declare const OPERATIONS: readonly [
+    "insert",
+    "update",
+    "delete"
+];
+export type Operation = (typeof OPERATIONS)[number];
+export interface StoredEvent {
+    readonly id: string;
+    readonly trigger: string;
+    readonly table: QualifiedName;
+    readonly operation: "INSERT" | "UPDATE" | "DELETE" | "MANUAL";
+    readonly oldRow: string | null;
+    readonly newRow: string | null;
+    readonly session: string | null;
+    readonly createdAt: Date;
+    readonly tries: number;
+}
+
+// --- plugins/services/events/handlers.d.ts
+export interface RowEvent<Row = JsonObject> {
+    readonly id: string;
+    readonly trigger: string;
+    readonly table: QualifiedName;
+    readonly operation: StoredEvent["operation"];
+    readonly row: Row;
+    readonly old: Row | undefined;
+    readonly session: Readonly<Record<string, string>> | undefined;
+    readonly attempt: number;
+    readonly createdAt: Date;
+    readonly signal: AbortSignal;
+}
+export type EventHandler<Row = any> = (event: RowEvent<Row>) => unknown;
+export interface EventHandlerOptions<Row = any> {
+    readonly handle: EventHandler<Row>;
+    readonly columns?: readonly string[];
+    readonly retryCount?: number;
+    readonly intervalSeconds?: number;
+    readonly timeoutSeconds?: number;
+}
+export type TableEventHandlers = Readonly<Partial<Record<Operation, EventHandler | EventHandlerOptions>>>;
+export declare const eventHandlers: (on: Readonly<Record<string, TableEventHandlers>>) => Plugin;
+
+// --- plugins/services/events/index.d.ts
+export declare const events: import("../../../core/plugin.ts").Plugin;
+
+// --- plugins/services/events/settings.d.ts
+export declare const eventSettings: readonly [
+    import("../../../core/index.ts").Setting<boolean, "eventsInstall">,
+    import("../../../core/index.ts").Setting<number, "eventsConcurrency">,
+    import("../../../core/index.ts").Setting<number, "eventsRetention">
+];
+interface ResolvedOptions extends ValuesOf<typeof eventSettings> {
+}
+
 // --- plugins/shared/settings.d.ts
 declare const sharedOptions: readonly [
     import("../../core/index.ts").Setting<string | undefined, "anonRole">,
@@ -4757,6 +4820,9 @@ export interface PresetOptions extends RelApiOptions {
     readonly softDeleteColumn?: RelApiOptions["softDeleteColumn"];
     readonly softDeleteRoles?: RelApiOptions["softDeleteRoles"];
     readonly explainEmpty?: RelApiOptions["explainEmpty"];
+    readonly eventsInstall?: RelApiOptions["eventsInstall"];
+    readonly eventsConcurrency?: RelApiOptions["eventsConcurrency"];
+    readonly eventsRetention?: RelApiOptions["eventsRetention"];
 }
 
 // --- presets/plus.d.ts

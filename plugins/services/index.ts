@@ -1,2 +1,10 @@
 /** Features that call other services over HTTP. */
 export { authHook } from "./auth-hook/index.ts";
+export {
+  eventHandlers,
+  events,
+  type EventHandler,
+  type EventHandlerOptions,
+  type RowEvent,
+  type TableEventHandlers,
+} from "./events/index.ts";

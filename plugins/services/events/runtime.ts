@@ -1,0 +1,163 @@
+/** Runs events in a process: installs the triggers of each model, and delivers events until the api closes. */
+import { defineService, RelApiError, type PluginContext } from "../../../core/index.ts";
+import { databaseEmbedded, notInstalled } from "./errors.ts";
+import type { EventTrigger } from "./event-trigger.ts";
+import {
+  installTriggers,
+  loadEventCounts,
+  loadTriggerStatus,
+  hasEventSchema,
+  removeTriggers,
+  type EventCounts,
+  type TriggerStatus,
+} from "./install.ts";
+import { describeError, startQueue, type Queue } from "./queue.ts";
+import { createEventStore } from "./store.ts";
+import { createTask } from "./worker.ts";
+
+/** Installs event triggers, and reports their state, for the command line. @experimental */
+export interface EventsService {
+  /** Returns the number of triggers that it has installed, replaced or removed. @throws RelApiError `preset` */
+  install(): Promise<number>;
+  /** Returns the number of triggers that it has removed. */
+  remove(): Promise<number>;
+  loadStatus(): Promise<{ readonly triggers: readonly TriggerStatus[]; readonly events: readonly EventCounts[] }>;
+}
+
+export const eventsService = defineService<EventsService>("events");
+
+interface EventRuntime extends EventsService {
+  /** Delivers events of these triggers. Earlier triggers that are missing end. */
+  use(triggers: readonly EventTrigger[]): void;
+  close(): Promise<void>;
+}
+
+/** How often a process looks for events that were left by others. */
+const SWEEP_MS = 10_000;
+const CLEAN_MS = 600_000;
+const RESTART_MS = 2000;
+
+/** A mistake of the installation needs a person. Any other reason may pass. */
+const isFinal = (error: unknown): boolean => error instanceof RelApiError && error.code === "preset";
+
+/** Creates the runtime of an api. @rule X-EVT-3 X-EVT-4 X-EVT-9 X-EVT-10 */
+export const createEventRuntime = (context: PluginContext): EventRuntime => {
+  const { logger, troubles, options } = context;
+  const store = createEventStore(context);
+  let triggers: readonly EventTrigger[] = [];
+  let queue: Queue | undefined;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+  const intervals: NodeJS.Timeout[] = [];
+  /** Models arrive while an earlier one is installed. */
+  let last: Promise<void> = Promise.resolve();
+
+  // a later model may have other rules for the trigger
+  const findTrigger = (name: string): EventTrigger | undefined => triggers.find((one) => one.name === name);
+
+  const reportProblem = (error: unknown): void => {
+    const reason = describeError(error);
+    troubles.set("events", reason);
+    logger.error("event triggers do not work", { reason });
+  };
+
+  const reportIfFinal = (error: unknown): void => {
+    if (!isFinal(error)) throw error;
+    reportProblem(error);
+  };
+
+  const logFailure = (what: string) => (error: unknown) => {
+    if (!isClosed) logger.warn(what, { reason: describeError(error) });
+  };
+
+  const install = async (): Promise<void> => {
+    if (options.eventsInstall) {
+      const count = await installTriggers(context, triggers);
+      if (count === 0) return;
+      logger.info("event triggers are installed", { count });
+      context.requestReload(); // writes to the tables run the triggers now
+      return;
+    }
+    const states = await loadTriggerStatus(context, triggers);
+    const missing = states.filter(({ state }) => state === "missing" || state === "changed");
+    if (missing.length > 0) throw notInstalled(new Set(missing.map(({ trigger }) => trigger)));
+  };
+
+  const startWorkers = async (): Promise<void> => {
+    const url = await context.findDatabaseUrl();
+    if (url === undefined) throw databaseEmbedded();
+    queue = await startQueue({
+      url,
+      concurrency: options.eventsConcurrency,
+      graceMs: options.shutdownGrace * 1000,
+      tasks: new Map(triggers.map(({ name }) => [`event/${name}`, createTask(() => findTrigger(name), store, logger)])),
+      logger,
+      onLost: (reason) => {
+        logger.warn("the queue of events stopped; starting it again", { reason });
+        queue = undefined;
+        restartLater();
+      },
+    });
+    if (intervals.length > 0) return;
+    const sweep = (): void => void store.sweep().catch(logFailure("failed to look for events that were left"));
+    const clean = (): void =>
+      void store.clean(options.eventsRetention).catch(logFailure("failed to delete old events"));
+    sweep();
+    intervals.push(setInterval(sweep, SWEEP_MS).unref());
+    if (options.eventsRetention > 0) {
+      clean();
+      intervals.push(setInterval(clean, CLEAN_MS).unref());
+    }
+  };
+
+  const restartLater = (): void => {
+    if (isClosed) return;
+    timer = setTimeout(() => void enqueue(restart), RESTART_MS);
+    timer.unref();
+  };
+
+  const restart = async (): Promise<void> => {
+    clearTimeout(timer);
+    await queue?.stop();
+    queue = undefined;
+    const hasWork = options.eventsInstall || options.eventsConcurrency > 0;
+    if (isClosed || triggers.length === 0 || !hasWork) return;
+    troubles.set("events", undefined);
+    try {
+      await install().catch(reportIfFinal); // the triggers that are installed work
+      if (options.eventsConcurrency > 0 && (await hasEventSchema(context))) await startWorkers();
+    } catch (error) {
+      reportProblem(error);
+      if (!isFinal(error)) restartLater();
+    }
+  };
+
+  const enqueue = (work: () => Promise<void>): Promise<void> => {
+    last = last.then(work).catch(logFailure("failed to start the delivery of events"));
+    return last;
+  };
+
+  const loadStatus: EventsService["loadStatus"] = async () => ({
+    triggers: await loadTriggerStatus(context, triggers),
+    events: await loadEventCounts(context),
+  });
+
+  return {
+    use: (next) => {
+      // functions have no text, and a task finds its trigger when it runs
+      const isSame = JSON.stringify(next) === JSON.stringify(triggers);
+      triggers = next;
+      if (!isSame) void enqueue(restart);
+    },
+    install: () => installTriggers(context, triggers),
+    remove: () => removeTriggers(context),
+    loadStatus,
+    close: async () => {
+      isClosed = true;
+      clearTimeout(timer);
+      for (const interval of intervals) clearInterval(interval);
+      await last;
+      await queue?.stop();
+    },
+  };
+};
