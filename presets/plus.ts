@@ -21,7 +21,7 @@ import {
   softDelete,
   whyEmpty,
 } from "../plugins/plus/index.ts";
-import { events } from "../plugins/services/index.ts";
+import { events, webhooks } from "../plugins/services/index.ts";
 import { fullCompat } from "./full-compat.ts";
 import type { PresetOptions } from "./options.ts";
 
@@ -48,6 +48,7 @@ const features: readonly Plugin[] = [
   restBatch,
   rowHistory,
   softDelete,
+  webhooks,
   whyEmpty,
   events,
 ];

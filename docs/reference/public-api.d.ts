@@ -702,6 +702,16 @@ export {
   authHook,
   /** @experimental */ eventHandlers,
   events,
+  webhooks,
+};
+
+// relapi/plugins/services/api
+export {
+  WebhookClient,
+  WebhookFailure,
+  WebhookRequest,
+  WebhookResponse,
+  webhookService,
 };
 
 // relapi/plugins/speed
@@ -4037,6 +4047,7 @@ export interface TraceIds {
 }
 export interface Tracing {
     findIds(exchange: OpenExchange): TraceIds | undefined;
+    findTraceParent(exchange: OpenExchange): string | undefined;
 }
 export declare const tracingService: import("../../core/index.ts").ServiceToken<Tracing>;
 interface ApiMethods {
@@ -4508,6 +4519,28 @@ export declare const suggestions: import("../../core/plugin.ts").Plugin;
 // --- plugins/rest/write.d.ts
 export declare const restWrites: import("../../core/plugin.ts").Plugin;
 
+// --- plugins/services/api.d.ts
+export interface WebhookRequest {
+    readonly url: string;
+    readonly method?: "GET" | "POST";
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: string;
+    readonly timeoutMs: number;
+    readonly maxAnswerBytes?: number;
+    readonly signal?: AbortSignal;
+    readonly exchange?: OpenExchange | undefined;
+}
+export interface WebhookResponse {
+    readonly status: number;
+    readonly headers: IncomingHttpHeaders;
+    readonly text: string;
+}
+export interface WebhookClient {
+    send(request: WebhookRequest): Promise<WebhookResponse>;
+}
+export type WebhookFailure = "url" | "header" | "address" | "connection" | "timeout" | "size";
+export declare const webhookService: import("../../core/index.ts").ServiceToken<WebhookClient>;
+
 // --- plugins/services/auth-hook/index.d.ts
 export declare const authHook: import("../../../core/plugin.ts").Plugin;
 
@@ -4574,6 +4607,15 @@ export declare const eventSettings: readonly [
     import("../../../core/index.ts").Setting<number, "eventsRetention">
 ];
 interface ResolvedOptions extends ValuesOf<typeof eventSettings> {
+// --- plugins/services/webhook/index.d.ts
+export declare const webhooks: import("../../../core/plugin.ts").Plugin;
+
+// --- plugins/services/webhook/settings.d.ts
+export declare const webhookSettings: readonly [
+    import("../../../core/index.ts").Setting<readonly string[], "webhookAllowedHosts">,
+    import("../../../core/index.ts").Setting<number, "webhookMaxAnswerBytes">
+];
+interface ResolvedOptions extends ValuesOf<typeof webhookSettings> {
 }
 
 // --- plugins/shared/settings.d.ts
@@ -4819,6 +4861,8 @@ export interface PresetOptions extends RelApiOptions {
     readonly batchTimeout?: RelApiOptions["batchTimeout"];
     readonly softDeleteColumn?: RelApiOptions["softDeleteColumn"];
     readonly softDeleteRoles?: RelApiOptions["softDeleteRoles"];
+    readonly webhookAllowedHosts?: RelApiOptions["webhookAllowedHosts"];
+    readonly webhookMaxAnswerBytes?: RelApiOptions["webhookMaxAnswerBytes"];
     readonly explainEmpty?: RelApiOptions["explainEmpty"];
     readonly eventsInstall?: RelApiOptions["eventsInstall"];
     readonly eventsConcurrency?: RelApiOptions["eventsConcurrency"];

@@ -22,6 +22,8 @@ export interface TraceIds {
 export interface Tracing {
   /** Returns the ids of the request's span, or undefined without a span. */
   findIds(exchange: OpenExchange): TraceIds | undefined;
+  /** Returns the header `traceparent` for requests to other services, or undefined without a span. */
+  findTraceParent(exchange: OpenExchange): string | undefined;
 }
 
 /** The service by which other plugins find traces. The plugin `tracing` provides it if it is switched on. */

@@ -8,3 +8,4 @@ export {
   type RowEvent,
   type TableEventHandlers,
 } from "./events/index.ts";
+export { webhooks } from "./webhook/index.ts";

@@ -40,7 +40,13 @@ export const tracing = definePlugin({
       const found = spans.find(exchange)?.span.spanContext();
       return found !== undefined && api.isSpanContextValid(found) ? found : undefined;
     };
-    context.offer(tracingService, { findIds: findSpanContext });
+    context.offer(tracingService, {
+      findIds: findSpanContext,
+      findTraceParent: (exchange) => {
+        const found = findSpanContext(exchange);
+        return found && encodeTraceParent(found);
+      },
+    });
     context.addStep({
       name: "tracing",
       beforeAuthorize: (exchange): undefined => void spans.open(exchange),

@@ -1,15 +1,9 @@
 /** Asks a webhook for the session of each caller: `GET https://auth.example/hook`, with the headers of the request. */
-import {
-  definePlugin,
-  RelApiError,
-  requestCancelled,
-  type Credentials,
-  type PluginContext,
-  type Session,
-} from "../../../core/index.ts";
-import { describeFetchError, readLimitedText } from "../../shared/fetched.ts";
+import { definePlugin, RelApiError, type Credentials, type PluginContext, type Session } from "../../../core/index.ts";
 import { createSessionCache } from "../../shared/session-cache.ts";
 import { anonRole, corsAllowedOrigins, maxJsonDepth } from "../../shared/settings.ts";
+import type { WebhookResponse } from "../api.ts";
+import { createWebhookClient } from "../webhook/client.ts";
 import { readHookAnswer, type HookAnswer } from "./answer.ts";
 import {
   authHookBesideTokens,
@@ -40,7 +34,7 @@ export const authHook = definePlugin({
 
 const parseUrl = (text: string): URL => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // `fetch` accepts no credentials in a URL, and the caller's own `Authorization` has to be sent
+  // the client would send credentials of the URL instead of the caller's own `Authorization`
   if (url === undefined || url.username !== "" || url.password !== "") throw authHookUrlInvalid();
   return url;
 };
@@ -50,10 +44,8 @@ const parseUrl = (text: string): URL => {
 /** An answer consists of session variables, which are short. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-const createHookCaller = (
-  url: URL,
-  { options, logger }: PluginContext,
-): ((credentials: Credentials) => Promise<HookAnswer>) => {
+const createHookCaller = (url: URL, context: PluginContext): ((credentials: Credentials) => Promise<HookAnswer>) => {
+  const { options, logger } = context;
   const { authHookTimeout, authHookSendRequestBody: sendsRequestBody, corsAllowedOrigins, maxJsonDepth } = options;
   const buildRequest = createRequestBuilder({
     mode: options.authHookMode,
@@ -73,36 +65,33 @@ const createHookCaller = (
     logger.error(message, { url: safeUrl, reason });
   };
 
-  const fetchAnswer = async (request: RequestInit, signal: AbortSignal): Promise<string> => {
-    const response = await fetch(url, { ...request, redirect: "manual", signal });
-    if (response.status !== 200) {
-      void response.body?.cancel().catch(() => undefined); // the status decides
-      if (response.status === 401) throw callerRefused();
-      logProblem(FAILED, `status ${response.status}`);
-      throw hookAnswerInvalid();
-    }
-    const text = await readLimitedText(response, MAX_ANSWER_BYTES);
-    if (text !== undefined) return text;
-    logProblem(FAILED, `the answer is larger than ${MAX_ANSWER_BYTES} bytes`);
-    throw hookCallFailed();
-  };
+  // the operator has chosen the host, so it may have a private address
+  const client = createWebhookClient(context, { allowedHosts: ["*"], maxAnswerBytes: MAX_ANSWER_BYTES });
 
   return async (credentials) => {
     const request = await buildRequest(credentials);
     const controller = new AbortController();
-    const timeout = new Error(`no complete answer within ${authHookTimeout} s`);
-    const timer = setTimeout(() => controller.abort(timeout), authHookTimeout * 1000);
-    const forget = credentials.onDisconnect?.(() => controller.abort(requestCancelled()));
-    let text: string;
+    const forget = credentials.onDisconnect?.(() => controller.abort());
+    let response: WebhookResponse;
     try {
-      text = await fetchAnswer(request, controller.signal);
+      response = await client.send({
+        ...request,
+        url: url.href,
+        timeoutMs: authHookTimeout * 1000,
+        signal: controller.signal,
+      });
     } catch (error) {
-      if (error instanceof RelApiError) throw error;
-      logProblem(FAILED, describeFetchError(error));
+      if (controller.signal.aborted || !(error instanceof RelApiError)) throw error;
+      logProblem(FAILED, error.message);
       throw hookCallFailed();
     } finally {
-      clearTimeout(timer);
       forget?.();
+    }
+    const { status, text } = response;
+    if (status === 401) throw callerRefused();
+    if (status !== 200) {
+      logProblem(FAILED, `status ${status}`);
+      throw hookAnswerInvalid();
     }
     try {
       const answer = readHookAnswer(text, Date.now());

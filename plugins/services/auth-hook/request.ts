@@ -10,6 +10,8 @@ import {
   type JsonObject,
 } from "../../../core/index.ts";
 import { createCookiePolicy } from "../../shared/cookie-policy.ts";
+import type { WebhookRequest } from "../api.ts";
+import { buildForwardedHeaders } from "../webhook/forwarded-headers.ts";
 
 /** The settings that the requests depend on. */
 export interface HookRequestSettings {
@@ -19,7 +21,7 @@ export interface HookRequestSettings {
   readonly corsAllowedOrigins: readonly string[];
 }
 
-type BuildRequest = (credentials: Credentials) => Promise<RequestInit>;
+type BuildRequest = (credentials: Credentials) => Promise<Pick<WebhookRequest, "method" | "headers" | "body">>;
 
 /** Returns the function that builds requests. @rule X-HOOK-2 X-HOOK-3 X-HOOK-4 */
 export const createRequestBuilder = (settings: HookRequestSettings): BuildRequest => {
@@ -30,66 +32,16 @@ export const createRequestBuilder = (settings: HookRequestSettings): BuildReques
   };
   if (settings.mode === "get")
     return async (credentials) => ({
-      headers: { ...OWN_HEADERS, ...buildHeaders(credentials, listHeaders(credentials)) },
+      method: "GET",
+      headers: buildForwardedHeaders(credentials, listHeaders(credentials)),
     });
   return async (credentials) => {
     const headers = buildHeadersMember(credentials, listHeaders(credentials));
     const payload: Json = settings.sendsRequestBody
       ? { headers, request: await readGqlRequest(credentials, settings.maxJsonDepth) }
       : { headers };
-    return {
-      method: "POST",
-      headers: { ...OWN_HEADERS, "content-type": "application/json" },
-      body: writeJson(payload),
-    };
+    return { body: writeJson(payload) };
   };
-};
-
-const OWN_HEADERS = { accept: "application/json", "user-agent": "relapi" };
-
-/** Headers of a caller that the webhook does not receive in mode `get`: those that Hasura leaves out, and those of the
- *  connection itself. */
-const LEFT_OUT = new Set([
-  "accept",
-  "accept-datetime",
-  "accept-encoding",
-  "accept-language",
-  "cache-control",
-  "connection",
-  "content-length",
-  "content-md5",
-  "content-type",
-  "dnt",
-  "expect",
-  "host",
-  "keep-alive",
-  "origin",
-  "proxy-authorization",
-  "proxy-connection",
-  "referer",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-  "user-agent",
-]);
-
-/** Messages of a socket may name headers that HTTP cannot send, such as `a b` or one with a line break. */
-const isSendable = (name: string, value: string): boolean =>
-  /^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) && !/[^\t\x20-\x7e\x80-\xff]/.test(value);
-
-const buildHeaders = (
-  { isSocket }: Credentials,
-  sent: readonly (readonly [name: string, value: string])[],
-): Readonly<Record<string, string>> => {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of sent) {
-    if (LEFT_OUT.has(name) || name.startsWith("sec-websocket-")) continue;
-    // the values of a socket are decoded
-    const bytes = isSocket ? Buffer.from(value, "utf8").toString("latin1") : value;
-    if (isSendable(name, bytes)) headers[name] = bytes;
-  }
-  return headers;
 };
 
 /** Names are in the case in which the request has them, as Hasura sends them. */

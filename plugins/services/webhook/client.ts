@@ -1,0 +1,148 @@
+/** Sends requests to webhooks: a time limit for the complete answer, a limit on its bytes, and no redirects. */
+import {
+  Agent as HttpAgent,
+  request as requestHttp,
+  validateHeaderName,
+  validateHeaderValue,
+  type IncomingMessage,
+} from "node:http";
+import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import { RelApiError, requestCancelled, type PluginContext } from "../../../core/index.ts";
+import { tracingService } from "../../operations/api.ts";
+import type { WebhookClient, WebhookRequest } from "../api.ts";
+import { createAddressCheck } from "./addresses.ts";
+import {
+  webhookAnswerTooLarge,
+  webhookConnectionFailed,
+  webhookHeaderInvalid,
+  webhookTooSlow,
+  webhookUrlInvalid,
+} from "./errors.ts";
+
+/** Connections stay open for a shorter time than servers keep them, so that few requests meet a closed one. */
+const IDLE_MS = 4000;
+
+interface ClientOptions {
+  /** Hosts with private addresses to which the client may connect. With `*` it may connect to all hosts. */
+  readonly allowedHosts: readonly string[];
+  readonly maxAnswerBytes: number;
+}
+
+/** @throws RelApiError `preset` if an allowed host cannot be read @rule X-HTTP-1 … X-HTTP-6 */
+export const createWebhookClient = (
+  context: PluginContext,
+  { allowedHosts, maxAnswerBytes }: ClientOptions,
+): WebhookClient => {
+  const addresses = createAddressCheck(allowedHosts);
+  const agentOptions = { keepAlive: true, timeout: IDLE_MS, ...(addresses && { lookup: addresses.lookup }) };
+  const agents = { http: new HttpAgent(agentOptions), https: new HttpsAgent(agentOptions) };
+  context.onClose(() => {
+    agents.http.destroy();
+    agents.https.destroy();
+  });
+
+  const open = (url: URL, request: WebhookRequest, signal: AbortSignal): Promise<IncomingMessage> => {
+    const { method = "POST", body, exchange } = request;
+    const traceParent = exchange && context.use(tracingService)?.findTraceParent(exchange);
+    const options = {
+      method,
+      signal,
+      headers: {
+        accept: "application/json",
+        "user-agent": "relapi",
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...checkHeaders(request.headers ?? {}),
+        ...(traceParent === undefined ? {} : { traceparent: traceParent }),
+        ...(body === undefined ? {} : { "content-length": Buffer.byteLength(body) }),
+      },
+    };
+    const outgoing =
+      url.protocol === "https:"
+        ? requestHttps(url, { ...options, agent: agents.https })
+        : requestHttp(url, { ...options, agent: agents.http });
+    return new Promise((resolve, reject) => {
+      outgoing.on("response", resolve).on("error", reject);
+      // a server that switches protocols causes no other event
+      outgoing.on("close", () => reject(new Error("closed")));
+      outgoing.end(body);
+    });
+  };
+
+  return {
+    send: async (request) => {
+      const { timeoutMs, signal } = request;
+      const url = parseUrl(request.url);
+      addresses?.checkLiteral(url.hostname.replace(/^\[|\]$/g, ""));
+      const timeout = AbortSignal.timeout(timeoutMs);
+      try {
+        const response = await open(url, request, signal === undefined ? timeout : AbortSignal.any([timeout, signal]));
+        const text = await readText(response, request.maxAnswerBytes ?? maxAnswerBytes);
+        return { status: response.statusCode ?? 0, headers: response.headers, text };
+      } catch (error) {
+        if (error instanceof RelApiError) throw error;
+        if (signal?.aborted === true) throw signal.reason instanceof RelApiError ? signal.reason : requestCancelled();
+        if (timeout.aborted) throw webhookTooSlow(timeoutMs);
+        throw webhookConnectionFailed(describeFailure(error));
+      }
+    },
+  };
+};
+
+/** @throws RelApiError `webhook-failed` */
+const parseUrl = (text: string): URL => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) throw webhookUrlInvalid();
+  return url;
+};
+
+/** Headers by which HTTP delimits a message. The client sets them. */
+const FRAMING = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** @throws RelApiError `webhook-failed` for a header that HTTP cannot send @rule X-HTTP-1 */
+const checkHeaders = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
+  const checked: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    const lowerCase = name.toLowerCase();
+    if (FRAMING.has(lowerCase)) continue;
+    try {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    } catch {
+      throw webhookHeaderInvalid(name);
+    }
+    checked[lowerCase] = value;
+  }
+  return checked;
+};
+
+/** @throws RelApiError `webhook-failed` if the body of a successful answer is larger than the limit @rule X-HTTP-2 */
+const readText = async (response: IncomingMessage, maxBytes: number): Promise<string> => {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  // leaving the loop destroys the response
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes <= maxBytes) continue;
+    if (isSuccess(response)) throw webhookAnswerTooLarge(maxBytes);
+    break;
+  }
+  return Buffer.concat(chunks).toString("utf8", 0, Math.min(bytes, maxBytes));
+};
+
+const isSuccess = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 200 && statusCode < 300;
+
+/** Returns the code of the first failed connection: `ECONNREFUSED`. Messages of Node contain addresses. */
+const describeFailure = (error: unknown): string => {
+  const first = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
+  return (first as NodeJS.ErrnoException | undefined)?.code ?? "unknown reason";
+};

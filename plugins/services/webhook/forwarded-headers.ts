@@ -1,0 +1,48 @@
+/** Headers of the client that a webhook receives. */
+import type { Credentials } from "../../../core/index.ts";
+
+/** Headers of a caller that no webhook receives: those that Hasura leaves out, and those of the
+ *  connection itself. */
+const LEFT_OUT = new Set([
+  "accept",
+  "accept-datetime",
+  "accept-encoding",
+  "accept-language",
+  "cache-control",
+  "connection",
+  "content-length",
+  "content-md5",
+  "content-type",
+  "dnt",
+  "expect",
+  "host",
+  "keep-alive",
+  "origin",
+  "proxy-authorization",
+  "proxy-connection",
+  "referer",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "user-agent",
+]);
+
+/** Messages of a socket may name headers that HTTP cannot send, such as `a b` or one with a line break. */
+const isSendable = (name: string, value: string): boolean =>
+  /^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) && !/[^\t\x20-\x7e\x80-\xff]/.test(value);
+
+/** Returns the headers of a caller as headers of a request to a webhook, by lower-case name. @rule X-HOOK-2 */
+export const buildForwardedHeaders = (
+  { isSocket }: Pick<Credentials, "isSocket">,
+  sent: readonly (readonly [name: string, value: string])[],
+): Readonly<Record<string, string>> => {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of sent) {
+    if (LEFT_OUT.has(name) || name.startsWith("sec-websocket-")) continue;
+    // the values of a socket are decoded
+    const bytes = isSocket ? Buffer.from(value, "utf8").toString("latin1") : value;
+    if (isSendable(name, bytes)) headers[name] = bytes;
+  }
+  return headers;
+};

@@ -1,0 +1,37 @@
+/** Values of metadata that name environment variables: `{{BASE_URL}}/login`, `value_from_env: API_KEY`. */
+import { webhookVariableMissing } from "./errors.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const VARIABLE = /\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}/g; // `{{BASE_URL}}`
+
+/** Returns the value of an environment variable. @throws RelApiError `webhook-variable-missing` @rule X-HTTP-5 */
+export const readVariable = (name: string, environment: Environment = process.env): string => {
+  const value = environment[name];
+  if (value === undefined) throw webhookVariableMissing(name);
+  return value;
+};
+
+/** Replaces `{{NAME}}` by the value of the environment variable. @throws RelApiError `webhook-variable-missing`
+ *  @rule X-HTTP-5 */
+export const expandTemplate = (text: string, environment: Environment = process.env): string =>
+  text.replace(VARIABLE, (_, name: string) => readVariable(name, environment));
+
+/** A header of the metadata: its value, or the environment variable that contains it. */
+export interface HeaderTemplate {
+  readonly name: string;
+  readonly value?: string;
+  readonly value_from_env?: string;
+}
+
+/** Returns headers by name. @throws RelApiError `webhook-variable-missing` @rule X-HTTP-5 */
+export const expandHeaders = (
+  headers: readonly HeaderTemplate[],
+  environment: Environment = process.env,
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    headers.map(({ name, value = "", value_from_env: variable }) => [
+      name,
+      variable === undefined ? expandTemplate(value, environment) : readVariable(variable, environment),
+    ]),
+  );

@@ -1,0 +1,329 @@
+/** The client for webhooks, against real HTTP servers. */
+import { once } from "node:events";
+import { type ServerResponse } from "node:http";
+import { propagation, trace } from "@opentelemetry/api";
+import { BasicTracerProvider } from "@opentelemetry/sdk-trace-base";
+import { GraphQLString } from "graphql";
+import { beforeEach, describe, expect, test } from "vitest";
+import { compose, definePlugin, optionsFromEnvironment, RelApiError, type RelApiOptions } from "../../core/index.ts";
+import type { GqlFieldContext, GqlFields } from "../../plugins/graphql/api.ts";
+import { webhookService, type WebhookClient, type WebhookRequest } from "../../plugins/services/api.ts";
+import { plus } from "../../presets/index.ts";
+import { forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { adminSecret } from "../support/tokens.ts";
+import { until } from "../support/until.ts";
+import { json, startHook } from "./hook-server.ts";
+
+const hook = await startHook();
+const byName = hook.url.replace("127.0.0.1", "localhost");
+
+/** Starts an api whose plugin hands out the client, and whose field `call` calls the webhook for a request. */
+const start = async (options: StartOptions = {}): Promise<{ api: TestApi; client: WebhookClient }> => {
+  let use: (() => WebhookClient | undefined) | undefined;
+  const caller = definePlugin({
+    name: "caller",
+    requires: ["webhooks", "graphql-queries"],
+    apply: (hooks, context) => {
+      use = () => context.use(webhookService);
+      hooks.buildGqlField.tap("caller", (fields: GqlFields, { scope }: GqlFieldContext): GqlFields => {
+        if (scope !== "query_root") return fields;
+        return {
+          ...fields,
+          call: {
+            config: { type: GraphQLString },
+            toPlan: {
+              kind: "custom",
+              run: async ({ signal, exchange }) => {
+                const answer = await use?.()?.send({ ...request, signal, exchange });
+                return answer?.text ?? null;
+              },
+            },
+          },
+        };
+      });
+    },
+  });
+  const preset = (given: RelApiOptions) => compose(plus(given), caller);
+  const api = await startApi(forGraphql({ preset, ...options }));
+  const client = use?.();
+  if (client === undefined) throw new Error("no client");
+  return { api, client };
+};
+
+const request: WebhookRequest = { url: hook.url, body: '{"a":1}', timeoutMs: 60_000 };
+
+const { api, client } = await start({ webhookAllowedHosts: ["127.0.0.0/8", "::1"] });
+const on = { on: api.database };
+const { client: guarded } = await start(on);
+const { client: small } = await start({ ...on, webhookAllowedHosts: ["*"], webhookMaxAnswerBytes: 10 });
+
+beforeEach(() => {
+  hook.requests.length = 0;
+  hook.answer = json({ ok: true });
+});
+
+const failure = async (sent: Promise<unknown>): Promise<readonly unknown[]> => {
+  const error = await sent.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(RelApiError);
+  const { code, message, facts } = error as RelApiError; // the assertion has checked it
+  return [code, facts["reason"], message];
+};
+
+describe("the request", () => {
+  test("X-HTTP-1 is a POST of JSON with the given headers, and returns status, headers and body", async () => {
+    hook.answer = (response) => void response.writeHead(418, { "x-kind": "teapot" }).end("café");
+    const answer = await client.send({ ...request, headers: { "X-Key": "k", accept: "text/plain" } });
+    expect(answer).toMatchObject({ status: 418, headers: { "x-kind": "teapot" }, text: "café" });
+    expect(hook.requests).toMatchObject([
+      {
+        method: "POST",
+        url: "/hook?key=hook-secret",
+        body: '{"a":1}',
+        headers: { "x-key": "k", accept: "text/plain", "content-type": "application/json", "user-agent": "relapi" },
+      },
+    ]);
+  });
+
+  test("X-HTTP-1 a GET has no body", async () => {
+    await client.send({ url: hook.url, method: "GET", timeoutMs: 60_000 });
+    expect(hook.requests).toMatchObject([{ method: "GET", body: "" }]);
+    expect(hook.requests[0]?.headers["content-type"]).toBeUndefined();
+  });
+
+  test("X-HTTP-1 headers that delimit messages are left out", async () => {
+    await client.send({
+      ...request,
+      headers: { "Content-Length": "1", "transfer-encoding": "chunked", Connection: "close" },
+    });
+    expect(hook.requests).toMatchObject([{ body: '{"a":1}', headers: { "content-length": "7" } }]);
+  });
+
+  test.each([
+    ["a b", "c"],
+    ["x-break", "c\r\nx-other: d"],
+  ])("X-HTTP-1 the header %j cannot be sent", async (name, value) => {
+    expect(await failure(client.send({ ...request, headers: { [name]: value } }))).toEqual([
+      "webhook-failed",
+      "header",
+      `the header ${JSON.stringify(name)} of the webhook cannot be sent`,
+    ]);
+    expect(hook.requests).toEqual([]);
+  });
+
+  test.each(["", "/login", "file:///etc/passwd", "ftp://127.0.0.1/", "http://[::1", "javascript:alert(1)"])(
+    "X-HTTP-1 the URL %j is refused",
+    async (url) => {
+      expect(await failure(client.send({ ...request, url }))).toEqual([
+        "webhook-failed",
+        "url",
+        "the address of the webhook is not an http or https URL",
+      ]);
+    },
+  );
+
+  test("X-HTTP-3 the webhook gets the trace of the request", async () => {
+    trace.setGlobalTracerProvider(new BasicTracerProvider());
+    propagation.disable();
+    const { api: traced } = await start({ ...on, webhookAllowedHosts: ["*"], tracing: true, traceRatio: 1 });
+    const answer = await traced.post("/v1/graphql", { body: { query: "{ call }" } });
+    expect(answer.json()).toEqual({ data: { call: '{"ok":true}' } });
+    expect(hook.requests[0]?.headers["traceparent"]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/);
+    expect(answer.headers["traceparent"]).toBe(hook.requests[0]?.headers["traceparent"]);
+    await api.post("/v1/graphql", { body: { query: "{ call }" } });
+    expect(hook.requests[1]?.headers["traceparent"]).toBeUndefined();
+  });
+});
+
+describe("the limits", () => {
+  test("X-HTTP-2 an answer that does not begin in time fails", async () => {
+    hook.answer = () => undefined;
+    expect(await failure(client.send({ ...request, timeoutMs: 50 }))).toEqual([
+      "webhook-failed",
+      "timeout",
+      "the webhook gave no complete answer within 0.05 s",
+    ]);
+  });
+
+  test("X-HTTP-2 an answer that does not end in time fails, and its connection is closed", async () => {
+    let closed: Promise<unknown> | undefined;
+    hook.answer = (response) => {
+      closed = once(response, "close");
+      response.write("x");
+    };
+    expect((await failure(client.send({ ...request, timeoutMs: 500 }))).slice(0, 2)).toEqual([
+      "webhook-failed",
+      "timeout",
+    ]);
+    await closed;
+  });
+
+  test("X-HTTP-2 an endless answer is ended at the limit of its bytes", async () => {
+    let closed: Promise<unknown> | undefined;
+    hook.answer = (response) => {
+      closed = once(response, "close");
+      const more = (): void => void (response.destroyed || response.write("x".repeat(100_000), more));
+      more();
+    };
+    expect(await failure(client.send(request))).toEqual([
+      "webhook-failed",
+      "size",
+      "the answer of the webhook is larger than 10485760 bytes",
+    ]);
+    await closed;
+  });
+
+  test.each([
+    [200, 10, "x".repeat(10)],
+    [200, 11, "larger"],
+    [500, 11, "x".repeat(10)],
+  ])("X-HTTP-2 status %i with %i bytes, where 10 are allowed", async (status, bytes, expected) => {
+    hook.answer = (response) => void response.writeHead(status).end("x".repeat(bytes));
+    const text = await small.send(request).then(
+      (answer) => answer.text,
+      (error: unknown) => String(error),
+    );
+    expect(text).toContain(expected);
+  });
+
+  test("X-HTTP-2 a redirect is not followed", async () => {
+    hook.answer = (response) => void response.writeHead(307, { location: "/elsewhere" }).end();
+    expect((await client.send(request)).status).toBe(307);
+    expect(hook.requests).toHaveLength(1);
+  });
+
+  test("X-HTTP-2 an abort ends the request with the reason of the signal", async () => {
+    let held: ServerResponse | undefined;
+    hook.answer = (response) => void (held = response);
+    const controller = new AbortController();
+    const sent = failure(client.send({ ...request, signal: controller.signal }));
+    await until(() => held !== undefined, "the webhook is asked");
+    const closed = once(held as ServerResponse, "close"); // the condition has checked it
+    controller.abort(new RelApiError({ code: "enough", status: 400, message: "enough" }));
+    expect(await sent).toEqual(["enough", undefined, "enough"]);
+    await closed;
+  });
+
+  test("X-HTTP-2 a client that disconnects ends the request of its field", async () => {
+    let held: ServerResponse | undefined;
+    hook.answer = (response) => void (held = response);
+    const controller = new AbortController();
+    const asked = fetch(`${api.url}/v1/graphql`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-session-admin-secret": adminSecret },
+      body: '{"query":"{ call }"}',
+      signal: controller.signal,
+    }).catch(() => "aborted");
+    await until(() => held !== undefined, "the webhook is asked");
+    const closed = once(held as ServerResponse, "close"); // the condition has checked it
+    controller.abort();
+    await closed;
+    expect(await asked).toBe("aborted");
+  });
+
+  test("X-HTTP-2 a signal that was aborted before sends nothing", async () => {
+    expect((await failure(client.send({ ...request, signal: AbortSignal.abort() }))).slice(0, 1)).toEqual([
+      "request-cancelled",
+    ]);
+    expect(hook.requests).toEqual([]);
+  });
+});
+
+describe("private addresses", () => {
+  const PRIVATE = [
+    "127.0.0.1",
+    "127.9.9.9",
+    "2130706433", // 127.0.0.1 as a number
+    "0x7f.1",
+    "0.0.0.0",
+    "10.1.2.3",
+    "100.64.0.1",
+    "169.254.169.254", // metadata of clouds
+    "172.31.255.255",
+    "192.168.0.1",
+    "255.255.255.255",
+    "[::1]",
+    "[::]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:a9fe:a9fe]",
+    "[::127.0.0.1]",
+    "[64:ff9b::10.0.0.1]",
+    "[2002:7f00:1::]",
+    "[fe80::1]",
+    "[fd00::1]",
+    "LOCALHOST",
+  ];
+  test.each(PRIVATE)("X-HTTP-4 %s is refused", async (host) => {
+    expect(await failure(guarded.send({ ...request, url: `http://${host}:9/secret` }))).toEqual([
+      "webhook-failed",
+      "address",
+      "the webhook has a private address, which WEBHOOK_ALLOWED_HOSTS does not allow",
+    ]);
+  });
+
+  test("X-HTTP-4 a refused webhook gets no request, by address and by name", async () => {
+    for (const url of [hook.url, byName])
+      expect((await failure(guarded.send({ ...request, url }))).slice(0, 2)).toEqual(["webhook-failed", "address"]);
+    expect(hook.requests).toEqual([]);
+  });
+
+  test.each([
+    [["localhost"], true, false],
+    [["LocalHost"], true, false],
+    [["127.0.0.1"], true, true],
+    [["127.0.0.0/30"], true, true],
+    [["0.0.0.0/0", "::/0"], true, true],
+    [["*"], true, true],
+    [["10.0.0.0/8", "other"], false, false],
+  ])("X-HTTP-4 %j allows the name: %j, and the address: %j", async (webhookAllowedHosts, name, address) => {
+    const { client: allowing } = await start({ ...on, webhookAllowedHosts });
+    const isAllowed = (url: string): Promise<boolean> =>
+      allowing.send({ ...request, url }).then(
+        () => true,
+        () => false,
+      );
+    expect([await isAllowed(byName), await isAllowed(hook.url)]).toEqual([name, address]);
+  });
+
+  test.each(["http://orders", "10.0.0.0/33", "10.0.0.0/8/8", "::/129", "orders/8", "*.internal", "a b"])(
+    "X-HTTP-4 the allowed host %j is refused at the start",
+    async (item) => {
+      await expect(start({ ...on, webhookAllowedHosts: [item] })).rejects.toThrow(
+        `webhookAllowedHosts (WEBHOOK_ALLOWED_HOSTS) contains ${JSON.stringify(item)}`,
+      );
+    },
+  );
+
+  test("X-HTTP-4 the environment variable is a list", () => {
+    expect(optionsFromEnvironment(plus({}), { WEBHOOK_ALLOWED_HOSTS: "orders, 10.0.0.0/8" })).toEqual({
+      webhookAllowedHosts: ["orders", "10.0.0.0/8"],
+    });
+  });
+});
+
+describe("a connection that fails", () => {
+  test("X-HTTP-6 is an error without the URL", async () => {
+    hook.answer = (response) => void response.destroy();
+    expect(await failure(client.send(request))).toEqual([
+      "webhook-failed",
+      "connection",
+      "the connection to the webhook failed: ECONNRESET",
+    ]);
+  });
+
+  test("X-HTTP-6 a host that does not exist is an error", async () => {
+    expect(await failure(client.send({ ...request, url: "http://nowhere.invalid/?key=secret" }))).toEqual([
+      "webhook-failed",
+      "connection",
+      expect.stringMatching(/^the connection to the webhook failed: E[A-Z_]+$/),
+    ]);
+  });
+
+  test("X-HTTP-6 a server that switches protocols is an error", async () => {
+    hook.answer = (response) =>
+      void response.socket?.end("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n");
+    expect((await failure(client.send(request))).slice(0, 2)).toEqual(["webhook-failed", "connection"]);
+  });
+});
