@@ -33,6 +33,13 @@ export interface MetadataNative {
   readonly takenNames: { readonly roots: ReadonlySet<string>; readonly types: ReadonlySet<string> };
 }
 
+/** An unparsed event trigger of a table. `metadata-loader` puts the list into
+ *  `model.pluginFacts["metadata-event-triggers"]`. @experimental */
+export interface MetadataEventTrigger {
+  readonly table: QualifiedName;
+  readonly raw: Json;
+}
+
 /** An object of the metadata. @experimental */
 export interface MetadataObject {
   readonly type:
@@ -49,7 +56,8 @@ export interface MetadataObject {
     | "inherited_role"
     | "native_query"
     | "logical_model"
-    | "rest_endpoint";
+    | "rest_endpoint"
+    | "event_trigger";
   /** The table that contains the object, or the table or function itself. */
   readonly owner?: QualifiedName;
   /** The name of the object within the table, or the role of a permission. */

@@ -1,6 +1,6 @@
 /** Reads the metadata into one form for all versions: names and permissions by table, without looking anything up. */
 import { metadataVersionUnknown } from "./errors.ts";
-import type { MetadataNative, MetadataQueries } from "./api.ts";
+import type { MetadataEventTrigger, MetadataNative, MetadataQueries } from "./api.ts";
 import { readQueries } from "./queries.ts";
 import { isJsonObject, numberText, writeJson, type QualifiedName } from "../../core/index.ts";
 import {
@@ -32,6 +32,8 @@ export interface MetadataDocument {
   readonly queries: MetadataQueries;
   /** The unparsed native queries and logical models, for the plugin that handles them. */
   readonly native: Omit<MetadataNative, "takenNames">;
+  /** The unparsed event triggers, for the plugin that handles them. */
+  readonly eventTriggers: readonly MetadataEventTrigger[];
   /** The unparsed limits, for the plugins that handle them. */
   readonly limits: RawObject;
 }
@@ -144,9 +146,13 @@ export const readDocument = (loaded: Raw, note: LogIgnored, served: readonly str
   if (!isJsonObject(loaded)) note("not an object; ignored");
   const source = version === 3 ? findServedSource(readList(top["sources"]), note) : top;
   if (version === 3) logUnknownKeys(source, new Set([...SOURCE_KEYS, ...served]), "source: ", note);
+  const tables = readList(source["tables"]).flatMap((raw) => readTable(raw, note, served));
   return {
     customization: readObject(source["customization"]),
-    tables: readList(source["tables"]).flatMap((raw) => readTable(raw, note)),
+    tables,
+    eventTriggers: served.includes("event_triggers")
+      ? tables.flatMap(({ name, raw }) => readList(raw["event_triggers"]).map((one) => ({ table: name, raw: one })))
+      : [],
     functions: readList(source["functions"]).flatMap((raw) => {
       const name = readQualifiedName(isJsonObject(raw) ? (raw["function"] ?? null) : raw);
       if (name === undefined) {
@@ -186,14 +192,14 @@ const findServedSource = (sources: readonly Raw[], note: LogIgnored): RawObject 
   return readObject(served);
 };
 
-const readTable = (raw: Raw, note: LogIgnored): readonly TableDocument[] => {
+const readTable = (raw: Raw, note: LogIgnored, served: readonly string[]): readonly TableDocument[] => {
   const table = readObject(raw);
   const name = readQualifiedName(table["table"]);
   if (name === undefined) {
     note(`table entry without a name; ignored: ${writeJson(raw).slice(0, 100)}`);
     return [];
   }
-  logUnknownKeys(table, TABLE_KEYS, `table ${name.name}: `, note);
+  logUnknownKeys(table, new Set([...TABLE_KEYS, ...served]), `table ${name.name}: `, note);
   const configuration = readObject(table["configuration"]);
   logUnknownKeys(configuration, CONFIGURATION_KEYS, `table ${name.name}: configuration: `, note);
   return [{ name, raw: table, configuration }];

@@ -29,6 +29,8 @@ export interface EventTrigger {
   readonly table: QualifiedName;
   readonly operations: Readonly<Partial<Record<Operation, OperationColumns>>>;
   readonly retry: RetryRules;
+  /** An administrator may make events of a row without a change. */
+  readonly allowsManual: boolean;
   /** Delivers an event. The signal ends the attempt. @throws Error if the attempt failed without an answer */
   readonly deliver: (event: StoredEvent, signal: AbortSignal) => Promise<Delivery>;
 }

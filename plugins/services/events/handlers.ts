@@ -111,6 +111,7 @@ const readHandler = (
     table,
     operations: { [operation]: columns === undefined ? {} : { listened: columns } },
     retry: { ...DEFAULT_RULES, ...Object.fromEntries(Object.entries(rules).filter(([, rule]) => rule !== undefined)) },
+    allowsManual: true,
     deliver: async (event, signal) => {
       await handle(buildRowEvent(event, signal));
       return {};

@@ -1,16 +1,20 @@
 /** Delivers changes of rows to functions and webhooks: `eventHandlers({ "public.order": { insert: async ({ row }) => … } })`. */
-import { definePlugin, nameKey, type Model } from "../../../core/index.ts";
+import { definePlugin, nameKey, requireService, type Model } from "../../../core/index.ts";
+import type { MetadataEventTrigger, MetadataProblem } from "../../metadata/api.ts";
+import { webhookService } from "../api.ts";
 import { eventHandlersService } from "./handlers.ts";
 import type { EventTrigger } from "./event-trigger.ts";
 import { createEventRuntime, eventsService } from "./runtime.ts";
 import { eventSettings } from "./settings.ts";
 import { checkTriggers } from "./check.ts";
+import { readMetadataTriggers, type ReportProblem } from "./metadata-triggers.ts";
 
 export { eventHandlers } from "./handlers.ts";
 export type { EventHandler, EventHandlerOptions, RowEvent, TableEventHandlers } from "./handlers.ts";
 
 const NAME = "events";
 const PART = "event-triggers";
+const PROBLEMS = "metadata-problems";
 
 // only the tap below writes it
 const getTriggers = (model: Model): readonly EventTrigger[] =>
@@ -32,16 +36,28 @@ const markTables = (model: Model, triggers: readonly EventTrigger[]): Model => {
 export const events = definePlugin({
   name: NAME,
   settings: eventSettings,
-  requires: ["catalog-introspection", "session-settings"],
+  requires: ["catalog-introspection", "session-settings", "webhooks"],
   before: ["metadata"], // that tap reports the metadata problems
   apply: (hooks, context) => {
     const runtime = createEventRuntime(context);
     hooks.introspect.tapPromise(NAME, async (model, introspection) => {
-      const declared = context.use(eventHandlersService) ?? [];
-      const triggers = await checkTriggers(declared, introspection, ({ name }, reason) =>
-        introspection.warn(`event trigger ${name}: ${reason}; ignored`),
+      // only metadata plugins write these lists
+      const entries = (model.pluginFacts["metadata-event-triggers"] ?? []) as readonly MetadataEventTrigger[];
+      const problems = [...((model.pluginFacts[PROBLEMS] ?? []) as readonly MetadataProblem[])];
+      const reportMetadata: ReportProblem = (table, name, reason) => {
+        const text = `table ${table.name}: event trigger ${name}: ${reason}`;
+        introspection.warn(`metadata: ${text}; ignored`);
+        problems.push({ type: "event_trigger", owner: table, name, reason: text });
+      };
+      const ofMetadata = readMetadataTriggers(entries, () => requireService(context, webhookService), reportMetadata);
+      const ofHandlers = context.use(eventHandlersService) ?? [];
+      const triggers = await checkTriggers([...ofHandlers, ...ofMetadata], introspection, (trigger, reason) =>
+        ofHandlers.includes(trigger)
+          ? introspection.warn(`event trigger ${trigger.name}: ${reason}; ignored`)
+          : reportMetadata(trigger.table, trigger.name, reason),
       );
-      return { ...markTables(model, triggers), pluginFacts: { ...model.pluginFacts, [PART]: triggers } };
+      const pluginFacts = { ...model.pluginFacts, [PART]: triggers, [PROBLEMS]: problems };
+      return { ...markTables(model, triggers), pluginFacts };
     });
     context.onModel((model) => runtime.use(getTriggers(model)));
     context.onClose(runtime.close);

@@ -87,14 +87,16 @@ export const createEventStore = ({ query }: Pick<PluginContext, "query">): Event
       ${logAttempt(attempt)}`);
   },
   finishFailed: async (attempt, { retryCount, intervalSeconds }) => {
-    const count = value(String(retryCount), "int4");
+    const { retryAfterSeconds } = attempt.delivery;
+    // a receiver that says when to come again gets another attempt, as in Hasura
+    const isLast = sql`tries >= ${value(String(retryCount), "int4")} and ${value(String(retryAfterSeconds === undefined), "bool")}`;
     const [ended] = await query<{ readonly status: string }>(sql`
       with ended as (
         update relapi.event
         set tries = tries + 1, locked_until = null,
-          status = case when tries >= ${count} then 'dead' else 'pending' end,
-          ended_at = case when tries >= ${count} then pg_catalog.clock_timestamp() end,
-          next_try_at = pg_catalog.clock_timestamp() + ${seconds(attempt.delivery.retryAfterSeconds ?? intervalSeconds)}
+          status = case when ${isLast} then 'dead' else 'pending' end,
+          ended_at = case when ${isLast} then pg_catalog.clock_timestamp() end,
+          next_try_at = pg_catalog.clock_timestamp() + ${seconds(retryAfterSeconds ?? intervalSeconds)}
         where id = ${value(attempt.id, "uuid")} and status = 'pending'
         returning id, trigger_name, status, next_try_at
       ), logged as (${logAttempt(attempt)})
