@@ -1,6 +1,6 @@
 /** `relapi events install`, `remove` and `status`: the event triggers of the database. */
 import { presetError } from "../../core/index.ts";
-import { eventsService, type EventsService } from "../../plugins/services/events/runtime.ts";
+import { eventsService, type EventsService } from "../../plugins/services/api.ts";
 import type { EnvironmentSettings } from "../server/environment.ts";
 import { withApi } from "./open-api.ts";
 

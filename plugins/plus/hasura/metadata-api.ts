@@ -4,6 +4,7 @@
  */
 import { definePlugin } from "../../../core/index.ts";
 import { metadataSourceService } from "../../metadata/api.ts";
+import { eventsService } from "../../services/api.ts";
 import { createAdminSurface } from "./admin-surface.ts";
 import { createEditor } from "./editor.ts";
 import { answerRequest } from "./requests.ts";
@@ -27,7 +28,7 @@ export const metadataApi = definePlugin({
       createAdminSurface(context, {
         path: "/v1/metadata",
         kind: "metadata",
-        answer: (body, { encode }) => answerRequest(body, editor, encode),
+        answer: (body, { encode }) => answerRequest(body, editor, encode, () => context.use(eventsService)),
       }),
     );
   },

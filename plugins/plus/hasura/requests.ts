@@ -3,6 +3,7 @@ import { isJsonObject, RelApiError, numberText, type Json } from "../../../core/
 import { commands } from "./commands.ts";
 import { removeObject, readEntry, normalizeMetadata, type Arguments, type Entry } from "./document.ts";
 import type { Change, Editor } from "./editor.ts";
+import { createEventHandlers, type FindEvents } from "./event-commands.ts";
 import { missingKey, metadataError, wrongKind } from "./errors.ts";
 import { normalizeForExport } from "./normalize-export.ts";
 import { encodeProblem } from "./inconsistent-metadata.ts";
@@ -129,7 +130,12 @@ const groupByLeniency = (changes: readonly Change[]): readonly (readonly Change[
 };
 
 /** Runs a request and returns its response. @throws RelApiError */
-export const answerRequest = async (body: Json, editor: Editor, encode: (error: unknown) => Json): Promise<Json> => {
+export const answerRequest = async (
+  body: Json,
+  editor: Editor,
+  encode: (error: unknown) => Json,
+  findEvents: FindEvents,
+): Promise<Json> => {
   const describeConsistency = async (): Promise<Entry> => {
     const problems = editor.problems();
     const { document } = await editor.current();
@@ -161,6 +167,7 @@ export const answerRequest = async (body: Json, editor: Editor, encode: (error: 
         });
       return SUCCESS;
     },
+    ...createEventHandlers(findEvents),
     // the command line sends this request first
     get_catalog_state: async () => ({
       id: "00000000-0000-0000-0000-000000000000",

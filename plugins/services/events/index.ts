@@ -1,10 +1,10 @@
 /** Delivers changes of rows to functions and webhooks: `eventHandlers({ "public.order": { insert: async ({ row }) => … } })`. */
 import { definePlugin, nameKey, requireService, type Model } from "../../../core/index.ts";
 import type { MetadataEventTrigger, MetadataProblem } from "../../metadata/api.ts";
-import { webhookService } from "../api.ts";
+import { eventsService, webhookService } from "../api.ts";
 import { eventHandlersService } from "./handlers.ts";
 import type { EventTrigger } from "./event-trigger.ts";
-import { createEventRuntime, eventsService } from "./runtime.ts";
+import { createEventRuntime } from "./runtime.ts";
 import { eventSettings } from "./settings.ts";
 import { checkTriggers } from "./check.ts";
 import { readMetadataTriggers, type ReportProblem } from "./metadata-triggers.ts";

@@ -1,26 +1,10 @@
 /** Installs event triggers in the database, removes them, and reports their state. */
 import { ident, join, literal, RelApiError, sql, type PluginContext, type Sql } from "../../../core/index.ts";
+import type { EventCounts, TriggerStatus } from "../api.ts";
 import { databaseEmbedded, installRefused } from "./errors.ts";
 import type { EventTrigger } from "./event-trigger.ts";
 import { installQueue } from "./queue.ts";
 import { buildFingerprint, buildTableTriggers, EVENT_SCHEMA, type TableTrigger } from "./schema.ts";
-
-/** The state of one event trigger on its table. */
-export interface TriggerStatus {
-  readonly trigger: string;
-  /** The table with its schema. */
-  readonly table: string;
-  /** `changed`: the installed trigger has another definition. `unknown`: no handler and no metadata has the trigger. */
-  readonly state: "installed" | "missing" | "changed" | "unknown";
-}
-
-/** The number of events of one trigger. */
-export interface EventCounts {
-  readonly trigger: string;
-  readonly pending: number;
-  readonly delivered: number;
-  readonly dead: number;
-}
 
 interface InstalledTrigger {
   readonly schema: string;

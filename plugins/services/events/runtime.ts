@@ -1,30 +1,13 @@
 /** Runs events in a process: installs the triggers of each model, and delivers events until the api closes. */
-import { defineService, RelApiError, type PluginContext } from "../../../core/index.ts";
+import { RelApiError, type PluginContext } from "../../../core/index.ts";
+import type { EventsService } from "../api.ts";
+import { createEventLog } from "./event-log.ts";
 import { databaseEmbedded, notInstalled } from "./errors.ts";
 import type { EventTrigger } from "./event-trigger.ts";
-import {
-  installTriggers,
-  loadEventCounts,
-  loadTriggerStatus,
-  hasEventSchema,
-  removeTriggers,
-  type EventCounts,
-  type TriggerStatus,
-} from "./install.ts";
+import { installTriggers, loadEventCounts, loadTriggerStatus, hasEventSchema, removeTriggers } from "./install.ts";
 import { describeError, startQueue, type Queue } from "./queue.ts";
 import { createEventStore } from "./store.ts";
 import { createTask } from "./worker.ts";
-
-/** Installs event triggers, and reports their state, for the command line. @experimental */
-export interface EventsService {
-  /** Returns the number of triggers that it has installed, replaced or removed. @throws RelApiError `preset` */
-  install(): Promise<number>;
-  /** Returns the number of triggers that it has removed. */
-  remove(): Promise<number>;
-  loadStatus(): Promise<{ readonly triggers: readonly TriggerStatus[]; readonly events: readonly EventCounts[] }>;
-}
-
-export const eventsService = defineService<EventsService>("events");
 
 interface EventRuntime extends EventsService {
   /** Delivers events of these triggers. Earlier triggers that are missing end. */
@@ -151,6 +134,8 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
     },
     install: () => installTriggers(context, triggers),
     remove: () => removeTriggers(context),
+    findTrigger,
+    ...createEventLog(context, findTrigger),
     loadStatus,
     close: async () => {
       isClosed = true;
