@@ -540,6 +540,7 @@ export {
 // relapi/plugins/metadata/api
 export {
   /** @experimental */ MetadataEndpoint,
+  /** @experimental */ MetadataEventTrigger,
   /** @experimental */ MetadataLimits,
   /** @experimental */ MetadataNative,
   /** @experimental */ MetadataObject,
@@ -707,10 +708,17 @@ export {
 
 // relapi/plugins/services/api
 export {
+  /** @experimental */ EventCounts,
+  /** @experimental */ EventsService,
+  /** @experimental */ ListWindow,
+  /** @experimental */ LoggedAttempt,
+  /** @experimental */ LoggedEvent,
+  /** @experimental */ TriggerStatus,
   WebhookClient,
   WebhookFailure,
   WebhookRequest,
   WebhookResponse,
+  /** @experimental */ eventsService,
   webhookService,
 };
 
@@ -3988,8 +3996,12 @@ export interface MetadataNative {
         readonly types: ReadonlySet<string>;
     };
 }
+export interface MetadataEventTrigger {
+    readonly table: QualifiedName;
+    readonly raw: Json;
+}
 export interface MetadataObject {
-    readonly type: "table" | "enum_table" | "object_relation" | "array_relation" | "computed_field" | "select_permission" | "insert_permission" | "update_permission" | "delete_permission" | "function" | "inherited_role" | "native_query" | "logical_model" | "rest_endpoint";
+    readonly type: "table" | "enum_table" | "object_relation" | "array_relation" | "computed_field" | "select_permission" | "insert_permission" | "update_permission" | "delete_permission" | "function" | "inherited_role" | "native_query" | "logical_model" | "rest_endpoint" | "event_trigger";
     readonly owner?: QualifiedName;
     readonly name?: string;
 }
@@ -4540,6 +4552,58 @@ export interface WebhookClient {
 }
 export type WebhookFailure = "url" | "header" | "address" | "connection" | "timeout" | "size";
 export declare const webhookService: import("../../core/index.ts").ServiceToken<WebhookClient>;
+export interface TriggerStatus {
+    readonly trigger: string;
+    readonly table: string;
+    readonly state: "installed" | "missing" | "changed" | "unknown";
+}
+export interface EventCounts {
+    readonly trigger: string;
+    readonly pending: number;
+    readonly delivered: number;
+    readonly dead: number;
+}
+export interface ListWindow {
+    readonly limit: number;
+    readonly offset: number;
+}
+export interface LoggedEvent {
+    readonly id: string;
+    readonly table: QualifiedName;
+    readonly operation: string;
+    readonly old: Json;
+    readonly new: Json;
+    readonly session: Json;
+    readonly createdAt: Date;
+    readonly status: "pending" | "delivered" | "dead";
+    readonly tries: number;
+    readonly nextTryAt: Date;
+    readonly isLocked: boolean;
+}
+export interface LoggedAttempt {
+    readonly id: string;
+    readonly eventId: string;
+    readonly startedAt: Date;
+    readonly status: number | null;
+    readonly response: string | null;
+    readonly error: string | null;
+}
+export interface EventsService {
+    install(): Promise<number>;
+    remove(): Promise<number>;
+    loadStatus(): Promise<{
+        readonly triggers: readonly TriggerStatus[];
+        readonly events: readonly EventCounts[];
+    }>;
+    findTrigger(name: string): {
+        readonly allowsManual: boolean;
+    } | undefined;
+    invoke(trigger: string, row: string): Promise<string>;
+    redeliver(id: string): Promise<boolean>;
+    loadEvents(trigger: string, window: ListWindow, status?: "pending" | "ended"): Promise<readonly LoggedEvent[]>;
+    loadAttempts(trigger: string, window: ListWindow): Promise<readonly LoggedAttempt[]>;
+}
+export declare const eventsService: import("../../core/index.ts").ServiceToken<EventsService>;
 
 // --- plugins/services/auth-hook/index.d.ts
 export declare const authHook: import("../../../core/plugin.ts").Plugin;
@@ -4607,6 +4671,8 @@ export declare const eventSettings: readonly [
     import("../../../core/index.ts").Setting<number, "eventsRetention">
 ];
 interface ResolvedOptions extends ValuesOf<typeof eventSettings> {
+}
+
 // --- plugins/services/webhook/index.d.ts
 export declare const webhooks: import("../../../core/plugin.ts").Plugin;
 

@@ -74,7 +74,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       return event?.status === status && event.tries === tries;
     }, `the event of ${name} is ${status} after ${tries} attempts`);
 
-  test("X-EVT-13 X-EVT-15 a webhook receives the change with the body and the headers of Hasura", async () => {
+  test("X-EVT-13 X-EVT-13b X-EVT-15 a webhook receives the change with the body and the headers of Hasura", async () => {
     const definition = {
       insert: { columns: ["id", "price"] },
       update: { columns: ["item"], payload: ["item"] },
@@ -253,7 +253,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       expect(event?.wait).toBeLessThanOrEqual(600);
     });
 
-    test("X-EVT-16 a redirect is not followed", async () => {
+    test("X-EVT-13a X-EVT-16 a redirect is not followed", async () => {
       hook.answer = (response) => void response.writeHead(302, { location: `${hook.url}&followed` }).end();
       onTestFinished(() => void (hook.answer = json({})));
       await start("moved_hook", [trigger("moved")]);

@@ -7,18 +7,21 @@ import type { EventTrigger } from "./event-trigger.ts";
 import { createEventRuntime } from "./runtime.ts";
 import { eventSettings } from "./settings.ts";
 import { checkTriggers } from "./check.ts";
-import { readMetadataTriggers, type ReportProblem } from "./metadata-triggers.ts";
+import { listNames, readMetadataTriggers, type ReportProblem } from "./metadata-triggers.ts";
 
 export { eventHandlers } from "./handlers.ts";
 export type { EventHandler, EventHandlerOptions, RowEvent, TableEventHandlers } from "./handlers.ts";
 
 const NAME = "events";
 const PART = "event-triggers";
+const NAMES = "event-trigger-names";
 const PROBLEMS = "metadata-problems";
 
 // only the tap below writes it
 const getTriggers = (model: Model): readonly EventTrigger[] =>
   (model.pluginFacts[PART] ?? []) as readonly EventTrigger[];
+
+const getNames = (model: Model): ReadonlySet<string> => model.pluginFacts[NAMES] as ReadonlySet<string>;
 
 /** Makes writes to tables with event triggers count as user code, which reads the session variables, also before the
  *  triggers are installed. */
@@ -32,7 +35,7 @@ const markTables = (model: Model, triggers: readonly EventTrigger[]): Model => {
   return { ...model, relations };
 };
 
-/** Records changes of rows as events, and delivers them. @rule X-EVT-1 … X-EVT-12 */
+/** Records changes of rows as events, and delivers them. @rule X-EVT-1 … X-EVT-18 */
 export const events = definePlugin({
   name: NAME,
   settings: eventSettings,
@@ -56,10 +59,11 @@ export const events = definePlugin({
           ? introspection.warn(`event trigger ${trigger.name}: ${reason}; ignored`)
           : reportMetadata(trigger.table, trigger.name, reason),
       );
-      const pluginFacts = { ...model.pluginFacts, [PART]: triggers, [PROBLEMS]: problems };
+      const names = new Set([...ofHandlers.map(({ name }) => name), ...listNames(entries)]);
+      const pluginFacts = { ...model.pluginFacts, [PART]: triggers, [NAMES]: names, [PROBLEMS]: problems };
       return { ...markTables(model, triggers), pluginFacts };
     });
-    context.onModel((model) => runtime.use(getTriggers(model)));
+    context.onModel((model) => runtime.use(getTriggers(model), getNames(model)));
     context.onClose(runtime.close);
     context.offer(eventsService, runtime);
   },

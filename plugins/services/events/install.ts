@@ -41,6 +41,9 @@ const SCHEMA_FINGERPRINT = buildFingerprint(EVENT_SCHEMA);
 /** Processes that start at the same time install one after another. */
 const LOCK = sql`select pg_catalog.pg_advisory_xact_lock(${literal("7310305118327")}::int8)`;
 
+/** A trigger waits for the transactions of its table, and later ones wait for the trigger. */
+const LOCK_LIMIT = sql`set local lock_timeout = '5s'`;
+
 type Database = Pick<PluginContext, "query" | "script" | "logger" | "findDatabaseUrl">;
 
 const isSame = (one: TableTrigger, other: InstalledTrigger): boolean =>
@@ -60,7 +63,7 @@ const compileTrigger = ({ name, schema, table, definition, fingerprint }: TableT
 /** Runs statements of the installation. @throws RelApiError `preset` if the role has not the rights */
 const runInstallation = async ({ script }: Database, statements: readonly Sql[]): Promise<void> => {
   try {
-    await script(join([LOCK, ...statements], ";\n"), { access: "read write" });
+    await script(join([LOCK_LIMIT, LOCK, ...statements], ";\n"), { access: "read write" });
   } catch (error) {
     throw convertRefusal(error);
   }
@@ -111,9 +114,11 @@ const installEventQueue = async (database: Database): Promise<void> => {
 const compileDrop = ({ name, schema, table }: InstalledTrigger): Sql =>
   sql`drop trigger if exists ${ident(name)} on ${ident(schema, table)}`;
 
-/** Removes all event triggers from their tables. Events stay. Returns the number of triggers. @rule X-EVT-3 */
-export const removeTriggers = async (database: Database): Promise<number> => {
-  const installed = await database.query<InstalledTrigger>(INSTALLED_TRIGGERS);
+/** Removes the event triggers of these names, or all of them, from their tables. Events stay. Returns the number of
+ *  triggers. @rule X-EVT-3 */
+export const removeTriggers = async (database: Database, names?: ReadonlySet<string>): Promise<number> => {
+  const all = await database.query<InstalledTrigger>(INSTALLED_TRIGGERS);
+  const installed = all.filter(({ event }) => names?.has(event) ?? true);
   if (installed.length > 0) await runInstallation(database, installed.map(compileDrop));
   return installed.length;
 };

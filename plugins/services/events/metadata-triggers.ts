@@ -17,7 +17,17 @@ import { deliverToWebhook } from "./webhook-delivery.ts";
 /** Reports an event trigger that is ignored. */
 export type ReportProblem = (table: QualifiedName, name: string, reason: string) => void;
 
-/** Returns the triggers that can be read, and reports each other one. @rule X-EVT-13 X-EVT-14 */
+const readName = (raw: Json): string => {
+  const name = isJsonObject(raw) ? raw["name"] : undefined;
+  return typeof name === "string" ? name : "";
+};
+
+/** Returns the names of all triggers, with those that cannot be read. */
+export const listNames = (entries: readonly MetadataEventTrigger[]): readonly string[] =>
+  entries.map(({ raw }) => readName(raw));
+
+/** Returns the triggers that can be read, and reports each other one. @rule X-EVT-13 X-EVT-13a X-EVT-13b
+ *  X-EVT-14 */
 export const readMetadataTriggers = (
   entries: readonly MetadataEventTrigger[],
   getClient: () => WebhookClient,
@@ -25,7 +35,7 @@ export const readMetadataTriggers = (
 ): readonly EventTrigger[] =>
   entries.flatMap(({ table, raw }) => {
     const object = isJsonObject(raw) ? raw : {};
-    const name = typeof object["name"] === "string" ? object["name"] : "";
+    const name = readName(raw);
     try {
       return [readTrigger(table, name, object, getClient)];
     } catch (error) {
@@ -114,7 +124,7 @@ const readColumns = (isUpdate: boolean, raw: JsonObject, operation: string): Ope
   return shown === undefined ? {} : { payload: shown };
 };
 
-/** Returns undefined for `*`, which stands for all columns. */
+/** Returns undefined for `*`, which means all columns. */
 const readColumnList = (raw: Json | undefined, location: string): readonly string[] | undefined => {
   if (raw === undefined || raw === null || raw === "*") return undefined;
   if (!Array.isArray(raw) || !raw.every((column): column is string => typeof column === "string"))

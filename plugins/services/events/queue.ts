@@ -62,6 +62,7 @@ export const startQueue = async (options: QueueOptions): Promise<Queue> => {
     concurrency,
     maxPoolSize: concurrency + 1, // one connection listens
     noHandleSignals: true,
+    noPreparedStatements: true, // a pooler may give each statement another backend
     parsedCronItems: worker.parseCronItems([]),
     pollInterval: POLL_MS,
     gracefulShutdownAbortTimeout: graceMs,

@@ -1,4 +1,5 @@
 /** Runs events in a process: installs the triggers of each model, and delivers events until the api closes. */
+import { setTimeout as pause } from "node:timers/promises";
 import { RelApiError, type PluginContext } from "../../../core/index.ts";
 import type { EventsService } from "../api.ts";
 import { createEventLog } from "./event-log.ts";
@@ -10,8 +11,8 @@ import { createEventStore } from "./store.ts";
 import { createTask } from "./worker.ts";
 
 interface EventRuntime extends EventsService {
-  /** Delivers events of these triggers. Earlier triggers that are missing end. */
-  use(triggers: readonly EventTrigger[]): void;
+  /** Delivers events of these triggers. Removes the triggers of earlier names that are not in `names`. */
+  use(triggers: readonly EventTrigger[], names: ReadonlySet<string>): void;
   close(): Promise<void>;
 }
 
@@ -19,6 +20,8 @@ interface EventRuntime extends EventsService {
 const SWEEP_MS = 10_000;
 const CLEAN_MS = 600_000;
 const RESTART_MS = 2000;
+/** The time after `SHUTDOWN_GRACE` in which the queue gives its jobs back. */
+const STOP_MS = 2000;
 
 /** A mistake of the installation needs a person. Any other reason may pass. */
 const isFinal = (error: unknown): boolean => error instanceof RelApiError && error.code === "preset";
@@ -30,6 +33,11 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
   let triggers: readonly EventTrigger[] = [];
   let queue: Queue | undefined;
   let isClosed = false;
+  let loggedReason: string | undefined;
+  /** The names of the last model, with those of triggers that are ignored. */
+  let declared: ReadonlySet<string> = new Set();
+  /** Triggers that an earlier model of the process declared. */
+  const removed = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   const intervals: NodeJS.Timeout[] = [];
   /** Models arrive while an earlier one is installed. */
@@ -41,7 +49,9 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
   const reportProblem = (error: unknown): void => {
     const reason = describeError(error);
     troubles.set("events", reason);
-    logger.error("event triggers do not work", { reason });
+    // each further attempt may fail for the same reason
+    if (reason !== loggedReason) logger.error("event triggers do not work", { reason });
+    loggedReason = reason;
   };
 
   const reportIfFinal = (error: unknown): void => {
@@ -55,7 +65,9 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
 
   const install = async (): Promise<void> => {
     if (options.eventsInstall) {
-      const count = await installTriggers(context, triggers);
+      if (removed.size > 0) await removeTriggers(context, removed);
+      removed.clear();
+      const count = triggers.length === 0 ? 0 : await installTriggers(context, triggers);
       if (count === 0) return;
       logger.info("event triggers are installed", { count });
       context.requestReload(); // writes to the tables run the triggers now
@@ -104,11 +116,12 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
     await queue?.stop();
     queue = undefined;
     const hasWork = options.eventsInstall || options.eventsConcurrency > 0;
-    if (isClosed || triggers.length === 0 || !hasWork) return;
+    if (isClosed || (triggers.length === 0 && removed.size === 0) || !hasWork) return;
     troubles.set("events", undefined);
     try {
       await install().catch(reportIfFinal); // the triggers that are installed work
-      if (options.eventsConcurrency > 0 && (await hasEventSchema(context))) await startWorkers();
+      const delivers = options.eventsConcurrency > 0 && triggers.length > 0;
+      if (delivers && (await hasEventSchema(context))) await startWorkers();
     } catch (error) {
       reportProblem(error);
       if (!isFinal(error)) restartLater();
@@ -126,7 +139,10 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
   });
 
   return {
-    use: (next) => {
+    use: (next, names) => {
+      for (const name of names) removed.delete(name);
+      for (const name of declared) if (!names.has(name)) removed.add(name);
+      declared = names;
       // functions have no text, and a task finds its trigger when it runs
       const isSame = JSON.stringify(next) === JSON.stringify(triggers);
       triggers = next;
@@ -141,8 +157,9 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
       isClosed = true;
       clearTimeout(timer);
       for (const interval of intervals) clearInterval(interval);
-      await last;
-      await queue?.stop();
+      // a statement that waits for a lock, or a lost server, must not keep the process
+      const limit = pause(options.shutdownGrace * 1000 + STOP_MS, undefined, { ref: false });
+      await Promise.race([last.then(() => queue?.stop()), limit]);
     },
   };
 };
