@@ -91,6 +91,8 @@ const TABLE_KEYS: ReadonlySet<string> = new Set([
   "apollo_federation_config",
   "comment",
 ]);
+/** The keys of tables that plugins may handle. Their other keys belong to the whole metadata or to a source. */
+const SERVED_TABLE_KEYS: readonly string[] = ["event_triggers"];
 const CONFIGURATION_KEYS: ReadonlySet<string> = new Set([
   "custom_name",
   "comment",
@@ -142,10 +144,11 @@ export const readDocument = (loaded: Raw, note: LogIgnored, served: readonly str
   const rawVersion = top["version"] ?? (top["sources"] === undefined ? 2 : 3);
   const version = Number(numberText(rawVersion) ?? rawVersion);
   if (version !== 2 && version !== 3) throw metadataVersionUnknown(numberText(rawVersion) ?? String(rawVersion));
-  logUnknownKeys(top, new Set([...TOP_KEYS, ...served]), "", note);
+  const servedAbove = served.filter((key) => !SERVED_TABLE_KEYS.includes(key));
+  logUnknownKeys(top, new Set([...TOP_KEYS, ...servedAbove]), "", note);
   if (!isJsonObject(loaded)) note("not an object; ignored");
   const source = version === 3 ? findServedSource(readList(top["sources"]), note) : top;
-  if (version === 3) logUnknownKeys(source, new Set([...SOURCE_KEYS, ...served]), "source: ", note);
+  if (version === 3) logUnknownKeys(source, new Set([...SOURCE_KEYS, ...servedAbove]), "source: ", note);
   const tables = readList(source["tables"]).flatMap((raw) => readTable(raw, note, served));
   return {
     customization: readObject(source["customization"]),
@@ -199,7 +202,8 @@ const readTable = (raw: Raw, note: LogIgnored, served: readonly string[]): reado
     note(`table entry without a name; ignored: ${writeJson(raw).slice(0, 100)}`);
     return [];
   }
-  logUnknownKeys(table, new Set([...TABLE_KEYS, ...served]), `table ${name.name}: `, note);
+  const servedHere = SERVED_TABLE_KEYS.filter((key) => served.includes(key));
+  logUnknownKeys(table, new Set([...TABLE_KEYS, ...servedHere]), `table ${name.name}: `, note);
   const configuration = readObject(table["configuration"]);
   logUnknownKeys(configuration, CONFIGURATION_KEYS, `table ${name.name}: configuration: `, note);
   return [{ name, raw: table, configuration }];

@@ -450,6 +450,17 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await until(() => received.length === 1, "the event arrived");
     });
 
+    test("X-EVT-9 a connection string with several hosts leads the queue to the one that answers", async () => {
+      await createTable("hosted");
+      const received: RowEvent[] = [];
+      const databaseUrl = (database.options.databaseUrl ?? "").replace(/@([^/]+)\//, "@127.0.0.1:1,$1/");
+      const on = { ...database, options: { databaseUrl } };
+      await start({ "public.hosted": { insert: (event) => void received.push(event) } }, { on } as RelApiOptions);
+      await untilInstalled("hosted");
+      await database.query("insert into public.hosted (item) values ('a')");
+      await until(() => received.length === 1, "the insert arrived");
+    });
+
     test("X-EVT-10 an event whose process was killed during its attempt is delivered again with the same id", async () => {
       await createTable("killed");
       const child = spawn(process.execPath, ["dist/test/services/event-server.js"], {

@@ -1,4 +1,4 @@
-/** What administrators read and repeat: events, their attempts, and events without a change. */
+/** Lists events and attempts for administrators, and makes or repeats events. */
 import { parseJson, sql, value, type Json, type PluginContext, type Sql } from "../../../core/index.ts";
 import type { EventsService, ListWindow, LoggedAttempt, LoggedEvent } from "../api.ts";
 import type { EventTrigger } from "./event-trigger.ts";

@@ -32,6 +32,8 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
   const store = createEventStore(context);
   let triggers: readonly EventTrigger[] = [];
   let queue: Queue | undefined;
+  /** The triggers whose jobs the queue takes. */
+  let queueNames = "";
   let isClosed = false;
   let loggedReason: string | undefined;
   /** The names of the last model, with those of triggers that are ignored. */
@@ -105,6 +107,17 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
     }
   };
 
+  /** Starts the queue again if other triggers have jobs now. */
+  const restartQueue = async (): Promise<void> => {
+    const names = triggers.map(({ name }) => name).join("\n");
+    if (queue !== undefined && names === queueNames) return;
+    await queue?.stop();
+    queue = undefined;
+    queueNames = names;
+    const delivers = options.eventsConcurrency > 0 && triggers.length > 0 && !isClosed;
+    if (delivers && (await hasEventSchema(context))) await startWorkers();
+  };
+
   const restartLater = (): void => {
     if (isClosed) return;
     timer = setTimeout(() => void enqueue(restart), RESTART_MS);
@@ -113,15 +126,12 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
 
   const restart = async (): Promise<void> => {
     clearTimeout(timer);
-    await queue?.stop();
-    queue = undefined;
     const hasWork = options.eventsInstall || options.eventsConcurrency > 0;
-    if (isClosed || (triggers.length === 0 && removed.size === 0) || !hasWork) return;
+    if (isClosed || !hasWork) return;
     troubles.set("events", undefined);
     try {
       await install().catch(reportIfFinal); // the triggers that are installed work
-      const delivers = options.eventsConcurrency > 0 && triggers.length > 0;
-      if (delivers && (await hasEventSchema(context))) await startWorkers();
+      await restartQueue();
     } catch (error) {
       reportProblem(error);
       if (!isFinal(error)) restartLater();
@@ -141,12 +151,12 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
   return {
     use: (next, names) => {
       for (const name of names) removed.delete(name);
-      for (const name of declared) if (!names.has(name)) removed.add(name);
+      if (options.eventsInstall) for (const name of declared) if (!names.has(name)) removed.add(name);
       declared = names;
       // functions have no text, and a task finds its trigger when it runs
       const isSame = JSON.stringify(next) === JSON.stringify(triggers);
       triggers = next;
-      if (!isSame) void enqueue(restart);
+      if (!isSame || removed.size > 0) void enqueue(restart);
     },
     install: () => installTriggers(context, triggers),
     remove: () => removeTriggers(context),

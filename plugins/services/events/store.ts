@@ -131,11 +131,17 @@ export const createEventStore = ({ query }: Pick<PluginContext, "query">): Event
       limit ${value(String(MAX_EVENTS_PER_SWEEP), "int8")}`);
   },
   clean: async (hours) => {
-    await query(sql`
-      delete from relapi.event where id in (
-        select id from relapi.event
-        where status = 'delivered' and ended_at < pg_catalog.clock_timestamp() - ${seconds(hours * 3600)}
-        limit ${value(String(MAX_EVENTS_PER_CLEANING), "int8")}
-      )`);
+    const remove = sql`
+      with gone as (
+        delete from relapi.event where id in (
+          select id from relapi.event
+          where status = 'delivered' and ended_at < pg_catalog.clock_timestamp() - ${seconds(hours * 3600)}
+          limit ${value(String(MAX_EVENTS_PER_CLEANING), "int8")}
+        )
+        returning id
+      )
+      select count(*)::int as count from gone`;
+    let count = MAX_EVENTS_PER_CLEANING;
+    while (count === MAX_EVENTS_PER_CLEANING) count = (await query<{ readonly count: number }>(remove))[0]?.count ?? 0;
   },
 });
