@@ -122,6 +122,7 @@ const MEASURED = ["../plugins/database/index.ts", "../plugins/operations/index.t
 const tests = [
   imports(["test/*/*.ts"], product("../")),
   imports(["test/*/*/*.ts"], product("../../")),
+  imports(["test/services/*.ts"], product("../", "../plugins/services/index.ts", "cli/run.ts")),
   imports(["test/{bench,support}/*.ts"], product("../", ...MEASURED)),
   imports(["test/services/*.ts"], product("../", "../plugins/services/index.ts")), // its plugins with arguments
   imports(["test/support/*/*.ts"], product("../../", ...MEASURED)),

@@ -441,6 +441,10 @@ export interface PluginContext {
   /** Opens a connection outside the pool that accepts commands of the replication protocol. @throws RelApiError if the
    *  database has no replication, or cannot be reached @rule X-REP-1 */
   openReplication(): Promise<ReplicationConnection>;
+  /** Returns a connection string of the primary server, with one host, for a library that opens its own connections. The
+   *  text contains the password. Undefined for an embedded database. @throws RelApiError `connection-failed`
+   *  @experimental */
+  findDatabaseUrl(): Promise<string | undefined>;
   addSurface(surface: Surface): void;
   /** Adds a pipeline step around each request. @rule X-STEP-1 */
   addStep(step: RequestStep): void;

@@ -214,6 +214,7 @@ export const relApi = (preset: Preset): RelApi => {
     listen: connector.listen,
     watchUnread: sendBacklog.watch,
     openReplication: connector.openReplication,
+    findDatabaseUrl: connector.findDatabaseUrl,
     addSurface: (plugin, surface) => {
       surfaces.push(Object.create(surface, { plugin: { value: plugin } })); // its properties may change later
     },

@@ -21,7 +21,7 @@ import {
   softDelete,
   whyEmpty,
 } from "../plugins/plus/index.ts";
-import { remoteSchemaFields, webhooks } from "../plugins/services/index.ts";
+import { events, remoteSchemaFields, webhooks } from "../plugins/services/index.ts";
 import { fullCompat } from "./full-compat.ts";
 import type { PresetOptions } from "./options.ts";
 
@@ -51,6 +51,7 @@ const features: readonly Plugin[] = [
   softDelete,
   webhooks,
   whyEmpty,
+  events,
 ];
 
 /** Composes `fullCompat` with features that neither PostgREST nor Hasura has: docs/reference/plus.md. */

@@ -40,6 +40,13 @@ export interface MetadataRemoteSchemas {
   readonly inheritedRoles: readonly { readonly role: string; readonly parents: readonly string[] }[];
 }
 
+/** An unparsed event trigger of a table. `metadata-loader` puts the list into
+ *  `model.pluginFacts["metadata-event-triggers"]`. @experimental */
+export interface MetadataEventTrigger {
+  readonly table: QualifiedName;
+  readonly raw: Json;
+}
+
 /** An object of the metadata. @experimental */
 export interface MetadataObject {
   readonly type:
@@ -57,6 +64,7 @@ export interface MetadataObject {
     | "native_query"
     | "logical_model"
     | "rest_endpoint"
+    | "event_trigger"
     | "remote_schema"
     | "remote_schema_permission";
   /** The table that contains the object, or the table or function itself. */

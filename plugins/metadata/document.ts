@@ -1,6 +1,6 @@
 /** Reads the metadata into one form for all versions: names and permissions by table, without looking anything up. */
 import { metadataVersionUnknown } from "./errors.ts";
-import type { MetadataNative, MetadataQueries } from "./api.ts";
+import type { MetadataEventTrigger, MetadataNative, MetadataQueries } from "./api.ts";
 import { readQueries } from "./queries.ts";
 import { isJsonObject, numberText, writeJson, type QualifiedName } from "../../core/index.ts";
 import {
@@ -34,6 +34,8 @@ export interface MetadataDocument {
   readonly native: Omit<MetadataNative, "takenNames">;
   /** The unparsed remote schemas, for the plugin that handles them. */
   readonly remoteSchemas: readonly Raw[];
+  /** The unparsed event triggers, for the plugin that handles them. */
+  readonly eventTriggers: readonly MetadataEventTrigger[];
   /** The unparsed limits, for the plugins that handle them. */
   readonly limits: RawObject;
 }
@@ -91,6 +93,8 @@ const TABLE_KEYS: ReadonlySet<string> = new Set([
   "apollo_federation_config",
   "comment",
 ]);
+/** The keys of tables that plugins may handle. Their other keys belong to the whole metadata or to a source. */
+const SERVED_TABLE_KEYS: readonly string[] = ["event_triggers"];
 const CONFIGURATION_KEYS: ReadonlySet<string> = new Set([
   "custom_name",
   "comment",
@@ -142,13 +146,18 @@ export const readDocument = (loaded: Raw, note: LogIgnored, served: readonly str
   const rawVersion = top["version"] ?? (top["sources"] === undefined ? 2 : 3);
   const version = Number(numberText(rawVersion) ?? rawVersion);
   if (version !== 2 && version !== 3) throw metadataVersionUnknown(numberText(rawVersion) ?? String(rawVersion));
-  logUnknownKeys(top, new Set([...TOP_KEYS, ...served]), "", note);
+  const servedAbove = served.filter((key) => !SERVED_TABLE_KEYS.includes(key));
+  logUnknownKeys(top, new Set([...TOP_KEYS, ...servedAbove]), "", note);
   if (!isJsonObject(loaded)) note("not an object; ignored");
   const source = version === 3 ? findServedSource(readList(top["sources"]), note) : top;
-  if (version === 3) logUnknownKeys(source, new Set([...SOURCE_KEYS, ...served]), "source: ", note);
+  if (version === 3) logUnknownKeys(source, new Set([...SOURCE_KEYS, ...servedAbove]), "source: ", note);
+  const tables = readList(source["tables"]).flatMap((raw) => readTable(raw, note, served));
   return {
     customization: readObject(source["customization"]),
-    tables: readList(source["tables"]).flatMap((raw) => readTable(raw, note)),
+    tables,
+    eventTriggers: served.includes("event_triggers")
+      ? tables.flatMap(({ name, raw }) => readList(raw["event_triggers"]).map((one) => ({ table: name, raw: one })))
+      : [],
     functions: readList(source["functions"]).flatMap((raw) => {
       const name = readQualifiedName(isJsonObject(raw) ? (raw["function"] ?? null) : raw);
       if (name === undefined) {
@@ -189,14 +198,15 @@ const findServedSource = (sources: readonly Raw[], note: LogIgnored): RawObject 
   return readObject(served);
 };
 
-const readTable = (raw: Raw, note: LogIgnored): readonly TableDocument[] => {
+const readTable = (raw: Raw, note: LogIgnored, served: readonly string[]): readonly TableDocument[] => {
   const table = readObject(raw);
   const name = readQualifiedName(table["table"]);
   if (name === undefined) {
     note(`table entry without a name; ignored: ${writeJson(raw).slice(0, 100)}`);
     return [];
   }
-  logUnknownKeys(table, TABLE_KEYS, `table ${name.name}: `, note);
+  const servedHere = SERVED_TABLE_KEYS.filter((key) => served.includes(key));
+  logUnknownKeys(table, new Set([...TABLE_KEYS, ...servedHere]), `table ${name.name}: `, note);
   const configuration = readObject(table["configuration"]);
   logUnknownKeys(configuration, CONFIGURATION_KEYS, `table ${name.name}: configuration: `, note);
   return [{ name, raw: table, configuration }];

@@ -64,6 +64,8 @@ const METADATA_QUERIES = "metadata-queries";
 /** The part of the model that contains `MetadataLimits` for other plugins. */
 const METADATA_LIMITS = "metadata-limits";
 
+/** The part of the model that contains the list of `MetadataEventTrigger` for other plugins. */
+const METADATA_EVENT_TRIGGERS = "metadata-event-triggers";
 /** The part of the model that contains `MetadataNative` for other plugins. */
 const METADATA_NATIVE = "metadata-native";
 /** The part of the model that contains `MetadataRemoteSchemas` for other plugins. */
@@ -125,6 +127,7 @@ export const metadataLoader = definePlugin({
           [DOCUMENT_PART]: document,
           [METADATA_QUERIES]: document.queries,
           [METADATA_LIMITS]: document.limits,
+          [METADATA_EVENT_TRIGGERS]: document.eventTriggers,
           [METADATA_NATIVE]: {
             ...document.native,
             takenNames: names === undefined ? NO_NAMES : findTakenNames(names, document.tables, document.functions),
@@ -147,6 +150,7 @@ const findServedKeys = ({ has }: Registry): readonly string[] => [
   ...(has("trusted-documents") || has("rest-endpoints") ? ["query_collections"] : []),
   ...(has("trusted-documents") ? ["allowlist", "allow_list"] : []),
   ...(has("rest-endpoints") ? ["rest_endpoints"] : []),
+  ...(has("events") ? ["event_triggers"] : []),
   ...(has("native-queries") ? ["native_queries", "logical_models"] : []),
   ...(has("remote-schema-fields") ? ["remote_schemas"] : []),
   ...(["api-limits", "rate-limits", "row-limits", "cost-limits"].some(has) ? ["api_limits"] : []),

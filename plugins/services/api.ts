@@ -1,6 +1,6 @@
-/** The client for webhooks, which this family offers to other plugins: types and the token. */
+/** The types and tokens of the services of this family: the client for webhooks, remote schemas, and events. */
 import type { IncomingHttpHeaders } from "node:http";
-import { defineService, type JsonObject, type OpenExchange } from "../../core/index.ts";
+import { defineService, type Json, type JsonObject, type OpenExchange, type QualifiedName } from "../../core/index.ts";
 
 /** A request to a webhook. */
 export interface WebhookRequest {
@@ -60,3 +60,77 @@ export interface RemoteSchemaControl {
 
 /** The service that the plugin `remote-schema-fields` provides. @experimental */
 export const remoteSchemaControlService = defineService<RemoteSchemaControl>("remote-schema-control");
+
+// --- events ---------------------------------------------------------------------------------------------------------
+
+/** The state of one event trigger on its table. @experimental */
+export interface TriggerStatus {
+  readonly trigger: string;
+  /** The table with its schema. */
+  readonly table: string;
+  /** `changed`: the installed trigger has another definition. `unknown`: no handler and no metadata has the trigger. */
+  readonly state: "installed" | "missing" | "changed" | "unknown";
+}
+
+/** The number of events of one trigger. @experimental */
+export interface EventCounts {
+  readonly trigger: string;
+  readonly pending: number;
+  readonly delivered: number;
+  readonly dead: number;
+}
+
+/** A part of a list. @experimental */
+export interface ListWindow {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** An event as the log of an administrator shows it. @experimental */
+export interface LoggedEvent {
+  readonly id: string;
+  readonly table: QualifiedName;
+  readonly operation: string;
+  readonly old: Json;
+  readonly new: Json;
+  readonly session: Json;
+  readonly createdAt: Date;
+  readonly status: "pending" | "delivered" | "dead";
+  readonly tries: number;
+  readonly nextTryAt: Date;
+  readonly isLocked: boolean;
+}
+
+/** An attempt as the log of an administrator shows it. @experimental */
+export interface LoggedAttempt {
+  readonly id: string;
+  readonly eventId: string;
+  readonly startedAt: Date;
+  /** The status and the body of the webhook's answer. */
+  readonly status: number | null;
+  readonly response: string | null;
+  readonly error: string | null;
+}
+
+/** Event triggers and their events, for administrators. @experimental */
+export interface EventsService {
+  /** Returns the number of triggers that it has installed, replaced or removed. @throws RelApiError `preset` */
+  install(): Promise<number>;
+  /** Returns the number of triggers that it has removed. @throws RelApiError `preset` */
+  remove(): Promise<number>;
+  loadStatus(): Promise<{ readonly triggers: readonly TriggerStatus[]; readonly events: readonly EventCounts[] }>;
+  /** Returns whether the trigger exists, and whether `invoke` may make events of it. */
+  findTrigger(name: string): { readonly allowsManual: boolean } | undefined;
+  /** Makes an event of the operation `MANUAL` and returns its id. `row` is JSON text. */
+  invoke(trigger: string, row: string): Promise<string>;
+  /** Delivers an event again, with all its attempts. Returns false if there is no such event, or if it is being
+   *  delivered. `id` is a UUID. */
+  redeliver(id: string): Promise<boolean>;
+  /** Returns the events of a trigger, the latest first. */
+  loadEvents(trigger: string, window: ListWindow, status?: "pending" | "ended"): Promise<readonly LoggedEvent[]>;
+  /** Returns the attempts of a trigger, the latest first. */
+  loadAttempts(trigger: string, window: ListWindow): Promise<readonly LoggedAttempt[]>;
+}
+
+/** The service of the plugin `events`. @experimental */
+export const eventsService = defineService<EventsService>("events");

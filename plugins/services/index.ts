@@ -1,4 +1,12 @@
 /** Features that call other services over HTTP. */
 export { authHook } from "./auth-hook/index.ts";
 export { remoteSchemaFields, remoteSchemas, type RemoteSchema } from "./remote-schemas/index.ts";
+export {
+  eventHandlers,
+  events,
+  type EventHandler,
+  type EventHandlerOptions,
+  type RowEvent,
+  type TableEventHandlers,
+} from "./events/index.ts";
 export { webhooks } from "./webhook/index.ts";

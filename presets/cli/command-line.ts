@@ -75,6 +75,7 @@ const addCommands = (run: CommandContext): void => {
     });
   addCheckCommands(run);
   addDocumentCommands(run);
+  addEventCommands(run);
   program
     .command("init")
     .description("write an Express project in TypeScript: a preset, a plugin, a test, a Dockerfile")
@@ -192,6 +193,34 @@ const addDocumentCommands = ({ program, terminal, loadSettings }: CommandContext
     .action(async (_, command: Command) => {
       const { buildLiveTriggers } = await import("./live-triggers-command.ts");
       await print(terminal, await buildLiveTriggers(await loadSettings(command)));
+    });
+};
+
+/** Adds the commands of event triggers. */
+const addEventCommands = ({ program, terminal, loadSettings, setExitCode }: CommandContext): void => {
+  const events = program.command("events").description("install, remove or list the event triggers of the database");
+  events
+    .command("install")
+    .description("install the triggers of the metadata, and what they need")
+    .action(async (_, command: Command) => {
+      const { installEvents } = await import("./events-command.ts");
+      await print(terminal, await installEvents(await loadSettings(command)));
+    });
+  events
+    .command("remove")
+    .description("remove all event triggers from their tables")
+    .action(async (_, command: Command) => {
+      const { removeEvents } = await import("./events-command.ts");
+      await print(terminal, await removeEvents(await loadSettings(command)));
+    });
+  events
+    .command("status")
+    .description("list event triggers and count their events: exit code 1 if a trigger is not installed")
+    .action(async (_, command: Command) => {
+      const { describeEvents } = await import("./events-command.ts");
+      const { text, isComplete } = await describeEvents(await loadSettings(command));
+      await print(terminal, text);
+      if (!isComplete) setExitCode(1);
     });
 };
 

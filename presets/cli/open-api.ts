@@ -30,6 +30,9 @@ interface CommandApi {
 /** The message that core logs when the first load of the schema fails (`core/engine/model-loader.ts`). */
 const LOAD_FAILED = "failed to load the schema";
 
+/** A command installs no triggers at its start, and delivers no events. */
+const WITHOUT_WORK: RelApiOptions = { eventsInstall: false, eventsConcurrency: 0 };
+
 const formatMessage = (message: string, fields?: Readonly<Record<string, unknown>>): string => {
   // the message "Database connection error." needs its details
   const details = [fields?.["reason"], fields?.["details"], fields?.["hint"]].flatMap((fact) =>
@@ -82,7 +85,13 @@ export const withApi = async <Result>(
     },
   });
   const api = await openOrClose(options, () =>
-    relApi(compose(getPreset(settings.server.preset)({ ...options, logger, logLevel: "warn" }), commandLine, ...parts)),
+    relApi(
+      compose(
+        getPreset(settings.server.preset)({ ...options, ...WITHOUT_WORK, logger, logLevel: "warn" }),
+        commandLine,
+        ...parts,
+      ),
+    ),
   );
   try {
     await Promise.race([api.ready, failed]);

@@ -30,6 +30,7 @@ describe("help and version", () => {
     schema: /--role <role>/,
     "dump-config": /secrets masked/,
     "live-triggers": /live queries/,
+    events: /install[^]*remove[^]*status/,
     init: /--js/,
   };
 

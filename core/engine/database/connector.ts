@@ -30,6 +30,9 @@ export interface Connector {
   waitForListening(): Promise<void>;
   /** Opens a connection outside the pool for commands of the replication protocol. @throws RelApiError */
   openReplication(): Promise<ReplicationConnection>;
+  /** Finds a server that accepts connections, and returns a connection string with that host only. Undefined for
+   *  an embedded database. @throws RelApiError `connection-failed` */
+  findDatabaseUrl(): Promise<string | undefined>;
   /** Closes the connections outside the pools, and ends the checks of replicas. */
   close(): Promise<void>;
 }

@@ -72,6 +72,7 @@ const sections: readonly Section[] = [
       "guides/row-history",
       "guides/relay",
       "guides/why-is-it-empty",
+      "guides/react-to-changes",
       "guides/embedded-database",
       "guides/poolers",
       "guides/several-servers",

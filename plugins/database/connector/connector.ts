@@ -11,7 +11,7 @@ import type { Connector, ConnectorParts } from "../../../core/engine/database/co
 import { parseHosts } from "./hosts.ts";
 import { createListener, type Listener } from "./listener.ts";
 import { watchLiveness } from "./liveness.ts";
-import { openTarget, type Target } from "./open-target.ts";
+import { findDatabaseUrl, openTarget, type Target } from "./open-target.ts";
 import { classifyLoginRefusal } from "../../../core/engine/database/pg-errors.ts";
 import { hasOwnBackend } from "./poolers.ts";
 import { connectorSettings } from "../settings.ts";
@@ -103,6 +103,7 @@ export const createConnector = (parts: ConnectorParts): Connector => {
         });
       return openReplication(direct);
     },
+    findDatabaseUrl: () => findDatabaseUrl(direct, connectMs),
     close: async () => {
       checks?.close();
       await listener?.close();

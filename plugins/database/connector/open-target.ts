@@ -4,6 +4,7 @@ import { listRegisteredChannels } from "./channels.ts";
 import type { Connection, ConnectionOptions } from "../../../core/engine/database/connection.ts";
 import { openConnection } from "../../../core/engine/database/open-connection.ts";
 import { convertConnectionError, TIMED_OUT } from "../../../core/engine/database/pg-errors.ts";
+import { parseHosts } from "./hosts.ts";
 import { openMatchingHost, type ReachedHost } from "./open-host.ts";
 import { loadBackend, type PoolerMode } from "./poolers.ts";
 
@@ -32,6 +33,15 @@ export const openTarget = async (
   } catch (error) {
     throw convertConnectionError(error);
   }
+};
+
+/** Returns the URL of the host that accepts a connection. Undefined for streams. @throws RelApiError
+ *  `connection-failed` */
+export const findDatabaseUrl = async (target: Target, timeoutMs: number): Promise<string | undefined> => {
+  if ("stream" in target) return undefined;
+  await (await openTarget(target, timeoutMs)).end();
+  const { host, url } = target.reachedHost ?? { host: 0, url: 0 };
+  return parseHosts(target.url).urls[host]?.[url];
 };
 
 /** Opens a connection to the single host of `url`. @throws the error of connecting */

@@ -22,6 +22,7 @@ import {
 import { metadataError, wrongKind } from "./errors.ts";
 import { createAddCommand, createChangeCommand, type ListedKind } from "./list-commands.ts";
 import { documentCommands } from "./document-commands.ts";
+import { eventTriggerCommands } from "./event-commands.ts";
 import { nativeQueryCommands } from "./native-query-commands.ts";
 import { remoteSchemaCommands } from "./remote-schema-commands.ts";
 
@@ -209,5 +210,6 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ["pg_drop_computed_field", createChangeCommand(COMPUTED_FIELD, removeEntry)],
   ...nativeQueryCommands,
   ...remoteSchemaCommands,
+  ...eventTriggerCommands,
   ...documentCommands,
 ]);

@@ -198,6 +198,7 @@ export const MEMBERS = {
   insert_permission: ["insert_permissions", "role"],
   update_permission: ["update_permissions", "role"],
   delete_permission: ["delete_permissions", "role"],
+  event_trigger: ["event_triggers", "name"],
 } as const;
 
 /** Whether the source is the database that is served. */

@@ -17,6 +17,7 @@ const MEMBER_WORDS = {
   insert_permission: "permission for role",
   update_permission: "permission for role",
   delete_permission: "permission for role",
+  event_trigger: "event trigger",
 } as const;
 
 const isMember = (type: MetadataProblem["type"]): type is keyof typeof MEMBER_WORDS => type in MEMBER_WORDS;

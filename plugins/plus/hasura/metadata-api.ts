@@ -4,7 +4,7 @@
  */
 import { definePlugin } from "../../../core/index.ts";
 import { metadataSourceService } from "../../metadata/api.ts";
-import { remoteSchemaControlService } from "../../services/api.ts";
+import { eventsService, remoteSchemaControlService } from "../../services/api.ts";
 import { createAdminSurface } from "./admin-surface.ts";
 import { createEditor } from "./editor.ts";
 import { answerRequest } from "./requests.ts";
@@ -28,7 +28,11 @@ export const metadataApi = definePlugin({
       createAdminSurface(context, {
         path: "/v1/metadata",
         kind: "metadata",
-        answer: (body, { encode }) => answerRequest(body, editor, encode, context.use(remoteSchemaControlService)),
+        answer: (body, { encode }) =>
+          answerRequest(body, editor, encode, {
+            remotes: context.use(remoteSchemaControlService),
+            events: context.use(eventsService),
+          }),
       }),
     );
   },

@@ -3,11 +3,12 @@ import { isJsonObject, RelApiError, numberText, type Json } from "../../../core/
 import { commands } from "./commands.ts";
 import { removeObject, readEntry, normalizeMetadata, type Arguments, type Entry } from "./document.ts";
 import type { Change, Editor } from "./editor.ts";
+import { createEventHandlers } from "./event-commands.ts";
 import { missingKey, metadataError, wrongKind } from "./errors.ts";
 import { normalizeForExport } from "./normalize-export.ts";
 import { encodeProblem } from "./inconsistent-metadata.ts";
 import { introspectRemoteSchema, renewRemoteSchema, renewRemoteSchemas } from "./remote-schema-commands.ts";
-import type { RemoteSchemaControl } from "../../services/api.ts";
+import type { EventsService, RemoteSchemaControl } from "../../services/api.ts";
 
 interface Request extends Arguments {
   readonly type: string;
@@ -130,12 +131,18 @@ const groupByLeniency = (changes: readonly Change[]): readonly (readonly Change[
   return groups;
 };
 
+/** The services whose state some requests read or change. Undefined if the preset leaves the plugin out. */
+interface AdministeredServices {
+  readonly remotes: RemoteSchemaControl | undefined;
+  readonly events: EventsService | undefined;
+}
+
 /** Runs a request and returns its response. @throws RelApiError */
 export const answerRequest = async (
   body: Json,
   editor: Editor,
   encode: (error: unknown) => Json,
-  remotes: RemoteSchemaControl | undefined,
+  { remotes, events }: AdministeredServices,
 ): Promise<Json> => {
   const describeConsistency = async (): Promise<Entry> => {
     const problems = editor.problems();
@@ -175,6 +182,7 @@ export const answerRequest = async (
         });
       return SUCCESS;
     },
+    ...createEventHandlers(events),
     // the command line sends this request first
     get_catalog_state: async () => ({
       id: "00000000-0000-0000-0000-000000000000",

@@ -1,0 +1,172 @@
+/** Commands of the metadata API for event triggers and their events. @rule P-HAS-1 P-HAS-11 */
+import { numberText, writeJson, type Json } from "../../../core/index.ts";
+import type { EventsService, ListWindow } from "../../services/api.ts";
+import {
+  changeObject,
+  changeSource,
+  objectMissing,
+  omitUndefined,
+  pickArguments,
+  readEntry,
+  readList,
+  replaceEntry,
+  requireText,
+  type Arguments,
+  type Command,
+  type Commands,
+  type Entry,
+} from "./document.ts";
+import { metadataError, missingKey, wrongKind } from "./errors.ts";
+
+const LIST = "event_triggers";
+
+const hasTrigger = (table: Entry, name: string): boolean =>
+  readList(table[LIST]).some((one) => readEntry(one)["name"] === name);
+
+/** Removes the event trigger from the table that has it, because the command does not name the table. */
+const deleteTrigger: Command = (document, from) => {
+  const name = requireText(from, "name");
+  return changeSource(document, from, (source) =>
+    replaceEntry(
+      source,
+      "tables",
+      (table) => hasTrigger(table, name),
+      (table) => {
+        if (table === undefined) throw objectMissing(`event trigger "${name}"`, from.path);
+        return replaceEntry(
+          table,
+          LIST,
+          (one) => one["name"] === name,
+          () => undefined,
+        );
+      },
+    ),
+  );
+};
+
+const DEFINITION = ["enable_manual", "insert", "update", "delete"] as const;
+
+const createTrigger: Command = (document, from) => {
+  const name = requireText(from, "name");
+  const replaces = from.args["replace"] === true;
+  const trigger = {
+    name,
+    definition: { enable_manual: false, ...pickArguments(from, ...DEFINITION) },
+    retry_conf: readEntry(from.args["retry_conf"]),
+    ...pickArguments(
+      from,
+      "webhook",
+      "webhook_from_env",
+      "headers",
+      "request_transform",
+      "response_transform",
+      "cleanup_config",
+      "trigger_on_replication",
+    ),
+  };
+  return changeObject(document, from, "table", (table) =>
+    replaceEntry(
+      table,
+      LIST,
+      (one) => one["name"] === name,
+      (known) => {
+        if (known !== undefined && !replaces)
+          throw metadataError("already-exists", `event trigger "${name}" already exists`, from.path);
+        return trigger;
+      },
+    ),
+  );
+};
+
+/** Commands that change the metadata. */
+export const eventTriggerCommands: Commands = [
+  ["pg_create_event_trigger", createTrigger],
+  ["pg_delete_event_trigger", deleteTrigger],
+];
+
+// --- events ---------------------------------------------------------------------------------------------------------
+
+type Handler = (request: Arguments) => Promise<Json>;
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1000;
+
+const readCount = ({ args, path }: Arguments, key: string, byDefault: number, max: number): number => {
+  const given = args[key];
+  if (given === undefined || given === null) return byDefault;
+  const number = Number(numberText(given) ?? Number.NaN);
+  if (!Number.isInteger(number) || number < 0 || number > max)
+    throw wrongKind(key, `a whole number from 0 to ${max}`, path);
+  return number;
+};
+
+const readWindow = (from: Arguments): ListWindow => ({
+  limit: readCount(from, "limit", DEFAULT_LIMIT, MAX_LIMIT),
+  offset: readCount(from, "offset", 0, Number.MAX_SAFE_INTEGER),
+});
+
+/** Returns the commands that read or repeat events. */
+export const createEventHandlers = (events: EventsService | undefined): Readonly<Record<string, Handler>> => {
+  /** @throws RelApiError if the preset has no events, or no such trigger */
+  const findTrigger = (
+    from: Arguments,
+  ): { readonly events: EventsService; readonly name: string; readonly allowsManual: boolean } => {
+    const name = requireText(from, "name");
+    const trigger = events?.findTrigger(name);
+    if (events === undefined || trigger === undefined) throw objectMissing(`event trigger "${name}"`, from.path);
+    return { events, name, allowsManual: trigger.allowsManual };
+  };
+  return {
+    pg_invoke_event_trigger: async (from) => {
+      const { events, name, allowsManual } = findTrigger(from);
+      const { payload } = from.args;
+      if (payload === undefined) throw missingKey("payload", from.path);
+      if (!allowsManual)
+        throw metadataError("not-supported", `event trigger "${name}" does not have enable_manual`, from.path);
+      return { event_id: await events.invoke(name, writeJson(payload)) };
+    },
+    pg_redeliver_event: async (from) => {
+      const id = requireText(from, "event_id");
+      if (!UUID.test(id)) throw wrongKind("event_id", "a UUID", from.path);
+      if ((await events?.redeliver(id)) !== true)
+        throw metadataError("not-exists", "there is no such event that could be delivered again now", from.path);
+      return { message: "success" };
+    },
+    pg_get_event_logs: async (from) => {
+      const { events, name } = findTrigger(from);
+      const { status = null } = from.args;
+      if (status !== null && status !== "pending" && status !== "processed")
+        throw wrongKind("status", "pending or processed", from.path);
+      const filter = status === null ? undefined : status === "pending" ? "pending" : "ended";
+      const found = await events.loadEvents(name, readWindow(from), filter);
+      return found.map((event) => ({
+        id: event.id,
+        schema_name: event.table.schema,
+        table_name: event.table.name,
+        trigger_name: name,
+        payload: { op: event.operation, data: { old: event.old, new: event.new }, session_variables: event.session },
+        delivered: event.status === "delivered",
+        error: event.status === "dead",
+        tries: event.tries,
+        created_at: event.createdAt.toISOString(),
+        locked: event.isLocked,
+        next_retry_at: event.status === "pending" && event.tries > 0 ? event.nextTryAt.toISOString() : null,
+        archived: false,
+      }));
+    },
+    pg_get_event_invocation_logs: async (from) => {
+      const { events, name } = findTrigger(from);
+      const found = await events.loadAttempts(name, readWindow(from));
+      return found.map((attempt) => ({
+        id: attempt.id,
+        event_id: attempt.eventId,
+        trigger_name: name,
+        status: attempt.status,
+        response: omitUndefined({ body: attempt.response, error: attempt.error }),
+        created_at: attempt.startedAt.toISOString(),
+      }));
+    },
+  };
+};

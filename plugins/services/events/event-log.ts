@@ -1,0 +1,81 @@
+/** Lists events and attempts for administrators, and makes or repeats events. */
+import { parseJson, sql, value, type Json, type PluginContext, type Sql } from "../../../core/index.ts";
+import type { EventsService, ListWindow, LoggedAttempt, LoggedEvent } from "../api.ts";
+import type { EventTrigger } from "./event-trigger.ts";
+
+type EventLog = Pick<EventsService, "invoke" | "redeliver" | "loadEvents" | "loadAttempts">;
+
+/** The session of events that an administrator makes. */
+const ADMIN_SESSION = JSON.stringify({ "x-session-role": "admin" });
+
+const compileWindow = ({ limit, offset }: ListWindow): Sql =>
+  sql`limit ${value(String(limit), "int8")} offset ${value(String(offset), "int8")}`;
+
+type EventRow = Omit<LoggedEvent, "table" | "old" | "new" | "session"> & {
+  readonly schema: string;
+  readonly name: string;
+  readonly old: string | null;
+  readonly new: string | null;
+  readonly session: string | null;
+};
+
+/** SQL of the application may have set session variables that are no JSON. */
+const parseOrNull = (text: string | null): Json => {
+  try {
+    return text === null ? null : parseJson(text);
+  } catch {
+    return null;
+  }
+};
+
+/** Creates the functions for administrators. @rule X-EVT-18 */
+export const createEventLog = (
+  { query }: Pick<PluginContext, "query">,
+  findTrigger: (name: string) => EventTrigger | undefined,
+): EventLog => ({
+  invoke: async (trigger, row) => {
+    const { schema, name } = findTrigger(trigger)?.table ?? { schema: "", name: "" };
+    const [event] = await query<{ readonly id: string }>(sql`
+      with made as (
+        insert into relapi.event (trigger_name, schema_name, table_name, operation, new_row, session)
+        values (${value(trigger)}, ${value(schema)}, ${value(name)}, 'MANUAL', ${value(row, "json")}, ${value(ADMIN_SESSION)})
+        returning id, trigger_name, next_try_at
+      )
+      select id::text, relapi.add_event_job(id, trigger_name, next_try_at) from made`);
+    return event?.id ?? "";
+  },
+  redeliver: async (id) => {
+    const events = await query(sql`
+      with again as (
+        update relapi.event
+        set status = 'pending', tries = 0, locked_until = null, ended_at = null, next_try_at = pg_catalog.clock_timestamp()
+        where id = ${value(id, "uuid")} and (locked_until is null or locked_until <= pg_catalog.clock_timestamp())
+        returning id, trigger_name, next_try_at
+      )
+      select relapi.add_event_job(id, trigger_name, next_try_at) from again`);
+    return events.length > 0;
+  },
+  loadEvents: async (trigger, window, status) => {
+    const events = await query<EventRow>(sql`
+      select id::text, schema_name as schema, table_name as name, operation, old_row::text as old, new_row::text as new,
+        session, created_at as "createdAt", status, tries, next_try_at as "nextTryAt",
+        coalesce(locked_until > pg_catalog.clock_timestamp(), false) as "isLocked"
+      from relapi.event
+      where trigger_name = ${value(trigger)}
+        and (${value(status ?? null, "text")} is null or (status = 'pending') = (${value(status ?? null, "text")} = 'pending'))
+      order by created_at desc ${compileWindow(window)}`);
+    return events.map(({ schema, name, ...event }) => ({
+      ...event,
+      table: { schema, name },
+      old: parseOrNull(event.old),
+      new: parseOrNull(event.new),
+      session: parseOrNull(event.session),
+    }));
+  },
+  loadAttempts: (trigger, window) =>
+    query<LoggedAttempt>(sql`
+      select i.id::text, i.event_id::text as "eventId", i.started_at as "startedAt", i.status, i.response, i.error
+      from relapi.event_invocation i join relapi.event e on e.id = i.event_id
+      where e.trigger_name = ${value(trigger)}
+      order by i.id desc ${compileWindow(window)}`),
+});

@@ -1,0 +1,63 @@
+/** Declares event triggers: which changes of a table become events, and what receives them. */
+import type { QualifiedName } from "../../../core/index.ts";
+
+export const OPERATIONS = ["insert", "update", "delete"] as const;
+
+export type Operation = (typeof OPERATIONS)[number];
+
+/** The columns of one operation. */
+export interface OperationColumns {
+  /** An update is an event only if one of these columns changes. Undefined if any column counts. */
+  readonly listened?: readonly string[];
+  /** The columns of the rows in the event. Undefined if the event has all columns. */
+  readonly payload?: readonly string[];
+}
+
+/** How often and for how long the delivery of an event is tried. */
+export interface RetryRules {
+  /** The number of attempts after the first one. */
+  readonly retryCount: number;
+  /** The time between two attempts. */
+  readonly intervalSeconds: number;
+  /** The time limit of one attempt. */
+  readonly timeoutSeconds: number;
+}
+
+export interface EventTrigger {
+  /** The name, which is unique in a database. Events refer to it. */
+  readonly name: string;
+  readonly table: QualifiedName;
+  readonly operations: Readonly<Partial<Record<Operation, OperationColumns>>>;
+  readonly retry: RetryRules;
+  /** An administrator may make events of a row without a change. */
+  readonly allowsManual: boolean;
+  /** Delivers an event. The signal ends the attempt. @throws Error if the attempt failed without an answer */
+  readonly deliver: (event: StoredEvent, signal: AbortSignal) => Promise<Delivery>;
+}
+
+/** An event as the database stores it. */
+export interface StoredEvent {
+  readonly id: string;
+  readonly trigger: string;
+  readonly table: QualifiedName;
+  readonly operation: "INSERT" | "UPDATE" | "DELETE" | "MANUAL";
+  /** The rows as JSON text, with all digits of their numbers. */
+  readonly oldRow: string | null;
+  readonly newRow: string | null;
+  /** The session variables of the change as JSON text. Null if the change came from outside of the api. */
+  readonly session: string | null;
+  readonly createdAt: Date;
+  /** The number of failed attempts. */
+  readonly tries: number;
+}
+
+/** The outcome of an attempt. */
+export interface Delivery {
+  /** The reason of a failed attempt. Undefined if the event is delivered. */
+  readonly error?: string;
+  /** The status and the beginning of the body of a webhook's answer. */
+  readonly status?: number;
+  readonly response?: string;
+  /** The receiver asked for the next attempt after this time. */
+  readonly retryAfterSeconds?: number;
+}

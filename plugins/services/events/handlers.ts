@@ -1,0 +1,149 @@
+/** Event handlers in TypeScript: `eventHandlers({ "public.order": { insert: async ({ row }) => … } })`. */
+import { definePlugin, defineService, type JsonObject, type Plugin, type QualifiedName } from "../../../core/index.ts";
+import { handlersInvalid } from "./errors.ts";
+import { OPERATIONS, type EventTrigger, type Operation, type StoredEvent } from "./event-trigger.ts";
+
+/** A change of a row, as a handler receives it. It arrives at least once, so a handler that must not act twice
+ *  remembers the `id`. @rule X-EVT-6 @experimental */
+export interface RowEvent<Row = JsonObject> {
+  /** A UUID that is the same in each attempt. */
+  readonly id: string;
+  /** The name of the event trigger, such as `public.order.insert`. */
+  readonly trigger: string;
+  readonly table: QualifiedName;
+  /** `MANUAL` is an event that an administrator made. */
+  readonly operation: StoredEvent["operation"];
+  /** The row after the change, or the deleted row. */
+  readonly row: Row;
+  /** The row before an update. */
+  readonly old: Row | undefined;
+  /** The session variables of the caller by `x-session-` name. Undefined if the change came from outside of the api. */
+  readonly session: Readonly<Record<string, string>> | undefined;
+  /** The number of this attempt, from 1. */
+  readonly attempt: number;
+  readonly createdAt: Date;
+  /** Aborts when the time limit of the attempt has passed, or when the process ends. */
+  readonly signal: AbortSignal;
+}
+
+/** Receives an event. The event is delivered when the promise resolves, and tried again when it rejects.
+ *  @experimental */
+export type EventHandler<Row = any> = (event: RowEvent<Row>) => unknown; // rows have the type that the application gives them
+
+/** A handler with the rules of its trigger. @rule X-EVT-2 @experimental */
+export interface EventHandlerOptions<Row = any> {
+  readonly handle: EventHandler<Row>;
+  /** Only for updates: the handler is called if one of these columns changes. By default, any column. */
+  readonly columns?: readonly string[];
+  /** The number of attempts after the first one; by default 10. */
+  readonly retryCount?: number;
+  /** The time between two attempts; by default 10 seconds. */
+  readonly intervalSeconds?: number;
+  /** The time limit of one attempt; by default 60 seconds. */
+  readonly timeoutSeconds?: number;
+}
+
+/** The handlers of one table. @experimental */
+export type TableEventHandlers = Readonly<Partial<Record<Operation, EventHandler | EventHandlerOptions>>>;
+
+/** The triggers of `eventHandlers`, for the plugin `events`. */
+export const eventHandlersService = defineService<readonly EventTrigger[]>("event-handlers");
+
+/** Calls functions of the application for changes of rows. The keys of `on` are tables with their schema:
+ *  `public.order`. @throws RelApiError `preset` for a key or an option that is not valid @rule X-EVT-2 @experimental */
+export const eventHandlers = (on: Readonly<Record<string, TableEventHandlers>>): Plugin => {
+  const triggers = Object.entries(on).flatMap(([table, handlers]) => readTable(table, handlers));
+  return definePlugin({
+    name: "event-handlers",
+    requires: ["events"],
+    apply: (_hooks, context) => context.offer(eventHandlersService, triggers),
+  });
+};
+
+const DEFAULT_RULES = { retryCount: 10, intervalSeconds: 10, timeoutSeconds: 60 };
+
+/** The limits of the rules, which metadata has too. */
+export const MAX_RULES = { retryCount: 10_000, intervalSeconds: 86_400 * 30, timeoutSeconds: 3600 };
+
+const MAX_NAME_LENGTH = 100;
+
+const readTable = (key: string, handlers: TableEventHandlers): readonly EventTrigger[] => {
+  const [, schema, name] = /^([^.]+)\.(.+)$/.exec(key) ?? [];
+  if (schema === undefined || name === undefined)
+    throw handlersInvalid(`"${key}"`, 'is no table with its schema, such as "public.order"');
+  if (typeof handlers !== "object" || handlers === null)
+    throw handlersInvalid(`"${key}"`, "has no handlers: { insert: async ({ row }) => … }");
+  return Object.entries(handlers).map(([operation, handler]) => {
+    const location = `"${key}".${operation}`;
+    if (!OPERATIONS.some((known) => known === operation))
+      throw handlersInvalid(location, "is unknown: use insert, update or delete");
+    const trigger = `${key}.${operation}`;
+    if (trigger.length > MAX_NAME_LENGTH)
+      throw handlersInvalid(location, `has more than ${MAX_NAME_LENGTH} characters`);
+    return readHandler(trigger, { schema, name }, operation as Operation, handler, location); // checked above
+  });
+};
+
+const readHandler = (
+  name: string,
+  table: QualifiedName,
+  operation: Operation,
+  given: EventHandler | EventHandlerOptions | undefined,
+  location: string,
+): EventTrigger => {
+  const options = typeof given === "function" ? { handle: given } : given;
+  if (typeof options !== "object" || options === null || typeof options.handle !== "function")
+    throw handlersInvalid(location, "is neither a function nor an object with the function handle");
+  const { handle, columns, ...rules } = options;
+  for (const [rule, number] of Object.entries(rules)) {
+    const max = MAX_RULES[rule as keyof typeof MAX_RULES] as number | undefined; // undefined for an unknown name
+    if (max === undefined) throw handlersInvalid(location, `has an unknown option "${rule}"`);
+    const min = rule === "retryCount" ? 0 : 1;
+    if (number !== undefined && !(Number.isInteger(number) && number >= min && number <= max))
+      throw handlersInvalid(location, `has ${rule}, which is no whole number from ${min} to ${max}`);
+  }
+  if (columns !== undefined && operation !== "update")
+    throw handlersInvalid(location, "has columns, which only update accepts");
+  if (columns !== undefined && !(Array.isArray(columns) && columns.length > 0))
+    throw handlersInvalid(location, "has columns, which is no list of column names");
+  return {
+    name,
+    table,
+    operations: { [operation]: columns === undefined ? {} : { listened: columns } },
+    retry: { ...DEFAULT_RULES, ...Object.fromEntries(Object.entries(rules).filter(([, rule]) => rule !== undefined)) },
+    allowsManual: true,
+    deliver: async (event, signal) => {
+      await handle(buildRowEvent(event, signal));
+      return {};
+    },
+  };
+};
+
+const parseRow = (text: string | null): JsonObject | undefined =>
+  text === null ? undefined : (JSON.parse(text) as JsonObject); // the database wrote an object
+
+const buildRowEvent = (event: StoredEvent, signal: AbortSignal): RowEvent => {
+  const { id, trigger, table, operation, createdAt } = event;
+  const [old, changed] = [parseRow(event.oldRow), parseRow(event.newRow)];
+  return {
+    id,
+    trigger,
+    table,
+    operation,
+    row: changed ?? old ?? {},
+    old: changed === undefined ? undefined : old,
+    session: parseSession(event.session),
+    attempt: event.tries + 1,
+    createdAt,
+    signal,
+  };
+};
+
+/** SQL of the application may have replaced the setting by a text that is no JSON. */
+export const parseSession = (text: string | null): Readonly<Record<string, string>> | undefined => {
+  try {
+    return text === null ? undefined : (JSON.parse(text) as Readonly<Record<string, string>>); // session variables are texts
+  } catch {
+    return undefined;
+  }
+};

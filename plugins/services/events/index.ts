@@ -1,0 +1,70 @@
+/** Delivers changes of rows to functions and webhooks: `eventHandlers({ "public.order": { insert: async ({ row }) => … } })`. */
+import { definePlugin, nameKey, requireService, type Model } from "../../../core/index.ts";
+import type { MetadataEventTrigger, MetadataProblem } from "../../metadata/api.ts";
+import { eventsService, webhookService } from "../api.ts";
+import { eventHandlersService } from "./handlers.ts";
+import type { EventTrigger } from "./event-trigger.ts";
+import { createEventRuntime } from "./runtime.ts";
+import { eventSettings } from "./settings.ts";
+import { checkTriggers } from "./check.ts";
+import { listNames, readMetadataTriggers, type ReportProblem } from "./metadata-triggers.ts";
+
+export { eventHandlers } from "./handlers.ts";
+export type { EventHandler, EventHandlerOptions, RowEvent, TableEventHandlers } from "./handlers.ts";
+
+const NAME = "events";
+const PART = "event-triggers";
+const NAMES = "event-trigger-names";
+const PROBLEMS = "metadata-problems";
+
+// only the tap below writes it
+const getTriggers = (model: Model): readonly EventTrigger[] =>
+  (model.pluginFacts[PART] ?? []) as readonly EventTrigger[];
+
+const getNames = (model: Model): ReadonlySet<string> => model.pluginFacts[NAMES] as ReadonlySet<string>;
+
+/** Makes writes to tables with event triggers count as user code, which reads the session variables, also before the
+ *  triggers are installed. */
+const markTables = (model: Model, triggers: readonly EventTrigger[]): Model => {
+  const relations = new Map(model.relations);
+  for (const { table } of triggers) {
+    const key = nameKey(table);
+    const relation = relations.get(key);
+    if (relation?.provenAccess === "write") relations.set(key, { ...relation, provenAccess: "read" });
+  }
+  return { ...model, relations };
+};
+
+/** Records changes of rows as events, and delivers them. @rule X-EVT-1 … X-EVT-18 */
+export const events = definePlugin({
+  name: NAME,
+  settings: eventSettings,
+  requires: ["catalog-introspection", "session-settings", "webhooks"],
+  before: ["metadata"], // that tap reports the metadata problems
+  apply: (hooks, context) => {
+    const runtime = createEventRuntime(context);
+    hooks.introspect.tapPromise(NAME, async (model, introspection) => {
+      // only metadata plugins write these lists
+      const entries = (model.pluginFacts["metadata-event-triggers"] ?? []) as readonly MetadataEventTrigger[];
+      const problems = [...((model.pluginFacts[PROBLEMS] ?? []) as readonly MetadataProblem[])];
+      const reportMetadata: ReportProblem = (table, name, reason) => {
+        const text = `table ${table.name}: event trigger ${name}: ${reason}`;
+        introspection.warn(`metadata: ${text}; ignored`);
+        problems.push({ type: "event_trigger", owner: table, name, reason: text });
+      };
+      const ofMetadata = readMetadataTriggers(entries, () => requireService(context, webhookService), reportMetadata);
+      const ofHandlers = context.use(eventHandlersService) ?? [];
+      const triggers = await checkTriggers([...ofHandlers, ...ofMetadata], introspection, (trigger, reason) =>
+        ofHandlers.includes(trigger)
+          ? introspection.warn(`event trigger ${trigger.name}: ${reason}; ignored`)
+          : reportMetadata(trigger.table, trigger.name, reason),
+      );
+      const names = new Set([...ofHandlers.map(({ name }) => name), ...listNames(entries)]);
+      const pluginFacts = { ...model.pluginFacts, [PART]: triggers, [NAMES]: names, [PROBLEMS]: problems };
+      return { ...markTables(model, triggers), pluginFacts };
+    });
+    context.onModel((model) => runtime.use(getTriggers(model), getNames(model)));
+    context.onClose(runtime.close);
+    context.offer(eventsService, runtime);
+  },
+});

@@ -1,0 +1,167 @@
+/** Installs event triggers in the database, removes them, and reports their state. */
+import { ident, join, literal, RelApiError, sql, type PluginContext, type Sql } from "../../../core/index.ts";
+import type { EventCounts, TriggerStatus } from "../api.ts";
+import { databaseEmbedded, installRefused } from "./errors.ts";
+import type { EventTrigger } from "./event-trigger.ts";
+import { installQueue } from "./queue.ts";
+import { buildFingerprint, buildTableTriggers, EVENT_SCHEMA, type TableTrigger } from "./schema.ts";
+
+interface InstalledTrigger {
+  readonly schema: string;
+  readonly table: string;
+  readonly name: string;
+  readonly fingerprint: string | null;
+  readonly event: string;
+}
+
+/** The argument is the bytes up to the first NUL, and the name of an event trigger is its first argument. */
+const INSTALLED_TRIGGERS = sql`
+select n.nspname as schema, c.relname as table, t.tgname as name,
+  pg_catalog.obj_description(t.oid, 'pg_trigger') as fingerprint,
+  pg_catalog.convert_from(
+    pg_catalog.substr(t.tgargs, 1, position('\\x00'::bytea in t.tgargs) - 1),
+    pg_catalog.getdatabaseencoding()
+  ) as event
+from pg_catalog.pg_trigger t
+join pg_catalog.pg_class c on c.oid = t.tgrelid
+join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+join pg_catalog.pg_proc p on p.oid = t.tgfoid
+join pg_catalog.pg_namespace pn on pn.oid = p.pronamespace
+where pn.nspname = 'relapi' and p.proname = 'record_event' and t.tgparentid = 0
+order by 1, 2, 3`;
+
+/** The comment of the trigger function, which is installed last. */
+const INSTALLED_SCHEMA = sql`
+select pg_catalog.obj_description(p.oid, 'pg_proc') as fingerprint
+from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+where n.nspname = 'relapi' and p.proname = 'record_event'`;
+
+const SCHEMA_FINGERPRINT = buildFingerprint(EVENT_SCHEMA);
+
+/** Processes that start at the same time install one after another. */
+const LOCK = sql`select pg_catalog.pg_advisory_xact_lock(${literal("7310305118327")}::int8)`;
+
+/** A trigger waits for the transactions of its table, and later ones wait for the trigger. */
+const LOCK_LIMIT = sql`set local lock_timeout = '5s'`;
+
+type Database = Pick<PluginContext, "query" | "script" | "logger" | "findDatabaseUrl">;
+
+const isSame = (one: TableTrigger, other: InstalledTrigger): boolean =>
+  one.schema === other.schema && one.table === other.table && one.name === other.name;
+
+/** Returns whether the tables and functions of this version are installed. */
+export const hasEventSchema = async ({ query }: Pick<Database, "query">): Promise<boolean> => {
+  const [row] = await query<{ readonly fingerprint: string | null }>(INSTALLED_SCHEMA);
+  return row?.fingerprint === SCHEMA_FINGERPRINT;
+};
+
+const compileTrigger = ({ name, schema, table, definition, fingerprint }: TableTrigger): readonly Sql[] => [
+  definition,
+  sql`comment on trigger ${ident(name)} on ${ident(schema, table)} is ${literal(fingerprint)}`,
+];
+
+/** Runs statements of the installation. @throws RelApiError `preset` if the role has not the rights */
+const runInstallation = async ({ script }: Database, statements: readonly Sql[]): Promise<void> => {
+  try {
+    await script(join([LOCK_LIMIT, LOCK, ...statements], ";\n"), { access: "read write" });
+  } catch (error) {
+    throw convertRefusal(error);
+  }
+};
+
+/** Insufficient rights, and a database that only reads. */
+const REFUSALS: ReadonlySet<unknown> = new Set(["42501", "25006"]);
+
+const convertRefusal = (error: unknown): unknown =>
+  // errors of the driver and of core have the SQLSTATE as code
+  REFUSALS.has((error as { readonly code?: unknown }).code) ? installRefused((error as Error).message) : error;
+
+/** Installs the schema of events and the triggers that are missing or have changed. Removes the other operations of the
+ *  same event triggers. Changes nothing if all is installed. Returns the number of triggers that it has changed.
+ *  @throws RelApiError `preset` if the database refuses @rule X-EVT-3 X-EVT-4 */
+export const installTriggers = async (database: Database, triggers: readonly EventTrigger[]): Promise<number> => {
+  const wanted = buildTableTriggers(triggers);
+  const names = new Set(triggers.map(({ name }) => name));
+  const hasSchema = await hasEventSchema(database);
+  if (!hasSchema) {
+    await installEventQueue(database);
+    await runInstallation(database, [
+      EVENT_SCHEMA,
+      sql`comment on function relapi.record_event() is ${literal(SCHEMA_FINGERPRINT)}`,
+    ]);
+  }
+  const installed = await database.query<InstalledTrigger>(INSTALLED_TRIGGERS);
+  const missing = wanted.filter(
+    (one) => !installed.some((other) => isSame(one, other) && one.fingerprint === other.fingerprint),
+  );
+  const obsolete = installed.filter((other) => names.has(other.event) && !wanted.some((one) => isSame(one, other)));
+  const changes = [...obsolete.map(compileDrop), ...missing.flatMap(compileTrigger)];
+  if (changes.length > 0) await runInstallation(database, changes);
+  return missing.length + obsolete.length;
+};
+
+const installEventQueue = async (database: Database): Promise<void> => {
+  const url = await database.findDatabaseUrl();
+  if (url === undefined) throw databaseEmbedded();
+  try {
+    await installQueue(url, database.logger);
+  } catch (error) {
+    if (error instanceof RelApiError) throw error;
+    throw convertRefusal(error);
+  }
+};
+
+const compileDrop = ({ name, schema, table }: InstalledTrigger): Sql =>
+  sql`drop trigger if exists ${ident(name)} on ${ident(schema, table)}`;
+
+/** Removes the event triggers of these names, or all of them, from their tables. Events stay. Returns the number of
+ *  triggers. @rule X-EVT-3 */
+export const removeTriggers = async (database: Database, names?: ReadonlySet<string>): Promise<number> => {
+  const all = await database.query<InstalledTrigger>(INSTALLED_TRIGGERS);
+  const installed = all.filter(({ event }) => names?.has(event) ?? true);
+  if (installed.length > 0) await runInstallation(database, installed.map(compileDrop));
+  return installed.length;
+};
+
+/** Compares the triggers with those of the database. */
+export const loadTriggerStatus = async (
+  database: Database,
+  triggers: readonly EventTrigger[],
+): Promise<readonly TriggerStatus[]> => {
+  const wanted = buildTableTriggers(triggers);
+  const installed = await database.query<InstalledTrigger>(INSTALLED_TRIGGERS);
+  const hasSchema = await hasEventSchema(database);
+  const states = new Map<string, TriggerStatus>();
+  for (const one of wanted) {
+    const found = installed.find((other) => isSame(one, other));
+    const state =
+      found === undefined ? "missing" : hasSchema && found.fingerprint === one.fingerprint ? "installed" : "changed";
+    // one operation that is not installed decides
+    if (states.get(one.event)?.state === "installed" || !states.has(one.event))
+      states.set(one.event, { trigger: one.event, table: `${one.schema}.${one.table}`, state });
+  }
+  const unknown = installed
+    .filter((other) => !wanted.some((one) => isSame(one, other)))
+    .map(({ event, schema, table }): TriggerStatus => ({
+      trigger: event,
+      table: `${schema}.${table}`,
+      state: "unknown",
+    }));
+  return [...states.values(), ...unknown];
+};
+
+/** Counts events by trigger. The list is empty before the installation. */
+export const loadEventCounts = async ({ query }: Database): Promise<readonly EventCounts[]> => {
+  const [table] = await query<{ readonly oid: string | null }>(
+    sql`select pg_catalog.to_regclass('relapi.event')::text as oid`,
+  );
+  if ((table?.oid ?? null) === null) return [];
+  return query<EventCounts>(sql`
+    select trigger_name as trigger,
+      (count(*) filter (where status = 'pending'))::int as pending,
+      (count(*) filter (where status = 'delivered'))::int as delivered,
+      (count(*) filter (where status = 'dead'))::int as dead
+    from relapi.event
+    group by 1
+    order by 1`);
+};

@@ -1,0 +1,97 @@
+/** Runs jobs with graphile-worker, which is an optional package. */
+import { importPackage, type Logger } from "../../../core/index.ts";
+import { queueMissing } from "./errors.ts";
+import { QUEUE_SCHEMA } from "./schema.ts";
+
+type Worker = typeof import("graphile-worker");
+
+/** @throws RelApiError `preset` if the package is missing */
+const loadWorker = async (): Promise<Worker> => {
+  try {
+    return (await importPackage("graphile-worker")) as Worker;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw queueMissing();
+  }
+};
+
+/** Logs errors of the queue. Its other lines describe each job. */
+const createQueueLogger = ({ Logger: QueueLogger }: Worker, logger: Logger): InstanceType<Worker["Logger"]> =>
+  new QueueLogger(() => (level, message) => {
+    if (level === "error") logger.warn("the queue of events reports a problem", { reason: message });
+  });
+
+/** Creates the tables of the queue, or brings them up to date. @throws RelApiError `preset` if the package is missing */
+export const installQueue = async (url: string, logger: Logger): Promise<void> => {
+  const worker = await loadWorker();
+  await worker.runMigrations({
+    connectionString: url,
+    schema: QUEUE_SCHEMA,
+    maxPoolSize: 1,
+    logger: createQueueLogger(worker, logger),
+  });
+};
+
+export interface QueueOptions {
+  readonly url: string;
+  readonly concurrency: number;
+  /** The time that running jobs have when the queue stops. Then their signal aborts. */
+  readonly graceMs: number;
+  /** The functions by the identifier of their jobs. */
+  readonly tasks: ReadonlyMap<string, (payload: unknown, signal: AbortSignal) => Promise<void>>;
+  readonly logger: Logger;
+  /** Called once if the queue has stopped by itself. */
+  readonly onLost: (reason: string) => void;
+}
+
+export interface Queue {
+  /** Takes no more jobs, and resolves when the running ones have ended. */
+  stop(): Promise<void>;
+}
+
+/** How often the queue looks for jobs whose notification was lost, and for those that are due. */
+const POLL_MS = 1000;
+
+/** Takes jobs of these tasks until it stops. @throws RelApiError `preset` if the package is missing */
+export const startQueue = async (options: QueueOptions): Promise<Queue> => {
+  const { url, concurrency, graceMs, tasks, logger, onLost } = options;
+  const worker = await loadWorker();
+  const runner = await worker.run({
+    connectionString: url,
+    schema: QUEUE_SCHEMA,
+    concurrency,
+    maxPoolSize: concurrency + 1, // one connection listens
+    noHandleSignals: true,
+    noPreparedStatements: true, // a pooler may give each statement another backend
+    parsedCronItems: worker.parseCronItems([]),
+    pollInterval: POLL_MS,
+    gracefulShutdownAbortTimeout: graceMs,
+    logger: createQueueLogger(worker, logger),
+    taskList: Object.fromEntries(
+      [...tasks].map(([identifier, run]) => [
+        identifier,
+        (payload: unknown, { abortSignal }) => run(payload, abortSignal ?? new AbortController().signal),
+      ]),
+    ),
+  });
+  let isStopping = false;
+  const stop = async (): Promise<void> => {
+    if (isStopping) return;
+    isStopping = true;
+    await runner.stop();
+  };
+  const lose = (reason: string): void => {
+    if (isStopping) return;
+    void stop().catch(() => undefined);
+    onLost(reason);
+  };
+  // a worker ends if it cannot mark its job as done, and no other takes its place
+  runner.events.on("worker:fatalError", ({ error }) => lose(describeError(error)));
+  runner.promise.then(
+    () => lose("it stopped"),
+    (error: unknown) => lose(describeError(error)),
+  );
+  return { stop };
+};
+
+export const describeError = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,150 @@
+/** Event triggers in the metadata API: created, invoked, delivered again, listed and deleted. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { RelApiOptions } from "../../core/index.ts";
+import { plus } from "../../presets/index.ts";
+import { asAdmin, capabilities, forGraphql, startApi, type TestApi } from "../support/api.ts";
+import { openDatabase } from "../support/database.ts";
+import { until } from "../support/until.ts";
+import { json, startHook } from "./hook-server.ts";
+
+describe.runIf(capabilities.realServer)("on a server", async () => {
+  const hook = await startHook();
+  hook.answer = json({});
+
+  const run = async (api: TestApi, type: string, args: unknown): Promise<any> =>
+    (await api.post("/v1/metadata", { headers: asAdmin(), body: { type, args } })).json();
+
+  const start = async (more: RelApiOptions = {}): Promise<TestApi> => {
+    const database = await openDatabase();
+    await database.query("create table public.parcel (id int primary key, item text)");
+    const folder = await mkdtemp(join(tmpdir(), "events-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await writeFile(join(folder, "version.yaml"), "version: 3\n");
+    const options = { preset: plus, on: database, metadata: folder, webhookAllowedHosts: ["127.0.0.1"], ...more };
+    const api = await startApi(forGraphql(options));
+    onTestFinished(api.close);
+    expect(await run(api, "pg_track_table", { table: "parcel" })).toEqual({ message: "success" });
+    hook.requests.length = 0;
+    return api;
+  };
+
+  const untilInstalled = (api: TestApi, count = 1): Promise<void> =>
+    until(async () => {
+      const found = await api.sql("select from pg_trigger where tgname like 'relapi_event_%'");
+      return found.length === count;
+    }, `the database has ${count} triggers`);
+
+  const args = { name: "parcel_sent", table: "parcel", webhook: hook.url, insert: { columns: "*" } };
+
+  test("X-EVT-18 X-EVT-3a P-HAS-11 a trigger is created, replaced and deleted", async () => {
+    const api = await start();
+    expect(await run(api, "pg_create_event_trigger", args)).toEqual({ message: "success" });
+    await untilInstalled(api);
+    await api.sql("insert into public.parcel values (1, 'a')");
+    await until(() => hook.requests.length === 1, "the event arrived");
+    expect(await run(api, "pg_create_event_trigger", args)).toMatchObject({
+      code: "already-exists",
+      error: 'event trigger "parcel_sent" already exists',
+    });
+    const exported = await run(api, "export_metadata", {});
+    expect(exported.sources[0].tables[0].event_triggers).toEqual([
+      {
+        name: "parcel_sent",
+        definition: { enable_manual: false, insert: { columns: "*" } },
+        retry_conf: {},
+        webhook: hook.url,
+      },
+    ]);
+    const replaced = { ...args, replace: true, headers: [{ name: "x-added", value: "yes" }] };
+    expect(await run(api, "pg_create_event_trigger", replaced)).toEqual({ message: "success" });
+    await api.sql("insert into public.parcel values (2, 'b')");
+    await until(() => hook.requests.length === 2, "the second event arrived");
+    expect(hook.requests[1]?.headers["x-added"]).toBe("yes");
+    expect(await run(api, "pg_create_event_trigger", { ...args, name: "other", webhook: "none" })).toMatchObject({
+      code: "invalid-configuration",
+      error: expect.stringContaining("webhook is not an http or https URL"),
+    });
+    expect(await run(api, "pg_delete_event_trigger", { name: "parcel_sent" })).toEqual({ message: "success" });
+    await untilInstalled(api, 0);
+    expect(await run(api, "pg_delete_event_trigger", { name: "parcel_sent" })).toMatchObject({
+      code: "not-exists",
+      error: expect.stringContaining('event trigger "parcel_sent" does not exist'),
+    });
+    expect(await run(api, "pg_create_event_trigger", { ...args, table: "absent" })).toMatchObject({
+      code: "not-exists",
+    });
+  });
+
+  test("X-EVT-18 P-HAS-11 P-HAS-11a events are invoked, listed and delivered again", async () => {
+    const api = await start();
+    await run(api, "pg_create_event_trigger", { ...args, enable_manual: true });
+    await untilInstalled(api);
+    hook.answer = json({ reason: "no" }, 500);
+    onTestFinished(() => void (hook.answer = json({})));
+    const { event_id: id } = await run(api, "pg_invoke_event_trigger", {
+      name: "parcel_sent",
+      payload: { id: 7, big: 1 },
+    });
+    await until(async () => {
+      const [event] = await run(api, "pg_get_event_logs", { name: "parcel_sent", status: "processed" });
+      return event?.error === true;
+    }, "the event is dead");
+    expect(JSON.parse(hook.requests[0]?.body ?? "")).toMatchObject({
+      id,
+      event: {
+        op: "MANUAL",
+        data: { old: null, new: { id: 7, big: 1 } },
+        session_variables: { "x-hasura-role": "admin" },
+      },
+    });
+    expect(await run(api, "pg_get_event_logs", { name: "parcel_sent" })).toEqual([
+      expect.objectContaining({
+        id,
+        delivered: false,
+        error: true,
+        tries: 1,
+        schema_name: "public",
+        table_name: "parcel",
+      }),
+    ]);
+    expect(await run(api, "pg_get_event_logs", { name: "parcel_sent", status: "pending" })).toEqual([]);
+    hook.answer = json({});
+    expect(await run(api, "pg_redeliver_event", { event_id: id })).toEqual({ message: "success" });
+    await until(() => hook.requests.length === 2, "the event arrived again");
+    await until(async () => {
+      const [event] = await run(api, "pg_get_event_logs", { name: "parcel_sent" });
+      return event?.delivered === true;
+    }, "the event is delivered");
+    const attempts = await run(api, "pg_get_event_invocation_logs", { name: "parcel_sent" });
+    expect(attempts).toMatchObject([
+      { event_id: id, status: 200 },
+      { event_id: id, status: 500, response: { body: '{"reason":"no"}' } },
+    ]);
+    expect(await run(api, "pg_get_event_logs", { name: "parcel_sent", limit: 1, offset: 1 })).toEqual([]);
+  });
+
+  test("X-EVT-18 P-HAS-11 arguments that do not fit are refused with their path", async () => {
+    const api = await start();
+    await run(api, "pg_create_event_trigger", args);
+    await untilInstalled(api);
+    const answers = await Promise.all([
+      run(api, "pg_invoke_event_trigger", { name: "parcel_sent", payload: {} }),
+      run(api, "pg_invoke_event_trigger", { name: "absent", payload: {} }),
+      run(api, "pg_redeliver_event", { event_id: "1; drop table relapi.event" }),
+      run(api, "pg_redeliver_event", { event_id: "00000000-0000-0000-0000-000000000000" }),
+      run(api, "pg_get_event_logs", { name: "parcel_sent", limit: -1 }),
+      run(api, "pg_get_event_logs", { name: "parcel_sent", status: "dead" }),
+    ]);
+    expect(answers.map(({ code, path }) => [code, path])).toEqual([
+      ["not-supported", "$.args"],
+      ["not-exists", "$.args"],
+      ["parse-failed", "$.args.event_id"],
+      ["not-exists", "$.args"],
+      ["parse-failed", "$.args.limit"],
+      ["parse-failed", "$.args.status"],
+    ]);
+  });
+});

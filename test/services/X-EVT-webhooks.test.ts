@@ -1,0 +1,302 @@
+/** Event triggers of the metadata, which go to a real HTTP server. */
+import { once } from "node:events";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { RelApiOptions } from "../../core/index.ts";
+import { plus } from "../../presets/index.ts";
+import { asAdmin, capabilities, forGraphql, startApi, type TestApi } from "../support/api.ts";
+import { openDatabase } from "../support/database.ts";
+import { documentOf, table, type Entry } from "../support/metadata-document.ts";
+import { until } from "../support/until.ts";
+import { json, startHook } from "./hook-server.ts";
+
+describe.runIf(capabilities.realServer)("on a server", async () => {
+  const database = await openDatabase();
+  const hook = await startHook();
+  hook.answer = json({});
+
+  interface Started extends TestApi {
+    readonly log: readonly string[];
+  }
+
+  /** Starts an api with event triggers of one table, and waits for the triggers. */
+  const start = async (
+    name: string,
+    triggers: readonly Entry[],
+    { count = 1, ...more }: RelApiOptions & { readonly count?: number } = {},
+  ): Promise<Started> => {
+    await database.query(`
+      create table public.${name} (id int generated always as identity primary key, item text, price numeric);
+      grant all on public.${name} to music_editor`);
+    hook.requests.length = 0;
+    const log: string[] = [];
+    const note = (line: string, fields?: unknown): void => void log.push(`${line} ${JSON.stringify(fields)}`);
+    const ignore = (): void => undefined;
+    const logger = { error: note, warn: note, info: note, debug: ignore, access: ignore };
+    const metadata = documentOf([table(name, { event_triggers: triggers })]);
+    const options = { preset: plus, on: database, logger, metadata, webhookAllowedHosts: ["127.0.0.1"], ...more };
+    const api = await startApi(forGraphql(options));
+    onTestFinished(api.close);
+    await until(async () => {
+      const found = await database.query("select from pg_trigger where tgrelid = $1::regclass and not tgisinternal", [
+        `public.${name}`,
+      ]);
+      return found.length === count;
+    }, `the table ${name} has ${count} triggers`);
+    return { ...api, log };
+  };
+
+  const trigger = (name: string, more: Entry = {}): Entry => ({
+    name,
+    definition: { enable_manual: false, insert: { columns: "*" } },
+    webhook: hook.url,
+    ...more,
+  });
+
+  const loadEvents = (name: string): Promise<{ status: string; tries: number; wait: number }[]> =>
+    database.query(
+      `select status, tries, extract(epoch from next_try_at - clock_timestamp())::float8 as wait
+      from relapi.event where trigger_name = $1 order by created_at`,
+      [name],
+    );
+
+  const loadAttempts = (
+    name: string,
+  ): Promise<{ status: number | null; response: string | null; error: string | null }[]> =>
+    database.query(
+      `select i.status, i.response, i.error from relapi.event_invocation i join relapi.event e on e.id = i.event_id
+      where e.trigger_name = $1 order by i.id`,
+      [name],
+    );
+
+  const untilEvent = (name: string, status: string, tries: number): Promise<void> =>
+    until(async () => {
+      const [event] = await loadEvents(name);
+      return event?.status === status && event.tries === tries;
+    }, `the event of ${name} is ${status} after ${tries} attempts`);
+
+  test("X-EVT-13 X-EVT-13b X-EVT-15 a webhook receives the change with the body and the headers of Hasura", async () => {
+    const definition = {
+      insert: { columns: ["id", "price"] },
+      update: { columns: ["item"], payload: ["item"] },
+      delete: { columns: "*" },
+    };
+    const headers = [
+      { name: "X-Fixed", value: "yes" },
+      { name: "X-Secret", value_from_env: "EVT_SECRET" },
+    ];
+    process.env["EVT_SECRET"] = "s3cret";
+    process.env["EVT_BASE"] = hook.url;
+    onTestFinished(() => {
+      delete process.env["EVT_SECRET"];
+      delete process.env["EVT_BASE"];
+    });
+    const api = await start(
+      "sale",
+      [{ name: "sale_changed", definition, webhook_from_env: "EVT_BASE", headers, retry_conf: { num_retries: 3 } }],
+      { count: 3 },
+    );
+    const editor = asAdmin("music_editor", { "user-id": "7" });
+    await api.post("/sale", { headers: editor, body: { item: "tea", price: 1 } });
+    await until(() => hook.requests.length === 1, "the insert arrived");
+    await database.query("update public.sale set price = 12345678901234567890.123456789");
+    await database.query("update public.sale set item = 'coffee'");
+    await until(() => hook.requests.length === 2, "the update arrived");
+    await database.query("delete from public.sale");
+    await until(() => hook.requests.length === 3, "the delete arrived");
+    const [inserted, updated, deleted] = hook.requests;
+    expect(inserted).toMatchObject({
+      method: "POST",
+      headers: { "content-type": "application/json", "x-fixed": "yes", "x-secret": "s3cret" },
+    });
+    expect(JSON.parse(inserted?.body ?? "")).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      trigger: { name: "sale_changed" },
+      table: { schema: "public", name: "sale" },
+      delivery_info: { current_retry: 0, max_retries: 3 },
+      event: {
+        op: "INSERT",
+        data: { old: null, new: { id: 1, price: 1 } },
+        session_variables: { "x-hasura-role": "music_editor", "x-hasura-user-id": "7" },
+        trace_context: null,
+      },
+    });
+    expect(JSON.parse(updated?.body ?? "").event).toMatchObject({
+      op: "UPDATE",
+      data: { old: { item: "tea" }, new: { item: "coffee" } },
+      session_variables: null,
+    });
+    expect(deleted?.body).toContain('"new":null,"old":{"id":1,"item":"coffee","price":12345678901234567890.123456789}');
+    expect(api.log.join("\n")).not.toMatch(/s3cret|hook-secret/);
+  });
+
+  describe("metadata that cannot be served", () => {
+    test.each<[string, Entry, string]>([
+      [
+        "a bad name",
+        { name: "1 order" },
+        "event trigger 1 order: its name has to begin with a letter, and to have at most 42 letters, digits, _ and -",
+      ],
+      [
+        "no operation",
+        { definition: {} },
+        "event trigger bad: definition has no insert, update, delete or enable_manual",
+      ],
+      ["two webhooks", { webhook_from_env: "A" }, "event trigger bad: it needs either webhook or webhook_from_env"],
+      ["no webhook", { webhook: null }, "event trigger bad: it needs either webhook or webhook_from_env"],
+      ["another scheme", { webhook: "ftp://secret-host/" }, "event trigger bad: webhook is not an http or https URL"],
+      [
+        "a missing variable",
+        { webhook: "{{EVT_MISSING}}/a" },
+        "event trigger bad: the environment variable EVT_MISSING is not set",
+      ],
+      [
+        "an unknown operation",
+        { definition: { upsert: { columns: "*" } } },
+        "event trigger bad: definition.upsert is not supported",
+      ],
+      [
+        "columns of another type",
+        { definition: { insert: { columns: 7 } } },
+        'event trigger bad: definition.insert.columns is neither "*" nor a list of column names',
+      ],
+      [
+        "no listened column",
+        { definition: { update: { columns: [] } } },
+        "event trigger bad: definition.update.columns is empty",
+      ],
+      [
+        "a missing column",
+        { definition: { update: { columns: ["colour"] } } },
+        'event trigger bad: update: the table has no column "colour"',
+      ],
+      [
+        "a bad number",
+        { retry_conf: { num_retries: -1 } },
+        "event trigger bad: retry_conf.num_retries is no whole number from 0 to 10000",
+      ],
+      [
+        "no time",
+        { retry_conf: { timeout_sec: "soon" } },
+        "event trigger bad: retry_conf.timeout_sec is no whole number from 1 to 3600",
+      ],
+      ["a header without name", { headers: [{ value: "a" }] }, "event trigger bad: headers[0] has no name"],
+      [
+        "a header without value",
+        { headers: [{ name: "a" }] },
+        "event trigger bad: headers[0] has neither value nor value_from_env",
+      ],
+      [
+        "a transform",
+        { request_transform: { version: 2, method: "GET" } },
+        "event trigger bad: request_transform is not supported",
+      ],
+      [
+        "no object",
+        "text" as unknown as Entry,
+        "event trigger : its name has to begin with a letter, and to have at most 42 letters, digits, _ and -",
+      ],
+      ["a name twice", { name: "good" }, "event trigger good: another event trigger has this name"],
+    ])("X-EVT-14 %s is reported with its location, and the others work", async (what, more, message) => {
+      const name = `bad_${what.replaceAll(" ", "_")}`;
+      const bad = typeof more === "string" ? more : trigger("bad", more);
+      const api = await start(name, [trigger("good"), bad]);
+      expect(api.log.filter((line) => line.startsWith("metadata:"))).toEqual([
+        expect.stringContaining(`metadata: table ${name}: ${message}; ignored`),
+      ]);
+      await database.query(`insert into public.${name} (item) values ('a')`);
+      await until(() => hook.requests.length === 1, "the event arrived");
+      expect(api.log.join("\n")).not.toContain("secret-host");
+    });
+
+    test("X-EVT-14 the metadata API lists the trigger as inconsistent", async () => {
+      const api = await start("listed_order", [
+        trigger("fine"),
+        trigger("bad", { response_transform: { version: 2 } }),
+      ]);
+      const answer = await api.post("/v1/metadata", {
+        headers: asAdmin(),
+        body: { type: "get_inconsistent_metadata", args: {} },
+      });
+      expect(answer.json().inconsistent_objects).toEqual([
+        expect.objectContaining({
+          type: "event_trigger",
+          reason: expect.stringContaining("response_transform is not supported"),
+        }),
+      ]);
+    });
+  });
+
+  describe("answers", () => {
+    test("X-EVT-16 a status other than 2xx is tried again after the interval, and then counts in the body", async () => {
+      hook.answer = (response) =>
+        void response.writeHead(hook.requests.length < 3 ? 500 : 204).end(hook.requests.length < 3 ? "broken" : "");
+      onTestFinished(() => void (hook.answer = json({})));
+      await start("broken_hook", [trigger("broken", { retry_conf: { num_retries: 2, interval_sec: 0 } })]);
+      await database.query("insert into public.broken_hook (item) values ('a')");
+      await untilEvent("broken", "delivered", 2);
+      const bodies = hook.requests.map(({ body }) => JSON.parse(body));
+      expect(bodies.map(({ delivery_info }) => delivery_info.current_retry)).toEqual([0, 1, 2]);
+      expect(new Set(bodies.map(({ id }) => id)).size).toBe(1);
+      const failed = { status: 500, response: "broken", error: "the webhook answered with status 500" };
+      expect(await loadAttempts("broken")).toEqual([failed, failed, { status: 204, response: "", error: null }]);
+    });
+
+    test("X-EVT-16 Retry-After sets the next attempt, although the attempts are used up", async () => {
+      hook.answer = (response) => void response.writeHead(429, { "retry-after": "600" }).end();
+      onTestFinished(() => void (hook.answer = json({})));
+      await start("limited_hook", [trigger("limited", { retry_conf: { num_retries: 0, interval_sec: 1 } })]);
+      await database.query("insert into public.limited_hook (item) values ('a')");
+      await untilEvent("limited", "pending", 1);
+      const [event] = await loadEvents("limited");
+      expect(event?.wait).toBeGreaterThan(300);
+      expect(event?.wait).toBeLessThanOrEqual(600);
+    });
+
+    test("X-EVT-13a X-EVT-16 a redirect is not followed", async () => {
+      hook.answer = (response) => void response.writeHead(302, { location: `${hook.url}&followed` }).end();
+      onTestFinished(() => void (hook.answer = json({})));
+      await start("moved_hook", [trigger("moved")]);
+      await database.query("insert into public.moved_hook (item) values ('a')");
+      await untilEvent("moved", "dead", 1);
+      expect(hook.requests).toHaveLength(1);
+      expect(await loadAttempts("moved")).toMatchObject([{ status: 302 }]);
+    });
+
+    test("X-EVT-16 a webhook that does not answer in time has failed, and its connection ends", async () => {
+      const closed: Promise<unknown>[] = [];
+      hook.answer = (response) => void closed.push(once(response, "close"));
+      onTestFinished(() => void (hook.answer = json({})));
+      await start("hanging_hook", [trigger("hanging", { retry_conf: { timeout_sec: 1 } })]);
+      await database.query("insert into public.hanging_hook (item) values ('a')");
+      await untilEvent("hanging", "dead", 1);
+      await Promise.all(closed);
+      expect(await loadAttempts("hanging")).toMatchObject([
+        { status: null, error: expect.stringContaining("within 1 s") },
+      ]);
+    });
+
+    test("X-EVT-16 an answer that is too large has failed, and the log has the beginning of one with an error", async () => {
+      hook.answer = (response) =>
+        void response.writeHead(hook.requests.length === 1 ? 500 : 200).end("x".repeat(100_000));
+      onTestFinished(() => void (hook.answer = json({})));
+      const retry_conf = { num_retries: 1, interval_sec: 0 };
+      await start("huge_hook", [trigger("huge", { retry_conf })], { webhookMaxAnswerBytes: 10_000 });
+      await database.query("insert into public.huge_hook (item) values ('a')");
+      await untilEvent("huge", "dead", 2);
+      expect(await loadAttempts("huge")).toEqual([
+        { status: 500, response: "x".repeat(4000), error: "the webhook answered with status 500" },
+        { status: null, response: null, error: "the answer of the webhook is larger than 10000 bytes" },
+      ]);
+    });
+
+    test("X-EVT-17 a private address is refused without WEBHOOK_ALLOWED_HOSTS, and no log has the URL", async () => {
+      const api = await start("private_hook", [trigger("private")], { webhookAllowedHosts: [] });
+      await database.query("insert into public.private_hook (item) values ('a')");
+      await untilEvent("private", "dead", 1);
+      expect(hook.requests).toEqual([]);
+      expect(await loadAttempts("private")).toMatchObject([{ error: expect.stringContaining("private address") }]);
+      expect(api.log.join("\n")).not.toContain("hook-secret");
+    });
+  });
+});

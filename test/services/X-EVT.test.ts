@@ -1,0 +1,558 @@
+/** Event triggers with handlers in TypeScript: real triggers, a real queue, and several servers. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { RelApiOptions } from "../../core/index.ts";
+import { plus } from "../../presets/index.ts";
+import { eventHandlers, type RowEvent, type TableEventHandlers } from "../../plugins/services/index.ts";
+import { relapi } from "../cli/run.ts";
+import { asAdmin, capabilities, forGraphql, rolledBack, startApi, type TestApi } from "../support/api.ts";
+import { openDatabase } from "../support/database.ts";
+import { until } from "../support/until.ts";
+
+describe.runIf(capabilities.realServer)("on a server", async () => {
+  const database = await openDatabase();
+
+  type Handlers = Readonly<Record<string, TableEventHandlers>>;
+
+  interface Started extends TestApi {
+    readonly log: readonly string[];
+  }
+
+  /** Starts an api with the handlers, and waits for their triggers. */
+  const start = async (on: Handlers, more: RelApiOptions = {}): Promise<Started> => {
+    const log: string[] = [];
+    const note = (line: string, fields?: unknown): void => void log.push(`${line} ${JSON.stringify(fields)}`);
+    const ignore = (): void => undefined;
+    const logger = { error: note, warn: note, info: note, debug: ignore, access: ignore };
+    const options = { preset: plus, on: database, logger, parts: [eventHandlers(on)], dbSchemas: ["public"], ...more };
+    const api = await startApi(forGraphql(options));
+    onTestFinished(api.close);
+    return { ...api, log };
+  };
+
+  const listTriggers = async (table: string): Promise<readonly string[]> => {
+    const rows = await database.query<{ name: string }>(
+      "select tgname::text as name from pg_trigger where tgrelid = $1::regclass and not tgisinternal order by 1",
+      [`public.${table}`],
+    );
+    return rows.map(({ name }) => name);
+  };
+
+  const untilInstalled = (table: string, count = 1): Promise<void> =>
+    until(async () => (await listTriggers(table)).length === count, `the table ${table} has ${count} triggers`);
+
+  /** Each test has a table of its own, because events of a table outlive their api. */
+  const createTable = async (name: string): Promise<void> => {
+    await database.query(`
+      create table public.${name} (
+        id int generated always as identity primary key, item text, price numeric, note json
+      );
+      grant all on public.${name} to music_editor`);
+  };
+
+  interface EventRow {
+    readonly id: string;
+    readonly status: string;
+    readonly tries: number;
+    readonly wait: number;
+  }
+
+  const listEvents = (table: string): Promise<EventRow[]> =>
+    database.query(
+      `select id::text, status, tries, extract(epoch from next_try_at - clock_timestamp())::float8 as wait
+      from relapi.event where table_name = $1 order by created_at`,
+      [table],
+    );
+
+  const untilEnded = (table: string, status: string): Promise<void> =>
+    until(async () => {
+      const events = await listEvents(table);
+      return events.length > 0 && events.every((event) => event.status === status);
+    }, `all events of ${table} are ${status}`);
+
+  const editor = asAdmin("music_editor", { "user-id": "7" });
+
+  describe("changes", () => {
+    test("X-EVT-1 X-EVT-6 inserts, updates and deletes of all surfaces reach their handlers with the rows", async () => {
+      await createTable("purchase");
+      const received: RowEvent[] = [];
+      const handler = (event: RowEvent): void => void received.push(event);
+      const api = await start({ "public.purchase": { insert: handler, update: handler, delete: handler } });
+      await untilInstalled("purchase", 3);
+      await api.post("/purchase", { headers: editor, body: { item: "tea", price: 2.5 } });
+      await until(() => received.length === 1, "the insert arrived");
+      await api.gql(`mutation { update_purchase(where: {}, _set: { item: "coffee" }) { affected_rows } }`, {}, editor);
+      await until(() => received.length === 2, "the update arrived");
+      await database.query("delete from public.purchase");
+      await until(() => received.length === 3, "the delete arrived");
+      const row = { id: 1, item: "tea", price: 2.5, note: null };
+      const session = { "x-session-role": "music_editor", "x-session-user-id": "7" };
+      const table = { schema: "public", name: "purchase" };
+      expect(received).toEqual([
+        expect.objectContaining({
+          table,
+          trigger: "public.purchase.insert",
+          operation: "INSERT",
+          row,
+          old: undefined,
+          session,
+          attempt: 1,
+        }),
+        expect.objectContaining({ table, operation: "UPDATE", row: { ...row, item: "coffee" }, old: row, session }),
+        expect.objectContaining({
+          table,
+          operation: "DELETE",
+          row: { ...row, item: "coffee" },
+          old: undefined,
+          session: undefined,
+        }),
+      ]);
+      await untilEnded("purchase", "delivered");
+    });
+
+    test("X-EVT-1 session variables of the first request arrive, although its model is older than the triggers", async () => {
+      await createTable("early");
+      const received: RowEvent[] = [];
+      const api = await start({ "public.early": { insert: (event) => void received.push(event) } });
+      await untilInstalled("early");
+      await api.gql(`mutation { insert_early(objects: [{ item: "a" }]) { affected_rows } }`, {}, editor);
+      await until(() => received.length === 1, "the insert arrived");
+      expect(received[0]?.session).toMatchObject({ "x-session-user-id": "7" });
+    });
+
+    test("X-EVT-1 a change that is rolled back makes no event", async () => {
+      await createTable("undone");
+      const received: RowEvent[] = [];
+      const api = await start({ "public.undone": { insert: (event) => void received.push(event) } });
+      await untilInstalled("undone");
+      const undone = await api.post("/undone", { headers: { ...editor, ...rolledBack() }, body: { item: "undone" } });
+      expect(undone.status).toBe(201);
+      await api.post("/undone", { headers: editor, body: { item: "kept" } });
+      await until(() => received.length > 0, "the second insert arrived");
+      expect(received.map(({ row }) => row["item"])).toEqual(["kept"]);
+      expect(await listEvents("undone")).toHaveLength(1);
+    });
+
+    test("X-EVT-1 a caller without rights on events writes rows, and reads no events", async () => {
+      await createTable("foreign_order");
+      const received: RowEvent[] = [];
+      await start({ "public.foreign_order": { insert: (event) => void received.push(event) } });
+      await untilInstalled("foreign_order");
+      const client = await database.connect();
+      onTestFinished(() => client.end());
+      await client.query("set role music_editor");
+      await client.query("insert into public.foreign_order (item) values ('a')");
+      await expect(client.query("select from relapi.event")).rejects.toThrow("permission denied");
+      await expect(
+        client.query(
+          "create temp table t (); create trigger t after insert on t for each row execute function relapi.record_event('x', '', 'a', 'b')",
+        ),
+      ).rejects.toThrow("permission denied");
+      await until(() => received.length === 1, "the insert arrived");
+    });
+
+    test("X-EVT-2 an update is an event if a column of its list changes", async () => {
+      await createTable("priced");
+      const received: RowEvent[] = [];
+      const handle = (event: RowEvent): void => void received.push(event);
+      await start({ "public.priced": { update: { columns: ["price", "note"], handle } } });
+      await untilInstalled("priced");
+      await database.query(`
+        insert into public.priced (item, price, note) values ('a', 1, '{"a": 1}');
+        update public.priced set item = 'b';
+        update public.priced set price = 1, note = '{"a": 1}';
+        update public.priced set note = '{"a": 2}';
+        update public.priced set price = 2`);
+      await until(() => received.length === 2, "both changes arrived");
+      expect(await listEvents("priced")).toHaveLength(2);
+      expect(new Set(received.map(({ row }) => row["price"]))).toEqual(new Set([1, 2]));
+    });
+
+    test("X-EVT-1 an update that changes no value is no event", async () => {
+      await createTable("unchanged");
+      const received: RowEvent[] = [];
+      await start({ "public.unchanged": { update: (event) => void received.push(event) } });
+      await untilInstalled("unchanged");
+      await database.query(`
+        insert into public.unchanged (item) values ('a');
+        update public.unchanged set item = 'a';
+        update public.unchanged set item = 'b'`);
+      await until(() => received.length === 1, "the change arrived");
+      expect(await listEvents("unchanged")).toHaveLength(1);
+    });
+
+    test("X-EVT-1 rows of a partition are changes of the table that has the trigger", async () => {
+      await database.query(`
+        create table public.parted (id int primary key, item text) partition by range (id);
+        create table public.parted_1 partition of public.parted for values from (0) to (10)`);
+      const received: RowEvent[] = [];
+      const api = await start({ "public.parted": { insert: (event) => void received.push(event) } });
+      await untilInstalled("parted");
+      await database.query("insert into public.parted_1 values (1, 'a')");
+      await until(() => received.length === 1, "the insert arrived");
+      expect(received[0]?.table).toEqual({ schema: "public", name: "parted" });
+      expect(api.log.filter((line) => line.includes("are installed"))).toHaveLength(1);
+    });
+  });
+
+  describe("the declaration", () => {
+    const handle = (): void => undefined;
+
+    test.each<[string, unknown, string]>([
+      [
+        "a table without schema",
+        { order: { insert: handle } },
+        '"order" is no table with its schema, such as "public.order"',
+      ],
+      ["no handlers", { "public.order": null }, '"public.order" has no handlers: { insert: async ({ row }) => … }'],
+      [
+        "an unknown operation",
+        { "public.order": { upsert: handle } },
+        '"public.order".upsert is unknown: use insert, update or delete',
+      ],
+      [
+        "no function",
+        { "public.order": { insert: {} } },
+        '"public.order".insert is neither a function nor an object with the function handle',
+      ],
+      [
+        "an unknown option",
+        { "public.order": { insert: { handle, retries: 1 } } },
+        '"public.order".insert has an unknown option "retries"',
+      ],
+      [
+        "a bad number",
+        { "public.order": { insert: { handle, retryCount: 1.5 } } },
+        '"public.order".insert has retryCount, which is no whole number from 0 to 10000',
+      ],
+      [
+        "no time",
+        { "public.order": { insert: { handle, timeoutSeconds: 0 } } },
+        '"public.order".insert has timeoutSeconds, which is no whole number from 1 to 3600',
+      ],
+      [
+        "columns of an insert",
+        { "public.order": { insert: { handle, columns: ["a"] } } },
+        '"public.order".insert has columns, which only update accepts',
+      ],
+      [
+        "no columns",
+        { "public.order": { update: { handle, columns: [] } } },
+        '"public.order".update has columns, which is no list of column names',
+      ],
+    ])("X-EVT-2 %s is refused", (_, on, message) => {
+      expect(() => eventHandlers(on as Handlers)).toThrow(`eventHandlers: ${message}`);
+    });
+
+    test("X-EVT-5 handlers of missing tables and columns are reported, and the others work", async () => {
+      await createTable("present");
+      const received: RowEvent[] = [];
+      const api = await start({
+        "public.absent": { insert: handle },
+        "public.artist_total": { insert: handle },
+        "public.present": { insert: (event) => void received.push(event), update: { columns: ["colour"], handle } },
+      });
+      await untilInstalled("present");
+      await database.query("insert into public.present (item) values ('a')");
+      await until(() => received.length === 1, "the insert arrived");
+      const text = api.log.join("\n");
+      expect(text).toContain('event trigger public.absent.insert: there is no table "public"."absent"; ignored');
+      expect(text).toContain(
+        'event trigger public.artist_total.insert: there is no table "public"."artist_total"; ignored',
+      );
+      expect(text).toContain('event trigger public.present.update: update: the table has no column "colour"; ignored');
+    });
+  });
+
+  describe("the installation", () => {
+    const nothing = (): void => undefined;
+
+    test("X-EVT-3 a second start changes nothing, and a change of the handler replaces the trigger", async () => {
+      await createTable("replaced");
+      const handler = (columns?: string[]): Handlers => ({
+        "public.replaced": { update: { handle: nothing, ...(columns && { columns }) } },
+      });
+      const first = await start(handler());
+      await until(() => first.log.some((line) => line.startsWith("event triggers are installed")), "installed");
+      await first.close();
+      const version = (): Promise<unknown> =>
+        database.query("select oid, xmin from pg_trigger where tgrelid = 'public.replaced'::regclass");
+      const before = await version();
+      const received: RowEvent[] = [];
+      const second = await start({ "public.replaced": { update: (event) => void received.push(event) } });
+      await database.query("insert into public.replaced (item) values ('a'); update public.replaced set item = 'b'");
+      await until(() => received.length === 1, "the second server delivers");
+      expect(await version()).toEqual(before);
+      await second.close();
+      const third = await start(handler(["price"]));
+      await until(() => third.log.some((line) => line.startsWith("event triggers are installed")), "replaced");
+      expect(await version()).not.toEqual(before);
+      expect(await listTriggers("replaced")).toEqual(["relapi_event_public.replaced.update_update"]);
+    });
+
+    test("X-EVT-3 with EVENTS_INSTALL=false the start changes nothing and says what is missing", async () => {
+      await createTable("left_alone");
+      const api = await start({ "public.left_alone": { insert: nothing } }, { eventsInstall: false });
+      await until(() => api.log.some((line) => line.startsWith("event triggers do not work")), "the log says so");
+      expect(api.log.join("\n")).toContain(
+        'event triggers are not installed: public.left_alone.insert: run \\"relapi events install\\"',
+      );
+      expect(await listTriggers("left_alone")).toEqual([]);
+    });
+
+    test("X-EVT-3 long names of triggers are shortened without a clash", async () => {
+      const table = "t".repeat(63);
+      await createTable(table);
+      const received: RowEvent[] = [];
+      const handle = (event: RowEvent): void => void received.push(event);
+      await start({ [`public.${table}`]: { insert: handle, update: handle } });
+      await untilInstalled(table, 2);
+      await database.query(`insert into public.${table} (item) values ('a'); update public.${table} set item = 'b'`);
+      await until(() => received.length === 2, "both arrived");
+    });
+
+    test("X-EVT-3 status and remove of the command line", async () => {
+      const own = await openDatabase();
+      const environment = { DATABASE_URL: own.options.databaseUrl ?? "", DB_SCHEMAS: "public", PRESET: "plus" };
+      expect(await relapi(["events", "status"], environment)).toMatchObject({ code: 0, stdout: "no event triggers\n" });
+      expect(await relapi(["events", "remove"], environment)).toMatchObject({ code: 0, stdout: "nothing to remove\n" });
+      await own.query("create table public.listed (id int primary key)");
+      const api = await start({ "public.listed": { insert: nothing } }, { on: own } as RelApiOptions);
+      await until(() => api.log.some((line) => line.startsWith("event triggers are installed")), "installed");
+      await api.close();
+      expect(await relapi(["events", "status"], environment)).toMatchObject({
+        code: 0,
+        stdout: "public.listed.insert: unknown on public.listed; 0 pending, 0 delivered, 0 dead\n",
+      });
+      expect(await relapi(["events", "remove"], environment)).toMatchObject({
+        code: 0,
+        stdout: "removed 1 trigger; the events stay in the schema relapi\n",
+      });
+      expect(await own.query("select from pg_trigger where tgname like 'relapi_event%'")).toEqual([]);
+      const other = await relapi(["events", "status"], { ...environment, PRESET: "full-compat" });
+      expect(other).toMatchObject({
+        code: 1,
+        stderr: "relapi: the preset has no events: relapi --preset plus events …\n",
+      });
+    });
+
+    test("X-EVT-4 a role that may not install triggers says so in one sentence, and the rest is served", async () => {
+      const own = await openDatabase();
+      await own.query("create table public.guarded (id int primary key); grant all on public.guarded to sea_login");
+      const api = await start({ "public.guarded": { insert: nothing } }, {
+        on: { ...own, options: { databaseUrl: own.urlAs("sea_login") } },
+      } as RelApiOptions);
+      await until(() => api.log.some((line) => line.startsWith("event triggers do not work")), "the log says so");
+      const lines = api.log.filter((line) => line.startsWith("event triggers do not work"));
+      expect(lines).toEqual([
+        expect.stringMatching(
+          /the login role may not install event triggers \(permission denied for database \w+\): run \\"relapi events install\\"/,
+        ),
+      ]);
+      expect(lines[0]).not.toContain("sea_login:");
+      expect((await api.gql("{ __typename }")).data).toEqual({ __typename: "query_root" });
+    });
+  });
+
+  describe("the delivery", () => {
+    test("X-EVT-6 X-EVT-7 a failed attempt is repeated with the same id, and the log keeps each attempt", async () => {
+      await createTable("flaky");
+      const attempts: [string, number][] = [];
+      const api = await start({
+        "public.flaky": {
+          insert: {
+            intervalSeconds: 1,
+            handle: ({ id, attempt }) => {
+              attempts.push([id, attempt]);
+              if (attempt < 3) throw new Error(`failure ${attempt}`);
+            },
+          },
+        },
+      });
+      await untilInstalled("flaky");
+      await database.query("insert into public.flaky (item) values ('a')");
+      await untilEnded("flaky", "delivered");
+      const [event] = await listEvents("flaky");
+      expect(attempts).toEqual([1, 2, 3].map((attempt) => [event?.id, attempt]));
+      const invocations = await database.query(
+        "select error from relapi.event_invocation where event_id = $1 order by id",
+        [event?.id],
+      );
+      expect(invocations).toEqual([{ error: "failure 1" }, { error: "failure 2" }, { error: null }]);
+      expect(api.log.filter((line) => line.startsWith("an event was not delivered; it is tried again"))).toHaveLength(
+        2,
+      );
+    });
+
+    test("X-EVT-7 an event whose attempts are used up is dead and kept", async () => {
+      await createTable("dead_order");
+      let count = 0;
+      const fail = async (): Promise<never> => {
+        count += 1;
+        throw new Error("never");
+      };
+      const api = await start({ "public.dead_order": { insert: { retryCount: 1, intervalSeconds: 1, handle: fail } } });
+      await untilInstalled("dead_order");
+      await database.query("insert into public.dead_order (item) values ('a')");
+      await untilEnded("dead_order", "dead");
+      expect(count).toBe(2);
+      expect(await listEvents("dead_order")).toMatchObject([{ status: "dead", tries: 2 }]);
+      expect(api.log.join("\n")).toContain("an event was not delivered, and its attempts are used up");
+    });
+
+    test("X-EVT-8 the time limit of an attempt aborts its signal", async () => {
+      await createTable("slow_order");
+      const reasons: unknown[] = [];
+      const handle = ({ signal }: RowEvent): Promise<void> =>
+        new Promise(() => signal.addEventListener("abort", () => reasons.push(String(signal.reason))));
+      await start({ "public.slow_order": { insert: { retryCount: 0, timeoutSeconds: 1, handle } } });
+      await untilInstalled("slow_order");
+      await database.query("insert into public.slow_order (item) values ('a')");
+      await untilEnded("slow_order", "dead");
+      expect(reasons).toEqual(["Error: no answer within 1 s"]);
+    });
+
+    test("X-EVT-9 two servers share the events, and each event has one attempt", async () => {
+      await createTable("shared_order");
+      const received: string[][] = [[], []];
+      const server = (index: number): Promise<Started> =>
+        start(
+          { "public.shared_order": { insert: ({ id }) => void received[index]?.push(id) } },
+          { eventsConcurrency: 2 },
+        );
+      await Promise.all([server(0), server(1)]);
+      await untilInstalled("shared_order");
+      await database.query("insert into public.shared_order (item) select 'a' from generate_series(1, 200)");
+      await untilEnded("shared_order", "delivered");
+      const all = received.flat();
+      expect(new Set(all).size).toBe(200);
+      expect(all).toHaveLength(200);
+    });
+
+    test("X-EVT-9 a process with EVENTS_CONCURRENCY=0 or without the handler leaves the event to others", async () => {
+      await createTable("handed_over");
+      const received: RowEvent[] = [];
+      const on: Handlers = { "public.handed_over": { insert: (event) => void received.push(event) } };
+      const idle = await start(on, { eventsConcurrency: 0 });
+      await untilInstalled("handed_over");
+      await createTable("not_handed_over");
+      const others: RowEvent[] = [];
+      await start({ "public.not_handed_over": { insert: (event) => void others.push(event) } });
+      await untilInstalled("not_handed_over");
+      await database.query(
+        "insert into public.handed_over (item) values ('a'); insert into public.not_handed_over (item) values ('a')",
+      );
+      await until(() => others.length === 1, "the other event arrived");
+      expect(received).toEqual([]);
+      await idle.close();
+      await start(on);
+      await until(() => received.length === 1, "the event arrived");
+    });
+
+    test("X-EVT-9 a connection string with several hosts leads the queue to the one that answers", async () => {
+      await createTable("hosted");
+      const received: RowEvent[] = [];
+      const databaseUrl = (database.options.databaseUrl ?? "").replace(/@([^/]+)\//, "@127.0.0.1:1,$1/");
+      const on = { ...database, options: { databaseUrl } };
+      await start({ "public.hosted": { insert: (event) => void received.push(event) } }, { on } as RelApiOptions);
+      await untilInstalled("hosted");
+      await database.query("insert into public.hosted (item) values ('a')");
+      await until(() => received.length === 1, "the insert arrived");
+    });
+
+    test("X-EVT-10 an event whose process was killed during its attempt is delivered again with the same id", async () => {
+      await createTable("killed");
+      const child = spawn(process.execPath, ["dist/test/services/event-server.js"], {
+        env: { ...process.env, DATABASE_URL: database.options.databaseUrl },
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      onTestFinished(() => void child.kill("SIGKILL"));
+      await untilInstalled("killed");
+      await database.query("insert into public.killed (item) values ('a')");
+      const [printed] = (await once(child.stdout, "data")) as [Buffer];
+      child.kill("SIGKILL");
+      await once(child, "exit");
+      const received: RowEvent[] = [];
+      await start({ "public.killed": { insert: { timeoutSeconds: 1, handle: (event) => void received.push(event) } } });
+      await until(() => received.length === 1, "the event arrived again");
+      expect(received[0]).toMatchObject({ id: printed.toString().trim(), attempt: 1 });
+    });
+
+    test("X-EVT-10 an event without a job gets one", async () => {
+      await createTable("jobless");
+      const received: RowEvent[] = [];
+      const on: Handlers = { "public.jobless": { insert: (event) => void received.push(event) } };
+      const first = await start(on, { eventsConcurrency: 0 });
+      await untilInstalled("jobless");
+      await database.query("insert into public.jobless (item) values ('a'); delete from relapi_queue._private_jobs");
+      await first.close();
+      await start(on);
+      await until(() => received.length === 1, "the event arrived");
+    });
+
+    test("X-EVT-11 the end of a server waits for its attempts, and takes no more events", async () => {
+      await createTable("finished");
+      let finish: () => void = () => undefined;
+      const running = new Promise<void>((resolve) => (finish = resolve));
+      const received: string[] = [];
+      const api = await start(
+        {
+          "public.finished": {
+            insert: async ({ row }) => {
+              received.push(String(row["item"]));
+              await running;
+            },
+          },
+        },
+        { eventsConcurrency: 1 },
+      );
+      await untilInstalled("finished");
+      await database.query("insert into public.finished (item) values ('first')");
+      await until(() => received.length === 1, "the first event arrived");
+      const closed = api.close();
+      await database.query("insert into public.finished (item) values ('second')");
+      finish();
+      await closed;
+      expect(received).toEqual(["first"]);
+      expect((await listEvents("finished")).map(({ status }) => status)).toEqual(["delivered", "pending"]);
+    });
+
+    test("X-EVT-11 an attempt that outlasts the grace of the end is given back, and does not count", async () => {
+      await createTable("given_back");
+      const reasons: string[] = [];
+      const handle = ({ signal }: RowEvent): Promise<void> =>
+        new Promise(() => signal.addEventListener("abort", () => reasons.push(String(signal.reason))));
+      const api = await start({ "public.given_back": { insert: { retryCount: 0, handle } } }, { shutdownGrace: 1 });
+      await untilInstalled("given_back");
+      await database.query("insert into public.given_back (item) values ('a')");
+      await until(async () => {
+        const [row] = await database.query("select locked_until from relapi.event where table_name = 'given_back'");
+        return row?.["locked_until"] !== null;
+      }, "the attempt began");
+      await api.close();
+      expect(reasons).toEqual(["Error: the process ends"]);
+      expect(await listEvents("given_back")).toMatchObject([{ status: "pending", tries: 0 }]);
+      const received: RowEvent[] = [];
+      await start({ "public.given_back": { insert: (event) => void received.push(event) } });
+      await until(() => received.length === 1, "the event arrived at the next server");
+      expect(received[0]?.attempt).toBe(1);
+    });
+
+    test("X-EVT-12 delivered events are deleted after EVENTS_RETENTION, and dead ones stay", async () => {
+      await createTable("old_order");
+      const on: Handlers = { "public.old_order": { insert: () => undefined } };
+      const first = await start(on, { eventsRetention: 1 });
+      await untilInstalled("old_order");
+      await database.query("insert into public.old_order (item) values ('old'), ('dead'), ('new')");
+      await untilEnded("old_order", "delivered");
+      await first.close();
+      await database.query(`
+        update relapi.event set ended_at = now() - interval '2 hours', status = case new_row ->> 'item' when 'dead' then 'dead' else status end
+        where table_name = 'old_order' and new_row ->> 'item' <> 'new'`);
+      await start(on, { eventsRetention: 1 });
+      await until(async () => (await listEvents("old_order")).length === 2, "the old event is deleted");
+      expect((await listEvents("old_order")).map(({ status }) => status).toSorted()).toEqual(["dead", "delivered"]);
+    });
+  });
+});
