@@ -73,7 +73,7 @@ const roomOfRest = (room, ...below) =>
   );
 
 const plugins = [
-  imports(["plugins/shared/*.ts"], only("node:*", "../../core/index.ts")),
+  imports(["plugins/shared/*.ts"], only("node:*", "graphql", "../../core/index.ts")),
   imports(["plugins/*/*.ts"], packages, shared("../", FRAGMENT)),
   imports(["plugins/*/*/*.ts"], packages, shared("../../", FRAGMENT)),
   imports(["plugins/*/*/*/*.ts"], packages, shared("../../../", FRAGMENT)),

@@ -539,6 +539,7 @@ export {
 
 // relapi/plugins/metadata/api
 export {
+  /** @experimental */ MetadataActions,
   /** @experimental */ MetadataEndpoint,
   /** @experimental */ MetadataLimits,
   /** @experimental */ MetadataNative,
@@ -695,7 +696,11 @@ export {
 
 // relapi/plugins/services
 export {
+  Action,
+  ActionRequest,
+  actions,
   authHook,
+  metadataActions,
   webhooks,
 };
 
@@ -3214,6 +3219,7 @@ export interface ValidatedDocument {
 }
 export interface GqlOperation {
     readonly kind: "query" | "mutation" | "subscription";
+    readonly document: string;
     readonly directives: ReadDirectives;
     readonly access: "read only" | "read write";
     readonly steps: readonly GqlStep[];
@@ -3452,7 +3458,7 @@ export type GqlFieldImplementation = {
     readonly statement: string;
 } | {
     readonly run: (request: GqlFunctionRequest) => Json | Promise<Json>;
-    readonly live?: (request: Omit<GqlFunctionRequest, "signal">) => GqlLiveField;
+    readonly live?: (request: Omit<GqlFunctionRequest, "signal" | "document">) => GqlLiveField;
 } | {
     readonly columns: readonly string[];
     readonly load: (rows: readonly GqlLoadedRow[], request: GqlFunctionRequest) => readonly Json[] | Promise<readonly Json[]>;
@@ -3494,8 +3500,9 @@ export interface GqlFunctionRequest {
     readonly selection: readonly GqlSelected[];
     readonly signal: AbortSignal;
     readonly exchange?: OpenExchange | undefined;
+    readonly document: string;
 }
-export type GqlCallContext = Pick<GqlFunctionRequest, "session" | "signal" | "exchange">;
+export type GqlCallContext = Pick<GqlFunctionRequest, "session" | "signal" | "exchange" | "document">;
 export interface GqlSelected {
     readonly as: string;
     readonly name: string;
@@ -3980,8 +3987,17 @@ export interface MetadataNative {
         readonly types: ReadonlySet<string>;
     };
 }
+export interface MetadataActions {
+    readonly actions: readonly Json[];
+    readonly customTypes: Readonly<Record<string, Json>>;
+    readonly inheritedRoles: readonly {
+        readonly role: string;
+        readonly parents: readonly string[];
+    }[];
+    readonly takenNames: MetadataNative["takenNames"];
+}
 export interface MetadataObject {
-    readonly type: "table" | "enum_table" | "object_relation" | "array_relation" | "computed_field" | "select_permission" | "insert_permission" | "update_permission" | "delete_permission" | "function" | "inherited_role" | "native_query" | "logical_model" | "rest_endpoint";
+    readonly type: "table" | "enum_table" | "object_relation" | "array_relation" | "computed_field" | "select_permission" | "insert_permission" | "update_permission" | "delete_permission" | "function" | "inherited_role" | "native_query" | "logical_model" | "action" | "custom_types" | "rest_endpoint";
     readonly owner?: QualifiedName;
     readonly name?: string;
 }
@@ -4510,6 +4526,26 @@ export declare const suggestions: import("../../core/plugin.ts").Plugin;
 
 // --- plugins/rest/write.d.ts
 export declare const restWrites: import("../../core/plugin.ts").Plugin;
+
+// --- plugins/services/actions/actions.d.ts
+export interface ActionRequest {
+    readonly input: Readonly<Record<string, Json>>;
+    readonly session: Session;
+    readonly signal: AbortSignal;
+    readonly exchange: OpenExchange | undefined;
+}
+export interface Action {
+    readonly type?: "query" | "mutation";
+    readonly args?: string;
+    readonly output: string;
+    readonly roles?: readonly string[];
+    readonly description?: string;
+    readonly run: (request: ActionRequest) => Json | Promise<Json>;
+}
+export declare const actions: (definitions: Readonly<Record<string, Action>>, types?: string) => Plugin;
+
+// --- plugins/services/actions/metadata-actions.d.ts
+export declare const metadataActions: import("../../../core/plugin.ts").Plugin;
 
 // --- plugins/services/api.d.ts
 export interface WebhookRequest {

@@ -141,8 +141,15 @@ export const floatOutOfRange = (shown: string, path: string): RelApiError =>
 /** Returns the error that a plugin's function throws on purpose, with the code and message of the plugin. @rule
  *  X-GQL-4 */
 export const functionRefused = (error: RelApiError, at: string): RelApiError => {
-  const { code, status, path = at } = error;
-  return new RelApiError({ code: "function-refused", status, message: getMessage(error), path, facts: { code } });
+  const { code, status, path = at, facts } = error;
+  const { extensions } = facts;
+  return new RelApiError({
+    code: "function-refused",
+    status,
+    message: getMessage(error),
+    path,
+    facts: extensions === undefined ? { code } : { code, extensions },
+  });
 };
 
 /** Returns the error that hides an exception of a function, which is logged where it occurs. @rule X-GQL-4 */

@@ -71,22 +71,24 @@ export const createFunctionRunner = (logger: Logger): FunctionRunner => {
   };
 
   return {
-    load: ({ loads }, bodies, session, { onGone, exchange }) =>
+    load: ({ loads, document }, bodies, session, { onGone, exchange }) =>
       withAbortSignal(onGone, async (signal) => {
         const loaded = [...bodies];
         await Promise.all(
           loads.map(async (one) => {
             const body = bodies[one.step];
-            if (typeof body === "string") loaded[one.step] = await loadBody(one, body, { session, signal, exchange });
+            const context = { session, signal, exchange, document };
+            if (typeof body === "string") loaded[one.step] = await loadBody(one, body, context);
           }),
         );
         return loaded;
       }),
-    call: ({ kind, calls }, session, { onGone, exchange }) =>
+    call: ({ kind, calls, document }, session, { onGone, exchange }) =>
       withAbortSignal(onGone, async (signal) => {
-        if (kind !== "mutation") return Promise.all(calls.map((call) => one(call, { session, signal, exchange })));
+        const context = { session, signal, exchange, document };
+        if (kind !== "mutation") return Promise.all(calls.map((call) => one(call, context)));
         const texts: string[] = [];
-        for (const call of calls) texts.push(await one(call, { session, signal, exchange }));
+        for (const call of calls) texts.push(await one(call, context));
         return texts;
       }),
   };

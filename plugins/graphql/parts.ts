@@ -156,7 +156,7 @@ export type GqlFieldImplementation =
    *  it. */
   | {
       readonly run: (request: GqlFunctionRequest) => Json | Promise<Json>;
-      readonly live?: (request: Omit<GqlFunctionRequest, "signal">) => GqlLiveField;
+      readonly live?: (request: Omit<GqlFunctionRequest, "signal" | "document">) => GqlLiveField;
     }
   /** A function of some columns of the row (SQL names), called once for all rows of the response. It returns results in
    *  the order of the rows. A role that may not read all these columns does not have the field. */
@@ -240,10 +240,12 @@ export interface GqlFunctionRequest {
   readonly signal: AbortSignal;
   /** The request of the caller. Transactions that the function runs belong to it. Undefined in runs of live queries. */
   readonly exchange?: OpenExchange | undefined;
+  /** The document of the request. */
+  readonly document: string;
 }
 
 /** The members that all functions of an operation share. @experimental */
-export type GqlCallContext = Pick<GqlFunctionRequest, "session" | "signal" | "exchange">;
+export type GqlCallContext = Pick<GqlFunctionRequest, "session" | "signal" | "exchange" | "document">;
 
 /** A member that an operation selects from a value. @experimental */
 export interface GqlSelected {

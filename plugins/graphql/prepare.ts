@@ -170,7 +170,7 @@ const fillOperation = (
   template: PreparedOperation["template"],
   variables: VariableValues,
   limits: Limits,
-  keep: GqlOperation["cachePlan"],
+  { document, cachePlan }: Pick<GqlOperation, "document" | "cachePlan">,
 ): GqlOperation => {
   const { kind, directives, access, plans, outputs, isIntrospecting } = template;
   let room = limits.maxVariablesBytes * BOUND_SHARE;
@@ -194,6 +194,7 @@ const fillOperation = (
   fillAll(template.unsent);
   return {
     kind,
+    document,
     directives,
     access,
     steps,
@@ -202,7 +203,7 @@ const fillOperation = (
     isIntrospecting,
     calls: template.calls.map((call) => fillCall(call, variables)),
     loads: template.loads.map((loads) => fillLoads(loads, variables)),
-    cachePlan: keep,
+    cachePlan,
   };
 };
 
@@ -274,7 +275,10 @@ export const createPrepare = (
         refuseDeepNesting(
           () => {
             const { value, commit } = found ?? operations.get(source);
-            return fillOperation(value.template, source.read(document.declared), document.schema.options, commit);
+            return fillOperation(value.template, source.read(document.declared), document.schema.options, {
+              document: request.query,
+              cachePlan: commit,
+            });
           },
           () => (request.variables === undefined ? notAGraphqlQuery() : variablesTooDeep()),
         ),

@@ -33,6 +33,17 @@ export interface MetadataNative {
   readonly takenNames: { readonly roots: ReadonlySet<string>; readonly types: ReadonlySet<string> };
 }
 
+/** The unparsed `actions` and `custom_types` of the metadata. `metadata-loader` puts them into
+ *  `model.pluginFacts["metadata-actions"]`. @experimental */
+export interface MetadataActions {
+  readonly actions: readonly Json[];
+  readonly customTypes: Readonly<Record<string, Json>>;
+  /** The roles that inherit from others. */
+  readonly inheritedRoles: readonly { readonly role: string; readonly parents: readonly string[] }[];
+  /** The GraphQL names of root fields and types that the tables and functions of the source use. */
+  readonly takenNames: MetadataNative["takenNames"];
+}
+
 /** An object of the metadata. @experimental */
 export interface MetadataObject {
   readonly type:
@@ -49,6 +60,8 @@ export interface MetadataObject {
     | "inherited_role"
     | "native_query"
     | "logical_model"
+    | "action"
+    | "custom_types"
     | "rest_endpoint";
   /** The table that contains the object, or the table or function itself. */
   readonly owner?: QualifiedName;

@@ -38,9 +38,15 @@ import { metadataPermissionsForRest } from "../shared/settings.ts";
 import { applyPermissions } from "./transform.ts";
 import { createFunctionRights, createRoleAccess, createCallTest, type FunctionRights } from "./role-access.ts";
 import { findTakenNames } from "./taken-names.ts";
-import { metadataSourceService, type MetadataNative, type MetadataProblem, type MetadataProposal } from "./api.ts";
+import {
+  metadataSourceService,
+  type MetadataActions,
+  type MetadataNative,
+  type MetadataProblem,
+  type MetadataProposal,
+} from "./api.ts";
 import { graphqlService, type GqlMetadata } from "../graphql/api.ts";
-import { readList, readObject, readQualifiedName, readText, type LogIgnored } from "./raw-values.ts";
+import { readList, readObject, readQualifiedName, readText, type LogIgnored, type Raw } from "./raw-values.ts";
 
 /** The part of the model that the metadata plugins share. */
 interface MetadataPart extends GqlMetadata {
@@ -60,6 +66,8 @@ const METADATA_LIMITS = "metadata-limits";
 
 /** The part of the model that contains `MetadataNative` for other plugins. */
 const METADATA_NATIVE = "metadata-native";
+/** The part of the model that contains `MetadataActions` for other plugins. */
+const METADATA_ACTIONS = "metadata-actions";
 /** The part of the model that contains `MetadataProblem`s for other plugins. */
 const METADATA_PROBLEMS = "metadata-problems";
 
@@ -109,6 +117,7 @@ export const metadataLoader = definePlugin({
       const names = context.use(graphqlService)?.createNames(
         readCustomization(document.customization, () => undefined), // the plugin "metadata" reports its errors
       );
+      const takenNames = names === undefined ? NO_NAMES : findTakenNames(names, document.tables, document.functions);
       const additionalObjects = { relations: findWantedRelations(document), routines: findWantedRoutines(document) };
       return {
         ...model,
@@ -117,10 +126,12 @@ export const metadataLoader = definePlugin({
           [DOCUMENT_PART]: document,
           [METADATA_QUERIES]: document.queries,
           [METADATA_LIMITS]: document.limits,
-          [METADATA_NATIVE]: {
-            ...document.native,
-            takenNames: names === undefined ? NO_NAMES : findTakenNames(names, document.tables, document.functions),
-          } satisfies MetadataNative,
+          [METADATA_NATIVE]: { ...document.native, takenNames } satisfies MetadataNative,
+          [METADATA_ACTIONS]: {
+            ...document.actions,
+            inheritedRoles: document.inheritedRoles,
+            takenNames,
+          } satisfies MetadataActions,
           [METADATA_PROBLEMS]: problems,
           ...(proposed === undefined ? {} : { [METADATA_PROPOSAL]: proposed }),
           "catalog-wanted": additionalObjects,
@@ -136,6 +147,7 @@ const findServedKeys = ({ has }: Registry): readonly string[] => [
   ...(has("trusted-documents") ? ["allowlist", "allow_list"] : []),
   ...(has("rest-endpoints") ? ["rest_endpoints"] : []),
   ...(has("native-queries") ? ["native_queries", "logical_models"] : []),
+  ...(has("metadata-actions") ? ["actions", "custom_types"] : []),
   ...(["api-limits", "rate-limits", "row-limits", "cost-limits"].some(has) ? ["api_limits"] : []),
 ];
 
@@ -182,10 +194,15 @@ const matchDocument = async (
   const parentRoles = readParentRoles(document, note);
   // without the plugin that enforces permissions, grants apply to roles of the metadata too
   const permissions: Permissions = registry.has("metadata-permissions")
-    ? new Map([
-        ...(registry.has("native-queries") ? findRolesOfModels(document) : []),
-        ...buildPermissions(matched.tables, parentRoles, { model: matched.model, reader, logIgnored: note }),
-      ])
+    ? buildPermissions(matched.tables, parentRoles, {
+        otherRoles: [
+          ...(registry.has("native-queries") ? findRolesOf(document.native.models, "select_permissions") : []),
+          ...(registry.has("metadata-actions") ? findRolesOf(document.actions.actions, "permissions") : []),
+        ],
+        model: matched.model,
+        reader,
+        logIgnored: note,
+      })
     : new Map();
   const functionRights = createFunctionRights(document, parentRoles);
   const part: MetadataPart = {
@@ -220,13 +237,12 @@ const matchDocument = async (
   };
 };
 
-/** Returns the roles with a permission on a logical model. They are roles of the metadata, even without a permission on
- *  a table. */
-const findRolesOfModels = ({ native }: MetadataDocument): readonly (readonly [string, Map<string, never>])[] =>
-  native.models
-    .flatMap((model) => readList(readObject(model)["select_permissions"]))
-    .flatMap((entry) => readText(readObject(entry)["role"]) ?? [])
-    .map((role) => [role, new Map<string, never>()]);
+/** Returns the roles with a permission on one of the objects. They are roles of the metadata, even without a permission
+ *  on a table. */
+const findRolesOf = (objects: readonly Raw[], key: string): readonly string[] =>
+  objects
+    .flatMap((one) => readList(readObject(one)[key]))
+    .flatMap((entry) => readText(readObject(entry)["role"]) ?? []);
 
 const ENUM_NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
 

@@ -22,6 +22,7 @@ import {
 import { metadataError, wrongKind } from "./errors.ts";
 import { createAddCommand, createChangeCommand, type ListedKind } from "./list-commands.ts";
 import { documentCommands } from "./document-commands.ts";
+import { actionCommands } from "./action-commands.ts";
 import { nativeQueryCommands } from "./native-query-commands.ts";
 
 // --- tables and functions -------------------------------------------------------------------------------------------
@@ -206,6 +207,7 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
     })),
   ],
   ["pg_drop_computed_field", createChangeCommand(COMPUTED_FIELD, removeEntry)],
+  ...actionCommands,
   ...nativeQueryCommands,
   ...documentCommands,
 ]);
