@@ -3,7 +3,6 @@ import {
   Kind,
   parse,
   print,
-  type DocumentNode,
   type EnumTypeDefinitionNode,
   type FieldDefinitionNode,
   type InputValueDefinitionNode,
@@ -32,17 +31,20 @@ const readFields = (fields: readonly (FieldDefinitionNode | InputValueDefinition
 const readEnum = ({ values = [] }: EnumTypeDefinitionNode): readonly Json[] =>
   values.map((value) => ({ value: value.name.value, ...describe(value) }));
 
+const EMPTY = /^(?:[\s,]|#[^\n\r]*(?:[\n\r]|$))*$/; // `# no actions`
+
 const ROOTS: Readonly<Record<string, string>> = { Query: "query", Mutation: "mutation" };
 
 /** @throws GraphQLError for a syntax error @throws Error for a definition that is neither an action nor a type of one
  *  @rule X-ACT-2 */
 export const readActionSdl = (text: string): ActionSdl => {
-  const document: DocumentNode = parse(text);
   const definitions = new Map<string, JsonObject>();
   const customTypes = { input_objects: [], objects: [], scalars: [], enums: [] } as {
     readonly [Key in keyof ActionSdl["customTypes"]]: JsonObject[];
   };
-  for (const node of document.definitions) {
+  // a project without actions has an empty file, which is no document of GraphQL
+  const nodes = EMPTY.test(text) ? [] : parse(text).definitions;
+  for (const node of nodes) {
     if (!("name" in node) || node.name === undefined) throw new Error(`${node.kind} is not a type of an action`);
     const named = { name: node.name.value, ...describe("description" in node ? node : {}) };
     switch (node.kind) {

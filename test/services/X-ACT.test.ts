@@ -1,86 +1,16 @@
 /** Actions: root fields that webhooks and functions of the application answer. */
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { ServerResponse } from "node:http";
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { documentOf, notes, table, type Entry } from "../support/metadata-document.ts";
+import { notes } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
-import { json, startHook } from "./hook-server.ts";
+import { argument, buildDocument, definition, LOGIN, startActionHook } from "./action-metadata.ts";
+import { json } from "./hook-server.ts";
 
-const hook = await startHook();
-process.env["ACTION_BASE"] = hook.url.replace(/\/hook.*/, "");
-process.env["ACTION_KEY"] = "secret-of-the-action";
-afterAll(() => {
-  delete process.env["ACTION_BASE"];
-  delete process.env["ACTION_KEY"];
-});
-
-const argument = (name: string, type: string): Entry => ({ name, type });
-
-const CUSTOM_TYPES = {
-  input_objects: [{ name: "Login", fields: [argument("name", "String!"), argument("level", "Level")] }],
-  objects: [
-    {
-      name: "Token",
-      description: "Proves a login.",
-      fields: [
-        argument("value", "String!"),
-        argument("artist_id", "Int"),
-        argument("at", "timestamptz"),
-        argument("level", "Level"),
-        argument("parents", "[Token!]"),
-      ],
-    },
-  ],
-  enums: [{ name: "Level", values: [{ value: "low" }, { value: "high" }] }],
-  scalars: [{ name: "Anything" }],
-};
-
-const definition = (more: Entry = {}): Entry => ({
-  handler: "{{ACTION_BASE}}/login",
-  type: "mutation",
-  kind: "synchronous",
-  arguments: [argument("login", "Login!"), argument("extra", "Anything"), argument("since", "timestamptz")],
-  output_type: "Token!",
-  ...more,
-});
-
-const LOGIN = {
-  name: "login",
-  comment: "Logs in.",
-  definition: definition({
-    headers: [
-      { name: "X-Key", value_from_env: "ACTION_KEY" },
-      { name: "x-fixed", value: "at {{ACTION_BASE}}" },
-    ],
-    forward_client_headers: true,
-    timeout: 60,
-  }),
-  permissions: [{ role: "reader" }],
-};
-
-const WEATHER = {
-  name: "weather",
-  definition: definition({
-    type: "query",
-    handler: "{{ACTION_BASE}}/weather",
-    arguments: [],
-    output_type: "[String!]",
-  }),
-  permissions: [{ role: "reader" }, { role: "guest" }],
-};
-
-const document = (list: readonly Entry[] = [LOGIN, WEATHER], customTypes: Entry = CUSTOM_TYPES): Entry =>
-  documentOf([table("artist")], {
-    actions: list,
-    custom_types: customTypes,
-    inherited_roles: [{ role_name: "heir", role_set: ["guest"] }],
-  });
+const hook = await startActionHook();
 
 const log: string[] = [];
 const note = (line: string, fields?: unknown): void => void log.push(`${line} ${JSON.stringify(fields)}`);
@@ -88,7 +18,7 @@ const ignore = (): void => undefined;
 const logger = { error: note, warn: note, info: ignore, debug: ignore, access: ignore };
 
 const options: StartOptions = { preset: plus, webhookAllowedHosts: ["127.0.0.1"], logger };
-const api = await startApi(forGraphql({ ...options, metadata: document() }));
+const api = await startApi(forGraphql({ ...options, metadata: buildDocument() }));
 const start = (more: StartOptions): Promise<TestApi> => startApi(forGraphql({ ...options, on: api.database, ...more }));
 
 const reader = asAdmin("reader");
@@ -149,14 +79,14 @@ describe("the fields", () => {
 
   test("X-ACT-1 without the plugin the metadata reports the actions as not supported", async () => {
     const kept = notes();
-    await start({ preset: fullCompat, metadata: document(), logger: kept.logger });
+    await start({ preset: fullCompat, metadata: buildDocument(), logger: kept.logger });
     expect(kept.all()).toEqual([
       "actions is not supported; ignored",
       "custom_types is not supported; ignored",
       "inherited role heir: parent guest has no permission in the metadata",
     ]);
     const other = notes();
-    await start({ parts: [without("metadata-actions")], metadata: document(), logger: other.logger });
+    await start({ parts: [without("metadata-actions")], metadata: buildDocument(), logger: other.logger });
     expect(other.all()).toEqual(kept.all());
   });
 });
@@ -203,7 +133,7 @@ describe("the call", () => {
 
   test("X-ACT-4 long numbers keep their digits in both directions", async () => {
     const other = await start({
-      metadata: document([
+      metadata: buildDocument([
         { ...LOGIN, definition: definition({ arguments: [argument("n", "bigint!")], output_type: "Anything" }) },
       ]),
     });
@@ -333,7 +263,7 @@ describe("the errors", () => {
       "ECONNRESET",
     ],
   ])("X-ACT-7 %s is an error of the server", async (_, answer, message, logged) => {
-    const other = await start({ metadata: document() });
+    const other = await start({ metadata: buildDocument() });
     hook.answer = answer;
     log.length = 0;
     for (const each of [1, 2])
@@ -347,7 +277,7 @@ describe("the errors", () => {
   });
 
   test("X-ACT-7 X-HTTP-4 a private address is refused, and the log says so", async () => {
-    const other = await start({ metadata: document(), webhookAllowedHosts: [] });
+    const other = await start({ metadata: buildDocument(), webhookAllowedHosts: [] });
     log.length = 0;
     expect(errorOf(await other.gql(LOG_IN, {}, reader))).toMatchObject({
       message: "http exception when calling webhook",
@@ -358,171 +288,12 @@ describe("the errors", () => {
 
   test("X-ACT-7 a webhook that is too slow fails its field, and delays no other request", async () => {
     const slow = { ...LOGIN, definition: definition({ timeout: 1 }) };
-    const other = await start({ metadata: document([slow]) });
+    const other = await start({ metadata: buildDocument([slow]) });
     hook.answer = () => undefined;
     const asked = other.gql(LOG_IN, {}, reader);
     await until(() => hook.requests.length === 1, "the webhook is asked");
     expect((await other.gql("{ artist(limit: 1) { id } }")).data.artist).toHaveLength(1);
     expect(errorOf(await asked)).toMatchObject({ message: "http exception when calling webhook" });
     expect(log.join()).toContain("no complete answer within 1 s");
-  });
-});
-
-describe("metadata that does not fit", () => {
-  const problemsOf = async (metadata: Entry): Promise<readonly string[]> => {
-    const kept = notes();
-    await start({ metadata, logger: kept.logger });
-    return kept.all();
-  };
-  const action = (more: Entry, outer: Entry = {}): Entry => ({ ...LOGIN, ...outer, definition: definition(more) });
-
-  test.each([
-    [action({ kind: "asynchronous" }), "asynchronous actions are not supported"],
-    [action({ request_transform: { version: 2 } }), "request_transform is not supported"],
-    [action({ type: "subscription" }), 'its type is "subscription", not query or mutation'],
-    [action({ handler: "{{NOWHERE}}/login" }), "the environment variable NOWHERE is not set"],
-    [action({ handler: "login" }), "its handler is not an http or https URL"],
-    [action({ handler: null }), "it has no handler"],
-    [action({ output_type: undefined }), "it has no output type"],
-    [action({ output_type: "Tok en" }), 'output type: "Tok en" is not a GraphQL type'],
-    [action({ output_type: "Nothing" }), 'output type: there is no type "Nothing"'],
-    [action({ output_type: "Login" }), 'output type: "Login" is an input type'],
-    [action({ arguments: [argument("a", "Token")] }), 'a: "Token" is no input type'],
-    [action({ arguments: [argument("a", "Int"), argument("a", "Int")] }), "a: the name is taken"],
-    [action({ arguments: [argument("a b", "Int")] }), '"a b" is not a valid GraphQL name'],
-    [action({ headers: [{ name: "a", value_from_env: "NOWHERE" }] }), "the environment variable NOWHERE is not set"],
-    [action({ headers: [{ name: "a" }] }), "a header has no name or no value"],
-    [action({ timeout: -1 }), "its timeout is not a number of seconds up to 3600"],
-  ])("X-ACT-8 an action is left out with its reason, %#", async (faulty, reason) => {
-    expect(await problemsOf(document([faulty, WEATHER]))).toEqual([`action login: ${reason}; ignored`]);
-  });
-
-  test("X-ACT-8 names of tables are taken, and so are names of other actions", async () => {
-    expect(await problemsOf(document([action({}, { name: "artist" }), LOGIN, LOGIN, WEATHER]))).toEqual([
-      "action artist: a table or function has that name in GraphQL; ignored",
-      "action login: the name is taken; ignored",
-    ]);
-  });
-
-  test("X-ACT-8 types that do not fit are left out, with the types and actions that need them", async () => {
-    const types = {
-      objects: [
-        { name: "Token", fields: [argument("value", "Value")] },
-        { name: "artist", fields: [argument("a", "Int")] },
-        { name: "Empty", fields: [] },
-      ],
-      input_objects: [
-        { name: "Login", fields: [argument("name", "String")] },
-        { name: "Int", fields: [argument("a", "Int")] },
-      ],
-      enums: [{ name: "Value", values: [] }],
-      scalars: [{ name: "Anything" }],
-    };
-    expect(await problemsOf(document([LOGIN, WEATHER], types))).toEqual([
-      "custom type artist: a table or function has that name in GraphQL; ignored",
-      "custom type Empty: it has no fields; ignored",
-      "custom type Int: the name is taken; ignored",
-      "custom type Value: it has no values; ignored",
-      'custom type Token: value: there is no type "Value"; ignored',
-      'action login: output type: there is no type "Token"; ignored',
-    ]);
-  });
-
-  test("X-ACT-8 a relationship of a type is left out, and the type is served", async () => {
-    const [token] = CUSTOM_TYPES.objects;
-    const relationship = { name: "artist", type: "object", remote_table: "artist", field_mapping: { artist_id: "id" } };
-    const types = { ...CUSTOM_TYPES, objects: [{ ...token, relationships: [relationship] }] };
-    expect(await problemsOf(document([LOGIN, WEATHER], types))).toEqual([
-      "relationship of a custom type Token.artist: it is not supported; ignored",
-    ]);
-  });
-});
-
-describe("a project of Hasura's command line", () => {
-  test("X-ACT-2 actions.graphql completes actions.yaml", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "actions-"));
-    try {
-      await mkdir(join(folder, "databases"));
-      await writeFile(join(folder, "version.yaml"), "version: 3\n");
-      await writeFile(join(folder, "databases", "databases.yaml"), "- name: default\n  kind: postgres\n  tables: []\n");
-      const sdl = `
-        type Mutation { "Logs in." login(login: Login!, since: timestamptz): Token }
-        extend type Query { weather: [String!] }
-        input Login { name: String! level: Level }
-        "Proves a login." type Token { value: String! }
-        enum Level { low high }
-        scalar Anything`;
-      await writeFile(join(folder, "actions.graphql"), sdl);
-      const handler = { kind: "synchronous", handler: "{{ACTION_BASE}}/login" };
-      const yaml = {
-        actions: [
-          { name: "login", definition: handler, permissions: [{ role: "reader" }] },
-          { name: "weather", definition: handler, permissions: [{ role: "reader" }] },
-        ],
-        custom_types: {
-          enums: [{ name: "Level" }],
-          input_objects: [{ name: "Login" }],
-          objects: [{ name: "Token" }],
-          scalars: [{ name: "Anything" }],
-        },
-      };
-      await writeFile(join(folder, "actions.yaml"), JSON.stringify(yaml));
-      const kept = notes();
-      const other = await start({ metadata: folder, logger: kept.logger });
-      expect(kept.all()).toEqual([]);
-      expect((await other.gql(LOG_IN, {}, reader)).data).toEqual({ login: { value: "t" } });
-      hook.answer = json(["rain"]);
-      expect((await other.gql("{ weather }", {}, reader)).data).toEqual({ weather: ["rain"] });
-      await writeFile(join(folder, "actions.graphql"), "type Mutation {\n  login(: Int }");
-      await expect(start({ metadata: folder })).rejects.toThrow(
-        /metadata .*actions\.graphql:2:9 cannot be read: Syntax Error/,
-      );
-    } finally {
-      await rm(folder, { recursive: true });
-    }
-  });
-});
-
-describe("the metadata API", () => {
-  test("X-ACT-10 its commands create, change and drop actions, permissions and types", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "actions-"));
-    const file = join(folder, "metadata.json");
-    await writeFile(file, JSON.stringify(documentOf([table("artist")])));
-    const other = await start({ metadata: file });
-    const run = async (type: string, args: unknown): Promise<any> =>
-      (await other.post("/v1/metadata", { headers: asAdmin(), body: { type, args } })).json();
-    const done = { message: "success" };
-    try {
-      expect(await run("create_action", { name: "login", definition: definition() })).toMatchObject({
-        code: "invalid-configuration",
-      });
-      expect(await run("set_custom_types", CUSTOM_TYPES)).toEqual(done);
-      expect(await run("create_action", { name: "login", definition: definition(), comment: "Logs in." })).toEqual(
-        done,
-      );
-      expect(await run("create_action", { name: "login", definition: definition() })).toMatchObject({
-        code: "already-exists",
-      });
-      expect((await other.gql(LOG_IN, {}, reader)).errors).toHaveLength(1);
-      expect(await run("create_action_permission", { action: "login", role: "reader" })).toEqual(done);
-      expect(await run("create_action_permission", { action: "login", role: "reader" })).toMatchObject({
-        code: "already-exists",
-      });
-      expect((await other.gql(LOG_IN, {}, reader)).data).toEqual({ login: { value: "t" } });
-      expect(
-        await run("update_action", { name: "login", definition: definition({ output_type: "Anything" }) }),
-      ).toEqual(done);
-      expect((await other.gql('mutation { login(login: {name: "a"}) }', {}, reader)).data).toEqual({
-        login: { value: "t" },
-      });
-      expect(await run("drop_action_permission", { action: "login", role: "reader" })).toEqual(done);
-      expect(await run("drop_action", { name: "login" })).toEqual(done);
-      expect(await run("drop_action", { name: "login" })).toMatchObject({ code: "not-exists" });
-      expect(await run("create_action_permission", { action: "login", role: "reader" })).toMatchObject({
-        code: "not-exists",
-      });
-    } finally {
-      await rm(folder, { recursive: true });
-    }
   });
 });

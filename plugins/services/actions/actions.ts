@@ -101,7 +101,7 @@ const readOwnActions = (definitions: Readonly<Record<string, Action>>, sdl: stri
     isDatabaseType: (name) => getDatabaseTypes(model).has(name),
   };
   const types = refuseMistakes("types", () =>
-    readCustomTypes(sdl.trim() === "" ? {} : { ...readActionSdl(sdl).customTypes }, surroundings, (_, name, reason) => {
+    readCustomTypes({ ...readActionSdl(sdl).customTypes }, surroundings, (_, name, reason) => {
       throw new Error(`${name}: ${reason}`);
     }),
   );
