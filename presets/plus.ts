@@ -21,7 +21,7 @@ import {
   softDelete,
   whyEmpty,
 } from "../plugins/plus/index.ts";
-import { events, remoteSchemaFields, webhooks } from "../plugins/services/index.ts";
+import { events, metadataActions, remoteSchemaFields, webhooks } from "../plugins/services/index.ts";
 import { fullCompat } from "./full-compat.ts";
 import type { PresetOptions } from "./options.ts";
 
@@ -35,6 +35,7 @@ const features: readonly Plugin[] = [
   restHaving,
   configApi,
   graphqlExplain,
+  metadataActions,
   metadataApi,
   runSql,
   mcp,

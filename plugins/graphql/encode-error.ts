@@ -1,6 +1,14 @@
 /** Encodes errors in the format of this surface: `{"errors":[{"message":"…","extensions":{"path":"…","code":"…"}}]}`.
  *  @rule G-ERR-1 G-ERR-2 G-ERR-7 G-HTTP-3 G-HTTP-4 */
-import { RelApiError, BODY_STATUSES, type Headers, type Json, type Session } from "../../core/index.ts";
+import {
+  isJsonObject,
+  RelApiError,
+  BODY_STATUSES,
+  type Headers,
+  type Json,
+  type JsonObject,
+  type Session,
+} from "../../core/index.ts";
 import { translateError } from "./errors.ts";
 
 export interface EncodedErrors {
@@ -34,12 +42,23 @@ const buildInternalMessage = (error: unknown): Json | undefined => {
   };
 };
 
+/** The extensions that a plugin's function gives its error, in place of the path and the code. @rule X-GQL-4 */
+const findOwnExtensions = (error: unknown): JsonObject | undefined => {
+  const own = error instanceof RelApiError && error.code === "function-refused" ? error.facts["extensions"] : undefined;
+  return isJsonObject(own) ? own : undefined;
+};
+
 /** Encodes an error as a body. `hints` has additional members of `extensions`. */
 export const encodeErrors = (error: unknown, session: Session | undefined, hints: object = {}): EncodedErrors => {
   const { code, message, status, isDatabase, isForeign = false } = translateError(error);
   const path = (error instanceof RelApiError ? error.path : undefined) ?? "$";
   const internal = isDatabase && session?.isAdmin === true ? buildInternalMessage(error) : undefined;
-  const extensions = { path, code, ...hints, ...(internal === undefined ? {} : { internal }) };
+  const extensions = findOwnExtensions(error) ?? {
+    path,
+    code,
+    ...hints,
+    ...(internal === undefined ? {} : { internal }),
+  };
   const keepsStatus = isForeign || BODY_STATUSES.has(status);
   // errors of another GraphQL schema keep their form @rule X-GQL-12c
   const foreign = error instanceof RelApiError ? error.facts["graphqlErrors"] : undefined;

@@ -233,7 +233,8 @@ export const createEngine = (
         });
       const rows = hasOrder
         ? await runInOrder(operation, execute, async (call) => {
-            const [text = "null"] = await functions.call({ kind: "mutation", calls: [call] }, session, {
+            const { document } = operation;
+            const [text = "null"] = await functions.call({ kind: "mutation", calls: [call], document }, session, {
               onGone,
               exchange,
             });

@@ -142,13 +142,17 @@ export const floatOutOfRange = (shown: string, path: string): RelApiError =>
  *  X-GQL-4 */
 export const functionRefused = (error: RelApiError, at: string): RelApiError => {
   const { code, status, path = at, facts } = error;
-  const { graphqlErrors } = facts;
+  const { extensions, graphqlErrors } = facts;
   return new RelApiError({
     code: "function-refused",
     status,
     message: getMessage(error),
     path,
-    facts: { code, ...(graphqlErrors !== undefined && { graphqlErrors }) },
+    facts: {
+      code,
+      ...(extensions !== undefined && { extensions }),
+      ...(graphqlErrors !== undefined && { graphqlErrors }),
+    },
   });
 };
 

@@ -64,6 +64,8 @@ export interface ValidatedDocument {
  *  response. @experimental */
 export interface GqlOperation {
   readonly kind: "query" | "mutation" | "subscription";
+  /** The document of the request. */
+  readonly document: string;
   /** The arguments of the operation's own directives that plugins read, by name. */
   readonly directives: ReadDirectives;
   /** The access mode of the transaction. `read write` also applies to queries that call VOLATILE functions. */

@@ -158,7 +158,7 @@ export type GqlFieldImplementation =
    *  it. */
   | {
       readonly run: (request: GqlFunctionRequest) => Json | Promise<Json>;
-      readonly live?: (request: Omit<GqlFunctionRequest, "signal">) => GqlLiveField;
+      readonly live?: (request: Omit<GqlFunctionRequest, "signal" | "document">) => GqlLiveField;
     }
   /** A field of another GraphQL schema, for fields of the query and mutation roots. Its type is a type of that schema,
    *  which checks and runs the selection. @rule X-GQL-12 */
@@ -195,7 +195,7 @@ export interface GqlForward {
 }
 
 /** A field that is forwarded to another GraphQL schema. @experimental */
-export interface GqlForwardRequest extends Omit<GqlFunctionRequest, "arguments" | "selection"> {
+export interface GqlForwardRequest extends Omit<GqlFunctionRequest, "arguments" | "selection" | "document"> {
   readonly document: DocumentNode;
   /** The values that the request gives to the variables of the document. Numbers that JavaScript would change keep
    *  their text (`numberText`). */
@@ -264,10 +264,12 @@ export interface GqlFunctionRequest {
   readonly signal: AbortSignal;
   /** The request of the caller. Transactions that the function runs belong to it. Undefined in runs of live queries. */
   readonly exchange?: OpenExchange | undefined;
+  /** The document of the request. */
+  readonly document: string;
 }
 
 /** The members that all functions of an operation share. @experimental */
-export type GqlCallContext = Pick<GqlFunctionRequest, "session" | "signal" | "exchange">;
+export type GqlCallContext = Pick<GqlFunctionRequest, "session" | "signal" | "exchange" | "document">;
 
 /** A member that an operation selects from a value. @experimental */
 export interface GqlSelected {

@@ -172,7 +172,7 @@ const fillOperation = (
   template: PreparedOperation["template"],
   variables: VariableValues,
   limits: Limits,
-  keep: GqlOperation["cachePlan"],
+  { document, cachePlan }: Pick<GqlOperation, "document" | "cachePlan">,
 ): GqlOperation => {
   const { kind, directives, access, plans, outputs, isIntrospecting } = template;
   let remainingBytes = limits.maxVariablesBytes * BOUND_SHARE;
@@ -196,6 +196,7 @@ const fillOperation = (
   fillAll(template.unsent);
   return {
     kind,
+    document,
     directives,
     access,
     steps,
@@ -206,7 +207,7 @@ const fillOperation = (
       "document" in call ? fillForward(call, variables) : fillCall(call, variables),
     ),
     loads: template.loads.map((loads) => fillLoads(loads, variables)),
-    cachePlan: keep,
+    cachePlan,
   };
 };
 
@@ -278,7 +279,10 @@ export const createPrepare = (
         refuseDeepNesting(
           () => {
             const { value, commit } = found ?? operations.get(source);
-            return fillOperation(value.template, source.read(document.declared), document.schema.options, commit);
+            return fillOperation(value.template, source.read(document.declared), document.schema.options, {
+              document: request.query,
+              cachePlan: commit,
+            });
           },
           () => (request.variables === undefined ? notAGraphqlQuery() : variablesTooDeep()),
         ),

@@ -10,7 +10,7 @@ interface FunctionRunner {
   /** Runs calls, concurrently for queries and sequentially for mutations, and returns their texts in order. If a call
    *  fails, the others are aborted. @throws RelApiError of the first call that fails */
   call(
-    operation: Pick<GqlOperation, "kind" | "calls">,
+    operation: Pick<GqlOperation, "kind" | "calls" | "document">,
     session: Session,
     options: FunctionRunOptions,
   ): Promise<readonly string[]>;
@@ -75,22 +75,24 @@ export const createFunctionRunner = (logger: Logger): FunctionRunner => {
   };
 
   return {
-    load: ({ loads }, bodies, session, { onGone, exchange }) =>
+    load: ({ loads, document }, bodies, session, { onGone, exchange }) =>
       withAbortSignal(onGone, async (signal) => {
         const loaded = [...bodies];
         await Promise.all(
           loads.map(async (one) => {
             const body = bodies[one.step];
-            if (typeof body === "string") loaded[one.step] = await loadBody(one, body, { session, signal, exchange });
+            const context = { session, signal, exchange, document };
+            if (typeof body === "string") loaded[one.step] = await loadBody(one, body, context);
           }),
         );
         return loaded;
       }),
-    call: ({ kind, calls }, session, { onGone, exchange }) =>
+    call: ({ kind, calls, document }, session, { onGone, exchange }) =>
       withAbortSignal(onGone, async (signal) => {
-        if (kind !== "mutation") return Promise.all(calls.map((call) => one(call, { session, signal, exchange })));
+        const context = { session, signal, exchange, document };
+        if (kind !== "mutation") return Promise.all(calls.map((call) => one(call, context)));
         const texts: string[] = [];
-        for (const call of calls) texts.push(await one(call, { session, signal, exchange }));
+        for (const call of calls) texts.push(await one(call, context));
         return texts;
       }),
   };

@@ -47,6 +47,17 @@ export interface MetadataEventTrigger {
   readonly raw: Json;
 }
 
+/** The unparsed `actions` and `custom_types` of the metadata. `metadata-loader` puts them into
+ *  `model.pluginFacts["metadata-actions"]`. @experimental */
+export interface MetadataActions {
+  readonly actions: readonly Json[];
+  readonly customTypes: Readonly<Record<string, Json>>;
+  /** The roles that inherit from others. */
+  readonly inheritedRoles: readonly { readonly role: string; readonly parents: readonly string[] }[];
+  /** The GraphQL names of root fields and types that the tables and functions of the source use. */
+  readonly takenNames: MetadataNative["takenNames"];
+}
+
 /** An object of the metadata. @experimental */
 export interface MetadataObject {
   readonly type:
@@ -66,7 +77,9 @@ export interface MetadataObject {
     | "rest_endpoint"
     | "event_trigger"
     | "remote_schema"
-    | "remote_schema_permission";
+    | "remote_schema_permission"
+    | "action"
+    | "custom_types";
   /** The table that contains the object, or the table or function itself. */
   readonly owner?: QualifiedName;
   /** The name of the object within the table, or the role of a permission. */

@@ -60,6 +60,8 @@ const readRootFields = (raw: Raw | undefined): ReadonlySet<GqlRootFieldName> | u
     : undefined; // the entry is a member of the set
 
 interface PermissionContext {
+  /** The roles that have permissions on other objects than tables. */
+  readonly otherRoles: readonly string[];
   readonly model: Model;
   readonly reader: FilterReader;
   readonly logIgnored: LogIgnored;
@@ -217,7 +219,7 @@ export const buildPermissions = (
   parentRoles: ReadonlyMap<string, readonly string[]>,
   builder: PermissionContext,
 ): Permissions => {
-  const byRole = new Map<string, Map<string, TablePermissions>>();
+  const byRole = new Map(builder.otherRoles.map((role) => [role, new Map<string, TablePermissions>()]));
   const findOrCreatePermissions = (role: string, table: string): TablePermissions => {
     const ofRole = byRole.get(role) ?? new Map<string, TablePermissions>();
     byRole.set(role, ofRole);

@@ -1,6 +1,6 @@
 /** Reads the metadata into one form for all versions: names and permissions by table, without looking anything up. */
 import { metadataVersionUnknown } from "./errors.ts";
-import type { MetadataEventTrigger, MetadataNative, MetadataQueries } from "./api.ts";
+import type { MetadataActions, MetadataEventTrigger, MetadataNative, MetadataQueries } from "./api.ts";
 import { readQueries } from "./queries.ts";
 import { isJsonObject, numberText, writeJson, type QualifiedName } from "../../core/index.ts";
 import {
@@ -36,6 +36,8 @@ export interface MetadataDocument {
   readonly remoteSchemas: readonly Raw[];
   /** The unparsed event triggers, for the plugin that handles them. */
   readonly eventTriggers: readonly MetadataEventTrigger[];
+  /** The unparsed actions and custom types, for the plugin that handles them. */
+  readonly actions: Pick<MetadataActions, "actions" | "customTypes">;
   /** The unparsed limits, for the plugins that handle them. */
   readonly limits: RawObject;
 }
@@ -179,11 +181,18 @@ export const readDocument = (loaded: Raw, note: LogIgnored, served: readonly str
     queries: readQueries(top, served, note),
     native: { queries: readList(source["native_queries"]), models: readList(source["logical_models"]) },
     remoteSchemas: served.includes("remote_schemas") ? readList(top["remote_schemas"]) : [],
+    actions: readActions(top),
     limits: served.includes("api_limits") ? readObject(top["api_limits"]) : {},
     closedForRoles: readList(readObject(top["graphql_schema_introspection"])["disabled_for_roles"]).flatMap(
       (role) => readText(role) ?? [],
     ),
   };
+};
+
+/** Reads actions and custom types. The files of a folder have both in one object. */
+const readActions = (top: RawObject): MetadataDocument["actions"] => {
+  const { actions = null, custom_types: customTypes } = isJsonObject(top["actions"]) ? top["actions"] : top;
+  return { actions: readList(actions), customTypes: readObject(customTypes) };
 };
 
 const findServedSource = (sources: readonly Raw[], note: LogIgnored): RawObject => {

@@ -3,6 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Document, ScalarTag } from "yaml";
 import { exactNumber, isJsonObject, RelApiError } from "../../core/index.ts";
+import { mergeActionSdl } from "./action-files.ts";
 import { metadataUnreadable } from "./errors.ts";
 import type { Raw } from "./raw-values.ts";
 
@@ -202,5 +203,12 @@ const loadFolder = async (root: string, state: LoadState): Promise<Raw> => {
     const part = await loadOptional(`${name}.yaml`);
     if (part !== undefined && part !== null) metadata[name] = part;
   }
-  return metadata;
+  const sdlFile = join(root, "actions.graphql");
+  const sdl = await readFile(sdlFile, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw metadataUnreadable(sdlFile, error.message);
+  });
+  if (sdl === undefined) return metadata;
+  state.files.push(sdlFile);
+  return { ...metadata, actions: await mergeActionSdl(metadata["actions"], sdl, sdlFile) };
 };

@@ -40,6 +40,7 @@ import { createFunctionRights, createRoleAccess, createCallTest, type FunctionRi
 import { findTakenNames } from "./taken-names.ts";
 import {
   metadataSourceService,
+  type MetadataActions,
   type MetadataNative,
   type MetadataProblem,
   type MetadataProposal,
@@ -70,6 +71,8 @@ const METADATA_EVENT_TRIGGERS = "metadata-event-triggers";
 const METADATA_NATIVE = "metadata-native";
 /** The part of the model that contains `MetadataRemoteSchemas` for other plugins. */
 const METADATA_REMOTE_SCHEMAS = "metadata-remote-schemas";
+/** The part of the model that contains `MetadataActions` for other plugins. */
+const METADATA_ACTIONS = "metadata-actions";
 /** The part of the model that contains `MetadataProblem`s for other plugins. */
 const METADATA_PROBLEMS = "metadata-problems";
 
@@ -119,6 +122,7 @@ export const metadataLoader = definePlugin({
       const names = context.use(graphqlService)?.createNames(
         readCustomization(document.customization, () => undefined), // the plugin "metadata" reports its errors
       );
+      const takenNames = names === undefined ? NO_NAMES : findTakenNames(names, document.tables, document.functions);
       const additionalObjects = { relations: findWantedRelations(document), routines: findWantedRoutines(document) };
       return {
         ...model,
@@ -128,14 +132,16 @@ export const metadataLoader = definePlugin({
           [METADATA_QUERIES]: document.queries,
           [METADATA_LIMITS]: document.limits,
           [METADATA_EVENT_TRIGGERS]: document.eventTriggers,
-          [METADATA_NATIVE]: {
-            ...document.native,
-            takenNames: names === undefined ? NO_NAMES : findTakenNames(names, document.tables, document.functions),
-          } satisfies MetadataNative,
           [METADATA_REMOTE_SCHEMAS]: {
             schemas: document.remoteSchemas,
             inheritedRoles: document.inheritedRoles,
           } satisfies MetadataRemoteSchemas,
+          [METADATA_NATIVE]: { ...document.native, takenNames } satisfies MetadataNative,
+          [METADATA_ACTIONS]: {
+            ...document.actions,
+            inheritedRoles: document.inheritedRoles,
+            takenNames,
+          } satisfies MetadataActions,
           [METADATA_PROBLEMS]: problems,
           ...(proposed === undefined ? {} : { [METADATA_PROPOSAL]: proposed }),
           "catalog-wanted": additionalObjects,
@@ -153,6 +159,7 @@ const findServedKeys = ({ has }: Registry): readonly string[] => [
   ...(has("events") ? ["event_triggers"] : []),
   ...(has("native-queries") ? ["native_queries", "logical_models"] : []),
   ...(has("remote-schema-fields") ? ["remote_schemas"] : []),
+  ...(has("metadata-actions") ? ["actions", "custom_types"] : []),
   ...(["api-limits", "rate-limits", "row-limits", "cost-limits"].some(has) ? ["api_limits"] : []),
 ];
 
@@ -199,10 +206,16 @@ const matchDocument = async (
   const parentRoles = readParentRoles(document, note);
   // without the plugin that enforces permissions, grants apply to roles of the metadata too
   const permissions: Permissions = registry.has("metadata-permissions")
-    ? new Map([
-        ...findRolesOutsideTables(document, registry.has("native-queries") ? document.native.models : []),
-        ...buildPermissions(matched.tables, parentRoles, { model: matched.model, reader, logIgnored: note }),
-      ])
+    ? buildPermissions(matched.tables, parentRoles, {
+        otherRoles: [
+          ...(registry.has("native-queries") ? findRolesOf(document.native.models, "select_permissions") : []),
+          ...(registry.has("metadata-actions") ? findRolesOf(document.actions.actions, "permissions") : []),
+          ...findRolesOf(document.remoteSchemas, "permissions"),
+        ],
+        model: matched.model,
+        reader,
+        logIgnored: note,
+      })
     : new Map();
   const functionRights = createFunctionRights(document, parentRoles);
   const part: MetadataPart = {
@@ -237,18 +250,12 @@ const matchDocument = async (
   };
 };
 
-/** Returns the roles with a permission on a logical model or a remote schema. They are roles of the metadata, even
- *  without a permission on a table. */
-const findRolesOutsideTables = (
-  { remoteSchemas }: MetadataDocument,
-  models: readonly Raw[],
-): readonly (readonly [string, Map<string, never>])[] =>
-  [
-    ...models.flatMap((model) => readList(readObject(model)["select_permissions"])),
-    ...remoteSchemas.flatMap((remote) => readList(readObject(remote)["permissions"])),
-  ]
-    .flatMap((entry) => readText(readObject(entry)["role"]) ?? [])
-    .map((role) => [role, new Map<string, never>()]);
+/** Returns the roles with a permission on one of the objects. They are roles of the metadata, even without a permission
+ *  on a table. */
+const findRolesOf = (objects: readonly Raw[], key: string): readonly string[] =>
+  objects
+    .flatMap((one) => readList(readObject(one)[key]))
+    .flatMap((entry) => readText(readObject(entry)["role"]) ?? []);
 
 const ENUM_NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
 

@@ -75,6 +75,7 @@ describe.skipIf(!capabilities.realServer)("blocks that mount an api", () => {
       options: { databaseUrl: options.databaseUrl },
       session: () => undefined,
       keys: new Map(),
+      askForToken: () => undefined,
       askTheBank: () => undefined,
       askTheImageServer: () => [],
     };

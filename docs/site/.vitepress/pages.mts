@@ -53,6 +53,7 @@ const sections: readonly Section[] = [
       "guides/call-the-api",
       "guides/use-your-own-users",
       "guides/authenticate-by-webhook",
+      "guides/call-your-own-code",
       "guides/use-your-own-logger",
       "guides/test-your-app",
       "guides/bundle-your-app",

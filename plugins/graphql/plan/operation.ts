@@ -24,7 +24,7 @@ const findUnsentValues = ({ allSources }: Planner, steps: readonly StepTemplate[
 const listPlans = (steps: readonly StepTemplate[]): readonly Plan[] => steps.map(({ planned }) => planned.plan);
 
 /** An operation without the values of its variables. */
-export interface OperationTemplate extends Omit<GqlOperation, "steps" | "calls" | "loads" | "cachePlan"> {
+export interface OperationTemplate extends Omit<GqlOperation, "document" | "steps" | "calls" | "loads" | "cachePlan"> {
   readonly steps: readonly StepTemplate[];
   /** The values of steps that do not run, such as an empty update. */
   readonly unsent: readonly ValueSource[];

@@ -204,6 +204,14 @@ export const MEMBERS = {
 /** Whether the source is the database that is served. */
 export const isServedSource = ({ kind = "postgres" }: Entry): boolean => kind === "postgres" || kind === "pg";
 
+const removeCustomType = (types: Json | undefined, name: string): Entry =>
+  Object.fromEntries(
+    Object.entries(readEntry(types)).map(([list, items]) => [
+      list,
+      readList(items).filter((item) => readEntry(item)["name"] !== name),
+    ]),
+  );
+
 /** Removes the object that does not fit the database from the document. @rule P-HAS-4 */
 export const removeObject = (document: Entry, { type, owner, name = "", role }: MetadataProblem): Entry => {
   if (type === "inherited_role")
@@ -220,6 +228,8 @@ export const removeObject = (document: Entry, { type, owner, name = "", role }: 
           ? replaceEntry(remote, "permissions", (one) => one["role"] === role, removeEntry)
           : undefined,
     );
+  if (type === "action") return replaceEntry(document, "actions", (one) => one["name"] === name, removeEntry);
+  if (type === "custom_types") return { ...document, custom_types: removeCustomType(document["custom_types"], name) };
   if (type === "native_query" || type === "logical_model") {
     const [list, key] = type === "native_query" ? ["native_queries", "root_field_name"] : ["logical_models", "name"];
     return replaceEntry(

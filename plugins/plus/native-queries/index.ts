@@ -109,7 +109,7 @@ const refuseNulls = (
 const buildLiveField = (
   context: PluginContext,
   query: NativeQuery,
-  { arguments: args, session, selection }: Omit<GqlFunctionRequest, "signal">,
+  { arguments: args, session, selection }: Omit<GqlFunctionRequest, "signal" | "document">,
 ): GqlLiveField => {
   const model = context.model();
   const queries = new Map(getQueries(model).map((one) => [one.name, one]));

@@ -4,6 +4,7 @@ import { createSessionCache } from "../../shared/session-cache.ts";
 import { anonRole, corsAllowedOrigins, maxJsonDepth } from "../../shared/settings.ts";
 import type { WebhookResponse } from "../api.ts";
 import { createWebhookClient } from "../webhook/client.ts";
+import { createProblemLog } from "../webhook/problem-log.ts";
 import { readHookAnswer, type HookAnswer } from "./answer.ts";
 import {
   authHookBesideTokens,
@@ -54,16 +55,7 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
     maxJsonDepth,
   });
   const safeUrl = `${url.origin}${url.pathname}`; // the query may contain a secret
-  const lastLoggedMs = new Map<string, number>();
-
-  /** Logs the same reason at most once a minute. */
-  const logProblem = (message: string, reason: string): void => {
-    const nowMs = performance.now();
-    if (nowMs < (lastLoggedMs.get(reason) ?? -Infinity) + MINUTE_MS) return;
-    if (lastLoggedMs.size >= MAX_REASONS) lastLoggedMs.clear();
-    lastLoggedMs.set(reason, nowMs);
-    logger.error(message, { url: safeUrl, reason });
-  };
+  const logProblem = createProblemLog((message, reason) => logger.error(message, { url: safeUrl, reason }));
 
   // the operator has chosen the host, so it may have a private address
   const client = createWebhookClient(context, { allowedHosts: ["*"], maxAnswerBytes: MAX_ANSWER_BYTES });
@@ -107,8 +99,6 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
 };
 
 const FAILED = "the auth hook failed";
-const MINUTE_MS = 60_000;
-const MAX_REASONS = 100;
 
 // --- sessions -------------------------------------------------------------------------------------------------------
 

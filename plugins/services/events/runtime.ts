@@ -28,7 +28,7 @@ const isFinal = (error: unknown): boolean => error instanceof RelApiError && err
 
 /** Creates the runtime of an api. @rule X-EVT-3 X-EVT-4 X-EVT-9 X-EVT-10 */
 export const createEventRuntime = (context: PluginContext): EventRuntime => {
-  const { logger, troubles, options } = context;
+  const { logger, healthProblems, options } = context;
   const store = createEventStore(context);
   let triggers: readonly EventTrigger[] = [];
   let queue: Queue | undefined;
@@ -50,7 +50,7 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
 
   const reportProblem = (error: unknown): void => {
     const reason = describeError(error);
-    troubles.set("events", reason);
+    healthProblems.set("events", reason);
     // each further attempt may fail for the same reason
     if (reason !== loggedReason) logger.error("event triggers do not work", { reason });
     loggedReason = reason;
@@ -128,7 +128,7 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
     clearTimeout(timer);
     const hasWork = options.eventsInstall || options.eventsConcurrency > 0;
     if (isClosed || !hasWork) return;
-    troubles.set("events", undefined);
+    healthProblems.set("events", undefined);
     try {
       await install().catch(reportIfFinal); // the triggers that are installed work
       await restartQueue();

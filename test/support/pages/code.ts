@@ -26,6 +26,7 @@ const READER = `
     const session: RequestHandler;
     const keys: ReadonlyMap<string, string>;
     const prefixOperator: Plugin;
+    const askForToken: (name: string, password: string) => Promise<string | undefined>;
     const askTheBank: (currency: string) => Promise<number | undefined>;
     const askTheImageServer: (artists: readonly string[], width: number) => Promise<readonly string[]>;
     const renderPdf: (invoice: unknown) => Promise<Buffer>;

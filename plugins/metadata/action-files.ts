@@ -1,0 +1,44 @@
+/** Completes `actions.yaml` of a project by the types that `actions.graphql` has. */
+import { isJsonObject, type Json } from "../../core/index.ts";
+import { metadataUnreadable } from "./errors.ts";
+import { readList, readObject, type Raw, type RawObject } from "./raw-values.ts";
+
+const readName = (raw: Raw): string => String(readObject(raw)["name"]);
+
+/** Returns actions and custom types as an export in JSON has them. Entries of `actions.yaml` with types of their own stay
+ *  as they are. @throws RelApiError `preset` with the file, line and column @rule G-MET-2 X-ACT-2 */
+export const mergeActionSdl = async (raw: Raw | undefined, sdl: string, file: string): Promise<RawObject> => {
+  const { readActionSdl } = await import("../shared/action-sdl.ts");
+  let found: ReturnType<typeof readActionSdl>;
+  try {
+    found = readActionSdl(sdl);
+  } catch (error) {
+    const { message, locations } = error as Error & {
+      readonly locations?: readonly { line: number; column: number }[];
+    };
+    const [at] = locations ?? [];
+    throw metadataUnreadable(at === undefined ? file : `${file}:${at.line}:${at.column}`, message);
+  }
+  const { actions, custom_types: listed } = readObject(raw);
+  return {
+    ...readObject(raw),
+    actions: readList(actions).map((entry) => {
+      const action = readObject(entry);
+      const definition = { ...found.definitions.get(readName(entry)), ...readObject(action["definition"]) };
+      return { ...action, definition };
+    }),
+    custom_types: isJsonObject(listed)
+      ? {
+          ...listed,
+          ...Object.fromEntries(
+            Object.entries(found.customTypes).map(([key, types]) => [key, mergeTypes(readList(listed[key]), types)]),
+          ),
+        }
+      : found.customTypes,
+  };
+};
+
+const mergeTypes = (listed: readonly Raw[], types: readonly RawObject[]): readonly Json[] => {
+  const byName = new Map(types.map((type) => [readName(type), type]));
+  return listed.map((entry) => ({ ...byName.get(readName(entry)), ...readObject(entry) }));
+};

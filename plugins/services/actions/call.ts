@@ -1,0 +1,112 @@
+/** Calls the webhook of an action. @rule X-ACT-3 … X-ACT-7 */
+import {
+  isJsonObject,
+  RelApiError,
+  VARIABLE_PREFIX,
+  writeJson,
+  type Json,
+  type PluginContext,
+  type Session,
+} from "../../../core/index.ts";
+import { graphqlService, type GqlFunctionRequest } from "../../graphql/api.ts";
+import { webhookService, type WebhookResponse } from "../api.ts";
+import { buildForwardedHeaders } from "../webhook/forwarded-headers.ts";
+import type { ProblemLog } from "../webhook/problem-log.ts";
+import type { CustomTypes } from "./definitions.ts";
+import {
+  actionAnswerNotJson,
+  actionCallFailed,
+  actionRefused,
+  actionResultInvalid,
+  actionStatusInvalid,
+} from "./errors.ts";
+import type { WebhookAction } from "./metadata.ts";
+import { findResultProblem } from "./result.ts";
+
+/** The session variables as Hasura names them. */
+const listSessionVariables = ({ role, variables }: Session): Readonly<Record<string, Json>> => ({
+  ...Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [
+      name.startsWith(VARIABLE_PREFIX) ? `x-hasura-${name.slice(VARIABLE_PREFIX.length)}` : name,
+      value,
+    ]),
+  ),
+  "x-hasura-role": role,
+});
+
+/** Returns the function that calls webhooks. `logProblem` receives the reason of each failure. */
+export const createActionCaller = (context: PluginContext, logProblem: ProblemLog) => {
+  const parse = (text: string): Json => {
+    try {
+      return context.use(graphqlService)?.parseJson(text) ?? null;
+    } catch {
+      throw actionAnswerNotJson();
+    }
+  };
+
+  const send = async (action: WebhookAction, request: GqlFunctionRequest): Promise<WebhookResponse> => {
+    const { arguments: input, session, signal, exchange, document } = request;
+    const forwarded =
+      action.forwardsHeaders && exchange !== undefined
+        ? buildForwardedHeaders(exchange.credentials, [...exchange.credentials.headers()])
+        : {};
+    const client = context.use(webhookService);
+    if (client === undefined) throw new TypeError("the plugin webhooks is missing");
+    return client.send({
+      url: action.url,
+      // a header of the action wins over one of the client
+      headers: { ...forwarded, ...action.headers },
+      body: writeJson({
+        action: { name: action.field.name },
+        input,
+        session_variables: listSessionVariables(session),
+        request_query: document,
+      }),
+      timeoutMs: action.timeoutMs,
+      signal,
+      exchange,
+    });
+  };
+
+  const readAnswer = ({ status, text }: WebhookResponse, action: WebhookAction, types: CustomTypes): Json => {
+    if (status >= 400 && status < 500) throw readRefusal(status, text);
+    if (status < 200 || status >= 300) {
+      logProblem(action.field.name, `status ${status}`);
+      throw actionStatusInvalid();
+    }
+    const value = parse(text);
+    const problem = findResultProblem(action.field.output, value, types);
+    if (problem !== undefined) throw actionResultInvalid(problem);
+    return value;
+  };
+
+  return async (action: WebhookAction, types: CustomTypes, request: GqlFunctionRequest): Promise<Json> => {
+    let response: WebhookResponse;
+    try {
+      response = await send(action, request);
+    } catch (error) {
+      if (!(error instanceof RelApiError) || error.code !== "webhook-failed") throw error;
+      logProblem(action.field.name, error.message);
+      throw actionCallFailed();
+    }
+    return readAnswer(response, action, types);
+  };
+};
+
+/** Reads `{"message": "…", "code": "…", "extensions": {…}}`. */
+const readRefusal = (status: number, text: string): RelApiError => {
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json; // JSON.parse returns JSON
+  } catch {
+    return actionAnswerNotJson();
+  }
+  const { message, code = null, extensions = null } = isJsonObject(value) ? value : {};
+  if (typeof message !== "string") return actionResultInvalid('an error has a "message"');
+  return actionRefused(
+    status,
+    message,
+    typeof code === "string" ? code : "unexpected",
+    isJsonObject(extensions) ? extensions : undefined,
+  );
+};

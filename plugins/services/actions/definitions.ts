@@ -1,0 +1,228 @@
+/** Reads actions and custom types in the form of the metadata, and checks that they fit each other. @rule X-ACT-1 */
+import { parseType, specifiedScalarTypes, type TypeNode } from "graphql";
+import {
+  isJsonObject,
+  memoize,
+  numberText,
+  type Json,
+  type JsonObject,
+  type Model,
+  type PgType,
+} from "../../../core/index.ts";
+
+/** An argument of an action, or a field of a custom type. */
+export interface TypedName {
+  readonly name: string;
+  readonly type: TypeNode;
+  readonly description: string | undefined;
+}
+
+interface Described {
+  readonly name: string;
+  readonly description: string | undefined;
+}
+
+/** A custom type. */
+export type CustomType = Described &
+  (
+    | { readonly kind: "object"; readonly fields: readonly TypedName[] }
+    | { readonly kind: "input"; readonly fields: readonly TypedName[] }
+    | { readonly kind: "enum"; readonly values: readonly Described[] }
+    | { readonly kind: "scalar" }
+  );
+
+export type CustomTypes = ReadonlyMap<string, CustomType>;
+
+/** The part of an action that its field in the schema depends on. */
+export interface ActionField extends Described {
+  readonly root: "query" | "mutation";
+  readonly arguments: readonly TypedName[];
+  readonly output: TypeNode;
+  /** The roles that may call the action, in addition to administrators. */
+  readonly roles: ReadonlySet<string>;
+}
+
+/** Names that a table or function uses, and types of the database. */
+export interface ActionSurroundings {
+  readonly takenRoots: ReadonlySet<string>;
+  readonly takenTypes: ReadonlySet<string>;
+  isDatabaseType(name: string): boolean;
+}
+
+/** Reports a part that is left out. */
+export type ReportProblem = (type: "action" | "custom_types" | "relationship", name: string, reason: string) => void;
+
+export const readObject = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
+export const readList = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
+export const readText = (value: Json | undefined): string | undefined =>
+  typeof value === "string" ? value : undefined;
+
+/** Returns the types of the database by their names, such as `int8` and `bigint`. */
+export const getDatabaseTypes = memoize(
+  (model: Model): ReadonlyMap<string, PgType> =>
+    new Map(
+      [...model.types.values()]
+        .filter(({ kind }) => kind !== "pseudo")
+        .flatMap((type) => [[type.sqlName, type] as const, [type.name, type] as const]),
+    ),
+);
+
+/** Finds the type at the end of lists and `!`. */
+export const getTypeName = (type: TypeNode): string =>
+  type.kind === "NamedType" ? type.name.value : getTypeName(type.type);
+
+const GRAPHQL_NAME = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/;
+const BUILT_IN: ReadonlySet<string> = new Set(specifiedScalarTypes.map(({ name }) => name));
+const ROOTS: ReadonlySet<string> = new Set(["query_root", "mutation_root", "subscription_root"]);
+
+/** The error that excludes one object. It is caught and reported. */
+export const excludedError = (reason: string): Error => new Error(reason);
+
+const readName = (raw: JsonObject, key = "name"): string => {
+  const name = readText(raw[key]) ?? "";
+  if (!GRAPHQL_NAME.test(name)) throw excludedError(`"${name}" is not a valid GraphQL name`);
+  return name;
+};
+
+const readDescribed = (raw: JsonObject, key = "name"): Described => ({
+  name: readName(raw, key),
+  description: readText(raw["description"]),
+});
+
+const readType = (value: Json | undefined, owner: string): TypeNode => {
+  try {
+    return parseType(readText(value) ?? "", { noLocation: true });
+  } catch {
+    throw excludedError(`${owner}: ${JSON.stringify(value ?? null)} is not a GraphQL type`);
+  }
+};
+
+const refuseDuplicates = (named: readonly Described[]): void => {
+  const names = new Set<string>();
+  for (const { name } of named) {
+    if (names.has(name)) throw excludedError(`${name}: the name is taken`);
+    names.add(name);
+  }
+};
+
+const readTypedNames = (raw: Json | undefined): readonly TypedName[] => {
+  const read = readList(raw).map((item) => {
+    const entry = readObject(item);
+    const described = readDescribed(entry);
+    return { ...described, type: readType(entry["type"], described.name) };
+  });
+  refuseDuplicates(read);
+  return read;
+};
+
+const TYPE_LISTS = [
+  ["objects", "object"],
+  ["input_objects", "input"],
+  ["enums", "enum"],
+  ["scalars", "scalar"],
+] as const;
+
+const readCustomType = (kind: CustomType["kind"], raw: JsonObject): CustomType => {
+  const described = readDescribed(raw);
+  if (kind === "scalar") return { ...described, kind };
+  if (kind === "enum") {
+    const values = readList(raw["values"]).map((value) => readDescribed(readObject(value), "value"));
+    if (values.length === 0) throw excludedError("it has no values");
+    refuseDuplicates(values);
+    return { ...described, kind, values };
+  }
+  const fields = readTypedNames(raw["fields"]);
+  if (fields.length === 0) throw excludedError("it has no fields");
+  return { ...described, kind, fields };
+};
+
+type Position = "input" | "output";
+
+/** Returns why the type cannot be in this position, or undefined. */
+const findTypeProblem = (
+  { name, type }: TypedName,
+  position: Position,
+  types: CustomTypes,
+  { isDatabaseType }: ActionSurroundings,
+): string | undefined => {
+  const typeName = getTypeName(type);
+  const custom = types.get(typeName);
+  if (custom === undefined)
+    return BUILT_IN.has(typeName) || isDatabaseType(typeName) ? undefined : `${name}: there is no type "${typeName}"`;
+  if (custom.kind === (position === "input" ? "object" : "input"))
+    return `${name}: "${typeName}" is ${position === "input" ? "no input type" : "an input type"}`;
+  return undefined;
+};
+
+/** Reads the types that fit, and reports the others. @rule X-ACT-2 X-ACT-8 */
+export const readCustomTypes = (
+  raw: Readonly<Record<string, Json>>,
+  surroundings: ActionSurroundings,
+  report: ReportProblem,
+): CustomTypes => {
+  const types = new Map<string, CustomType>();
+  for (const [list, kind] of TYPE_LISTS)
+    for (const item of readList(raw[list])) {
+      const entry = readObject(item);
+      const name = readText(entry["name"]) ?? "";
+      try {
+        const type = readCustomType(kind, entry);
+        if (types.has(name) || BUILT_IN.has(name) || ROOTS.has(name)) throw excludedError("the name is taken");
+        if (surroundings.takenTypes.has(name)) throw excludedError("a table or function has that name in GraphQL");
+        types.set(name, type);
+      } catch (error) {
+        report("custom_types", name, (error as Error).message); // only `excludedError` is thrown here
+        continue;
+      }
+      for (const relationship of readList(entry["relationships"]))
+        report("relationship", `${name}.${String(readObject(relationship)["name"])}`, "it is not supported");
+    }
+  removeFaulty(types, surroundings, report);
+  return types;
+};
+
+/** Removes each type with a field of an unknown type, and then the types that refer to it. */
+const removeFaulty = (
+  types: Map<string, CustomType>,
+  surroundings: ActionSurroundings,
+  report: ReportProblem,
+): void => {
+  for (let isSettled = false; !isSettled;) {
+    isSettled = true;
+    for (const [name, type] of types) {
+      if (type.kind !== "object" && type.kind !== "input") continue;
+      const position = type.kind === "object" ? "output" : "input";
+      const reasons = type.fields.flatMap((field) => findTypeProblem(field, position, types, surroundings) ?? []);
+      if (reasons[0] === undefined) continue;
+      report("custom_types", name, reasons[0]);
+      types.delete(name);
+      isSettled = false;
+    }
+  }
+};
+
+/** Reads the field of an action. @throws Error with the reason for leaving it out */
+export const readActionField = (raw: JsonObject, types: CustomTypes, surroundings: ActionSurroundings): ActionField => {
+  const definition = readObject(raw["definition"]);
+  const { name } = readDescribed(raw);
+  if (surroundings.takenRoots.has(name)) throw excludedError("a table or function has that name in GraphQL");
+  const root = readText(definition["type"]) ?? "mutation";
+  if (root !== "query" && root !== "mutation") throw excludedError(`its type is "${root}", not query or mutation`);
+  const args = readTypedNames(definition["arguments"]);
+  if (definition["output_type"] === undefined) throw excludedError("it has no output type");
+  const output = readType(definition["output_type"], "output type");
+  const problem =
+    args.map((argument) => findTypeProblem(argument, "input", types, surroundings)).find((one) => one !== undefined) ??
+    findTypeProblem({ name: "output type", type: output, description: undefined }, "output", types, surroundings);
+  if (problem !== undefined) throw excludedError(problem);
+  const roles = readList(raw["permissions"]).flatMap((entry) => readText(readObject(entry)["role"]) ?? []);
+  return { name, description: readText(raw["comment"]), root, arguments: args, output, roles: new Set(roles) };
+};
+
+/** Reads a number of seconds. @throws Error with the reason for leaving the action out */
+export const readSeconds = (value: Json | undefined, otherwise: number): number => {
+  if (value === undefined || value === null) return otherwise;
+  const seconds = Number(numberText(value) ?? Number.NaN);
+  if (!(seconds > 0 && seconds <= 3600)) throw excludedError("its timeout is not a number of seconds up to 3600");
+  return seconds;
+};

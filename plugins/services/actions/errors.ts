@@ -1,0 +1,25 @@
+/** Errors of actions, with the words of Hasura. */
+import { RelApiError, type JsonObject } from "../../../core/index.ts";
+
+const actionFailed = (message: string): RelApiError => new RelApiError({ code: "unexpected", status: 500, message });
+
+/** @rule X-ACT-7 */
+export const actionCallFailed = (): RelApiError => actionFailed("http exception when calling webhook");
+
+/** @rule X-ACT-7 */
+export const actionAnswerNotJson = (): RelApiError => actionFailed("not a valid json response from webhook");
+
+/** @rule X-ACT-7 */
+export const actionStatusInvalid = (): RelApiError => actionFailed("internal error");
+
+/** @rule X-ACT-6 */
+export const actionResultInvalid = (reason: string): RelApiError =>
+  actionFailed(`unexpected response from webhook: ${reason}`);
+
+/** The error that the webhook gives with a status 4xx. @rule X-ACT-5 */
+export const actionRefused = (
+  status: number,
+  message: string,
+  code: string,
+  extensions: JsonObject | undefined,
+): RelApiError => new RelApiError({ code, status, message, facts: extensions === undefined ? {} : { extensions } });

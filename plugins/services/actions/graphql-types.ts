@@ -1,0 +1,107 @@
+/** Builds the GraphQL types of actions for a role. */
+import {
+  GraphQLEnumType,
+  GraphQLInputObjectType,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLScalarType,
+  getNullableType,
+  specifiedScalarTypes,
+  type GraphQLFieldConfig,
+  type GraphQLInputType,
+  type GraphQLOutputType,
+  type GraphQLNullableType,
+  type TypeNode,
+} from "graphql";
+import type { GqlBuild, GqlValueType } from "../../graphql/api.ts";
+import {
+  getDatabaseTypes,
+  getTypeName,
+  type ActionField,
+  type CustomType,
+  type CustomTypes,
+  type TypedName,
+} from "./definitions.ts";
+
+type FieldConfig = Pick<GraphQLFieldConfig<unknown, unknown>, "type" | "args" | "description">;
+
+/** Returns the definition of an action's field. It is undefined if the role has no GraphQL type for a type of the
+ *  database in it. */
+export type BuildActionField = (field: ActionField) => FieldConfig | undefined;
+
+const SPECIFIED = new Map(specifiedScalarTypes.map((type) => [type.name, type]));
+
+const wrap = <Type extends GraphQLInputType | GraphQLOutputType>(node: TypeNode, named: Type): Type => {
+  if (node.kind === "NamedType") return named;
+  const inner = wrap(node.type, named);
+  // the wrapped type is an input or output type as the named one is
+  return (node.kind === "ListType"
+    ? new GraphQLList(inner)
+    : new GraphQLNonNull(inner as GraphQLNullableType)) as unknown as Type;
+};
+
+export const createActionTypes = (build: GqlBuild, types: CustomTypes): BuildActionField => {
+  const inputs = new Map<string, GraphQLInputType>();
+  const outputs = new Map<string, GraphQLOutputType>();
+
+  const findValueType = (name: string): GqlValueType | undefined => {
+    const type = getDatabaseTypes(build.schema.model).get(name);
+    return type && build.valueType(type.oid, true);
+  };
+  const findDatabaseInput = (name: string): GraphQLInputType | undefined => {
+    const value = findValueType(name);
+    return value && getNullableType(build.valueInput(value));
+  };
+  const findDatabaseOutput = (name: string): GraphQLOutputType | undefined => {
+    const value = findValueType(name);
+    return value && getNullableType(build.valueOutput(value));
+  };
+
+  const findInput = (name: string): GraphQLInputType | undefined =>
+    SPECIFIED.get(name) ?? inputs.get(name) ?? findDatabaseInput(name);
+  const findOutput = (name: string): GraphQLOutputType | undefined =>
+    SPECIFIED.get(name) ?? outputs.get(name) ?? findDatabaseOutput(name);
+
+  const mapFields = <Type extends GraphQLInputType | GraphQLOutputType>(
+    fields: readonly TypedName[],
+    find: (name: string) => Type | undefined,
+  ): Record<string, { type: Type; description: string | undefined }> =>
+    Object.fromEntries(
+      fields.flatMap(({ name, type, description }) => {
+        const named = find(getTypeName(type));
+        return named === undefined ? [] : [[name, { type: wrap(type, named), description }] as const];
+      }),
+    );
+
+  const add = (type: CustomType): void => {
+    const { name, description } = type;
+    if (type.kind === "object")
+      outputs.set(name, new GraphQLObjectType({ name, description, fields: () => mapFields(type.fields, findOutput) }));
+    else if (type.kind === "input")
+      inputs.set(
+        name,
+        new GraphQLInputObjectType({ name, description, fields: () => mapFields(type.fields, findInput) }),
+      );
+    else {
+      const leaf =
+        type.kind === "scalar"
+          ? new GraphQLScalarType({ name, description })
+          : new GraphQLEnumType({
+              name,
+              description,
+              values: Object.fromEntries(type.values.map((value) => [value.name, { description: value.description }])),
+            });
+      inputs.set(name, leaf);
+      outputs.set(name, leaf);
+    }
+  };
+  for (const type of types.values()) add(type);
+
+  return ({ arguments: args, output, description }) => {
+    const type = findOutput(getTypeName(output));
+    const argumentConfigs = mapFields(args, findInput);
+    if (type === undefined || Object.keys(argumentConfigs).length < args.length) return undefined;
+    return { type: wrap(output, type), args: argumentConfigs, description };
+  };
+};

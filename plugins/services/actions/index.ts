@@ -1,0 +1,3 @@
+/** Actions: root fields that a webhook or a function of the application answers. */
+export { actions, type Action, type ActionRequest } from "./actions.ts";
+export { metadataActions } from "./metadata-actions.ts";

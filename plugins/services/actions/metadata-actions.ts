@@ -1,0 +1,63 @@
+/** Serves the actions of the metadata: `{ login(name: "Ada") { token } }` calls the webhook of the action `login`. */
+import { definePlugin, memoize, type Json, type Model } from "../../../core/index.ts";
+import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
+import type { MetadataActions, MetadataProblem } from "../../metadata/api.ts";
+import { createProblemLog } from "../webhook/problem-log.ts";
+import { createActionCaller } from "./call.ts";
+import { createActionTypes } from "./graphql-types.ts";
+import { readWebhookActions, type WebhookActions } from "./metadata.ts";
+
+const PART = "actions";
+const PROBLEMS = "metadata-problems";
+const WORDS = { action: "action", custom_types: "custom type", relationship: "relationship of a custom type" };
+
+// only the tap below writes it
+const getActions = (model: Model): WebhookActions | undefined => model.pluginFacts[PART] as WebhookActions | undefined;
+
+/** Serves the actions and custom types of the metadata. @rule X-ACT-1 … X-ACT-8 */
+export const metadataActions = definePlugin({
+  name: "metadata-actions",
+  requires: ["metadata-loader", "catalog-introspection", "graphql-queries", "webhooks"],
+  before: ["metadata"], // that tap reports the metadata problems
+  apply: (hooks, context) => {
+    hooks.introspect.tapPromise("metadata-actions", async (model, { warn }) => {
+      const raw = model.pluginFacts["metadata-actions"] as MetadataActions | undefined; // only the metadata loader writes it
+      if (raw === undefined) return model;
+      // only metadata plugins write this list
+      const problems = [...((model.pluginFacts[PROBLEMS] ?? []) as readonly MetadataProblem[])];
+      const actions = readWebhookActions(raw, model, (type, name, reason) => {
+        warn(`metadata: ${WORDS[type]} ${name}: ${reason}; ignored`);
+        // the type of the relationship is served
+        if (type !== "relationship") problems.push({ type, name, reason: `${WORDS[type]} ${name}: ${reason}` });
+      });
+      return { ...model, pluginFacts: { ...model.pluginFacts, [PART]: actions, [PROBLEMS]: problems } };
+    });
+
+    const call = createActionCaller(
+      context,
+      createProblemLog((action, reason) => context.logger.error("an action failed", { action, reason })),
+    );
+    const getTypes = memoize((build: GqlBuild) =>
+      createActionTypes(build, getActions(build.schema.model)?.types ?? new Map()),
+    );
+    hooks.buildGqlField.tap("metadata-actions", (fields: GqlFields, { scope, role, model, build }: GqlFieldContext) => {
+      const served = getActions(model);
+      if (served === undefined || served.actions.length === 0) return fields;
+      const added: Record<string, GqlField> = {};
+      for (const action of served.actions) {
+        const { field } = action;
+        if (scope !== `${field.root}_root` || !(role === "admin" || field.roles.has(role))) continue;
+        const config = getTypes(build)(field);
+        if (config === undefined) continue;
+        added[field.name] = {
+          config,
+          toPlan: {
+            kind: "custom",
+            run: (request): Promise<Json> => call(action, served.types, request),
+          },
+        };
+      }
+      return { ...added, ...fields }; // a field of a table takes precedence
+    });
+  },
+});

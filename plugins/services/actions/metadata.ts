@@ -1,0 +1,100 @@
+/** Reads the actions of the metadata, whose handlers are webhooks. @rule X-ACT-1 X-ACT-3 */
+import { isJsonObject, type Json, type JsonObject, type Model } from "../../../core/index.ts";
+import type { MetadataActions } from "../../metadata/api.ts";
+import { expandHeaders, expandTemplate, type HeaderTemplate } from "../webhook/templates.ts";
+import {
+  excludedError,
+  getDatabaseTypes,
+  readActionField,
+  readCustomTypes,
+  readList,
+  readObject,
+  readSeconds,
+  readText,
+  type ActionField,
+  type ActionSurroundings,
+  type CustomTypes,
+  type ReportProblem,
+} from "./definitions.ts";
+
+/** An action with a webhook. */
+export interface WebhookAction {
+  readonly field: ActionField;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly forwardsHeaders: boolean;
+  readonly timeoutMs: number;
+}
+
+/** The actions that are served. */
+export interface WebhookActions {
+  readonly types: CustomTypes;
+  readonly actions: readonly WebhookAction[];
+}
+
+const DEFAULT_SECONDS = 30;
+
+const readHeaders = (raw: Json | undefined): readonly HeaderTemplate[] =>
+  readList(raw).map((entry) => {
+    const { name, value, value_from_env: variable } = readObject(entry);
+    if (typeof name !== "string" || (typeof value !== "string" && typeof variable !== "string"))
+      throw excludedError("a header has no name or no value");
+    return typeof variable === "string" ? { name, value_from_env: variable } : { name, value: value as string }; // checked above
+  });
+
+/** @throws Error with the reason for leaving the action out */
+const readWebhookAction = (raw: JsonObject, types: CustomTypes, surroundings: ActionSurroundings): WebhookAction => {
+  const definition = readObject(raw["definition"]);
+  const field = readActionField(raw, types, surroundings);
+  if ((definition["kind"] ?? "synchronous") !== "synchronous")
+    throw excludedError("asynchronous actions are not supported");
+  for (const key of ["request_transform", "response_transform"])
+    if ((definition[key] ?? null) !== null) throw excludedError(`${key} is not supported`);
+  const handler = readText(definition["handler"]);
+  if (handler === undefined) throw excludedError("it has no handler");
+  const url = expandTemplate(handler);
+  if (!URL.canParse(url) || !/^https?:/i.test(url)) throw excludedError("its handler is not an http or https URL");
+  return {
+    field,
+    url,
+    headers: expandHeaders(readHeaders(definition["headers"])),
+    forwardsHeaders: definition["forward_client_headers"] === true,
+    timeoutMs: readSeconds(definition["timeout"], DEFAULT_SECONDS) * 1000,
+  };
+};
+
+/** Adds the roles that inherit a permission. */
+const addInheritedRoles = (raw: JsonObject, inherited: MetadataActions["inheritedRoles"]): JsonObject => {
+  const roles = new Set(readList(raw["permissions"]).flatMap((entry) => readText(readObject(entry)["role"]) ?? []));
+  for (let size = -1; size !== roles.size;) {
+    size = roles.size;
+    for (const { role, parents } of inherited) if (parents.some((parent) => roles.has(parent))) roles.add(role);
+  }
+  return { ...raw, permissions: [...roles].map((role) => ({ role })) };
+};
+
+/** Reads the actions that fit, and reports the others. */
+export const readWebhookActions = (
+  { actions, customTypes, inheritedRoles, takenNames }: MetadataActions,
+  model: Model,
+  report: ReportProblem,
+): WebhookActions => {
+  const surroundings = {
+    takenRoots: takenNames.roots,
+    takenTypes: takenNames.types,
+    isDatabaseType: (name: string) => getDatabaseTypes(model).has(name),
+  };
+  const types = readCustomTypes(customTypes, surroundings, report);
+  const found = new Map<string, WebhookAction>();
+  for (const raw of actions) {
+    const name = readText(readObject(raw)["name"]) ?? "";
+    try {
+      if (!isJsonObject(raw)) throw excludedError("it is not an object");
+      if (found.has(name)) throw excludedError("the name is taken");
+      found.set(name, readWebhookAction(addInheritedRoles(raw, inheritedRoles), types, surroundings));
+    } catch (error) {
+      report("action", name, (error as Error).message); // the reasons are written here and in `templates.ts`
+    }
+  }
+  return { types, actions: [...found.values()] };
+};

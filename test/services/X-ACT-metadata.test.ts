@@ -1,0 +1,191 @@
+/** Actions and types of the metadata that do not fit, projects of Hasura's command line, and the metadata API. */
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import { plus } from "../../presets/index.ts";
+import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { documentOf, notes, table, type Entry } from "../support/metadata-document.ts";
+import {
+  argument,
+  buildDocument,
+  CUSTOM_TYPES,
+  definition,
+  LOGIN,
+  startActionHook,
+  WEATHER,
+} from "./action-metadata.ts";
+import { json } from "./hook-server.ts";
+
+const hook = await startActionHook();
+const base = await startApi(forGraphql());
+const start = (more: StartOptions): Promise<TestApi> =>
+  startApi(forGraphql({ on: base.database, preset: plus, webhookAllowedHosts: ["127.0.0.1"], ...more }));
+
+const reader = asAdmin("reader");
+const LOG_IN = 'mutation { login(login: {name: "Ada"}) { value } }';
+
+beforeEach(() => void (hook.answer = json({ value: "t" })));
+
+describe("metadata that does not fit", () => {
+  const problemsOf = async (metadata: Entry): Promise<readonly string[]> => {
+    const kept = notes();
+    await start({ metadata, logger: kept.logger });
+    return kept.all();
+  };
+  const action = (more: Entry, outer: Entry = {}): Entry => ({ ...LOGIN, ...outer, definition: definition(more) });
+
+  test.each([
+    [action({ kind: "asynchronous" }), "asynchronous actions are not supported"],
+    [action({ request_transform: { version: 2 } }), "request_transform is not supported"],
+    [action({ type: "subscription" }), 'its type is "subscription", not query or mutation'],
+    [action({ handler: "{{NOWHERE}}/login" }), "the environment variable NOWHERE is not set"],
+    [action({ handler: "login" }), "its handler is not an http or https URL"],
+    [action({ handler: null }), "it has no handler"],
+    [action({ output_type: undefined }), "it has no output type"],
+    [action({ output_type: "Tok en" }), 'output type: "Tok en" is not a GraphQL type'],
+    [action({ output_type: "Nothing" }), 'output type: there is no type "Nothing"'],
+    [action({ output_type: "Login" }), 'output type: "Login" is an input type'],
+    [action({ arguments: [argument("a", "Token")] }), 'a: "Token" is no input type'],
+    [action({ arguments: [argument("a", "Int"), argument("a", "Int")] }), "a: the name is taken"],
+    [action({ arguments: [argument("a b", "Int")] }), '"a b" is not a valid GraphQL name'],
+    [action({ headers: [{ name: "a", value_from_env: "NOWHERE" }] }), "the environment variable NOWHERE is not set"],
+    [action({ headers: [{ name: "a" }] }), "a header has no name or no value"],
+    [action({ timeout: -1 }), "its timeout is not a number of seconds up to 3600"],
+  ])("X-ACT-8 an action is left out with its reason, %#", async (faulty, reason) => {
+    expect(await problemsOf(buildDocument([faulty, WEATHER]))).toEqual([`action login: ${reason}; ignored`]);
+  });
+
+  test("X-ACT-8 names of tables are taken, and so are names of other actions", async () => {
+    expect(await problemsOf(buildDocument([action({}, { name: "artist" }), LOGIN, LOGIN, WEATHER]))).toEqual([
+      "action artist: a table or function has that name in GraphQL; ignored",
+      "action login: the name is taken; ignored",
+    ]);
+  });
+
+  test("X-ACT-8 types that do not fit are left out, with the types and actions that need them", async () => {
+    const types = {
+      objects: [
+        { name: "Token", fields: [argument("value", "Value")] },
+        { name: "artist", fields: [argument("a", "Int")] },
+        { name: "Empty", fields: [] },
+      ],
+      input_objects: [
+        { name: "Login", fields: [argument("name", "String")] },
+        { name: "Int", fields: [argument("a", "Int")] },
+      ],
+      enums: [{ name: "Value", values: [] }],
+      scalars: [{ name: "Anything" }],
+    };
+    expect(await problemsOf(buildDocument([LOGIN, WEATHER], types))).toEqual([
+      "custom type artist: a table or function has that name in GraphQL; ignored",
+      "custom type Empty: it has no fields; ignored",
+      "custom type Int: the name is taken; ignored",
+      "custom type Value: it has no values; ignored",
+      'custom type Token: value: there is no type "Value"; ignored',
+      'action login: output type: there is no type "Token"; ignored',
+    ]);
+  });
+
+  test("X-ACT-8 a relationship of a type is left out, and the type is served", async () => {
+    const [token] = CUSTOM_TYPES.objects;
+    const relationship = { name: "artist", type: "object", remote_table: "artist", field_mapping: { artist_id: "id" } };
+    const types = { ...CUSTOM_TYPES, objects: [{ ...token, relationships: [relationship] }] };
+    expect(await problemsOf(buildDocument([LOGIN, WEATHER], types))).toEqual([
+      "relationship of a custom type Token.artist: it is not supported; ignored",
+    ]);
+  });
+});
+
+describe("a project of Hasura's command line", () => {
+  test("X-ACT-2 actions.graphql completes actions.yaml", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "actions-"));
+    try {
+      await mkdir(join(folder, "databases"));
+      await writeFile(join(folder, "version.yaml"), "version: 3\n");
+      await writeFile(join(folder, "databases", "databases.yaml"), "- name: default\n  kind: postgres\n  tables: []\n");
+      const sdl = `
+        type Mutation { "Logs in." login(login: Login!, since: timestamptz): Token }
+        extend type Query { weather: [String!] }
+        input Login { name: String! level: Level }
+        "Proves a login." type Token { value: String! }
+        enum Level { low high }
+        scalar Anything`;
+      await writeFile(join(folder, "actions.graphql"), sdl);
+      const handler = { kind: "synchronous", handler: "{{ACTION_BASE}}/login" };
+      const yaml = {
+        actions: [
+          { name: "login", definition: handler, permissions: [{ role: "reader" }] },
+          { name: "weather", definition: handler, permissions: [{ role: "reader" }] },
+        ],
+        custom_types: {
+          enums: [{ name: "Level" }],
+          input_objects: [{ name: "Login" }],
+          objects: [{ name: "Token" }],
+          scalars: [{ name: "Anything" }],
+        },
+      };
+      await writeFile(join(folder, "actions.yaml"), JSON.stringify(yaml));
+      const kept = notes();
+      const other = await start({ metadata: folder, logger: kept.logger });
+      expect(kept.all()).toEqual([]);
+      expect((await other.gql(LOG_IN, {}, reader)).data).toEqual({ login: { value: "t" } });
+      hook.answer = json(["rain"]);
+      expect((await other.gql("{ weather }", {}, reader)).data).toEqual({ weather: ["rain"] });
+      await writeFile(join(folder, "actions.graphql"), "\n# no actions");
+      await writeFile(join(folder, "actions.yaml"), "actions: []\ncustom_types:\n  objects: []\n");
+      await start({ metadata: folder, logger: kept.logger });
+      expect(kept.all()).toEqual([]);
+      await writeFile(join(folder, "actions.graphql"), "type Mutation {\n  login(: Int }");
+      await expect(start({ metadata: folder })).rejects.toThrow(
+        /metadata .*actions\.graphql:2:9 cannot be read: Syntax Error/,
+      );
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describe("the metadata API", () => {
+  test("X-ACT-10 its commands create, change and drop actions, permissions and types", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "actions-"));
+    const file = join(folder, "metadata.json");
+    await writeFile(file, JSON.stringify(documentOf([table("artist")])));
+    const other = await start({ metadata: file });
+    const run = async (type: string, args: unknown): Promise<any> =>
+      (await other.post("/v1/metadata", { headers: asAdmin(), body: { type, args } })).json();
+    const done = { message: "success" };
+    try {
+      expect(await run("create_action", { name: "login", definition: definition() })).toMatchObject({
+        code: "invalid-configuration",
+      });
+      expect(await run("set_custom_types", CUSTOM_TYPES)).toEqual(done);
+      expect(await run("create_action", { name: "login", definition: definition(), comment: "Logs in." })).toEqual(
+        done,
+      );
+      expect(await run("create_action", { name: "login", definition: definition() })).toMatchObject({
+        code: "already-exists",
+      });
+      expect((await other.gql(LOG_IN, {}, reader)).errors).toHaveLength(1);
+      expect(await run("create_action_permission", { action: "login", role: "reader" })).toEqual(done);
+      expect(await run("create_action_permission", { action: "login", role: "reader" })).toMatchObject({
+        code: "already-exists",
+      });
+      expect((await other.gql(LOG_IN, {}, reader)).data).toEqual({ login: { value: "t" } });
+      expect(
+        await run("update_action", { name: "login", definition: definition({ output_type: "Anything" }) }),
+      ).toEqual(done);
+      expect((await other.gql('mutation { login(login: {name: "a"}) }', {}, reader)).data).toEqual({
+        login: { value: "t" },
+      });
+      expect(await run("drop_action_permission", { action: "login", role: "reader" })).toEqual(done);
+      expect(await run("drop_action", { name: "login" })).toEqual(done);
+      expect(await run("drop_action", { name: "login" })).toMatchObject({ code: "not-exists" });
+      expect(await run("create_action_permission", { action: "login", role: "reader" })).toMatchObject({
+        code: "not-exists",
+      });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
