@@ -541,7 +541,9 @@ export {
 
 // relapi/plugins/metadata/api
 export {
+  /** @experimental */ MetadataActions,
   /** @experimental */ MetadataEndpoint,
+  /** @experimental */ MetadataEventTrigger,
   /** @experimental */ MetadataLimits,
   /** @experimental */ MetadataNative,
   /** @experimental */ MetadataObject,
@@ -698,8 +700,18 @@ export {
 
 // relapi/plugins/services
 export {
+  Action,
+  ActionRequest,
+  /** @experimental */ EventHandler,
+  /** @experimental */ EventHandlerOptions,
   RemoteSchema,
+  /** @experimental */ RowEvent,
+  /** @experimental */ TableEventHandlers,
+  actions,
   authHook,
+  /** @experimental */ eventHandlers,
+  events,
+  metadataActions,
   remoteSchemaFields,
   remoteSchemas,
   webhooks,
@@ -707,11 +719,18 @@ export {
 
 // relapi/plugins/services/api
 export {
+  /** @experimental */ EventCounts,
+  /** @experimental */ EventsService,
+  /** @experimental */ ListWindow,
+  /** @experimental */ LoggedAttempt,
+  /** @experimental */ LoggedEvent,
   /** @experimental */ RemoteSchemaControl,
+  /** @experimental */ TriggerStatus,
   WebhookClient,
   WebhookFailure,
   WebhookRequest,
   WebhookResponse,
+  /** @experimental */ eventsService,
   /** @experimental */ remoteSchemaControlService,
   webhookService,
 };
@@ -816,6 +835,7 @@ export interface Connector {
     listen(channel: string, onMessage: (payload: string) => void, onMissed?: (why: Missed) => void, onFailure?: () => void): () => void;
     waitForListening(): Promise<void>;
     openReplication(): Promise<ReplicationConnection>;
+    findDatabaseUrl(): Promise<string | undefined>;
     close(): Promise<void>;
 }
 export interface Replicas {
@@ -2568,6 +2588,7 @@ export interface PluginContext {
     readonly requestSettings: RequestSettings;
     readonly listen: Connector["listen"];
     openReplication(): Promise<ReplicationConnection>;
+    findDatabaseUrl(): Promise<string | undefined>;
     addSurface(surface: Surface): void;
     addStep(step: RequestStep): void;
     watchUnread(outgoing: OutgoingStream): void;
@@ -3222,6 +3243,7 @@ export interface ValidatedDocument {
 }
 export interface GqlOperation {
     readonly kind: "query" | "mutation" | "subscription";
+    readonly document: string;
     readonly directives: ReadDirectives;
     readonly access: "read only" | "read write";
     readonly steps: readonly GqlStep[];
@@ -3461,7 +3483,7 @@ export type GqlFieldImplementation = {
     readonly statement: string;
 } | {
     readonly run: (request: GqlFunctionRequest) => Json | Promise<Json>;
-    readonly live?: (request: Omit<GqlFunctionRequest, "signal">) => GqlLiveField;
+    readonly live?: (request: Omit<GqlFunctionRequest, "signal" | "document">) => GqlLiveField;
 } | {
     readonly forward: GqlForward;
 } | {
@@ -3478,7 +3500,7 @@ export interface GqlForward {
     check(document: DocumentNode, path: string): void;
     run(request: GqlForwardRequest): Promise<string>;
 }
-export interface GqlForwardRequest extends Omit<GqlFunctionRequest, "arguments" | "selection"> {
+export interface GqlForwardRequest extends Omit<GqlFunctionRequest, "arguments" | "selection" | "document"> {
     readonly document: DocumentNode;
     readonly variables: Readonly<Record<string, Json>>;
 }
@@ -3514,8 +3536,9 @@ export interface GqlFunctionRequest {
     readonly selection: readonly GqlSelected[];
     readonly signal: AbortSignal;
     readonly exchange?: OpenExchange | undefined;
+    readonly document: string;
 }
-export type GqlCallContext = Pick<GqlFunctionRequest, "session" | "signal" | "exchange">;
+export type GqlCallContext = Pick<GqlFunctionRequest, "session" | "signal" | "exchange" | "document">;
 export interface GqlSelected {
     readonly as: string;
     readonly name: string;
@@ -4006,8 +4029,21 @@ export interface MetadataRemoteSchemas {
         readonly parents: readonly string[];
     }[];
 }
+export interface MetadataEventTrigger {
+    readonly table: QualifiedName;
+    readonly raw: Json;
+}
+export interface MetadataActions {
+    readonly actions: readonly Json[];
+    readonly customTypes: Readonly<Record<string, Json>>;
+    readonly inheritedRoles: readonly {
+        readonly role: string;
+        readonly parents: readonly string[];
+    }[];
+    readonly takenNames: MetadataNative["takenNames"];
+}
 export interface MetadataObject {
-    readonly type: "table" | "enum_table" | "object_relation" | "array_relation" | "computed_field" | "select_permission" | "insert_permission" | "update_permission" | "delete_permission" | "function" | "inherited_role" | "native_query" | "logical_model" | "rest_endpoint" | "remote_schema" | "remote_schema_permission";
+    readonly type: "table" | "enum_table" | "object_relation" | "array_relation" | "computed_field" | "select_permission" | "insert_permission" | "update_permission" | "delete_permission" | "function" | "inherited_role" | "native_query" | "logical_model" | "rest_endpoint" | "event_trigger" | "remote_schema" | "remote_schema_permission" | "action" | "custom_types";
     readonly owner?: QualifiedName;
     readonly name?: string;
     readonly role?: string;
@@ -4538,6 +4574,26 @@ export declare const suggestions: import("../../core/plugin.ts").Plugin;
 // --- plugins/rest/write.d.ts
 export declare const restWrites: import("../../core/plugin.ts").Plugin;
 
+// --- plugins/services/actions/actions.d.ts
+export interface ActionRequest {
+    readonly input: Readonly<Record<string, Json>>;
+    readonly session: Session;
+    readonly signal: AbortSignal;
+    readonly exchange: OpenExchange | undefined;
+}
+export interface Action {
+    readonly type?: "query" | "mutation";
+    readonly args?: string;
+    readonly output: string;
+    readonly roles?: readonly string[];
+    readonly description?: string;
+    readonly run: (request: ActionRequest) => Json | Promise<Json>;
+}
+export declare const actions: (definitions: Readonly<Record<string, Action>>, types?: string) => Plugin;
+
+// --- plugins/services/actions/metadata-actions.d.ts
+export declare const metadataActions: import("../../../core/plugin.ts").Plugin;
+
 // --- plugins/services/api.d.ts
 export interface WebhookRequest {
     readonly url: string;
@@ -4565,6 +4621,58 @@ export interface RemoteSchemaControl {
     introspect(name: string): Promise<JsonObject>;
 }
 export declare const remoteSchemaControlService: import("../../core/index.ts").ServiceToken<RemoteSchemaControl>;
+export interface TriggerStatus {
+    readonly trigger: string;
+    readonly table: string;
+    readonly state: "installed" | "missing" | "changed" | "unknown";
+}
+export interface EventCounts {
+    readonly trigger: string;
+    readonly pending: number;
+    readonly delivered: number;
+    readonly dead: number;
+}
+export interface ListWindow {
+    readonly limit: number;
+    readonly offset: number;
+}
+export interface LoggedEvent {
+    readonly id: string;
+    readonly table: QualifiedName;
+    readonly operation: string;
+    readonly old: Json;
+    readonly new: Json;
+    readonly session: Json;
+    readonly createdAt: Date;
+    readonly status: "pending" | "delivered" | "dead";
+    readonly tries: number;
+    readonly nextTryAt: Date;
+    readonly isLocked: boolean;
+}
+export interface LoggedAttempt {
+    readonly id: string;
+    readonly eventId: string;
+    readonly startedAt: Date;
+    readonly status: number | null;
+    readonly response: string | null;
+    readonly error: string | null;
+}
+export interface EventsService {
+    install(): Promise<number>;
+    remove(): Promise<number>;
+    loadStatus(): Promise<{
+        readonly triggers: readonly TriggerStatus[];
+        readonly events: readonly EventCounts[];
+    }>;
+    findTrigger(name: string): {
+        readonly allowsManual: boolean;
+    } | undefined;
+    invoke(trigger: string, row: string): Promise<string>;
+    redeliver(id: string): Promise<boolean>;
+    loadEvents(trigger: string, window: ListWindow, status?: "pending" | "ended"): Promise<readonly LoggedEvent[]>;
+    loadAttempts(trigger: string, window: ListWindow): Promise<readonly LoggedAttempt[]>;
+}
+export declare const eventsService: import("../../core/index.ts").ServiceToken<EventsService>;
 
 // --- plugins/services/auth-hook/index.d.ts
 export declare const authHook: import("../../../core/plugin.ts").Plugin;
@@ -4577,6 +4685,61 @@ export declare const authHookSettings: readonly [
     import("../../../core/index.ts").Setting<number, "authHookTimeout">
 ];
 interface ResolvedOptions extends ValuesOf<typeof authHookSettings> {
+}
+
+// --- plugins/services/events/event-trigger.d.ts
+export declare const OPERATIONS: readonly [
+    "insert",
+    "update",
+    "delete"
+];
+export type Operation = (typeof OPERATIONS)[number];
+export interface StoredEvent {
+    readonly id: string;
+    readonly trigger: string;
+    readonly table: QualifiedName;
+    readonly operation: "INSERT" | "UPDATE" | "DELETE" | "MANUAL";
+    readonly oldRow: string | null;
+    readonly newRow: string | null;
+    readonly session: string | null;
+    readonly createdAt: Date;
+    readonly tries: number;
+}
+
+// --- plugins/services/events/handlers.d.ts
+export interface RowEvent<Row = JsonObject> {
+    readonly id: string;
+    readonly trigger: string;
+    readonly table: QualifiedName;
+    readonly operation: StoredEvent["operation"];
+    readonly row: Row;
+    readonly old: Row | undefined;
+    readonly session: Readonly<Record<string, string>> | undefined;
+    readonly attempt: number;
+    readonly createdAt: Date;
+    readonly signal: AbortSignal;
+}
+export type EventHandler<Row = any> = (event: RowEvent<Row>) => unknown;
+export interface EventHandlerOptions<Row = any> {
+    readonly handle: EventHandler<Row>;
+    readonly columns?: readonly string[];
+    readonly retryCount?: number;
+    readonly intervalSeconds?: number;
+    readonly timeoutSeconds?: number;
+}
+export type TableEventHandlers = Readonly<Partial<Record<Operation, EventHandler | EventHandlerOptions>>>;
+export declare const eventHandlers: (on: Readonly<Record<string, TableEventHandlers>>) => Plugin;
+
+// --- plugins/services/events/index.d.ts
+export declare const events: import("../../../core/plugin.ts").Plugin;
+
+// --- plugins/services/events/settings.d.ts
+export declare const eventSettings: readonly [
+    import("../../../core/index.ts").Setting<boolean, "eventsInstall">,
+    import("../../../core/index.ts").Setting<number, "eventsConcurrency">,
+    import("../../../core/index.ts").Setting<number, "eventsRetention">
+];
+interface ResolvedOptions extends ValuesOf<typeof eventSettings> {
 }
 
 // --- plugins/services/remote-schemas/definition.d.ts
@@ -4861,6 +5024,9 @@ export interface PresetOptions extends RelApiOptions {
     readonly webhookAllowedHosts?: RelApiOptions["webhookAllowedHosts"];
     readonly webhookMaxAnswerBytes?: RelApiOptions["webhookMaxAnswerBytes"];
     readonly explainEmpty?: RelApiOptions["explainEmpty"];
+    readonly eventsInstall?: RelApiOptions["eventsInstall"];
+    readonly eventsConcurrency?: RelApiOptions["eventsConcurrency"];
+    readonly eventsRetention?: RelApiOptions["eventsRetention"];
 }
 
 // --- presets/plus.d.ts
