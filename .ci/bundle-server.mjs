@@ -20,6 +20,10 @@ const chunks = join(dist, "chunks");
 const own = [];
 const OWN_NAME = /__relapiOwn(\d+)__/g;
 
+/** An optional package that creates objects of graphql. The server needs one that uses its own copy of graphql. */
+const WRAP_TOOLS = "@graphql-tools/wrap";
+const LOADS_TOOLS = `importPackage("${WRAP_TOOLS}")`;
+
 /**
  * Modules and threads resolve files relative to the place where they were compiled. The chunk of a module is known only
  * at the end.
@@ -29,7 +33,8 @@ const ownUrls = {
   setup: ({ onLoad }) =>
     onLoad({ filter: /\.js$/ }, ({ path }) => {
       const url = `new URL(__relapiOwn${own.push(relative(dist, path)) - 1}__, import.meta.url).href`;
-      return { contents: readFileSync(path, "utf8").replaceAll("import.meta.url", url) };
+      const contents = readFileSync(path, "utf8").replaceAll("import.meta.url", url);
+      return { contents: contents.replace(LOADS_TOOLS, `import("${WRAP_TOOLS}")`) };
     }),
 };
 
@@ -40,11 +45,18 @@ const ownUrls = {
  */
 const TAKEN_IN = new Set(["commander", "graphql", "graphql-http", "graphql-ws", "inflection", "json-p3", "tapable"]);
 
+/** The packages of `WRAP_TOOLS` and of its dependencies. */
+const TOOLS = new RegExp(
+  "^(@graphql-hive|@graphql-tools|@graphql-typed-document-node|@repeaterjs|@whatwg-node)/|^(cross-inspect|dataloader|tslib)$",
+);
+
 const takenIn = {
   name: "taken-in",
   setup: ({ onResolve }) =>
     onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-      kind === "entry-point" || isAbsolute(path) || TAKEN_IN.has(path.split("/")[0]) ? undefined : { external: true },
+      kind === "entry-point" || isAbsolute(path) || TAKEN_IN.has(path.split("/")[0]) || TOOLS.test(path)
+        ? undefined
+        : { external: true },
     ),
 };
 
@@ -88,8 +100,12 @@ outputFiles.forEach(write);
 
 // the licences of all that the package contains of others
 const readSource = (path) => readFileSync(join(root, path), "utf8");
-const [, ofChinook] = /^(-- Source: the Chinook[^]*?)\n\n/m.exec(readSource("plugins/database/embedded/demo/3-music-rows.sql"));
-const playground = brotliDecompressSync(readFileSync(join(dist, "plugins/pages/playground/app/LICENSES.txt.br"))).toString();
+const [, ofChinook] = /^(-- Source: the Chinook[^]*?)\n\n/m.exec(
+  readSource("plugins/database/embedded/demo/3-music-rows.sql"),
+);
+const playground = brotliDecompressSync(
+  readFileSync(join(dist, "plugins/pages/playground/app/LICENSES.txt.br")),
+).toString();
 const openapiPage = createRequire(import.meta.url).resolve("swagger-ui-dist/swagger-ui-bundle.js");
 writeFileSync(
   join(dist, "THIRD-PARTY-LICENSES.txt"),

@@ -116,7 +116,7 @@ describe("a project of Hasura's command line", () => {
       const yaml = {
         actions: [
           { name: "login", definition: handler, permissions: [{ role: "reader" }] },
-          { name: "weather", definition: handler, permissions: [{ role: "reader" }] },
+          { name: "weather", definition: { ...handler, kind: "" }, permissions: [{ role: "reader" }] },
         ],
         custom_types: {
           enums: [{ name: "Level" }],

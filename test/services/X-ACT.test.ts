@@ -6,6 +6,7 @@ import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { notes } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
+import { adminSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 import { argument, buildDocument, definition, LOGIN, startActionHook } from "./action-metadata.ts";
 import { json } from "./hook-server.ts";
@@ -129,6 +130,12 @@ describe("the call", () => {
     hook.answer = json(["rain"]);
     await api.gql("{ weather }", {}, { ...reader, "x-own": "1" });
     expect(hook.requests[0]?.headers["x-own"]).toBeUndefined();
+  });
+
+  test("X-ACT-4 X-HOOK-2 the admin secret of the client is not forwarded", async () => {
+    hook.answer = json({ value: "t" });
+    expect((await api.gql(LOG_IN, {}, asAdmin("reader"))).errors).toBeUndefined();
+    expect(JSON.stringify(hook.requests[0])).not.toContain(adminSecret);
   });
 
   test("X-ACT-4 long numbers keep their digits in both directions", async () => {

@@ -108,6 +108,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         tries: 1,
         schema_name: "public",
         table_name: "parcel",
+        payload: expect.objectContaining({ session_variables: { "x-hasura-role": "admin" } }),
       }),
     ]);
     expect(await run(api, "pg_get_event_logs", { name: "parcel_sent", status: "pending" })).toEqual([]);

@@ -3,7 +3,9 @@ import { buildClientSchema, buildSchema, getIntrospectionQuery, printSchema } fr
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { remoteSchemas } from "../../plugins/services/index.ts";
-import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { start as startProgram, temporaryFile } from "../cli/run.ts";
+import { asAdmin, capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { adminSecret } from "../support/tokens.ts";
 import { documentOf, notes, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { until } from "../support/until.ts";
 import { startRemote } from "./remote-server.ts";
@@ -359,6 +361,27 @@ describe("schemas of code", () => {
     expect(await own.gql("{ who secret }")).toEqual({ data: { who: "admin true", secret: "treasure" } });
     expect(remote.requests[0]?.headers).toMatchObject({ "x-key": "k" });
   });
+
+  test.skipIf(!capabilities.realServer)(
+    "X-RMT-3 the standalone server serves a remote schema of the metadata",
+    async () => {
+      const program = startProgram(["--preset", "plus"], {
+        DATABASE_URL: String(base.database.options.databaseUrl),
+        METADATA: temporaryFile("metadata.json", JSON.stringify(withRemotes(remoteEntry()))),
+        ADMIN_SECRET: adminSecret,
+        WEBHOOK_ALLOWED_HOSTS: "127.0.0.1",
+        PORT: "0",
+      });
+      const [, origin] = await program.said(/(http:\/\/\S+)\/v1\/graphql/);
+      const response = await fetch(`${origin}/v1/graphql`, {
+        method: "POST",
+        headers: { "x-session-admin-secret": adminSecret },
+        body: JSON.stringify({ query: '{ country(code: "SE") { name } }' }),
+      });
+      expect(await response.json()).toEqual({ data: { country: { name: "Sweden" } } });
+      await program.stop();
+    },
+  );
 
   test("X-RMT-3 a schema of another copy of graphql is refused at the start", async () => {
     const part = remoteSchemas({ odd: { schema: { ...buildSchema("type Query { a: Int }") } as never } });

@@ -46,8 +46,9 @@ const readHeaders = (raw: Json | undefined): readonly HeaderTemplate[] =>
 const readWebhookAction = (raw: JsonObject, types: CustomTypes, surroundings: ActionSurroundings): WebhookAction => {
   const definition = readObject(raw["definition"]);
   const field = readActionField(raw, types, surroundings);
-  if ((definition["kind"] ?? "synchronous") !== "synchronous")
-    throw excludedError("asynchronous actions are not supported");
+  const kind = definition["kind"] ?? "";
+  // Hasura exports an empty kind for queries
+  if (kind !== "" && kind !== "synchronous") throw excludedError("asynchronous actions are not supported");
   for (const key of ["request_transform", "response_transform"])
     if ((definition[key] ?? null) !== null) throw excludedError(`${key} is not supported`);
   const handler = readText(definition["handler"]);

@@ -2,6 +2,8 @@
 import { parseJson, sql, value, type Json, type PluginContext, type Sql } from "../../../core/index.ts";
 import type { EventsService, ListWindow, LoggedAttempt, LoggedEvent } from "../api.ts";
 import type { EventTrigger } from "./event-trigger.ts";
+import { parseSession } from "./handlers.ts";
+import { renameVariables } from "./webhook-delivery.ts";
 
 type EventLog = Pick<EventsService, "invoke" | "redeliver" | "loadEvents" | "loadAttempts">;
 
@@ -19,13 +21,11 @@ type EventRow = Omit<LoggedEvent, "table" | "old" | "new" | "session"> & {
   readonly session: string | null;
 };
 
-/** SQL of the application may have set session variables that are no JSON. */
-const parseOrNull = (text: string | null): Json => {
-  try {
-    return text === null ? null : parseJson(text);
-  } catch {
-    return null;
-  }
+const parseRow = (text: string | null): Json => (text === null ? null : parseJson(text));
+
+const buildSession = (text: string | null): Json => {
+  const variables = parseSession(text);
+  return variables === undefined ? null : renameVariables(variables);
 };
 
 /** Creates the functions for administrators. @rule X-EVT-18 */
@@ -67,9 +67,9 @@ export const createEventLog = (
     return events.map(({ schema, name, ...event }) => ({
       ...event,
       table: { schema, name },
-      old: parseOrNull(event.old),
-      new: parseOrNull(event.new),
-      session: parseOrNull(event.session),
+      old: parseRow(event.old),
+      new: parseRow(event.new),
+      session: buildSession(event.session),
     }));
   },
   loadAttempts: (trigger, window) =>

@@ -139,10 +139,11 @@ const buildRowEvent = (event: StoredEvent, signal: AbortSignal): RowEvent => {
   };
 };
 
-/** SQL of the application may have replaced the setting by a text that is no JSON. */
+/** SQL of the application may have replaced the setting by a text that is no JSON object. */
 export const parseSession = (text: string | null): Readonly<Record<string, string>> | undefined => {
   try {
-    return text === null ? undefined : (JSON.parse(text) as Readonly<Record<string, string>>); // session variables are texts
+    const parsed: unknown = JSON.parse(text ?? "null");
+    return typeof parsed === "object" && parsed !== null ? (parsed as Readonly<Record<string, string>>) : undefined; // session variables are texts
   } catch {
     return undefined;
   }

@@ -65,7 +65,8 @@ const buildBody = (event: StoredEvent, { retryCount }: RetryRules): string => {
   return `{${members.map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(",")}}`;
 };
 
-const renameVariables = (variables: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+/** Returns session variables by the names that Hasura gives them. */
+export const renameVariables = (variables: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(variables).map(([name, text]) => [
       name.startsWith(VARIABLE_PREFIX) ? `x-hasura-${name.slice(VARIABLE_PREFIX.length)}` : name,

@@ -2,7 +2,6 @@
 import {
   definePlugin,
   isJsonObject,
-  RelApiError,
   type Json,
   type Model,
   type Plugin,
@@ -122,8 +121,9 @@ export const remoteSchemaFields = definePlugin({
       try {
         return await buildRemotes(await loadWrapTools(), definitions, names, report);
       } catch (error) {
-        if (!(error instanceof RelApiError) || context.use(ownRemoteSchemas) !== undefined) throw error;
-        for (const { name } of definitions) report({ type: "remote_schema", name }, error.message);
+        if (context.use(ownRemoteSchemas) !== undefined) throw error;
+        const reason = error instanceof Error ? error.message : String(error);
+        for (const { name } of definitions) report({ type: "remote_schema", name }, reason);
         return [];
       }
     };

@@ -1,7 +1,7 @@
 /** The remote schemas of a model: which of them can be served, and the part that each role sees. */
 import type { GraphQLSchema } from "graphql";
 import type { MetadataProblem } from "../../metadata/api.ts";
-import type { PluginContext } from "../../../core/index.ts";
+import { RelApiError, type PluginContext } from "../../../core/index.ts";
 import { createConflictCheck, type LocalNames } from "./conflicts.ts";
 import type { RemoteDefinition } from "./definition.ts";
 import { RemoteSchemaProblem } from "./errors.ts";
@@ -75,8 +75,9 @@ export const createRemoteBuilder = (context: PluginContext, reader: RemoteSchema
         built.set(name, one);
         for (const [role, reason] of one.refused) report({ type: "remote_schema_permission", name, role }, reason);
       } catch (error) {
-        if (!(error instanceof RemoteSchemaProblem)) throw error;
-        report({ type: "remote_schema", name }, error.message);
+        if (error instanceof RelApiError) throw error; // a mistake in the code of the application
+        // graphql may refuse what a remote sends in ways of its own, which must not stop the other remotes
+        report({ type: "remote_schema", name }, error instanceof Error ? error.message : String(error));
       }
     }
     kept = built;

@@ -1,8 +1,8 @@
 /** Headers of the client that a webhook receives. */
 import type { Credentials } from "../../../core/index.ts";
 
-/** Headers of a caller that no webhook receives: those that Hasura leaves out, and those of the
- *  connection itself. */
+/** Headers of a caller that no webhook receives: those that Hasura leaves out, those of the connection itself, and the
+ *  admin secret. */
 const LEFT_OUT = new Set([
   "accept",
   "accept-datetime",
@@ -26,6 +26,8 @@ const LEFT_OUT = new Set([
   "transfer-encoding",
   "upgrade",
   "user-agent",
+  "x-hasura-admin-secret",
+  "x-session-admin-secret",
 ]);
 
 /** Messages of a socket may name headers that HTTP cannot send, such as `a b` or one with a line break. */
