@@ -75,8 +75,9 @@ export const createRemoteBuilder = (context: PluginContext, reader: RemoteSchema
         built.set(name, one);
         for (const [role, reason] of one.refused) report({ type: "remote_schema_permission", name, role }, reason);
       } catch (error) {
-        if (error instanceof RelApiError) throw error; // a mistake in the code of the application
-        // graphql may refuse what a remote sends in ways of its own, which must not stop the other remotes
+        // the application has a mistake
+        if (error instanceof RelApiError) throw error;
+        // any other error leaves out this remote only
         report({ type: "remote_schema", name }, error instanceof Error ? error.message : String(error));
       }
     }
