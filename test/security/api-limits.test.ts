@@ -246,8 +246,8 @@ describe("rates", async () => {
     rateLimits: { "*": 2 },
     rateLimitBy: ["address", "x-session-user-id", "sub"],
   });
-  // the clock by which buckets refill
-  let nowMs = performance.now();
+  // the clock by which buckets refill, in whole milliseconds, so that sums are exact
+  let nowMs = Math.ceil(performance.now());
   const clock = vi.spyOn(performance, "now");
   beforeAll(() => void clock.mockImplementation(() => nowMs));
   afterAll(() => clock.mockRestore());

@@ -33,8 +33,9 @@ afterAll(() => {
   server.close();
 });
 
-/** A key set may be fetched again after a second on this clock, which only tests advance. */
-let nowMs = performance.now();
+/** A key set may be fetched again after a second on this clock, which only tests advance. A whole number of
+ *  milliseconds keeps the sums exact. */
+let nowMs = Math.ceil(performance.now());
 const clock = vi.spyOn(performance, "now").mockImplementation(() => nowMs);
 afterAll(() => clock.mockRestore());
 const turnClock = (ms = 1000): void => void (nowMs += ms);
