@@ -1,6 +1,5 @@
 /** The keys of a configuration: fixed ones, or a JWKS that is fetched periodically. */
 import { type Logger, isJsonObject } from "../../core/index.ts";
-import { describeFetchError, readLimitedText } from "../shared/fetched.ts";
 import { KeyError, parseJwks, type VerificationKey } from "./keys.ts";
 
 export interface KeyRing {
@@ -192,3 +191,21 @@ export const computeRefreshDelayMs = (headers: Pick<Headers, "get">, nowMs: numb
 
 const parseSeconds = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
+
+/** Returns undefined if the body is larger than the limit. The rest is not read then. */
+const readLimitedText = async (response: Response, maxBytes: number): Promise<string | undefined> => {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += (chunk as Uint8Array).length;
+    if (bytes > maxBytes) return undefined;
+    chunks.push(chunk as Uint8Array);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+};
+
+/** Errors of `fetch` carry the actual reason in their cause. */
+const describeFetchError = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+};

@@ -1,7 +1,8 @@
 /** Completes `actions.yaml` of a project by the types that `actions.graphql` has. */
 import { isJsonObject, type Json } from "../../core/index.ts";
 import { metadataUnreadable } from "./errors.ts";
-import { readList, readObject, type Raw, type RawObject } from "./raw-values.ts";
+import { type Raw, type RawObject } from "./raw-values.ts";
+import { readList, readObject } from "../shared/json-values.ts";
 
 const readName = (raw: Raw): string => String(readObject(raw)["name"]);
 

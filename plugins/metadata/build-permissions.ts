@@ -20,7 +20,8 @@ import type { NamedTable } from "./names.ts";
 import type { Permissions, SelectPermission, TablePermissions, WritePermission } from "./permissions.ts";
 import { InconsistentMetadata } from "./values.ts";
 import type { GqlComputedEntry, GqlRootFieldName } from "../graphql/api.ts";
-import { readList, readObject, readText, type LogIgnored, type Raw, type RawObject } from "./raw-values.ts";
+import { type LogIgnored, type Raw, type RawObject } from "./raw-values.ts";
+import { readList, readObject, readText } from "../shared/json-values.ts";
 
 type Operation = keyof TablePermissions;
 

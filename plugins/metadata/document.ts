@@ -3,15 +3,8 @@ import { metadataVersionUnknown } from "./errors.ts";
 import type { MetadataActions, MetadataEventTrigger, MetadataNative, MetadataQueries } from "./api.ts";
 import { readQueries } from "./queries.ts";
 import { isJsonObject, numberText, writeJson, type QualifiedName } from "../../core/index.ts";
-import {
-  readList,
-  readObject,
-  readQualifiedName,
-  readText,
-  type LogIgnored,
-  type Raw,
-  type RawObject,
-} from "./raw-values.ts";
+import { readQualifiedName, type LogIgnored, type Raw, type RawObject } from "./raw-values.ts";
+import { readList, readObject, readText } from "../shared/json-values.ts";
 
 export interface TableDocument {
   readonly name: QualifiedName;

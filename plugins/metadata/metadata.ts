@@ -47,7 +47,8 @@ import {
   type MetadataRemoteSchemas,
 } from "./api.ts";
 import { graphqlService, type GqlMetadata } from "../graphql/api.ts";
-import { readList, readObject, readQualifiedName, readText, type LogIgnored, type Raw } from "./raw-values.ts";
+import { readQualifiedName, type LogIgnored, type Raw } from "./raw-values.ts";
+import { readList, readObject, readText } from "../shared/json-values.ts";
 
 /** The part of the model that the metadata plugins share. */
 interface MetadataPart extends GqlMetadata {

@@ -21,15 +21,8 @@ import type {
   GqlRootFieldName,
   GqlTableEntry,
 } from "../graphql/api.ts";
-import {
-  readList,
-  readObject,
-  readQualifiedName,
-  readText,
-  type LogIgnored,
-  type Raw,
-  type RawObject,
-} from "./raw-values.ts";
+import { readQualifiedName, type LogIgnored, type Raw, type RawObject } from "./raw-values.ts";
+import { readList, readObject, readText } from "../shared/json-values.ts";
 
 /** Returns the description. Null and "" hide the default description. */
 const readComment = (raw: Raw | undefined): string | null | undefined =>

@@ -1,6 +1,7 @@
 /** Reads query collections of the metadata, the allow list, and the endpoints that refer to them. @rule G-MET-14 */
 import type { MetadataEndpoint, MetadataQueries } from "./api.ts";
-import { readList, readObject, readText, type LogIgnored, type Raw, type RawObject } from "./raw-values.ts";
+import { type LogIgnored, type Raw, type RawObject } from "./raw-values.ts";
+import { readList, readObject, readText } from "../shared/json-values.ts";
 
 const readTexts = (raw: Raw | undefined): readonly string[] => readList(raw).flatMap((item) => readText(item) ?? []);
 

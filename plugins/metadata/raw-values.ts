@@ -1,16 +1,11 @@
 /** Declares the values of the metadata as they are written, before they are matched with the model. */
-import { isJsonObject, type Json, type JsonObject, type QualifiedName } from "../../core/index.ts";
+import { type Json, type JsonObject, type QualifiedName } from "../../core/index.ts";
 import type { MetadataProblem } from "./api.ts";
+import { readText, readObject } from "../shared/json-values.ts";
 
 /** A value of the metadata. Numbers in it may be raw numbers (`numberText`). */
 export type Raw = Json;
 export type RawObject = JsonObject;
-
-export const readText = (raw: Raw | undefined): string | undefined => (typeof raw === "string" ? raw : undefined);
-
-export const readList = (raw: Raw | undefined): readonly Raw[] => (Array.isArray(raw) ? raw : []);
-
-export const readObject = (raw: Raw | undefined): RawObject => (isJsonObject(raw) ? raw : {});
 
 /** Reads `name` or `{ schema, name }`. */
 export const readQualifiedName = (raw: Raw | undefined): QualifiedName | undefined => {

@@ -9,7 +9,8 @@ import {
   type Relation,
   type Relationship,
 } from "../../core/index.ts";
-import { readObject, readQualifiedName, readText, type Raw, type RawObject } from "./raw-values.ts";
+import { readQualifiedName, type Raw, type RawObject } from "./raw-values.ts";
+import { readObject, readText } from "../shared/json-values.ts";
 
 interface MatchedRelationship {
   readonly relationship: Relationship;

@@ -4,7 +4,7 @@ import type { MetadataDocument } from "./document.ts";
 import { collectRoleAndAncestors } from "./inherit.ts";
 import type { Permissions, TablePermissions } from "./permissions.ts";
 import type { GqlMetadata, GqlTableRights } from "../graphql/api.ts";
-import { readList, readObject, readText } from "./raw-values.ts";
+import { readList, readObject, readText } from "../shared/json-values.ts";
 
 /** Builds the rights on a table. Writes that are `backend_only` are left out, unless the caller is a backend. */
 const buildTableRights = (permissions: Readonly<TablePermissions> | undefined, isBackend: boolean): GqlTableRights => {

@@ -2,7 +2,8 @@
 import type { QualifiedName } from "../../core/index.ts";
 import type { GqlNamePart, GqlNames } from "../graphql/api.ts";
 import { buildName } from "./names.ts";
-import { readObject, readText, type RawObject } from "./raw-values.ts";
+import { type RawObject } from "./raw-values.ts";
+import { readObject, readText } from "../shared/json-values.ts";
 
 interface Named {
   readonly name: QualifiedName;

@@ -50,7 +50,7 @@ describe("metadata that does not fit", () => {
     [action({ arguments: [argument("a", "Int"), argument("a", "Int")] }), "a: the name is taken"],
     [action({ arguments: [argument("a b", "Int")] }), '"a b" is not a valid GraphQL name'],
     [action({ headers: [{ name: "a", value_from_env: "NOWHERE" }] }), "the environment variable NOWHERE is not set"],
-    [action({ headers: [{ name: "a" }] }), "a header has no name or no value"],
+    [action({ headers: [{ name: "a" }] }), "headers[0] needs either value or value_from_env"],
     [action({ timeout: -1 }), "its timeout is not a number of seconds up to 3600"],
   ])("X-ACT-8 an action is left out with its reason, %#", async (faulty, reason) => {
     expect(await problemsOf(buildDocument([faulty, WEATHER]))).toEqual([`action login: ${reason}; ignored`]);

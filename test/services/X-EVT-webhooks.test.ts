@@ -184,7 +184,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       [
         "a header without value",
         { headers: [{ name: "a" }] },
-        "event trigger bad: headers[0] has neither value nor value_from_env",
+        "event trigger bad: headers[0] needs either value or value_from_env",
       ],
       [
         "a transform",

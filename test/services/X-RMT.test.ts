@@ -338,7 +338,7 @@ describe("availability", () => {
       { url: "{{NO_SUCH_VARIABLE}}" },
       "the remote schema shop failed: the environment variable NO_SUCH_VARIABLE is not set",
     ],
-    [{ url: "http://127.0.0.1/", headers: [{ name: "a" }] }, "a header has a name and either value or value_from_env"],
+    [{ url: "http://127.0.0.1/", headers: [{ name: "a" }] }, "headers[0] needs either value or value_from_env"],
     [{ url: "http://127.0.0.1/", timeout_seconds: -1 }, "timeout_seconds is not a number up to 3600"],
   ])("X-RMT-8b the definition %j is inconsistent", async (wrong, reason) => {
     const all = notes();

@@ -1,17 +1,10 @@
 /** Calls the webhook of an action. @rule X-ACT-3 … X-ACT-7 */
-import {
-  isJsonObject,
-  RelApiError,
-  VARIABLE_PREFIX,
-  writeJson,
-  type Json,
-  type PluginContext,
-  type Session,
-} from "../../../core/index.ts";
+import { isJsonObject, RelApiError, writeJson, type Json, type PluginContext } from "../../../core/index.ts";
 import { graphqlService, type GqlFunctionRequest } from "../../graphql/api.ts";
 import { webhookService, type WebhookResponse } from "../api.ts";
 import { buildForwardedHeaders } from "../webhook/forwarded-headers.ts";
 import type { ProblemLog } from "../webhook/problem-log.ts";
+import { renameSessionVariables } from "../webhook/session-variables.ts";
 import type { CustomTypes } from "./definitions.ts";
 import {
   actionAnswerNotJson,
@@ -22,17 +15,6 @@ import {
 } from "./errors.ts";
 import type { WebhookAction } from "./metadata.ts";
 import { findResultProblem } from "./result.ts";
-
-/** The session variables as Hasura names them. */
-const listSessionVariables = ({ role, variables }: Session): Readonly<Record<string, Json>> => ({
-  ...Object.fromEntries(
-    Object.entries(variables).map(([name, value]) => [
-      name.startsWith(VARIABLE_PREFIX) ? `x-hasura-${name.slice(VARIABLE_PREFIX.length)}` : name,
-      value,
-    ]),
-  ),
-  "x-hasura-role": role,
-});
 
 /** Returns the function that calls webhooks. `logProblem` receives the reason of each failure. */
 export const createActionCaller = (context: PluginContext, logProblem: ProblemLog) => {
@@ -59,7 +41,7 @@ export const createActionCaller = (context: PluginContext, logProblem: ProblemLo
       body: writeJson({
         action: { name: action.field.name },
         input,
-        session_variables: listSessionVariables(session),
+        session_variables: { ...renameSessionVariables(session.variables), "x-hasura-role": session.role },
         request_query: document,
       }),
       timeoutMs: action.timeoutMs,

@@ -1,14 +1,7 @@
 /** Reads actions and custom types in the form of the metadata, and checks that they fit each other. @rule X-ACT-1 */
 import { parseType, specifiedScalarTypes, type TypeNode } from "graphql";
-import {
-  isJsonObject,
-  memoize,
-  numberText,
-  type Json,
-  type JsonObject,
-  type Model,
-  type PgType,
-} from "../../../core/index.ts";
+import { memoize, numberText, type Json, type JsonObject, type Model, type PgType } from "../../../core/index.ts";
+import { readObject, readList, readText } from "../../shared/json-values.ts";
 
 /** An argument of an action, or a field of a custom type. */
 export interface TypedName {
@@ -51,11 +44,6 @@ export interface ActionSurroundings {
 
 /** Reports a part that is left out. */
 export type ReportProblem = (type: "action" | "custom_types" | "relationship", name: string, reason: string) => void;
-
-export const readObject = (value: Json | undefined): JsonObject => (isJsonObject(value) ? value : {});
-export const readList = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
-export const readText = (value: Json | undefined): string | undefined =>
-  typeof value === "string" ? value : undefined;
 
 /** Returns the types of the database by their names, such as `int8` and `bigint`. */
 export const getDatabaseTypes = memoize(

@@ -1,21 +1,19 @@
 /** Reads the actions of the metadata, whose handlers are webhooks. @rule X-ACT-1 X-ACT-3 */
-import { isJsonObject, type Json, type JsonObject, type Model } from "../../../core/index.ts";
+import { isJsonObject, type JsonObject, type Model } from "../../../core/index.ts";
 import type { MetadataActions } from "../../metadata/api.ts";
-import { expandHeaders, expandTemplate, type HeaderTemplate } from "../webhook/templates.ts";
+import { expandHeaders, expandTemplate, readHeaderTemplates } from "../webhook/templates.ts";
 import {
   excludedError,
   getDatabaseTypes,
   readActionField,
   readCustomTypes,
-  readList,
-  readObject,
   readSeconds,
-  readText,
   type ActionField,
   type ActionSurroundings,
   type CustomTypes,
   type ReportProblem,
 } from "./definitions.ts";
+import { readList, readObject, readText } from "../../shared/json-values.ts";
 
 /** An action with a webhook. */
 export interface WebhookAction {
@@ -34,14 +32,6 @@ export interface WebhookActions {
 
 const DEFAULT_SECONDS = 30;
 
-const readHeaders = (raw: Json | undefined): readonly HeaderTemplate[] =>
-  readList(raw).map((entry) => {
-    const { name, value, value_from_env: variable } = readObject(entry);
-    if (typeof name !== "string" || (typeof value !== "string" && typeof variable !== "string"))
-      throw excludedError("a header has no name or no value");
-    return typeof variable === "string" ? { name, value_from_env: variable } : { name, value: value as string }; // checked above
-  });
-
 /** @throws Error with the reason for leaving the action out */
 const readWebhookAction = (raw: JsonObject, types: CustomTypes, surroundings: ActionSurroundings): WebhookAction => {
   const definition = readObject(raw["definition"]);
@@ -58,7 +48,7 @@ const readWebhookAction = (raw: JsonObject, types: CustomTypes, surroundings: Ac
   return {
     field,
     url,
-    headers: expandHeaders(readHeaders(definition["headers"])),
+    headers: expandHeaders(readHeaderTemplates(definition["headers"], excludedError)),
     forwardsHeaders: definition["forward_client_headers"] === true,
     timeoutMs: readSeconds(definition["timeout"], DEFAULT_SECONDS) * 1000,
   };

@@ -3,7 +3,7 @@ import { parseJson, sql, value, type Json, type PluginContext, type Sql } from "
 import type { EventsService, ListWindow, LoggedAttempt, LoggedEvent } from "../api.ts";
 import type { EventTrigger } from "./event-trigger.ts";
 import { parseSession } from "./handlers.ts";
-import { renameVariables } from "./webhook-delivery.ts";
+import { renameSessionVariables } from "../webhook/session-variables.ts";
 
 type EventLog = Pick<EventsService, "invoke" | "redeliver" | "loadEvents" | "loadAttempts">;
 
@@ -25,7 +25,7 @@ const parseRow = (text: string | null): Json => (text === null ? null : parseJso
 
 const buildSession = (text: string | null): Json => {
   const variables = parseSession(text);
-  return variables === undefined ? null : renameVariables(variables);
+  return variables === undefined ? null : renameSessionVariables(variables);
 };
 
 /** Creates the functions for administrators. @rule X-EVT-18 */

@@ -9,7 +9,7 @@ import {
 } from "../../../core/index.ts";
 import type { MetadataEventTrigger } from "../../metadata/api.ts";
 import type { WebhookClient } from "../api.ts";
-import { expandHeaders, expandTemplate, readVariable, type HeaderTemplate } from "../webhook/templates.ts";
+import { expandHeaders, expandTemplate, readHeaderTemplates, readVariable } from "../webhook/templates.ts";
 import { MAX_RULES } from "./handlers.ts";
 import { OPERATIONS, type EventTrigger, type OperationColumns, type RetryRules } from "./event-trigger.ts";
 import { deliverToWebhook } from "./webhook-delivery.ts";
@@ -55,7 +55,6 @@ const TRIGGER_KEYS = new Set(["name", "definition", "retry_conf", "webhook", "we
 const IGNORED_KEYS = new Set(["cleanup_config", "comment", "trigger_on_replication"]);
 const DEFINITION_KEYS = new Set(["enable_manual", ...OPERATIONS]);
 const RETRY_KEYS = new Set(["num_retries", "interval_sec", "timeout_sec", "tolerance_seconds"]);
-const HEADER_KEYS = new Set(["name", "value", "value_from_env"]);
 
 const isEmpty = (raw: Json | undefined): boolean =>
   raw === undefined ||
@@ -99,7 +98,7 @@ const readTrigger = (
     throw new InvalidTrigger("definition has no insert, update, delete or enable_manual");
   const retry = readRetry(readObject(raw["retry_conf"], "retry_conf"));
   const url = readUrl(raw);
-  const headers = readHeaders(raw["headers"]);
+  const headers = expandHeaders(readHeaderTemplates(raw["headers"], (reason) => new InvalidTrigger(reason)));
   const target = { url, headers, retry };
   return {
     name,
@@ -159,22 +158,4 @@ const readUrl = ({ webhook, webhook_from_env: variable }: JsonObject): string =>
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new InvalidTrigger(`${isNamed ? "webhook_from_env" : "webhook"} is not an http or https URL`);
   return url;
-};
-
-/** @throws RelApiError `webhook-variable-missing` */
-const readHeaders = (raw: Json | undefined): Readonly<Record<string, string>> => {
-  if (raw === undefined || raw === null) return {};
-  if (!Array.isArray(raw)) throw new InvalidTrigger("headers is not a list");
-  return expandHeaders(
-    (raw as readonly Json[]).map((one, i): HeaderTemplate => {
-      const location = `headers[${i}]`;
-      const header = readObject(one, location);
-      rejectUnknownKeys(header, HEADER_KEYS, `${location}.`);
-      const { name, value, value_from_env: variable } = header;
-      if (typeof name !== "string" || name === "") throw new InvalidTrigger(`${location} has no name`);
-      if (typeof value === "string") return { name, value };
-      if (typeof variable === "string") return { name, value_from_env: variable };
-      throw new InvalidTrigger(`${location} has neither value nor value_from_env`);
-    }),
-  );
 };

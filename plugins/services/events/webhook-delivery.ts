@@ -1,6 +1,6 @@
 /** Sends events to webhooks, with the body and the headers of Hasura v2. */
-import { VARIABLE_PREFIX } from "../../../core/index.ts";
 import type { WebhookClient } from "../api.ts";
+import { renameSessionVariables } from "../webhook/session-variables.ts";
 import type { Delivery, RetryRules, StoredEvent } from "./event-trigger.ts";
 import { MAX_RULES, parseSession } from "./handlers.ts";
 
@@ -56,7 +56,7 @@ const buildBody = (event: StoredEvent, { retryCount }: RetryRules): string => {
     ["delivery_info", JSON.stringify({ current_retry: tries, max_retries: retryCount })],
     [
       "event",
-      `{"data":{"new":${newRow ?? "null"},"old":${oldRow ?? "null"}},"op":${JSON.stringify(operation)},"session_variables":${JSON.stringify(variables === undefined ? null : renameVariables(variables))},"trace_context":null}`,
+      `{"data":{"new":${newRow ?? "null"},"old":${oldRow ?? "null"}},"op":${JSON.stringify(operation)},"session_variables":${JSON.stringify(variables === undefined ? null : renameSessionVariables(variables))},"trace_context":null}`,
     ],
     ["id", JSON.stringify(id)],
     ["table", JSON.stringify({ name: table.name, schema: table.schema })],
@@ -64,12 +64,3 @@ const buildBody = (event: StoredEvent, { retryCount }: RetryRules): string => {
   ];
   return `{${members.map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(",")}}`;
 };
-
-/** Returns session variables by the names that Hasura gives them. */
-export const renameVariables = (variables: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(variables).map(([name, text]) => [
-      name.startsWith(VARIABLE_PREFIX) ? `x-hasura-${name.slice(VARIABLE_PREFIX.length)}` : name,
-      text,
-    ]),
-  );

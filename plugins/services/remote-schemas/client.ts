@@ -6,7 +6,6 @@ import {
   parseJson,
   RelApiError,
   requireService,
-  VARIABLE_PREFIX,
   writeJson,
   type Json,
   type JsonObject,
@@ -16,6 +15,7 @@ import {
 } from "../../../core/index.ts";
 import { webhookService } from "../api.ts";
 import { buildForwardedHeaders } from "../webhook/forwarded-headers.ts";
+import { renameSessionVariables } from "../webhook/session-variables.ts";
 import { expandHeaders, expandTemplate } from "../webhook/templates.ts";
 import type { RemoteTarget } from "./definition.ts";
 import { remoteFailed } from "./errors.ts";
@@ -56,8 +56,8 @@ const buildHeaders = (
     ))
       if (!OWN_HEADERS.test(name)) sent[name] = value;
   if (session !== undefined) {
-    for (const [name, value] of Object.entries(session.variables))
-      sent[name.replace(VARIABLE_PREFIX, "x-hasura-")] = encodeHeader(value);
+    for (const [name, value] of Object.entries(renameSessionVariables(session.variables)))
+      sent[name] = encodeHeader(value);
     sent["x-hasura-role"] = encodeHeader(session.role);
   }
   for (const [name, value] of Object.entries(expandHeaders(headers))) sent[name.toLowerCase()] = value;

@@ -2,7 +2,7 @@
 import type { GraphQLSchema } from "graphql";
 import { isJsonObject, numberText, writeJson, type Json, type JsonObject } from "../../../core/index.ts";
 import { RemoteSchemaProblem } from "./errors.ts";
-import type { HeaderTemplate } from "../webhook/templates.ts";
+import { readHeaderTemplates, type HeaderTemplate } from "../webhook/templates.ts";
 
 /** The names that a remote schema gets here. @rule X-RMT-5 */
 export interface RemoteCustomization {
@@ -100,17 +100,6 @@ const readCustomization = (raw: Json | undefined): RemoteCustomization => {
   };
 };
 
-const readHeaders = (raw: Json | undefined): readonly HeaderTemplate[] =>
-  readList(raw, "headers").map((each) => {
-    const header = readObject(each, "headers");
-    const name = readText(header["name"], "the name of a header");
-    const value = readText(header["value"], "the value of a header");
-    const variable = readText(header["value_from_env"], "value_from_env");
-    if (name === undefined || (value === undefined) === (variable === undefined))
-      throw new RemoteSchemaProblem("a header has a name and either value or value_from_env");
-    return { name, ...(value !== undefined && { value }), ...(variable !== undefined && { value_from_env: variable }) };
-  });
-
 const readTimeout = (raw: Json | undefined): number => {
   if (raw === undefined || raw === null) return DEFAULT_TIMEOUT_SECONDS * 1000;
   const seconds = Number(numberText(raw) ?? Number.NaN);
@@ -127,7 +116,7 @@ const readTarget = (definition: JsonObject): RemoteTarget => {
   return {
     // the client expands templates with each request
     url: url ?? `{{${variable}}}`,
-    headers: readHeaders(definition["headers"]),
+    headers: readHeaderTemplates(definition["headers"], (reason) => new RemoteSchemaProblem(reason)),
     forwardsClientHeaders: definition["forward_client_headers"] === true,
     timeoutMs: readTimeout(definition["timeout_seconds"]),
   };

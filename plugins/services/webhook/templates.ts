@@ -1,4 +1,5 @@
 /** Values of metadata that name environment variables: `{{BASE_URL}}/login`, `value_from_env: API_KEY`. */
+import { isJsonObject, type Json } from "../../../core/index.ts";
 import { webhookVariableMissing } from "./errors.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -23,6 +24,22 @@ export interface HeaderTemplate {
   readonly value?: string;
   readonly value_from_env?: string;
 }
+
+/** Reads `headers` of the metadata. `createError` makes the error from a reason. */
+export const readHeaderTemplates = (
+  raw: Json | undefined,
+  createError: (reason: string) => Error,
+): readonly HeaderTemplate[] => {
+  if (raw === undefined || raw === null) return [];
+  if (!Array.isArray(raw)) throw createError("headers is not a list");
+  return (raw as readonly Json[]).map((header, i) => {
+    const { name, value, value_from_env: variable } = isJsonObject(header) ? header : {};
+    if (typeof name !== "string" || name === "") throw createError(`headers[${i}] has no name`);
+    if (typeof value === "string" && (variable ?? null) === null) return { name, value };
+    if (typeof variable === "string" && (value ?? null) === null) return { name, value_from_env: variable };
+    throw createError(`headers[${i}] needs either value or value_from_env`);
+  });
+};
 
 /** Returns headers by name. @throws RelApiError `webhook-variable-missing` @rule X-HTTP-5 */
 export const expandHeaders = (
