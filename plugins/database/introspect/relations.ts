@@ -206,17 +206,19 @@ select relation.oid,
       and (key.contype in ('p', 'u') or key.contype = 'f' and key.conparentid = 0)
   ) as keys,
   (
-    select pg_catalog.json_agg(target.parts order by target.oid)
+    -- the definitions are expensive, so they are read after the plain indexes are excluded
+    select pg_catalog.json_agg(
+      pg_catalog.json_build_array(
+        target.columns,
+        (
+          select pg_catalog.json_agg(pg_catalog.pg_get_indexdef(target.oid, key.position, false) order by key.position)
+          from pg_catalog.generate_series(1, target.indnkeyatts) key (position)
+        ),
+        pg_catalog.pg_get_expr(target.indpred, target.indrelid)
+      ) order by target.oid
+    )
     from (
-      select index.indexrelid as oid,
-        pg_catalog.json_build_array(
-          fitting.columns,
-          (
-            select pg_catalog.json_agg(pg_catalog.pg_get_indexdef(index.indexrelid, key.position, false) order by key.position)
-            from pg_catalog.generate_series(1, index.indnkeyatts) key (position)
-          ),
-          pg_catalog.pg_get_expr(index.indpred, index.indrelid)
-        ) as parts,
+      select index.indexrelid as oid, index.indrelid, index.indnkeyatts, index.indpred, fitting.columns,
         pg_catalog.count(*) over (partition by fitting.columns::text) as choices,
         pg_catalog.bool_or(index.indpred is null and index.indexprs is null) over (partition by fitting.columns::text) as has_plain
       from pg_catalog.pg_index index
