@@ -31,11 +31,19 @@ export interface Thread {
 /** PostgreSQL as the first thread of the process has compiled it. Later threads start in half of the time with it. */
 let compiledEngine: WebAssembly.Module | undefined;
 
+/** The built images that threads have decompressed. The file of these images never changes. */
+const tars = new Map<string, SharedArrayBuffer>();
+
 /** Starts a thread with a database. The thread keeps the process alive while it is starting or busy, but not while it
  *  is idle. `limitMs` applies to requests without a timeout in PostgreSQL; 0 means no limit. */
 export function launchThread(boot: Boot, limitMs: number, events: ThreadEvents): Thread {
+  const builtImage = boot.image?.built;
   const worker = new Worker(getThreadUrl(), {
-    workerData: { ...boot, engine: compiledEngine } satisfies Boot,
+    workerData: {
+      ...boot,
+      engine: compiledEngine,
+      tar: builtImage === undefined ? undefined : tars.get(builtImage),
+    } satisfies Boot,
     resourceLimits: { stackSizeMb: stackMb, maxOldGenerationSizeMb: heapMb },
     execArgv: [],
   });
@@ -75,6 +83,7 @@ export function launchThread(boot: Boot, limitMs: number, events: ThreadEvents):
     stopTimer();
     if (message.kind === "ready") {
       compiledEngine = message.engine;
+      if (builtImage !== undefined && message.tar !== undefined) tars.set(builtImage, message.tar);
       events.onReady(message.greeting);
     } else if (message.kind === "answer") events.onAnswer(message);
     else end(message.message);

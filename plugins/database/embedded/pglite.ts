@@ -5,7 +5,6 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { PGlite } from "@electric-sql/pglite";
 import type { Extension } from "@electric-sql/pglite";
-import { readImage, type Image } from "./images.ts";
 
 /** One megabyte per WAL segment and few retained segments shrink the image from 40 to 13 MB, and reduce the memory
  *  usage. */
@@ -17,7 +16,8 @@ const startParams = [...PGlite.defaultStartParams, "-c", "shared_buffers=16MB", 
 
 interface ClusterOptions {
   readonly dataFolder?: string;
-  readonly image?: Image;
+  /** The tar of the initial cluster. */
+  readonly tar?: Uint8Array<ArrayBuffer>;
   /** The compiled PostgreSQL. By default PGlite compiles it. */
   readonly engine?: WebAssembly.Module;
   readonly extensions: readonly string[];
@@ -36,7 +36,7 @@ export async function openCluster(options: ClusterOptions): Promise<PGlite> {
   try {
     return await PGlite.create({
       ...(options.dataFolder === undefined ? {} : { dataDir: options.dataFolder }),
-      ...(options.image === undefined ? {} : { loadDataDir: new Blob([readImage(options.image)]) }),
+      ...(options.tar === undefined ? {} : { loadDataDir: new Blob([options.tar]) }),
       ...(options.engine === undefined ? {} : { pgliteWasmModule: options.engine }),
       extensions: {
         loadOnDemand,

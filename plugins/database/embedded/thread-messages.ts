@@ -14,6 +14,8 @@ export interface Boot {
   readonly extensions: readonly string[];
   /** PostgreSQL as an earlier thread of the process has compiled it. */
   readonly engine?: WebAssembly.Module;
+  /** The tar of a built image, as an earlier thread of the process has decompressed it. */
+  readonly tar?: SharedArrayBuffer;
 }
 
 export type Request = ({ readonly kind: "run" } & Batch) | { readonly kind: "dump" } | { readonly kind: "stop" };
@@ -28,11 +30,17 @@ export interface Answer {
   readonly notifications: readonly Uint8Array[];
 }
 
-/** `greeting` is the response to a client's startup packet, and `engine` is the compiled PostgreSQL. `alarm` requests a
+/** `greeting` is the response to a client's startup packet, `engine` is the compiled PostgreSQL, and `tar` the
+ *  decompressed built image. `alarm` requests a
  *  wake-up after this time, to end the running statement; 0 cancels it. `failed` means that the database could not
  *  start, `died` that it cannot continue. */
 export type FromThread =
-  | { readonly kind: "ready"; readonly greeting: Uint8Array; readonly engine: WebAssembly.Module }
+  | {
+      readonly kind: "ready";
+      readonly greeting: Uint8Array;
+      readonly engine: WebAssembly.Module;
+      readonly tar: SharedArrayBuffer | undefined;
+    }
   | { readonly kind: "alarm"; readonly milliseconds: number }
   | Answer
   | { readonly kind: "failed" | "died"; readonly message: string };

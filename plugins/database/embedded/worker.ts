@@ -5,6 +5,7 @@ import { gzip } from "node:zlib";
 import type { PGlite } from "@electric-sql/pglite";
 import { idleStatus, correctAnswer } from "./answers.ts";
 import { compileEngine, createAlarm, dumpCluster, getErrorMessage, openCluster, runScripts } from "./pglite.ts";
+import { readImage } from "./images.ts";
 import { buildQuery, startupPacket } from "./messages.ts";
 import type { Batch } from "./messages.ts";
 import type { Answer, Boot, FromThread, Request } from "./thread-messages.ts";
@@ -112,10 +113,20 @@ async function findWalFolder(pg: PGlite): Promise<string> {
   return row.folder;
 }
 
+/** Copies bytes to memory that all threads can read. */
+function share(bytes: Uint8Array): SharedArrayBuffer {
+  const memory = new SharedArrayBuffer(bytes.length);
+  new Uint8Array(memory).set(bytes);
+  return memory;
+}
+
 async function serve(boot: Boot): Promise<void> {
   const alarm = createAlarm((milliseconds) => post({ kind: "alarm", milliseconds }));
   const engine = boot.engine ?? (await compileEngine());
-  const pg = await openCluster({ ...boot, engine, alarm });
+  const { tar: decompressed, ...options } = boot;
+  const sharedTar = decompressed ?? (boot.image && share(readImage(boot.image)));
+  const tar = sharedTar && new Uint8Array(sharedTar).slice(); // a blob takes no shared memory
+  const pg = await openCluster({ ...options, engine, alarm, ...(tar && { tar }) });
   await runScripts(pg, boot.scriptPaths);
   if (boot.loadScript !== undefined) await pg.exec(boot.loadScript);
   exitOnFatalErrors(pg);
@@ -149,7 +160,7 @@ async function serve(boot: Boot): Promise<void> {
   port.on("message", (request: Request) => {
     last = last.then(() => answerRequest(request)).catch((error: unknown) => exitWithError(getErrorMessage(error)));
   });
-  post({ kind: "ready", greeting, engine });
+  post({ kind: "ready", greeting, engine, tar: boot.image?.built === undefined ? undefined : sharedTar });
 }
 
 serve(workerData as Boot).catch((error: unknown) => {
