@@ -44,14 +44,14 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
 /** Returns the function that connects to the database. @throws RelApiError `preset` unless exactly one plugin has it @rule
  *  X-CON-1 */
 export const findConnector = (plugins: readonly Plugin[]): NonNullable<Plugin["connector"]> => {
-  const [found, rival] = plugins.filter(({ connector }) => connector !== undefined);
-  if (found?.connector === undefined)
+  const [connectorPlugin, otherPlugin] = plugins.filter(({ connector }) => connector !== undefined);
+  if (connectorPlugin?.connector === undefined)
     throw presetError('no plugin of the preset connects to the database: add the plugin "connector"');
-  if (rival !== undefined)
+  if (otherPlugin !== undefined)
     throw presetError(
-      `plugins "${found.name}" and "${rival.name}" both connect to the database: drop one of them with without("${rival.name}")`,
+      `plugins "${connectorPlugin.name}" and "${otherPlugin.name}" both connect to the database: drop one of them with without("${otherPlugin.name}")`,
     );
-  return withPluginName(found.name, "connector", found.connector);
+  return withPluginName(connectorPlugin.name, "connector", connectorPlugin.connector);
 };
 
 const indexByName = <Spec extends { readonly name: string }>(specs: readonly Spec[]): ReadonlyMap<string, Spec> =>
@@ -99,11 +99,11 @@ export const tapFallbacks = (
   hooks: RelApiHooks,
   setPlugin: (plugin: string) => void,
 ): void => {
-  const known = new Set<string>();
+  const knownTypes = new Set<string>();
   for (const plugin of plugins)
     for (const spec of plugin.operators ?? []) {
-      if (known.has(spec.name)) continue;
-      known.add(spec.name);
+      if (knownTypes.has(spec.name)) continue;
+      knownTypes.add(spec.name);
       setPlugin(plugin.name);
       hooks.compileFilter
         .for(spec.name)

@@ -71,14 +71,14 @@ const normalizeVariableName = (name: string): string => {
 /** Returns one session per caller object, so that values derived from the session are computed once. @experimental */
 export const createCallerSession = memoize((caller: Caller): Session => {
   const { role, isAdmin = false, databaseRole = isAdmin ? undefined : role, claims, variables = {}, ...more } = caller;
-  const named = Object.entries(variables).map(([name, text]) => [normalizeVariableName(name), text]);
+  const variableEntries = Object.entries(variables).map(([name, text]) => [normalizeVariableName(name), text]);
   return Object.freeze({
     ...more,
     role,
     ...(databaseRole === undefined ? {} : { databaseRole }),
     isAdmin,
     claims: Object.freeze({ ...claims, role }),
-    variables: Object.freeze({ ...Object.fromEntries(named), "x-session-role": role }),
+    variables: Object.freeze({ ...Object.fromEntries(variableEntries), "x-session-role": role }),
   });
 });
 

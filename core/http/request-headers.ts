@@ -2,8 +2,8 @@
 import type { IncomingMessage } from "node:http";
 
 /** Decodes UTF-8 that clients send, because Node reads the bytes of headers as Latin-1. */
-export const decodeUtf8Header = (sent: string): string =>
-  /[\u0080-\u00ff]/.test(sent) ? Buffer.from(sent, "latin1").toString("utf8") : sent;
+export const decodeUtf8Header = (headerValue: string): string =>
+  /[\u0080-\u00ff]/.test(headerValue) ? Buffer.from(headerValue, "latin1").toString("utf8") : headerValue;
 
 /** Yields the first value of each header, by lower-case name. */
 export function* listFirstHeaders(rawHeaders: readonly string[]): Iterable<readonly [name: string, value: string]> {
@@ -33,7 +33,7 @@ export function* parseCookies(header: string | undefined): Iterable<readonly [na
 
 /** Returns the first cookie of that name. */
 export const findCookie = (header: string | undefined, name: string): string | undefined => {
-  for (const [sent, value] of parseCookies(header)) if (sent === name) return value;
+  for (const [cookieName, value] of parseCookies(header)) if (cookieName === name) return value;
   return undefined;
 };
 

@@ -90,11 +90,11 @@ export class RequestExchange implements Exchange, Credentials {
 
   header(name: string): string | undefined {
     const key = name.toLowerCase();
-    const found = this.sentHeaders[key];
-    if (found === undefined) return undefined;
-    if (typeof found !== "string") return found[0];
+    const headerValue = this.sentHeaders[key];
+    if (headerValue === undefined) return undefined;
+    if (typeof headerValue !== "string") return headerValue[0];
     // Node joins repeated headers with a comma, which a single value may also contain
-    return found.includes(", ") ? (findFirstHeader(this.rawHeaders, key) ?? found) : found;
+    return headerValue.includes(", ") ? (findFirstHeader(this.rawHeaders, key) ?? headerValue) : headerValue;
   }
 
   headers(): Iterable<readonly [name: string, value: string]> {

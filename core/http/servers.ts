@@ -17,17 +17,17 @@ const HEADERS_MS = 60_000;
 
 /** `headersMs` is the time within which headers must arrive on these servers. @rule R-BND-4 */
 export const createServers = (headersMs: number): Servers => {
-  const known = new WeakSet<AnyServer>();
+  const knownServers = new WeakSet<AnyServer>();
   const listeners: ((server: AnyServer) => void)[] = [];
   return {
     add: (server) => {
-      if (known.has(server)) return;
-      known.add(server);
+      if (knownServers.has(server)) return;
+      knownServers.add(server);
       // the server itself times out slow headers; a limit that the application set stays
       if (server.headersTimeout === HEADERS_MS) server.headersTimeout = headersMs;
       for (const listener of listeners) listener(server);
     },
-    has: (server) => known.has(server),
+    has: (server) => knownServers.has(server),
     onServer: (listener) => {
       listeners.push(listener);
     },

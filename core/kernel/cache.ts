@@ -28,8 +28,8 @@ export const defineQuestion = <Source, Answer>(
 export type Ask<Source> = <Answer>(question: Question<Source, Answer>) => Answer;
 
 /** The result of a lookup: a cached value or a new one. @experimental */
-export interface CacheEntry<Made> {
-  readonly value: Made;
+export interface CacheEntry<Value> {
+  readonly value: Value;
   /** Caches the value. Call it after the first successful use, so that a value that fails is not cached. Does nothing
    *  if the value is already cached. */
   commit(): void;
@@ -37,29 +37,29 @@ export interface CacheEntry<Made> {
 
 /** Values computed from a source. A lookup finds a value by the answers to the questions that its maker asked. @rule
  *  R-CAC-1 */
-export interface Cache<Source, Made> {
-  get(source: Source): CacheEntry<Made>;
+export interface Cache<Source, Value> {
+  get(source: Source): CacheEntry<Value>;
   /** Returns a cached value only. */
-  peek(source: Source): CacheEntry<Made> | undefined;
+  peek(source: Source): CacheEntry<Value> | undefined;
   /** Returns the value and caches it immediately, for values that cannot fail later. */
-  getAndCommit(source: Source): Made;
+  getAndCommit(source: Source): Value;
   /** Looks the value up for the maker of another value, which then depends on the same facts. */
-  derive(ask: Ask<Source>): CacheEntry<Made>;
+  derive(ask: Ask<Source>): CacheEntry<Value>;
 }
 
 /** The declaration of a cache: its name, how it makes a value, and how large a value is. */
-export interface CacheSpec<Source, Made> {
+export interface CacheSpec<Source, Value> {
   readonly name: string;
   /** Computes the value. It reads the source only through `ask`, so it must not close over anything from a request. If
    *  it throws, nothing is cached. */
-  readonly make: (ask: Ask<Source>) => Made;
+  readonly make: (ask: Ask<Source>) => Value;
   /** Returns roughly how many bytes the value occupies, without its key. */
-  readonly estimateBytes: (value: Made) => number;
+  readonly estimateBytes: (value: Value) => number;
 }
 
 /** All caches of an api, with one common limit in bytes. */
 export interface Caches {
-  create<Source, Made>(spec: CacheSpec<Source, Made>): Cache<Source, Made>;
+  create<Source, Value>(spec: CacheSpec<Source, Value>): Cache<Source, Value>;
   /** Drops all values, because the model or the settings have changed. Values whose computation is still running are
    *  not cached either. */
   clear(): void;
@@ -163,9 +163,9 @@ export const createCaches = (
   };
 
   /** Drops both values, because neither can be trusted. */
-  const dropConflicting = (there: Branch | Entry): void => {
+  const dropConflicting = (node: Branch | Entry): void => {
     conflicts++;
-    dropAll(there);
+    dropAll(node);
   };
 
   const insert = (root: Root, steps: readonly Step[], value: unknown, bytes: number): void => {
@@ -190,9 +190,9 @@ export const createCaches = (
       answer = key;
     }
     size += estimateKeyBytes(answer);
-    const known = next();
-    if (known?.question !== undefined) return dropConflicting(known);
-    if (known !== undefined) return; // a concurrent request has cached it
+    const existingNode = next();
+    if (existingNode?.question !== undefined) return dropConflicting(existingNode);
+    if (existingNode !== undefined) return; // a concurrent request has cached it
     const entry: Entry = { value, commit: noOperation, root, parent, answer };
     set(entry);
     entries ??= createEntries();
@@ -201,11 +201,15 @@ export const createCaches = (
   };
 
   return {
-    create: <Source, Made>({ name: rootName, make, estimateBytes }: CacheSpec<Source, Made>): Cache<Source, Made> => {
+    create: <Source, Value>({
+      name: rootName,
+      make,
+      estimateBytes,
+    }: CacheSpec<Source, Value>): Cache<Source, Value> => {
       const root: Root = { top: undefined };
       roots.push(root);
 
-      const build = (answerTo: Ask<Source>): CacheEntry<Made> => {
+      const build = (answerTo: Ask<Source>): CacheEntry<Value> => {
         const steps: Step[] = [];
         const answers = new Map<string, unknown>();
         const startGeneration = generation;
@@ -234,29 +238,29 @@ export const createCaches = (
         };
       };
 
-      const peek = (ask: Ask<Source>): CacheEntry<Made> | undefined => {
+      const peek = (ask: Ask<Source>): CacheEntry<Value> | undefined => {
         if (!isOff()) requests++;
         let at = root.top;
         while (at?.question !== undefined) at = at.next.get(computeKey(at.question, ask(at.question)));
         if (at === undefined) return undefined;
         hits++;
         entries?.get(at); // it is the most recently used now
-        return at as CacheEntry<Made>; // the `make` of this cache made it
+        return at as CacheEntry<Value>; // the `make` of this cache made it
       };
-      const find = (ask: Ask<Source>): CacheEntry<Made> => peek(ask) ?? build(ask);
+      const find = (ask: Ask<Source>): CacheEntry<Value> => peek(ask) ?? build(ask);
       const createAsk =
         (source: Source): Ask<Source> =>
         (question) =>
           question.read(source);
 
-      const get = (source: Source): CacheEntry<Made> => find(createAsk(source));
+      const get = (source: Source): CacheEntry<Value> => find(createAsk(source));
       return {
         get,
         peek: (source) => peek(createAsk(source)),
         getAndCommit: (source) => {
-          const found = get(source);
-          found.commit();
-          return found.value;
+          const entry = get(source);
+          entry.commit();
+          return entry.value;
         },
         derive: find,
       };

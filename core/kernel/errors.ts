@@ -239,12 +239,12 @@ export const bodyTimedOut = (): RelApiError =>
   new RelApiError({ code: "body-late", status: 408, message: "The request body did not arrive in time" });
 
 /** @rule R-BND-3 */
-export const bodyEncodingUnknown = (encoding: string, known: readonly string[]): RelApiError =>
+export const bodyEncodingUnknown = (encoding: string, knownEncodings: readonly string[]): RelApiError =>
   new RelApiError({
     code: "body-encoding-unknown",
     status: 415,
     message: `Content-Encoding not acceptable: ${encoding}`,
-    headers: [["Accept-Encoding", known.join(", ")]],
+    headers: [["Accept-Encoding", knownEncodings.join(", ")]],
   });
 
 /** @rule R-BND-3 */

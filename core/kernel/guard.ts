@@ -62,9 +62,9 @@ export const guardHooks = (core: RelApiHooks): HookGuard => {
     if (!isHookMap(hook)) return watch(hookName, hook as AnyHook); // the token says that it is a hook
     const maker = hook as { intercept(interceptor: { factory(key: string, hook: AnyHook): AnyHook }): void };
     maker.intercept({
-      factory: (key, made) => {
-        watch(`${hookName}.for("${key}")`, made);
-        return made;
+      factory: (key, hook) => {
+        watch(`${hookName}.for("${key}")`, hook);
+        return hook;
       },
     });
   };

@@ -80,14 +80,14 @@ export function* splitJson(json: string): Generator<string> {
 export const createJsonArray = (count?: number) => {
   let bytes = Buffer.allocUnsafe(SHORT_BYTES);
   let length = bytes.write("[");
-  let added = 0;
+  let addedCount = 0;
   return {
     /** Returns the number of bytes so far. */
     add: (element: string): number => {
       const neededBytes = length + MAX_BYTES_PER_CHARACTER * element.length + ",]".length;
-      added++;
+      addedCount++;
       if (neededBytes > bytes.length) {
-        const growth = count === undefined ? GROWTH : Math.max(GROWTH, count / added);
+        const growth = count === undefined ? GROWTH : Math.max(GROWTH, count / addedCount);
         const larger = Buffer.allocUnsafeSlow(Math.ceil(growth * neededBytes));
         bytes.copy(larger, 0, 0, length);
         bytes = larger;

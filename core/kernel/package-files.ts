@@ -53,8 +53,8 @@ export const packageFolder = findPackageFolder();
 /** Returns the path of a file or folder of this package, such as `dist/chunks`. Undefined if it does not exist. */
 export const findPackageFile = (path: string): string | undefined => {
   if (packageFolder === undefined) return undefined;
-  const found = join(packageFolder, path);
-  return existsSync(found) ? found : undefined;
+  const filePath = join(packageFolder, path);
+  return existsSync(filePath) ? filePath : undefined;
 };
 
 /** Says why a file of this package is missing: the files are not in a bundle, or else for the reason given. */

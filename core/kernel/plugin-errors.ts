@@ -61,11 +61,11 @@ export const withPluginName = <Run extends AnyFunction>(plugin: string, hook: st
 export const withPluginNameInCallback = <Run extends AnyFunction>(plugin: string, hook: string, run: Run): Run => {
   const guarded: AnyFunction = (...parts) => {
     const callback = parts.pop() as (error: unknown, result?: unknown) => void; // the signature of `tapAsync` says so
-    const named = (error: unknown, result?: unknown): void =>
+    const callbackWithName = (error: unknown, result?: unknown): void =>
       error === undefined || error === null || error === false
         ? callback(error, result)
         : callback(attributeError(plugin, hook, error));
-    return run(...parts, named);
+    return run(...parts, callbackWithName);
   };
   return withPluginName(plugin, hook, guarded as Run); // it has the same signature
 };
@@ -98,7 +98,7 @@ export const logErrors = <Run extends AnyFunction>(plugin: string, hook: string,
 
 /** Returns the log fields of an error: the original error, and plugin and hook if a plugin threw it. @experimental */
 export const buildErrorFields = (error: unknown): Readonly<Record<string, unknown>> => {
-  const thrown = error instanceof PluginError ? error.cause : error; // its stack shows the mistake
-  const cause = thrown instanceof Error ? thrown : String(thrown);
+  const originalError = error instanceof PluginError ? error.cause : error; // its stack shows the mistake
+  const cause = originalError instanceof Error ? originalError : String(originalError);
   return { ...findOrigin(error), cause };
 };

@@ -137,9 +137,9 @@ const settingInvalid = (name: string, value: unknown, accepts: string, isSecret:
   presetError(`invalid ${name}${isSecret ? "" : ` ${JSON.stringify(value)}`}: expected ${accepts}`);
 
 /** @throws RelApiError `preset` */
-export const parseSetting = (name: string, given: string, kind: SettingKind, isSecret = false): unknown => {
-  const value = kind.parse(given);
-  if (value === undefined) throw settingInvalid(name, given, kind.accepts, isSecret);
+export const parseSetting = (name: string, text: string, kind: SettingKind, isSecret = false): unknown => {
+  const value = kind.parse(text);
+  if (value === undefined) throw settingInvalid(name, text, kind.accepts, isSecret);
   return value;
 };
 

@@ -94,25 +94,25 @@ export const createSharedValues = (
         throw presetError(
           `plugin "${plugin}" offers the service "${name}" after relApi(preset) had applied the plugins: offer it in the plugin's apply`,
         );
-      const rival = values.get(name);
-      if (rival !== undefined)
+      const existingValue = values.get(name);
+      if (existingValue !== undefined)
         throw presetError(
-          `the service "${name}" is offered by "${rival.plugin ?? "core"}" and by "${plugin}": drop one of them with without("${plugin}")`,
+          `the service "${name}" is offered by "${existingValue.plugin ?? "core"}" and by "${plugin}": drop one of them with without("${plugin}")`,
         );
       values.set(name, { plugin, value: service });
     },
     use: <Value>(plugin: string, { name, owner, create }: Token<Value>): Value => {
-      const found = values.get(name);
-      if (create === undefined) return found?.value as Value; // this token offered it
+      const entry = values.get(name);
+      if (create === undefined) return entry?.value as Value; // this token offered it
       if (owner !== undefined && !has(owner))
         throw presetError(
           `plugin "${plugin}" uses the hook "${name}" of the plugin "${owner}", which the preset lacks: name "${owner}" in "requires"`,
         );
-      if (found !== undefined && found.plugin !== owner)
+      if (entry !== undefined && entry.plugin !== owner)
         throw presetError(
-          `"${name}" is shared by plugins "${found.plugin ?? "core"}" and "${owner ?? plugin}": rename one or remove one of the plugins`,
+          `"${name}" is shared by plugins "${entry.plugin ?? "core"}" and "${owner ?? plugin}": rename one or remove one of the plugins`,
         );
-      if (found !== undefined) return found.value as Value; // a token of that name and owner made it
+      if (entry !== undefined) return entry.value as Value; // a token of that name and owner made it
       const value = create();
       if (owner !== undefined) watchHook(name, value as object); // tokens with an owner are hooks
       values.set(name, { plugin: owner, value });

@@ -2024,23 +2024,23 @@ export interface Question<Source, Answer> {
 }
 export declare const defineQuestion: <Source, Answer>(name: string, read: (source: Source) => Answer, key?: (answer: Answer) => unknown) => Question<Source, Answer>;
 export type Ask<Source> = <Answer>(question: Question<Source, Answer>) => Answer;
-export interface CacheEntry<Made> {
-    readonly value: Made;
+export interface CacheEntry<Value> {
+    readonly value: Value;
     commit(): void;
 }
-export interface Cache<Source, Made> {
-    get(source: Source): CacheEntry<Made>;
-    peek(source: Source): CacheEntry<Made> | undefined;
-    getAndCommit(source: Source): Made;
-    derive(ask: Ask<Source>): CacheEntry<Made>;
+export interface Cache<Source, Value> {
+    get(source: Source): CacheEntry<Value>;
+    peek(source: Source): CacheEntry<Value> | undefined;
+    getAndCommit(source: Source): Value;
+    derive(ask: Ask<Source>): CacheEntry<Value>;
 }
-export interface CacheSpec<Source, Made> {
+export interface CacheSpec<Source, Value> {
     readonly name: string;
-    readonly make: (ask: Ask<Source>) => Made;
-    readonly estimateBytes: (value: Made) => number;
+    readonly make: (ask: Ask<Source>) => Value;
+    readonly estimateBytes: (value: Value) => number;
 }
 export interface Caches {
-    create<Source, Made>(spec: CacheSpec<Source, Made>): Cache<Source, Made>;
+    create<Source, Value>(spec: CacheSpec<Source, Value>): Cache<Source, Value>;
     clear(): void;
 }
 export interface CacheLimits {

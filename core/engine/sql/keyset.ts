@@ -111,15 +111,15 @@ export const compileKeysetCondition = (
   const leadingTerms = takeComparableTerms(terms);
   if (leadingTerms.length === terms.length)
     return sql`(${compileRowComparison(leadingTerms, chooseFollowingOperator(first))})`;
-  const known: Sql[] = []; // the conditions that the previous terms equal the position
+  const equalities: Sql[] = []; // the conditions that the previous terms equal the position
   const cases: Sql[] = [];
   for (const term of terms) {
     const { by, value, nullsFollow, nullsPrecede, comparison, isNull, isNotNull } = term;
     if (value !== undefined)
-      cases.push(joinConditions([...known, sql`${by} ${chooseFollowingOperator(term)} ${value}`]));
-    else if (nullsPrecede) cases.push(joinConditions([...known, isNotNull]));
-    if (nullsFollow) cases.push(joinConditions([...known, isNull]));
-    known.push(value === undefined ? isNull : sql`${by} ${comparison.equal} ${value}`);
+      cases.push(joinConditions([...equalities, sql`${by} ${chooseFollowingOperator(term)} ${value}`]));
+    else if (nullsPrecede) cases.push(joinConditions([...equalities, isNotNull]));
+    if (nullsFollow) cases.push(joinConditions([...equalities, isNull]));
+    equalities.push(value === undefined ? isNull : sql`${by} ${comparison.equal} ${value}`);
   }
   const bound =
     leadingTerms.length === 0 ? [] : [compileRowComparison(leadingTerms, sql`${chooseFollowingOperator(first)}=`)];

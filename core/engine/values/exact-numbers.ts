@@ -91,10 +91,10 @@ const markNumbers = (text: string, isExact: (number: string) => boolean): string
   const token = /"|-?\d[\d.eE+-]*/g;
   let from = 0;
   for (let match = token.exec(text); match !== null; match = token.exec(text)) {
-    const { index, 0: found } = match;
-    if (found === '"') token.lastIndex = findStringEnd(text, index);
-    else if (!isExact(found)) {
-      pieces.push(text.slice(from, index), `"${MARK}${found}"`);
+    const { index, 0: matchText } = match;
+    if (matchText === '"') token.lastIndex = findStringEnd(text, index);
+    else if (!isExact(matchText)) {
+      pieces.push(text.slice(from, index), `"${MARK}${matchText}"`);
       from = token.lastIndex;
     }
   }
