@@ -167,11 +167,11 @@ export const createEngine = (
     runRequest: (exchange, request, options) => runRequest(engine, context, exchange, request, options),
     loadAndAssemble: async (operation, bodies, session) =>
       assemble(operation, await functions.load(operation, bodies, session, {})),
-    run: async <Taken = never>(
+    run: async <LongResult = never>(
       operation: GqlOperation,
       session: Session,
-      { requestSettings, settings, onGone, exchange, longBody, end = "commit", access }: GqlRunOptions<Taken> = {},
-    ): Promise<string | Taken> => {
+      { requestSettings, settings, onGone, exchange, longBody, end = "commit", access }: GqlRunOptions<LongResult> = {},
+    ): Promise<string | LongResult> => {
       const hasOrder = operation.calls.some(({ afterSteps }) => afterSteps !== undefined);
       const calls: string[] =
         hasOrder || operation.calls.length === 0
@@ -194,16 +194,16 @@ export const createEngine = (
       const isReadOnly = operation.access === "read only";
       const { outputs, loads, steps } = operation;
       const frame = steps.length === 1 && loads.length === 0 ? findBodyFrame(outputs) : undefined;
-      let result: { readonly taken: Taken | Promise<Taken> } | undefined;
+      let longResult: { readonly result: LongResult | Promise<LongResult> } | undefined;
       const takeLong =
         longBody === undefined || frame === undefined
           ? undefined
           : {
               aboveBytes: longBody.aboveBytes,
               onBody: (_row: ResultRow, body: ArrivingBody) => {
-                const took = longBody.take(body, ...frame);
-                result = took;
-                return took?.receiver;
+                const bodyResult = longBody.take(body, ...frame);
+                longResult = bodyResult;
+                return bodyResult?.receiver;
               },
             };
       const currentLimits = limits;
@@ -242,7 +242,7 @@ export const createEngine = (
           })
         : await execute(steps);
       operation.cachePlan();
-      if (result !== undefined) return (result as { readonly taken: Taken | Promise<Taken> }).taken; // `take` sets the result
+      if (longResult !== undefined) return (longResult as { readonly result: LongResult | Promise<LongResult> }).result; // `take` sets the result
       const bodies = rows.map((row) => row["body"] ?? null);
       const complete =
         operation.loads.length === 0 ? bodies : await functions.load(operation, bodies, session, { onGone, exchange });

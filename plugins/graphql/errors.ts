@@ -82,12 +82,17 @@ export const variablesTooDeep = (): RelApiError =>
   validationFailed("the values of the variables are nested too deeply", "$");
 
 /** @rule G-DOC-4 */
-export const fieldNotFound = (field: string, type: string, path: string, known: Iterable<string>): RelApiError =>
-  validationFailed(`field '${field}' not found in type: '${type}'`, path, buildUnknownNameFacts(field, known));
+export const fieldNotFound = (field: string, type: string, path: string, knownNames: Iterable<string>): RelApiError =>
+  validationFailed(`field '${field}' not found in type: '${type}'`, path, buildUnknownNameFacts(field, knownNames));
 
 /** @rule G-DOC-5 */
-export const noSuchArgument = (field: string, argument: string, path: string, known: Iterable<string>): RelApiError =>
-  validationFailed(`'${field}' has no argument named '${argument}'`, path, buildUnknownNameFacts(argument, known));
+export const noSuchArgument = (
+  field: string,
+  argument: string,
+  path: string,
+  knownNames: Iterable<string>,
+): RelApiError =>
+  validationFailed(`'${field}' has no argument named '${argument}'`, path, buildUnknownNameFacts(argument, knownNames));
 
 /** @rule G-DOC-7 */
 export const missingField = (field: string, path: string): RelApiError =>
@@ -104,21 +109,21 @@ export const variableTypeMismatch = (variable: string, declared: string, expecte
 
 /** Returns the error for a value of another type. `expected` includes its article: `a boolean`. @rule G-COE-2 G-COE-3
  *  G-COE-4 G-COE-5 */
-export const unexpectedValue = (expected: string, type: string, found: string, path: string): RelApiError =>
-  validationFailed(`expected ${expected} for type '${type}', but found ${found}`, path);
+export const unexpectedValue = (expected: string, type: string, actual: string, path: string): RelApiError =>
+  validationFailed(`expected ${expected} for type '${type}', but found ${actual}`, path);
 
 /** @rule G-COE-6 */
 export const expectedList = (path: string): RelApiError => validationFailed("expected a list, but found null", path);
 
 /** @rule G-COE-7 */
-export const invalidEnumValue = (values: readonly string[], type: string, found: string, path: string): RelApiError =>
+export const invalidEnumValue = (values: readonly string[], type: string, actual: string, path: string): RelApiError =>
   validationFailed(
     `expected one of the values [${[...values]
       .sort()
       .map((value) => `'${value}'`)
-      .join(", ")}] for type '${type}', but found '${found}'`,
+      .join(", ")}] for type '${type}', but found '${actual}'`,
     path,
-    buildUnknownNameFacts(found, values),
+    buildUnknownNameFacts(actual, values),
   );
 
 /** @rule G-COE-8 */
@@ -126,15 +131,15 @@ export const unexpectedNull = (type: string, path: string): RelApiError =>
   validationFailed(`unexpected null value for type '${type}'`, path);
 
 /** @rule G-COE-9 */
-export const integerOutOfRange = (shown: string, path: string): RelApiError =>
+export const integerOutOfRange = (numberText: string, path: string): RelApiError =>
   parseFailed(
-    `The value ${shown} lies outside the bounds or is not an integer. Maybe it is a float, or is there integer overflow?`,
+    `The value ${numberText} lies outside the bounds or is not an integer. Maybe it is a float, or is there integer overflow?`,
     path,
   );
 
 /** @rule G-COE-9 */
-export const floatOutOfRange = (shown: string, path: string): RelApiError =>
-  parseFailed(`The value ${shown} lies outside the bounds. Is it overflowing the float bounds?`, path);
+export const floatOutOfRange = (numberText: string, path: string): RelApiError =>
+  parseFailed(`The value ${numberText} lies outside the bounds. Is it overflowing the float bounds?`, path);
 
 // --- functions of plugins -------------------------------------------------------------------------------------------
 

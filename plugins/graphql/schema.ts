@@ -179,12 +179,12 @@ export const createSchemas = (
     const name = (): Promise<unknown> => startModelNames(model).catch(() => (preparation.unfinishedNames = undefined));
     // another surface may never get a request
     const named = variant === undefined ? name() : undefined;
-    let opened: Promise<void> | undefined;
+    let openPromise: Promise<void> | undefined;
     const open = async (): Promise<void> => {
       await (named ?? name());
       if (opening.open === openOnce) opening.open = undefined;
     };
-    const openOnce = (): Promise<void> => (opened ??= open());
+    const openOnce = (): Promise<void> => (openPromise ??= open());
     opening.open = openOnce;
   });
   context.onClose(() => {

@@ -186,15 +186,15 @@ const coerceNonNull = (value: GqlValueType, json: Json, path: string): string =>
 const findEnumKey = (table: GqlEnumTable, type: string, json: Json, path: string): string => {
   const name = getString(json);
   if (name === undefined) throw unexpectedValue("an enum value", type, describeValue(json), path);
-  const found = table.values.find((value) => value.name === name);
-  if (found === undefined)
+  const enumValue = table.values.find((value) => value.name === name);
+  if (enumValue === undefined)
     throw invalidEnumValue(
       table.values.map((value) => value.name),
       type,
       name,
       path,
     );
-  return found.key;
+  return enumValue.key;
 };
 
 /** Returns an array literal. A string already contains one. @rule G-TYP-37 */

@@ -57,9 +57,9 @@ export const checkGeoJson = (value: Json, path: string): void => {
   if (!isPlainObject(value))
     throw parseFailed(`parsing Geometry failed, expected Object, but encountered ${nameJsonKind(value)}`, path);
   const member = (key: string): Json => {
-    const found = Object.hasOwn(value, key) ? value[key] : undefined;
-    if (found === undefined) throw parseFailed(`key "${key}" not found`, path);
-    return found;
+    const memberValue = Object.hasOwn(value, key) ? value[key] : undefined;
+    if (memberValue === undefined) throw parseFailed(`key "${key}" not found`, path);
+    return memberValue;
   };
   const type = member("type");
   if (typeof type !== "string")

@@ -61,12 +61,12 @@ const MAX_REFERENCES = 4000;
 const cacheReferences = (write: Write<GraphQLType>): Write<GraphQLType> => {
   const writtenTypes = new Map<GraphQLType, string>();
   return (type) => {
-    let known = writtenTypes.get(type);
-    if (known === undefined) {
+    let cachedText = writtenTypes.get(type);
+    if (cachedText === undefined) {
       if (writtenTypes.size >= MAX_REFERENCES) writtenTypes.clear();
-      writtenTypes.set(type, (known = write(type)));
+      writtenTypes.set(type, (cachedText = write(type)));
     }
-    return known;
+    return cachedText;
   };
 };
 

@@ -146,10 +146,10 @@ const openMembers = (context: InputContext, rawInput: Input, position: InputPosi
       `variable value contains object with key "${wrong}", which is not a legal GraphQL name`,
       path,
     );
-  const known = new Set(names);
+  const knownNames = new Set(names);
   return {
     names,
-    findInput: (name) => (known.has(name) ? { kind: "held", part: variablePart.member(name) } : undefined),
+    findInput: (name) => (knownNames.has(name) ? { kind: "held", part: variablePart.member(name) } : undefined),
   };
 };
 
@@ -329,8 +329,8 @@ export const readLeaf = (
   isJson: boolean,
 ): LeafInput => {
   if (input.kind === "held") {
-    const { bound, path: place } = input.part;
-    return { value: bound, recompute: (variables) => findValue(variables, place) };
+    const { bound, path: variablePath } = input.part;
+    return { value: bound, recompute: (variables) => findValue(variables, variablePath) };
   }
   const { node } = input;
   checkItems(context, node, position, path);

@@ -92,12 +92,12 @@ const readPlainRows = (
   argument: GivenArgument,
   reader: PlainRowReader,
 ): readonly InputRow[] | undefined => {
-  const opened = openVariable(planner, argument.input, argument.position, argument.path);
-  if (opened.kind !== "held") return undefined;
-  const shape = opened.part.describe("rows", reader.readShape);
+  const openedInput = openVariable(planner, argument.input, argument.position, argument.path);
+  if (openedInput.kind !== "held") return undefined;
+  const shape = openedInput.part.describe("rows", reader.readShape);
   if (shape === null) return undefined;
   const { bound } = planner.variables;
-  const read = readList(reader, opened.part.bound, bound);
+  const read = readList(reader, openedInput.part.bound, bound);
   if (read === undefined) return readWithoutEffect(planner, argument, bound); // the call reports the error with its path
   checkValues(planner, read.valueCount);
   planner.budget.insertValues -= read.valueCount;
@@ -120,9 +120,9 @@ const createPayloadSource = (
   rows: readonly InputRow[],
   reader: PlainRowReader | undefined,
 ): ValueSource => {
-  const opened = openVariable(planner, argument.input, argument.position, argument.path);
-  if (reader !== undefined && opened.kind === "held") {
-    const { path } = opened.part;
+  const openedInput = openVariable(planner, argument.input, argument.position, argument.path);
+  if (reader !== undefined && openedInput.kind === "held") {
+    const { path } = openedInput.part;
     return {
       make: (variables) => {
         const read = readList(reader, findValue(variables, path), variables);

@@ -107,11 +107,14 @@ export const bindLeaf = (
   coerce: (value: Json) => BoundValue,
 ): number => {
   const leaf = readLeaf(planner, input, position, path, isJsonPlace);
-  const now = coerce(leaf.value);
-  planner.budget.boundLength -= now?.length ?? 0;
+  const currentValue = coerce(leaf.value);
+  planner.budget.boundLength -= currentValue?.length ?? 0;
   if (planner.budget.boundLength < 0) throw tooMuchBound(planner.schema.options);
-  const { recompute: again } = leaf;
-  return bind(planner, again === undefined ? { fixed: now } : { make: (variables) => coerce(again(variables)) });
+  const { recompute: recomputeValue } = leaf;
+  return bind(
+    planner,
+    recomputeValue === undefined ? { fixed: currentValue } : { make: (variables) => coerce(recomputeValue(variables)) },
+  );
 };
 
 /** Refuses a string literal for an enum. Strings in variables are allowed. @rule G-COE-7 */

@@ -36,9 +36,12 @@ const readArgument = (planner: Planner, { input, position, path }: GivenArgument
   const { node } = input;
   const coerced = (value: Json): Json =>
     coercePlain(type, value, path, node.kind === "Variable" ? undefined : describeLiteral(node));
-  const { value: now, recompute: again } = readLeaf(planner, input, position, path, false);
+  const { value: currentValue, recompute: recomputeValue } = readLeaf(planner, input, position, path, false);
   return {
-    leaf: { value: coerced(now), recompute: again && ((variables) => coerced(again(variables))) },
+    leaf: {
+      value: coerced(currentValue),
+      recompute: recomputeValue && ((variables) => coerced(recomputeValue(variables))),
+    },
     readValue: () =>
       coerced(
         convertLiteral(node, (variable) => {
@@ -74,8 +77,10 @@ export const readArgumentLeaves = (
 ): readonly (readonly [string, LeafInput])[] =>
   [...readArguments(planner, selected)].map(([name, { leaf }]) => [name, leaf]);
 
-const createValueSource = ({ value: now, recompute: again }: LeafInput): ValueSource =>
-  again === undefined ? { fixed: encodePlain(now) } : { make: (variables) => encodePlain(again(variables)) };
+const createValueSource = ({ value: currentValue, recompute: recomputeValue }: LeafInput): ValueSource =>
+  recomputeValue === undefined
+    ? { fixed: encodePlain(currentValue) }
+    : { make: (variables) => encodePlain(recomputeValue(variables)) };
 
 type RowPlanner = (type: GraphQLObjectType, selected: SelectedField) => readonly Output[];
 

@@ -166,8 +166,8 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     spec: GqlTypeSpec,
     make: (spec: GqlTypeSpec) => Type,
   ): Type | undefined => {
-    const found = types.get(spec.name);
-    if (found !== undefined) return isSameSpec(found.spec, spec) ? (found.type as Type | undefined) : undefined; // the same spec has the same kind of type
+    const entry = types.get(spec.name);
+    if (entry !== undefined) return isSameSpec(entry.spec, spec) ? (entry.type as Type | undefined) : undefined; // the same spec has the same kind of type
     const owner = ownTypes.get(spec.name);
     if (
       !isLegalName(spec.name) ||
@@ -375,15 +375,15 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     findField: (type, name) => {
       const spec = splitRoots.get(type);
       if (spec === undefined) return type.getFields()[name];
-      const found = withVisible(source.tablesByRoot.find(name), source.functionsByRoot.find(name), () =>
+      const fields = withVisible(source.tablesByRoot.find(name), source.functionsByRoot.find(name), () =>
         buildFields(spec),
       );
-      return Object.hasOwn(found, name) ? buildOutputField(name, found[name]!) : undefined; // the key exists
+      return Object.hasOwn(fields, name) ? buildOutputField(name, fields[name]!) : undefined; // the key exists
     },
     introspect: (...question) => introspect(...question),
     whole: function* () {
-      const known = whole?.deref();
-      if (known !== undefined) return known;
+      const cachedSchema = whole?.deref();
+      if (cachedSchema !== undefined) return cachedSchema;
       const all = buildRoleSchema(parts);
       yield* all.prepare(listRootNames(parts));
       whole = new WeakRef(all);

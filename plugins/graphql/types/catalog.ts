@@ -172,7 +172,7 @@ const nameTables = function* (
   takenRoots: Set<string>,
   warn: Warn,
 ): Slices<readonly NamedRelation[]> {
-  const named: NamedRelation[] = [];
+  const namedRelations: NamedRelation[] = [];
   let count = 0;
   for (const { key, relation, entry } of listed) {
     if (++count % TABLES_AT_ONCE === 0) yield;
@@ -190,9 +190,9 @@ const nameTables = function* (
     }
     takenTypes.add(type);
     for (const name of roots) takenRoots.add(name);
-    named.push({ key, relation, namePart: word, entry });
+    namedRelations.push({ key, relation, namePart: word, entry });
   }
-  return named;
+  return namedRelations;
 };
 
 /** Creates the catalog from the model. All roles share one catalog. */

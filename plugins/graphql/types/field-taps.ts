@@ -25,9 +25,9 @@ export const tapFields = (
   hooks.buildGqlField.tap(
     { name: plugin, ...({ isOfSurface: true } satisfies SurfaceTap) },
     (fields: GqlFields, context: GqlFieldContext) => {
-      const added = scopes[context.scope]?.(context);
-      if (added === undefined || isEmpty(added)) return fields;
-      return isEmpty(fields) ? added : mergeFields(fields, added);
+      const addedFields = scopes[context.scope]?.(context);
+      if (addedFields === undefined || isEmpty(addedFields)) return fields;
+      return isEmpty(fields) ? addedFields : mergeFields(fields, addedFields);
     },
   );
 
@@ -39,10 +39,11 @@ const yieldsToDatabaseNames = ({ toPlan }: GqlField): boolean => toPlan.kind ===
 
 /** Adds fields. An existing field stays, unless it comes from a plugin, because names from the database take
  *  precedence. @rule X-GQL-5 X-ORD-3 */
-export const mergeFields = (fields: GqlFields, added: GqlFields): GqlFields => {
-  const merged: Record<string, GqlField> = { ...fields };
-  for (const name in added) if (!has(fields, name) || yieldsToDatabaseNames(fields[name]!)) merged[name] = added[name]!; // the name is a key of the object
-  return merged;
+export const mergeFields = (fields: GqlFields, addedFields: GqlFields): GqlFields => {
+  const mergedFields: Record<string, GqlField> = { ...fields };
+  for (const name in addedFields)
+    if (!has(fields, name) || yieldsToDatabaseNames(fields[name]!)) mergedFields[name] = addedFields[name]!; // the name is a key of the object
+  return mergedFields;
 };
 
 export const isEmpty = (fields: GqlFields): boolean => {

@@ -22,8 +22,8 @@ import type { GqlRootFieldName } from "../catalog-types.ts";
 
 /** Returns true if the metadata shows the select field in this root. @rule G-ROOT-16 */
 export const isRootShown = ({ rights }: RoleTable, scope: string, key: GqlRootFieldName): boolean => {
-  const shown = scope === "query_root" ? rights.select?.queryRootFields : rights.select?.subscriptionRootFields;
-  return shown?.has(key) !== false;
+  const shownFields = scope === "query_root" ? rights.select?.queryRootFields : rights.select?.subscriptionRootFields;
+  return shownFields?.has(key) !== false;
 };
 
 const buildRootFields = ({ build, scope }: GqlFieldContext): GqlFields =>

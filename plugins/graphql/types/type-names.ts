@@ -160,11 +160,11 @@ export const orderDirection = (build: GqlBuild): GraphQLEnumType | undefined =>
 export const buildTargetTypes = function* (build: GqlBuild, table: GqlTable): Slices<void> {
   for (const { target } of table.relationships) {
     yield;
-    const found = build.table(target);
-    if (found === undefined) continue;
-    buildRowType(build, found);
-    buildAggregateType(build, found);
-    listArguments(build, found);
+    const targetTable = build.table(target);
+    if (targetTable === undefined) continue;
+    buildRowType(build, targetTable);
+    buildAggregateType(build, targetTable);
+    listArguments(build, targetTable);
   }
 };
 

@@ -78,7 +78,7 @@ export const createValueTypes = (model: Model, isArrayOpaque: boolean): ValueTyp
   const scalars = new Map<string, GraphQLScalarType>(
     [GraphQLInt, GraphQLFloat, GraphQLString, GraphQLBoolean].map((scalar) => [scalar.name, scalar]),
   );
-  const found = new Map<number | string, GqlValueType | undefined>();
+  const valueTypes = new Map<number | string, GqlValueType | undefined>();
   let byName: Map<string, PgType> | undefined;
 
   const findTypeByName = (name: string): PgType | undefined => {
@@ -118,11 +118,11 @@ export const createValueTypes = (model: Model, isArrayOpaque: boolean): ValueTyp
 
   const find = (oidOrName: number | string, isNullable = true): GqlValueType | undefined => {
     const key = typeof oidOrName === "number" ? oidOrName * 2 + Number(isNullable) : `${oidOrName} ${isNullable}`;
-    if (found.has(key)) return found.get(key);
+    if (valueTypes.has(key)) return valueTypes.get(key);
     const type =
       typeof oidOrName === "number" ? findType(oidOrName) : findTypeByName(TYPE_OF_SCALAR[oidOrName] ?? oidOrName);
     const value = type && createValueType(type, isNullable && type.notNull !== true, false);
-    found.set(key, value);
+    valueTypes.set(key, value);
     return value;
   };
 
