@@ -25,12 +25,12 @@ const escapeBytes = (bytes: Uint8Array): string => {
   return text;
 };
 
-/** `rest` is the body from the first unexpected character on. It may lack text that the message does not show. */
-const buildUnexpectedError = (rest: string): Error => {
-  const bytes = Buffer.from(rest);
-  const shown =
+/** `unexpectedText` is the body from the first unexpected character on. It may lack text that the message does not show. */
+const buildUnexpectedError = (unexpectedText: string): Error => {
+  const bytes = Buffer.from(unexpectedText);
+  const shownText =
     bytes.length > SHOWN_BYTES ? `${bytes.toString("utf8", 0, SHOWN_BYTES)} (truncated)` : `"${escapeBytes(bytes)}"`;
-  return csvError(`parse error (Failed reading: satisfy) at ${shown}`);
+  return csvError(`parse error (Failed reading: satisfy) at ${shownText}`);
 };
 
 const buildIncompleteError = (): Error => csvError('parse error (not enough input) at ""');
@@ -179,8 +179,8 @@ const createCsvReader = (limits: BodyLimits): BodyReader => {
   const attempt = (step: () => void): void => {
     try {
       step();
-    } catch (thrown) {
-      error = thrown;
+    } catch (thrownValue) {
+      error = thrownValue;
     }
   };
   const decode = (bytes?: Buffer): string => {

@@ -362,13 +362,13 @@ const RAW_NAMES = { json: "json/jsonb", text: "text", xml: "xml", bytea: "bytea"
 /** Describes the function that the call asked for, as the details show it. @rule R-RPC-9 */
 const describeCall = ({ names, bodyType }: CallShape): string => {
   if (bodyType !== undefined && bodyType !== "json") return ` with a single unnamed ${RAW_NAMES[bodyType]} parameter`;
-  const named =
+  const parameterText =
     names.length === 0
       ? " without parameters"
       : names.length === 1
         ? ` with parameter ${names[0]}`
         : ` with parameters ${names.join(", ")}`;
-  return bodyType === "json" ? `${named} or with a single unnamed ${RAW_NAMES.json} parameter` : named;
+  return bodyType === "json" ? `${parameterText} or with a single unnamed ${RAW_NAMES.json} parameter` : parameterText;
 };
 
 /** `suggestion` is `f`, or `f(a, b)` for another overload. @rule R-RPC-9 R-RPC-10 PGRST202 */
@@ -380,11 +380,11 @@ export const routineNotFound = (
   hint = suggestion === undefined ? null : `Perhaps you meant to call the function ${schema}.${suggestion}`,
 ): RelApiError => {
   const isRaw = call.bodyType !== undefined && call.bodyType !== "json";
-  const shown = isRaw ? "" : call.names.length === 0 ? " without parameters" : `(${call.names.join(", ")})`;
+  const parameterText = isRaw ? "" : call.names.length === 0 ? " without parameters" : `(${call.names.join(", ")})`;
   return new RelApiError({
     code: "routine-not-found",
     status: 404,
-    message: `Could not find the function ${schema}.${name}${shown} in the schema cache`,
+    message: `Could not find the function ${schema}.${name}${parameterText} in the schema cache`,
     details: `Searched for the function ${schema}.${name}${describeCall(call)}, but no matches were found in the schema cache.`,
     hint,
     facts:

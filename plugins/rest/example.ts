@@ -45,8 +45,8 @@ const buildEmbed = (model: Model, visibility: Visibility, relation: Relation): s
         relation.columns.some((column) => column.name === own && visibility.mayReadEveryRow(relation, column)),
       ) &&
       relationship.junction === undefined &&
-      relationship.columns.every(([, far]) =>
-        target.columns.some((column) => column.name === far && visibility.mayReadEveryRow(target, column)),
+      relationship.columns.every(([, targetColumn]) =>
+        target.columns.some((column) => column.name === targetColumn && visibility.mayReadEveryRow(target, column)),
       );
     const label = isReadable ? chooseLabelColumn(model, findReadableColumns(visibility, target)) : undefined;
     return label === undefined ? [] : [{ relationship, name: target.name, label }];
@@ -122,7 +122,7 @@ export const buildLiveExample = (
 ): RestLiveExample | undefined => {
   const visibility = getVisibility(model, session, "rest");
   const usable = listReadableRelations(model, visibility, model.schemas[0] ?? "").flatMap((relation) => {
-    const found =
+    const editableColumn =
       relation.writable.update &&
       mayPatch(relation) &&
       findEditableColumn(
@@ -130,8 +130,8 @@ export const buildLiveExample = (
         relation,
         findReadableColumns(visibility, relation).filter(({ name }) => PLAIN_COLUMN.test(name)),
       );
-    if (found === false || found === undefined) return [];
-    const { key, column } = found;
+    if (editableColumn === false || editableColumn === undefined) return [];
+    const { key, column } = editableColumn;
     const mayUpdate =
       visibility.mayPerform(relation, "update") &&
       (!visibility.isByGrants || mayUseColumn(model, session.role, relation, column, "update"));

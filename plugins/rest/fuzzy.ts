@@ -86,16 +86,15 @@ const findBestMatch = (
   threshold: number,
 ): string | undefined => {
   const askedMagnitude = computeMagnitude(gramCounts);
-  let found: { readonly name: string; readonly score: number; readonly cosine: number } | undefined;
+  let best: { readonly name: string; readonly score: number; readonly cosine: number } | undefined;
   for (const entry of candidates) {
     const score = computeSimilarity(lower, entry.lower);
-    if (score < threshold || (found !== undefined && score < found.score)) continue;
+    if (score < threshold || (best !== undefined && score < best.score)) continue;
     const runs = entry.ngrams.get(length);
     let product = 0;
     for (const [run, count] of gramCounts) product += count * (runs?.counts.get(run) ?? 0);
     const cosine = product / (askedMagnitude * (runs?.magnitude ?? 1));
-    if (found === undefined || score > found.score || cosine > found.cosine)
-      found = { name: entry.name, score, cosine };
+    if (best === undefined || score > best.score || cosine > best.cosine) best = { name: entry.name, score, cosine };
   }
-  return found?.name;
+  return best?.name;
 };

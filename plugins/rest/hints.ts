@@ -105,10 +105,10 @@ const buildParameterHint = (
     const near = findClosestNames(parameter, [...RESERVED, ...columns]);
     if (near.length > 0) return `Perhaps you meant ${joinWithOr(near)} instead of '${parameter}'`;
   }
-  const [, operator = "", behind = ""] = /^(?:not\.)*([A-Za-z]+)([.(]|$)/.exec(value) ?? [];
+  const [, operator = "", delimiter = ""] = /^(?:not\.)*([A-Za-z]+)([.(]|$)/.exec(value) ?? [];
   // the operator is correct, and `details` already says what is expected after it
-  if (grammar.operators.has(operator)) return behind === "" ? FILTER : operator === "in" ? LIST : null;
-  const operators = behind === "" ? [] : findClosestNames(operator, grammar.operators.keys());
+  if (grammar.operators.has(operator)) return delimiter === "" ? FILTER : operator === "in" ? LIST : null;
+  const operators = delimiter === "" ? [] : findClosestNames(operator, grammar.operators.keys());
   if (operators.length > 0) return `Perhaps you meant the operator ${joinWithOr(operators)} instead of '${operator}'`;
   const filterText = `${parameter}=${value}`;
   return !isShown(filterText) ? FILTER : `A filter has an operator: perhaps you meant ${parameter}=eq.${value}`;

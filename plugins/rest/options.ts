@@ -76,10 +76,14 @@ const findOfferedMethods = (
       const callable = target.routines.filter((routine) => isCallable(model, routine));
       if (callable.length === 0)
         throw routineNotFound(schema, name, { names: [] }, rest.findSuggestions()?.routine(model, schema, name));
-      const shown = visibility.isByGrants ? callable : callable.filter((routine) => visibility.mayCall(routine));
-      if (shown.length === 0) return ["OPTIONS"];
+      const visibleRoutines = visibility.isByGrants
+        ? callable
+        : callable.filter((routine) => visibility.mayCall(routine));
+      if (visibleRoutines.length === 0) return ["OPTIONS"];
       // one overload is enough
-      return shown.some((routine) => routine.volatility !== "volatile") ? ROUTINE_METHODS : ["OPTIONS", "POST"];
+      return visibleRoutines.some((routine) => routine.volatility !== "volatile")
+        ? ROUTINE_METHODS
+        : ["OPTIONS", "POST"];
     }
   }
 };

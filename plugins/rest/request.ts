@@ -432,8 +432,8 @@ export interface PlannedRead extends PlannedRequest {
 }
 
 /** Everything about a request that is cached: equal requests share one object. */
-export interface PreparedRequest<Made extends PlannedRequest> {
+export interface PreparedRequest<Planned extends PlannedRequest> {
   readonly parsed: ParsedRequest;
-  readonly planned: Made;
+  readonly planned: Planned;
   readonly program: Program;
 }

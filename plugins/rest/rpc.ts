@@ -123,8 +123,8 @@ const ISOLATION = "default_transaction_isolation";
 
 /** @rule R-RPC-16 R-TX-3 */
 const findHoistedSettings = ({ rest }: RestRequest, { settings }: Routine): NonNullable<Execution["settings"]> => {
-  const hoisted = rest.context.options.dbHoistedTxSettings;
-  return settings.filter(([name]) => name !== ISOLATION && hoisted.includes(name));
+  const hoistedNames = rest.context.options.dbHoistedTxSettings;
+  return settings.filter(([name]) => name !== ISOLATION && hoistedNames.includes(name));
 };
 
 const findRoutineIsolation = ({ rest }: RestRequest, { settings }: Routine): string | undefined =>
@@ -137,22 +137,22 @@ const readReturnedCount = ({ routine }: PlannedCall, row: ResultRow | undefined)
   routine.returns.isSet ? BigInt(row?.page_total ?? 0) : 1n;
 
 /** Checks the rows before the transaction ends. @rule R-RPC-13 R-PRF-5 */
-const createRowCheck = (found: PlannedCall): ((rows: readonly ResultRow[]) => void) | undefined => {
-  const { media, maxAffected, routine, envelope } = found;
+const createRowCheck = (plannedCall: PlannedCall): ((rows: readonly ResultRow[]) => void) | undefined => {
+  const { media, maxAffected, routine, envelope } = plannedCall;
   const isSingular = media.isSingular && routine.returns.isSet;
   if (envelope.wrapper !== undefined || (!isSingular && maxAffected === undefined)) return undefined;
   return ([row]) => {
-    const rows = Number(readReturnedCount(found, row));
+    const rows = Number(readReturnedCount(plannedCall, row));
     if (isSingular && rows !== 1) throw notSingular(rows);
     if (maxAffected !== undefined && rows > maxAffected) throw maxAffectedExceeded(rows);
   };
 };
 
 /** @rule R-RPC-14 R-CNT-4 */
-const answerCall = (request: RestRequest, found: PlannedCall, row: ResultRow): AnswerParts => {
-  const { plan, media, routine } = found;
+const answerCall = (request: RestRequest, plannedCall: PlannedCall, row: ResultRow): AnswerParts => {
+  const { plan, media, routine } = plannedCall;
   const { count } = request.preferences;
-  const rows = readReturnedCount(found, row);
+  const rows = readReturnedCount(plannedCall, row);
   const counts = count === "exact" || count === "estimated";
   const total = !counts ? undefined : routine.returns.isSet ? BigInt(row.total ?? row.page_total ?? 0) : rows;
   const parts = buildRowsParts(request, media, row, rows, total);

@@ -60,11 +60,11 @@ interface ExecutionParts {
  * Prepares, executes and answers a request. Methods differ in `run` and `outcome`. It is cached after it has run.
  * @rule R-TX-2 R-PIPE-1
  */
-export const runPrepared = async <Made extends PlannedRequest>(
-  cache: Cache<RequestSource, PreparedRequest<Made>>,
+export const runPrepared = async <Planned extends PlannedRequest>(
+  cache: Cache<RequestSource, PreparedRequest<Planned>>,
   source: RequestSource,
-  buildExecutionParts: (request: RestRequest, planned: Made) => ExecutionParts,
-  buildParts: (request: RestRequest, planned: Made, row: ResultRow) => AnswerParts,
+  buildExecutionParts: (request: RestRequest, planned: Planned) => ExecutionParts,
+  buildParts: (request: RestRequest, planned: Planned, row: ResultRow) => AnswerParts,
 ): Promise<Answer> => {
   source.exchange.endPhase("parse");
   const { value: prepared, commit: keep } = cache.get(source);

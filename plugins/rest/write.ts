@@ -98,27 +98,32 @@ const buildRangeHeaders = (request: RestRequest, window: string, affected: numbe
 
 /** The status and headers of a write by method. The body `""` is sent as empty. @rule R-WRT-1 R-RNG-7 */
 const OUTCOMES: Readonly<
-  Record<WriteMethod, (request: RestRequest, found: PlannedWrite, relation: Relation, row: ResultRow) => WriteOutcome>
+  Record<
+    WriteMethod,
+    (request: RestRequest, plannedWrite: PlannedWrite, relation: Relation, row: ResultRow) => WriteOutcome
+  >
 > = {
-  POST: (request, found, relation, row) => {
-    const isOnlyUpdate = found.countsInserted && readInsertedCount(row) === 0;
-    const location = encodeLocation(relation, found, row);
+  POST: (request, plannedWrite, relation, row) => {
+    const isOnlyUpdate = plannedWrite.countsInserted && readInsertedCount(row) === 0;
+    const location = encodeLocation(relation, plannedWrite, row);
     const headers = [
       ...(location === undefined ? [] : [["Location", location] as const]),
       ...(buildRangeHeaders(request, "*", readAffectedCount(row)) ?? []),
     ];
-    return { status: isOnlyUpdate ? 200 : 201, headers, ...(found.hasBody ? {} : { body: "" }) };
+    return { status: isOnlyUpdate ? 200 : 201, headers, ...(plannedWrite.hasBody ? {} : { body: "" }) };
   },
-  PATCH: (request, found, _relation, row) => {
+  PATCH: (request, plannedWrite, _relation, row) => {
     const affected = readAffectedCount(row);
     return {
-      status: found.hasBody ? 200 : 204,
+      status: plannedWrite.hasBody ? 200 : 204,
       headers: buildRangeHeaders(request, affected === 0 ? "*" : `0-${affected - 1}`, affected),
     };
   },
-  PUT: (_request, found, _relation, row) => ({ status: !found.hasBody ? 204 : readInsertedCount(row) > 0 ? 201 : 200 }),
-  DELETE: (request, found, _relation, row) => ({
-    status: found.hasBody ? 200 : 204,
+  PUT: (_request, plannedWrite, _relation, row) => ({
+    status: !plannedWrite.hasBody ? 204 : readInsertedCount(row) > 0 ? 201 : 200,
+  }),
+  DELETE: (request, plannedWrite, _relation, row) => ({
+    status: plannedWrite.hasBody ? 200 : 204,
     headers: buildRangeHeaders(request, "*", readAffectedCount(row)),
   }),
 };

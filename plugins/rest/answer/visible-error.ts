@@ -56,8 +56,10 @@ const removeInvisibleCandidates = (error: RelApiError, model: Model, visibility:
   }; // the function that made the error set this type
   const isKnown = ([schema, name, column]: RelationshipCandidate["columns"][number]): boolean => {
     const relation = findRelation(model, { schema, name });
-    const found = relation && findColumn(relation, column);
-    return relation !== undefined && found !== undefined && visibility.mayNameColumn(relation, found);
+    const requestedColumn = relation && findColumn(relation, column);
+    return (
+      relation !== undefined && requestedColumn !== undefined && visibility.mayNameColumn(relation, requestedColumn)
+    );
   };
   return relationshipAmbiguous(
     source,

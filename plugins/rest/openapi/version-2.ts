@@ -190,11 +190,11 @@ const buildRoutineOperations = (
   { model }: Description,
   { routine, parameters, required }: DescribedCall,
 ): { readonly get: JsonObject; readonly post: JsonObject } => {
-  const operation = (sent: readonly JsonObject[]): JsonObject => ({
+  const operation = (parameters: readonly JsonObject[]): JsonObject => ({
     tags: [`(rpc) ${routine.name}`],
     ...splitComment(routine.comment),
     produces: JSON_TYPES,
-    parameters: sent,
+    parameters,
     responses: { 200: { description: "OK" } },
   });
   const schema: JsonObject = {
@@ -235,8 +235,9 @@ const findForeignKeyTarget = (
     )
       return [];
     const target = findRelation(model, relationship.target);
-    const far = target && findColumn(target, pair[1]);
-    if (target === undefined || far === undefined || visibility?.mayNameColumn(target, far) === false) return [];
+    const targetColumn = target && findColumn(target, pair[1]);
+    if (target === undefined || targetColumn === undefined || visibility?.mayNameColumn(target, targetColumn) === false)
+      return [];
     const { kind } = target;
     return [{ target: relationship.target, column: pair[1], isView: kind === "view" || kind === "materialized" }];
   });

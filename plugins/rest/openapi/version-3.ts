@@ -104,8 +104,8 @@ const SHARED_PARAMETERS: JsonObject = {
 /** The parameter `Prefer`, with the examples of plugins first. @rule R-OAS-10 */
 const buildPreferParameter = (examples: readonly string[]): JsonObject => {
   const { prefer } = SHARED_PARAMETERS as { readonly prefer: { readonly description: string } };
-  const added = examples.map((example) => `\`${example}\``);
-  return { ...prefer, description: [...added, prefer.description].join(", ") };
+  const exampleTexts = examples.map((example) => `\`${example}\``);
+  return { ...prefer, description: [...exampleTexts, prefer.description].join(", ") };
 };
 
 const ERROR: JsonObject = {
@@ -191,7 +191,7 @@ const buildRelationOperations = (writer: Writer, relation: Relation): JsonObject
   const name = findComponentName(writer, relation);
   const rows = buildListSchema(schemaReference(name));
   const isColumn = (parameter: string): boolean => relation.columns.some((column) => column.name === parameter);
-  const added = Object.keys(writer.additions.readParameters).filter((parameter) => !isColumn(parameter));
+  const addedParameters = Object.keys(writer.additions.readParameters).filter((parameter) => !isColumn(parameter));
   const filters = [...relation.columns.map((_, at) => `filter.${name}.${at}`), "and", "or"];
   const buildRelationOperation = (names: readonly string[], responses: JsonObject, body?: JsonObject): JsonObject => {
     const requestBody = body && { required: true, ...buildJsonContent(body) };
@@ -208,7 +208,7 @@ const buildRelationOperations = (writer: Writer, relation: Relation): JsonObject
   const updated = schemaReference(`${name}.update`);
   const { writable } = relation;
   return {
-    get: buildRelationOperation([...filters, "select", "order", "limit", "offset", ...added], {
+    get: buildRelationOperation([...filters, "select", "order", "limit", "offset", ...addedParameters], {
       200: buildResponse(rows, "The rows"),
       206: buildResponse(rows, "Some of the rows"),
     }),

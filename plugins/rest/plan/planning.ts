@@ -101,11 +101,11 @@ const createPlanInput = (parsed: ParsedRequest, ask: Ask<RequestSource>): PlanIn
 const BYTES_PER_CHARACTER = 60;
 
 /** Caches the requests of a handler. @rule R-CAC-1 */
-export const prepareRequests = <Made extends PlannedRequest>(
+export const prepareRequests = <Planned extends PlannedRequest>(
   rest: RestSurface,
   name: string,
-  plan: (planInput: PlanInput) => Made,
-): Cache<RequestSource, PreparedRequest<Made>> =>
+  plan: (planInput: PlanInput) => Planned,
+): Cache<RequestSource, PreparedRequest<Planned>> =>
   rest.context.caches.create({
     name,
     make: (ask: Ask<RequestSource>) => {

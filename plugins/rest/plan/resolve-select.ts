@@ -215,8 +215,10 @@ const checkAggregates = (root: QueryLevel, flatModes: Grammar["flatModes"], isEn
   for (const level of levels) levels.push(...level.embeds);
   if (!isEnabled && levels.some((level) => level.node.items.some(isAggregate))) throw aggregatesDisabled();
   for (const level of levels) {
-    const lifted = level.embeds.filter(({ embed, relationship }) => flatModes.has(embed.mode) && !relationship.isToOne);
-    if (lifted.some((embed) => hasAggregates(embed, flatModes))) throw aggregateInSpread();
+    const flatLists = level.embeds.filter(
+      ({ embed, relationship }) => flatModes.has(embed.mode) && !relationship.isToOne,
+    );
+    if (flatLists.some((embed) => hasAggregates(embed, flatModes))) throw aggregateInSpread();
   }
 };
 

@@ -47,30 +47,30 @@ export const planWrite = (planInput: PlanInput): PlannedWrite => {
   const { relation, payload } = planInput;
   const method = planInput.method as WriteMethod; // only handlers of these methods plan writes
   const values: BoundValue[] = payload === undefined ? [] : [null];
-  const returned = planReturning(planInput, relation, values);
-  const writePlan = addReturning(planMethod(planInput, relation, method, payload, values), returned.read);
+  const returningRead = planReturning(planInput, relation, values);
+  const writePlan = addReturning(planMethod(planInput, relation, method, payload, values), returningRead.read);
   checkPreferences(planInput.preferences);
-  const media = chooseMedia(planInput, { relation, isWholeRow: returned.isWholeRow });
+  const media = chooseMedia(planInput, { relation, isWholeRow: returningRead.isWholeRow });
   const { plan, applied } = applyPreferences(planInput, writePlan);
   const isMerge =
     plan.kind === "insert" && plan.onConflict !== undefined && planInput.preferences.resolution === "merge-duplicates";
-  const countsInserted = isMerge || (method === "PUT" && returned.read !== undefined);
+  const countsInserted = isMerge || (method === "PUT" && returningRead.read !== undefined);
   const key = method === "POST" && planInput.preferences.return === "headers-only" ? relation.primaryKey : [];
   return {
     plan,
     envelope: {
-      ...(returned.read === undefined ? buildHeadEnvelope(media) : media.envelope),
+      ...(returningRead.read === undefined ? buildHeadEnvelope(media) : media.envelope),
       location: key.length === 0 ? undefined : key,
       countInserted: countsInserted ? true : undefined,
     },
     values,
     media,
-    hasBody: returned.read !== undefined,
+    hasBody: returningRead.read !== undefined,
     countsInserted,
     maxAffected:
       method === "PATCH" || method === "DELETE" ? findEffectiveMaxAffected(planInput.preferences) : undefined,
     appliedPreferences: { ...applied, ...findAppliedPreferences(planInput, method, plan) },
-    legacyNames: returned.legacyNames,
+    legacyNames: returningRead.legacyNames,
   };
 };
 

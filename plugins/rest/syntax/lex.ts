@@ -52,8 +52,8 @@ export const throwSyntaxError = (source: LexerInput, failure: LexFailure): never
 
 export const buildSyntaxError = (source: LexerInput, failure: LexFailure): RelApiError => {
   const { line, column } = findPosition(source.text, failure.at);
-  const shown = failure.shownAt ?? failure.at;
-  const code = source.text.codePointAt(shown);
+  const shownPosition = failure.shownAt ?? failure.at;
+  const code = source.text.codePointAt(shownPosition);
   const isLeftOver = failure.expecting.includes(END);
   const thing =
     code === undefined ? END : isLeftOver ? `'${escapeCharacter(code, "'")}'` : `"${escapeCharacter(code, '"')}"`;

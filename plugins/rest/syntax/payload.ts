@@ -35,10 +35,10 @@ export type ReceivedBody<Read> = (hasColumns: boolean) => Read;
 export const deferBodyErrors = async <Read>(
   receive: () => Promise<ReceivedBody<Read>>,
 ): Promise<ReceivedBody<Read>> => {
-  let known: Read | undefined;
+  let payloadRead: Read | undefined;
   try {
     const read = await receive();
-    return (hasColumns) => (known ??= read(hasColumns));
+    return (hasColumns) => (payloadRead ??= read(hasColumns));
   } catch (error) {
     return () => {
       throw error;
