@@ -103,9 +103,9 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
       ? { feed: await openChangeFeed(context, createHandlers(ofAttempt)), sinceMs: 0 }
       : openLockedFeed(context, createHandlers(ofAttempt), computeLockKey(bus));
 
-  const lead = (opened: LockedFeed): void => {
-    feed = opened.feed;
-    epoch = opened.sinceMs;
+  const lead = (lockedFeed: LockedFeed): void => {
+    feed = lockedFeed.feed;
+    epoch = lockedFeed.sinceMs;
     role = "leading";
     retryMs = FIRST_RETRY_MS;
     failedAttemptCount = 0;
@@ -118,7 +118,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
 
   /** Stops when no process needs the feed. */
   const stopWhenUnwatched = (): void => {
-    if (role === "leading" && !isWanted && followers.count === 0) void rest();
+    if (role === "leading" && !isWanted && followers.count === 0) void pause();
   };
 
   const resign = async (): Promise<void> => {
@@ -145,15 +145,15 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
 
   const tryToLead = async (): Promise<void> => {
     if (role !== "seeking" || isClosed) return;
-    if (parts.isIdle()) return void rest();
+    if (parts.isIdle()) return void pause();
     // The leader needs the bus, because followers would not receive the changes without it.
     if (bus?.isUp === false && !bus.isMissing) return seek(RETRY_MS);
-    const mine = ++attemptNumber;
-    const isOver = (): boolean => mine !== attemptNumber || role !== "seeking" || isClosed;
+    const attempt = ++attemptNumber;
+    const isOver = (): boolean => attempt !== attemptNumber || role !== "seeking" || isClosed;
     try {
-      const opened = await open(mine);
-      if (isOver()) return void (await opened?.feed.end());
-      if (opened !== undefined) return lead(opened);
+      const lockedFeed = await open(attempt);
+      if (isOver()) return void (await lockedFeed?.feed.end());
+      if (lockedFeed !== undefined) return lead(lockedFeed);
       if (++failedAttemptCount === ATTEMPTS_BEFORE_WARNING)
         context.logger.warn(
           "another process reads the changes for all, but its messages do not arrive on the bus; another change source is used",
@@ -163,7 +163,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     } catch (error) {
       if (isOver()) return;
       if (!isTemporary(error)) {
-        void rest();
+        void pause();
         role = "refused";
         mayBePromoted = isStandbyError(error);
         return parts.onRefused(describeError(error));
@@ -247,7 +247,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     }
   };
 
-  const rest = async (): Promise<void> => {
+  const pause = async (): Promise<void> => {
     clearTimeout(retryTimer);
     clearTimeout(wantTimer);
     clearInterval(ticker);
@@ -282,7 +282,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     stop: () => {
       isWanted = false;
       if (role === "leading") stopWhenUnwatched();
-      else if (role !== "refused") void rest();
+      else if (role !== "refused") void pause();
     },
     databaseReached: () => {
       if (role === "seeking") return seek(bus === undefined ? 0 : Math.random() * SPREAD_MS);
@@ -296,7 +296,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     close: async () => {
       isClosed = true;
       gatherer.close();
-      await rest();
+      await pause();
     },
   };
 };

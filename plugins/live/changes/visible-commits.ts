@@ -38,17 +38,17 @@ export const createVisibilityDelay = (
         // Waiting is pointless, because the queries would fail as well. They are repeated until they succeed.
         isSeen = () => true;
       }
-      const seen = createChangeCollector();
+      const visibleChanges = createChangeCollector();
       for (const [xid, commit] of commits) {
         if (!isSeen(xid)) {
           waiting.set(xid, commit);
           continue;
         }
-        seen.addAll(commit.changes);
+        visibleChanges.addAll(commit.changes);
         const lagMs = commit.lagMs + performance.now() - commit.heardAtMs;
         context.counters.set("live-source-lag-seconds", lagMs / 1000);
       }
-      if (seen.tables.size > 0) changed(seen.tables);
+      if (visibleChanges.tables.size > 0) changed(visibleChanges.tables);
       if (waiting.size > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
     isChecking = false;

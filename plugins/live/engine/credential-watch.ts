@@ -51,8 +51,8 @@ export const createCredentialWatch = (context: PluginContext): CredentialWatch =
       for (let i = 0; i < all.length && !isClosed; i += CHECKS_PER_SLICE) {
         // The pause lets other requests run. The first pause also lets every listener apply the new settings.
         await new Promise((resolve) => setImmediate(resolve));
-        const known = await Promise.all(all.slice(i, i + CHECKS_PER_SLICE).map(check));
-        areAllChecked &&= !known.includes(false);
+        const results = await Promise.all(all.slice(i, i + CHECKS_PER_SLICE).map(check));
+        areAllChecked &&= !results.includes(false);
       }
     } while (isStale && !isClosed);
     if (!areAllChecked && !isClosed) timer = setTimeout(changed, RETRY_MS).unref();

@@ -90,12 +90,12 @@ const createLiveQueries = (
    *  changes. @throws RelApiError @rule G-SUB-12 */
   const addSubscription = (subscription: Subscription, bytes: number): void => {
     const { maxLiveQueryBytes } = context.options;
-    const grown = keptBytes - subscription.bytes + bytes;
-    if (subscription.bytes === 0 && grown > maxLiveQueryBytes) {
+    const newTotal = keptBytes - subscription.bytes + bytes;
+    if (subscription.bytes === 0 && newTotal > maxLiveQueryBytes) {
       context.counters.add("live-queries-refused");
       throw liveQueriesTooLarge(maxLiveQueryBytes);
     }
-    keptBytes = grown;
+    keptBytes = newTotal;
     subscription.bytes = bytes;
   };
 

@@ -59,17 +59,17 @@ export const buildIndexedValues = (condition: Condition, facts: TableFacts, quer
   parts.sort((a, b) => a.values.length - b.values.length || (a.name < b.name ? -1 : 1));
   const [first, ...others] = parts;
   if (first === undefined) return ANY_ROW;
-  const chosen = [first];
+  const chosenParts = [first];
   let count = first.values.length;
   for (const part of others) {
     if (count * part.values.length > MAX_KEYS) continue;
     count *= part.values.length;
-    chosen.push(part);
+    chosenParts.push(part);
   }
-  chosen.sort((a, b) => (a.name < b.name ? -1 : 1));
+  chosenParts.sort((a, b) => (a.name < b.name ? -1 : 1));
   let keys: readonly string[] = [""];
-  for (const { values } of chosen) keys = keys.flatMap((key) => values.map((text) => key + encodeKeyPart(text)));
-  return { columns: chosen.map(({ name }) => name), kinds: chosen.map(({ kind }) => kind), keys };
+  for (const { values } of chosenParts) keys = keys.flatMap((key) => values.map((text) => key + encodeKeyPart(text)));
+  return { columns: chosenParts.map(({ name }) => name), kinds: chosenParts.map(({ kind }) => kind), keys };
 };
 
 const resolveTerms = (

@@ -232,8 +232,10 @@ export const createRunner = (context: PluginContext): Runner => {
     const rows: readonly ResultRow[] = await context.execute(buildExecution(facts, query));
     const bodies = rows.map((row) => row["body"] ?? null);
     const text = query.assemble(bodies);
-    const found = hashText(text);
-    return found === hash ? undefined : { hash: found, text: (await query.complete?.(bodies)) ?? text, isError: false };
+    const newHash = hashText(text);
+    return newHash === hash
+      ? undefined
+      : { hash: newHash, text: (await query.complete?.(bodies)) ?? text, isError: false };
   };
 
   return {
@@ -245,22 +247,22 @@ export const createRunner = (context: PluginContext): Runner => {
       if (limits !== undefined)
         for (const [i, { query }] of entries.entries())
           if (hashes[i] === undefined) await limits.check(buildExecution(facts, query));
-      const together = await loadMultiplexedProgram(facts, first);
+      const multiplexedProgram = await loadMultiplexedProgram(facts, first);
       const answers: (LiveResult | undefined)[] = entries.map(() => undefined);
-      if (together === undefined) {
+      if (multiplexedProgram === undefined) {
         for (const [i, entry] of entries.entries()) answers[i] = await runAlone(facts, entry, hashes[i]);
         return answers;
       }
-      const alone = findFirstProgram(first);
-      if (alone === undefined) return runTogether(facts, together, entries, hashes);
+      const firstProgram = findFirstProgram(first);
+      if (firstProgram === undefined) return runTogether(facts, multiplexedProgram, entries, hashes);
       const others: number[] = [];
       for (const [i, entry] of entries.entries())
-        if (hashes[i] === undefined) answers[i] = await runFirst(facts, alone, entry);
+        if (hashes[i] === undefined) answers[i] = await runFirst(facts, firstProgram, entry);
         else others.push(i);
       if (others.length === 0) return answers;
       // The indexes exist, because they are indexes of `entries`.
-      const [rest, known] = [others.map((i) => entries[i]!), others.map((i) => hashes[i])];
-      for (const [at, answer] of (await runTogether(facts, together, rest, known)).entries())
+      const [otherEntries, otherHashes] = [others.map((i) => entries[i]!), others.map((i) => hashes[i])];
+      for (const [at, answer] of (await runTogether(facts, multiplexedProgram, otherEntries, otherHashes)).entries())
         answers[others[at]!] = answer; // This index exists, because the list has one index for each answer.
       return answers;
     },

@@ -82,7 +82,7 @@ export const applyPatch = <Document>(document: Document, patch: readonly PatchOp
     }
     how(container, name);
   };
-  const put = (pointer: string, value: unknown, isNew: boolean): void =>
+  const putValue = (pointer: string, value: unknown, isNew: boolean): void =>
     change(
       pointer,
       (container, name) => {
@@ -104,11 +104,11 @@ export const applyPatch = <Document>(document: Document, patch: readonly PatchOp
     else if (operation.op === "test") {
       if (!isDeepEqual(getValueAt(root, path), operation.value)) throw new LivePatchError(`${path} differs`);
     } else if ("value" in operation) {
-      put(path, operation.value, operation.op === "add");
+      putValue(path, operation.value, operation.op === "add");
     } else {
       const value = getValueAt(root, operation.from);
       if (operation.op === "move") remove(operation.from);
-      put(path, value, true);
+      putValue(path, value, true);
     }
   }
   return root as Document; // The server made the change and knows the type.

@@ -52,9 +52,9 @@ const openConversation = (connection: ClientConnection): Conversation => {
 
   /** Encodes one error in the format of the path. @rule G-WSL-4 G-WSL-7 */
   const encodeOneError = (error: unknown): Json => {
-    const found = encodeError(error);
+    const errorBody = encodeError(error);
     // The body was parsed from JSON, so it is a JSON value.
-    return path === LEGACY_PATH ? encodeLegacyError(found) : (found as unknown as Json);
+    return path === LEGACY_PATH ? encodeLegacyError(errorBody) : (errorBody as unknown as Json);
   };
 
   /** @rule G-WSL-5 */
@@ -108,7 +108,7 @@ const openConversation = (connection: ClientConnection): Conversation => {
           : text,
       );
     };
-    const query: RunningQuery = { sentHash: "", pending: undefined };
+    const query: RunningQuery = { sentHash: "", pendingMessage: undefined };
     const sink: OperationSink = {
       onStarted: (stop) => {
         query.stop = stop;

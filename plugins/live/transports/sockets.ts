@@ -41,8 +41,8 @@ const REFUSAL = "only '/v1/graphql', '/v1alpha1/graphql', '/v1/graphql/ws' are s
 
 /** Returns the sockets that the protocol plugins of a preset share. The first plugin creates them. */
 export const getSockets = (context: PluginContext): Sockets => {
-  const known = context.use(socketsService);
-  if (known !== undefined) return known;
+  const existingSockets = context.use(socketsService);
+  if (existingSockets !== undefined) return existingSockets;
   const sockets = createSockets(context);
   context.offer(socketsService, sockets);
   return sockets;
@@ -97,8 +97,8 @@ const createSockets = (context: PluginContext): Sockets => {
       const ignoreError = (): void => undefined; // without a listener, an error would end the process
       socket.on("error", ignoreError);
       openServer().then(
-        (opened) => {
-          accept(opened, settings, { request, socket, head, path });
+        (socketServer) => {
+          accept(socketServer, settings, { request, socket, head, path });
           socket.off("error", ignoreError);
         },
         (error: unknown) => {

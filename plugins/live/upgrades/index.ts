@@ -60,9 +60,9 @@ const receiveUpgrade = (
     paths.some((path) => handler.take({ request, socket, head, path }));
   const unmountedHandlers: Handler[] = [];
   for (const handler of all) {
-    const below = handler.paths(whole);
-    if (below === undefined) unmountedHandlers.push(handler);
-    else if (handlerFor(handler, below)) return;
+    const handlerPaths = handler.paths(whole);
+    if (handlerPaths === undefined) unmountedHandlers.push(handler);
+    else if (handlerFor(handler, handlerPaths)) return;
   }
   for (const handler of unmountedHandlers) if (handlerFor(handler, listSuffixes(whole))) return;
   if (server.listenerCount("upgrade") > 1) return; // Another listener may accept the upgrade.
