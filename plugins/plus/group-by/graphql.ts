@@ -58,12 +58,12 @@ const buildAggregateTerms = (
   leaf: (value: GqlValueType) => GraphQLInputType | undefined,
 ): Record<string, GqlField> => {
   const fields: Record<string, GqlField> = {};
-  const counted = build.valueType("int4");
-  const count = counted && leaf(counted);
+  const countType = build.valueType("int4");
+  const count = countType && leaf(countType);
   if (count !== undefined)
     fields[build.fieldName("count")] = {
       config: { type: count },
-      toPlan: buildAggregatePart("count", [], counted as GqlValueType),
+      toPlan: buildAggregatePart("count", [], countType as GqlValueType),
     };
   for (const { fn, name } of build.aggregateFunctions()) {
     const type = build.inputObject({
@@ -270,8 +270,8 @@ const buildGroupList = (build: GqlBuild, table: GqlTable): GroupList | undefined
         groupBy: keys.map(({ expression }) => expression),
       };
       checkKeys(build, table, keys, read, selection.path);
-      const chosen = PERIODS.find((each) => build.enumValue(each) === periodName);
-      return chosen === undefined ? read : groupByPeriod(read, keys, chosen);
+      const chosenPeriod = PERIODS.find((each) => build.enumValue(each) === periodName);
+      return chosenPeriod === undefined ? read : groupByPeriod(read, keys, chosenPeriod);
     },
   };
 };

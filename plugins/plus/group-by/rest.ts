@@ -51,7 +51,7 @@ interface ParsedHaving {
 /** Parses a term or a group of terms. @throws RelApiError `parse-error`, `aggregates-disabled` */
 const parseTree = (parameter: ReadParameter, start: number, depth: number): ParsedHaving => {
   const { text, checkDepth, buildSyntaxError } = parameter;
-  const [opening, not, kind = "and"] = GROUP.exec(text.slice(start, start + MAX_OPENING)) ?? [];
+  const [opening, negation, kind = "and"] = GROUP.exec(text.slice(start, start + MAX_OPENING)) ?? [];
   if (opening === undefined) {
     const end = depth === 0 ? text.length : findItemEnd(text, start);
     return { predicate: parseTerm(text.slice(start, end), start, parameter), end };
@@ -66,7 +66,7 @@ const parseTree = (parameter: ReadParameter, start: number, depth: number): Pars
   } while (text[end] === ",");
   if (text[end] !== ")") throw buildSyntaxError(end, '","', '")"');
   const group: Predicate = { kind: kind as "and" | "or", of };
-  return { predicate: not === undefined ? group : { kind: "not", of: group }, end: end + 1 };
+  return { predicate: negation === undefined ? group : { kind: "not", of: group }, end: end + 1 };
 };
 
 const MAX_OPENING = "not.and(".length;

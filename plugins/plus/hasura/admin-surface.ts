@@ -46,10 +46,10 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 const NO_STORE: Headers[number] = ["Cache-Control", "no-store"];
 
-export const createAdminSurface = (context: PluginContext, served: AdminPath): Surface => {
-  const { path, kind, method = "POST" } = served;
+export const createAdminSurface = (context: PluginContext, adminPath: AdminPath): Surface => {
+  const { path, kind, method = "POST" } = adminPath;
   const isServed = (): boolean =>
-    context.use(graphqlService) !== undefined && (served.isEnabled === undefined || served.isEnabled());
+    context.use(graphqlService) !== undefined && (adminPath.isEnabled === undefined || adminPath.isEnabled());
   const getEngine = (): GqlEngine => requireService(context, graphqlService); // nothing is served without it
 
   /** Encodes an error with the messages of the GraphQL surface and in the shape of this one. */
@@ -60,10 +60,10 @@ export const createAdminSurface = (context: PluginContext, served: AdminPath): S
     }
     const encoded = getEngine().encodeErrors(error, exchange.session);
     const [first] = (JSON.parse(encoded.body) as { errors: readonly GqlErrorBody[] }).errors; // `encode` wrote it
-    const { path: place, code, internal } = first?.extensions ?? { path: "$", code: "unexpected" };
+    const { path: errorPath, code, internal } = first?.extensions ?? { path: "$", code: "unexpected" };
     exchange.errorCode = code;
     const headers = error instanceof RelApiError ? error.headers : [];
-    return buildJsonAnswer(encoded.status, JSON.stringify({ path: place, error: first?.message, code, internal }), [
+    return buildJsonAnswer(encoded.status, JSON.stringify({ path: errorPath, error: first?.message, code, internal }), [
       NO_STORE,
       ...headers,
     ]);
@@ -97,7 +97,7 @@ export const createAdminSurface = (context: PluginContext, served: AdminPath): S
         const encoded = (error: unknown): Json => JSON.parse(String(encode(error, exchange).body)) as Json;
         return buildJsonAnswer(
           200,
-          writeJson(await served.answer(body, { exchange, engine: getEngine(), encode: encoded })),
+          writeJson(await adminPath.answer(body, { exchange, engine: getEngine(), encode: encoded })),
           [NO_STORE],
         );
       } catch (error) {

@@ -125,8 +125,8 @@ export const createEditor = (context: PluginContext): Editor => {
     let bad: readonly MetadataProblem[] = [];
     source.propose({
       raw: document,
-      accept: (found) => {
-        bad = found.filter((problem) => !isAllowed(problem));
+      accept: (newProblems) => {
+        bad = newProblems.filter((problem) => !isAllowed(problem));
         if (bad.length > 0) throw metadataError("preset", "the metadata does not fit the database", "$");
       },
     });
@@ -141,9 +141,10 @@ export const createEditor = (context: PluginContext): Editor => {
 
   /** Loads the changed document. @returns the document, without the objects that cascades dropped */
   const tryChange = async (source: MetadataSource, before: Entry, changed: Entry, change: Change): Promise<Entry> => {
-    const known = new Set(problems().map(buildProblemKey));
+    const knownKeys = new Set(problems().map(buildProblemKey));
     const isAllowed = (problem: MetadataProblem): boolean =>
-      change.allowedProblems === "any" || (change.allowedProblems === "known" && known.has(buildProblemKey(problem)));
+      change.allowedProblems === "any" ||
+      (change.allowedProblems === "known" && knownKeys.has(buildProblemKey(problem)));
     let next = changed;
     for (let cascades = 0; ; cascades++) {
       const bad = await tryDocument(source, next, isAllowed);

@@ -29,10 +29,10 @@ export const metadataReadOnly = (reason: string): RelApiError =>
   metadataError("not-supported", `the metadata cannot be changed here: ${reason}`, "$");
 
 /** @rule P-HAS-3 */
-export const versionConflict = (sent: number, current: number): RelApiError =>
+export const versionConflict = (sentVersion: number, current: number): RelApiError =>
   metadataError(
     "conflict",
-    `metadata resource version referenced (${sent}) did not match current version`,
+    `metadata resource version referenced (${sentVersion}) did not match current version`,
     "$",
     { current_resource_version: current },
     409,

@@ -42,11 +42,11 @@ const makeSafeFileName = (name: string): string => name.replace(/[^\w-]/g, "_").
 
 /** Makes unique file names. Names that differ only in case count as equal, because some file systems treat them so. */
 const createFileNamer = (): ((name: string) => string) => {
-  const taken = new Set<string>();
+  const usedNames = new Set<string>();
   return (name) => {
     let free = makeSafeFileName(name);
-    for (let i = 2; taken.has(free.toLowerCase()); i++) free = `${makeSafeFileName(name)}_${i}`;
-    taken.add(free.toLowerCase());
+    for (let i = 2; usedNames.has(free.toLowerCase()); i++) free = `${makeSafeFileName(name)}_${i}`;
+    usedNames.add(free.toLowerCase());
     return free;
   };
 };
@@ -94,8 +94,8 @@ const toYaml = (yaml: Yaml, value: Json): string => {
     stringify: (item: { readonly value: unknown }) => numberText(item.value) ?? "null",
   };
   const text = yaml.stringify(value, { customTags: [rawNumber], aliasDuplicateObjects: false, lineWidth: 0 });
-  const back = readYaml(yaml, text);
-  if (back === undefined || writeJson(back) !== JSON.stringify(JSON.parse(writeJson(value))))
+  const parsedValue = readYaml(yaml, text);
+  if (parsedValue === undefined || writeJson(parsedValue) !== JSON.stringify(JSON.parse(writeJson(value))))
     throw metadataError("not-supported", "a text of the metadata cannot be written as YAML", "$.args");
   return text;
 };
@@ -130,8 +130,8 @@ export const buildFileText = async (document: Entry, current: string): Promise<s
   refuseIncludes(document);
   const isJson = current.trimStart().startsWith("{");
   const yaml = await import("yaml");
-  const found = readYaml(yaml, current);
-  const envelope = isJsonObject(found) && isJsonObject(found["metadata"]) ? found : undefined;
+  const currentValue = readYaml(yaml, current);
+  const envelope = isJsonObject(currentValue) && isJsonObject(currentValue["metadata"]) ? currentValue : undefined;
   const value =
     envelope === undefined
       ? document

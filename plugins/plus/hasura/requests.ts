@@ -92,14 +92,14 @@ const isBulk = (type: string): boolean => type === "bulk" || type === "bulk_atom
 
 /** The changes of requests that only change metadata. Undefined if one of them does anything else. */
 const buildChanges = (requests: readonly Request[], depth: number): readonly Change[] | undefined => {
-  const found: Change[] = [];
+  const changes: Change[] = [];
   for (const request of requests) {
     const nested = isBulk(request.type) && depth > 0 ? buildChanges(parseItems(request), depth - 1) : undefined;
     const change = buildChange(request);
     if (nested === undefined && change === undefined) return undefined;
-    found.push(...(nested ?? []), ...(change === undefined ? [] : [change]));
+    changes.push(...(nested ?? []), ...(change === undefined ? [] : [change]));
   }
-  return found;
+  return changes;
 };
 
 /** Combines changes into one that applies them in order. */

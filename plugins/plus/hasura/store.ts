@@ -50,7 +50,7 @@ const withWriteErrors = async <Result>(work: () => Promise<Result>): Promise<Res
 const replaceFile = async (path: string, text: string): Promise<void> => {
   const temporary = `${path}.${process.pid}.new`;
   const mode = await stat(path).then(
-    (found) => found.mode,
+    (stats) => stats.mode,
     () => undefined,
   );
   try {

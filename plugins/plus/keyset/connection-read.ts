@@ -203,8 +203,12 @@ export const planConnection = (
   };
   const buildBeyond = (position: KeysetPosition): Predicate => {
     // with `distinct_on`, no further row follows the first one of a value
-    const passed = distinctOn.length === 0 ? order : order.slice(0, distinctOn.length);
-    return { kind: "keyset", order: passed, values: passed.map((term, i) => bindTyped(position[i] ?? null, term)) };
+    const keysetOrder = distinctOn.length === 0 ? order : order.slice(0, distinctOn.length);
+    return {
+      kind: "keyset",
+      order: keysetOrder,
+      values: keysetOrder.map((term, i) => bindTyped(position[i] ?? null, term)),
+    };
   };
   const conditions = [
     ...(where === undefined ? [] : [where]),

@@ -58,9 +58,9 @@ const isCalendarDate = (year: number, month: number, day: number): boolean =>
   month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
 
 const isMoment = (text: string, pattern: RegExp): boolean => {
-  const found = pattern.exec(text);
+  const match = pattern.exec(text);
   return (
-    found !== null && (text.endsWith(" BC") || isCalendarDate(Number(found[1]), Number(found[2]), Number(found[3])))
+    match !== null && (text.endsWith(" BC") || isCalendarDate(Number(match[1]), Number(match[2]), Number(match[3])))
   );
 };
 
@@ -95,8 +95,8 @@ export const isPossibleValue = (text: string, type: PgType | undefined): boolean
  * @rule P-RLY-4
  */
 export const decodeConnectionCursor = (text: string, form: string, terms: number): KeysetPosition | undefined => {
-  const [given, ...values] = decodeList(text);
-  return given === form && values.length === terms && isKeysetPosition(values) ? values : undefined;
+  const [cursorForm, ...values] = decodeList(text);
+  return cursorForm === form && values.length === terms && isKeysetPosition(values) ? values : undefined;
 };
 
 const compileBase64 = (json: Sql): Sql =>

@@ -32,8 +32,8 @@ export const parseOrderFields = (order: string, primaryKey: readonly string[]): 
     if (field === undefined) throw pageImpossible(`"${text}" is no column that rows can be compared by`);
     return field;
   });
-  const named = new Set(fields.filter((field) => !field.includes("->")).map(unquote));
-  return [...fields, ...primaryKey.filter((column) => !named.has(column)).map(quote)];
+  const columnNames = new Set(fields.filter((field) => !field.includes("->")).map(unquote));
+  return [...fields, ...primaryKey.filter((column) => !columnNames.has(column)).map(quote)];
 };
 
 /** Parameter names that are never filters. */

@@ -122,8 +122,8 @@ export const planPage = (
   const relation =
     plan.kind === "read" && "relation" in plan.from ? findRelation(model, plan.from.relation) : undefined;
   if (plan.kind !== "read" || relation === undefined) throw pageImpossible("It does not read rows of a table");
-  const taken = plan.output.find((one) => "as" in one && one.as.startsWith(HIDDEN_KEY_PREFIX));
-  if (taken !== undefined)
+  const reservedOutput = plan.output.find((one) => "as" in one && one.as.startsWith(HIDDEN_KEY_PREFIX));
+  if (reservedOutput !== undefined)
     throw pageImpossible(`Names that begin with "${HIDDEN_KEY_PREFIX}" are those of the page itself`);
   if (isAggregated(registry, plan.output)) throw pageImpossible("Its rows are aggregates");
   const requestedOrder = plan.orderBy ?? [];
@@ -135,9 +135,12 @@ export const planPage = (
   );
   const page: Read = { ...plan, orderBy, output: [...plan.output, ...hidden] };
   if (position === undefined || position === "last") return page;
-  const { position: given, others } = findPosition(plan.where, orderBy);
+  const { position: keysetPosition, others } = findPosition(plan.where, orderBy);
   return {
     ...page,
-    where: { kind: "and", of: [...others, { kind: "keyset", order: orderBy, values: readPositionValues(given) }] },
+    where: {
+      kind: "and",
+      of: [...others, { kind: "keyset", order: orderBy, values: readPositionValues(keysetPosition) }],
+    },
   };
 };

@@ -80,8 +80,8 @@ const buildRootFields = (fields: GqlFields, context: GqlFieldContext, parse: Par
 const buildRowFields = (fields: GqlFields, context: GqlFieldContext): GqlFields => {
   const { build, relation } = context;
   const entries = Object.entries(fields).flatMap(([name, field]): readonly (readonly [string, GqlField])[] => {
-    const found = buildRowConnection(name, field, context);
-    return found === undefined ? [[name, field]] : addPluginName(Object.fromEntries([found]));
+    const connectionField = buildRowConnection(name, field, context);
+    return connectionField === undefined ? [[name, field]] : addPluginName(Object.fromEntries([connectionField]));
   });
   const [first, ...more] = relation?.primaryKey ?? [];
   if (relation === undefined || first === undefined || findKeyedTable(build, relation) === undefined)

@@ -98,11 +98,11 @@ const createSurface = (context: PluginContext): Surface => {
     handle: async (exchange) => {
       const read = parseMessage(await exchange.body());
       if ("status" in read) return read;
-      const gone = new AbortController();
-      const stop = exchange.onDisconnect(() => gone.abort());
+      const abortController = new AbortController();
+      const stop = exchange.onDisconnect(() => abortController.abort());
       try {
         const schema = buildVisibleSchema(context.model(), exchange.session);
-        const caller = { context, exchange, schema, signal: gone.signal };
+        const caller = { context, exchange, schema, signal: abortController.signal };
         const response = await answerMessage(read.message, buildTransportRequest(exchange), caller);
         exchange.operation = readOperation(read.message);
         return buildJsonAnswer(response.status, await response.text());

@@ -108,9 +108,9 @@ export const takePage = <Item>(
   estimateCost: (item: Item) => number,
 ): { readonly items: readonly Item[] } & Page => {
   let end = offset;
-  for (let left = bytes; end < items.length; end++) {
-    left -= estimateCost(items[end] as Item); // the loop condition has checked the index
-    if (left < 0 && end > offset) break;
+  for (let remainingBytes = bytes; end < items.length; end++) {
+    remainingBytes -= estimateCost(items[end] as Item); // the loop condition has checked the index
+    if (remainingBytes < 0 && end > offset) break;
   }
   return { items: items.slice(offset, end), ...(end < items.length ? { next_offset: end } : {}) };
 };

@@ -26,8 +26,8 @@ const splitItems = (select: string): readonly string[] => {
 const EMBED = /^((?:\.\.\.)?(?:[^:"(]{1,200}:)?([^!:"(]{1,200})(?:![^"(]{1,200})?\()(.*)\)$/s;
 
 /** The readable columns, or `*`, which is shorter, if the role may read every column. */
-const expandStar = (seen: VisibleSchema, relation: Relation): string => {
-  const names = listReadableColumns(seen, relation);
+const expandStar = (schema: VisibleSchema, relation: Relation): string => {
+  const names = listReadableColumns(schema, relation);
   return names.length === relation.columns.length || names.length === 0 ? "*" : names.map(quote).join(",");
 };
 
@@ -35,14 +35,14 @@ const expandStar = (seen: VisibleSchema, relation: Relation): string => {
 const MAX_LEVELS = 10;
 
 /** The `select` with `*` replaced, in embeds too. Other parts stay unchanged. */
-export const expandSelect = (seen: VisibleSchema, relation: Relation, select: string, level = 1): string =>
+export const expandSelect = (schema: VisibleSchema, relation: Relation, select: string, level = 1): string =>
   splitItems(select)
     .map((item) => {
       const text = item.trim();
-      if (text === "*") return expandStar(seen, relation);
+      if (text === "*") return expandStar(schema, relation);
       const [, head = "", name = "", inner = ""] = (level < MAX_LEVELS && EMBED.exec(text)) || [];
       const relationship = name === "" ? undefined : relation.relationships.find(({ target }) => target.name === name);
-      const target = relationship && findRelation(seen.model, relationship.target);
-      return target === undefined ? item : `${head}${expandSelect(seen, target, inner, level + 1)})`;
+      const target = relationship && findRelation(schema.model, relationship.target);
+      return target === undefined ? item : `${head}${expandSelect(schema, target, inner, level + 1)})`;
     })
     .join(",");

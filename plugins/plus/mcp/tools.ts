@@ -438,9 +438,11 @@ const checkArguments = ({ argumentSchemas, requiredArguments }: Tool, args: Argu
     if (typeof value === "string" && Buffer.byteLength(value) > maxBytes)
       throw wrongArguments(`an argument is longer than ${maxBytes} bytes`);
     if (Object.hasOwn(argumentSchemas, name)) continue;
-    const known = shortenText(name);
-    const [near] = findClosestNames(known, Object.keys(argumentSchemas));
-    throw wrongArguments(`the tool has no argument "${known}"${near === undefined ? "" : `; did you mean "${near}"?`}`);
+    const shortName = shortenText(name);
+    const [near] = findClosestNames(shortName, Object.keys(argumentSchemas));
+    throw wrongArguments(
+      `the tool has no argument "${shortName}"${near === undefined ? "" : `; did you mean "${near}"?`}`,
+    );
   }
   const missing = requiredArguments.find((name) => args[name] === undefined || args[name] === null);
   if (missing !== undefined) throw wrongArguments(`the argument "${missing}" is missing`);

@@ -182,11 +182,11 @@ export const nativeQueries = definePlugin({
     hooks.buildGqlField.tap(PART, (fields: GqlFields, { scope, model, build }: GqlFieldContext) => {
       const queries = getQueries(model);
       if ((scope !== "query_root" && scope !== "subscription_root") || queries.length === 0) return fields;
-      const added: Record<string, GqlField> = {};
+      const addedFields: Record<string, GqlField> = {};
       for (const query of queries) {
         const types = getTypes(build)(query);
         if (types === undefined) continue;
-        added[query.name] = {
+        addedFields[query.name] = {
           config: {
             type: buildRowsType(types),
             ...pickDescription(query),
@@ -199,7 +199,7 @@ export const nativeQueries = definePlugin({
           },
         };
       }
-      return { ...added, ...fields }; // a field of a table takes precedence
+      return { ...addedFields, ...fields }; // a field of a table takes precedence
     });
   },
 });

@@ -84,13 +84,13 @@ const compileComparison = (field: NativeField, operator: string, operand: Json, 
     const keyword = spec.graphql.keywords[String(operand)];
     if (keyword !== undefined) return spec.compile(column, sql``, buildContext({ keyword }));
   }
-  const given = resolveValue(operand);
-  if (spec !== undefined && given !== null && (spec.operand === "scalar" || spec.operand === "list")) {
+  const operandValue = resolveValue(operand);
+  if (spec !== undefined && operandValue !== null && (spec.operand === "scalar" || spec.operand === "list")) {
     const type = catalogText(spec.operandType ?? field.type.sqlName);
     const right =
       spec.operand === "list"
-        ? sql`(${value(arrayLiteral((Array.isArray(given) ? given : [given]).map((one: Json) => encodeValue(resolveValue(one)))), "text")}::${type}[])`
-        : sql`(${value(encodeValue(given), "text")}::${type})`;
+        ? sql`(${value(arrayLiteral((Array.isArray(operandValue) ? operandValue : [operandValue]).map((one: Json) => encodeValue(resolveValue(one)))), "text")}::${type}[])`
+        : sql`(${value(encodeValue(operandValue), "text")}::${type})`;
     return spec.compile(column, right, buildContext({ operand: right }));
   }
   throw invalidArgument(`${operator} of ${field.name} is not served for native queries`);
@@ -98,17 +98,17 @@ const compileComparison = (field: NativeField, operator: string, operand: Json, 
 
 /** Compiles a condition on rows; `{}` allows all. @throws RelApiError */
 const compileConditions = (filter: RawFilter, conditions: ConditionContext): Sql => {
-  const parts = Object.entries(filter).map(([key, given]): Sql => {
-    const list = (Array.isArray(given) ? given : [given]).filter(isJsonObject);
+  const parts = Object.entries(filter).map(([key, condition]): Sql => {
+    const list = (Array.isArray(condition) ? condition : [condition]).filter(isJsonObject);
     if (key === "_and") return joinWithAnd(list.map((one) => compileConditions(one, conditions)));
     if (key === "_or") return joinWithOr(list.map((one) => compileConditions(one, conditions)));
     if (key === "_not")
       return sql`not coalesce(${joinWithAnd(list.map((one) => compileConditions(one, conditions)))}, false)`;
     const field = conditions.fields.find(({ name }) => name === key);
-    if (field === undefined || !isJsonObject(given))
+    if (field === undefined || !isJsonObject(condition))
       throw invalidArgument(`"${key}" is no column of the logical model`);
     return joinWithAnd(
-      Object.entries(given).map(([operator, operand]) => compileComparison(field, operator, operand, conditions)),
+      Object.entries(condition).map(([operator, operand]) => compileComparison(field, operator, operand, conditions)),
     );
   });
   return joinWithAnd(parts);
@@ -124,9 +124,9 @@ const createVariableReader =
   ({ variables }: Session) =>
   (json: Json): Json => {
     if (typeof json !== "string" || !SESSION_VARIABLE.test(json)) return json;
-    const found = variables[json.toLowerCase().replace(SESSION_VARIABLE, "x-session-")];
-    if (found === undefined) throw missingSessionVariable(json.toLowerCase());
-    return found;
+    const variableValue = variables[json.toLowerCase().replace(SESSION_VARIABLE, "x-session-")];
+    if (variableValue === undefined) throw missingSessionVariable(json.toLowerCase());
+    return variableValue;
   };
 
 // --- the statement --------------------------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ const compileRows = (
     ),
   ]);
   const distinct = readColumns(args["distinct_on"]).filter((name) => readable.some((field) => field.name === name));
-  const chosen = readable.filter((field) => selection.some(({ name }) => name === field.name));
+  const selectedFields = readable.filter((field) => selection.some(({ name }) => name === field.name));
   const nested = selection.flatMap((selected) => {
     const relationship = query.relationships.get(selected.name);
     const target = relationship && queries.get(relationship.target);
@@ -253,7 +253,7 @@ const compileRows = (
     const rows = compileRows(context, target, rowSelection, depth + 1, { alias, columns: relationship.columns });
     return [sql`(${rows}) as ${ident(selected.key)}`];
   });
-  const outputs = [...chosen.map(({ name }) => ident(alias, name)), ...nested];
+  const outputs = [...selectedFields.map(({ name }) => ident(alias, name)), ...nested];
   const output = outputs.length === 0 ? sql`1 as _` : join(outputs);
   const on = distinct.length === 0 ? sql`` : sql`distinct on (${join(distinct.map((name) => ident(alias, name)))}) `;
   const native = readObject(args["args"]);

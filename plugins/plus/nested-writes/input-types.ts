@@ -172,9 +172,9 @@ const addRelatedArgument = (build: GqlBuild, table: GqlTable, { config, toPlan }
       get args() {
         if (args === undefined) {
           const type = getRelatedInput(build, table);
-          const given = "args" in config ? config.args : undefined;
+          const ownArguments = "args" in config ? config.args : undefined;
           const extensions = { relapi: buildRelatedWritesPart(build, table) };
-          args = { ...given, ...(type && { [FIELD_NAME]: { type, description: DESCRIPTION, extensions } }) };
+          args = { ...ownArguments, ...(type && { [FIELD_NAME]: { type, description: DESCRIPTION, extensions } }) };
         }
         return args;
       },

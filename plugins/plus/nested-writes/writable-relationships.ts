@@ -50,18 +50,18 @@ export const findOperations = (
   target: GqlTable,
   relationship: WritableRelationship,
 ): Operations => {
-  const there = build.rights(target);
+  const targetRights = build.rights(target);
   const own = build.rights(source).update?.columns;
-  const holder = relationship.isOwnKey ? own : there.update?.columns;
+  const holder = relationship.isOwnKey ? own : targetRights.update?.columns;
   const maySet = (names: readonly string[]): boolean =>
     names.length > 0 && names.every((name) => holder?.has(name) === true);
-  const canSee = there.select !== undefined;
+  const canSee = targetRights.select !== undefined;
   return {
-    insert: there.insert !== undefined && (!relationship.isOwnKey || maySet(relationship.keyColumns)),
-    update: there.update !== undefined && canSee,
+    insert: targetRights.insert !== undefined && (!relationship.isOwnKey || maySet(relationship.keyColumns)),
+    update: targetRights.update !== undefined && canSee,
     // a second update removes the references to the deleted row, and finds its rows by their primary key
     delete:
-      there.delete === true &&
+      targetRights.delete === true &&
       canSee &&
       (!relationship.isOwnKey || (maySet(relationship.keyColumns) && source.relation.primaryKey.length > 0)),
     connect: maySet(relationship.keyColumns) && listReadableKeys(build, target).length > 0,

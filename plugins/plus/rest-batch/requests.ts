@@ -86,8 +86,8 @@ export const parseParts = (json: Json, maxCount: number): readonly BatchPart[] =
   return json.map((one: Json, i): BatchPart => {
     const part = i + 1;
     if (!isJsonObject(one)) throw batchMalformed("it is not an object", part);
-    const stray = Object.keys(one).find((key) => !KEYS.has(key));
-    if (stray !== undefined) throw batchMalformed(`it has a key "${stray}"`, part);
+    const unknownKey = Object.keys(one).find((key) => !KEYS.has(key));
+    if (unknownKey !== undefined) throw batchMalformed(`it has a key "${unknownKey}"`, part);
     const { method = "GET", path, body, id } = one;
     if (typeof method !== "string" || !METHODS.has(method.toUpperCase()))
       throw batchMalformed(`the method is none of ${[...METHODS].join(", ")}`, part);

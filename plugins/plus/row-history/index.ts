@@ -130,7 +130,7 @@ const addAsOfFields = (fields: GqlFields, { scope, build, model }: GqlFieldConte
   const time = build.valueType("timestamptz");
   if ((scope !== "query_root" && scope !== "subscription_root") || time === undefined) return fields;
   const args = { at: { type: new GraphQLNonNull(build.valueInput(time)) } };
-  const added = build.catalog.tables.flatMap((table) => {
+  const historyFields = build.catalog.tables.flatMap((table) => {
     const description = `rows of the table "${table.relation.name}" as they were`;
     const addTime = (read: Read, { argument }: GqlSelectionContext): Read => {
       const at = argument("at", "timestamptz");
@@ -140,7 +140,7 @@ const addAsOfFields = (fields: GqlFields, { scope, build, model }: GqlFieldConte
       findHistory(model, table.relation) && build.rowsField(table, { description, args, transformRead: addTime });
     return field === undefined ? [] : [[build.rootName(table.namePart, "as_of"), field] as const];
   });
-  return { ...fields, ...Object.fromEntries(added) };
+  return { ...fields, ...Object.fromEntries(historyFields) };
 };
 
 /** Reads rows as of a time, on both surfaces. @rule P-HIS-1 … P-HIS-6 @experimental */

@@ -43,14 +43,17 @@ const comparesColumn = (where: Predicate, column: string): boolean => {
 const applySoftDelete = (plan: Plan, model: Model, column: string, seesDeleted: boolean): Plan => {
   const isNotDeleted = compareColumn(column, "is", { keyword: "null" });
   const hasDeletionColumn = (relation: Relation | undefined): boolean => {
-    const found = relation && findColumn(relation, column);
-    return found !== undefined && TIMES.has(model.types.get(found.type)?.name ?? "");
+    const deletionColumn = relation && findColumn(relation, column);
+    return deletionColumn !== undefined && TIMES.has(model.types.get(deletionColumn.type)?.name ?? "");
   };
   const restricted = restrictRows(plan, model, (relation) => (hasDeletionColumn(relation) ? isNotDeleted : undefined));
   const revealRows = <Node extends Read | Update>(node: Node): Node => {
-    const [added, own, ...more] = node.where?.kind === "and" ? node.where.of : [];
-    return added === isNotDeleted && own !== undefined && more.length === 0 && comparesColumn(own, column)
-      ? { ...node, where: own }
+    const [addedCondition, ownCondition, ...more] = node.where?.kind === "and" ? node.where.of : [];
+    return addedCondition === isNotDeleted &&
+      ownCondition !== undefined &&
+      more.length === 0 &&
+      comparesColumn(ownCondition, column)
+      ? { ...node, where: ownCondition }
       : node;
   };
   const hidden = seesDeleted ? mapPlan(restricted, model, { read: revealRows, update: revealRows }) : restricted;
@@ -128,13 +131,14 @@ const reportDeletedPuts = (context: PluginContext, column: string): void => {
         return await next(execution);
       } catch (error) {
         const putRun = execution.programs.find(({ program }) => findPutInsert(program) !== undefined);
-        const put = putRun && findPutInsert(putRun.program);
-        if (put === undefined || !(error instanceof RelApiError) || error.code !== "put-key-mismatch") throw error;
-        const relation = findRelation(context.model(), put.into);
+        const putInsert = putRun && findPutInsert(putRun.program);
+        if (putInsert === undefined || !(error instanceof RelApiError) || error.code !== "put-key-mismatch")
+          throw error;
+        const relation = findRelation(context.model(), putInsert.into);
         if (relation === undefined || findColumn(relation, column) === undefined) throw error;
         // runs as the caller's database role, without the condition of this plugin and the permissions of the metadata
         const session: Session = { ...execution.session, role: "admin", isAdmin: true };
-        const program = context.prepare({ plan: buildDeletedRead(put, column), envelope: {} }, session, "rest");
+        const program = context.prepare({ plan: buildDeletedRead(putInsert, column), envelope: {} }, session, "rest");
         const { check: _, ...rest } = execution;
         const [row] = await next({
           ...rest,

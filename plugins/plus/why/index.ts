@@ -34,7 +34,10 @@ const buildShortReport = ({ relation, command, isEmbedded, security, steps, note
   relation,
   ...(command === "SELECT" ? {} : { command: command.toLowerCase() }),
   ...(isEmbedded ? { of: "all parents" } : {}),
-  rows: steps.map(({ kind, condition, left }) => ({ [kind]: left, ...(condition === undefined ? {} : { condition }) })),
+  rows: steps.map(({ kind, condition, remainingRows }) => ({
+    [kind]: remainingRows,
+    ...(condition === undefined ? {} : { condition }),
+  })),
   ...(security?.bypass === undefined && security !== undefined
     ? {
         policies: security.policies.map(({ name, isPermissive, passes }) => ({

@@ -170,18 +170,18 @@ export const findRowSecurity = async (
   const { databaseRole: _, ...asLogin } = execution.session;
   const login = await readPolicies(run, { ...execution, session: asLogin }, table, command);
   if (login.bypass === null)
-    return { policies, forOthers, note: "not counted: row policies hold for the login role too" };
+    return { policies, forOthers, note: "not rowCounts: row policies hold for the login role too" };
   try {
     const { body } = await runSeparately(run, execution, buildCountingProgram(table, policies));
     // the statement wrote this JSON
-    const counted = JSON.parse(body ?? "{}") as { readonly total: number; readonly each: readonly number[] };
+    const rowCounts = JSON.parse(body ?? "{}") as { readonly total: number; readonly each: readonly number[] };
     return {
-      policies: policies.map((policy, i) => ({ ...policy, passes: counted.each[i] ?? 0 })),
+      policies: policies.map((policy, i) => ({ ...policy, passes: rowCounts.each[i] ?? 0 })),
       forOthers,
-      total: counted.total,
+      total: rowCounts.total,
     };
   } catch (error) {
     if (!(error instanceof RelApiError)) throw error;
-    return { policies, forOthers, note: `not counted: ${error.message}` };
+    return { policies, forOthers, note: `not rowCounts: ${error.message}` };
   }
 };

@@ -35,8 +35,8 @@ const splitPlan = (plan: Plan): readonly CountedPart[] => {
 
 /** Reads a count from the row of the program. */
 const readCount = (rows: readonly ResultRow[] | undefined, at: number, column: string): number | undefined => {
-  const counted = rows?.[at]?.[column];
-  return counted === undefined || counted === null ? undefined : Number(counted);
+  const countText = rows?.[at]?.[column];
+  return countText === undefined || countText === null ? undefined : Number(countText);
 };
 
 const createRowCounter =

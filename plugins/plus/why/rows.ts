@@ -35,7 +35,7 @@ export interface RemainingRows {
     | "limit"
     | "returned";
   readonly condition?: string;
-  readonly left: number;
+  readonly remainingRows: number;
 }
 
 export interface RelationReport {
@@ -172,10 +172,10 @@ const countSteps = async (
   const conditions: Predicate[] = [];
   const addStep = async (kind: RemainingRows["kind"], more: Partial<Read> = {}, condition?: string): Promise<void> => {
     const where: Predicate | undefined = conditions.length === 0 ? undefined : { kind: "and", of: [...conditions] };
-    const left = await countRows({ ...base, ...(where === undefined ? {} : { where }), ...more }, reader);
-    steps.push({ kind, ...(condition === undefined ? {} : { condition }), left });
+    const remainingRows = await countRows({ ...base, ...(where === undefined ? {} : { where }), ...more }, reader);
+    steps.push({ kind, ...(condition === undefined ? {} : { condition }), remainingRows });
   };
-  if (security?.total !== undefined) steps.push({ kind: "table", left: security.total });
+  if (security?.total !== undefined) steps.push({ kind: "table", remainingRows: security.total });
   // a write's own count shows which rows it could not change
   await addStep(chooseFirstKind(context, reportedRead, security));
   if (rights.filter !== undefined) {
@@ -198,12 +198,12 @@ const countSteps = async (
     const { limit, offset, ...unlimited } = read;
     const unquotedValue = (ref: ValueRef): string => formatValue(ref, knownValues).replaceAll('"', "");
     if (offset !== undefined) {
-      const left = await countRows({ ...unlimited, output, offset }, execution.session);
-      steps.push({ kind: "offset", condition: unquotedValue(offset), left });
+      const remainingRows = await countRows({ ...unlimited, output, offset }, execution.session);
+      steps.push({ kind: "offset", condition: unquotedValue(offset), remainingRows });
     }
-    const left = await countRows({ ...read, output }, execution.session);
-    if (limit !== undefined) steps.push({ kind: "limit", condition: unquotedValue(limit), left });
-    steps.push({ kind: "returned", left });
+    const remainingRows = await countRows({ ...read, output }, execution.session);
+    if (limit !== undefined) steps.push({ kind: "limit", condition: unquotedValue(limit), remainingRows });
+    steps.push({ kind: "returned", remainingRows });
   }
   return steps;
 };
@@ -251,7 +251,7 @@ export const reportRelations = async (
         note = formatNote(error);
       }
     }
-    if (command !== "SELECT" && written !== undefined) steps = [...steps, { kind: "written", left: written }];
+    if (command !== "SELECT" && written !== undefined) steps = [...steps, { kind: "written", remainingRows: written }];
     reports.push({
       relation: `${name.schema}.${name.name}`,
       command,
