@@ -34,9 +34,9 @@ const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
 const interpolateText = (text: string, environment: Environment, missing: (name: string) => void): string =>
   text.replace(/\$\$|\$\(([^()$]*)\)/g, (all, name: string | undefined) => {
     if (name === undefined) return "$";
-    const found = environment[name];
-    if (found === undefined) missing(name);
-    return found ?? all;
+    const variableValue = environment[name];
+    if (variableValue === undefined) missing(name);
+    return variableValue ?? all;
   });
 
 /**
@@ -112,11 +112,11 @@ export const addConfigFile = (file: string, environment: Environment): Environme
     listKnownSettings().flatMap((setting) => listFileNames(setting).map((name) => [name, setting] as const)),
   );
   const faults: string[] = [];
-  const added: Record<string, string> = {};
+  const appSettings: Record<string, string> = {};
   const addAppSetting = (name: string, value: unknown): void => {
     const key = `APP_SETTINGS_${name.toUpperCase()}`;
     if (environment[key] === undefined && environment[`PGRST_${key}`] === undefined)
-      added[key] = typeof value === "string" ? value : JSON.stringify(value);
+      appSettings[key] = typeof value === "string" ? value : JSON.stringify(value);
   };
   for (const [name, value] of Object.entries(loadValues(file, environment))) {
     if (value === null || value === undefined) continue;
@@ -129,7 +129,8 @@ export const addConfigFile = (file: string, environment: Environment): Environme
       const old = `PGRST_${name.toUpperCase().replaceAll("-", "_")}`;
       if (setting === undefined && (unsupportedAdvice.has(name) || unsupportedAdvice.has(old))) {
         // a PostgREST or Hasura file is accepted; unsupported settings are reported as for variables
-        added[unsupportedAdvice.has(name) ? name : old] = typeof value === "string" ? value : JSON.stringify(value);
+        appSettings[unsupportedAdvice.has(name) ? name : old] =
+          typeof value === "string" ? value : JSON.stringify(value);
         continue;
       }
       if (setting === undefined) {
@@ -139,9 +140,9 @@ export const addConfigFile = (file: string, environment: Environment): Environme
       const [variable, ...aliases] = setting.environment ?? [];
       if (variable === undefined) faults.push(`the setting "${name}" in ${file} is one for JavaScript only`);
       else if ([variable, ...aliases].every((each) => (environment[each] ?? "") === ""))
-        added[variable] = encodeVariable(value, setting);
+        appSettings[variable] = encodeVariable(value, setting);
     }
   }
   if (faults.length > 0) throw presetError(faults.join("\n"));
-  return { ...environment, ...added };
+  return { ...environment, ...appSettings };
 };

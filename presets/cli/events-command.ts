@@ -40,9 +40,10 @@ export const describeEvents = (
     const { triggers, events } = await loadStatus();
     const names = new Set([...triggers, ...events].map(({ trigger }) => trigger));
     const lines = [...names].map((name) => {
-      const found = triggers.find(({ trigger }) => trigger === name);
+      const installedTrigger = triggers.find(({ trigger }) => trigger === name);
       const counts = events.find(({ trigger }) => trigger === name);
-      const state = found === undefined ? "no trigger" : `${found.state} on ${found.table}`;
+      const state =
+        installedTrigger === undefined ? "no trigger" : `${installedTrigger.state} on ${installedTrigger.table}`;
       const { pending = 0, delivered = 0, dead = 0 } = counts ?? {};
       return `${name}: ${state}; ${pending} pending, ${delivered} delivered, ${dead} dead`;
     });

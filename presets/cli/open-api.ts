@@ -79,9 +79,9 @@ export const withApi = async <Result>(
   };
   const commandLine = definePlugin({
     name: "command-line",
-    apply: (_, given) => {
-      context = given;
-      apply?.(given);
+    apply: (_, pluginContext) => {
+      context = pluginContext;
+      apply?.(pluginContext);
     },
   });
   const api = await openOrClose(options, () =>

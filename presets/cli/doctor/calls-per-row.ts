@@ -62,10 +62,10 @@ const findCalls = (expression: string): readonly FunctionCall[] =>
 const widenCall = (expression: string, { start, end }: FunctionCall): readonly [start: number, end: number] => {
   let [from, to] = [start, end];
   for (;;) {
-    const rest = expression.slice(to);
-    const more = CAST.exec(rest)?.[0] ?? STEP.exec(rest)?.[0];
+    const remainder = expression.slice(to);
+    const more = CAST.exec(remainder)?.[0] ?? STEP.exec(remainder)?.[0];
     if (more !== undefined) to += more.length;
-    else if (expression[from - 1] === "(" && rest.startsWith(")") && !/[\w"]/.test(expression[from - 2] ?? " ")) {
+    else if (expression[from - 1] === "(" && remainder.startsWith(")") && !/[\w"]/.test(expression[from - 2] ?? " ")) {
       from -= 1;
       to += 1;
     } else return [from, to];

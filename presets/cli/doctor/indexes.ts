@@ -60,7 +60,7 @@ export const findMissingIndexes = async (context: PluginContext): Promise<readon
   );
   return rows.map(({ relation, isPartitioned, keys, policies, columns }): Finding => {
     const indexTarget = `${relation} (${columns})`;
-    const named = (policies ?? []).map((name) => `policy ${quoteName(name)}`).join(", ");
+    const policyNames = (policies ?? []).map((name) => `policy ${quoteName(name)}`).join(", ");
     const ofKeys =
       keys === null
         ? []
@@ -70,7 +70,10 @@ export const findMissingIndexes = async (context: PluginContext): Promise<readon
         ? []
         : [
             {
-              what: keys === null ? `${indexTarget} has no index, and ${named} reads it` : `which ${named} reads too`,
+              what:
+                keys === null
+                  ? `${indexTarget} has no index, and ${policyNames} reads it`
+                  : `which ${policyNames} reads too`,
               why: ["each read under the policy"],
             },
           ];
