@@ -73,7 +73,7 @@ const assemble = (
   calls: readonly string[] = [],
 ): string => {
   const [only] = outputs;
-  if (outputs.length === 1 && only !== undefined && "bundle" in only) return bodies[only.bundle] ?? "{}"; // as PostgreSQL wrote it
+  if (outputs.length === 1 && only !== undefined && "bundle" in only) return bodies[only.bundle] ?? "{}"; // the body is the text that PostgreSQL wrote
   return assembleFields(outputs, { bodies, calls });
 };
 

@@ -35,8 +35,6 @@ export const persistedQueryInvalid = (message: string): RelApiError =>
 /** Returns the error for a document outside the allow list. @rule G-ALW-1 */
 export const queryNotAllowed = (): RelApiError => validationFailed("query is not allowed", "$");
 
-// --- documents ------------------------------------------------------------------------------------------------------
-
 /** Returns the error for a text that is not a document. @rule G-DOC-1 */
 export const notAGraphqlQuery = (facts?: HintFacts): RelApiError =>
   validationFailed("not a valid graphql query", "$.query", facts);
@@ -105,8 +103,6 @@ export const variableTypeMismatch = (variable: string, declared: string, expecte
     path,
   );
 
-// --- coercion -------------------------------------------------------------------------------------------------------
-
 /** Returns the error for a value of another type. `expected` includes its article: `a boolean`. @rule G-COE-2 G-COE-3
  *  G-COE-4 G-COE-5 */
 export const unexpectedValue = (expected: string, type: string, actual: string, path: string): RelApiError =>
@@ -141,8 +137,6 @@ export const integerOutOfRange = (numberText: string, path: string): RelApiError
 export const floatOutOfRange = (numberText: string, path: string): RelApiError =>
   parseFailed(`The value ${numberText} lies outside the bounds. Is it overflowing the float bounds?`, path);
 
-// --- functions of plugins -------------------------------------------------------------------------------------------
-
 /** Returns the error that a plugin's function throws on purpose, with the code and message of the plugin. @rule
  *  X-GQL-4 */
 export const functionRefused = (error: RelApiError, at: string): RelApiError => {
@@ -164,8 +158,6 @@ export const functionRefused = (error: RelApiError, at: string): RelApiError => 
 /** Returns the error that hides an exception of a function, which is logged where it occurs. @rule X-GQL-4 */
 export const functionFailed = (path: string): RelApiError =>
   new RelApiError({ code: "function-failed", status: 500, message: "internal error", path });
-
-// --- errors of the database -----------------------------------------------------------------------------------------
 
 /** An error as a client of the GraphQL surface sees it. */
 interface TranslatedError {

@@ -129,8 +129,6 @@ export const buildExampleQuery = (schema: RoleSchema): string | undefined => {
   return undefined;
 };
 
-// --- the live demo --------------------------------------------------------------------------------------------------
-
 const LIVE_ROWS = 5;
 
 /** Returns the column's field of the input object that the argument takes. */

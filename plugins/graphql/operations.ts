@@ -30,7 +30,7 @@ export interface GqlLiveExample {
   readonly key: string;
   /** The field of the column. */
   readonly column: string;
-  /** Whether the caller may change the column in some row. */
+  /** True if the caller may change the column in some row. */
   readonly mayUpdate: boolean;
 }
 
@@ -142,7 +142,7 @@ export type GqlOutput =
    *  `pieces` writes it in time slices. */
   | { readonly as: string; readonly text: string }
   | { readonly as: string; readonly text: string; readonly pieces: () => Parts }
-  /** the body of a step is the value */
+  /** the value is the body of a step */
   | { readonly as: string; readonly step: number }
   /** the body of a step is an object whose members are inserted here (`Bundle`) */
   | { readonly bundle: number }

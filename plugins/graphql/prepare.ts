@@ -102,8 +102,8 @@ interface PreparedOperation {
   };
 }
 
-/** The cache question of the variables, which the planner reads once at its creation. Planning reads values only
- *  through cache questions. */
+/** Creates the cache question of the variables, which the planner reads once at its creation. Planning reads values
+ *  only through cache questions. */
 const createVariablesQuestion = (declared: DeclaredVariables): Question<OperationSource, VariableValues> =>
   defineQuestion(
     "variables",

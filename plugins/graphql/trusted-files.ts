@@ -17,7 +17,7 @@ const readManifest = (location: string, text: string): readonly TrustedFile[] =>
   try {
     manifest = JSON.parse(text);
   } catch (error) {
-    throw presetError(`trusted documents: ${location} cannot be read: ${(error as Error).message}`); // a SyntaxError of JSON.parse
+    throw presetError(`trusted documents: ${location} cannot be read: ${(error as Error).message}`); // JSON.parse throws a SyntaxError
   }
   const { operations } = manifest as { readonly operations?: unknown };
   const pairs = Array.isArray(operations)
@@ -38,7 +38,7 @@ export const readDocuments = (folder: string): readonly TrustedFile[] => {
   try {
     names = readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
   } catch (error) {
-    throw presetError(`trusted documents: the folder ${folder} cannot be read: ${(error as Error).message}`); // Node throws an Error
+    throw presetError(`trusted documents: the folder ${folder} cannot be read: ${(error as Error).message}`); // Node throws an Error for files
   }
   return names.flatMap((name) => {
     if (!/\.(?:graphql|gql|json)$/.test(name)) return [];

@@ -11,8 +11,6 @@ export {
   writeJson,
 } from "../../../core/index.ts";
 
-// --- decimals -------------------------------------------------------------------------------------------------------
-
 /** The number 0.`digits` × 10^`exponent`. Zero has no digits. */
 interface Decimal {
   readonly isNegative: boolean;

@@ -127,7 +127,7 @@ const findCommonMember = (
     case "isRepeatable":
       return "false";
     default:
-      return NULL; // deprecationReason
+      return NULL; // no member is deprecated, so `deprecationReason` is null
   }
 };
 
@@ -265,7 +265,7 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
         return (of) => (isNonNullType(of) || isListType(of) ? write(of.ofType) : NULL);
       }
       default:
-        return NULL; // specifiedByURL, which no type has
+        return NULL; // no type has a `specifiedByURL`
     }
   };
 

@@ -107,8 +107,6 @@ export const isNull = (input: Input): boolean =>
 export const describeInput = (input: Input): string =>
   input.kind === "held" ? input.part.description : describeLiteral(input.node);
 
-// --- objects --------------------------------------------------------------------------------------------------------
-
 export interface FieldInput {
   readonly field: GraphQLInputField;
   readonly input: Input;
@@ -184,8 +182,6 @@ export const readObject = (
   return absent.size === 0 ? written : written.filter((name) => !absent.has(name));
 };
 
-// --- lists ----------------------------------------------------------------------------------------------------------
-
 interface ItemInput {
   readonly input: Input;
   readonly path: string;
@@ -222,8 +218,6 @@ export const getItemPosition = (position: InputPosition): InputPosition => {
   const type = getNullableType(position.type);
   return { type: isListType(type) ? (type.ofType as GraphQLInputType) : type, hasDefault: false };
 };
-
-// --- scalars that are not column values -----------------------------------------------------------------------------
 
 /** Reads a Boolean. @rule G-COE-2 */
 export const readBoolean = (context: InputContext, rawInput: Input, position: InputPosition, path: string): boolean => {
@@ -296,8 +290,6 @@ export const readEnum = (
     );
   return value;
 };
-
-// --- values ---------------------------------------------------------------------------------------------------------
 
 /** Checks that variables in lists of a literal fit their positions. */
 const checkItems = (context: InputContext, node: ValueNode, position: InputPosition, path: string): void => {

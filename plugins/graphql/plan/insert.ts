@@ -75,7 +75,7 @@ const readWithoutEffect = (
   );
 };
 
-/** The lists that a request has read. Planning and binding both need them, but each list is read only once. */
+/** Returns the lists that a request has read. Planning and binding both need the lists, but each is read only once. */
 const getReadLists = memoize((_variables: VariableValues) => new Map<PlainRowReader, PlainRows>());
 
 const readList = (reader: PlainRowReader, list: Json, variables: VariableValues): PlainRows | undefined => {
@@ -112,8 +112,8 @@ const checkValueCount = (planner: Planner, variables: VariableValues): void => {
   if (total > insertValues + heldValues) throw tooManyValues(planner);
 };
 
-/** Each request reads its list in a variable again, because the number of rows varies. The values of cells do not
- *  change the plan. `reader` is undefined for a single row. */
+/** Creates the source of the payload. Each request reads its list in a variable again, because the number of rows
+ *  varies. The values of cells do not change the plan. `reader` is undefined for a single row. */
 const createPayloadSource = (
   planner: Planner,
   argument: GivenArgument,

@@ -155,7 +155,7 @@ const planField = (reads: PendingReads, selected: SelectedField): BundleField =>
   return field;
 };
 
-/** A call splits the statement, as an introspection field does. */
+/** Adds a call, which splits the statement, as an introspection field does. */
 const addCall = (reads: PendingReads, selected: SelectedField, part: CallPart): void => {
   closeBundle(reads);
   reads.outputs.push(planCall(reads.planner, selected, part, reads.parts));

@@ -6,7 +6,7 @@ import { type GqlPart, withPart } from "../parts.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
 import type { GqlTable } from "../catalog-types.ts";
 
-/** A tap of this surface. Plugins' own fields come from other taps. */
+/** A tap of this surface. Taps without this member belong to other plugins. */
 interface SurfaceTap {
   readonly isOfSurface: true;
 }

@@ -12,8 +12,8 @@ import { relationshipSettings } from "../settings.ts";
 export const buildRelationshipPart = ({ relationship, target, isAfter }: GqlRelationshipField) =>
   ({ kind: "relationship", relationship, target, ...(isAfter === undefined ? {} : { isAfter }) }) as const;
 
-/** Returns true if the related row always exists: the relationship uses a foreign key of the table itself whose columns
- *  are all NOT NULL. With `nullableRelationships`, the role must also be able to see all rows of the target. */
+/** Returns true if the related row always exists: the table itself has the foreign key, whose columns are all NOT NULL.
+ *  With `nullableRelationships`, the role must also be able to see all rows of the target. */
 const isCertain = (
   build: GqlBuild,
   table: GqlTable,

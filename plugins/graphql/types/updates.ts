@@ -53,7 +53,7 @@ const asArguments = (fields: readonly (readonly [string, GqlField])[]) =>
       name,
       { type: config.type as GraphQLInputObjectType, description: config.description, extensions: withPart(toPlan) },
     ]),
-  ); // operatorFields makes only input objects
+  ); // `buildOperatorFields` returns only input objects
 
 const buildRootFields = ({ build }: GqlFieldContext): GqlFields =>
   collectFields(
