@@ -40,11 +40,12 @@ type CsvField = string | null;
 
 type ReadValue = (text: string, isQuoted: boolean) => CsvField;
 
-/** Without quotes, an empty field and `NULL` mean no value. @rule R-BODY-6 */
+/** Reads a field. Without quotes, an empty field and `NULL` mean no value. @rule R-BODY-6 */
 const readPlainValue: ReadValue = (text, isQuoted) => (!isQuoted && (text === "" || text === "NULL") ? null : text);
 const readCompatValue: ReadValue = (text) => (text === "NULL" ? null : text);
 
-/** Collects the lines of a body as JSON, whose values are strings or null. It may be many times as large as the CSV. */
+/** Collects the lines of a body as JSON, whose values are strings or null. The JSON may be many times as large as the
+ *  CSV. */
 const createLines = (limits: BodyLimits) => {
   const rows = createJsonArray();
   let names: readonly string[] | undefined;
@@ -52,12 +53,13 @@ const createLines = (limits: BodyLimits) => {
   let keys: readonly string[] | undefined;
   let isUneven = false;
   return {
-    /** `isEnded` is false for a line that ends with the body. @throws RelApiError `bad-body`, `body-too-large` */
+    /** Adds a line. `isEnded` is false for a line that ends with the body. @throws RelApiError `bad-body`,
+     *  `body-too-large` */
     add: (fields: readonly CsvField[], isEnded: boolean): void => {
       if (names === undefined) {
         if (fields.length > limits.maxColumns) throw tooManyColumns(limits);
         if (!isEnded) throw buildIncompleteError();
-        names = fields as readonly string[]; // names are never null
+        names = fields as readonly string[]; // the reader of the first line never returns null
         return;
       }
       if (limits.compatMode && fields.length === 1 && fields[0] === "") return;
@@ -94,7 +96,7 @@ const findUnquotedEnd = (text: string, at: number): number => {
   return UNQUOTED.lastIndex;
 };
 
-/** The position of the first quote that is not doubled, or the end of the text. */
+/** Returns the position of the first quote that is not doubled, or the end of the text. */
 const findSingleQuote = (text: string, from: number): number => {
   let at = text.indexOf('"', from);
   while (at !== -1 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
@@ -109,7 +111,7 @@ const CHUNK_BYTES = 64 * 1024;
 const createCsvReader = (limits: BodyLimits): BodyReader => {
   const lines = createLines(limits);
   const readValue = limits.compatMode ? readCompatValue : readPlainValue;
-  const decoder = new TextDecoder("utf-8", { fatal: true }); // it removes a byte order mark
+  const decoder = new TextDecoder("utf-8", { fatal: true }); // the decoder removes a byte order mark
   let isUtf8 = true;
   let error: unknown;
   /** The beginning of the text from the first unexpected character on. */

@@ -3,9 +3,9 @@ import { levenshtein } from "../../core/index.ts";
 
 /** A set of names, indexed once for many searches. */
 export interface FuzzySet {
-  /** The most similar name, if its similarity reaches `threshold` (0 to 1). */
+  /** Returns the most similar name, if its similarity reaches `threshold` (0 to 1). */
   suggest(name: string, threshold: number): string | undefined;
-  /** Whether the set has the name, ignoring case. */
+  /** Returns whether the set has the name, ignoring case. */
   has(name: string): boolean;
 }
 
@@ -14,7 +14,7 @@ export const THRESHOLD = { relationship: 0.33, argument: 0.33, relation: 0.75, r
 
 const NGRAM_LENGTHS = [3, 2] as const;
 
-/** Letters, digits, blanks and commas of a lower-case name, with one `-` at each end. */
+/** Returns the letters, digits, blanks and commas of a lower-case name, with one `-` at each end. */
 const normalizeName = (lower: string): string => `-${lower.replace(/[^\p{L}\p{N} ,]/gu, "")}-`;
 
 const countNgrams = (lower: string, length: number): ReadonlyMap<string, number> => {
@@ -65,7 +65,7 @@ export const createFuzzySet = (names: Iterable<string>): FuzzySet => {
     }
   }
   const suggest = (name: string, threshold: number): string | undefined => {
-    // longer than any identifier, so no name is similar, and the comparison would be slow
+    // the name is longer than any identifier, so no name is similar, and the comparison would be slow
     if (name.length > 500) return undefined;
     const lower = name.toLowerCase();
     for (const length of NGRAM_LENGTHS) {

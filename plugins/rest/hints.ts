@@ -133,13 +133,13 @@ const capitalise = (text: string): string => text.slice(0, 1).toUpperCase() + te
 const findVisibleColumns = (visibility: Visibility, relation: Relation | undefined): readonly string[] =>
   relation?.columns.filter((column) => visibility.mayNameColumn(relation, column)).map(({ name }) => name) ?? [];
 
-/** The relation of the request's path, if the path names one. */
+/** Returns the relation of the request's path, if the path names one. */
 const findRequestedRelation = (context: PluginContext, exchange: Exchange): Relation | undefined => {
   try {
     const { target } = requireRest(context).matchRoute(exchange);
     return target?.kind === "relation" ? target.relation : undefined;
   } catch {
-    return undefined; // the request itself is wrong, which another error explains
+    return undefined; // another error explains why the path of the request is wrong
   }
 };
 

@@ -22,11 +22,11 @@ import { buildSource, buildRequest } from "./syntax/parse-request.ts";
  */
 const CLIENT_SETTINGS: ReadonlySet<string> = new Set(["request.headers", "request.cookies"]);
 
-/** The same request with JSON as accepted type. */
+/** Returns the same request with JSON as accepted type. */
 const buildJsonExchange = (exchange: Exchange): Exchange =>
   Object.create(exchange, {
     header: { value: (name: string) => (name.toLowerCase() === "accept" ? "application/json" : exchange.header(name)) },
-  }) as Exchange; // the prototype has all other members
+  }) as Exchange; // the prototype has all other members of the exchange
 
 const createRestLive = (context: PluginContext, rest: RestSurface): RestLive => ({
   plan: (exchange, target) => {

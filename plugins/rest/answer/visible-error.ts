@@ -53,7 +53,7 @@ const removeInvisibleCandidates = (error: RelApiError, model: Model, visibility:
     readonly source: string;
     readonly target: string;
     readonly candidates: readonly RelationshipCandidate[];
-  }; // the function that made the error set this type
+  }; // the function that creates the error sets facts of this type
   const isKnown = ([schema, name, column]: RelationshipCandidate["columns"][number]): boolean => {
     const relation = findRelation(model, { schema, name });
     const requestedColumn = relation && findColumn(relation, column);

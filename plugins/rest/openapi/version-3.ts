@@ -101,7 +101,7 @@ const SHARED_PARAMETERS: JsonObject = {
   },
 };
 
-/** The parameter `Prefer`, with the examples of plugins first. @rule R-OAS-10 */
+/** Returns the parameter `Prefer`, with the examples of plugins first. @rule R-OAS-10 */
 const buildPreferParameter = (examples: readonly string[]): JsonObject => {
   const { prefer } = SHARED_PARAMETERS as { readonly prefer: { readonly description: string } };
   const exampleTexts = examples.map((example) => `\`${example}\``);

@@ -34,7 +34,7 @@ export interface PlannedCall extends PlannedRequest {
   readonly routine: Routine;
   /** Values by index. The body, if used, is at index 0, and the values of the range come last. */
   readonly values: readonly BoundValue[];
-  /** Whether the result is limited by the window. */
+  /** True if the result is limited by the window. */
   readonly hasWindow: boolean;
   /** The arguments of a plain body, whose values come first. */
   readonly plainArgumentNames: readonly string[];
@@ -100,7 +100,7 @@ const separatePluginParameters = (planInput: PlanInput, callable: readonly Routi
     argumentPairs: query.argumentPairs.filter((pair) => !isOfPlugin(pair)),
     pluginParameters: pluginPairs.map(([name, text]) => ({ hook: buildNestedHookName(name), name, text })),
   };
-  // other members are computed when they are read
+  // getters of the prototype compute the other members
   return Object.create(planInput, { query: { value: own } }) as PlanInput;
 };
 

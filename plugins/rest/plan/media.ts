@@ -26,7 +26,7 @@ const buildContentType = (type: MediaType): string =>
 
 /** The facts that the choice of a media type depends on. */
 interface MediaRequest extends Pick<MediaNegotiation, "relation" | "routine" | "isWholeRow"> {
-  /** Whether the response is the schema description. */
+  /** True if the response is the schema description. */
   readonly isRoot?: boolean;
 }
 

@@ -5,7 +5,7 @@ import type { CallShape } from "../request.ts";
 
 interface ChosenRoutine {
   readonly routine: Routine;
-  /** Whether the body is the single unnamed argument (R-RPC-6). */
+  /** True if the body is the single unnamed argument (R-RPC-6). */
   readonly takesBody: boolean;
 }
 

@@ -82,7 +82,7 @@ export const isEmptyEmbed = (embed: SelectEmbed): boolean =>
 
 /** Selects the parts of the query that take effect. */
 interface EffectiveParts {
-  /** Whether root filters and root trees take effect. */
+  /** True if root filters and root trees take effect. */
   readonly hasRootFilters: boolean;
   readonly hasRanges: boolean;
 }

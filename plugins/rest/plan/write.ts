@@ -31,9 +31,9 @@ export interface PlannedWrite extends PlannedRequest {
   readonly plan: Insert | Update | Delete;
   /** Values by index. The payload, if there is one, is at index 0. */
   readonly values: readonly BoundValue[];
-  /** Whether the response contains the rows. */
+  /** True if the response contains the rows. */
   readonly hasBody: boolean;
-  /** Whether inserted rows are counted. For POST and PUT, the count shows how conflicts were resolved. */
+  /** True if inserted rows are counted. For POST and PUT, the count shows how conflicts were resolved. */
   readonly countsInserted: boolean;
   /** The maximum of affected rows. */
   readonly maxAffected: number | undefined;

@@ -122,7 +122,7 @@ const parseRows = (text: string, limits: Limits): Rows => {
     if (keys.length > limits.maxColumns) throw tooManyColumns(limits);
     firstKeys ??= new Set(keys);
     isUniform &&= isRow(value) && keys.length === firstKeys.size && keys.every((key) => firstKeys?.has(key));
-    if (isShort) parsedRows.push(value as Row); // if all values are rows
+    if (isShort) parsedRows.push(value as Row); // the list counts only if all values are rows
   }
   if (!isUniform) throw keysError();
   if (firstKeys === undefined) return NO_ROWS;
@@ -156,7 +156,8 @@ const encodeText = (value: Json): string | null | undefined => {
   return typeof value === "boolean" ? String(value) : numberText(value);
 };
 
-/** Returns undefined if a value is an array or an object, or if a key cannot be assigned. */
+/** Encodes the values of a row as texts. Returns undefined if a value is an array or an object, or if a key cannot be
+ *  assigned. */
 const encodeTextRow = (row: Row): TextRow | undefined => {
   const texts: Record<string, string | null> = {};
   for (const key of Object.keys(row)) {
@@ -170,7 +171,7 @@ const encodeTextRow = (row: Row): TextRow | undefined => {
 /** Returns the values of an object as the texts that PostgreSQL reads, or undefined if not all values are plain. An
  *  escape `\\u` may encode a character that PostgreSQL refuses. @rule X-PLN-8 */
 export const parsePlainValues = (json: string): ReadonlyMap<string, string | null> | undefined => {
-  const texts = json.includes("\\u") ? undefined : encodeTextRow(parseJson(json) as Row); // its keys have been read
+  const texts = json.includes("\\u") ? undefined : encodeTextRow(parseJson(json) as Row); // `parseRows` has read the keys of the text
   return texts && new Map(Object.entries(texts));
 };
 
