@@ -12,8 +12,8 @@ export interface ChangeHandlers extends Omit<ChangeFeedHandlers, "committed" | "
   /** Reports a committed transaction, possibly before other sessions see it. `xid` is the low 32 bits of its id.
    *  @see ChangeFeedHandlers */
   committed(xid: number, changes: TableChanges, lagMs?: number): void;
-  /** The columns whose values are needed from changed rows of the relation. Without columns, only the name of the
-   *  relation is reported. */
+  /** Returns the columns whose values are needed from changed rows of the relation. Without columns, only the name of
+   *  the relation is reported. */
   columns(relation: string): readonly string[];
 }
 

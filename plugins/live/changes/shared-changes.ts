@@ -72,8 +72,6 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     if (bus?.isUp === true) bus.publish(TOPIC, encodeColumns(columns, bus.maxBytes));
   };
 
-  // --- leading ------------------------------------------------------------------------------------------------------
-
   const isFollowed = (): boolean => bus !== undefined && (followers.count > 0 || unknownTicks > 0);
 
   const gatherer = createGatherer((changes) => {
@@ -129,8 +127,6 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     publish(["end"]);
   };
 
-  // --- seeking ------------------------------------------------------------------------------------------------------
-
   const seek = (waitMs: number): void => {
     role = "seeking";
     leader = undefined;
@@ -172,8 +168,6 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
       retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
     }
   };
-
-  // --- following ----------------------------------------------------------------------------------------------------
 
   const follow = (sender: string, ofEpoch: number): void => {
     // This process has lost its lock without noticing it yet.
@@ -223,8 +217,6 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     if (role === "following") parts.onMissed();
     if (role === "following" || role === "seeking") publishColumns();
   };
-
-  // --- every role ---------------------------------------------------------------------------------------------------
 
   /** Counts ticks instead of time, because a process that was suspended must not consider others silent. */
   const tick = (): void => {

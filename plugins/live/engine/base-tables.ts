@@ -11,7 +11,7 @@ interface BaseTables {
 export interface QueryTables {
   /** The tables whose changes can affect reads of these relations. */
   readonly tables: ReadonlySet<string>;
-  /** Whether reads also depend on something that no change source reports. */
+  /** True if reads also depend on something that no change source reports. */
   readonly isOpenEnded: boolean;
   /** The tables that are read only under their own names: not through a view, a parent table or a policy. */
   readonly directTables: ReadonlyMap<string, TableFacts>;

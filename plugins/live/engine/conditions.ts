@@ -94,8 +94,6 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
     else if (conditions !== undefined) conditionsByTable.set(name, [...conditions, ...alternatives]);
   };
 
-  // --- conditions from predicates -----------------------------------------------------------------------------------
-
   const buildTerm = (ref: ValueRef, kind: ComparableKind, isList: boolean): Term | undefined => {
     if ("step" in ref || ("session" in ref && ref.session === true) || ref.apply !== undefined) return undefined;
     if (ref.type !== undefined) {
@@ -180,8 +178,6 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
     );
     return joinAllByAnd([deriveFromPredicate(where, relation), ...inner]);
   };
-
-  // --- conditions of all reads --------------------------------------------------------------------------------------
 
   const recordAndReturn = (alternatives: Alternatives, relation: Relation): Alternatives => {
     record(relation, alternatives);

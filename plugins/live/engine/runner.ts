@@ -36,7 +36,7 @@ export interface CohortFacts {
   readonly key: string;
   /** The session of one caller. In a cohort that is not shared, all callers have equal sessions. */
   readonly session: Session;
-  /** Whether the callers may differ in claims and session variables. @rule G-SUB-10 */
+  /** True if the callers may differ in claims and session variables. @rule G-SUB-10 */
   readonly isShared: boolean;
   readonly access: Omit<Execution, "programs" | "end" | "access" | "session">;
   readonly relations: ReadonlySet<string>;

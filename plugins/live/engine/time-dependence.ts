@@ -36,7 +36,7 @@ const TIMELESS_CAST =
 const OPERATOR = /(?:[=<>~!@#%^&|*/+?-]|like|any\s*\() ?$/;
 
 interface ClockUse {
-  /** Whether the SQL reads the clock, whatever the values are. */
+  /** True if the SQL reads the clock, whatever the values are. */
   readonly isRead: boolean;
   /** The slots whose values may be read as a time. */
   readonly slots: readonly Slot[];

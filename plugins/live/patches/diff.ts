@@ -170,8 +170,6 @@ const findMovedItems = (order: readonly number[]): readonly number[] => {
   return order.filter((value) => !staying.has(value));
 };
 
-// --- matching the rows of two lists ---------------------------------------------------------------------------------
-
 /** The keys of rows, unique within a list. */
 type Keys = readonly string[];
 

@@ -22,8 +22,6 @@ import {
 import { restLiveService, type RestHandler, type RestTarget } from "../../rest/api.ts";
 import { dbTxEnd } from "../../shared/settings.ts";
 
-// --- events ---------------------------------------------------------------------------------------------------------
-
 interface StreamEvent {
   readonly id?: string;
   readonly event?: string;
@@ -81,8 +79,6 @@ const graphqlFormat: StreamFormat<GraphqlMessage> = {
     eventStream.encode({ ...(hash === undefined ? {} : { id: encodeEventId(hash) }), event: "next", data: payload }),
   end: eventStream.encode({ event: "complete", data: "" }),
 };
-
-// --- REST -----------------------------------------------------------------------------------------------------------
 
 /** Matches the parameter that requests patches. It cannot be a filter, because filters have an operator and a dot. */
 const PATCH = /(^|&)live=patch(?:&|$)/;
@@ -161,8 +157,6 @@ const wrapHandler =
       };
     });
   };
-
-// --- parts ----------------------------------------------------------------------------------------------------------
 
 /** Matches an `Accept` header that prefers parts. It excludes incremental delivery (`@defer`), which is not
  *  supported. */

@@ -60,7 +60,7 @@ export class SocketConnection implements ClientConnection, SendQueueOwner {
   readonly #socket: Duplex;
   readonly #conversation: Conversation;
   #goneListeners: Set<() => void> | undefined;
-  /** The messages that were not taken yet. */
+  /** The messages that the protocol has not received yet. */
   #waiting: string[] | undefined;
   #isBusy = false;
 

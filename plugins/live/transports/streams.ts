@@ -102,8 +102,6 @@ const createAnswerStream = (context: PluginContext) => {
   });
 };
 
-// --- GraphQL --------------------------------------------------------------------------------------------------------
-
 const PATHS = ["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"];
 
 /** A GraphQL response. `hash` is set if the response is a result of a live query. */
