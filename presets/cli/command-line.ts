@@ -25,7 +25,7 @@ interface InitOptions {
 interface CommandContext {
   readonly program: Command;
   readonly terminal: Terminal;
-  /** The environment with the file of `--config` and the values of the command's own options. */
+  /** Returns the environment with the file of `--config` and the values of the command's own options. */
   loadEnvironment(command: Command, more?: Environment): Promise<Environment>;
   loadSettings(command: Command): Promise<EnvironmentSettings>;
   /** Sets an exit code other than 0. */
@@ -139,7 +139,7 @@ const addCheckCommands = ({ program, terminal, loadEnvironment, loadSettings, se
     .option("--role <role>", "as this role (default: the administrator)")
     .option("--claims <json>", "as a caller with a token of these claims: a JSON object, @file, or -")
     .option("--analyze", "run each statement once more, and print measured times and rows")
-    .option("--no-counts", "do not count the rows that each condition takes away")
+    .option("--no-counts", "do not count the rows that each condition removes")
     .option("--json", "print a JSON document")
     .action(async (request: string, { json, ...words }: ExplainOptions & JsonOption, command: Command) => {
       const { explainRequest: explain } = await import("./explain/explain-command.ts");

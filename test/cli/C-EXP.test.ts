@@ -135,8 +135,8 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
       '  policy "no_secrets" (restrictive, for all, lets 24 of 30 rows through): using (NOT secret)',
       "  policies for other roles: some_see",
       "        30  in the table",
-      "        16  after the row policies for select  (takes away 14)",
-      '         8  after the filter owner eq "bo"  (takes away 8)',
+      "        16  after the row policies for select  (removes 14)",
+      '         8  after the filter owner eq "bo"  (removes 8)',
       "         8  returned",
     ]);
   });

@@ -4,13 +4,14 @@
 import { catalogText, definePlugin, sql, type OrderingSpec, type Predicate } from "../../../core/index.ts";
 import { describeAdditionsHook, readParametersHook, type ReadParameter } from "../../rest/api.ts";
 
-// sold.sum().gt.10     "odd name".max().not.is.null     count().gte.2
+// matches terms such as `sold.sum().gt.10`, `"odd name".max().not.is.null` and `count().gte.2`
 const TERM = /^(?:("(?:[^"\\]|\\.)*"|[^.()",]+)\.)?([A-Za-z_]\w*)\(\)\.(.+)$/s;
 
-// and(…)     or(…)     not.or(…)
+// matches the beginning of groups such as `and(…)`, `or(…)` and `not.or(…)`
 const GROUP = /^(not\.)?(and|or)?\(/;
 
-/** The index at which a list item ends: a comma outside of quotes and parentheses, or the closing parenthesis. */
+/** Returns the index at which a list item ends: a comma outside of quotes and parentheses, or the closing
+ *  parenthesis. */
 const findItemEnd = (text: string, start: number): number => {
   let depth = 0;
   let isQuoted = false;
@@ -78,7 +79,7 @@ const parseHaving = (parameter: ReadParameter): Predicate => {
   return predicate;
 };
 
-/** The ordering that lets `order` name an aggregate of grouped rows. */
+/** Returns the ordering that lets `order` name an aggregate of grouped rows. */
 const buildOrdering = (name: string): OrderingSpec => ({
   name,
   types: ["any"],

@@ -22,9 +22,10 @@ interface AdminPath {
   readonly path: string;
   /** The kind of operation that the log shows. */
   readonly kind: string;
-  /** The method that the path accepts. POST if absent. */
+  /** The method that the path accepts, by default POST. */
   readonly method?: "GET";
-  /** Whether the path is served, evaluated with each load of the schema. Always served if absent. */
+  /** Returns whether the path is served. Each load of the schema calls this function. By default, the path is always
+   *  served. */
   isEnabled?(): boolean;
   /** Answers a request. `body` is null for a GET. @throws RelApiError */
   answer(body: Json, request: AdminRequest): Promise<Json> | Json;
@@ -50,16 +51,16 @@ export const createAdminSurface = (context: PluginContext, adminPath: AdminPath)
   const { path, kind, method = "POST" } = adminPath;
   const isServed = (): boolean =>
     context.use(graphqlService) !== undefined && (adminPath.isEnabled === undefined || adminPath.isEnabled());
-  const getEngine = (): GqlEngine => requireService(context, graphqlService); // nothing is served without it
+  const getEngine = (): GqlEngine => requireService(context, graphqlService); // the surface serves nothing without the engine
 
-  /** Encodes an error with the messages of the GraphQL surface and in the shape of this one. */
+  /** Encodes an error with the messages of the GraphQL surface, in the format of this surface. */
   const encode = (error: unknown, exchange: OpenExchange): Answer => {
     if (error instanceof MetadataApiError) {
       exchange.errorCode = error.code;
       return buildJsonAnswer(error.status, encodeMetadataError(error), [NO_STORE, ...error.headers]);
     }
     const encoded = getEngine().encodeErrors(error, exchange.session);
-    const [first] = (JSON.parse(encoded.body) as { errors: readonly GqlErrorBody[] }).errors; // `encode` wrote it
+    const [first] = (JSON.parse(encoded.body) as { errors: readonly GqlErrorBody[] }).errors; // `encode` wrote this JSON
     const { path: errorPath, code, internal } = first?.extensions ?? { path: "$", code: "unexpected" };
     exchange.errorCode = code;
     const headers = error instanceof RelApiError ? error.headers : [];

@@ -4,7 +4,7 @@ import { RelApiError, writeJson, type Json } from "../../../core/index.ts";
 /** An error of the metadata API. */
 export class MetadataApiError extends RelApiError {}
 
-/** Makes an error. `internal` contains details for administrators beside the message. */
+/** Creates an error. `internal` contains details for administrators beside the message. */
 export const metadataError = (
   code: string,
   message: string,
@@ -38,7 +38,7 @@ export const versionConflict = (sentVersion: number, current: number): RelApiErr
     409,
   );
 
-/** The body of an error in the format of the GraphQL surface. */
+/** Returns the body of an error in the format of the GraphQL surface. */
 export const encodeMetadataError = ({ code, message, path = "$", facts }: RelApiError): string => {
   const { internal } = facts;
   return writeJson({ path, error: message, code, ...(internal === undefined ? {} : { internal }) });

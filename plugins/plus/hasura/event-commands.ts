@@ -84,8 +84,6 @@ export const eventTriggerCommands: Commands = [
   ["pg_delete_event_trigger", deleteTrigger],
 ];
 
-// --- events ---------------------------------------------------------------------------------------------------------
-
 type Handler = (request: Arguments) => Promise<Json>;
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

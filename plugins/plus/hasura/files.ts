@@ -51,7 +51,7 @@ const createFileNamer = (): ((name: string) => string) => {
   };
 };
 
-/** The value that each file contains. @throws RelApiError */
+/** Returns the value that each file contains. @throws RelApiError */
 const splitDocument = (document: Entry): ReadonlyMap<string, Json> => {
   const unknown = Object.keys(document).find((key) => !KEYS.has(key));
   if (unknown !== undefined) throw metadataReadOnly(`a metadata folder has no file for "${unknown}"`);
@@ -108,7 +108,7 @@ const readYaml = (yaml: Yaml, text: string): Json | undefined => {
   return document.errors.length > 0 ? undefined : (document.toJS({ maxAliasCount: 100 }) as Json);
 };
 
-/** The files that the folder must contain. `current` contains the existing files. @throws RelApiError */
+/** Returns the files that the folder must contain. `current` contains the existing files. @throws RelApiError */
 export const buildFolderFiles = async (document: Entry, current: Files): Promise<Files> => {
   const yaml = await import("yaml");
   refuseIncludes(document);
@@ -125,7 +125,7 @@ export const buildFolderFiles = async (document: Entry, current: Files): Promise
 const isSameValue = (read: Json | undefined, value: Json): boolean =>
   read !== undefined && JSON.stringify(read) === writeJson(value);
 
-/** The content of a single metadata file, in its current format. @throws RelApiError */
+/** Returns the content of a single metadata file, in its current format. @throws RelApiError */
 export const buildFileText = async (document: Entry, current: string): Promise<string> => {
   refuseIncludes(document);
   const isJson = current.trimStart().startsWith("{");

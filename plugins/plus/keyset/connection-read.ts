@@ -35,7 +35,7 @@ const aggregateDefaults = {
   builtIn: ["array_agg", "count", "max", "<", ">", ">="],
 } as const;
 
-/** Aggregates over all rows that are read, of which the first `size` rows are on the page. */
+/** Aggregates over all rows that the read returns. The first `size` of these rows are on the page. */
 export const aggregates: readonly AggregateSpec[] = [
   {
     ...aggregateDefaults,
@@ -115,7 +115,7 @@ const buildEdgeOutput = (field: GqlOwnSelected, { cursor }: ConnectionParts): Ou
   return { kind: "object", as: field.as, of: field.rows() };
 };
 
-/** The row of the cursor itself lies in the direction that the page was reached from. */
+/** Builds the page information. The row of the cursor lies on the side from which the client has reached the page. */
 const buildPageInfoOutput = (field: GqlOwnSelected, { cursor, size, window }: ConnectionParts): Output => {
   const { as, name } = field;
   const { isBackward } = window;

@@ -52,7 +52,7 @@ const decodePart = (text: string): string => {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
-    return text; // reading the query has refused this case
+    return text; // a text with malformed escapes remains unchanged
   }
 };
 
@@ -65,10 +65,8 @@ const parsePairs = (query: string): readonly Pair[] =>
 const encodePairs = (pairs: readonly Pair[]): string =>
   pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
 
-/**
- * Whether the parameter is a cursor. A filter on a column named `cursor` has an operator, which ends in a point or
- * parenthesis.
- */
+/** Returns whether the parameter is a cursor. A filter on a column named `cursor` has an operator, which ends in a
+ *  point or parenthesis. */
 const isCursor = ([name, value]: Pair): boolean => name === "cursor" && !/[.(]/.test(value);
 
 /** A request for a page. */
@@ -133,7 +131,7 @@ const rewriteRequest = (exchange: Exchange, page: PageRequest, relation: Relatio
   });
 };
 
-/** The same request without rows, which counts all rows of all pages. */
+/** Returns the same request without rows, which counts all rows of all pages. */
 const buildCountRequest = (exchange: Exchange, page: PageRequest): Exchange => {
   const pairs = page.pairs.filter((pair) => !isCursor(pair) && pair[0] !== "limit" && pair[0] !== "order");
   const query = encodePairs([...pairs, ["limit", "0"]]);
@@ -165,7 +163,7 @@ const deriveExchange = (
         return method === "HEAD" && PAGE_ONLY_HEADERS.test(lower) ? undefined : exchange.header(name);
       },
     },
-    // logs name the plan of the page, and not that of the count
+    // logs name the plan of the page, not the plan of the count
     plans:
       method === "HEAD"
         ? { value: undefined, writable: true }
@@ -175,11 +173,11 @@ const deriveExchange = (
               exchange.plans = plans;
             },
           },
-  }) as Exchange; // the prototype has all other members
+  }) as Exchange; // the prototype has all other members of the exchange
 
 const isCount = (preference: string): boolean => /^\s*count\s*=/i.test(preference);
 
-/** The `Prefer` header of the request, with or without a count. */
+/** Returns the `Prefer` header of the request, with or without a count. */
 const buildPreferHeader = ({ request }: Exchange, counts: boolean): string =>
   String(request.headers["prefer"] ?? "")
     .split(",")
@@ -212,20 +210,20 @@ const parsePageRows = (body: string): PageRows => {
   };
 };
 
-/** The value as filters accept it, with all digits of numbers. */
+/** Returns the value as filters accept it, with all digits of numbers. */
 const encodeFilterValue = (value: Json | undefined): string | null =>
   value === undefined || value === null ? null : typeof value === "string" ? value : writeJson(value);
 
-/** The values of a row for the terms of the order. */
+/** Returns the values of a row for the terms of the order. */
 const readPosition = ({ rows, members, keys }: PageRows, at: number): KeysetPosition => {
-  const memberValues = new Map(Object.entries(parseJson(rows[at] ?? "{}") as Readonly<Record<string, Json>>)); // it is a row
+  const memberValues = new Map(Object.entries(parseJson(rows[at] ?? "{}") as Readonly<Record<string, Json>>)); // the text is a row
   const hidden = [...(keys[at === 0 ? 0 : at === rows.length - 1 ? 2 : 1] ?? [])];
   return members.map((name) => (name === null ? (hidden.shift() ?? null) : encodeFilterValue(memberValues.get(name))));
 };
 
 const WINDOW_HEADERS = /^(?:content-range|range-unit|content-location|content-type)$/i;
 
-/** Whether the cursor means the last page. */
+/** Returns whether the cursor means the last page. */
 const isLastPageCursor = ({ isBackward, values }: Cursor): boolean => isBackward && values.length === 0;
 
 const findHeader = ({ headers }: Answer, name: string): string | undefined =>

@@ -35,10 +35,8 @@ export const buildRootConnections = (fields: GqlFields, { build }: GqlFieldConte
   return Object.fromEntries(connectionFields);
 };
 
-/**
- * The connection for a relationship field. Undefined if the field is not a list of rows of a table with a key.
- * @rule P-RLY-2 P-CUR-7
- */
+/** Returns the connection for a relationship field. Returns undefined if the field is not a list of rows of a table
+ *  with a key. @rule P-RLY-2 P-CUR-7 */
 export const buildRowConnection = (
   name: string,
   field: GqlField,

@@ -51,10 +51,11 @@ const checkTerm = (model: Model, relation: Relation, by: Expression): void => {
 const FIRST_USER_OID = 16384;
 const NAME_BYTES = 63;
 
-/** The expression without its mask: a permission hides the shown value and the order value in the same rows. */
+/** Returns the expression without its mask: a permission hides the shown value and the order value in the same rows. */
 const removeMask = (expression: Expression): Expression => (expression.kind === "masked" ? expression.of : expression);
 
-/** The member of a row's JSON that has the value as text that filters accept. Undefined if the row does not show it. */
+/** Returns the member of a row's JSON that has the value as text that filters accept. Returns undefined if the row does
+ *  not show it. */
 export const findMember = (model: Model, { from, output }: Read, term: Expression): string | undefined => {
   const relation = "relation" in from ? findRelation(model, from.relation) : undefined;
   const by = removeMask(term);

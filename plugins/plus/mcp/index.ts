@@ -53,7 +53,7 @@ const parseMessage = (bytes: Buffer): { readonly message: unknown } | Answer => 
   }
 };
 
-/** The request headers that the transport sees. It does not need the credentials. */
+/** The request headers that the transport receives, which needs no credentials. */
 const TRANSPORT_HEADERS = ["accept", "content-type", "mcp-protocol-version"];
 
 const buildTransportRequest = (exchange: Exchange): Request => {
@@ -65,16 +65,14 @@ const buildTransportRequest = (exchange: Exchange): Request => {
   return new Request(`http://localhost${PATH}`, { method: "POST", headers });
 };
 
-/** The reason why a token was refused, in a form that a header can carry. @rule R-AUT-9 */
+/** Returns the reason why a token was refused, in a form that a header can carry. @rule R-AUT-9 */
 const findTokenRefusal = (code: string, message: string): string | undefined =>
   code === "token-refused" || code === "token-claims-refused" ? message.replace(/[^\x20-\x7e]/g, "?") : undefined;
 
 const createSurface = (context: PluginContext): Surface => {
   const policy = createCurrentOriginPolicy(() => context.options.mcpAllowedOrigins);
-  /**
-   * Whether the origin may send requests. After DNS rebinding a page still sends its own origin; programs send none.
-   * @rule P-MCP-7
-   */
+  /** Returns whether the origin may send requests. After DNS rebinding, a page still sends its own origin. Programs
+   *  send no origin. @rule P-MCP-7 */
   const isAllowed = (origin: string | undefined): boolean =>
     origin === undefined || (context.options.mcpAllowedOrigins.length > 0 && policy().allows(origin));
 
@@ -125,7 +123,7 @@ const createSurface = (context: PluginContext): Surface => {
 const METHOD = /^[a-z/_]{1,40}$/;
 const TOOL = /^[a-z_]{1,40}$/;
 
-/** The method and the tool, for the log. */
+/** Returns the method and the tool, for the log. */
 const readOperation = (message: unknown): { readonly kind: string; readonly name?: string } => {
   const { method, params } = (message ?? {}) as {
     readonly method?: unknown;

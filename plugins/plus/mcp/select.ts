@@ -3,7 +3,7 @@ import { findRelation, type Relation } from "../../../core/index.ts";
 import { quote } from "./query.ts";
 import { listReadableColumns, type VisibleSchema } from "./schema.ts";
 
-/** The items between the commas of the outer level. */
+/** Returns the items between the commas of the outer level. */
 const splitItems = (select: string): readonly string[] => {
   const items: string[] = [];
   let [start, depth, isQuoted] = [0, 0, false];
@@ -25,7 +25,7 @@ const splitItems = (select: string): readonly string[] => {
 /** `artist(`, `...artist!inner(`, `a:artist(` */
 const EMBED = /^((?:\.\.\.)?(?:[^:"(]{1,200}:)?([^!:"(]{1,200})(?:![^"(]{1,200})?\()(.*)\)$/s;
 
-/** The readable columns, or `*`, which is shorter, if the role may read every column. */
+/** Returns the readable columns, or `*`, which is shorter, if the role may read every column. */
 const expandStar = (schema: VisibleSchema, relation: Relation): string => {
   const names = listReadableColumns(schema, relation);
   return names.length === relation.columns.length || names.length === 0 ? "*" : names.map(quote).join(",");
@@ -34,7 +34,7 @@ const expandStar = (schema: VisibleSchema, relation: Relation): string => {
 /** The limit on nested embeds, because each level is parsed again with the next. */
 const MAX_LEVELS = 10;
 
-/** The `select` with `*` replaced, in embeds too. Other parts stay unchanged. */
+/** Returns the `select` with `*` replaced, in embeds too. Other parts stay unchanged. */
 export const expandSelect = (schema: VisibleSchema, relation: Relation, select: string, level = 1): string =>
   splitItems(select)
     .map((item) => {

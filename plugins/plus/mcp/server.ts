@@ -44,7 +44,7 @@ const MIME_TYPE = "application/json";
 
 const buildTableUri = (name: string): string => `${TABLE_URI}${encodeURIComponent(name)}`;
 
-/** The resource of a URI as this caller may read it. Undefined if the URI is unknown. */
+/** Returns the resource of a URI as this caller may read it. Returns undefined if the URI is unknown. */
 const readResource = (uri: string, caller: ToolCaller): object | undefined => {
   const { schema, context } = caller;
   if (uri === SCHEMA_URI) return listVisible(schema, context.options.mcpWrites, 0, computeMaxListBytes(caller));

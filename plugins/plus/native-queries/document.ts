@@ -39,7 +39,7 @@ interface NativeCode {
   readonly arguments: readonly string[];
 }
 
-/** How a nested field finds its rows. */
+/** The relationship by which a nested field finds its rows. */
 export interface NativeRelationship {
   readonly isArray: boolean;
   /** Pairs of a column of this query and a column of the target. */
@@ -88,7 +88,7 @@ const createTypeFinder = (model: Model): ((name: string) => PgType | undefined) 
   };
 };
 
-/** The error that excludes one object. It is caught and reported as a metadata problem. */
+/** Returns the error that excludes one object. This file catches the error and reports it as a metadata problem. */
 const excludedError = (reason: string): Error => new Error(reason);
 
 type FindType = (name: string) => PgType | undefined;

@@ -30,10 +30,11 @@ import { pickDescription, createQueryTypes, buildRowsType } from "./graphql-type
 const PART = "native-queries";
 const PROBLEMS = "metadata-problems";
 
-// only the tap below writes it
+// only the tap in this file writes this part
 const getQueries = (model: Model): readonly NativeQuery[] => (model.pluginFacts[PART] ?? []) as readonly NativeQuery[];
 
-/** Errors about values are the client's and keep their message. Other messages reveal the SQL and are hidden. */
+/** Converts an error. Errors about values keep their message, because the client has sent the values. Other messages
+ *  would reveal the SQL and are hidden. */
 const toClientError = (error: unknown): unknown => {
   if (!(error instanceof RelApiError) || !/^[0-9A-Z]{5}$/.test(error.code)) return error;
   return error.code.startsWith("22")
@@ -105,7 +106,7 @@ const refuseNulls = (
   }
 };
 
-/** The statement of a query as the caller runs it. */
+/** Returns the statement of a query as the caller runs it. */
 const buildLiveField = (
   context: PluginContext,
   query: NativeQuery,
@@ -162,10 +163,10 @@ const runQuery = async (context: PluginContext, query: NativeQuery, request: Gql
 export const nativeQueries = definePlugin({
   name: PART,
   requires: ["metadata-loader", "catalog-introspection", "graphql-queries"],
-  before: ["metadata"], // that tap reports the metadata problems
+  before: ["metadata"], // the tap of `metadata` reports the metadata problems
   apply: (hooks, context) => {
     hooks.introspect.tapPromise(PART, async (model, { warn, query }) => {
-      const native = model.pluginFacts["metadata-native"] as MetadataNative | undefined; // only the metadata loader writes it
+      const native = model.pluginFacts["metadata-native"] as MetadataNative | undefined; // only the metadata loader writes this part
       if (native === undefined) return model;
       // only metadata plugins write this list
       const problems = [...((model.pluginFacts[PROBLEMS] ?? []) as readonly MetadataProblem[])];

@@ -45,15 +45,14 @@ const bindValue = (json: Json, { type }: Pick<NativeField, "type">): Sql => {
   return sql`(${value(text, "text")}::${catalogText(type.sqlName)})`;
 };
 
-// --- conditions -----------------------------------------------------------------------------------------------------
-
 interface ConditionContext {
   /** The alias of the rows. */
   readonly alias: string;
   readonly model: Model;
   readonly registry: Registry;
   readonly fields: readonly NativeField[];
-  /** The value of a string: in permissions it may name a session variable, in requests it is literal. */
+  /** Returns the value of a string. In permissions, a string may name a session variable. In requests, a string is
+   *  literal. */
   readonly resolveValue: (json: Json) => Json;
 }
 
@@ -129,8 +128,6 @@ const createVariableReader =
     return variableValue;
   };
 
-// --- the statement --------------------------------------------------------------------------------------------------
-
 const DIRECTIONS: Readonly<Record<string, Sql>> = {
   asc: sql`asc nulls last`,
   asc_nulls_first: sql`asc nulls first`,
@@ -164,7 +161,7 @@ const compileWindow = (args: Arguments): Sql => {
   return sql`${compilePart(sql`limit`, limit)}${compilePart(sql`offset`, offset)}`;
 };
 
-/** The SQL of the query, with each placeholder as a bound value of its declared type. */
+/** Returns the SQL of the query, with each placeholder as a bound value of its declared type. */
 const compileCode = ({ code, arguments: declared }: NativeQuery, args: Arguments): Sql =>
   join(
     code.texts.flatMap((text, i) => {
@@ -176,7 +173,8 @@ const compileCode = ({ code, arguments: declared }: NativeQuery, args: Arguments
     "",
   );
 
-/** A statement that selects the model's columns but no row, with which the database checks that they exist. */
+/** Returns a statement that selects the model's columns but no row, with which the database checks that the columns
+ *  exist. */
 export const compileTrial = (query: NativeQuery): Sql => {
   const columns = query.returns.fields.map(({ name }) => sql`_q.${ident(name)}`);
   return sql`select ${join(columns)} from (${compileCode(query, {})}

@@ -5,7 +5,7 @@ import type { GqlBuild, GqlRelationshipField, GqlTable } from "../../graphql/api
 /** A relationship, seen from the table that is updated. */
 export interface WritableRelationship {
   readonly field: GqlRelationshipField;
-  /** Whether the table itself has the foreign key. Otherwise the related rows have it. */
+  /** True if the table itself has the foreign key. Otherwise the related rows have it. */
   readonly isOwnKey: boolean;
   /** Pairs of a column of the table and a column of the related row. */
   readonly columns: readonly ColumnPair[];
@@ -69,7 +69,7 @@ export const findOperations = (
   };
 };
 
-/** The primary and unique keys whose columns the role may read in every row. */
+/** Returns the primary and unique keys whose columns the role may read in every row. */
 export const listReadableKeys = (build: GqlBuild, table: GqlTable): readonly (readonly string[])[] => {
   const { columns, masked } = build.rights(table).select ?? {};
   const { relation, primaryKey } = table;

@@ -43,7 +43,7 @@ const readRelatedWrites = (build: GqlBuild, table: GqlTable, input: GqlInput): r
     return Object.keys(of).length === 0 ? [] : [{ relationship, table: target, inputs: of }];
   });
 
-/** Whether the input requests no write: it is null, an empty list, or `false`. @rule P-NST-7 */
+/** Returns whether the input requests no write: it is null, an empty list, or `false`. @rule P-NST-7 */
 const requestsNothing = (input: GqlInputField, { field }: WritableRelationship): boolean => {
   if (input.isNull) return true;
   const { isToOne } = field.relationship;
@@ -62,8 +62,6 @@ const refuseContradictions = (relationship: WritableRelationship, of: RelatedWri
   for (const name of ["delete", "disconnect"])
     if (of["update"] !== undefined && of[name] !== undefined) refuseBoth("update", name);
 };
-
-// --- rows of the table itself ---------------------------------------------------------------------------------------
 
 const buildAssignment = (column: string, operand: Assignment["operand"]): Assignment => ({
   column,
@@ -126,8 +124,6 @@ const requireRow = (step: number, { relationship, table }: RelatedWrites, path: 
   path,
 });
 
-// --- before the update ----------------------------------------------------------------------------------------------
-
 /** Makes the updated rows refer to another row, or to none. @rule P-NST-3 P-NST-6 */
 const planNewTarget = (build: GqlBuild, one: RelatedWrites, writing: GqlWriting): readonly Assignment[] => {
   const { relationship, table, inputs } = one;
@@ -163,8 +159,6 @@ const buildRequirements = (
       ? [none]
       : [none, { atMost: 1, message: `${refusalText} more than one row`, path: input.path }];
   });
-
-// --- after the update -----------------------------------------------------------------------------------------------
 
 /** Sorts the writes so that each table comes after the tables that it refers to. */
 const sortByReference = (all: readonly RelatedWrites[]): readonly RelatedWrites[] => {

@@ -41,7 +41,7 @@ import { batchSettings } from "./settings.ts";
 /** The header that marks the requests of a batch. Clients cannot guess its value. */
 const PART_HEADER = "relapi-batch-part";
 
-/** Headers of the batch request that its parts do not inherit. */
+/** Matches headers of the batch request that its parts do not inherit. */
 const EXCLUDED_HEADERS =
   /^(?:accept|content-|prefer$|range|if-|transfer-encoding|connection|expect|te$|trailer|upgrade)/;
 
@@ -62,14 +62,14 @@ interface OpenBatch {
   error: RelApiError | undefined;
 }
 
-/** The body of a response as JSON. Undefined if it is empty. */
+/** Returns the body of a response as JSON. Returns undefined if it is empty. */
 const encodeBody = ({ headers, body }: Pick<ApiAnswer, "headers" | "body">): string | undefined => {
   const text = typeof body === "string" ? body : Buffer.from(body).toString();
   if (text === "") return undefined;
   return /[/+]json\b/.test(headers["content-type"] ?? "") ? text : JSON.stringify(text);
 };
 
-/** CORS headers, which belong to the response that the browser receives. */
+/** Matches CORS headers, which belong to the response that the browser receives. */
 const CORS_HEADERS = /^access-control-/;
 
 const encodeEntry = ({ id }: BatchPart, { status, headers }: ApiAnswer, body: string): string => {
@@ -77,10 +77,10 @@ const encodeEntry = ({ id }: BatchPart, { status, headers }: ApiAnswer, body: st
   return `{${id === undefined ? "" : `"id":${JSON.stringify(id)},`}"status":${status},"headers":${JSON.stringify(own)},"body":${body}}`;
 };
 
-/** Headers of a failed request that describe its own body. */
+/** Matches headers of a failed request that describe the body of that request. */
 const BODY_HEADERS = /^content-/i;
 
-/** The error response of a request, with the request's number. @rule P-BAT-4 */
+/** Returns the error response of a request, with the request's number. @rule P-BAT-4 */
 const buildErrorAnswer = (part: BatchPart, index: number, { status, headers, body }: Answer): Answer => {
   const text = String(body ?? "");
   let error: Json;
@@ -101,7 +101,7 @@ const buildErrorAnswer = (part: BatchPart, index: number, { status, headers, bod
 export const restBatch = definePlugin({
   name: "rest-batch",
   requires: ["rest"],
-  stage: Stage.late, // this plugin wraps executions outside of all other plugins
+  stage: Stage.late, // this plugin's wrapper of executions is the outermost one
   settings: batchSettings,
   secretHeaders: [PART_HEADER],
   apply: (_hooks, context) => {
@@ -111,7 +111,7 @@ export const restBatch = definePlugin({
       paths: { ...paths, "/batch": BATCH_PATH },
     }));
 
-    /** The batch that a request is part of. */
+    /** Returns the batch that a request is part of. */
     const findBatch = (exchange: OpenExchange | undefined): OpenBatch | undefined => {
       const id = batches.size === 0 ? undefined : exchange?.header(PART_HEADER);
       return id === undefined ? undefined : batches.get(id);

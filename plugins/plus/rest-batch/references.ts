@@ -4,7 +4,7 @@ import { isJsonObject, numberText, writeJson, type Json } from "../../../core/in
 /** Reports a missing value, or a reference where none is allowed. */
 export class BadReference extends Error {}
 
-// $1     $1.id     $album[0].title     $2.address["postal.code"]     $1[*].id
+// references are, for example, `$1`, `$1.id`, `$album[0].title`, `$2.address["postal.code"]` and `$1[*].id`
 const STEP = String.raw`\.[A-Za-z_]\w*|\[(?:\d+|\*|"(?:[^"\\]|\\.)*")\]`;
 const REFERENCE = String.raw`\$(\d+|[A-Za-z_]\w*)((?:${STEP})*)`;
 const WHOLE = new RegExp(`^${REFERENCE}$`, "s");
@@ -22,7 +22,7 @@ export type AnswerLookup = (name: string) => Json | undefined;
 interface ByteBudget {
   /** The number of characters that remain. */
   remaining: number;
-  /** Makes the error of an exceeded limit. */
+  /** Returns the error of an exceeded limit. */
   exceeded(): Error;
 }
 
@@ -33,7 +33,7 @@ const takeBytes = (budget: ByteBudget, characters: number): void => {
 
 const missingValue = (written: string): BadReference => new BadReference(`${written}: the answer has no such value`);
 
-/** The member or index that a step names: `.id`, `[2]`, `["postal.code"]`. */
+/** Returns the member or index that a step names: `.id`, `[2]`, `["postal.code"]`. */
 const parseStep = (step: string): string | number =>
   step.startsWith(".")
     ? step.slice(1)
@@ -47,7 +47,7 @@ const followKeys = (written: string, from: Json, keys: readonly (string | number
     // without an index, a list means its first row
     if (typeof key === "string" && Array.isArray(value)) value = value[0] as Json;
     if (!(Array.isArray(value) || isJsonObject(value)) || !Object.hasOwn(value, key)) throw missingValue(written);
-    value = (value as Readonly<Record<string | number, Json>>)[key] as Json; // the condition above has found it
+    value = (value as Readonly<Record<string | number, Json>>)[key] as Json; // the condition has found the member
   }
   return value;
 };

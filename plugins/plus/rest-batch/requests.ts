@@ -29,7 +29,7 @@ const KEYS: ReadonlySet<string> = new Set(["method", "path", "headers", "body", 
 const ID = /^[A-Za-z_]\w*$/;
 const PATH = /^\/[^\s#]+$/;
 
-/** The error for a batch that cannot run. `part` is the number of the request, counted from 1. */
+/** Returns the error for a batch that cannot run. `part` is the number of the request, counted from 1. */
 export const batchRefused = (message: string, part?: number, hint: string | null = null): RelApiError =>
   new RelApiError({
     code: "batch-malformed",
@@ -38,7 +38,7 @@ export const batchRefused = (message: string, part?: number, hint: string | null
     hint,
   });
 
-/** The error for a body that is not a valid batch. */
+/** Returns the error for a body that is not a valid batch. */
 export const batchMalformed = (message: string, part?: number): RelApiError =>
   batchRefused(message, part, 'A batch is a list of objects: [{"method": "GET", "path": "/table?id=eq.1"}]');
 

@@ -26,10 +26,10 @@ import { softDeleteSettings } from "./settings.ts";
 /** The types that the column may have. */
 const TIMES: ReadonlySet<string> = new Set(["timestamptz", "timestamp", "date"]);
 
-/** A plan function for the current time, so that prepared statements contain no fixed time. */
+/** The plan function for the current time, so that prepared statements contain no fixed time. */
 const NOW = "soft-delete-now";
 
-/** Whether a condition on the row itself compares the column. */
+/** Returns whether a condition on the row itself compares the column. */
 const comparesColumn = (where: Predicate, column: string): boolean => {
   if (where.kind === "and" || where.kind === "or") return where.of.some((part) => comparesColumn(part, column));
   if (where.kind === "not") return comparesColumn(where.of, column);
@@ -119,7 +119,7 @@ const buildDeletedRead = ({ into, onlyKeys = [] }: Insert, column: string): Read
   },
 });
 
-/** The insert of the program if it is a PUT. */
+/** Returns the insert of the program if the program is a PUT. */
 const findPutInsert = ({ planned }: Program): Insert | undefined =>
   planned?.plan.kind === "insert" && planned.plan.onlyKeys !== undefined ? planned.plan : undefined;
 
@@ -155,7 +155,7 @@ const reportDeletedPuts = (context: PluginContext, column: string): void => {
 export const softDelete = definePlugin({
   name: "soft-delete",
   requires: ["comparison-operators", "set-operator"],
-  stage: Stage.late, // the right to delete is required and is checked before
+  stage: Stage.late, // core checks the right to delete before this plugin changes the plan
   settings: softDeleteSettings,
   functions: [{ name: NOW, builtIn: ["now"], compile: () => sql`pg_catalog.now()` }],
   apply: (hooks, context) => {

@@ -48,10 +48,8 @@ const createRowCounter =
     return Number(row?.["page_total"] ?? 0);
   };
 
-/**
- * Reports the relations of a plan. `rows` is the result of its programs, absent if the transaction failed.
- * @rule C-EXP-3 P-WHY-2 P-WHY-3
- */
+/** Reports the relations of a plan. `rows` is the result of its programs, or undefined if the transaction failed. @rule
+ *  C-EXP-3 P-WHY-2 P-WHY-3 */
 export const reportExecution = async (
   parts: ReportParts,
   execution: Execution,

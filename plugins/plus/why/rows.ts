@@ -42,9 +42,9 @@ export interface RelationReport {
   /** The name of the relation, or of the function that returns the rows. */
   readonly relation: string;
   readonly command: Command;
-  /** Whether the rows belong to an embed. They are then counted for the whole table, not for one parent. */
+  /** True if the rows belong to an embed. The rows are then counted for the whole table, not for one parent. */
   readonly isEmbedded: boolean;
-  /** The row security of the relation. Absent for functions. */
+  /** The row security of the relation. Undefined for functions. */
   readonly security?: RowSecurity;
   /** The permission's check of written rows. */
   readonly check?: string;
@@ -72,17 +72,15 @@ export interface ReportContext {
   readonly countRows: (read: Read, session: Session) => Promise<number>;
   /** Returns the row security. Undefined if row policies must not be reported. */
   readonly security: (table: QualifiedName, command: Command) => Promise<RowSecurity | undefined>;
-  /**
-   * Whether the report includes hidden facts: rows that policies and permissions hide from the role, and their
-   * conditions.
-   */
+  /** True if the report includes hidden facts: rows that policies and permissions hide from the role, and their
+   *  conditions. */
   readonly tellsAll: boolean;
 }
 
 const listEmbeds = (outputs: readonly Output[]): readonly Embed[] =>
   outputs.flatMap((output) => (output.kind === "embed" ? [output] : []));
 
-/** Every position at which the plan reads or writes a relation, the outermost first. */
+/** Returns every position at which the plan reads or writes a relation, the outermost first. */
 const listReportedReads = (plan: Plan, model: Model): readonly ReportedRead[] => {
   const reads: ReportedRead[] = [];
   const embedded = new Set<Read>();
@@ -118,7 +116,7 @@ const listReportedReads = (plan: Plan, model: Model): readonly ReportedRead[] =>
   return reads.map((reportedRead) => ({ ...reportedRead, isEmbedded: embedded.has(reportedRead.read) })).reverse();
 };
 
-/** A session for which no metadata permissions are added, while SQL sees the same caller. */
+/** Returns a session for which no metadata permissions are added, while SQL sees the same caller. */
 const createAdminSession = (session: Session): Session => ({
   ...session,
   role: "admin",
@@ -133,7 +131,7 @@ interface Rights {
   readonly check?: Predicate;
 }
 
-/** The part of the model that `metadata-loader` writes, by role and table, as far as it is needed here. */
+/** The members that this file needs of the model part of `metadata-loader`, by role and table. */
 interface MetadataPart {
   readonly permissions: ReadonlyMap<
     string,
@@ -147,7 +145,7 @@ const findRights = (
 ): Rights => {
   if (!tellsAll) return {};
   if (relation === undefined || session.databaseRole !== undefined || session.isAdmin) return {};
-  const part = model.pluginFacts["metadata"] as MetadataPart | undefined; // only that plugin writes it
+  const part = model.pluginFacts["metadata"] as MetadataPart | undefined; // only that plugin writes this part
   return part?.permissions.get(session.role)?.get(nameKey(relation))?.[OPERATIONS[command]] ?? {};
 };
 
@@ -176,7 +174,7 @@ const countSteps = async (
     steps.push({ kind, ...(condition === undefined ? {} : { condition }), remainingRows });
   };
   if (security?.total !== undefined) steps.push({ kind: "table", remainingRows: security.total });
-  // a write's own count shows which rows it could not change
+  // the count of a write shows the rows that the write could not change
   await addStep(chooseFirstKind(context, reportedRead, security));
   if (rights.filter !== undefined) {
     conditions.push({ kind: "and", of: [rights.filter], isRoot: true });
