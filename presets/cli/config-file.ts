@@ -1,7 +1,5 @@
-/**
- * `--config FILE`: settings as JSON or YAML under the names of options or variables, or in PostgREST's format, `db-uri
- * = "postgres://…"`. The environment takes precedence, whichever of a setting's names it uses.
- */
+/** `--config FILE`: settings as JSON or YAML under the names of options or variables, or in PostgREST's format, `db-uri
+ *  = "postgres://…"`. The environment takes precedence, under any name of a setting. */
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { parse as parseYaml } from "yaml";
@@ -75,7 +73,7 @@ const loadValues = (file: string, environment: Environment): Values => {
   if (assigned !== undefined) return assigned;
   let read: unknown;
   try {
-    read = parseYaml(text, { maxAliasCount: 0 }); // YAML includes JSON
+    read = parseYaml(text, { maxAliasCount: 0 }); // every JSON text is also YAML
   } catch (error) {
     throw presetError(`cannot parse the settings file "${file}": ${(error as Error).message.split("\n")[0]}`);
   }

@@ -4,7 +4,7 @@ import { eventsService, type EventsService } from "../../plugins/services/api.ts
 import type { EnvironmentSettings } from "../server/environment.ts";
 import { withApi } from "./open-api.ts";
 
-/** @throws RelApiError `preset` if the preset has no events */
+/** Runs `work` with the service of event triggers. @throws RelApiError `preset` if the preset has no events */
 const withEvents = <Result>(
   settings: EnvironmentSettings,
   work: (events: EventsService) => Promise<Result>,
@@ -17,14 +17,14 @@ const withEvents = <Result>(
 
 const formatCount = (count: number): string => (count === 1 ? "1 trigger" : `${count} triggers`);
 
-/** Returns what it has changed. @throws RelApiError `preset` @rule X-EVT-3 */
+/** Installs the triggers, and returns a report of the changes. @throws RelApiError `preset` @rule X-EVT-3 */
 export const installEvents = (settings: EnvironmentSettings): Promise<string> =>
   withEvents(settings, async ({ install }) => {
     const count = await install();
     return count === 0 ? "nothing to install" : `installed ${formatCount(count)}`;
   });
 
-/** Returns what it has removed. @throws RelApiError `preset` @rule X-EVT-3 */
+/** Removes the triggers, and returns a report of the removed objects. @throws RelApiError `preset` @rule X-EVT-3 */
 export const removeEvents = (settings: EnvironmentSettings): Promise<string> =>
   withEvents(settings, async ({ remove }) => {
     const count = await remove();

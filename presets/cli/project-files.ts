@@ -200,7 +200,7 @@ COPY src src
 RUN npm run build
 `;
 
-/** The Dockerfile of an application, with the steps of docs/deploy/Dockerfile. */
+/** Returns the Dockerfile of an application, with the steps of docs/deploy/Dockerfile. */
 const buildDockerfile = (
   language: Language,
 ): string => `# docker build --tag app . && docker run --rm --env-file .env --publish 3000:3000 app

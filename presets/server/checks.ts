@@ -21,11 +21,12 @@ import {
 import type { UnknownVariable } from "./unknown-variables.ts";
 import type { ServerSettings } from "./server-settings.ts";
 
-/** Variables that show that a database is intended: settings of this server, of PostgREST, of Hasura and of libpq. */
+/** Matches variables that show that a database is intended: settings of this server, of PostgREST, of Hasura and of
+ *  libpq. */
 const DATABASE_VARIABLE =
   /^(?:PGRST_DB_|HASURA_GRAPHQL_(?:METADATA_)?DATABASE_URL$|DB_|DATABASE_|PG(?:HOST|HOSTADDR|PORT|DATABASE|USER|PASSWORD|PASSFILE|SERVICE|SERVICEFILE)$)/;
 
-/** A connection string under any name: `POSTGRES_URL`, `PG_DATABASE_URL`. */
+/** Matches a connection string, which may have any name: `POSTGRES_URL`, `PG_DATABASE_URL`. */
 const CONNECTION_STRING = /^\s*postgres(?:ql)?:\/\//i;
 
 /**
@@ -243,10 +244,10 @@ const findPolicyError = async (
 ): Promise<string | undefined> => {
   const statement = sql`
     select (${catalogText(expression)}) is null as found
-    from (select (null::${ident(schema, name)}).* offset 0) as ${ident(name)}`; // keeps the planner from folding nulls
+    from (select (null::${ident(schema, name)}).* offset 0) as ${ident(name)}`; // the `offset` keeps the planner from folding nulls
   try {
     await context.execute({
-      // runs as the login role, with the settings of requests
+      // the session of an administrator runs as the login role, with the settings of requests
       session: { role: "admin", isAdmin: true, claims: { role: "admin" }, variables: { "x-session-role": "admin" } },
       access: "read write",
       schema,

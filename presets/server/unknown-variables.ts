@@ -7,7 +7,7 @@ import { TOOL_VARIABLES, unsupportedAdvice } from "./unsupported-settings.ts";
 
 const ENGINE_PREFIX = /^(?:PGRST|HASURA_GRAPHQL)_/;
 
-/** Shorter names resemble too many unrelated names. */
+/** The minimum length of names that are compared. Shorter names resemble too many unrelated names. */
 const MIN_LENGTH = 7;
 const MAX_CHANGES = 2;
 

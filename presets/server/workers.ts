@@ -12,7 +12,7 @@ interface RelayedMessage {
 
 const send = (worker: Worker | undefined, message: object): boolean => {
   if (worker?.isConnected() !== true) return false;
-  worker.send(message, () => undefined); // a worker that has just exited cannot receive it
+  worker.send(message, () => undefined); // a worker that has just exited cannot receive the message
   return true;
 };
 

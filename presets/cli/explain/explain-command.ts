@@ -11,7 +11,7 @@ import { readCaller, readRequest, type ExplainRequest, type RequestOptions } fro
 
 export interface ExplainOptions extends RequestOptions {
   readonly analyze?: boolean;
-  /** Whether rows are counted, which is the default. */
+  /** False if rows are not counted. The default is true. */
   readonly counts?: boolean;
 }
 
