@@ -65,7 +65,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
   const ready = new Promise<void>((resolve, reject) => {
     settleReady = { resolve, reject };
   });
-  ready.catch(() => undefined); // callers that do not await it need not handle its rejection
+  ready.catch(() => undefined); // callers that do not await `ready` need not handle a rejection
   const firstAttempt = new Promise<void>((resolve) => {
     settleFirstAttempt = resolve;
   });

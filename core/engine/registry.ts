@@ -69,7 +69,7 @@ const withPluginNameInSpec = <Spec extends Parameters<typeof getSpecName>[0]>(
       ? withPluginName(plugin, `${kind}("${getSpecName(spec)}").${key}`, member as (...parts: unknown[]) => unknown)
       : member,
   ]);
-  return Object.fromEntries(members) as Spec; // it has the same members
+  return Object.fromEntries(members) as Spec; // the wrapped part has the same members
 };
 
 /** Taps the hooks of the plugin's operators and embeds, before its `apply` adds further taps. */

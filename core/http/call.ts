@@ -14,7 +14,7 @@ export interface Caller {
   /** The role, and also the database role, unless `isAdmin` or `databaseRole` is set. */
   readonly role: string;
   readonly databaseRole?: string;
-  /** The caller is an administrator and runs as the login role. */
+  /** True if the caller is an administrator, who runs as the login role. */
   readonly isAdmin?: boolean;
   readonly claims?: Session["claims"];
   /** Session variables by name, with or without `x-session-`: `{ "user-id": "7" }`. */
@@ -171,9 +171,9 @@ export const toApiAnswer = (answer: Answer): ApiAnswer => {
 const createCallError = (status: number, headers: Readonly<Record<string, string>>, body: string): CallError => {
   let parsedBody: { readonly code?: unknown; readonly message?: unknown; readonly error?: unknown } = {};
   try {
-    parsedBody = JSON.parse(body) as typeof parsedBody; // members are checked below
+    parsedBody = JSON.parse(body) as typeof parsedBody; // the code below checks the members
   } catch {
-    // not JSON: the status is enough
+    // the body is not JSON, so the error has only the status
   }
   const message = parsedBody?.message ?? parsedBody?.error;
   return new CallError({

@@ -40,7 +40,7 @@ interface PipelineParts {
   readonly logger: Logger;
   readonly counters: Counters;
   readonly surfaces: readonly AddedSurface[];
-  /** The plugins' steps around those of `answer`. */
+  /** The steps of plugins, which run around the steps of `answer`. */
   readonly steps: readonly AddedStep[];
   readonly loader: Pick<ModelLoader, "requireModel">;
   /** Identifies the caller. If `session` is defined, the schemes are not called. */
@@ -88,7 +88,7 @@ interface Pipeline {
 export const repeatsHost = (rawHeaders: readonly string[]): boolean => {
   let isThere = false;
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] as string; // i is within its length
+    const name = rawHeaders[i] as string; // the index is within the length
     if (name.length !== 4 || name.toLowerCase() !== "host") continue;
     if (isThere) return true;
     isThere = true;
@@ -99,7 +99,7 @@ export const repeatsHost = (rawHeaders: readonly string[]): boolean => {
 const countUrlBytes = ({ path, query }: RequestExchange): number =>
   Buffer.byteLength(path) + (query === undefined ? 0 : 1 + Buffer.byteLength(query));
 
-/** Adds headers, of which those of the answer itself win. */
+/** Adds headers. Headers of the answer itself take precedence. */
 const addHeaders = (answer: Answer, extra: Headers): Answer => {
   if (extra.length === 0) return answer;
   const added = extra.filter(([name]) => !hasHeader(answer.headers, name.toLowerCase()));
@@ -170,7 +170,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       if (page !== undefined) return page;
       running = undefined;
       if (current.gate !== undefined) await current.gate();
-      // finds session and role; waits until the first load ends
+      // this step finds session and role, and waits until the first load ends
       exchange.caller = await authorize(exchange, exchange.caller);
       exchange.endPhase("jwt");
       if (current.model === undefined) loader.requireModel();
@@ -248,7 +248,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     if (!exchange.isUnlogged) requestSignal.emit(record);
   };
 
-  /** Returns a promise if the response is streamed; it settles at the end of the stream. */
+  /** Writes the response. Returns a promise if the response is streamed, which settles at the end of the stream. */
   const respond = (exchange: RequestExchange, finalAnswer: Answer): Promise<void> | void => {
     const { request, response } = exchange;
     const { stream } = finalAnswer;
@@ -288,7 +288,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     runningCount++;
     try {
       const finalAnswer = await answer(exchange);
-      // a body that was too slow gets no second wait
+      // a client whose body was too slow gets no further time
       if (!exchange.request.complete && finalAnswer.status !== 408) lingerAfter(exchange.request);
       await respond(exchange, finalAnswer);
     } catch (thrownValue) {
@@ -296,7 +296,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       exchange.response.destroy();
     } finally {
       exchange.pendingBody?.release(); // the body is no longer needed
-      // the body is incomplete: Node discards what arrives
+      // the body is incomplete, and Node discards the bytes that still arrive
       if (!exchange.request.complete) uploadWatch.watch(exchange.request);
       runningCount--;
       if (runningCount === 0) notifyIdle?.();
@@ -394,7 +394,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   };
 };
 
-/** A class, because the plan's key is computed only on access. */
+/** The record of an answered request. It is a class, because the plan's key is computed only on access. */
 class AnsweredRequest implements RequestRecord {
   readonly request: IncomingMessage;
   readonly exchange: OpenExchange;

@@ -9,7 +9,7 @@ export const decodeUtf8Header = (headerValue: string): string =>
 export function* listFirstHeaders(rawHeaders: readonly string[]): Iterable<readonly [name: string, value: string]> {
   const seenNames = new Set<string>();
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const name = (rawHeaders[i] as string).toLowerCase(); // i is within its length
+    const name = (rawHeaders[i] as string).toLowerCase(); // the index is within the length
     if (seenNames.has(name)) continue;
     seenNames.add(name);
     yield [name, rawHeaders[i + 1] as string];
@@ -40,7 +40,7 @@ export const findCookie = (header: string | undefined, name: string): string | u
 /** Returns the path at which an application has mounted the api, such as `/db`; empty without a mount, or at its
  *  root. */
 export const findMountPath = (request: Pick<IncomingMessage, "url">): string => {
-  const { originalUrl, baseUrl, url = "" } = request as MountedRequest; // Express and similar frameworks set these
+  const { originalUrl, baseUrl, url = "" } = request as MountedRequest; // Express and similar frameworks set these members
   if (baseUrl !== undefined) return baseUrl;
   return originalUrl?.endsWith(url) === true ? originalUrl.slice(0, originalUrl.length - url.length) : "";
 };

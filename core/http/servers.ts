@@ -15,7 +15,7 @@ interface Servers {
 /** Node's default timeout for headers. */
 const HEADERS_MS = 60_000;
 
-/** `headersMs` is the time within which headers must arrive on these servers. @rule R-BND-4 */
+/** Creates the list of servers. `headersMs` is the time within which headers must arrive. @rule R-BND-4 */
 export const createServers = (headersMs: number): Servers => {
   const knownServers = new WeakSet<AnyServer>();
   const listeners: ((server: AnyServer) => void)[] = [];
@@ -23,7 +23,7 @@ export const createServers = (headersMs: number): Servers => {
     add: (server) => {
       if (knownServers.has(server)) return;
       knownServers.add(server);
-      // the server itself times out slow headers; a limit that the application set stays
+      // Node itself applies the timeout; a timeout that the application has set remains
       if (server.headersTimeout === HEADERS_MS) server.headersTimeout = headersMs;
       for (const listener of listeners) listener(server);
     },

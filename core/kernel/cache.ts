@@ -1,15 +1,15 @@
 /** Caches every value that outlives a request. The cache key of a value consists of the facts that the value was
- *  computed from. A maker gets no request, session or settings; it gets `ask`, which answers questions about them. Each
- *  question and its answer become part of the key, in the order asked. A later lookup asks the same questions and finds
- *  the value if the answers are equal. So a key cannot miss a fact that the maker read, because `ask` is the only way
- *  to read one. */
+ *  computed from. A maker gets no request, session or settings, but the function `ask`, which answers questions about
+ *  these. Each question and its answer become part of the key, in the order asked. A later lookup asks the same
+ *  questions and finds the value if the answers are equal. So a key cannot miss a fact that the maker read, because
+ *  `ask` is the only way to read one. */
 import { LRUCache } from "lru-cache";
 import type { Counters } from "./counters.ts";
 
 /** A question about a source. Answers are compared by `key` if it is defined; otherwise strings and numbers by value,
  *  and objects by identity. */
 export interface Question<Source, Answer> {
-  /** Unique in its cache. */
+  /** The name of the question, unique in its cache. */
   readonly name: string;
   readonly read: (source: Source) => Answer;
   /** Returns equal keys for answers that the maker cannot distinguish, and different keys for all others. */
@@ -30,8 +30,8 @@ export type Ask<Source> = <Answer>(question: Question<Source, Answer>) => Answer
 /** The result of a lookup: a cached value or a new one. @experimental */
 export interface CacheEntry<Value> {
   readonly value: Value;
-  /** Caches the value. Call it after the first successful use, so that a value that fails is not cached. Does nothing
-   *  if the value is already cached. */
+  /** Caches the value, unless it is cached already. Call this function after the first successful use, so that a value
+   *  that fails is not cached. */
   commit(): void;
 }
 
@@ -43,15 +43,15 @@ export interface Cache<Source, Value> {
   peek(source: Source): CacheEntry<Value> | undefined;
   /** Returns the value and caches it immediately, for values that cannot fail later. */
   getAndCommit(source: Source): Value;
-  /** Looks the value up for the maker of another value, which then depends on the same facts. */
+  /** Looks the value up for the maker of another value. That other value then depends on the same facts. */
   derive(ask: Ask<Source>): CacheEntry<Value>;
 }
 
 /** The declaration of a cache: its name, how it makes a value, and how large a value is. */
 export interface CacheSpec<Source, Value> {
   readonly name: string;
-  /** Computes the value. It reads the source only through `ask`, so it must not close over anything from a request. If
-   *  it throws, nothing is cached. */
+  /** Computes the value. The function reads the source only through `ask`, and must not close over anything from a
+   *  request. If it throws, nothing is cached. */
   readonly make: (ask: Ask<Source>) => Value;
   /** Returns roughly how many bytes the value occupies, without its key. */
   readonly estimateBytes: (value: Value) => number;
@@ -74,7 +74,7 @@ interface Branch {
   readonly question: Question<unknown, unknown>;
   readonly next: Map<unknown, Branch | Entry>;
   readonly parent: Branch | undefined;
-  /** The answer to the parent's question under which the parent has this branch. */
+  /** The answer to the parent's question that leads to this branch. */
   readonly answer: unknown;
 }
 
@@ -109,8 +109,8 @@ export interface CacheLimits {
   maxEntries?(): number;
 }
 
-/** `name` is the prefix of the counters: `cache-requests`, `cache-hits`, `cache-entries`, `cache-bytes`,
- *  `cache-evictions`, `cache-conflicts`. @rule R-CAC-1 */
+/** Creates the caches of an api. `name` is the prefix of the counters: `cache-requests`, `cache-hits`, `cache-entries`,
+ *  `cache-bytes`, `cache-evictions`, `cache-conflicts`. @rule R-CAC-1 */
 export const createCaches = (
   name: string,
   { maxBytes, maxEntries = () => Infinity }: CacheLimits,
@@ -192,12 +192,12 @@ export const createCaches = (
     size += estimateKeyBytes(answer);
     const existingNode = next();
     if (existingNode?.question !== undefined) return dropConflicting(existingNode);
-    if (existingNode !== undefined) return; // a concurrent request has cached it
+    if (existingNode !== undefined) return; // a concurrent request has cached the value
     const entry: Entry = { value, commit: noOperation, root, parent, answer };
     set(entry);
     entries ??= createEntries();
     entries.set(entry, entry, { size: Math.ceil(size) });
-    if (!entries.has(entry)) prune(entry); // its key exceeds the limit of all entries
+    if (!entries.has(entry)) prune(entry); // the key of the entry exceeds the limit of all entries
   };
 
   return {
@@ -219,10 +219,10 @@ export const createCaches = (
             throw new Error(
               `"${rootName}" asks "${question.name}" after the value was computed: ask everything that the value depends on while computing it`,
             );
-          if (answers.has(question.name)) return answers.get(question.name) as Answer; // this question's answer
+          if (answers.has(question.name)) return answers.get(question.name) as Answer; // the map has the answer of this question
           const answer = answerTo(question);
           answers.set(question.name, answer);
-          const step = question as Question<unknown, unknown>; // its root holds only questions about this source type
+          const step = question as Question<unknown, unknown>; // the root of a cache holds only questions about one type of source
           steps.push({ question: step, key: computeKey(step, answer) });
           return answer;
         });
@@ -244,8 +244,8 @@ export const createCaches = (
         while (at?.question !== undefined) at = at.next.get(computeKey(at.question, ask(at.question)));
         if (at === undefined) return undefined;
         hits++;
-        entries?.get(at); // it is the most recently used now
-        return at as CacheEntry<Value>; // the `make` of this cache made it
+        entries?.get(at); // marks the entry as the most recently used
+        return at as CacheEntry<Value>; // the `make` of this cache made the value
       };
       const find = (ask: Ask<Source>): CacheEntry<Value> => peek(ask) ?? build(ask);
       const createAsk =

@@ -23,13 +23,14 @@ interface Origin {
   readonly hook: string;
 }
 
-/** The plugin and hook of errors that are not wrapped, because callers may recognise them by class or message. */
+/** The plugin and hook of errors that are not wrapped, because callers may recognise an error by class or message. */
 const origins = new WeakMap<object, Origin>();
 
 const hasOrigin = (error: unknown): boolean =>
   error instanceof PluginError || (error instanceof Error && origins.has(error));
 
-/** Attributes an error to a plugin, unless an inner plugin already has it. Errors thrown on purpose are not wrapped. */
+/** Attributes an error to a plugin, unless the error is already attributed to an inner plugin. Errors thrown on purpose
+ *  are not wrapped. */
 export const attributeError = (plugin: string, hook: string, error: unknown): unknown => {
   if (error instanceof RelApiError) return recordOrigin(plugin, hook, error);
   return hasOrigin(error) ? error : new PluginError(plugin, hook, error);
@@ -60,14 +61,14 @@ export const withPluginName = <Run extends AnyFunction>(plugin: string, hook: st
 /** Like `withPluginName`, for a `tapAsync` function, which passes errors to the callback in its last parameter. */
 export const withPluginNameInCallback = <Run extends AnyFunction>(plugin: string, hook: string, run: Run): Run => {
   const guarded: AnyFunction = (...parts) => {
-    const callback = parts.pop() as (error: unknown, result?: unknown) => void; // the signature of `tapAsync` says so
+    const callback = parts.pop() as (error: unknown, result?: unknown) => void; // the last argument of a `tapAsync` function is the callback
     const callbackWithName = (error: unknown, result?: unknown): void =>
       error === undefined || error === null || error === false
         ? callback(error, result)
         : callback(attributeError(plugin, hook, error));
     return run(...parts, callbackWithName);
   };
-  return withPluginName(plugin, hook, guarded as Run); // it has the same signature
+  return withPluginName(plugin, hook, guarded as Run); // the wrapper has the same signature
 };
 
 /** Wraps a function: plugin and hook of its errors are recorded, but the errors stay the same objects. */
@@ -89,7 +90,7 @@ const catchErrors = <Run extends AnyFunction>(run: Run, handle: (error: unknown)
       return handle(error);
     }
   };
-  return guarded as Run; // it has the same signature
+  return guarded as Run; // the wrapper has the same signature
 };
 
 /** Wraps a function whose result is not used: its errors are logged. */
@@ -98,7 +99,7 @@ export const logErrors = <Run extends AnyFunction>(plugin: string, hook: string,
 
 /** Returns the log fields of an error: the original error, and plugin and hook if a plugin threw it. @experimental */
 export const buildErrorFields = (error: unknown): Readonly<Record<string, unknown>> => {
-  const originalError = error instanceof PluginError ? error.cause : error; // its stack shows the mistake
+  const originalError = error instanceof PluginError ? error.cause : error; // the stack of the original error shows the mistake
   const cause = originalError instanceof Error ? originalError : String(originalError);
   return { ...findOrigin(error), cause };
 };

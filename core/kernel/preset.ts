@@ -19,7 +19,7 @@ export interface Preset {
   readonly knownOptions?: readonly string[];
   /** Additional environment variables, by option: the names that other servers use for it. */
   readonly aliases?: Readonly<Record<string, readonly string[]>>;
-  /** The plugins that `without` removed, with the number of the part. The error for a missing plugin names it. */
+  /** The plugins that `without` removed, with the number of the `without` part, which errors name. */
   readonly removed?: ReadonlyMap<string, number>;
 }
 
@@ -143,7 +143,7 @@ export const orderPlugins = (preset: Preset): readonly Plugin[] => {
   ];
   while (ready.length > 0) {
     ready.sort((a, b) => rank(a)[0] - rank(b)[0] || rank(a)[1] - rank(b)[1]);
-    const next = ready.shift() as Plugin; // the loop's condition
+    const next = ready.shift() as Plugin; // the loop condition has checked the length
     ordered.push(next);
     for (const edge of edges) {
       if (edge.first !== next.name) continue;

@@ -57,7 +57,7 @@ export const resolveOptions = (options: RelApiOptions, settings: readonly Settin
   for (const { name, default: fallback } of settings) if (fallback !== undefined) resolved[name] = fallback;
   // an undefined option must not replace a default
   for (const [name, option] of Object.entries(options)) if (option !== undefined) resolved[name] = option;
-  return resolved as unknown as ResolvedOptions; // plugins extend the type
+  return resolved as unknown as ResolvedOptions; // plugins extend the type with their options
 };
 
 /** Checks the options, which may come from unchecked JavaScript. @throws RelApiError `preset` at the first invalid
@@ -108,7 +108,7 @@ export const parseVariables = (settings: readonly Setting[], environment: Enviro
     );
     if (variable === undefined) continue;
     try {
-      values[name] = parseSetting(variable, environment[variable] as string, kind, isSecret); // `find` has seen it
+      values[name] = parseSetting(variable, environment[variable] as string, kind, isSecret); // `find` has found a value of the variable
     } catch (error) {
       if (!(error instanceof RelApiError)) throw error;
       errors.push(error.message);
@@ -123,5 +123,5 @@ export const parseVariables = (settings: readonly Setting[], environment: Enviro
 export const optionsFromEnvironment = (preset: SettingsSource, environment: Environment): RelApiOptions => {
   const { values, errors } = parseVariables(collectSettings(preset), environment);
   if (errors.length > 0) throw presetError(errors.join("\n"));
-  return values as RelApiOptions; // the kind of its setting has read each value
+  return values as RelApiOptions; // the kind of each setting has parsed its value
 };

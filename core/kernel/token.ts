@@ -12,7 +12,7 @@ export interface Token<Value> {
   readonly create?: () => Value;
 }
 
-/** The token of a service, which is undefined if no plugin offers it. */
+/** The token of a service. The service is undefined if no plugin offers one. */
 export type ServiceToken<Service> = Token<Service | undefined>;
 
 /** The type of a token's value. */
@@ -20,7 +20,7 @@ export type ValueOf<Named extends Token<unknown>> = Named extends Token<infer Va
 
 /** Events of one kind. @rule X-SIG-1 */
 export interface Signal<Event> {
-  /** Whether there are listeners. Check it before creating an event, or reading a clock for one. */
+  /** True if there are listeners. Check it before creating an event, or reading a clock for one. */
   readonly hasListeners: boolean;
   emit(event: Event): void;
   /** Adds a listener for later events. The emitter does not wait for the listener, and errors of the listener are
@@ -81,7 +81,8 @@ export interface SharedValues {
   seal(): void;
 }
 
-/** `has` returns whether a plugin is in the preset. `watchHook` receives each new hook. @rule X-SVC-2 */
+/** Creates the values of one api. `has` returns whether a plugin is in the preset. `watchHook` receives each new hook.
+ *  @rule X-SVC-2 */
 export const createSharedValues = (
   has: (plugin: string) => boolean,
   watchHook: (name: string, hook: object) => void,
@@ -103,7 +104,7 @@ export const createSharedValues = (
     },
     use: <Value>(plugin: string, { name, owner, create }: Token<Value>): Value => {
       const entry = values.get(name);
-      if (create === undefined) return entry?.value as Value; // this token offered it
+      if (create === undefined) return entry?.value as Value; // only this token can have offered the service
       if (owner !== undefined && !has(owner))
         throw presetError(
           `plugin "${plugin}" uses the hook "${name}" of the plugin "${owner}", which the preset lacks: name "${owner}" in "requires"`,
@@ -112,7 +113,7 @@ export const createSharedValues = (
         throw presetError(
           `"${name}" is shared by plugins "${entry.plugin ?? "core"}" and "${owner ?? plugin}": rename one or remove one of the plugins`,
         );
-      if (entry !== undefined) return entry.value as Value; // a token of that name and owner made it
+      if (entry !== undefined) return entry.value as Value; // a token of that name and owner has created the value
       const value = create();
       if (owner !== undefined) watchHook(name, value as object); // tokens with an owner are hooks
       values.set(name, { plugin: owner, value });

@@ -55,7 +55,7 @@ const buildClientConfig = (
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   };
   if ("stream" in to)
-    // pg's types require a net.Socket, but pg works with any stream
+    // the types of pg require a net.Socket, but pg works with any stream
     return { ...common, stream: to.stream as () => any, user: "postgres", database: "postgres", ssl: false };
   return { ...common, connectionString: to.url };
 };
@@ -228,8 +228,6 @@ const sendCancel = (client: Client): Promise<void> =>
     if (host.startsWith("/")) raw.connect(`${host}/.s.PGSQL.${port}`);
     else raw.connect(port, host);
   });
-
-// --- limits ----------------------------------------------------------------------------------------------------------
 
 interface ResultWatch {
   /** The largest total size in bytes of the messages up to the next ReadyForQuery. */
