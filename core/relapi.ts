@@ -62,7 +62,8 @@ export interface RelApi extends ApiMethods {
 /** Returns an error that hides message and status from the caller, if the auth scheme itself failed. @rule R-AUT-13
  *  G-AUTH-21 X-AUTH-3 */
 const hideSchemeFailure = (error: unknown, { isForClient }: Registry, logger: Logger): unknown => {
-  if (!isDatabaseError(error) || isForClient(error.code) || error.status === 503) return error; // a 503 may be temporary, so the caller should see it
+  // a 503 may be temporary, so the caller should see it
+  if (!isDatabaseError(error) || isForClient(error.code) || error.status === 503) return error;
   const { code, message: reason } = error;
   logger.error("database error in an auth scheme", { ...findOrigin(error), code, reason });
   return internalError(error);

@@ -21,8 +21,8 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
     );
   const kinds = Object.keys(SPEC_KINDS) as (keyof Specs)[];
   const specs = Object.fromEntries(kinds.map((kind) => [kind, collectSpecs(kind)])) as unknown as Specs; // parts by kind
-  const pluginOf = (part: object): string => owners.get(part) ?? "core";
-  checkSpecs(specs, { getPluginName: pluginOf });
+  const findPluginName = (part: object): string => owners.get(part) ?? "core";
+  checkSpecs(specs, { getPluginName: findPluginName });
   const names = new Set(plugins.map((plugin) => plugin.name));
   return Object.freeze({
     ...specs,
@@ -34,7 +34,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
     secretHeaders: plugins.flatMap(({ secretHeaders = [] }) => secretHeaders.map((name) => name.toLowerCase())),
     sessionPrefixes: specs.sessions.flatMap(({ prefix }) => prefix ?? []),
     isForClient: (sqlstate: string) => plugins.some(({ clientSqlstates }) => clientSqlstates?.test(sqlstate) === true),
-    getPluginName: pluginOf,
+    getPluginName: findPluginName,
     hiddenSchemas: (exposed: readonly string[]) =>
       plugins.flatMap((plugin) => plugin.hiddenSchemas?.(exposed) ?? []).filter((name) => !exposed.includes(name)),
     has: (plugin: string) => names.has(plugin),

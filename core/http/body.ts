@@ -188,7 +188,7 @@ const receive = (
       rejectBody(bodyTimedOut());
     };
     const failUndecodable = (): void => rejectBody(bodyUnreadable(coding));
-    const onClientGone = (): void => {
+    const onDisconnect = (): void => {
       if (request.readableEnded) return; // the body is complete, and decompression continues
       cleanUp();
       reject(requestCancelled());
@@ -196,7 +196,7 @@ const receive = (
     const cleanUp = (): void => {
       stopWatching?.();
       source.off("data", take).off("end", end);
-      request.off("error", onClientGone).off("close", onClientGone);
+      request.off("error", onDisconnect).off("close", onDisconnect);
       if (decoder === undefined) return;
       request.unpipe(decoder);
       decoder
@@ -205,7 +205,7 @@ const receive = (
         .destroy();
     };
     source.on("data", take).on("end", end);
-    request.on("error", onClientGone).on("close", onClientGone);
+    request.on("error", onDisconnect).on("close", onDisconnect);
     const stopWatching = uploadWatch.watch(request, failTimedOut);
     if (decoder !== undefined) request.pipe(decoder.on("error", failUndecodable));
     request.resume(); // earlier middleware may have paused the request

@@ -224,7 +224,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       ...buildErrorFields(attributeError(plugin, `addStep("${step.name}").${member}`, thrownValue)),
     });
 
-  const extraHeaders = (exchange: RequestExchange): Headers => {
+  const collectStepHeaders = (exchange: RequestExchange): Headers => {
     const headers: Headers[number][] = [];
     for (const addedStep of stepsWith.headers) {
       try {
@@ -267,7 +267,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     let { status } = trackedAnswer;
     if (trackedAnswer.isSent !== true) {
       if (response.destroyed) return; // the client has disconnected
-      const extra = extraHeaders(exchange);
+      const extra = collectStepHeaders(exchange);
       try {
         bytes = writeAnswer(request, response, trackedAnswer, extra, sendBacklog);
       } catch (thrownValue) {
@@ -375,7 +375,9 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       try {
         const finalAnswer = await answer(exchange);
         finish(exchange, finalAnswer.status, finalAnswer.body?.length ?? 0);
-        return toApiAnswer(finalAnswer.status >= 400 ? finalAnswer : addHeaders(finalAnswer, extraHeaders(exchange)));
+        return toApiAnswer(
+          finalAnswer.status >= 400 ? finalAnswer : addHeaders(finalAnswer, collectStepHeaders(exchange)),
+        );
       } finally {
         end();
         runningCount--;

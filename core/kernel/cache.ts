@@ -171,14 +171,14 @@ export const createCaches = (
   const insert = (root: Root, steps: readonly Step[], value: unknown, bytes: number): void => {
     let parent: Branch | undefined;
     let answer: unknown;
-    const next = (): Branch | Entry | undefined => (parent === undefined ? root.top : parent.next.get(answer));
+    const findNode = (): Branch | Entry | undefined => (parent === undefined ? root.top : parent.next.get(answer));
     const set = (to: Branch | Entry): void => {
       if (parent === undefined) root.top = to;
       else parent.next.set(answer, to);
     };
     let size = BYTES_PER_STEP + bytes;
     for (const { question, key } of steps) {
-      let branch = next();
+      let branch = findNode();
       // different questions after equal answers: the maker read something without `ask`
       if (branch !== undefined && branch.question?.name !== question.name) return dropConflicting(branch);
       if (branch === undefined) {
@@ -190,7 +190,7 @@ export const createCaches = (
       answer = key;
     }
     size += estimateKeyBytes(answer);
-    const existingNode = next();
+    const existingNode = findNode();
     if (existingNode?.question !== undefined) return dropConflicting(existingNode);
     if (existingNode !== undefined) return; // a concurrent request has cached the value
     const entry: Entry = { value, commit: noOperation, root, parent, answer };
@@ -219,10 +219,12 @@ export const createCaches = (
             throw new Error(
               `"${rootName}" asks "${question.name}" after the value was computed: ask everything that the value depends on while computing it`,
             );
-          if (answers.has(question.name)) return answers.get(question.name) as Answer; // the map has the answer of this question
+          // the map has the answer of this question
+          if (answers.has(question.name)) return answers.get(question.name) as Answer;
           const answer = answerTo(question);
           answers.set(question.name, answer);
-          const step = question as Question<unknown, unknown>; // the root of a cache holds only questions about one type of source
+          // the root of a cache holds only questions about one type of source
+          const step = question as Question<unknown, unknown>;
           steps.push({ question: step, key: computeKey(step, answer) });
           return answer;
         });

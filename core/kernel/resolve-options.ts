@@ -108,7 +108,8 @@ export const parseVariables = (settings: readonly Setting[], environment: Enviro
     );
     if (variable === undefined) continue;
     try {
-      values[name] = parseSetting(variable, environment[variable] as string, kind, isSecret); // `find` has found a value of the variable
+      // `find` has found a value of the variable
+      values[name] = parseSetting(variable, environment[variable] as string, kind, isSecret);
     } catch (error) {
       if (!(error instanceof RelApiError)) throw error;
       errors.push(error.message);

@@ -1658,7 +1658,7 @@ export type Slot = {
 } | {
     readonly fixed: BoundValue;
 };
-export declare const getBoundValue: (sent: SentValue) => BoundValue;
+export declare const getBoundValue: (sentValue: SentValue) => BoundValue;
 type Chunk = string | {
     readonly slot: Slot;
 };

@@ -95,13 +95,13 @@ const LARGEST_SHARE = 1 / 8;
 /** Creates the planner for all connections of an api. The planner prepares statements that were used before and are
  *  small enough. @rule R-BND-6 */
 export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): PlanBatch => {
-  const usedOnce = new Set<string>();
+  const usedNames = new Set<string>();
 
   const isWorthPreparing = (name: string, text: string): boolean => {
     if (text.length > maxBytes * LARGEST_SHARE) return false;
-    if (usedOnce.has(name)) return true;
-    if (usedOnce.size >= MAX_NAMES) usedOnce.clear();
-    usedOnce.add(name);
+    if (usedNames.has(name)) return true;
+    if (usedNames.size >= MAX_NAMES) usedNames.clear();
+    usedNames.add(name);
     return false;
   };
 

@@ -107,12 +107,12 @@ export const createSharedTransaction =
         ...(isRead || isUndone ? [SAVEPOINT] : []),
       ];
       const closing = [...(isUndone ? [UNDO] : []), ...(isRead || isUndone ? [RELEASE] : [])];
-      const programIndex = (i: number): number => i - opening.length;
+      const findProgramIndex = (i: number): number => i - opening.length;
       try {
         const { rows } = await send(
           [...opening, ...statements, ...closing],
           false,
-          (failedAt) => findStatementPath(execution, programIndex(failedAt) - offset),
+          (failedAt) => findStatementPath(execution, findProgramIndex(failedAt) - offset),
           execution.session.databaseRole,
         );
         const programRows = rows.slice(opening.length);

@@ -167,9 +167,9 @@ const compileStatement = (compiler: Compiler, name: string, args: Readonly<Recor
   const declared = compiler.registry.statements.get(name);
   if (declared === undefined) throw badPlan(`no plugin declares the statement "${name}"`);
   compiler.dependencies.isOpenEnded = true;
-  const argument = (of: string, type: string): Sql =>
+  const compileStatementArgument = (of: string, type: string): Sql =>
     compileValue(compiler, { ...(args[of] ?? { constant: null }), type });
-  return sql`(${declared.compile(argument, compiler.model)})`;
+  return sql`(${declared.compile(compileStatementArgument, compiler.model)})`;
 };
 
 const compileWritePlan = (

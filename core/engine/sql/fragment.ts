@@ -37,8 +37,8 @@ export type Slot =
   | { readonly fixed: BoundValue };
 
 /** Returns the bound value itself, or the JSON text of a list. @experimental */
-export const getBoundValue = (sent: SentValue): BoundValue =>
-  sent !== null && typeof sent === "object" && "json" in sent ? sent.json : sent;
+export const getBoundValue = (sentValue: SentValue): BoundValue =>
+  sentValue !== null && typeof sentValue === "object" && "json" in sentValue ? sentValue.json : sentValue;
 
 type Chunk = string | { readonly slot: Slot };
 

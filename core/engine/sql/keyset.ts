@@ -27,8 +27,8 @@ const NAMES_OF_HSTORE = { less: sql`#<#`, equal: sql`=`, greater: sql`#>#` };
 const findComparisons = (type: PgType | undefined): Comparisons => {
   if (type === undefined || type.kind !== "base" || type.schema === "pg_catalog") return DEFAULT_COMPARISONS;
   const { less, equal, greater } = type.name === "hstore" ? NAMES_OF_HSTORE : DEFAULT_COMPARISONS;
-  const within = (name: Sql): Sql => sql`operator(${ident(type.schema)}.${name})`;
-  return { less: within(less), equal: within(equal), greater: within(greater) };
+  const qualifyOperator = (name: Sql): Sql => sql`operator(${ident(type.schema)}.${name})`;
+  return { less: qualifyOperator(less), equal: qualifyOperator(equal), greater: qualifyOperator(greater) };
 };
 
 /** Adds the type to a composite value, because PostgreSQL does not infer a composite type from the position. */

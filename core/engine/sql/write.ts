@@ -327,7 +327,7 @@ const compileWhere = (compiler: Compiler, relation: Relation, where: Predicate |
 };
 
 /** Compiles a read of rows for later steps. @rule X-SEQ-2 */
-const compileFound = (
+const compileStepRead = (
   compiler: Compiler,
   relation: Relation,
   name: Sql,
@@ -415,7 +415,13 @@ const compileLocked = (
   name: Sql,
   where: Predicate | undefined,
 ): CompiledWrite =>
-  compileFound(compiler, relation, name, where, relation.kind === "view" ? empty : catalogText(" for no key update"));
+  compileStepRead(
+    compiler,
+    relation,
+    name,
+    where,
+    relation.kind === "view" ? empty : catalogText(" for no key update"),
+  );
 
 const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): CompiledWrite => {
   const relation = lookUpRelation(compiler, plan.from);
@@ -439,7 +445,7 @@ const compileFind = (compiler: Compiler, plan: Read): CompiledWrite => {
   const relation = "relation" in plan.from ? lookUpRelation(compiler, plan.from.relation) : undefined;
   if (relation === undefined) throw badPlan("a step that reads finds rows of a relation");
   compiler.alias(relation.name);
-  return compileFound(compiler, relation, ident(compiler.alias("_written")), plan.where);
+  return compileStepRead(compiler, relation, ident(compiler.alias("_written")), plan.where);
 };
 
 /** Compiles the write of a plan, or the read of a sequence step, to a CTE. @throws Error if the relation is unknown */

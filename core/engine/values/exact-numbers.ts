@@ -16,7 +16,8 @@ interface RawNumber {
 
 /** Creates a number that keeps all its digits among JSON values. */
 export const createRawNumber = (text: string, isFloatLiteral = false): Json =>
-  ({ [RAW_NUMBER]: text, ...(isFloatLiteral ? { isFloatLiteral } : {}) }) as unknown as Json; // the number is passed on among JSON values, and only this file reads it
+  // the number is passed on among JSON values, and only this file reads it
+  ({ [RAW_NUMBER]: text, ...(isFloatLiteral ? { isFloatLiteral } : {}) }) as unknown as Json;
 
 /** Returns whether the value is a number that is stored as text. @experimental */
 export const isRawNumber = (value: unknown): value is RawNumber =>
