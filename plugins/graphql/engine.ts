@@ -73,7 +73,8 @@ const assemble = (
   calls: readonly string[] = [],
 ): string => {
   const [only] = outputs;
-  if (outputs.length === 1 && only !== undefined && "bundle" in only) return bodies[only.bundle] ?? "{}"; // the body is the text that PostgreSQL wrote
+  // the body is the text that PostgreSQL wrote
+  if (outputs.length === 1 && only !== undefined && "bundle" in only) return bodies[only.bundle] ?? "{}";
   return assembleFields(outputs, { bodies, calls });
 };
 
@@ -141,7 +142,7 @@ export const createEngine = (
 
   /** Returns the hints for an error. Some clients compare whole errors, such as generated tests, so hints can be
    *  switched off. */
-  const hintsFor = (error: unknown, session: Session | undefined): object | undefined => {
+  const buildHints = (error: unknown, session: Session | undefined): object | undefined => {
     const { errorHints, compatMode } = context.options;
     if (!errorHints || compatMode || !(error instanceof RelApiError) || session === undefined) return undefined;
     return context.use(graphqlHintsService)?.buildHints(error, session, () => getSchema(session));
@@ -242,7 +243,8 @@ export const createEngine = (
           })
         : await execute(steps);
       operation.cachePlan();
-      if (longResult !== undefined) return (longResult as { readonly result: LongResult | Promise<LongResult> }).result; // `take` sets the result
+      // `take` sets the result
+      if (longResult !== undefined) return (longResult as { readonly result: LongResult | Promise<LongResult> }).result;
       const bodies = rows.map((row) => row["body"] ?? null);
       const complete =
         operation.loads.length === 0 ? bodies : await functions.load(operation, bodies, session, { onGone, exchange });
@@ -263,7 +265,7 @@ export const createEngine = (
       countRefusal(context.counters, error);
       if (!(error instanceof RelApiError))
         context.logger.error("unhandled error while serving a GraphQL request", buildErrorFields(error));
-      return encodeErrors(error, session, hintsFor(error, session));
+      return encodeErrors(error, session, buildHints(error, session));
     },
   };
   return engine;

@@ -238,14 +238,14 @@ export const createPrepare = (
   variant?: GqlVariant,
 ): Prepare => {
   const { caches } = context;
-  const cacheName = (name: string): string => (variant === undefined ? name : `${variant.name} ${name}`);
+  const buildCacheName = (name: string): string => (variant === undefined ? name : `${variant.name} ${name}`);
   const documents: Cache<DocumentSource, CheckedDocument> = caches.create({
-    name: cacheName("graphql documents"),
+    name: buildCacheName("graphql documents"),
     make: (ask: Ask<DocumentSource>) => readDocument(ask, schemas),
     estimateBytes: ({ length }) => 2000 + length * BYTES_PER_CHARACTER,
   });
   const operations: Cache<OperationSource, PreparedOperation> = caches.create({
-    name: cacheName("graphql operations"),
+    name: buildCacheName("graphql operations"),
     make: (ask: Ask<OperationSource>) => prepareOperation(context, documents.derive(ask).value, ask),
     estimateBytes: estimateOperationBytes,
   });

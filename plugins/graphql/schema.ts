@@ -157,7 +157,7 @@ export const createSchemas = (
   const startModelNames = async (model: Model): Promise<void> => {
     const preparation = getPreparation(model);
     const names = buildModelNames(model);
-    const untilOpen = function* (): Slices<void> {
+    const completeNames = function* (): Slices<void> {
       while (!isClosed) {
         const { done, value } = names.next();
         if (done === true) {
@@ -169,7 +169,7 @@ export const createSchemas = (
     };
     preparation.unfinishedNames = names;
     preparation.warnings = [];
-    await runSliced(untilOpen());
+    await runSliced(completeNames());
   };
   context.onModel((model) => {
     opening.open = undefined;

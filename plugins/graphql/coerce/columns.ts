@@ -110,7 +110,7 @@ const ltree: Coercion = (value, path) => {
   return text;
 };
 
-const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
+const quoteText = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 
 /** Accepts an object, as in responses, or a string in the format of PostgreSQL. @rule G-TYP-41 */
 const hstore: Coercion = (value, path) => {
@@ -119,7 +119,7 @@ const hstore: Coercion = (value, path) => {
   if (typeof value !== "object" || value === null || Array.isArray(value) || numberText(value) !== undefined)
     throw parseFailed(`A string or an object is expected for type: hstore`, path);
   return Object.entries(value)
-    .map(([key, one]) => `${quoted(key)}=>${one === null ? "NULL" : quoted(getString(one) ?? writeJson(one))}`)
+    .map(([key, one]) => `${quoteText(key)}=>${one === null ? "NULL" : quoteText(getString(one) ?? writeJson(one))}`)
     .join(",");
 };
 

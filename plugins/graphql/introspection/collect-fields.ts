@@ -17,7 +17,7 @@ export const createCollector = (document: DocumentNode, variables: Variables) =>
     ),
   );
 
-  const valueOf = (node: FieldNode, name: string): unknown => {
+  const readArgument = (node: FieldNode, name: string): unknown => {
     const argument = node.arguments?.find((each) => each.name.value === name);
     return argument && valueFromASTUntyped(argument.value, variables);
   };
@@ -49,7 +49,7 @@ export const createCollector = (document: DocumentNode, variables: Variables) =>
     sets.forEach(visit);
     return [...fieldsByKey].map(([key, { name, nodes }]) => ({ key, name, nodes }));
   };
-  return { collect, valueOf };
+  return { collect, valueOf: readArgument };
 };
 
 export type Collector = ReturnType<typeof createCollector>;

@@ -66,7 +66,7 @@ const readWithoutEffect = (
   { input, position, path }: GivenArgument,
   variables: VariableValues,
 ): readonly InputRow[] => {
-  const budget = { ...planner.budget, insertValues: planner.budget.insertValues + planner.budget.heldValues };
+  const budget = { ...planner.budget, insertValues: planner.budget.insertValues + planner.budget.variableInsertValues };
   return readRows(
     { ...planner, budget, variables: createUntrackedVariables(variables), sources: [], allSources: [] },
     input,
@@ -93,7 +93,7 @@ const readPlainRows = (
   reader: PlainRowReader,
 ): readonly InputRow[] | undefined => {
   const openedInput = openVariable(planner, argument.input, argument.position, argument.path);
-  if (openedInput.kind !== "held") return undefined;
+  if (openedInput.kind !== "variable") return undefined;
   const shape = openedInput.part.describe("rows", reader.readShape);
   if (shape === null) return undefined;
   const { bound } = planner.variables;
@@ -101,13 +101,13 @@ const readPlainRows = (
   if (read === undefined) return readWithoutEffect(planner, argument, bound); // the call reports the error with its path
   checkValues(planner, read.valueCount);
   planner.budget.insertValues -= read.valueCount;
-  planner.budget.heldValues += read.valueCount;
+  planner.budget.variableInsertValues += read.valueCount;
   return reader.buildExamples(shape);
 };
 
 /** Checks the number of values again, because a plan is reused with lists of other lengths. @rule G-LIM-4 */
 const checkValueCount = (planner: Planner, variables: VariableValues): void => {
-  const { insertValues, heldValues } = planner.budget;
+  const { insertValues, variableInsertValues: heldValues } = planner.budget;
   const total = [...getReadLists(variables).values()].reduce((sum, { valueCount }) => sum + valueCount, 0);
   if (total > insertValues + heldValues) throw tooManyValues(planner);
 };
@@ -121,7 +121,7 @@ const createPayloadSource = (
   reader: PlainRowReader | undefined,
 ): ValueSource => {
   const openedInput = openVariable(planner, argument.input, argument.position, argument.path);
-  if (reader !== undefined && openedInput.kind === "held") {
+  if (reader !== undefined && openedInput.kind === "variable") {
     const { path } = openedInput.part;
     return {
       make: (variables) => {

@@ -29,7 +29,7 @@ interface Budget {
   /** The number of objects and their fields in inserts. */
   insertValues: number;
   /** The part of `insertValues` that is in lists of variables, whose length varies between requests. */
-  heldValues: number;
+  variableInsertValues: number;
   writeStatements: number;
   /** The number of characters in bound values. */
   boundLength: number;
@@ -54,7 +54,7 @@ export const createBudget = ({
   introspectionLists: maxIntrospectionLists,
   relationLevels: maxRelationDepth,
   insertValues: maxInsertValues,
-  heldValues: 0,
+  variableInsertValues: 0,
   writeStatements: maxWriteStatements,
   boundLength: maxVariablesBytes * BOUND_SHARE,
 });

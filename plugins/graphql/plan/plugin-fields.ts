@@ -32,18 +32,18 @@ interface ReadArgument {
 
 const readArgument = (planner: Planner, { input, position, path }: GivenArgument): ReadArgument => {
   const { type } = position;
-  if (input.kind === "held") throw new TypeError("an argument is given in the document");
+  if (input.kind === "variable") throw new TypeError("an argument is given in the document");
   const { node } = input;
-  const coerced = (value: Json): Json =>
+  const coerceValue = (value: Json): Json =>
     coercePlain(type, value, path, node.kind === "Variable" ? undefined : describeLiteral(node));
   const { value: currentValue, recompute: recomputeValue } = readLeaf(planner, input, position, path, false);
   return {
     leaf: {
-      value: coerced(currentValue),
-      recompute: recomputeValue && ((variables) => coerced(recomputeValue(variables))),
+      value: coerceValue(currentValue),
+      recompute: recomputeValue && ((variables) => coerceValue(recomputeValue(variables))),
     },
     readValue: () =>
-      coerced(
+      coerceValue(
         convertLiteral(node, (variable) => {
           const variableInput = planner.variables.open(variable);
           return variableInput === undefined
@@ -91,9 +91,9 @@ const planOwnFields = (planner: Planner, selected: SelectedField, planRows: RowP
   if (type === undefined) return fields;
   visitSelections(planner, type, selected.selections, selected.path, (selection) => {
     const { as } = selection;
-    const noFields = (): readonly never[] => [];
+    const returnNothing = (): readonly never[] => [];
     if (selection.kind === "typename")
-      return void fields.push({ as, name: "__typename", type, fields: noFields, rows: noFields });
+      return void fields.push({ as, name: "__typename", type, fields: returnNothing, rows: returnNothing });
     fields.push({
       as,
       name: selection.name,

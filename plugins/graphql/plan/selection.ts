@@ -123,7 +123,7 @@ const MAX_TABLES_FOR_SUGGESTIONS = 1600;
 
 /** Returns the candidates for suggestions. With many tables, the names of a root are omitted, because building all of
  *  them takes long. */
-const suggestionCandidates = ({ schema }: Planner, type: GraphQLObjectType): readonly string[] =>
+const listSuggestionCandidates = ({ schema }: Planner, type: GraphQLObjectType): readonly string[] =>
   getTypeExtension(type)?.scope.endsWith("_root") === true && schema.model.relations.size > MAX_TABLES_FOR_SUGGESTIONS
     ? []
     : Object.keys(type.getFields());
@@ -150,7 +150,7 @@ export const visitSelections = (
       continue;
     }
     const field = planner.schema.findField(type, name) ?? find(name);
-    if (field === undefined) throw fieldNotFound(name, type.name, at, suggestionCandidates(planner, type));
+    if (field === undefined) throw fieldNotFound(name, type.name, at, listSuggestionCandidates(planner, type));
     visit({ kind: "field", as, name, node, field, part: getFieldPart(field), path: at, selections });
   }
 };

@@ -19,7 +19,7 @@ import {
   buildDefaultPart,
   formatName,
   isLegalName,
-  namespaceRoot,
+  buildNamespaceRootName,
   listRootNameParts,
   type Names,
 } from "./names.ts";
@@ -152,7 +152,9 @@ const listReservedTypes = ({ namespace }: GqlCustomization, names: Names): reado
     `${root}_root`,
     ...(namespace === undefined
       ? []
-      : [false, true].map((isBackend) => names.namespaceTypeName(`${namespace}_${namespaceRoot(root, isBackend)}`))),
+      : [false, true].map((isBackend) =>
+          names.namespaceTypeName(`${namespace}_${buildNamespaceRootName(root, isBackend)}`),
+        )),
   ]),
   "Int",
   "Float",

@@ -42,7 +42,8 @@ const yieldsToDatabaseNames = ({ toPlan }: GqlField): boolean => toPlan.kind ===
 export const mergeFields = (fields: GqlFields, addedFields: GqlFields): GqlFields => {
   const mergedFields: Record<string, GqlField> = { ...fields };
   for (const name in addedFields)
-    if (!has(fields, name) || yieldsToDatabaseNames(fields[name]!)) mergedFields[name] = addedFields[name]!; // the name is a key of the object
+    // the name is a key of the object
+    if (!has(fields, name) || yieldsToDatabaseNames(fields[name]!)) mergedFields[name] = addedFields[name]!;
   return mergedFields;
 };
 

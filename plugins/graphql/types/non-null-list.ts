@@ -12,7 +12,8 @@ interface WrappedTypes {
 }
 
 export const wrapNonNull = <Type extends GraphQLNullableType>(type: Type): GraphQLNonNull<Type> =>
-  ((type as WrappedTypes)[REQUIRED] ??= new GraphQLNonNull<GraphQLNullableType>(type)) as GraphQLNonNull<Type>; // the cached wrapper was created from this type
+  // the cached wrapper was created from this type
+  ((type as WrappedTypes)[REQUIRED] ??= new GraphQLNonNull<GraphQLNullableType>(type)) as GraphQLNonNull<Type>;
 
 /** Returns the type `[T!]`. */
 export const wrapList = <Type extends GraphQLNullableType>(type: Type): GraphQLList<GraphQLNonNull<Type>> =>

@@ -160,7 +160,8 @@ export const createFieldBuilder = (hooks: RelApiHooks): FieldBuilder => {
         const addedFields: Record<string, GqlField> = {};
         for (const part of parts()) {
           const partFields = (tap.fn as FieldTap)(none, part); // the type of a tap of this hook
-          for (const name in partFields) if (!Object.hasOwn(addedFields, name)) addedFields[name] = partFields[name]!; // the name is a key of the object
+          // the name is a key of the object
+          for (const name in partFields) if (!Object.hasOwn(addedFields, name)) addedFields[name] = partFields[name]!;
           yield;
         }
         fields = mergeFields(fields, addedFields);
