@@ -178,7 +178,7 @@ const createCsvReader = (limits: BodyLimits): BodyReader => {
       }
     }
   };
-  const attempt = (step: () => void): void => {
+  const runGuarded = (step: () => void): void => {
     try {
       step();
     } catch (thrownValue) {
@@ -194,7 +194,7 @@ const createCsvReader = (limits: BodyLimits): BodyReader => {
     }
   };
   const take = (text: string): void => {
-    if (unexpected === undefined) attempt(() => read(text));
+    if (unexpected === undefined) runGuarded(() => read(text));
     else if (unexpected.length <= SHOWN_BYTES) unexpected += text;
   };
   const endBody = (): void => {
@@ -212,7 +212,7 @@ const createCsvReader = (limits: BodyLimits): BodyReader => {
       decode();
       if (!isUtf8) throw csvError("The body is not UTF-8");
       if (unexpected !== undefined) throw buildUnexpectedError(unexpected);
-      if (error === undefined) attempt(endBody);
+      if (error === undefined) runGuarded(endBody);
       if (error !== undefined) throw error;
       return lines.end();
     },

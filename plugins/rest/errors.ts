@@ -13,7 +13,7 @@ import type { CallShape, Field } from "./request.ts";
 
 const PATH_INVALID = "Invalid path specified in request URL";
 
-const relatedOrder = (embed: string): string => `A related order on '${embed}' is not possible`;
+const describeRelatedOrder = (embed: string): string => `A related order on '${embed}' is not possible`;
 
 /** The messages of this surface for errors of core, by their code. @rule R-ERR-1 */
 export const CORE_MESSAGES: Readonly<Record<string, (facts: RelApiError["facts"]) => string>> = {
@@ -23,7 +23,7 @@ export const CORE_MESSAGES: Readonly<Record<string, (facts: RelApiError["facts"]
   "pool-timeout": () => "Timed out acquiring connection from connection pool.",
   "path-not-found": () => PATH_INVALID,
   "anonymous-refused": () => "Anonymous access is disabled",
-  "embed-order-impossible": ({ embed }) => relatedOrder(String(embed)),
+  "embed-order-impossible": ({ embed }) => describeRelatedOrder(String(embed)),
   "missing-session-variable": ({ variable }) => `missing session variable: "${String(variable)}"`,
   "permission-check-failed": () => "check constraint of an insert/update permission has failed",
 };
@@ -258,7 +258,7 @@ export const relatedOrderImpossible = (source: string, embed: string): RelApiErr
   new RelApiError({
     code: "related-order-impossible",
     status: 400,
-    message: relatedOrder(embed),
+    message: describeRelatedOrder(embed),
     details: `'${source}' and '${embed}' do not form a many-to-one or one-to-one relationship`,
   });
 

@@ -85,7 +85,7 @@ const findBestMatch = (
   candidates: Iterable<Entry>,
   threshold: number,
 ): string | undefined => {
-  const askedMagnitude = computeMagnitude(gramCounts);
+  const queryMagnitude = computeMagnitude(gramCounts);
   let best: { readonly name: string; readonly score: number; readonly cosine: number } | undefined;
   for (const entry of candidates) {
     const score = computeSimilarity(lower, entry.lower);
@@ -93,7 +93,7 @@ const findBestMatch = (
     const runs = entry.ngrams.get(length);
     let product = 0;
     for (const [run, count] of gramCounts) product += count * (runs?.counts.get(run) ?? 0);
-    const cosine = product / (askedMagnitude * (runs?.magnitude ?? 1));
+    const cosine = product / (queryMagnitude * (runs?.magnitude ?? 1));
     if (best === undefined || score > best.score || cosine > best.cosine) best = { name: entry.name, score, cosine };
   }
   return best?.name;

@@ -46,7 +46,8 @@ const findRoot = (options: ResolvedOptions, path: string): string | undefined =>
 /** Returns the exchange with the path of the REST root instead of the path of the file. */
 const buildRootExchange = (exchange: Exchange, root: string): Exchange => {
   const { request } = exchange;
-  const { originalUrl } = request as { readonly originalUrl?: string }; // Express sets `originalUrl` if the api is mounted
+  // Express sets `originalUrl` if the api is mounted
+  const { originalUrl } = request as { readonly originalUrl?: string };
   const mount = originalUrl?.split("?", 1)[0]?.slice(0, -exchange.path.length) ?? "";
   return Object.create(exchange, {
     path: { value: root === "" ? "/" : root },

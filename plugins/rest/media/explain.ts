@@ -29,7 +29,8 @@ export const explainMedia = definePlugin({
       name: "explain",
       builtIn: [],
       compile: (statement, wrapperOptions) => {
-        const { format, options } = wrapperOptions as unknown as ExplainOptions; // the tap in this file writes the options
+        // the tap in this file writes the options
+        const { format, options } = wrapperOptions as unknown as ExplainOptions;
         const words = [
           ...options.map((option) => sql`${catalogText(checkOption(option))}`),
           sql`format ${catalogText(format === "json" ? "json" : "text")}`,

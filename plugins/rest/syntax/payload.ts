@@ -128,11 +128,11 @@ const parseRows = (text: string, limits: Limits): Rows => {
   if (firstKeys === undefined) return NO_ROWS;
   const keys = [...firstKeys].sort();
   if (!isList) return { text, shape: "object", keys, isEmpty: false };
-  const rows = (): readonly TextRow[] | undefined => {
+  const encodeRows = (): readonly TextRow[] | undefined => {
     const texts = parsedRows.map(encodeTextRow);
     return texts.every((row) => row !== undefined) ? texts : undefined;
   };
-  return { text: { json: text, rows }, shape: "array", keys, isEmpty: false };
+  return { text: { json: text, rows: encodeRows }, shape: "array", keys, isEmpty: false };
 };
 
 const parseAllValues = (text: string): readonly Json[] => {
@@ -171,7 +171,8 @@ const encodeTextRow = (row: Row): TextRow | undefined => {
 /** Returns the values of an object as the texts that PostgreSQL reads, or undefined if not all values are plain. An
  *  escape `\\u` may encode a character that PostgreSQL refuses. @rule X-PLN-8 */
 export const parsePlainValues = (json: string): ReadonlyMap<string, string | null> | undefined => {
-  const texts = json.includes("\\u") ? undefined : encodeTextRow(parseJson(json) as Row); // `parseRows` has read the keys of the text
+  // `parseRows` has read the keys of the text
+  const texts = json.includes("\\u") ? undefined : encodeTextRow(parseJson(json) as Row);
   return texts && new Map(Object.entries(texts));
 };
 
