@@ -133,9 +133,9 @@ const completeVersions = (
   if (before === null) return [null, after];
   if (identity === undefined) {
     // The log omits long values that did not change
-    const is = after && after.map((cell, i) => (cell === 0 ? (before[i] === undefined ? 0 : before[i]) : cell));
+    const newCells = after && after.map((cell, i) => (cell === 0 ? (before[i] === undefined ? 0 : before[i]) : cell));
     const isWhole = typeof before[witnessAt] === "string";
-    return [isWhole ? before.map((cell) => (cell === 0 ? null : cell)) : before, is];
+    return [isWhole ? before.map((cell) => (cell === 0 ? null : cell)) : before, newCells];
   }
   if (after === null || before.length > 0) return [before, after];
   const oldCells: Cell[] = after.map(() => 0);

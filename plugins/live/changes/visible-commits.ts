@@ -12,7 +12,7 @@ interface Commit {
   readonly changes: TableChanges;
   /** The time from the commit until the database sent it. */
   readonly lagMs: number;
-  readonly heardAtMs: number;
+  readonly receivedAtMs: number;
 }
 
 /** Creates a function that delays commits until a snapshot shows them. The feed reports a commit before other sessions
@@ -45,7 +45,7 @@ export const createVisibilityDelay = (
           continue;
         }
         visibleChanges.addAll(commit.changes);
-        const lagMs = commit.lagMs + performance.now() - commit.heardAtMs;
+        const lagMs = commit.lagMs + performance.now() - commit.receivedAtMs;
         context.counters.set("live-source-lag-seconds", lagMs / 1000);
       }
       if (visibleChanges.tables.size > 0) changed(visibleChanges.tables);
@@ -55,7 +55,7 @@ export const createVisibilityDelay = (
   };
 
   return (xid, changes, lagMs = 0) => {
-    waiting.set(xid, { changes, lagMs, heardAtMs: performance.now() });
+    waiting.set(xid, { changes, lagMs, receivedAtMs: performance.now() });
     if (!isChecking) void checkSnapshot();
   };
 };

@@ -55,10 +55,10 @@ export const createCredentialWatch = (context: PluginContext): CredentialWatch =
         areAllChecked &&= !results.includes(false);
       }
     } while (isStale && !isClosed);
-    if (!areAllChecked && !isClosed) timer = setTimeout(changed, RETRY_MS).unref();
+    if (!areAllChecked && !isClosed) timer = setTimeout(startCheck, RETRY_MS).unref();
   };
 
-  const changed = (): void => {
+  const startCheck = (): void => {
     clearTimeout(timer);
     isStale = true;
     if (isRunning || watched.size === 0) return;
@@ -68,11 +68,11 @@ export const createCredentialWatch = (context: PluginContext): CredentialWatch =
     });
   };
 
-  context.use(credentialsChangedSignal).listen(changed);
+  context.use(credentialsChangedSignal).listen(startCheck);
   context.onModel(() => {
     if (context.options === seenOptions) return;
     seenOptions = context.options;
-    changed();
+    startCheck();
   });
   context.onClose(() => {
     isClosed = true;

@@ -83,18 +83,18 @@ export const mayPlannerReadValues = (program: Program): boolean => {
 export const buildTypesProgram = (program: Program, name: string): Program => {
   const text = program.statements[0]?.text ?? "";
   const prepared = ident(name);
-  const plain = (fragment: Sql, columns: readonly string[] = []): ProgramStatement => ({
+  const buildPlainStatement = (fragment: Sql, columns: readonly string[] = []): ProgramStatement => ({
     ...toStatement(fragment),
     columns,
   });
   return createProgram(
     [
-      plain(sql`prepare ${prepared} as ${catalogText(text)}`),
-      plain(
+      buildPlainStatement(sql`prepare ${prepared} as ${catalogText(text)}`),
+      buildPlainStatement(
         sql`select pg_catalog.array_to_json(parameter_types::text[])::text from pg_catalog.pg_prepared_statements where name = ${literal(name)}`,
         ["types"],
       ),
-      plain(sql`deallocate ${prepared}`),
+      buildPlainStatement(sql`deallocate ${prepared}`),
     ],
     { main: 1, relations: program.relations, isOpenEnded: program.isOpenEnded, isProven: program.isProven },
   );

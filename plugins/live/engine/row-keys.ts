@@ -6,7 +6,7 @@ import type { Condition, Term } from "./row-alternatives.ts";
 import { normalizeText, fitsInKey, parseArrayLiteral, type ComparableKind } from "./comparable-types.ts";
 
 /** Returns a cell of the row, or 0 if the cell was not reported. */
-const cellAt = (cells: readonly Cell[], at = -1): Cell => (at === -1 || cells.length === 0 ? 0 : (cells[at] ?? null));
+const getCell = (cells: readonly Cell[], at = -1): Cell => (at === -1 || cells.length === 0 ? 0 : (cells[at] ?? null));
 
 /** Builds the key of a row in a shape of the index. Undefined if not all values of the key are known. */
 export const buildRowKey = (
@@ -16,7 +16,7 @@ export const buildRowKey = (
 ): string | undefined => {
   let key = "";
   for (let i = 0; i < positions.length; i++) {
-    const cell = cellAt(cells, positions[i]);
+    const cell = getCell(cells, positions[i]);
     // The lists have equal lengths.
     const text = typeof cell === "string" ? normalizeText(kinds[i] as ComparableKind, cell) : cell;
     if (text === 0 || text === undefined) return undefined;

@@ -166,7 +166,7 @@ export const createRunner = (context: PluginContext): Runner => {
     return program;
   };
 
-  const runTogether = async (
+  const runMultiplexed = async (
     facts: CohortFacts,
     program: Program,
     entries: readonly Runnable[],
@@ -224,7 +224,7 @@ export const createRunner = (context: PluginContext): Runner => {
     return answers[0];
   };
 
-  const runAlone = async (
+  const runEntry = async (
     facts: CohortFacts,
     { query }: Runnable,
     hash: string | undefined,
@@ -250,11 +250,11 @@ export const createRunner = (context: PluginContext): Runner => {
       const multiplexedProgram = await loadMultiplexedProgram(facts, first);
       const answers: (LiveResult | undefined)[] = entries.map(() => undefined);
       if (multiplexedProgram === undefined) {
-        for (const [i, entry] of entries.entries()) answers[i] = await runAlone(facts, entry, hashes[i]);
+        for (const [i, entry] of entries.entries()) answers[i] = await runEntry(facts, entry, hashes[i]);
         return answers;
       }
       const firstProgram = findFirstProgram(first);
-      if (firstProgram === undefined) return runTogether(facts, multiplexedProgram, entries, hashes);
+      if (firstProgram === undefined) return runMultiplexed(facts, multiplexedProgram, entries, hashes);
       const others: number[] = [];
       for (const [i, entry] of entries.entries())
         if (hashes[i] === undefined) answers[i] = await runFirst(facts, firstProgram, entry);
@@ -262,7 +262,7 @@ export const createRunner = (context: PluginContext): Runner => {
       if (others.length === 0) return answers;
       // The indexes exist, because they are indexes of `entries`.
       const [otherEntries, otherHashes] = [others.map((i) => entries[i]!), others.map((i) => hashes[i])];
-      for (const [at, answer] of (await runTogether(facts, multiplexedProgram, otherEntries, otherHashes)).entries())
+      for (const [at, answer] of (await runMultiplexed(facts, multiplexedProgram, otherEntries, otherHashes)).entries())
         answers[others[at]!] = answer; // This index exists, because the list has one index for each answer.
       return answers;
     },

@@ -51,9 +51,9 @@ const findClockUse = ({ statements }: Program): ClockUse => {
       continue;
     }
     flattenFragment(fragment).forEach((chunk, i, chunks) => {
-      const textAt = (at: number): string => (typeof chunks[at] === "string" ? chunks[at] : "");
+      const getText = (at: number): string => (typeof chunks[at] === "string" ? chunks[at] : "");
       if (typeof chunk === "string") isRead ||= TIME_EXPRESSION.test(chunk);
-      else if (!OPERATOR.test(textAt(i - 1)) || !TIMELESS_CAST.test(textAt(i + 1) + textAt(i + 2)))
+      else if (!OPERATOR.test(getText(i - 1)) || !TIMELESS_CAST.test(getText(i + 1) + getText(i + 2)))
         slots.push(chunk.slot);
     });
   }

@@ -60,7 +60,7 @@ const isDeepEqual = (a: unknown, b: unknown): boolean => {
 export const applyPatch = <Document>(document: Document, patch: readonly PatchOperation[]): Document => {
   /** The copies that this call has made, which may be modified. */
   const own = new Set<object>();
-  const writable = (value: unknown): Container => {
+  const copyOnce = (value: unknown): Container => {
     if (!isContainer(value)) throw new LivePatchError("a path leads into a value that has no members");
     if (own.has(value)) return value;
     const copy: Container = Array.isArray(value) ? [...(value as unknown[])] : { ...value };
@@ -72,10 +72,10 @@ export const applyPatch = <Document>(document: Document, patch: readonly PatchOp
     const parts = parsePointer(pointer);
     const name = parts.pop();
     if (name === undefined) return void (root = whole?.());
-    let container = writable(root);
+    let container = copyOnce(root);
     root = container;
     for (const part of parts) {
-      const child = writable(getMember(container, part));
+      const child = copyOnce(getMember(container, part));
       if (Array.isArray(container)) container[Number(part)] = child;
       else setValue(container, part, child);
       container = child;

@@ -115,7 +115,7 @@ interface ListPosition {
  *  compares the rows that remain. */
 const compareRows = (draft: PatchDraft, old: readonly Json[], fresh: readonly Json[], position: ListPosition): void => {
   const { path, from, depth } = position;
-  const at = (index: number): string => `${path}/${from + index}`;
+  const buildPointer = (index: number): string => `${path}/${from + index}`;
   const isOneEach = old.length === 1 && fresh.length === 1;
   const [oldKeys, freshKeys] = isOneEach ? [["0"], ["0"]] : matchRows(old, fresh);
   const oldIndexByKey = new Map(oldKeys.map((key, i) => [key, i]));
@@ -125,7 +125,8 @@ const compareRows = (draft: PatchDraft, old: readonly Json[], fresh: readonly Js
   );
   if (moving.length > MAX_MOVES) return addOperation(draft, "replace", path, position.list as Json);
 
-  for (let i = old.length - 1; i >= 0; i--) if (!freshKeySet.has(oldKeys[i] as string)) removeOperation(draft, at(i));
+  for (let i = old.length - 1; i >= 0; i--)
+    if (!freshKeySet.has(oldKeys[i] as string)) removeOperation(draft, buildPointer(i));
   const currentKeys = oldKeys.filter((key) => freshKeySet.has(key));
   const unplacedKeys = new Set(moving);
   /** The position in the patched list at which the next row belongs. */
@@ -133,12 +134,15 @@ const compareRows = (draft: PatchDraft, old: readonly Json[], fresh: readonly Js
   for (const [i, key] of freshKeys.entries()) {
     while (unplacedKeys.size > 0 && unplacedKeys.has(currentKeys[next] ?? "") && currentKeys[next] !== key) next++;
     if (!oldIndexByKey.has(key)) {
-      addOperation(draft, "add", at(next), fresh[i] as Json);
+      addOperation(draft, "add", buildPointer(next), fresh[i] as Json);
       if (moving.length > 0) currentKeys.splice(next, 0, key);
     } else if (unplacedKeys.delete(key) && currentKeys[next] !== key) {
       const stands = currentKeys.indexOf(key);
       if (stands < next) next--;
-      pushOperation(draft, `{"op":"move","from":${JSON.stringify(at(stands))},"path":${JSON.stringify(at(next))}}`);
+      pushOperation(
+        draft,
+        `{"op":"move","from":${JSON.stringify(buildPointer(stands))},"path":${JSON.stringify(buildPointer(next))}}`,
+      );
       currentKeys.splice(stands, 1);
       currentKeys.splice(next, 0, key);
     }
@@ -146,7 +150,7 @@ const compareRows = (draft: PatchDraft, old: readonly Json[], fresh: readonly Js
   }
   for (const [i, key] of freshKeys.entries()) {
     const index = oldIndexByKey.get(key);
-    if (index !== undefined) compare(draft, old[index] as Json, fresh[i] as Json, at(i), depth);
+    if (index !== undefined) compare(draft, old[index] as Json, fresh[i] as Json, buildPointer(i), depth);
   }
 };
 

@@ -96,7 +96,7 @@ const openConversation = (connection: ClientConnection): Conversation => {
               ? tooManyOperations(limit)
               : undefined;
     if (reason !== undefined || session === undefined) return sendError(id, JSON.stringify(encodeOneError(reason)));
-    const liveText = (answer: LiveResult, patcher: LivePatcher | undefined): string => {
+    const encodeLiveResult = (answer: LiveResult, patcher: LivePatcher | undefined): string => {
       const text = encodePayload(answer, patcher);
       if (!answer.isError) return encodeData(id, text);
       return encodeData(
@@ -124,7 +124,7 @@ const openConversation = (connection: ClientConnection): Conversation => {
         complete(id);
       },
       onLiveResult: (answer, patcher) =>
-        sendQueue.offer(query, answer.hash, () => encodeFrame(liveText(answer, patcher))),
+        sendQueue.offer(query, answer.hash, () => encodeFrame(encodeLiveResult(answer, patcher))),
       onLiveEnded: (error) => {
         caller.stop(id);
         sendError(id, encodeRefusal(error));
