@@ -240,7 +240,7 @@ export const runCommandLine = async (words: readonly string[], terminal: Termina
     getOutHelpWidth: () => (stdout as Partial<WriteStream>).columns ?? HELP_COLUMNS,
     getErrHelpWidth: () => (stderr as Partial<WriteStream>).columns ?? HELP_COLUMNS,
   });
-  const environmentOf = async (command: Command, more: Environment = {}): Promise<Environment> => {
+  const loadCommandEnvironment = async (command: Command, more: Environment = {}): Promise<Environment> => {
     const { config, preset } = command.optsWithGlobals<GlobalOptions>();
     // loaded only with a settings file, because its parser is large and most servers have no file
     const environment = config === undefined ? env : (await import("./config-file.ts")).addConfigFile(config, env);
@@ -250,8 +250,8 @@ export const runCommandLine = async (words: readonly string[], terminal: Termina
   addCommands({
     program,
     terminal,
-    loadEnvironment: environmentOf,
-    loadSettings: async (command) => readEnvironment(await environmentOf(command)),
+    loadEnvironment: loadCommandEnvironment,
+    loadSettings: async (command) => readEnvironment(await loadCommandEnvironment(command)),
     setExitCode: (code) => void (exitCode = code),
   });
   try {

@@ -110,15 +110,15 @@ export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => 
                 }),
               ),
           });
-        const changed = (): void => {
+        const handleChange = (): void => {
           context.logger.info("a secret file has changed");
           // errors and recoveries are reported at once, not when a connection or a reload uses the secret
           for (const file of files) read(file);
           context.requestReload();
         };
-        for (const { path } of files) watchFile(path, { interval: CHECK_MS, persistent: false }, changed);
+        for (const { path } of files) watchFile(path, { interval: CHECK_MS, persistent: false }, handleChange);
         context.onClose(() => {
-          for (const { path } of files) unwatchFile(path, changed);
+          for (const { path } of files) unwatchFile(path, handleChange);
         });
       },
     }),

@@ -81,7 +81,8 @@ export const serve = async (
     settings.adminPort === undefined || !isFirst
       ? []
       : [adminServer({ port: settings.adminPort, host: settings.adminHost, isApiListening: () => isListening })];
-  const metricsPlugins = settings.adminPort === undefined ? [] : [metrics]; // metrics cost time, so only a server with an admin port has them
+  // metrics cost time, so only a server with an admin port has them
+  const metricsPlugins = settings.adminPort === undefined ? [] : [metrics];
   let counters: Counters | undefined;
   let logger: Logger | undefined;
   const contextAccess = definePlugin({

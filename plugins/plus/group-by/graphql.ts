@@ -291,7 +291,7 @@ const buildRelatedFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFie
       const related = relationship.isToOne ? undefined : build.table(target);
       const list = related && buildGroupList(build, related);
       if (list === undefined) return [];
-      const output = (selection: GqlSelection, context: GqlSelectionContext): Output => ({
+      const buildOutput = (selection: GqlSelection, context: GqlSelectionContext): Output => ({
         kind: "embed",
         as: selection.as,
         id: selection.as,
@@ -300,7 +300,9 @@ const buildRelatedFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFie
         join: "left",
         read: list.plan(selection, context),
       });
-      return [[build.fieldName(name, "group_by"), { config: list.config, toPlan: { kind: "custom", output } }]];
+      return [
+        [build.fieldName(name, "group_by"), { config: list.config, toPlan: { kind: "custom", output: buildOutput } }],
+      ];
     }),
   );
 

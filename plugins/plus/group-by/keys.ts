@@ -124,7 +124,8 @@ const nameRelatedArgument = (build: GqlBuild): string => build.fieldName("by_rel
 
 const buildColumnsType = (build: GqlBuild, table: GqlTable): GraphQLInputType | undefined => {
   const columns = build.listArguments(table)[build.fieldName("distinct_on")];
-  return columns && new GraphQLList(nonNull(getNamedType(columns.type) as GraphQLInputType)); // the type of `columns` is an enum
+  // the type of `columns` is an enum
+  return columns && new GraphQLList(nonNull(getNamedType(columns.type) as GraphQLInputType));
 };
 
 /** Returns the type of `by_related`, or undefined if no object relationship leads to a readable column. */

@@ -51,7 +51,8 @@ export const createAdminSurface = (context: PluginContext, adminPath: AdminPath)
   const { path, kind, method = "POST" } = adminPath;
   const isServed = (): boolean =>
     context.use(graphqlService) !== undefined && (adminPath.isEnabled === undefined || adminPath.isEnabled());
-  const getEngine = (): GqlEngine => requireService(context, graphqlService); // the surface serves nothing without the engine
+  // the surface serves nothing without the engine
+  const getEngine = (): GqlEngine => requireService(context, graphqlService);
 
   /** Encodes an error with the messages of the GraphQL surface, in the format of this surface. */
   const encode = (error: unknown, exchange: OpenExchange): Answer => {
@@ -95,10 +96,10 @@ export const createAdminSurface = (context: PluginContext, adminPath: AdminPath)
         exchange.operation = { kind };
         const body = await readBody(exchange);
         // `encode` wrote this JSON
-        const encoded = (error: unknown): Json => JSON.parse(String(encode(error, exchange).body)) as Json;
+        const encodeToJson = (error: unknown): Json => JSON.parse(String(encode(error, exchange).body)) as Json;
         return buildJsonAnswer(
           200,
-          writeJson(await adminPath.answer(body, { exchange, engine: getEngine(), encode: encoded })),
+          writeJson(await adminPath.answer(body, { exchange, engine: getEngine(), encode: encodeToJson })),
           [NO_STORE],
         );
       } catch (error) {

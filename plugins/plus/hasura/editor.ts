@@ -101,7 +101,7 @@ const changeRefused = (problems: readonly MetadataProblem[], change: Change, bef
 export const createEditor = (context: PluginContext): Editor => {
   const getSource = (): MetadataSource | undefined => context.use(metadataSourceService);
   // the metadata plugins write this part of the model
-  const problems = (): readonly MetadataProblem[] =>
+  const listProblems = (): readonly MetadataProblem[] =>
     (context.model().pluginFacts["metadata-problems"] as readonly MetadataProblem[] | undefined) ?? [];
   const notifyOtherProcesses = (): void => context.use(reloadOthersService)?.requestReload();
 
@@ -141,7 +141,7 @@ export const createEditor = (context: PluginContext): Editor => {
 
   /** Loads the changed document. @returns the document, without the objects that cascades dropped */
   const tryChange = async (source: MetadataSource, before: Entry, changed: Entry, change: Change): Promise<Entry> => {
-    const knownKeys = new Set(problems().map(buildProblemKey));
+    const knownKeys = new Set(listProblems().map(buildProblemKey));
     const isAllowed = (problem: MetadataProblem): boolean =>
       change.allowedProblems === "any" ||
       (change.allowedProblems === "known" && knownKeys.has(buildProblemKey(problem)));
@@ -186,7 +186,7 @@ export const createEditor = (context: PluginContext): Editor => {
       const document = source === undefined ? EMPTY : normalizeMetadata((await source.read()).raw);
       return { document, version: hashVersion(document) };
     },
-    problems,
+    problems: listProblems,
     change: (...changes) => {
       const source = getSource();
       if (source === undefined) throw metadataReadOnly("there is none: the setting METADATA names a folder or a file");

@@ -142,16 +142,16 @@ export const buildFileText = async (document: Entry, current: string): Promise<s
 /** JSON indented by two spaces, with all digits of its numbers. */
 const indentJson = (json: string): string => {
   let depth = 0;
-  const line = (): string => `\n${"  ".repeat(depth)}`;
+  const startLine = (): string => `\n${"  ".repeat(depth)}`;
   return json.replace(/"(?:[^"\\]|\\[^])*"?|\[\]|\{\}|[[{]|[\]}]|,|:/g, (token) => {
     if (token === "[" || token === "{") {
       depth++;
-      return token + line();
+      return token + startLine();
     }
     if (token === "]" || token === "}") {
       depth--;
-      return line() + token;
+      return startLine() + token;
     }
-    return token === "," ? `,${line()}` : token === ":" ? ": " : token;
+    return token === "," ? `,${startLine()}` : token === ":" ? ": " : token;
   });
 };

@@ -152,16 +152,16 @@ export const planConnection = (
   const { model, options } = context.schema;
   const window = parseWindow(selection, options.dbMaxRows);
   const { where, orderBy: requestedOrder = [], distinctOn = [] } = context.list();
-  const at = (argument: string): string => `${selection.path}.args.${argument}`;
+  const buildArgumentPath = (argument: string): string => `${selection.path}.args.${argument}`;
   if (distinctOn.length > 0 && window.isBackward)
-    throw windowInvalid('"distinct_on" goes with "first" and "after" only', at("distinct_on"));
+    throw windowInvalid('"distinct_on" goes with "first" and "after" only', buildArgumentPath("distinct_on"));
   // without an explicit order, `distinct_on` keeps the first row by the key
   const orderBy =
     requestedOrder.length > 0
       ? requestedOrder
       : distinctOn.map((by): OrderBy => ({ by, direction: "asc", nulls: "last" }));
   if (!orderBy.every(({ by }) => isComparable(by)))
-    throw windowInvalid("a connection cannot be ordered by aggregates or distances", at("order_by"));
+    throw windowInvalid("a connection cannot be ordered by aggregates or distances", buildArgumentPath("order_by"));
   const forward = addKeyToOrder(orderBy, relation);
   const form = hashOrder(relation, forward, distinctOn.length);
   const order = window.isBackward ? forward.map(reverseOrder) : forward;
@@ -194,14 +194,17 @@ export const planConnection = (
   const cursorValues =
     window.cursor === undefined ? undefined : decodeConnectionCursor(window.cursor, form, order.length);
   if (window.cursor !== undefined && cursorValues === undefined)
-    throw windowInvalid("the cursor is invalid, or of another order", at(window.isBackward ? "before" : "after"));
+    throw windowInvalid(
+      "the cursor is invalid, or of another order",
+      buildArgumentPath(window.isBackward ? "before" : "after"),
+    );
   const bindTyped = (value: string | null, { by }: OrderBy): ValueRef | null => {
     if (value === null) return null;
     const type = by.kind === "column" && by.path === undefined ? findColumn(relation, by.name)?.type : undefined;
     const name = type === undefined ? undefined : model.types.get(type)?.sqlName;
     return { ...context.bind(value), ...(name !== undefined && { type: name }) };
   };
-  const buildBeyond = (position: KeysetPosition): Predicate => {
+  const buildKeysetPredicate = (position: KeysetPosition): Predicate => {
     // with `distinct_on`, no further row follows the first one of a value
     const keysetOrder = distinctOn.length === 0 ? order : order.slice(0, distinctOn.length);
     return {
@@ -212,7 +215,7 @@ export const planConnection = (
   };
   const conditions = [
     ...(where === undefined ? [] : [where]),
-    ...(cursorValues === undefined ? [] : [buildBeyond(cursorValues)]),
+    ...(cursorValues === undefined ? [] : [buildKeysetPredicate(cursorValues)]),
   ];
   return {
     kind: "read",

@@ -216,7 +216,8 @@ const encodeFilterValue = (value: Json | undefined): string | null =>
 
 /** Returns the values of a row for the terms of the order. */
 const readPosition = ({ rows, members, keys }: PageRows, at: number): KeysetPosition => {
-  const memberValues = new Map(Object.entries(parseJson(rows[at] ?? "{}") as Readonly<Record<string, Json>>)); // the text is a row
+  // the text is a row
+  const memberValues = new Map(Object.entries(parseJson(rows[at] ?? "{}") as Readonly<Record<string, Json>>));
   const hidden = [...(keys[at === 0 ? 0 : at === rows.length - 1 ? 2 : 1] ?? [])];
   return members.map((name) => (name === null ? (hidden.shift() ?? null) : encodeFilterValue(memberValues.get(name))));
 };
@@ -335,7 +336,7 @@ export const cursorPages = definePlugin({
       const read = route.methods.get("GET");
       if (read === undefined || route.target.kind !== "relation") return route;
       const { relation } = route.target;
-      const paged: RestHandler = async (exchange, target) => {
+      const handlePage: RestHandler = async (exchange, target) => {
         const page = parsePageRequest(exchange, relation);
         if (page === undefined) return (route.methods.get(exchange.method) ?? read)(exchange, target);
         const { cursor } = page;
@@ -351,7 +352,7 @@ export const cursorPages = definePlugin({
         exchange.operation = operation;
         return addCount(builtPage.answer, countAnswer, builtPage.rows);
       };
-      return { ...route, methods: new Map([...route.methods, ["GET", paged], ["HEAD", paged]]) };
+      return { ...route, methods: new Map([...route.methods, ["GET", handlePage], ["HEAD", handlePage]]) };
     });
   },
 });

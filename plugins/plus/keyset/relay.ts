@@ -113,7 +113,8 @@ const buildRowFields = (fields: GqlFields, context: GqlFieldContext): GqlFields 
 
 const buildVariant = (parse: ParseJson): GqlVariant => ({
   name: "relay",
-  takesUnknownVariables: true, // the directive `@appendNode(connections: $connections)` uses a variable only in the client
+  // the directive `@appendNode(connections: $connections)` uses a variable only in the client
+  takesUnknownVariables: true,
   fields: (fields, context) => {
     if (context.scope === "query_root") return buildRootFields(fields, context, parse);
     if (context.scope === "subscription_root") return {};

@@ -166,7 +166,8 @@ export const nativeQueries = definePlugin({
   before: ["metadata"], // the tap of `metadata` reports the metadata problems
   apply: (hooks, context) => {
     hooks.introspect.tapPromise(PART, async (model, { warn, query }) => {
-      const native = model.pluginFacts["metadata-native"] as MetadataNative | undefined; // only the metadata loader writes this part
+      // only the metadata loader writes this part
+      const native = model.pluginFacts["metadata-native"] as MetadataNative | undefined;
       if (native === undefined) return model;
       // only metadata plugins write this list
       const problems = [...((model.pluginFacts[PROBLEMS] ?? []) as readonly MetadataProblem[])];

@@ -34,8 +34,8 @@ const buildShortReport = ({ relation, command, isEmbedded, security, steps, note
   relation,
   ...(command === "SELECT" ? {} : { command: command.toLowerCase() }),
   ...(isEmbedded ? { of: "all parents" } : {}),
-  rows: steps.map(({ kind, condition, remainingRows }) => ({
-    [kind]: remainingRows,
+  rows: steps.map(({ kind, condition, left }) => ({
+    [kind]: left,
     ...(condition === undefined ? {} : { condition }),
   })),
   ...(security?.bypass === undefined && security !== undefined
@@ -53,14 +53,14 @@ const buildShortReport = ({ relation, command, isEmbedded, security, steps, note
 
 const encodeHeader = (role: string, reports: readonly RelationReport[]): string => {
   const relations: object[] = [];
-  const text = (more: object = {}): string => escapeNonAscii(JSON.stringify({ role, relations, ...more }));
+  const encodeReports = (more: object = {}): string => escapeNonAscii(JSON.stringify({ role, relations, ...more }));
   for (const report of reports) {
     relations.push(buildShortReport(report));
-    if (text().length <= MAX_LENGTH) continue;
+    if (encodeReports().length <= MAX_LENGTH) continue;
     relations.pop();
-    return text({ note: CUT_NOTE });
+    return encodeReports({ note: CUT_NOTE });
   }
-  return text();
+  return encodeReports();
 };
 
 /** Reads the admin secret, and no other credential, of a request. */
@@ -120,7 +120,7 @@ export const whyEmpty = definePlugin({
             run,
             surface,
             counts: true,
-            tellsAll: scope === "all",
+            includesHidden: scope === "all",
           },
           execution,
           undefined,

@@ -171,7 +171,7 @@ export const findRowSecurity = async (
   const { databaseRole: _, ...asLogin } = execution.session;
   const login = await readPolicies(run, { ...execution, session: asLogin }, table, command);
   if (login.bypass === null)
-    return { policies, forOthers, note: "not rowCounts: row policies hold for the login role too" };
+    return { policies, forOthers, note: "not counted: row policies hold for the login role too" };
   try {
     const { body } = await runSeparately(run, execution, buildCountingProgram(table, policies));
     // the statement wrote this JSON
@@ -183,6 +183,6 @@ export const findRowSecurity = async (
     };
   } catch (error) {
     if (!(error instanceof RelApiError)) throw error;
-    return { policies, forOthers, note: `not rowCounts: ${error.message}` };
+    return { policies, forOthers, note: `not counted: ${error.message}` };
   }
 };

@@ -5,7 +5,7 @@ import { findRowSecurity, type RunStatement } from "./policies.ts";
 import { reportRelations, type ReportContext, type RelationReport } from "./rows.ts";
 
 /** The context of a report. */
-export interface ReportParts extends Pick<ReportContext, "tellsAll" | "counts"> {
+export interface ReportParts extends Pick<ReportContext, "includesHidden" | "counts"> {
   readonly prepare: PluginContext["prepare"];
   readonly model: Model;
   readonly run: RunStatement;
@@ -55,7 +55,7 @@ export const reportExecution = async (
   execution: Execution,
   rows: readonly ResultRow[] | undefined,
 ): Promise<readonly RelationReport[]> => {
-  const { model, run, counts, tellsAll } = parts;
+  const { model, run, counts, includesHidden } = parts;
   const reports: RelationReport[] = [];
   for (const [i, programRun] of execution.programs.entries()) {
     const { planned } = programRun.program;
@@ -69,10 +69,10 @@ export const reportExecution = async (
             execution,
             values: programRun.values.map(getBoundValue),
             counts,
-            tellsAll,
+            includesHidden,
             countRows: createRowCounter(parts, execution, programRun),
             security: async (table, command) =>
-              tellsAll ? findRowSecurity(run, execution, table, command, counts) : undefined,
+              includesHidden ? findRowSecurity(run, execution, table, command, counts) : undefined,
           },
           readCount(rows, i, column),
         )),

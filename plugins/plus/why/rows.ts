@@ -35,7 +35,8 @@ export interface RemainingRows {
     | "limit"
     | "returned";
   readonly condition?: string;
-  readonly remainingRows: number;
+  /** The number of rows, as in the JSON of `relapi explain`. */
+  readonly left: number;
 }
 
 export interface RelationReport {
@@ -74,7 +75,7 @@ export interface ReportContext {
   readonly security: (table: QualifiedName, command: Command) => Promise<RowSecurity | undefined>;
   /** True if the report includes hidden facts: rows that policies and permissions hide from the role, and their
    *  conditions. */
-  readonly tellsAll: boolean;
+  readonly includesHidden: boolean;
 }
 
 const listEmbeds = (outputs: readonly Output[]): readonly Embed[] =>
@@ -140,7 +141,7 @@ interface MetadataPart {
 }
 
 const findRights = (
-  { model, execution: { session }, tellsAll }: ReportContext,
+  { model, execution: { session }, includesHidden: tellsAll }: ReportContext,
   { relation, command }: ReportedRead,
 ): Rights => {
   if (!tellsAll) return {};
@@ -158,7 +159,7 @@ const countSteps = async (
   const { execution, values, countRows } = context;
   const { read, command } = reportedRead;
   const knownValues = { values, session: execution.session };
-  const reader = context.tellsAll ? createAdminSession(execution.session) : execution.session;
+  const reader = context.includesHidden ? createAdminSession(execution.session) : execution.session;
   const embeds = listEmbeds(read.output);
   const base: Read = {
     kind: "read",
@@ -171,9 +172,9 @@ const countSteps = async (
   const addStep = async (kind: RemainingRows["kind"], more: Partial<Read> = {}, condition?: string): Promise<void> => {
     const where: Predicate | undefined = conditions.length === 0 ? undefined : { kind: "and", of: [...conditions] };
     const remainingRows = await countRows({ ...base, ...(where === undefined ? {} : { where }), ...more }, reader);
-    steps.push({ kind, ...(condition === undefined ? {} : { condition }), remainingRows });
+    steps.push({ kind, ...(condition === undefined ? {} : { condition }), left: remainingRows });
   };
-  if (security?.total !== undefined) steps.push({ kind: "table", remainingRows: security.total });
+  if (security?.total !== undefined) steps.push({ kind: "table", left: security.total });
   // the count of a write shows the rows that the write could not change
   await addStep(chooseFirstKind(context, reportedRead, security));
   if (rights.filter !== undefined) {
@@ -194,20 +195,20 @@ const countSteps = async (
   if (command === "SELECT" && !reportedRead.isEmbedded && read.shape === "rows") {
     const output: readonly Output[] = [{ kind: "constant", as: "_", value: "" }, ...embeds];
     const { limit, offset, ...unlimited } = read;
-    const unquotedValue = (ref: ValueRef): string => formatValue(ref, knownValues).replaceAll('"', "");
+    const formatUnquotedValue = (ref: ValueRef): string => formatValue(ref, knownValues).replaceAll('"', "");
     if (offset !== undefined) {
       const remainingRows = await countRows({ ...unlimited, output, offset }, execution.session);
-      steps.push({ kind: "offset", condition: unquotedValue(offset), remainingRows });
+      steps.push({ kind: "offset", condition: formatUnquotedValue(offset), left: remainingRows });
     }
     const remainingRows = await countRows({ ...read, output }, execution.session);
-    if (limit !== undefined) steps.push({ kind: "limit", condition: unquotedValue(limit), remainingRows });
-    steps.push({ kind: "returned", remainingRows });
+    if (limit !== undefined) steps.push({ kind: "limit", condition: formatUnquotedValue(limit), left: remainingRows });
+    steps.push({ kind: "returned", left: remainingRows });
   }
   return steps;
 };
 
 const chooseFirstKind = (
-  { tellsAll }: ReportContext,
+  { includesHidden: tellsAll }: ReportContext,
   { relation }: ReportedRead,
   security: RowSecurity | undefined,
 ): RemainingRows["kind"] => {
@@ -249,7 +250,7 @@ export const reportRelations = async (
         note = formatNote(error);
       }
     }
-    if (command !== "SELECT" && written !== undefined) steps = [...steps, { kind: "written", remainingRows: written }];
+    if (command !== "SELECT" && written !== undefined) steps = [...steps, { kind: "written", left: written }];
     reports.push({
       relation: `${name.schema}.${name.name}`,
       command,

@@ -52,7 +52,7 @@ export const explainRequest = async (
       recording.stop();
       const { run } = recording;
       const { context, model } = open;
-      const parts = { prepare: context.prepare, model, run, surface: request.kind, counts, tellsAll: true };
+      const parts = { prepare: context.prepare, model, run, surface: request.kind, counts, includesHidden: true };
       const statements: ExplainedStatement[] = [];
       const relations: RelationReport[] = [];
       for (const recorded of recording.executions) {

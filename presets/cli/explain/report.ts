@@ -37,9 +37,9 @@ const STEP_WORDS: Readonly<Record<RemainingRows["kind"], string>> = {
 const INDENT = "  ";
 
 const formatStep = (step: RemainingRows, before: RemainingRows | undefined): string => {
-  const removedCount = before === undefined ? 0 : before.remainingRows - step.remainingRows;
+  const removedCount = before === undefined ? 0 : before.left - step.left;
   const description = [STEP_WORDS[step.kind], ...(step.condition === undefined ? [] : [step.condition])].join(" ");
-  return `${INDENT}${String(step.remainingRows).padStart(8)}  ${description}${removedCount > 0 ? `  (removes ${removedCount})` : ""}`;
+  return `${INDENT}${String(step.left).padStart(8)}  ${description}${removedCount > 0 ? `  (removes ${removedCount})` : ""}`;
 };
 
 const joinLines = (expression: string): string => expression.replaceAll(/\s+/g, " ");
