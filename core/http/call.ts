@@ -132,7 +132,7 @@ const STREAM_ERROR_BODY = JSON.stringify({
   code: "stream-not-callable",
   details: null,
   hint: null,
-  message: "An answer that is a stream can be had over HTTP only",
+  message: "A streamed response is only available over HTTP",
 });
 const NOT_ACCEPTABLE = 406;
 

@@ -48,7 +48,7 @@ const createRestLive = (context: PluginContext, rest: RestSurface): RestLive => 
   },
   encodeError: (error, exchange) => {
     if (!(error instanceof RelApiError))
-      context.logger.error("a live query failed by a fault of the server", buildErrorFields(error));
+      context.logger.error("a live query failed with an internal error", buildErrorFields(error));
     return String(encodeError(rest, error instanceof RelApiError ? error : internalError(error), exchange).body ?? "");
   },
 });

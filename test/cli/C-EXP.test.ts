@@ -341,7 +341,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
   test.each([
     [["/notes", "--variables", "{}"], "--variables and --operation are for GraphQL documents"],
     [["{ a }", "--body", "{}"], "--method and --body are for REST paths"],
-    [["/notes", "--claims", "{"], "--claims is no JSON: "],
+    [["/notes", "--claims", "{"], "--claims is not JSON: "],
     [["/notes", "--claims", "[]"], "--claims must be a JSON object"],
     [["/notes", "--role", "sea_annon"], 'there is no role "sea_annon"; did you mean "sea_anon"?'],
     [["/notes", "--method", "FETCH"], 'unknown method "FETCH": expected one of GET, HEAD, POST'],

@@ -27,7 +27,7 @@ const quote = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 export const parseOrderFields = (order: string, primaryKey: readonly string[]): readonly string[] => {
   const fields = splitTerms(order).map((text) => {
     const [, field] = TERM.exec(text.replace(/^ +/, "")) ?? [];
-    if (field === undefined) throw pageImpossible(`"${text}" is no column that rows can be compared by`);
+    if (field === undefined) throw pageImpossible(`"${text}" is not a column by which rows can be compared`);
     return field;
   });
   const columnNames = new Set(fields.filter((field) => !field.includes("->")).map(unquote));

@@ -16,7 +16,7 @@ export const checkAuthorization = ({ mcpAuthorizationServers, mcpResourceUrl }: 
   if (mcpResourceUrl !== undefined && !new URL(mcpResourceUrl).pathname.endsWith(path))
     throw presetError(`mcpResourceUrl is "${mcpResourceUrl}": it has to end in ${path}`);
   for (const server of mcpAuthorizationServers)
-    if (!URL.canParse(server)) throw presetError(`mcpAuthorizationServers names "${server}", which is no URL`);
+    if (!URL.canParse(server)) throw presetError(`mcpAuthorizationServers names "${server}", which is not a URL`);
 };
 
 /** Quotes the value of a header parameter. */

@@ -49,7 +49,7 @@ const parseMessage = (bytes: Buffer): { readonly message: unknown } | Answer => 
     if (Array.isArray(message)) return buildRpcError(400, INVALID_REQUEST, "one message per request");
     return { message };
   } catch {
-    return buildRpcError(400, PARSE_ERROR, "the message is no JSON");
+    return buildRpcError(400, PARSE_ERROR, "the message is not JSON");
   }
 };
 

@@ -231,8 +231,8 @@ const findProblem = (query: NativeQuery, queries: ReadonlyMap<string, NativeQuer
     if (target.returns.name !== model)
       return `relationship ${name}: "${relationship.target}" does not return the logical model "${model}"`;
     for (const [own, other] of relationship.columns) {
-      if (!hasColumn(returns, own)) return `relationship ${name}: "${own}" is no column of "${returns.name}"`;
-      if (!hasColumn(target.returns, other)) return `relationship ${name}: "${other}" is no column of "${model}"`;
+      if (!hasColumn(returns, own)) return `relationship ${name}: "${own}" is not a column of "${returns.name}"`;
+      if (!hasColumn(target.returns, other)) return `relationship ${name}: "${other}" is not a column of "${model}"`;
     }
     // a nested field takes the arguments of its target query
     const first = [...queries.values()].find((one) => one.returns === returns);

@@ -105,7 +105,7 @@ const compileConditions = (filter: RawFilter, conditions: ConditionContext): Sql
       return sql`not coalesce(${joinWithAnd(list.map((one) => compileConditions(one, conditions)))}, false)`;
     const field = conditions.fields.find(({ name }) => name === key);
     if (field === undefined || !isJsonObject(condition))
-      throw invalidArgument(`"${key}" is no column of the logical model`);
+      throw invalidArgument(`"${key}" is not a column of the logical model`);
     return joinWithAnd(
       Object.entries(condition).map(([operator, operand]) => compileComparison(field, operator, operand, conditions)),
     );

@@ -71,7 +71,7 @@ const parseHeaders = (json: Json | undefined, part: number): Readonly<Record<str
       if (!HEADERS.has(lower)) throw batchMalformed(`the header "${name}" is that of the batch`, part);
       // eslint-disable-next-line no-control-regex -- headers cannot contain these
       if (typeof value !== "string" || /[\u0000-\u001f\u007f]/.test(value))
-        throw batchMalformed(`the header "${name}" is no text`, part);
+        throw batchMalformed(`the header "${name}" is not a text`, part);
       return [lower, value];
     }),
   );
@@ -90,7 +90,7 @@ export const parseParts = (json: Json, maxCount: number): readonly BatchPart[] =
     if (unknownKey !== undefined) throw batchMalformed(`it has a key "${unknownKey}"`, part);
     const { method = "GET", path, body, id } = one;
     if (typeof method !== "string" || !METHODS.has(method.toUpperCase()))
-      throw batchMalformed(`the method is none of ${[...METHODS].join(", ")}`, part);
+      throw batchMalformed(`the method is not one of ${[...METHODS].join(", ")}`, part);
     if (typeof path !== "string" || !PATH.test(path))
       throw batchMalformed('the path is not one of a table or function: "/table?id=eq.1"', part);
     if (id !== undefined && (typeof id !== "string" || !ID.test(id)))

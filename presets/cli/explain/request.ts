@@ -64,7 +64,7 @@ const readObject = async (
     read = JSON.parse(await readTextOrFile(text, terminal));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw presetError(`${option} is no JSON: ${error.message}`);
+    throw presetError(`${option} is not JSON: ${error.message}`);
   }
   if (typeof read !== "object" || read === null || Array.isArray(read))
     throw presetError(`${option} must be a JSON object`);
