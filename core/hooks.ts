@@ -17,16 +17,17 @@ export interface RelApiHooks {
     SyncBailHook<[comparison: Comparison, context: FilterContext], Sql | undefined, BuiltIn>
   >;
   readonly authorize: AsyncSeriesBailHook<[credentials: Credentials], Session | undefined>;
-  // Beyond the five of the project, for features that those five cannot express:
+  // The hooks below exist for features that the five hooks above cannot express.
   readonly transformPlan: SyncWaterfallHook<[plan: Plan, context: PlanContext], Plan, PlanTap>;
   readonly compileEmbed: HookMap<SyncBailHook<[embed: Embed, context: EmbedContext], EmbedSql | undefined, BuiltIn>>;
   readonly compileMedia: HookMap<SyncBailHook<[context: MediaContext], Sql | undefined, BuiltIn>>;
 }
 
-/** Fields by name. The plugin that calls the hook decides what else both contain; taps use that plugin's types. */
+/** Fields by name. The plugin that calls the hook defines the types of fields and contexts, and taps use these
+ *  types. */
 export type Fields = Readonly<Record<string, object>>;
 
-/** The place that a tap of `buildGqlField` adds fields to. */
+/** The type to which a tap of `buildGqlField` adds fields. */
 export interface FieldContext {
   /** The family of types that the fields belong to: `row`, `query_root`, … */
   readonly scope: string;
@@ -36,7 +37,7 @@ export interface FieldContext {
   readonly role: string;
 }
 
-/** Parameters of methods are compared bivariantly, so a tap may use the types of the plugin that calls it. */
+/** The type of a tap. TypeScript compares parameters of methods bivariantly, so a tap may use the caller's types. */
 type FieldTap = { tap(fields: Fields, context: FieldContext): Fields }["tap"];
 
 /** The hook that adds fields to a type. */
@@ -97,7 +98,7 @@ export interface FilterContext {
 
 /** The properties that a tap of `transformPlan` may declare besides its name. */
 export interface PlanTap {
-  /** The tap may refuse a plan, but it removes no rows from a read. So related rows that must exist do exist. */
+  /** True if the tap may refuse a plan but removes no rows from a read. Related rows that must exist then do exist. */
   readonly keepsRows?: boolean;
 }
 
@@ -121,12 +122,12 @@ export interface EmbedContext {
   /** The relation that the embed reads. Undefined if it reads none. */
   readonly target: Relation | undefined;
   readonly isToOne: boolean;
-  /** The relationship itself guarantees at most one row. */
+  /** True if the relationship itself guarantees at most one row. */
   readonly isCertainlyOne: boolean;
-  /** The parent groups by its columns. JSON values must be jsonb then, because json has no equality operator
+  /** True if the parent groups by its columns. JSON values must then be jsonb, because json has no equality operator
    *  (R-AGG-2). */
   readonly isGrouped: boolean;
-  /** The parent sorts by the embed, so `compile` must return a join with `row`. */
+  /** True if the parent sorts by the embed, so `compile` must return a join with `row`. */
   readonly needsJoin: boolean;
   readonly isLimited: boolean;
   /** Returns the rows, with every output under its key. */
@@ -150,9 +151,10 @@ export interface EmbedContext {
 export interface EmbedColumn {
   readonly as: string;
   readonly value: Sql;
-  /** The column of `stored` that the value shows. The parent groups by it, and core adds the JSON representation. */
+  /** The column of `stored` that the value shows. The parent groups by that column, and core adds the
+   *  representation. */
   readonly stored?: string;
-  /** The value is an aggregate over the parent's rows. */
+  /** True if the value is an aggregate over the parent's rows. */
   readonly isAggregate?: boolean;
 }
 
@@ -164,7 +166,7 @@ export interface EmbedSql {
   readonly columns: readonly EmbedColumn[];
   /** The alias of the joined row, for related orders. */
   readonly row?: Sql;
-  /** The join removes parents without rows. Otherwise core adds an EXISTS for inner embeds. */
+  /** True if the join removes parents without rows. Otherwise core adds an EXISTS for inner embeds. */
   readonly isInnerJoined?: boolean;
 }
 
@@ -173,23 +175,23 @@ export interface MediaContext {
   readonly model: Model;
   /** A row of the result, as an expression. */
   readonly row: Sql;
-  /** The row as JSON, if an output has an empty key: no column of a row can have that name. */
+  /** The row as JSON, if an output has an empty key. No column of a row can have an empty name. */
   readonly object?: Sql;
   /** The alias of the rows, for access to their columns. */
   readonly rowAlias: string;
   readonly envelope: Envelope;
   readonly options: Json | undefined;
-  /** The kind of result. `value` is a scalar under the name `value`, and `values` are several. `rows` are the rows of
-   *  the read, and `row` is at most one. */
+  /** The kind of result. `value` is a scalar under the name `value`, and `values` is a set of scalars. `rows` are the
+   *  rows of the read, and `row` is at most one row. */
   readonly returns: "rows" | "row" | "value" | "values";
-  /** The output names in order, if they are known before the statement runs. For `*` they come from the last load of
-   *  the schema. */
+  /** The output names in order, if these are known before the statement runs. The names of `*` come from the last load
+   *  of the schema. */
   readonly outputs: readonly string[];
-  /** The statement itself names the outputs, so they are right even if the schema has changed since the last load. */
+  /** True if the statement itself names the outputs, so the names are correct even after a change of the schema. */
   readonly areOutputsNamed: boolean;
   /** The relation that the rows belong to, if any. */
   readonly relation: Relation | undefined;
-  /** The selection is exactly the default `*` (R-MED-5). */
+  /** True if the selection is exactly the default `*` (R-MED-5). */
   readonly isWholeRow: boolean;
   /** Defined for plans that read rows. @rule X-MED-3 */
   readonly page?: MediaPage;

@@ -40,14 +40,14 @@ export interface OperatorSpec extends BuiltIn {
   readonly keywords?: readonly string[];
   /** The operand's `typname` if it differs from the column's type (`lquery`, `text`, `jsonb`, `_text`). */
   readonly operandType?: string;
-  /** The operator accepts `any` or `all` over a list of operands (`quantifier`). */
+  /** True if the operator accepts `any` or `all` over a list of operands (`quantifier`). */
   readonly isQuantifiable?: boolean;
-  /** The operator accepts an option, such as the language of a text search. */
+  /** True if the operator accepts an option, such as the language of a text search. */
   readonly hasOption?: boolean;
-  /** The best plan depends heavily on the operand, so statements that use this operator are planned on every execution.
-   *  @rule X-PLN-6 */
+  /** True if PostgreSQL should plan statements with this operator on every execution, because the best plan depends
+   *  heavily on the operand. @rule X-PLN-6 */
   readonly plansEachTime?: boolean;
-  /** The text representation of a domain column is applied to the operand (R-REP-3). */
+  /** True if the text representation of a domain column is applied to the operand (R-REP-3). */
   readonly takesRepresentation?: boolean;
   /** The description in the schema of a surface. */
   readonly description?: string;
@@ -56,9 +56,10 @@ export interface OperatorSpec extends BuiltIn {
 
 /** An embedding mode: how related rows appear inside the row of their parent. */
 export interface EmbedSpec extends BuiltIn {
-  /** The mode that plans store. Unique. */
+  /** The name that plans store, unique among all modes. */
   readonly mode: string;
-  /** The embed adds its columns to the parent's row. If one of them is an aggregate, the parent is grouped. */
+  /** True if the embed adds its columns to the parent's row. If one of the columns is an aggregate, the parent is
+   *  grouped. */
   readonly isFlat?: boolean;
   readonly compile: (embed: Embed, context: EmbedContext) => EmbedSql;
 }
@@ -67,7 +68,7 @@ export interface EmbedSpec extends BuiltIn {
 export interface UpdateOperatorSpec extends BuiltIn {
   /** The name that plans store: kebab-case, unique per type. */
   readonly name: string;
-  /** The `typname`s of the columns that it applies to, or `any`. */
+  /** The `typname`s of the columns to which the operator applies, or `any`. */
   readonly types: readonly string[];
   /** The operand's `typname` if it differs from the column's type. */
   readonly operandType?: string;
@@ -80,23 +81,23 @@ export interface UpdateOperatorSpec extends BuiltIn {
 /** A function that plans apply to values and columns by name: `from-geojson`, `to-geojson`. */
 export interface PlanFunction extends BuiltIn {
   readonly name: string;
-  /** `operands` are the further arguments that the plan gives. */
+  /** Compiles the call. `operands` are the further arguments that the plan gives. */
   readonly compile: (argument: Sql, model: Model, operands?: readonly Sql[]) => Sql;
 }
 
 /** Adds facts about the caller that SQL can read besides role and claims. @rule X-SES-1 @experimental */
 export interface SessionSpec {
   readonly name: string;
-  /** The settings of each of the caller's transactions, set before its role. They are computed once per session, so
-   *  they may depend on nothing else. */
+  /** Returns the settings of each of the caller's transactions, set before its role. They are computed once per
+   *  session, so they may depend on nothing else. */
   readonly settings?: (session: Session) => readonly (readonly [name: string, value: string])[];
-  /** PostgreSQL itself does not read these settings, so they are omitted where no user-defined code runs. @rule
-   *  R-TX-6 */
+  /** True if PostgreSQL itself does not read these settings, so that they are omitted where no user-defined code runs.
+   *  @rule R-TX-6 */
   readonly isForUserCode?: true;
   /** Creates the function of the settings by which SQL can read a request. SQL never sees the headers in `secret`. @rule
    *  R-TX-6 G-SES-10 */
   readonly createRequestSettings?: (secret: readonly string[]) => RequestSettings;
-  /** The settings of every transaction. They are set last. */
+  /** Returns the settings of every transaction. They are set last. */
   readonly optionSettings?: (options: ResolvedOptions) => readonly (readonly [name: string, value: string])[];
   /** Functions that take the session as an argument see each session variable under this prefix too, besides
    *  `x-session-`. */
@@ -118,7 +119,7 @@ export interface PreferenceSpec {
   /** Changes the plan of a request with this preference. Returns the same plan if the preference has no effect. The
    *  result is cached, so it may depend only on the arguments. */
   readonly plan?: (plan: Plan, value: string, context: { readonly model: Model }) => Plan;
-  /** The settings of the request's transaction. */
+  /** Returns the settings of the request's transaction. */
   readonly settings?: (value: string) => readonly (readonly [name: string, value: string])[];
 }
 
@@ -132,8 +133,8 @@ export interface AggregateSpec extends BuiltIn {
   readonly predicate?: { readonly type?: string; readonly result: string; readonly columns?: 2 };
   /** The `typname` of the result in SQL, or `argument` if it is the argument's type. Undefined if unknown. */
   readonly returns?: string;
-  /** By default, the function called `name` in the caller's search path. `columns` is empty if rows themselves are
-   *  aggregated. */
+  /** Compiles the call, by default of the function `name` in the caller's search path. `columns` is empty if rows
+   *  themselves are aggregated. */
   readonly compile?: (columns: readonly Sql[], isDistinct: boolean) => Sql;
 }
 
@@ -148,7 +149,8 @@ export interface OrderingSpec extends BuiltIn {
   readonly operands: readonly { readonly name: string; readonly type?: string }[];
   /** The description in the schema of a surface. */
   readonly description?: string;
-  /** The extension that provides it. A surface that knows the types omits the ordering if the extension is missing. */
+  /** The extension that provides the ordering. A surface that knows the types omits the ordering if the extension is
+   *  missing. */
   readonly extension?: string;
   readonly compile: (column: Sql, operands: readonly Sql[], model: Model) => Sql;
 }
@@ -156,9 +158,9 @@ export interface OrderingSpec extends BuiltIn {
 /** A plugin's query that returns one value and that plans refer to by name. */
 export interface StatementSpec extends BuiltIn {
   readonly name: string;
-  /** A `select` of one row and one column. It becomes a scalar subquery of the request's statement, so it runs as the
-   *  caller. `argument` returns a bound value of the request, cast to `type` (`int`, `text`; objects and lists as
-   *  `jsonb`). The value is NULL if the request does not give the argument. */
+  /** Compiles a `select` of one row and one column. The `select` becomes a scalar subquery of the request's statement,
+   *  which runs as the caller. `argument` returns a bound value of the request, cast to `type` (`int`, `text`; objects
+   *  and lists as `jsonb`). The value is NULL if the request does not give the argument. */
   readonly compile: (argument: (name: string, type: string) => Sql, model: Model) => Sql;
 }
 
@@ -172,7 +174,7 @@ export interface WrapperSpec extends BuiltIn {
 /** A column that a plugin adds to the result row of each statement, except the statements of documents.
  *  `context.execute` returns it with the other columns. @rule X-RES-1 @experimental */
 export interface ResultColumnSpec extends BuiltIn {
-  /** Lower-case letters and `_`, unique. */
+  /** The unique name, of lower-case letters and `_`. */
   readonly name: string;
   /** Returns a scalar expression, which is evaluated when the rows of the statement are computed. */
   readonly compile: () => Sql;
@@ -182,17 +184,17 @@ export interface ResultColumnSpec extends BuiltIn {
  *  @experimental */
 export interface RowSourceSpec extends BuiltIn {
   readonly name: string;
-  /** Returns undefined if the rows of this insert go as JSON. */
+  /** Returns the row source for an insert, or undefined if the rows of this insert are sent as JSON. */
   readonly prepare: (insert: Insert, model: Model) => RowSource | undefined;
 }
 
 /** A plugin: its declared parts, and the function that taps hooks and uses the context. */
 export interface Plugin {
-  /** Kebab-case, unique in a preset. The plugin's taps have the same name. */
+  /** The name in kebab-case, unique in a preset. The plugin's taps have the same name. */
   readonly name: string;
-  /** Plugins that must be present. They are applied before this one. */
+  /** Plugins that must be present, and that are applied before this one. */
   readonly requires?: readonly string[];
-  /** This plugin is applied before these, where they are present. A name that neither a plugin of the preset nor its
+  /** Plugins before which this one is applied, if they are present. A name that neither a plugin of the preset nor its
    *  `known` list contains is an error. */
   readonly before?: readonly string[];
   readonly stage?: number;
@@ -209,8 +211,8 @@ export interface Plugin {
   readonly settings?: readonly Setting[];
   /** Types in `operators` that extensions provide. A database may lack them without a warning. */
   readonly extensionTypes?: readonly string[];
-  /** SQLSTATEs that functions raise to answer the client. An auth scheme's statement that fails with one of them keeps
-   *  its error and does not count as an internal error. @rule X-AUTH-3 */
+  /** Matches SQLSTATEs that functions raise to answer the client. If an auth scheme's statement fails with such a
+   *  SQLSTATE, the client receives the error, which does not count as internal. @rule X-AUTH-3 */
   readonly clientSqlstates?: RegExp;
   readonly statements?: readonly StatementSpec[];
   readonly aggregates?: readonly AggregateSpec[];
@@ -218,9 +220,9 @@ export interface Plugin {
   readonly wrappers?: readonly WrapperSpec[];
   readonly resultColumns?: readonly ResultColumnSpec[];
   readonly rowSources?: readonly RowSourceSpec[];
-  /** Connects to the database. Exactly one plugin of a preset has it. @rule X-CON-1 */
+  /** Connects to the database. Exactly one plugin of a preset has this function. @rule X-CON-1 */
   readonly connector?: (parts: ConnectorParts) => Connector;
-  /** Schemas whose relations the model includes besides those of the exposed schemas. Plans may read these relations,
+  /** Returns schemas whose relations the model includes besides the exposed schemas. Plans may read these relations,
    *  but requests cannot name them. @rule X-ROW-3 */
   readonly hiddenSchemas?: (exposed: readonly string[]) => readonly string[];
   readonly apply?: (hooks: RelApiHooks, context: PluginContext) => void;
@@ -251,7 +253,7 @@ export interface Registry {
   readonly wrappers: ReadonlyMap<string, WrapperSpec>;
   readonly resultColumns: readonly ResultColumnSpec[];
   readonly rowSources: readonly RowSourceSpec[];
-  /** The hidden schemas of all plugins, without those that are exposed. */
+  /** Returns the hidden schemas of all plugins, without those that are exposed. */
   hiddenSchemas(exposed: readonly string[]): readonly string[];
   has(plugin: string): boolean;
 }
@@ -261,15 +263,14 @@ export interface Execution {
   readonly session: Session;
   readonly access: "read only" | "read write";
   readonly isolation?: string;
-  /** The schema whose objects the request names. It is the first one in the search path. */
+  /** The schema whose objects the request names, which is the first one in the search path. */
   readonly schema: string;
-  /** The login role's own search path remains, after this schema and the extra search path. @rule G-SES-11 */
+  /** True if the login role's own search path remains, after this schema and the extra search path. @rule G-SES-11 */
   readonly keepsLoginPath?: boolean;
-  /** Settings by which SQL can read the request, set before `settings`. Called only if user-defined code may run. @rule
-   *  R-TX-6 */
+  /** Returns settings by which SQL can read the request, which are set before `settings`. The function is called only
+   *  if user-defined code may run. @rule R-TX-6 */
   readonly requestSettings?: () => readonly (readonly [name: string, value: string])[];
-  /** Further settings, in order, such as the time zone and hoisted function settings. Role, session and request have
-   *  their own. */
+  /** Further settings, in order, such as the time zone and hoisted function settings. */
   readonly settings?: readonly (readonly [name: string, value: string])[];
   /** The programs, in the order of execution. `path` is the position in the request that errors of statements without a
    *  path of their own report. */
@@ -279,16 +280,16 @@ export interface Execution {
     readonly path?: string;
   }[];
   readonly end: "commit" | "rollback";
-  /** Checks the rows before the transaction ends. If it throws, the transaction is rolled back. It costs a second round
-   *  trip, so omit it if there is nothing to check. */
+  /** Checks the rows before the transaction ends. If the function throws, the transaction is rolled back. A check costs
+   *  a second round trip, so omit the function if there is nothing to check. */
   readonly check?: (rows: readonly ResultRow[]) => void;
   /** Registers a listener for the client's disconnection and returns a function that removes it. */
   readonly onDisconnect?: (listener: () => void) => () => void;
-  /** The transaction may run on a replica. */
+  /** True if the transaction may run on a replica. */
   readonly mayUseReplica?: boolean;
-  /** A write position, `16/B374D848`. Only a replica that has reached it may run the transaction. */
+  /** A write position, `16/B374D848`. Only a replica that has reached this position may run the transaction. */
   readonly minWritePosition?: string;
-  /** Skips the pre-request function. A statement that many callers share does so. */
+  /** True if the pre-request function is skipped, as for a statement that many callers share. */
   readonly skipsPreRequest?: boolean;
   /** The request that the transaction belongs to. */
   readonly exchange?: OpenExchange;
@@ -307,16 +308,17 @@ export interface ArrivingTransaction {
   readonly execution: Execution;
   /** The index of the first statement of its programs in the batch. */
   readonly offset: number;
-  /** Makes `execute` resolve with these rows before the transaction has ended. It is not run again after that. */
+  /** Makes `execute` resolve with these rows before the transaction has ended. The transaction is not retried after
+   *  this call. */
   answer(rows: readonly ResultRow[]): void;
 }
 
 /** A transaction that has ended. Times are values of `performance.now()`. @experimental */
 export interface EndedTransaction {
   readonly execution: Execution;
-  /** The time at which it requested a connection. */
+  /** The time at which the transaction requested a connection. */
   readonly askedAtMs: number;
-  /** The time at which it received a connection. Undefined if it never did. */
+  /** The time at which the transaction received a connection. Undefined if it received none. */
   readonly beganAtMs?: number;
   readonly endedAtMs: number;
   /** Undefined if the transaction failed. */
@@ -384,7 +386,7 @@ export interface PluginContext {
   logTo(target: Logger | AppLogger): void;
   /** The store for every value that outlives a request. */
   readonly caches: Caches;
-  /** The current model. @throws RelApiError `model-not-loaded` */
+  /** Returns the current model. @throws RelApiError `model-not-loaded` */
   model(): Model;
   /** Registers a listener that receives a reloaded model before it replaces the current one, and that is awaited. It is
    *  meant for slow computations on the model, in slices (`runSliced`), while the previous model serves requests. It is
@@ -410,7 +412,8 @@ export interface PluginContext {
     head: Pick<Execution, "isolation" | "onDisconnect">,
     work: (execute: PluginContext["execute"]) => Promise<{ readonly result: Result; readonly end: Execution["end"] }>,
   ): Promise<Result>;
-  /** For plugins that send several transactions in one round trip. @rule R-TX-17 */
+  /** Builds and sends the statements of transactions, for plugins that send several transactions in one round trip.
+   *  @rule R-TX-17 */
   readonly transactionSender: TransactionSender;
   /** Runs a statement as the login role, outside requests. */
   query<Row>(statement: Sql): Promise<readonly Row[]>;

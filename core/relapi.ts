@@ -53,15 +53,17 @@ export interface RelApi extends ApiMethods {
   readonly ready: Promise<void>;
   /** Reads the schema again. Requests in progress finish with the previous model. */
   reload(): Promise<void>;
-  /** The current model. @throws RelApiError `model-not-loaded` */
+  /** Returns the current model. @throws RelApiError `model-not-loaded` */
   model(): Model;
   /** Closes WebSockets and, once the requests in progress are done, the database connections. */
   close(): Promise<void>;
 }
 
-/** If the scheme itself failed, its message and status are hidden from the caller. @rule R-AUT-13 G-AUTH-21 X-AUTH-3 */
+/** Returns an error that hides message and status from the caller, if the auth scheme itself failed. @rule R-AUT-13
+ *  G-AUTH-21 X-AUTH-3 */
 const hideSchemeFailure = (error: unknown, { isForClient }: Registry, logger: Logger): unknown => {
-  if (!isDatabaseError(error) || isForClient(error.code) || error.status === 503) return error; // 503 may be temporary
+  // a 503 may be temporary, so the caller should see it
+  if (!isDatabaseError(error) || isForClient(error.code) || error.status === 503) return error;
   const { code, message: reason } = error;
   logger.error("database error in an auth scheme", { ...findOrigin(error), code, reason });
   return internalError(error);
@@ -138,7 +140,7 @@ export const relApi = (preset: Preset): RelApi => {
   const closeListeners: (() => void | Promise<void>)[] = [];
   const methods: Partial<ApiMethods> = {};
   const authorize = async (credentials: Credentials, knownSession?: Session): Promise<Session> => {
-    // the first load reads the option sources, which may decide who may call
+    // the first load reads the option sources, whose settings may decide which callers are allowed
     if (current.model === undefined) await loader.firstAttempt;
     let session = knownSession;
     if (session === undefined) {
@@ -216,7 +218,7 @@ export const relApi = (preset: Preset): RelApi => {
     openReplication: connector.openReplication,
     findDatabaseUrl: connector.findDatabaseUrl,
     addSurface: (plugin, surface) => {
-      surfaces.push(Object.create(surface, { plugin: { value: plugin } })); // its properties may change later
+      surfaces.push(Object.create(surface, { plugin: { value: plugin } })); // properties of the surface may change later
     },
     addStep: (plugin, step) => {
       steps.push({ plugin, step });
@@ -271,7 +273,7 @@ export const relApi = (preset: Preset): RelApi => {
     const endMs = performance.now() + seconds * 1000;
     loader.close();
     const settled = pipeline.waitUntilIdle(seconds * 1000);
-    for (const closer of closeListeners) await closer(); // their errors are logged, not thrown
+    for (const closer of closeListeners) await closer(); // closers log their errors instead of throwing them
     const cutOff = await settled;
     counters.add("requests-cut-off", cutOff);
     if (cutOff > 0) logger.warn("requests are cut off: they did not end in time", { count: cutOff, seconds });
@@ -315,7 +317,8 @@ const withoutDatabaseRole = memoize((session: Session): Session => {
   return others;
 });
 
-/** A role whose rights come from metadata runs as the login role; the session keeps its name. @rule G-PRM-3 */
+/** Returns the session that runs statements. A role whose rights come from metadata runs as the login role, and the
+ *  session keeps the name of the role. @rule G-PRM-3 */
 const chooseActingSession = (session: Session, surface: string, model: Model | undefined): Session => {
   if (session.databaseRole === undefined || model?.loginRoles?.get(surface)?.has(session.role) !== true) return session;
   return withoutDatabaseRole(session);

@@ -1,4 +1,4 @@
-/** The types of `buildRestRoute` taps: which methods a relation, a function or the root answers. */
+/** Defines the types of `buildRestRoute` taps, which change the methods of a relation, a function or the root. */
 import type { Exchange, Answer } from "./http/exchange.ts";
 import type { Model, Relation, Routine } from "./engine/model/model.ts";
 

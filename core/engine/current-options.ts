@@ -59,7 +59,7 @@ export const createOptionLoader = ({
   };
 };
 
-const rejectFixedOptions = (found: RelApiOptions, settings: readonly Setting[]): void => {
-  const fixed = settings.find(({ name, isFixed }) => isFixed === true && Object.hasOwn(found, name));
+const rejectFixedOptions = (options: RelApiOptions, settings: readonly Setting[]): void => {
+  const fixed = settings.find(({ name, isFixed }) => isFixed === true && Object.hasOwn(options, name));
   if (fixed !== undefined) throw presetError(`the option ${fixed.name} cannot change after the start`);
 };

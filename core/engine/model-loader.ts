@@ -61,21 +61,21 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
   let quietTimer: NodeJS.Timeout | undefined;
   let isAskedAgain = false;
   let settleReady: { readonly resolve: () => void; readonly reject: (error: unknown) => void };
-  let settleTried: () => void;
+  let settleFirstAttempt: () => void;
   const ready = new Promise<void>((resolve, reject) => {
     settleReady = { resolve, reject };
   });
-  ready.catch(() => undefined); // callers that do not await it need not handle its rejection
-  const tried = new Promise<void>((resolve) => {
-    settleTried = resolve;
+  ready.catch(() => undefined); // callers that do not await `ready` need not handle a rejection
+  const firstAttempt = new Promise<void>((resolve) => {
+    settleFirstAttempt = resolve;
   });
 
   const introspect = (): Promise<{ readonly loaded: Model; readonly options: ResolvedOptions }> =>
-    database.snapshot(async (query, afterwards) => {
+    database.snapshot(async (query, queryLater) => {
       const options = await loadOptions(query);
       const loaded = await hooks.introspect.promise(createEmptyModel(++version, options.dbSchemas), {
         query,
-        queryLater: afterwards,
+        queryLater,
         schemas: options.dbSchemas,
         hiddenSchemas: registry.hiddenSchemas(options.dbSchemas),
         extraSearchPath: options.dbExtraSearchPath,
@@ -137,7 +137,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
       if (!isMistake) retryLater(patienceMs > 0 ? patienceMs : Number.POSITIVE_INFINITY);
       throw error;
     } finally {
-      settleTried();
+      settleFirstAttempt();
     }
   };
 
@@ -178,7 +178,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
       return current.model;
     },
     ready,
-    firstAttempt: tried,
+    firstAttempt,
     beforeModel: (listener) => {
       beforeListeners.push(listener);
     },
@@ -199,7 +199,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
       isClosed = true;
       clearTimeout(retryTimer);
       clearTimeout(quietTimer);
-      settleTried();
+      settleFirstAttempt();
     },
   };
   return loader;

@@ -21,8 +21,8 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
     );
   const kinds = Object.keys(SPEC_KINDS) as (keyof Specs)[];
   const specs = Object.fromEntries(kinds.map((kind) => [kind, collectSpecs(kind)])) as unknown as Specs; // parts by kind
-  const pluginOf = (part: object): string => owners.get(part) ?? "core";
-  checkSpecs(specs, { getPluginName: pluginOf });
+  const findPluginName = (part: object): string => owners.get(part) ?? "core";
+  checkSpecs(specs, { getPluginName: findPluginName });
   const names = new Set(plugins.map((plugin) => plugin.name));
   return Object.freeze({
     ...specs,
@@ -34,7 +34,7 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
     secretHeaders: plugins.flatMap(({ secretHeaders = [] }) => secretHeaders.map((name) => name.toLowerCase())),
     sessionPrefixes: specs.sessions.flatMap(({ prefix }) => prefix ?? []),
     isForClient: (sqlstate: string) => plugins.some(({ clientSqlstates }) => clientSqlstates?.test(sqlstate) === true),
-    getPluginName: pluginOf,
+    getPluginName: findPluginName,
     hiddenSchemas: (exposed: readonly string[]) =>
       plugins.flatMap((plugin) => plugin.hiddenSchemas?.(exposed) ?? []).filter((name) => !exposed.includes(name)),
     has: (plugin: string) => names.has(plugin),
@@ -44,14 +44,14 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
 /** Returns the function that connects to the database. @throws RelApiError `preset` unless exactly one plugin has it @rule
  *  X-CON-1 */
 export const findConnector = (plugins: readonly Plugin[]): NonNullable<Plugin["connector"]> => {
-  const [found, rival] = plugins.filter(({ connector }) => connector !== undefined);
-  if (found?.connector === undefined)
+  const [connectorPlugin, otherPlugin] = plugins.filter(({ connector }) => connector !== undefined);
+  if (connectorPlugin?.connector === undefined)
     throw presetError('no plugin of the preset connects to the database: add the plugin "connector"');
-  if (rival !== undefined)
+  if (otherPlugin !== undefined)
     throw presetError(
-      `plugins "${found.name}" and "${rival.name}" both connect to the database: drop one of them with without("${rival.name}")`,
+      `plugins "${connectorPlugin.name}" and "${otherPlugin.name}" both connect to the database: drop one of them with without("${otherPlugin.name}")`,
     );
-  return withPluginName(found.name, "connector", found.connector);
+  return withPluginName(connectorPlugin.name, "connector", connectorPlugin.connector);
 };
 
 const indexByName = <Spec extends { readonly name: string }>(specs: readonly Spec[]): ReadonlyMap<string, Spec> =>
@@ -69,7 +69,7 @@ const withPluginNameInSpec = <Spec extends Parameters<typeof getSpecName>[0]>(
       ? withPluginName(plugin, `${kind}("${getSpecName(spec)}").${key}`, member as (...parts: unknown[]) => unknown)
       : member,
   ]);
-  return Object.fromEntries(members) as Spec; // it has the same members
+  return Object.fromEntries(members) as Spec; // the wrapped part has the same members
 };
 
 /** Taps the hooks of the plugin's operators and embeds, before its `apply` adds further taps. */
@@ -99,11 +99,11 @@ export const tapFallbacks = (
   hooks: RelApiHooks,
   setPlugin: (plugin: string) => void,
 ): void => {
-  const known = new Set<string>();
+  const knownTypes = new Set<string>();
   for (const plugin of plugins)
     for (const spec of plugin.operators ?? []) {
-      if (known.has(spec.name)) continue;
-      known.add(spec.name);
+      if (knownTypes.has(spec.name)) continue;
+      knownTypes.add(spec.name);
       setPlugin(plugin.name);
       hooks.compileFilter
         .for(spec.name)

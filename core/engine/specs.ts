@@ -85,11 +85,11 @@ export const rejectOverlaps = <Spec extends AcceptedTypes>(
   getName: (spec: Spec) => string | undefined,
   what: string,
 ): void => {
-  forEachConflict(parts, getName, (name, rival, spec) => {
-    const type = findSharedType(rival, spec);
+  forEachConflict(parts, getName, (name, other, spec) => {
+    const type = findSharedType(other, spec);
     if (type !== undefined)
       throw presetError(
-        `${what} "${name}" on ${type} is declared by plugins "${getPluginName(rival)}" and "${getPluginName(spec)}": their types must not overlap`,
+        `${what} "${name}" on ${type} is declared by plugins "${getPluginName(other)}" and "${getPluginName(spec)}": their types must not overlap`,
       );
   });
 };
@@ -101,9 +101,9 @@ export const rejectDuplicates = <Spec extends object>(
   getName: (spec: Spec) => string | undefined,
   what: string,
 ): void => {
-  forEachConflict(parts, getName, (name, rival, spec) => {
+  forEachConflict(parts, getName, (name, other, spec) => {
     throw presetError(
-      `${what} "${name}" is declared by plugins "${getPluginName(rival)}" and "${getPluginName(spec)}": rename one or remove one of the plugins`,
+      `${what} "${name}" is declared by plugins "${getPluginName(other)}" and "${getPluginName(spec)}": rename one or remove one of the plugins`,
     );
   });
 };
@@ -112,14 +112,14 @@ export const rejectDuplicates = <Spec extends object>(
 const forEachConflict = <Spec>(
   parts: Iterable<Spec>,
   getName: (spec: Spec) => string | undefined,
-  onConflict: (name: string, rival: Spec, spec: Spec) => void,
+  onConflict: (name: string, other: Spec, spec: Spec) => void,
 ): void => {
   const byName = new Map<string, Spec[]>();
   for (const spec of parts) {
     const name = getName(spec);
     if (name === undefined) continue;
     const conflicting = byName.get(name) ?? [];
-    for (const rival of conflicting) onConflict(name, rival, spec);
+    for (const other of conflicting) onConflict(name, other, spec);
     byName.set(name, [...conflicting, spec]);
   }
 };
@@ -140,9 +140,9 @@ export const rejectInvalidNames = <Spec extends object>(
 
 /** Returns a type or group that both parts accept, for messages. */
 const findSharedType = (a: AcceptedTypes, b: AcceptedTypes): string | undefined => {
-  for (const mine of a.types) {
-    for (const theirs of b.types) {
-      const narrow = findTypeOverlap(mine, theirs);
+  for (const typeA of a.types) {
+    for (const typeB of b.types) {
+      const narrow = findTypeOverlap(typeA, typeB);
       if (narrow !== undefined && !isExcepted(a, narrow) && !isExcepted(b, narrow)) return narrow;
     }
   }
@@ -217,8 +217,8 @@ const findCatalogName = (type: string): string | undefined => {
     return inner === undefined ? undefined : `_${inner}`;
   }
   const plain = (element ?? "").replace(/^pg_catalog\./, "").toLowerCase();
-  const known = CATALOG_NAMES.get(plain);
-  if (known !== undefined) return known;
+  const catalogName = CATALOG_NAMES.get(plain);
+  if (catalogName !== undefined) return catalogName;
   if (modifier !== undefined || plain !== element?.toLowerCase()) return isTypeName(plain) ? plain : undefined;
   return isTypeName(type) ? type : undefined;
 };

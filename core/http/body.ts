@@ -58,7 +58,7 @@ export const createTextReader = (contentType: string | undefined) => {
     end: (): string | undefined => {
       decode();
       const whole = text;
-      text = undefined; // listeners of the request keep this object
+      text = undefined; // listeners of the request retain this object, but not the text
       return whole;
     },
   };
@@ -78,7 +78,7 @@ export interface BodyLimits {
 type Decode = () => Transform;
 
 const CHUNK_BYTES = 64 * 1024;
-/** A larger body is assembled while it arrives, so that it is not in memory twice. */
+/** The size above which a body is assembled while it arrives, so that memory does not hold the body twice. */
 const LARGE_BYTES = 256 * 1024;
 const MIN_SHARE_OF_ANNOUNCED = 8;
 
@@ -103,7 +103,7 @@ export const readBody = (
   try {
     return receive(request, response, pendingBody, limits, takePiece);
   } catch (error) {
-    return Promise.reject(error as Error); // always a RelApiError
+    return Promise.reject(error as Error); // `receive` throws only RelApiErrors
   }
 };
 
@@ -149,7 +149,7 @@ const receive = (
     /** The buffer of a large body. */
     let whole: Buffer | undefined;
     const end = (): void => {
-      // listeners are collected with the request; removing them costs more
+      // the garbage collector frees listeners with the request, and removing them would cost more
       if (decoder === undefined) stopWatching?.();
       else cleanUp();
       resolve(whole ?? (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes)));
@@ -188,7 +188,7 @@ const receive = (
       rejectBody(bodyTimedOut());
     };
     const failUndecodable = (): void => rejectBody(bodyUnreadable(coding));
-    const onClientGone = (): void => {
+    const onDisconnect = (): void => {
       if (request.readableEnded) return; // the body is complete, and decompression continues
       cleanUp();
       reject(requestCancelled());
@@ -196,7 +196,7 @@ const receive = (
     const cleanUp = (): void => {
       stopWatching?.();
       source.off("data", take).off("end", end);
-      request.off("error", onClientGone).off("close", onClientGone);
+      request.off("error", onDisconnect).off("close", onDisconnect);
       if (decoder === undefined) return;
       request.unpipe(decoder);
       decoder
@@ -205,10 +205,10 @@ const receive = (
         .destroy();
     };
     source.on("data", take).on("end", end);
-    request.on("error", onClientGone).on("close", onClientGone);
+    request.on("error", onDisconnect).on("close", onDisconnect);
     const stopWatching = uploadWatch.watch(request, failTimedOut);
     if (decoder !== undefined) request.pipe(decoder.on("error", failUndecodable));
-    request.resume(); // earlier middleware may have paused it
+    request.resume(); // earlier middleware may have paused the request
   });
 };
 

@@ -14,7 +14,7 @@ export interface Caller {
   /** The role, and also the database role, unless `isAdmin` or `databaseRole` is set. */
   readonly role: string;
   readonly databaseRole?: string;
-  /** The caller is an administrator and runs as the login role. */
+  /** True if the caller is an administrator, who runs as the login role. */
   readonly isAdmin?: boolean;
   readonly claims?: Session["claims"];
   /** Session variables by name, with or without `x-session-`: `{ "user-id": "7" }`. */
@@ -71,14 +71,14 @@ const normalizeVariableName = (name: string): string => {
 /** Returns one session per caller object, so that values derived from the session are computed once. @experimental */
 export const createCallerSession = memoize((caller: Caller): Session => {
   const { role, isAdmin = false, databaseRole = isAdmin ? undefined : role, claims, variables = {}, ...more } = caller;
-  const named = Object.entries(variables).map(([name, text]) => [normalizeVariableName(name), text]);
+  const variableEntries = Object.entries(variables).map(([name, text]) => [normalizeVariableName(name), text]);
   return Object.freeze({
     ...more,
     role,
     ...(databaseRole === undefined ? {} : { databaseRole }),
     isAdmin,
     claims: Object.freeze({ ...claims, role }),
-    variables: Object.freeze({ ...Object.fromEntries(named), "x-session-role": role }),
+    variables: Object.freeze({ ...Object.fromEntries(variableEntries), "x-session-role": role }),
   });
 });
 
@@ -132,7 +132,7 @@ const STREAM_ERROR_BODY = JSON.stringify({
   code: "stream-not-callable",
   details: null,
   hint: null,
-  message: "An answer that is a stream can be had over HTTP only",
+  message: "A streamed response is only available over HTTP",
 });
 const NOT_ACCEPTABLE = 406;
 
@@ -171,9 +171,9 @@ export const toApiAnswer = (answer: Answer): ApiAnswer => {
 const createCallError = (status: number, headers: Readonly<Record<string, string>>, body: string): CallError => {
   let parsedBody: { readonly code?: unknown; readonly message?: unknown; readonly error?: unknown } = {};
   try {
-    parsedBody = JSON.parse(body) as typeof parsedBody; // members are checked below
+    parsedBody = JSON.parse(body) as typeof parsedBody; // the code below checks the members
   } catch {
-    // not JSON: the status is enough
+    // the body is not JSON, so the error has only the status
   }
   const message = parsedBody?.message ?? parsedBody?.error;
   return new CallError({

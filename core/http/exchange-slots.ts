@@ -13,7 +13,7 @@ let count = 0;
 export const createExchangeSlot = <Value>(): ExchangeSlot<Value> => {
   const index = count++;
   return {
-    get: ({ slots }) => slots?.[index] as Value | undefined, // only `set` of this slot writes it
+    get: ({ slots }) => slots?.[index] as Value | undefined, // only `set` of this slot writes the value
     set: (exchange, value) => {
       (exchange.slots ??= [])[index] = value;
     },

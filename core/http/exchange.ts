@@ -12,7 +12,7 @@ export interface Exchange {
   readonly path: string;
   /** The text after `?`, still encoded. Undefined without a query. */
   readonly query: string | undefined;
-  /** Set by the authorize step. */
+  /** The session of the caller, which the authorize step sets. */
   readonly session: Session;
   readonly credentials: Credentials;
   /** Returns the first value of a request header; `name` is lower-case. */
@@ -43,13 +43,13 @@ export interface Exchange {
   plans: unknown;
   /** The values that plugins store for the request (`createExchangeSlot`). */
   slots: unknown[] | undefined;
-  /** A plugin inspects the response before it is sent, so the body must not be streamed. */
+  /** True if a plugin inspects the response before the pipeline sends it, so the body must not be streamed. */
   readonly needsBody?: boolean;
   /** The request that this one is part of (`context.call({ parent })`). */
   readonly parent?: OpenExchange | undefined;
   /** Preferences that replace those of the request. */
   readonly prefer?: string;
-  /** The response concerns only the browser, as a preflight does, so the request is not logged. */
+  /** True if the response concerns only the browser, as a preflight does. Such a request is not logged. */
   isUnlogged: boolean;
 }
 
@@ -75,10 +75,10 @@ export interface Answer {
   readonly statusText?: string;
   readonly headers: Headers;
   readonly body?: string | Uint8Array;
-  /** The surface has sent the response itself (static files). */
+  /** True if the surface has sent the response itself (static files). */
   readonly isSent?: boolean;
-  /** Writes the response instead of a body, until it ends the response (event streams). It is called after the headers
-   *  were sent. If it returns a promise, the request counts as running until that settles. */
+  /** Writes the response instead of a body (event streams). The pipeline calls this function after it has sent the
+   *  headers. If the function returns a promise, the request counts as running until the promise settles. */
   readonly stream?: (response: ServerResponse) => Promise<void> | void;
   /** The length of the streamed body. Undefined if unknown. */
   readonly streamBytes?: number;
@@ -103,8 +103,8 @@ export interface RequestRecord {
   readonly durationMs: number;
   /** Undefined if the caller could not be identified. */
   readonly session?: Session | undefined;
-  /** A key of 22 characters that is equal for requests that differ only in values, for metrics. It is computed on
-   *  access. Undefined if there was no plan. */
+  /** A key of 22 characters for metrics, which is computed on access. Requests that differ only in values have equal
+   *  keys. Undefined if there was no plan. */
   readonly planKey?: string | undefined;
 }
 
@@ -127,8 +127,8 @@ export interface RequestStep {
  *  request. */
 export interface Surface {
   readonly name: string;
-  /** Returns the paths below the mount: `/soap`, or `/soap/*` for a prefix. They are read again with each load of the
-   *  schema. If undefined, `match` is called for every path. */
+  /** Returns the paths below the mount: `/soap`, or `/soap/*` for a prefix. Each load of the schema reads the paths
+   *  again. If undefined, `match` is called for every path. */
   readonly paths?: () => readonly string[];
   /** The methods that the surface serves, by default all. */
   readonly methods?: readonly string[];
@@ -143,11 +143,11 @@ export interface Surface {
   /** The rules for reading the callers' tokens, and the wording of refusals. By default, a token names the database
    *  role. @rule X-AUTH-2 */
   readonly credentialRules?: CredentialRules;
-  /** The surface consists of pages besides other surfaces. It is never the one that answers unknown paths, which the
-   *  last other surface does. */
+  /** True if the surface consists of pages besides other surfaces. Such a surface never answers unknown paths, which
+   *  the last other surface answers. */
   readonly isPage?: boolean;
-  /** The surface is matched after all others. If the api is mounted at the root of an application, the application
-   *  handles these requests instead. @rule X-SURF-2 */
+  /** True if the surface is matched after all others. If the api is mounted at the root of an application, the
+   *  application handles these requests instead. @rule X-SURF-2 */
   readonly isFallback?: boolean;
   /** The surface's response headers that pages of other origins may read. All other rules of CORS are common to all
    *  surfaces (R-COR). */

@@ -13,8 +13,8 @@ export const endAndDiscard = (socket: Duplex, text?: string): void => {
   socket.once("close", () => clearTimeout(patience));
 };
 
-/** Call it before responding to a request whose body is incomplete. Node destroys the connection after the last
- *  response of a connection. @rule R-BND-10 */
+/** Keeps the connection of a request with an incomplete body open, so that the client can read the response. Call this
+ *  function before responding, because Node destroys the connection after the last response. @rule R-BND-10 */
 export const lingerAfter = (request: IncomingMessage): void => {
   const { socket } = request;
   const { destroySoon } = socket;

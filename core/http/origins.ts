@@ -2,14 +2,14 @@
 
 /** The origins that may read responses. @experimental */
 export interface OriginPolicy {
-  /** Any origin is allowed, without credentials. */
+  /** True if any origin is allowed, without credentials. */
   readonly isOpen: boolean;
   allows(origin: string): boolean;
 }
 
 const WILDCARD = "://*.";
 
-/** `allowed` contains origins, `*`, or origins with a wildcard as the first label of the host
+/** Creates a policy. `allowed` contains origins, `*`, or origins with a wildcard as the first label of the host
  *  (`https://*.shop.example`). The wildcard matches exactly one label. @rule R-COR-1 G-HTTP-11 */
 export const createOriginPolicy = (allowed: readonly string[]): OriginPolicy => {
   if (allowed.length === 0 || allowed.includes("*")) return { isOpen: true, allows: () => true };

@@ -32,8 +32,8 @@ const readSurfacePaths = (surface: AddedSurface, logger: Logger): readonly strin
 
 const isPrefixPattern = (path: string): boolean => path.endsWith("*");
 
-const covers = (named: string, path: string): boolean =>
-  isPrefixPattern(named) ? path.startsWith(named.slice(0, -1)) : path === named;
+const covers = (pattern: string, path: string): boolean =>
+  isPrefixPattern(pattern) ? path.startsWith(pattern.slice(0, -1)) : path === pattern;
 
 export const readPaths = (surfaces: readonly AddedSurface[], logger: Logger): Paths => {
   const all = surfaces.map((surface) => ({ surface, paths: readSurfacePaths(surface, logger) }));
@@ -43,7 +43,7 @@ export const readPaths = (surfaces: readonly AddedSurface[], logger: Logger): Pa
       [...exactPaths].map((path) => [
         path,
         all.flatMap(({ surface, paths }) =>
-          paths.some((named) => covers(named, path)) ? [{ prefix: path, surface }] : [],
+          paths.some((pattern) => covers(pattern, path)) ? [{ prefix: path, surface }] : [],
         ),
       ]),
     ),

@@ -17,7 +17,7 @@ export interface PendingBody {
 /** A body up to this size is always accepted, so that large bodies cannot exclude small ones. */
 const SMALL_BYTES = 64 * 1024;
 
-/** A single pending body is accepted whatever `maxBytes` is. @rule R-BND-7 */
+/** Creates the limit. A single pending body is accepted even if it exceeds `maxBytes`. @rule R-BND-7 */
 export const createPendingBodies = (maxBytes: number): PendingBodies => {
   let total = 0;
   return {

@@ -40,11 +40,11 @@ interface PipelineParts {
   readonly logger: Logger;
   readonly counters: Counters;
   readonly surfaces: readonly AddedSurface[];
-  /** The plugins' steps around those of `answer`. */
+  /** The steps of plugins, which run around the steps of `answer`. */
   readonly steps: readonly AddedStep[];
   readonly loader: Pick<ModelLoader, "requireModel">;
-  /** Identifies the caller. If `given` is defined, the schemes are not called. */
-  readonly authorize: (credentials: Credentials, given?: Session) => Promise<Session>;
+  /** Identifies the caller. If `session` is defined, the schemes are not called. */
+  readonly authorize: (credentials: Credentials, session?: Session) => Promise<Session>;
   readonly uploadWatch: UploadWatch;
   readonly sendBacklog: SendBacklog;
   readonly pendingBodies: PendingBodies;
@@ -53,9 +53,9 @@ interface PipelineParts {
   readonly requestSignal: Signal<RequestRecord>;
 }
 
-/** A function of a plugin's step, or of the surface if `added` is undefined. */
+/** A function of a plugin's step, or of the surface if `addedStep` is undefined. */
 interface PipelineFunction {
-  readonly added?: AddedStep;
+  readonly addedStep?: AddedStep;
   readonly member: string;
 }
 
@@ -67,10 +67,10 @@ const describeSurfaceFunction = (member: string, owner: AddedSurface): HookOwner
   `addSurface("${owner.name}").${member}`,
 ];
 
-const describeFunction = ({ added, member }: PipelineFunction, owner: AddedSurface): HookOwner =>
-  added === undefined
+const describeFunction = ({ addedStep, member }: PipelineFunction, owner: AddedSurface): HookOwner =>
+  addedStep === undefined
     ? describeSurfaceFunction(member, owner)
-    : [added.plugin, `addStep("${added.step.name}").${member}`];
+    : [addedStep.plugin, `addStep("${addedStep.step.name}").${member}`];
 
 interface Pipeline {
   /** Reads the paths of the surfaces and the members of the steps again. */
@@ -88,7 +88,7 @@ interface Pipeline {
 export const repeatsHost = (rawHeaders: readonly string[]): boolean => {
   let isThere = false;
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] as string; // i is within its length
+    const name = rawHeaders[i] as string; // the index is within the length
     if (name.length !== 4 || name.toLowerCase() !== "host") continue;
     if (isThere) return true;
     isThere = true;
@@ -99,7 +99,7 @@ export const repeatsHost = (rawHeaders: readonly string[]): boolean => {
 const countUrlBytes = ({ path, query }: RequestExchange): number =>
   Buffer.byteLength(path) + (query === undefined ? 0 : 1 + Buffer.byteLength(query));
 
-/** Adds headers, of which those of the answer itself win. */
+/** Adds headers. Headers of the answer itself take precedence. */
 const addHeaders = (answer: Answer, extra: Headers): Answer => {
   if (extra.length === 0) return answer;
   const added = extra.filter(([name]) => !hasHeader(answer.headers, name.toLowerCase()));
@@ -160,28 +160,28 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       // a proxy and the server must not use different hosts (R-BND-5)
       if (repeatsHost(exchange.rawHeaders)) return REPEATED_HOST_ANSWER;
       if (countUrlBytes(exchange) > maxUrlBytes) throw urlTooLong(maxUrlBytes);
-      for (const added of stepsWith.beforeAuthorize) {
-        running = { added, member: "beforeAuthorize" };
-        const answered = await added.step.beforeAuthorize?.(exchange);
-        if (answered !== undefined) return answered;
+      for (const addedStep of stepsWith.beforeAuthorize) {
+        running = { addedStep, member: "beforeAuthorize" };
+        const stepAnswer = await addedStep.step.beforeAuthorize?.(exchange);
+        if (stepAnswer !== undefined) return stepAnswer;
       }
       running = { member: "beforeAuthorize" };
       const page = await owner.beforeAuthorize?.(exchange); // pages that need no credentials
       if (page !== undefined) return page;
       running = undefined;
       if (current.gate !== undefined) await current.gate();
-      // finds session and role; waits until the first load ends
+      // this step finds session and role, and waits until the first load ends
       exchange.caller = await authorize(exchange, exchange.caller);
       exchange.endPhase("jwt");
       if (current.model === undefined) loader.requireModel();
-      for (const added of stepsWith.afterAuthorize) {
-        running = { added, member: "afterAuthorize" };
-        const answered = await added.step.afterAuthorize?.(exchange);
-        if (answered !== undefined) return answered;
+      for (const addedStep of stepsWith.afterAuthorize) {
+        running = { addedStep, member: "afterAuthorize" };
+        const stepAnswer = await addedStep.step.afterAuthorize?.(exchange);
+        if (stepAnswer !== undefined) return stepAnswer;
       }
       running = { member: "handle" };
-      const answered: Answer | undefined = await owner.handle(exchange); // plugins may be plain JS
-      if (answered !== undefined) return answered;
+      const surfaceAnswer: Answer | undefined = await owner.handle(exchange); // plugins may be plain JS
+      if (surfaceAnswer !== undefined) return surfaceAnswer;
       running = undefined;
       throw new Error(`surface "${owner.name}" returned no response`);
     } catch (error) {
@@ -192,45 +192,45 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     }
   };
 
-  const answerError = (exchange: RequestExchange, thrown: unknown): Answer => {
+  const answerError = (exchange: RequestExchange, thrownValue: unknown): Answer => {
     let error: RelApiError;
-    if (thrown instanceof RelApiError) {
-      error = thrown;
+    if (thrownValue instanceof RelApiError) {
+      error = thrownValue;
       countRefusal(counters, error);
     } else {
-      error = internalError(thrown);
+      error = internalError(thrownValue);
       logger.error("unhandled error while serving a request", {
         method: exchange.method,
         path: exchange.path,
         ...(exchange.requestId === undefined ? {} : { requestId: exchange.requestId }),
-        ...buildErrorFields(thrown),
+        ...buildErrorFields(thrownValue),
       });
     }
     exchange.errorCode = error.code;
     try {
       return exchange.owner.encodeError(error, exchange);
-    } catch (thrown) {
+    } catch (thrownValue) {
       logger.error(
         "failed to encode an error",
-        buildErrorFields(attributeError(...describeSurfaceFunction("encodeError", exchange.owner), thrown)),
+        buildErrorFields(attributeError(...describeSurfaceFunction("encodeError", exchange.owner), thrownValue)),
       );
       return { status: 500, headers: [] };
     }
   };
 
-  const logStepError = ({ plugin, step }: AddedStep, member: string, thrown: unknown): void =>
+  const logStepError = ({ plugin, step }: AddedStep, member: string, thrownValue: unknown): void =>
     logger.error("a step around requests failed", {
       step: step.name,
-      ...buildErrorFields(attributeError(plugin, `addStep("${step.name}").${member}`, thrown)),
+      ...buildErrorFields(attributeError(plugin, `addStep("${step.name}").${member}`, thrownValue)),
     });
 
-  const extraHeaders = (exchange: RequestExchange): Headers => {
+  const collectStepHeaders = (exchange: RequestExchange): Headers => {
     const headers: Headers[number][] = [];
-    for (const added of stepsWith.headers) {
+    for (const addedStep of stepsWith.headers) {
       try {
-        for (const header of added.step.headers?.(exchange) ?? []) headers.push(header);
-      } catch (thrown) {
-        logStepError(added, "headers", thrown);
+        for (const header of addedStep.step.headers?.(exchange) ?? []) headers.push(header);
+      } catch (thrownValue) {
+        logStepError(addedStep, "headers", thrownValue);
       }
     }
     return headers;
@@ -238,26 +238,26 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
 
   const finish = (exchange: RequestExchange, status: number, bytes: number): void => {
     const record = new AnsweredRequest(exchange, status, bytes);
-    for (const added of stepsWith.afterResponse) {
+    for (const addedStep of stepsWith.afterResponse) {
       try {
-        added.step.afterResponse?.(exchange, record);
-      } catch (thrown) {
-        logStepError(added, "afterResponse", thrown);
+        addedStep.step.afterResponse?.(exchange, record);
+      } catch (thrownValue) {
+        logStepError(addedStep, "afterResponse", thrownValue);
       }
     }
     if (!exchange.isUnlogged) requestSignal.emit(record);
   };
 
-  /** Returns a promise if the response is streamed; it settles at the end of the stream. */
-  const respond = (exchange: RequestExchange, answered: Answer): Promise<void> | void => {
+  /** Writes the response. Returns a promise if the response is streamed, which settles at the end of the stream. */
+  const respond = (exchange: RequestExchange, finalAnswer: Answer): Promise<void> | void => {
     const { request, response } = exchange;
-    const { stream } = answered;
+    const { stream } = finalAnswer;
     let streaming: Promise<void> | void = undefined;
     const trackedAnswer =
       stream === undefined
-        ? answered
+        ? finalAnswer
         : {
-            ...answered,
+            ...finalAnswer,
             stream: () =>
               (streaming = withPluginName(...describeSurfaceFunction("handle", exchange.owner), () =>
                 stream(response),
@@ -267,12 +267,12 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     let { status } = trackedAnswer;
     if (trackedAnswer.isSent !== true) {
       if (response.destroyed) return; // the client has disconnected
-      const extra = extraHeaders(exchange);
+      const extra = collectStepHeaders(exchange);
       try {
         bytes = writeAnswer(request, response, trackedAnswer, extra, sendBacklog);
-      } catch (thrown) {
-        if (response.headersSent) throw thrown;
-        const replacement = answerError(exchange, thrown);
+      } catch (thrownValue) {
+        if (response.headersSent) throw thrownValue;
+        const replacement = answerError(exchange, thrownValue);
         status = replacement.status;
         bytes = writeAnswer(request, response, replacement, extra, sendBacklog);
       }
@@ -287,16 +287,16 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   const run = async (exchange: RequestExchange): Promise<void> => {
     runningCount++;
     try {
-      const answered = await answer(exchange);
-      // a body that was too slow gets no second wait
-      if (!exchange.request.complete && answered.status !== 408) lingerAfter(exchange.request);
-      await respond(exchange, answered);
-    } catch (thrown) {
-      logger.error("failed to write the response", buildErrorFields(thrown));
+      const finalAnswer = await answer(exchange);
+      // a client whose body was too slow gets no further time
+      if (!exchange.request.complete && finalAnswer.status !== 408) lingerAfter(exchange.request);
+      await respond(exchange, finalAnswer);
+    } catch (thrownValue) {
+      logger.error("failed to write the response", buildErrorFields(thrownValue));
       exchange.response.destroy();
     } finally {
       exchange.pendingBody?.release(); // the body is no longer needed
-      // the body is incomplete: Node discards what arrives
+      // the body is incomplete, and Node discards the bytes that still arrive
       if (!exchange.request.complete) uploadWatch.watch(exchange.request);
       runningCount--;
       if (runningCount === 0) notifyIdle?.();
@@ -321,9 +321,9 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     }
   };
 
-  const findSurface = (path: string, request: IncomingMessage, among: Paths): AddedSurface | undefined => {
+  const findSurface = (path: string, request: IncomingMessage, paths: Paths): AddedSurface | undefined => {
     const { method = "GET" } = request;
-    for (const { prefix: begins, surface } of among.exact.get(path) ?? among.prefixes)
+    for (const { prefix: begins, surface } of paths.exact.get(path) ?? paths.prefixes)
       if (
         path.startsWith(begins) &&
         (surface.methods === undefined || surface.methods.includes(method)) &&
@@ -373,9 +373,11 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       else if (call.parent !== undefined) exchange.caller = call.parent.session;
       runningCount++;
       try {
-        const answered = await answer(exchange);
-        finish(exchange, answered.status, answered.body?.length ?? 0);
-        return toApiAnswer(answered.status >= 400 ? answered : addHeaders(answered, extraHeaders(exchange)));
+        const finalAnswer = await answer(exchange);
+        finish(exchange, finalAnswer.status, finalAnswer.body?.length ?? 0);
+        return toApiAnswer(
+          finalAnswer.status >= 400 ? finalAnswer : addHeaders(finalAnswer, collectStepHeaders(exchange)),
+        );
       } finally {
         end();
         runningCount--;
@@ -394,7 +396,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   };
 };
 
-/** A class, because the plan's key is computed only on access. */
+/** The record of an answered request. It is a class, because the plan's key is computed only on access. */
 class AnsweredRequest implements RequestRecord {
   readonly request: IncomingMessage;
   readonly exchange: OpenExchange;

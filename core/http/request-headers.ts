@@ -2,14 +2,14 @@
 import type { IncomingMessage } from "node:http";
 
 /** Decodes UTF-8 that clients send, because Node reads the bytes of headers as Latin-1. */
-export const decodeUtf8Header = (sent: string): string =>
-  /[\u0080-\u00ff]/.test(sent) ? Buffer.from(sent, "latin1").toString("utf8") : sent;
+export const decodeUtf8Header = (headerValue: string): string =>
+  /[\u0080-\u00ff]/.test(headerValue) ? Buffer.from(headerValue, "latin1").toString("utf8") : headerValue;
 
 /** Yields the first value of each header, by lower-case name. */
 export function* listFirstHeaders(rawHeaders: readonly string[]): Iterable<readonly [name: string, value: string]> {
   const seenNames = new Set<string>();
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const name = (rawHeaders[i] as string).toLowerCase(); // i is within its length
+    const name = (rawHeaders[i] as string).toLowerCase(); // the index is within the length
     if (seenNames.has(name)) continue;
     seenNames.add(name);
     yield [name, rawHeaders[i + 1] as string];
@@ -33,14 +33,15 @@ export function* parseCookies(header: string | undefined): Iterable<readonly [na
 
 /** Returns the first cookie of that name. */
 export const findCookie = (header: string | undefined, name: string): string | undefined => {
-  for (const [sent, value] of parseCookies(header)) if (sent === name) return value;
+  for (const [cookieName, value] of parseCookies(header)) if (cookieName === name) return value;
   return undefined;
 };
 
 /** Returns the path at which an application has mounted the api, such as `/db`; empty without a mount, or at its
  *  root. */
 export const findMountPath = (request: Pick<IncomingMessage, "url">): string => {
-  const { originalUrl, baseUrl, url = "" } = request as MountedRequest; // Express and similar frameworks set these
+  // Express and similar frameworks set these members
+  const { originalUrl, baseUrl, url = "" } = request as MountedRequest;
   if (baseUrl !== undefined) return baseUrl;
   return originalUrl?.endsWith(url) === true ? originalUrl.slice(0, originalUrl.length - url.length) : "";
 };

@@ -21,7 +21,7 @@ type Phase = Parameters<Exchange["endPhase"]>[0];
 const NO_HEADER_NAMES: readonly string[] = [];
 const NO_TIMINGS: ReadonlyMap<string, number> = new Map();
 
-/** A class, because one is created for each request, and a prototype is cheaper than closures. */
+/** The exchange of one request. It is a class, because a prototype is cheaper than closures for each request. */
 export class RequestExchange implements Exchange, Credentials {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -35,7 +35,7 @@ export class RequestExchange implements Exchange, Credentials {
   readonly surface: string;
   readonly rules: CredentialRules | undefined;
   readonly isSocket = false;
-  /** Set by the authorize step, or earlier for a call with a session. */
+  /** The session of the caller, set by the authorize step, or earlier for a call with a session. */
   caller: Session | undefined;
   isUnlogged = false;
   plans: unknown = undefined;
@@ -77,7 +77,7 @@ export class RequestExchange implements Exchange, Credentials {
   }
 
   get session(): Session {
-    return this.caller as Session; // steps before authorize use a type without it
+    return this.caller as Session; // steps before the authorize step use a type without the session
   }
 
   get credentials(): Credentials {
@@ -90,11 +90,11 @@ export class RequestExchange implements Exchange, Credentials {
 
   header(name: string): string | undefined {
     const key = name.toLowerCase();
-    const found = this.sentHeaders[key];
-    if (found === undefined) return undefined;
-    if (typeof found !== "string") return found[0];
+    const headerValue = this.sentHeaders[key];
+    if (headerValue === undefined) return undefined;
+    if (typeof headerValue !== "string") return headerValue[0];
     // Node joins repeated headers with a comma, which a single value may also contain
-    return found.includes(", ") ? (findFirstHeader(this.rawHeaders, key) ?? found) : found;
+    return headerValue.includes(", ") ? (findFirstHeader(this.rawHeaders, key) ?? headerValue) : headerValue;
   }
 
   headers(): Iterable<readonly [name: string, value: string]> {
@@ -130,7 +130,7 @@ export class RequestExchange implements Exchange, Credentials {
     await this.bytes;
   }
 
-  /** Shares one listener on the response, which stays, because removing it costs more. */
+  /** Shares one listener on the response. The listener remains, because removing it would cost more. */
   onDisconnect(listener: () => void): () => void {
     const { response } = this;
     if (response.destroyed && !response.writableEnded) {

@@ -59,10 +59,10 @@ export const writeAnswer = (
  *  Such middleware expects headers that were set before, and some versions misread an array. */
 const writeHead = (response: ServerResponse, status: number, statusText: string, flat: readonly string[]): void => {
   if (response.writeHead === ServerResponse.prototype.writeHead)
-    return void response.writeHead(status, statusText, flat as string[]); // it does not modify the array
+    return void response.writeHead(status, statusText, flat as string[]); // `writeHead` does not modify the array
   const writtenNames = new Set<string>();
   for (let i = 0; i + 1 < flat.length; i += 2) {
-    const [name, value] = [flat[i], flat[i + 1]] as [string, string]; // i is within its length
+    const [name, value] = [flat[i], flat[i + 1]] as [string, string]; // the index is within the length
     if (writtenNames.has(name.toLowerCase())) response.appendHeader(name, value);
     else response.setHeader(name, value);
     writtenNames.add(name.toLowerCase());

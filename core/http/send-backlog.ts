@@ -1,4 +1,4 @@
-/** Tracks responses that were written but not read yet: the bytes in memory, and for how long. */
+/** Tracks responses that clients have not read yet: the bytes in memory, and the time without progress. */
 import { once } from "node:events";
 import type { OutgoingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -7,8 +7,8 @@ import type { Duplex } from "node:stream";
 export type OutgoingStream = OutgoingMessage | Duplex;
 
 export interface SendBacklog {
-  /** Tracks a response of which the system did not accept all bytes, until it has drained or is closed. Call it again
-   *  after writing more. */
+  /** Tracks a response of which the system did not accept all bytes, until the response has drained or is closed. Call
+   *  this function again after writing more. */
   watch(outgoing: OutgoingStream): void;
   /** The waiting bytes of all tracked responses. */
   readonly bytes: number;
@@ -27,11 +27,11 @@ interface WatchedClient {
   readonly forget: () => void;
 }
 
-/** Also the resolution at which progress is measured. */
+/** The time between two checks, which is also the resolution at which progress is measured. */
 const CHECK_MS = 500;
 
-/** Returns the bytes in the handle's write queue. Node reports a write only when all of it has been sent, so only the
- *  handle knows the progress. Node reads it too before it reports a socket as idle. */
+/** Returns the bytes in the handle's write queue. Node reports a write only when all bytes have been sent, so only the
+ *  handle knows the progress. */
 const readQueuedBytes = (outgoing: OutgoingStream): number => {
   const socket = "socket" in outgoing ? outgoing.socket : outgoing;
   return (
@@ -39,8 +39,9 @@ const readQueuedBytes = (outgoing: OutgoingStream): number => {
   );
 };
 
-/** Beyond `maxBytes`, connections are closed, those without progress for longest first, but never the newest. A
- *  connection is also closed after `patienceMs` without progress. @rule R-BND-2 */
+/** Creates the tracker, which closes connections. Beyond `maxBytes`, it begins with the connection that has made no
+ *  progress for longest, and spares the newest. It also closes a connection after `patienceMs` without progress. @rule
+ *  R-BND-2 */
 export const createSendBacklog = (maxBytes: number, patienceMs: number): SendBacklog => {
   const entries = new Map<OutgoingStream, WatchedClient>();
   let total = 0;
@@ -123,7 +124,7 @@ export const createSendBacklog = (maxBytes: number, patienceMs: number): SendBac
   };
 };
 
-/** Writes a part of a body. Waits until the client has taken it, or has gone. */
+/** Writes a part of a body. Waits until the client has read that part, or has disconnected. */
 export const writePart = async (
   response: ServerResponse,
   part: string,

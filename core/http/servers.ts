@@ -15,19 +15,19 @@ interface Servers {
 /** Node's default timeout for headers. */
 const HEADERS_MS = 60_000;
 
-/** `headersMs` is the time within which headers must arrive on these servers. @rule R-BND-4 */
+/** Creates the list of servers. `headersMs` is the time within which headers must arrive. @rule R-BND-4 */
 export const createServers = (headersMs: number): Servers => {
-  const known = new WeakSet<AnyServer>();
+  const knownServers = new WeakSet<AnyServer>();
   const listeners: ((server: AnyServer) => void)[] = [];
   return {
     add: (server) => {
-      if (known.has(server)) return;
-      known.add(server);
-      // the server itself times out slow headers; a limit that the application set stays
+      if (knownServers.has(server)) return;
+      knownServers.add(server);
+      // Node itself applies the timeout; a timeout that the application has set remains
       if (server.headersTimeout === HEADERS_MS) server.headersTimeout = headersMs;
       for (const listener of listeners) listener(server);
     },
-    has: (server) => known.has(server),
+    has: (server) => knownServers.has(server),
     onServer: (listener) => {
       listeners.push(listener);
     },

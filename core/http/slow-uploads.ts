@@ -3,9 +3,9 @@
 import type { IncomingMessage } from "node:http";
 
 export interface UploadWatch {
-  /** Requires the remainder of the request to arrive in time from now on. If it does not, `late` is called first;
-   *  without `late`, the connection is closed. Call the returned function once the body is complete, so that the entry
-   *  is removed before the next check. */
+  /** Requires the remainder of the request to arrive in time from now on. Otherwise calls `late`, or closes the
+   *  connection if there is no `late`. Call the returned function once the body is complete, so that the next check
+   *  skips the request. */
   watch(request: IncomingMessage, late?: () => void): (() => void) | undefined;
   /** The number of requests given up since the start. */
   readonly closedCount: number;
@@ -15,22 +15,23 @@ export interface UploadWatch {
 interface WatchedUpload {
   readonly request: IncomingMessage;
   readonly onLate: (() => void) | undefined;
-  /** Both are set at the first check. */
+  /** The time of the first check. The check sets this member and `bytesBefore`. */
   startedAtMs: number | undefined;
   bytesBefore: number | undefined;
 }
 
-/** A body that arrives at this average rate may take any time. This is slower than any connection on which people
- *  upload large bodies. */
+/** The average rate at which a body may take any time. Connections on which people upload large bodies are faster. */
 const MIN_BYTES_PER_SECOND = 8 * 1024;
 
 const CHECK_MS = 1000;
 
-/** Node emits no end for a request that was answered before its body arrived. */
+/** Returns whether the request has ended. Node emits no event for a request that was answered before its body
+ *  arrived. */
 const hasEnded = (request: IncomingMessage): boolean =>
   request.complete || request.destroyed || request.socket.destroyed;
 
-/** Uses one timer for all requests, because most bodies arrive before the first check. @rule R-BND-4 */
+/** Creates the watch, with one timer for all requests, because most bodies arrive before the first check. @rule
+ *  R-BND-4 */
 export const createUploadWatch = (patienceMs: number): UploadWatch => {
   const entries = new Set<WatchedUpload>();
   let closed = 0;
@@ -39,7 +40,7 @@ export const createUploadWatch = (patienceMs: number): UploadWatch => {
   const checkUpload = (entry: WatchedUpload, now: number): void => {
     const { request, onLate } = entry;
     if (hasEnded(request)) return void entries.delete(entry);
-    // bodies that arrive before the first check cost no clock reading
+    // the clock is not read for bodies that arrive before the first check
     entry.startedAtMs ??= now;
     entry.bytesBefore ??= request.socket.bytesRead;
     const tookMs = now - entry.startedAtMs;

@@ -1,15 +1,15 @@
 /** Caches every value that outlives a request. The cache key of a value consists of the facts that the value was
- *  computed from. A maker gets no request, session or settings; it gets `ask`, which answers questions about them. Each
- *  question and its answer become part of the key, in the order asked. A later lookup asks the same questions and finds
- *  the value if the answers are equal. So a key cannot miss a fact that the maker read, because `ask` is the only way
- *  to read one. */
+ *  computed from. A maker gets no request, session or settings, but the function `ask`, which answers questions about
+ *  these. Each question and its answer become part of the key, in the order asked. A later lookup asks the same
+ *  questions and finds the value if the answers are equal. So a key cannot miss a fact that the maker read, because
+ *  `ask` is the only way to read one. */
 import { LRUCache } from "lru-cache";
 import type { Counters } from "./counters.ts";
 
 /** A question about a source. Answers are compared by `key` if it is defined; otherwise strings and numbers by value,
  *  and objects by identity. */
 export interface Question<Source, Answer> {
-  /** Unique in its cache. */
+  /** The name of the question, unique in its cache. */
   readonly name: string;
   readonly read: (source: Source) => Answer;
   /** Returns equal keys for answers that the maker cannot distinguish, and different keys for all others. */
@@ -28,38 +28,38 @@ export const defineQuestion = <Source, Answer>(
 export type Ask<Source> = <Answer>(question: Question<Source, Answer>) => Answer;
 
 /** The result of a lookup: a cached value or a new one. @experimental */
-export interface CacheEntry<Made> {
-  readonly value: Made;
-  /** Caches the value. Call it after the first successful use, so that a value that fails is not cached. Does nothing
-   *  if the value is already cached. */
+export interface CacheEntry<Value> {
+  readonly value: Value;
+  /** Caches the value, unless it is cached already. Call this function after the first successful use, so that a value
+   *  that fails is not cached. */
   commit(): void;
 }
 
 /** Values computed from a source. A lookup finds a value by the answers to the questions that its maker asked. @rule
  *  R-CAC-1 */
-export interface Cache<Source, Made> {
-  get(source: Source): CacheEntry<Made>;
+export interface Cache<Source, Value> {
+  get(source: Source): CacheEntry<Value>;
   /** Returns a cached value only. */
-  peek(source: Source): CacheEntry<Made> | undefined;
+  peek(source: Source): CacheEntry<Value> | undefined;
   /** Returns the value and caches it immediately, for values that cannot fail later. */
-  getAndCommit(source: Source): Made;
-  /** Looks the value up for the maker of another value, which then depends on the same facts. */
-  derive(ask: Ask<Source>): CacheEntry<Made>;
+  getAndCommit(source: Source): Value;
+  /** Looks the value up for the maker of another value. That other value then depends on the same facts. */
+  derive(ask: Ask<Source>): CacheEntry<Value>;
 }
 
 /** The declaration of a cache: its name, how it makes a value, and how large a value is. */
-export interface CacheSpec<Source, Made> {
+export interface CacheSpec<Source, Value> {
   readonly name: string;
-  /** Computes the value. It reads the source only through `ask`, so it must not close over anything from a request. If
-   *  it throws, nothing is cached. */
-  readonly make: (ask: Ask<Source>) => Made;
+  /** Computes the value. The function reads the source only through `ask`, and must not close over anything from a
+   *  request. If it throws, nothing is cached. */
+  readonly make: (ask: Ask<Source>) => Value;
   /** Returns roughly how many bytes the value occupies, without its key. */
-  readonly estimateBytes: (value: Made) => number;
+  readonly estimateBytes: (value: Value) => number;
 }
 
 /** All caches of an api, with one common limit in bytes. */
 export interface Caches {
-  create<Source, Made>(spec: CacheSpec<Source, Made>): Cache<Source, Made>;
+  create<Source, Value>(spec: CacheSpec<Source, Value>): Cache<Source, Value>;
   /** Drops all values, because the model or the settings have changed. Values whose computation is still running are
    *  not cached either. */
   clear(): void;
@@ -74,7 +74,7 @@ interface Branch {
   readonly question: Question<unknown, unknown>;
   readonly next: Map<unknown, Branch | Entry>;
   readonly parent: Branch | undefined;
-  /** The answer to the parent's question under which the parent has this branch. */
+  /** The answer to the parent's question that leads to this branch. */
   readonly answer: unknown;
 }
 
@@ -109,8 +109,8 @@ export interface CacheLimits {
   maxEntries?(): number;
 }
 
-/** `name` is the prefix of the counters: `cache-requests`, `cache-hits`, `cache-entries`, `cache-bytes`,
- *  `cache-evictions`, `cache-conflicts`. @rule R-CAC-1 */
+/** Creates the caches of an api. `name` is the prefix of the counters: `cache-requests`, `cache-hits`, `cache-entries`,
+ *  `cache-bytes`, `cache-evictions`, `cache-conflicts`. @rule R-CAC-1 */
 export const createCaches = (
   name: string,
   { maxBytes, maxEntries = () => Infinity }: CacheLimits,
@@ -163,22 +163,22 @@ export const createCaches = (
   };
 
   /** Drops both values, because neither can be trusted. */
-  const dropConflicting = (there: Branch | Entry): void => {
+  const dropConflicting = (node: Branch | Entry): void => {
     conflicts++;
-    dropAll(there);
+    dropAll(node);
   };
 
   const insert = (root: Root, steps: readonly Step[], value: unknown, bytes: number): void => {
     let parent: Branch | undefined;
     let answer: unknown;
-    const next = (): Branch | Entry | undefined => (parent === undefined ? root.top : parent.next.get(answer));
+    const findNode = (): Branch | Entry | undefined => (parent === undefined ? root.top : parent.next.get(answer));
     const set = (to: Branch | Entry): void => {
       if (parent === undefined) root.top = to;
       else parent.next.set(answer, to);
     };
     let size = BYTES_PER_STEP + bytes;
     for (const { question, key } of steps) {
-      let branch = next();
+      let branch = findNode();
       // different questions after equal answers: the maker read something without `ask`
       if (branch !== undefined && branch.question?.name !== question.name) return dropConflicting(branch);
       if (branch === undefined) {
@@ -190,22 +190,26 @@ export const createCaches = (
       answer = key;
     }
     size += estimateKeyBytes(answer);
-    const known = next();
-    if (known?.question !== undefined) return dropConflicting(known);
-    if (known !== undefined) return; // a concurrent request has cached it
+    const existingNode = findNode();
+    if (existingNode?.question !== undefined) return dropConflicting(existingNode);
+    if (existingNode !== undefined) return; // a concurrent request has cached the value
     const entry: Entry = { value, commit: noOperation, root, parent, answer };
     set(entry);
     entries ??= createEntries();
     entries.set(entry, entry, { size: Math.ceil(size) });
-    if (!entries.has(entry)) prune(entry); // its key exceeds the limit of all entries
+    if (!entries.has(entry)) prune(entry); // the key of the entry exceeds the limit of all entries
   };
 
   return {
-    create: <Source, Made>({ name: rootName, make, estimateBytes }: CacheSpec<Source, Made>): Cache<Source, Made> => {
+    create: <Source, Value>({
+      name: rootName,
+      make,
+      estimateBytes,
+    }: CacheSpec<Source, Value>): Cache<Source, Value> => {
       const root: Root = { top: undefined };
       roots.push(root);
 
-      const build = (answerTo: Ask<Source>): CacheEntry<Made> => {
+      const build = (answerTo: Ask<Source>): CacheEntry<Value> => {
         const steps: Step[] = [];
         const answers = new Map<string, unknown>();
         const startGeneration = generation;
@@ -215,10 +219,12 @@ export const createCaches = (
             throw new Error(
               `"${rootName}" asks "${question.name}" after the value was computed: ask everything that the value depends on while computing it`,
             );
-          if (answers.has(question.name)) return answers.get(question.name) as Answer; // this question's answer
+          // the map has the answer of this question
+          if (answers.has(question.name)) return answers.get(question.name) as Answer;
           const answer = answerTo(question);
           answers.set(question.name, answer);
-          const step = question as Question<unknown, unknown>; // its root holds only questions about this source type
+          // the root of a cache holds only questions about one type of source
+          const step = question as Question<unknown, unknown>;
           steps.push({ question: step, key: computeKey(step, answer) });
           return answer;
         });
@@ -234,29 +240,29 @@ export const createCaches = (
         };
       };
 
-      const peek = (ask: Ask<Source>): CacheEntry<Made> | undefined => {
+      const peek = (ask: Ask<Source>): CacheEntry<Value> | undefined => {
         if (!isOff()) requests++;
         let at = root.top;
         while (at?.question !== undefined) at = at.next.get(computeKey(at.question, ask(at.question)));
         if (at === undefined) return undefined;
         hits++;
-        entries?.get(at); // it is the most recently used now
-        return at as CacheEntry<Made>; // the `make` of this cache made it
+        entries?.get(at); // marks the entry as the most recently used
+        return at as CacheEntry<Value>; // the `make` of this cache made the value
       };
-      const find = (ask: Ask<Source>): CacheEntry<Made> => peek(ask) ?? build(ask);
+      const find = (ask: Ask<Source>): CacheEntry<Value> => peek(ask) ?? build(ask);
       const createAsk =
         (source: Source): Ask<Source> =>
         (question) =>
           question.read(source);
 
-      const get = (source: Source): CacheEntry<Made> => find(createAsk(source));
+      const get = (source: Source): CacheEntry<Value> => find(createAsk(source));
       return {
         get,
         peek: (source) => peek(createAsk(source)),
         getAndCommit: (source) => {
-          const found = get(source);
-          found.commit();
-          return found.value;
+          const entry = get(source);
+          entry.commit();
+          return entry.value;
         },
         derive: find,
       };

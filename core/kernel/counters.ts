@@ -9,7 +9,7 @@
 export interface Counters {
   add(name: string, by?: number): void;
   set(name: string, to: number): void;
-  /** Calls `read` whenever the counter is shown. */
+  /** Adds a counter whose value `read` returns whenever the counter is shown. */
   watch(name: string, read: () => number): void;
   get(name: string): number;
 }

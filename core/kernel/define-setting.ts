@@ -5,25 +5,26 @@ import type { SettingKind } from "./setting-kinds.ts";
 export interface Setting<Value = unknown, Name extends string = string> {
   /** The name of the option, in camelCase. */
   readonly name: Name;
-  /** The environment variables that set it if the options do not. The first variable that is set wins. A setting without
-   *  variables is set in code only. */
+  /** The environment variables that set the setting if the options do not. The first of them with a value wins. A
+   *  setting without variables is set in code only. */
   readonly environment?: readonly string[];
   readonly kind: SettingKind<Value>;
   /** The value if nothing is given. Without a default, the value is undefined. */
   readonly default?: NoInfer<Value>;
   /** A one-sentence description for the settings page. */
   readonly description: string;
-  /** The unit of its number, for the settings page: `seconds`. */
+  /** The unit of a number, for the settings page: `seconds`. */
   readonly unit?: string;
   /** The behaviour without a value, for the settings page. */
   readonly whenUnset?: string;
-  /** Its value is never printed. */
+  /** True if the value must never be printed. */
   readonly isSecret?: boolean;
-  /** The empty string is a value (an empty list). Otherwise it counts as not set. */
+  /** True if the empty string is a value (an empty list). Otherwise, an empty string counts as not set. */
   readonly acceptsEmpty?: boolean;
-  /** The setting is read once, at the start. Option sources cannot change it. */
+  /** True if the setting is read once, at the start. Option sources cannot change such a setting. */
   readonly isFixed?: boolean;
-  /** The setting limits requests: refusals (`limitExceeded`) are counted under its name. @rule R-LIM-1 G-LIM-1 */
+  /** True if the setting limits requests. Refusals (`limitExceeded`) are counted under the name of the setting. @rule
+   *  R-LIM-1 G-LIM-1 */
   readonly isLimit?: boolean;
 }
 

@@ -15,8 +15,8 @@ export const levenshtein = (a: readonly string[], b: readonly string[]): number 
   return row[b.length - 1] ?? a.length;
 };
 
-/** Identifiers have at most this many bytes. A longer name is similar to none of them, and comparing it would be
- *  slow. */
+/** The maximum length of names that are compared. Identifiers have at most 63 bytes, so a longer name resembles
+ *  none. */
 const MAX_NAME_LENGTH = 63;
 
 const MAX_CHANGES = 3;

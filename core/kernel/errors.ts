@@ -30,7 +30,7 @@ export class RelApiError extends Error {
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly statusText: string | undefined;
   readonly facts: Readonly<Record<string, Json>>;
-  /** The refusal of a limit is counted. Two surfaces may encode the same error. */
+  /** True once the refusal of a limit was counted, because two surfaces may encode the same error. */
   isCounted = false;
 
   constructor(fields: RelApiErrorFields) {
@@ -47,19 +47,16 @@ export class RelApiError extends Error {
   }
 }
 
-// --- start-up -------------------------------------------------------------------------------------------------------
-
-/** A mistake in a preset or a setting, thrown by `relApi(preset)` and at the start of the standalone server. */
+/** Returns the error for a mistake in a preset or a setting, thrown by `relApi(preset)` and at the start of the
+ *  standalone server. */
 export const presetError = (message: string): RelApiError => new RelApiError({ code: "preset", status: 500, message });
 
-// --- database -------------------------------------------------------------------------------------------------------
-
-/** A compiled statement exceeds the protocol's limit. The wording follows the server's own limits. */
+/** Returns the error for a statement beyond the protocol's limit, worded like the errors of the server's own limits. */
 export const tooManyValues = (limit: number): RelApiError =>
   new RelApiError({ code: "54000", status: 400, message: `the statement has more than ${limit} values` });
 
-/** The connection is dropped, because the remaining bytes cannot be skipped. As with a lost connection, it is unknown
- *  whether a write was undone. @rule R-ERR-1 G-DBE-16 */
+/** Returns the error for a result beyond the limit. The connection is dropped, because the remaining bytes cannot be
+ *  skipped. As with a lost connection, it is unknown whether a write was undone. @rule R-ERR-1 G-DBE-16 */
 export const resultTooLarge = (limitBytes: number): RelApiError =>
   new RelApiError({
     code: "result-too-large",
@@ -67,7 +64,7 @@ export const resultTooLarge = (limitBytes: number): RelApiError =>
     message: `The answer of the database is larger than ${limitBytes} bytes (MAX_RESULT_BYTES)`,
   });
 
-/** Every 503 response has `Retry-After`. @rule R-ERR-2 */
+/** Builds the header `Retry-After`, which every 503 response has. @rule R-ERR-2 */
 const buildRetryAfter = (seconds: number): RelApiErrorFields["headers"] => [
   ["Retry-After", String(Math.max(1, Math.ceil(seconds)))],
 ];
@@ -113,7 +110,8 @@ export const poolTimeout = (): RelApiError =>
     message: "No connection of the pool became free in time",
   });
 
-/** Uses the wording of the server, which never sees the value. @rule R-ERR-7 */
+/** Returns the error for a value with NUL, worded like the server's own error. The server never receives the value.
+ *  @rule R-ERR-7 */
 export const nulCharacter = (path?: string): RelApiError =>
   new RelApiError({
     code: "22021",
@@ -122,7 +120,8 @@ export const nulCharacter = (path?: string): RelApiError =>
     path,
   });
 
-/** Uses the wording of the server, which never sees the value. @rule R-ERR-7 */
+/** Returns the error for a value with NUL, worded like the server's own error. The server never receives the value.
+ *  @rule R-ERR-7 */
 export const nulEscape = (path?: string): RelApiError =>
   new RelApiError({
     code: "22P05",
@@ -132,7 +131,7 @@ export const nulEscape = (path?: string): RelApiError =>
     path,
   });
 
-/** The client disconnected, so it never receives this response. */
+/** Returns the error for a request whose client has disconnected. The client never receives the error. */
 export const requestCancelled = (): RelApiError =>
   new RelApiError({ code: "request-cancelled", status: 499, message: "The client closed the request." });
 
@@ -147,7 +146,7 @@ export const missingSessionVariable = (name: string): RelApiError =>
     facts: { variable: name },
   });
 
-/** A written row violates a permission check. @rule G-PRM-9 */
+/** Returns the error for a written row that violates a permission check. @rule G-PRM-9 */
 export const permissionCheckFailed = (path: string): RelApiError =>
   new RelApiError({
     code: "permission-check-failed",
@@ -156,11 +155,12 @@ export const permissionCheckFailed = (path: string): RelApiError =>
     path,
   });
 
-/** A sequence step on which another one depends wrote no row. @rule G-NST-6 */
+/** Returns the error for a sequence step that wrote no row although another step depends on that row. @rule G-NST-6 */
 export const stepWroteNothing = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "step-wrote-nothing", status: 400, message, path });
 
-/** A contradictory sequence step, reported when its turn comes. @rule G-NST-11 */
+/** Returns the error for a contradictory sequence step. The executor throws it after the earlier steps have run. @rule
+ *  G-NST-11 */
 export const stepRefused = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "step-refused", status: 400, message, path });
 
@@ -168,10 +168,8 @@ export const stepRefused = (message: string, path: string): RelApiError =>
 export const roleNotFound = (role: string): RelApiError =>
   new RelApiError({ code: "22023", status: 401, message: `role "${role}" does not exist` });
 
-// --- plans ----------------------------------------------------------------------------------------------------------
-
-/** The name is not a column of the rows; worded like the database's error. `row` is the alias of the rows, `near` lists
- *  similar names that the caller may see. @rule R-NAM-1 R-NAM-3 */
+/** Returns the error for a name that is not a column of the rows, worded like the database's error. `row` is the alias
+ *  of the rows, `near` lists similar names that the caller may see. @rule R-NAM-1 R-NAM-3 */
 export const columnUnknown = (row: string, name: string, near: readonly string[] = []): RelApiError =>
   new RelApiError({
     code: "42703",
@@ -180,7 +178,8 @@ export const columnUnknown = (row: string, name: string, near: readonly string[]
     hint: buildSuggestionHint(row, near),
   });
 
-/** No ordering of this name accepts the type of the column. `types` are those that it accepts. @rule X-ORD-4 */
+/** Returns the error for an ordering that does not accept the type of the column. `types` are the accepted types. @rule
+ *  X-ORD-4 */
 export const orderingUnknown = (ordering: string, type: string, types: Iterable<string>): RelApiError =>
   new RelApiError({
     code: "42883",
@@ -189,8 +188,8 @@ export const orderingUnknown = (ordering: string, type: string, types: Iterable<
     hint: `The ordering "${ordering}" is for ${[...types].join(", ")}.`,
   });
 
-/** A column of a conflict target does not exist; the database omits the relation in this error. @rule R-NAM-1
- *  R-UPS-1 */
+/** Returns the error for an unknown column of a conflict target. The database omits the relation in this error. @rule
+ *  R-NAM-1 R-UPS-1 */
 export const targetColumnUnknown = (relation: string, name: string, near: readonly string[]): RelApiError =>
   new RelApiError({
     code: "42703",
@@ -204,7 +203,7 @@ const buildSuggestionHint = (row: string, near: readonly string[]): string | nul
     ? null
     : `Perhaps you meant to reference ${near.map((name) => `the column "${row}.${name}"`).join(" or ")}.`;
 
-/** The embedding mode does not return a join, so there is no row to sort by. `facts.embed` is its name. @rule
+/** Returns the error for an order by an embed whose mode returns no join. `facts.embed` is the name of the embed. @rule
  *  R-ORD-3 */
 export const orderByEmbedImpossible = (embed: string): RelApiError =>
   new RelApiError({
@@ -215,9 +214,7 @@ export const orderByEmbedImpossible = (embed: string): RelApiError =>
     facts: { embed },
   });
 
-// --- http -----------------------------------------------------------------------------------------------------------
-
-/** The body of a request is larger than `maxBodyBytes`. @rule R-BND-3 @experimental */
+/** Returns the error for a request body that is larger than `maxBodyBytes`. @rule R-BND-3 @experimental */
 export const bodyTooLarge = (limitBytes: number): RelApiError =>
   new RelApiError({
     code: "body-too-large",
@@ -225,7 +222,8 @@ export const bodyTooLarge = (limitBytes: number): RelApiError =>
     message: `The request body is larger than ${limitBytes} bytes`,
   });
 
-/** The bodies of all unanswered requests exceed their common limit. @rule R-BND-7 */
+/** Returns the error for a body with which the bodies of all unanswered requests exceed their common limit. @rule
+ *  R-BND-7 */
 export const bodiesTooLarge = (limitBytes: number): RelApiError =>
   new RelApiError({
     code: "body-too-large",
@@ -239,12 +237,12 @@ export const bodyTimedOut = (): RelApiError =>
   new RelApiError({ code: "body-late", status: 408, message: "The request body did not arrive in time" });
 
 /** @rule R-BND-3 */
-export const bodyEncodingUnknown = (encoding: string, known: readonly string[]): RelApiError =>
+export const bodyEncodingUnknown = (encoding: string, knownEncodings: readonly string[]): RelApiError =>
   new RelApiError({
     code: "body-encoding-unknown",
     status: 415,
     message: `Content-Encoding not acceptable: ${encoding}`,
-    headers: [["Accept-Encoding", known.join(", ")]],
+    headers: [["Accept-Encoding", knownEncodings.join(", ")]],
   });
 
 /** @rule R-BND-3 */
@@ -258,24 +256,23 @@ export const bodyUnreadable = (encoding: string): RelApiError =>
 /** The statuses of requests that never arrived completely. Every path uses them, whatever status the surface uses for
  *  other errors. @rule R-BND-3 R-BND-4 R-BND-9, G-HTTP-15 */
 export const BODY_STATUSES: ReadonlySet<number> = new Set([408, 413, 414, 415]);
-/** A body that other middleware parsed is too deep to be serialized again. @rule R-LIM-2 G-LIM-2 */
+/** Returns the error for a body that other middleware has parsed and that is too deep to be serialized again. @rule
+ *  R-LIM-2 G-LIM-2 */
 export const bodyNestedTooDeep = (): RelApiError =>
   new RelApiError({ code: "body-too-deep", status: 400, message: "The body is nested too deeply" });
 
-/** No surface serves the path. @rule R-PATH-2 R-PATH-6, G-HTTP-12 */
+/** Returns the error for a path that no surface serves. @rule R-PATH-2 R-PATH-6, G-HTTP-12 */
 export const pathNotFound = (): RelApiError =>
   new RelApiError({ code: "path-not-found", status: 404, message: "No surface serves the path" });
 
-/** An internal error. The client sees no details. */
+/** Returns the error for an unexpected exception, whose details the client does not see. */
 export const internalError = (cause: unknown): RelApiError =>
   new RelApiError({ code: "internal", status: 500, message: "internal error", cause });
 
-// --- callers --------------------------------------------------------------------------------------------------------
-
-/** The caller's credentials were read and refused. @rule R-AUT-9 */
+/** Returns the error for credentials that were read and refused. @rule R-AUT-9 */
 export const tokenRefused = (message: string, details: string | null = null): RelApiError =>
   new RelApiError({ code: "token-refused", status: 401, message, details });
 
-/** No auth scheme identified the caller. @rule R-AUT-6, G-AUTH-5 */
+/** Returns the error for a caller that no auth scheme has identified. @rule R-AUT-6, G-AUTH-5 */
 export const anonymousRefused = (): RelApiError =>
   new RelApiError({ code: "anonymous-refused", status: 401, message: "No auth scheme identified the caller" });

@@ -14,13 +14,13 @@ interface HookGuard {
   seal(): void;
 }
 
-/** The plain `tap` of an async hook would treat a promise as the result. */
+/** Returns whether the hook awaits its taps. The plain `tap` of such a hook would treat a promise as the result. */
 const isAwaited = (hook: AnyHook): boolean => hook.constructor.name.startsWith("Async");
 
 const isHookMap = (hook: unknown): hook is HookMap<AnyHook> =>
   typeof (hook as { readonly for?: unknown }).for === "function";
 
-// The guard treats hooks of all signatures alike, which tapable's types cannot express.
+// A hook of any signature, which the types of tapable cannot express.
 type AnyHook = Hook<any, any>;
 type TapFunction = (...parts: unknown[]) => unknown;
 
@@ -39,7 +39,7 @@ export const guardHooks = (core: RelApiHooks): HookGuard => {
       register: (tap) => {
         const { plugin } = guard;
         const { name, type } = tap;
-        const run = tap.fn as TapFunction; // tapable types it as any
+        const run = tap.fn as TapFunction; // tapable types the function as any
         if (isSealed)
           throw presetError(
             `hook ${hookName} is sealed: "${name}" tapped it after relApi(preset) had applied the plugins; tap it in the plugin's apply function`,
@@ -59,12 +59,12 @@ export const guardHooks = (core: RelApiHooks): HookGuard => {
     });
   };
   const watchAny = (hookName: string, hook: unknown): void => {
-    if (!isHookMap(hook)) return watch(hookName, hook as AnyHook); // the token says that it is a hook
+    if (!isHookMap(hook)) return watch(hookName, hook as AnyHook); // the token has the kind of a hook
     const maker = hook as { intercept(interceptor: { factory(key: string, hook: AnyHook): AnyHook }): void };
     maker.intercept({
-      factory: (key, made) => {
-        watch(`${hookName}.for("${key}")`, made);
-        return made;
+      factory: (key, hook) => {
+        watch(`${hookName}.for("${key}")`, hook);
+        return hook;
       },
     });
   };

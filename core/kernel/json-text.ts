@@ -55,8 +55,8 @@ export const isNestedDeeper = (text: string, levels: number): boolean => {
   return false;
 };
 
-/** Yields the elements of an array, or the members of an object, as texts. It checks only the brackets and the text around
- *  them. @throws SyntaxError */
+/** Yields the elements of an array, or the members of an object, as texts. The function checks only the brackets and
+ *  the text around the elements. @throws SyntaxError */
 export function* splitJson(json: string): Generator<string> {
   const start = json.search(/[[{]/) + 1;
   let from = start;
@@ -75,19 +75,19 @@ export function* splitJson(json: string): Generator<string> {
   JSON.parse(json.slice(0, start) + json.slice(at - 1));
 }
 
-/** Collects the elements of a JSON array as UTF-8. A string of the same length would be in memory twice, because its
- *  parts outlive it. `count` is the number of elements, from which the length is estimated. */
+/** Collects the elements of a JSON array as UTF-8. Memory would hold a string twice, because its parts outlive it.
+ *  `count` is the number of elements, from which the length is estimated. */
 export const createJsonArray = (count?: number) => {
   let bytes = Buffer.allocUnsafe(SHORT_BYTES);
   let length = bytes.write("[");
-  let added = 0;
+  let addedCount = 0;
   return {
     /** Returns the number of bytes so far. */
     add: (element: string): number => {
       const neededBytes = length + MAX_BYTES_PER_CHARACTER * element.length + ",]".length;
-      added++;
+      addedCount++;
       if (neededBytes > bytes.length) {
-        const growth = count === undefined ? GROWTH : Math.max(GROWTH, count / added);
+        const growth = count === undefined ? GROWTH : Math.max(GROWTH, count / addedCount);
         const larger = Buffer.allocUnsafeSlow(Math.ceil(growth * neededBytes));
         bytes.copy(larger, 0, 0, length);
         bytes = larger;
@@ -101,7 +101,8 @@ export const createJsonArray = (count?: number) => {
 
 const SHORT_BYTES = 1024;
 const MAX_BYTES_PER_CHARACTER = 3;
-/** A large factor, because unused memory is only reserved, and each smaller buffer becomes garbage. */
+/** The factor by which a full buffer grows. The factor is large, because unused memory is only reserved, and each
+ *  smaller buffer becomes garbage. */
 const GROWTH = 16;
 
 /** Returns the JSON array of these elements. A template around `join` would copy the text once more. */

@@ -1,9 +1,10 @@
-/** Request limits. They are checked while a request is read, so a request that exceeds one costs no more than reading
+/** Request limits, which are checked while a request is read. A refused request therefore costs no more than reading
  *  it. @rule R-LIM-1 G-LIM-1 */
 import type { Counters } from "./counters.ts";
 import { RelApiError, type RelApiErrorFields } from "./errors.ts";
 
-/** The current request limits by option: that of core, and those that plugins declare as settings with `isLimit`. */
+/** The current request limits by option: the limit of core, and the limits that plugins declare by settings with
+ *  `isLimit`. */
 export interface Limits {
   readonly maxUrlBytes: number;
 }
@@ -18,7 +19,7 @@ export const limitExceeded = (
 ): RelApiError =>
   new RelApiError({ status: 400, ...fields, hint: `The limit is the setting ${limit}.`, facts: { limit } });
 
-/** The URL of a request or call is longer than `maxUrlBytes`. @rule R-BND-9 @experimental */
+/** Returns the error for the URL of a request or call that is longer than `maxUrlBytes`. @rule R-BND-9 @experimental */
 export const urlTooLong = (limitBytes: number): RelApiError =>
   limitExceeded("maxUrlBytes", {
     code: "url-too-long",
@@ -29,7 +30,7 @@ export const urlTooLong = (limitBytes: number): RelApiError =>
 /** Returns the name of the counter for a limit's refusals. @rule R-ADM-2 */
 export const nameRefusalCounter = (limit: string): string => `refused-${limit}`;
 
-/** Counts a refusal by a limit. Called where errors become responses. @rule R-ADM-2 */
+/** Counts a refusal by a limit. The code that turns errors into responses calls this function. @rule R-ADM-2 */
 export const countRefusal = (counters: Counters, error: unknown): void => {
   if (!(error instanceof RelApiError) || error.isCounted) return;
   const { limit } = error.facts;

@@ -7,7 +7,7 @@ type MessageLevel = Exclude<LogLevel, "silent">;
 
 const LEVELS: readonly LogLevel[] = ["silent", "error", "warn", "info", "debug"];
 
-/** Returns the lowest status that the access log includes. Without a level it includes no request. @rule R-ADM-3
+/** Returns the lowest status that the access log includes. Without a level, the log includes no request. @rule R-ADM-3
  *  X-LOG-5 */
 export const findLowestLoggedStatus = (level: LogLevel | undefined): number =>
   level === undefined ? Infinity : { debug: 0, info: 0, warn: 400, error: 500, silent: Infinity }[level];
@@ -37,9 +37,7 @@ const formatFields = (fields: Fields): string => {
   }
 };
 
-// --- application loggers --------------------------------------------------------------------------------------------
-
-/** The message of each request line. The fields say everything else. */
+/** The message of each request line. The fields contain everything else. */
 const REQUEST = "request";
 
 const chooseLevel = (status: number): "error" | "warn" | "info" =>
@@ -73,7 +71,8 @@ const simplifyFields = (fields: object): Fields =>
 /** Adapts the logger of an application. pino, which has `bindings`, takes the fields before the message; all others
  *  take them after it. @throws RelApiError `preset` if a method is missing @rule X-LOG-2 */
 const adaptLogger = (appLogger: Logger | AppLogger): Logger => {
-  const members = appLogger as unknown as Readonly<Record<string, (...line: unknown[]) => unknown>>; // checked below
+  // the code below checks the members
+  const members = appLogger as unknown as Readonly<Record<string, (...line: unknown[]) => unknown>>;
   for (const level of ["error", "warn", "info", "debug"] as const)
     if (typeof members[level] !== "function")
       throw presetError(

@@ -5,8 +5,8 @@ export const memoize = <Source extends object, Value>(
 ): ((source: Source) => Value) => {
   const values = new WeakMap<Source, Value>();
   return (source) => {
-    const known = values.get(source);
-    if (known !== undefined || values.has(source)) return known as Value; // the value may be undefined
+    const cachedValue = values.get(source);
+    if (cachedValue !== undefined || values.has(source)) return cachedValue as Value; // the value may be undefined
     const value = compute(source);
     values.set(source, value);
     return value;

@@ -19,7 +19,7 @@ const CLAIMS_TEXT = defineQuestion("session claims text", ({ session }: SessionS
 const VARIABLE_NAMES = defineQuestion(
   "session variable names",
   // `Object.keys` would read the variables of an observed session, whose values would become part of the key
-  ({ session }: SessionSource) => Reflect.ownKeys(session.variables) as string[], // they have no symbols
+  ({ session }: SessionSource) => Reflect.ownKeys(session.variables) as string[], // variables have no symbols as keys
   planKey,
 );
 
@@ -72,5 +72,5 @@ export const observeSession = (ask: Ask<SessionSource>): Session => {
     },
     variables: observeVariables(ask),
   };
-  return session as Session; // members that may be missing are undefined here
+  return session as Session; // optional members are undefined instead of missing
 };

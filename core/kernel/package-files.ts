@@ -53,11 +53,12 @@ export const packageFolder = findPackageFolder();
 /** Returns the path of a file or folder of this package, such as `dist/chunks`. Undefined if it does not exist. */
 export const findPackageFile = (path: string): string | undefined => {
   if (packageFolder === undefined) return undefined;
-  const found = join(packageFolder, path);
-  return existsSync(found) ? found : undefined;
+  const filePath = join(packageFolder, path);
+  return existsSync(filePath) ? filePath : undefined;
 };
 
-/** Says why a file of this package is missing: the files are not in a bundle, or else for the reason given. */
+/** Returns the reason why a file of this package is missing: a bundle does not contain the files. Outside a bundle, the
+ *  reason is `otherwise`. */
 export const explainMissingFile = (otherwise: string): string =>
   packageFolder === undefined
     ? "its files are not in the bundle of the application; install relapi beside the bundle (docs/guides/bundle-your-app.md)"

@@ -23,13 +23,14 @@ interface Origin {
   readonly hook: string;
 }
 
-/** The plugin and hook of errors that are not wrapped, because callers may recognise them by class or message. */
+/** The plugin and hook of errors that are not wrapped, because callers may recognise an error by class or message. */
 const origins = new WeakMap<object, Origin>();
 
 const hasOrigin = (error: unknown): boolean =>
   error instanceof PluginError || (error instanceof Error && origins.has(error));
 
-/** Attributes an error to a plugin, unless an inner plugin already has it. Errors thrown on purpose are not wrapped. */
+/** Attributes an error to a plugin, unless the error is already attributed to an inner plugin. Errors thrown on purpose
+ *  are not wrapped. */
 export const attributeError = (plugin: string, hook: string, error: unknown): unknown => {
   if (error instanceof RelApiError) return recordOrigin(plugin, hook, error);
   return hasOrigin(error) ? error : new PluginError(plugin, hook, error);
@@ -59,15 +60,16 @@ export const withPluginName = <Run extends AnyFunction>(plugin: string, hook: st
 
 /** Like `withPluginName`, for a `tapAsync` function, which passes errors to the callback in its last parameter. */
 export const withPluginNameInCallback = <Run extends AnyFunction>(plugin: string, hook: string, run: Run): Run => {
-  const guarded: AnyFunction = (...parts) => {
-    const callback = parts.pop() as (error: unknown, result?: unknown) => void; // the signature of `tapAsync` says so
-    const named = (error: unknown, result?: unknown): void =>
+  const wrapper: AnyFunction = (...parts) => {
+    // the last argument of a `tapAsync` function is the callback
+    const callback = parts.pop() as (error: unknown, result?: unknown) => void;
+    const callbackWithName = (error: unknown, result?: unknown): void =>
       error === undefined || error === null || error === false
         ? callback(error, result)
         : callback(attributeError(plugin, hook, error));
-    return run(...parts, named);
+    return run(...parts, callbackWithName);
   };
-  return withPluginName(plugin, hook, guarded as Run); // it has the same signature
+  return withPluginName(plugin, hook, wrapper as Run); // the wrapper has the same signature
 };
 
 /** Wraps a function: plugin and hook of its errors are recorded, but the errors stay the same objects. */
@@ -81,7 +83,7 @@ const mapErrors = <Run extends AnyFunction>(run: Run, change: (error: unknown) =
 
 /** Wraps a function: `handle` replaces its errors, including rejections of its promise. */
 const catchErrors = <Run extends AnyFunction>(run: Run, handle: (error: unknown) => unknown): Run => {
-  const guarded: AnyFunction = (...parts) => {
+  const wrapper: AnyFunction = (...parts) => {
     try {
       const result: unknown = run(...parts);
       return result instanceof Promise ? result.catch(handle) : result;
@@ -89,7 +91,7 @@ const catchErrors = <Run extends AnyFunction>(run: Run, handle: (error: unknown)
       return handle(error);
     }
   };
-  return guarded as Run; // it has the same signature
+  return wrapper as Run; // the wrapper has the same signature
 };
 
 /** Wraps a function whose result is not used: its errors are logged. */
@@ -98,7 +100,8 @@ export const logErrors = <Run extends AnyFunction>(plugin: string, hook: string,
 
 /** Returns the log fields of an error: the original error, and plugin and hook if a plugin threw it. @experimental */
 export const buildErrorFields = (error: unknown): Readonly<Record<string, unknown>> => {
-  const thrown = error instanceof PluginError ? error.cause : error; // its stack shows the mistake
-  const cause = thrown instanceof Error ? thrown : String(thrown);
+  // the stack of the original error shows the mistake
+  const originalError = error instanceof PluginError ? error.cause : error;
+  const cause = originalError instanceof Error ? originalError : String(originalError);
   return { ...findOrigin(error), cause };
 };

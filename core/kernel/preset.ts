@@ -19,7 +19,7 @@ export interface Preset {
   readonly knownOptions?: readonly string[];
   /** Additional environment variables, by option: the names that other servers use for it. */
   readonly aliases?: Readonly<Record<string, readonly string[]>>;
-  /** The plugins that `without` removed, with the number of the part. The error for a missing plugin names it. */
+  /** The plugins that `without` removed, with the number of the `without` part, which errors name. */
   readonly removed?: ReadonlyMap<string, number>;
 }
 
@@ -39,7 +39,7 @@ export const without = (name: string): Without => ({ without: name });
 export const compose = (...parts: readonly PresetPart[]): Preset => {
   const plugins = new Map<string, { readonly plugin: Plugin; readonly part: number }>();
   const removed = new Map<string, number>();
-  const known = new Set<string>();
+  const knownNames = new Set<string>();
   let options: RelApiOptions = {};
   let knownOptions: readonly string[] | undefined;
   let aliases: Readonly<Record<string, readonly string[]>> = {};
@@ -62,7 +62,7 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
     } else if ("plugins" in each) {
       for (const [name] of each.removed ?? []) if (!plugins.has(name)) removed.set(name, part);
       for (const plugin of each.plugins) add(plugin, part);
-      for (const name of each.known ?? []) known.add(name);
+      for (const name of each.known ?? []) knownNames.add(name);
       options = { ...options, ...removeUndefinedOptions(each.options) };
       if (each.knownOptions !== undefined) knownOptions = [...new Set([...(knownOptions ?? []), ...each.knownOptions])];
       aliases = { ...aliases, ...each.aliases };
@@ -74,7 +74,7 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
     plugins: [...plugins.values()].map((entry) => entry.plugin),
     options,
     removed,
-    known: [...known],
+    known: [...knownNames],
     knownOptions,
     aliases,
   };
@@ -119,10 +119,10 @@ export const orderPlugins = (preset: Preset): readonly Plugin[] => {
       throw presetError(
         `plugin name "${plugin.name}" is not kebab-case: use lower-case letters, digits and single dashes`,
       );
-    const known = positions.get(plugin.name);
-    if (known === undefined) positions.set(plugin.name, i);
-    else if (preset.plugins[known] !== plugin)
-      throw duplicateNameError(plugin.name, `plugins ${known + 1} and ${i + 1} of the preset`);
+    const position = positions.get(plugin.name);
+    if (position === undefined) positions.set(plugin.name, i);
+    else if (preset.plugins[position] !== plugin)
+      throw duplicateNameError(plugin.name, `plugins ${position + 1} and ${i + 1} of the preset`);
   });
   const plugins = preset.plugins.filter((plugin, i) => positions.get(plugin.name) === i);
   for (const plugin of plugins) {
@@ -143,14 +143,14 @@ export const orderPlugins = (preset: Preset): readonly Plugin[] => {
   ];
   while (ready.length > 0) {
     ready.sort((a, b) => rank(a)[0] - rank(b)[0] || rank(a)[1] - rank(b)[1]);
-    const next = ready.shift() as Plugin; // the loop's condition
+    const next = ready.shift() as Plugin; // the loop condition has checked the length
     ordered.push(next);
     for (const edge of edges) {
       if (edge.first !== next.name) continue;
-      const left = (waiting.get(edge.second) ?? 0) - 1;
-      waiting.set(edge.second, left);
+      const remainingCount = (waiting.get(edge.second) ?? 0) - 1;
+      waiting.set(edge.second, remainingCount);
       const second = plugins.find((plugin) => plugin.name === edge.second);
-      if (left === 0 && second !== undefined) ready.push(second);
+      if (remainingCount === 0 && second !== undefined) ready.push(second);
     }
   }
   if (ordered.length < plugins.length)
@@ -165,10 +165,10 @@ interface Edge {
   readonly first: string;
   readonly second: string;
   /** The declaration that the edge comes from. */
-  readonly because: "before" | "requires";
+  readonly declaration: "before" | "requires";
 }
 
-const collectEdges = (plugins: readonly Plugin[], known: ReadonlyMap<string, number>): readonly Edge[] => {
+const collectEdges = (plugins: readonly Plugin[], positions: ReadonlyMap<string, number>): readonly Edge[] => {
   const edges = new Map<string, Edge>();
   const add = (edge: Edge): void => {
     const key = `${edge.first} ${edge.second}`;
@@ -176,8 +176,9 @@ const collectEdges = (plugins: readonly Plugin[], known: ReadonlyMap<string, num
   };
   for (const plugin of plugins) {
     for (const later of plugin.before ?? [])
-      if (known.has(later)) add({ first: plugin.name, second: later, because: "before" });
-    for (const required of plugin.requires ?? []) add({ first: required, second: plugin.name, because: "requires" });
+      if (positions.has(later)) add({ first: plugin.name, second: later, declaration: "before" });
+    for (const required of plugin.requires ?? [])
+      add({ first: required, second: plugin.name, declaration: "requires" });
   }
   return [...edges.values()];
 };
@@ -223,7 +224,7 @@ const cycleError = (edges: readonly Edge[]) => {
   const steps = path
     .slice(Math.max(start, 0))
     .map((edge) =>
-      edge.because === "before"
+      edge.declaration === "before"
         ? `"${edge.first}" before "${edge.second}"`
         : `"${edge.second}" requires "${edge.first}"`,
     );

@@ -17,19 +17,19 @@ export interface SettingsSource {
 /** Returns the settings of core and of the preset's plugins, each once. @throws RelApiError `preset` for names declared
  *  twice @rule X-SET-2 X-SET-5 */
 export const collectSettings = ({ plugins, aliases = {} }: SettingsSource): readonly Setting[] => {
-  const found = new Set<Setting>();
+  const allSettings = new Set<Setting>();
   const owners = new Map<string, string>(OBJECT_OPTIONS.map((name) => [name, CORE]));
   const add = (declared: Setting, owner: string): readonly Setting[] => {
-    if (found.has(declared)) return [];
-    found.add(declared);
+    if (allSettings.has(declared)) return [];
+    allSettings.add(declared);
     const more = Object.hasOwn(aliases, declared.name) ? aliases[declared.name] : undefined;
     const setting =
       more === undefined ? declared : { ...declared, environment: [...(declared.environment ?? []), ...more] };
     for (const name of [setting.name, ...(setting.environment ?? [])]) {
-      const rival = owners.get(name);
-      if (rival !== undefined)
+      const otherOwner = owners.get(name);
+      if (otherOwner !== undefined)
         throw presetError(
-          `the setting "${name}" is declared by ${rival} and by ${owner}: rename one or drop one of the plugins`,
+          `the setting "${name}" is declared by ${otherOwner} and by ${owner}: rename one or drop one of the plugins`,
         );
       owners.set(name, owner);
     }
@@ -57,7 +57,7 @@ export const resolveOptions = (options: RelApiOptions, settings: readonly Settin
   for (const { name, default: fallback } of settings) if (fallback !== undefined) resolved[name] = fallback;
   // an undefined option must not replace a default
   for (const [name, option] of Object.entries(options)) if (option !== undefined) resolved[name] = option;
-  return resolved as unknown as ResolvedOptions; // plugins extend the type
+  return resolved as unknown as ResolvedOptions; // plugins extend the type with their options
 };
 
 /** Checks the options, which may come from unchecked JavaScript. @throws RelApiError `preset` at the first invalid
@@ -74,17 +74,18 @@ export const checkOptionKinds = (options: RelApiOptions, settings: readonly Sett
 export const findUndeclaredOptions = (preset: SettingsSource, settings: readonly Setting[]): readonly string[] => {
   const { options = {}, knownOptions } = preset;
   const declared = new Set<string>([...OBJECT_OPTIONS, ...settings.map(({ name }) => name)]);
-  const known = new Set([...declared, ...(knownOptions ?? [])]);
+  const knownNames = new Set([...declared, ...(knownOptions ?? [])]);
   const others = Object.entries(options).flatMap(([name, option]) =>
     option === undefined || declared.has(name) ? [] : name,
   );
-  for (const name of others) if (knownOptions !== undefined && !known.has(name)) throw unknownOptionError(name, known);
-  return others.filter((name) => !known.has(name));
+  for (const name of others)
+    if (knownOptions !== undefined && !knownNames.has(name)) throw unknownOptionError(name, knownNames);
+  return others.filter((name) => !knownNames.has(name));
 };
 
-const unknownOptionError = (name: string, known: Iterable<string>): RelApiError =>
+const unknownOptionError = (name: string, knownNames: Iterable<string>): RelApiError =>
   presetError(
-    `there is no option "${name}"${buildSuggestion(name, known) || ': see docs/reference/settings.md, or list it in "knownOptions" of the preset'}`,
+    `there is no option "${name}"${buildSuggestion(name, knownNames) || ': see docs/reference/settings.md, or list it in "knownOptions" of the preset'}`,
   );
 
 /** The values of environment variables. @experimental */
@@ -107,7 +108,8 @@ export const parseVariables = (settings: readonly Setting[], environment: Enviro
     );
     if (variable === undefined) continue;
     try {
-      values[name] = parseSetting(variable, environment[variable] as string, kind, isSecret); // `find` has seen it
+      // `find` has found a value of the variable
+      values[name] = parseSetting(variable, environment[variable] as string, kind, isSecret);
     } catch (error) {
       if (!(error instanceof RelApiError)) throw error;
       errors.push(error.message);
@@ -122,5 +124,5 @@ export const parseVariables = (settings: readonly Setting[], environment: Enviro
 export const optionsFromEnvironment = (preset: SettingsSource, environment: Environment): RelApiOptions => {
   const { values, errors } = parseVariables(collectSettings(preset), environment);
   if (errors.length > 0) throw presetError(errors.join("\n"));
-  return values as RelApiOptions; // the kind of its setting has read each value
+  return values as RelApiOptions; // the kind of each setting has parsed its value
 };

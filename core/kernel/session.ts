@@ -13,7 +13,7 @@ export interface Session {
   /** The database role of `SET ROLE`. If undefined, statements run as the login role. */
   readonly databaseRole?: string;
   readonly isAdmin: boolean;
-  /** The caller sent no credentials, or a token selected the anonymous role (R-AUT-10). */
+  /** True if the caller sent no credentials, or a token selected the anonymous role (R-AUT-10). */
   readonly isAnonymous?: boolean;
   /** The claims of the verified token, including `role`. */
   readonly claims: Readonly<Record<string, Json>>;
@@ -21,7 +21,7 @@ export interface Session {
   readonly claimsText?: string;
   /** The session variables by lower-case `x-session-` name; the values are text. */
   readonly variables: Readonly<Record<string, string>>;
-  /** The caller may use backend-only permissions (G-AUTH-20). */
+  /** True if the caller may use backend-only permissions (G-AUTH-20). */
   readonly isBackend?: boolean;
   /** The time at which the token expires, in milliseconds since 1970. */
   readonly expiresAtMs?: number;

@@ -16,7 +16,7 @@ const isStringList = (value: unknown): boolean =>
 
 const text: SettingKind<string> = { accepts: "any text", parse: (value) => value };
 
-/** As an option, it may also be the parsed value. */
+/** A JSON document, which may also be given parsed as an option. */
 const document: SettingKind<string | Readonly<Record<string, unknown>>> = {
   ...text,
   option: {
@@ -90,7 +90,7 @@ const databaseUrl: SettingKind<string> = {
   parse: (value) => (/^\s*(postgres(ql)?:\/\/|[a-z_]+\s*=)/i.test(value) ? value.trim() : undefined),
 };
 
-/** A comma between connection strings, not between the hosts of one: `postgres://one,two/shop,host=three
+/** Matches a comma between connection strings, but not between the hosts of one: `postgres://one,two/shop,host=three
  *  dbname=shop`. */
 const NEXT_URL = /,(?=\s*(?:postgres(?:ql)?:\/\/|[a-z_]+\s*=|$))/i;
 
@@ -137,9 +137,9 @@ const settingInvalid = (name: string, value: unknown, accepts: string, isSecret:
   presetError(`invalid ${name}${isSecret ? "" : ` ${JSON.stringify(value)}`}: expected ${accepts}`);
 
 /** @throws RelApiError `preset` */
-export const parseSetting = (name: string, given: string, kind: SettingKind, isSecret = false): unknown => {
-  const value = kind.parse(given);
-  if (value === undefined) throw settingInvalid(name, given, kind.accepts, isSecret);
+export const parseSetting = (name: string, text: string, kind: SettingKind, isSecret = false): unknown => {
+  const value = kind.parse(text);
+  if (value === undefined) throw settingInvalid(name, text, kind.accepts, isSecret);
   return value;
 };
 

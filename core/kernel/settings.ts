@@ -4,8 +4,8 @@ import { settingKinds } from "./setting-kinds.ts";
 
 const { flag, listOf, oneOf, text, wholeNumber } = settingKinds;
 
-const MAX_SECONDS = 2_000_000; // timers accept no longer times
-const MAX_MESSAGE_BYTES = 268_435_456; // strings may be twice as long
+const MAX_SECONDS = 2_000_000; // Node's timers accept no longer times
+const MAX_MESSAGE_BYTES = 268_435_456; // JavaScript strings may be twice as long
 
 export const coreSettings = [
   defineSetting({

@@ -1,7 +1,7 @@
 /** Runs long work on the main thread in slices, between which requests and timers run. */
 
-/** Work that yields wherever it may be interrupted. It should yield often, because only the clock decides whether it is
- *  interrupted. @experimental */
+/** Work that yields wherever other work may interrupt it. The work should yield often, because only the clock decides
+ *  about an interruption. @experimental */
 export type Slices<Result> = Generator<void, Result, void>;
 
 /** The length of a slice on an idle event loop, short enough to go unnoticed. */
@@ -9,7 +9,7 @@ const SLICE_MS = 5;
 /** The length of a slice on a busy event loop. Each concurrent request waits for several slices, one per response of
  *  the database. */
 const BUSY_SLICE_MS = 1;
-/** A turn of the event loop that is shorter had no work. */
+/** The time below which a turn of the event loop had no work. */
 const IDLE_MS = 0.05;
 /** Under constant load, other work gets this multiple of the time of one slice. */
 const OTHER_WORK_SHARE = 4;

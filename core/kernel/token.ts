@@ -12,7 +12,7 @@ export interface Token<Value> {
   readonly create?: () => Value;
 }
 
-/** The token of a service, which is undefined if no plugin offers it. */
+/** The token of a service. The service is undefined if no plugin offers one. */
 export type ServiceToken<Service> = Token<Service | undefined>;
 
 /** The type of a token's value. */
@@ -20,7 +20,7 @@ export type ValueOf<Named extends Token<unknown>> = Named extends Token<infer Va
 
 /** Events of one kind. @rule X-SIG-1 */
 export interface Signal<Event> {
-  /** Whether there are listeners. Check it before creating an event, or reading a clock for one. */
+  /** True if there are listeners. Check it before creating an event, or reading a clock for one. */
   readonly hasListeners: boolean;
   emit(event: Event): void;
   /** Adds a listener for later events. The emitter does not wait for the listener, and errors of the listener are
@@ -81,7 +81,8 @@ export interface SharedValues {
   seal(): void;
 }
 
-/** `has` returns whether a plugin is in the preset. `watchHook` receives each new hook. @rule X-SVC-2 */
+/** Creates the values of one api. `has` returns whether a plugin is in the preset. `watchHook` receives each new hook.
+ *  @rule X-SVC-2 */
 export const createSharedValues = (
   has: (plugin: string) => boolean,
   watchHook: (name: string, hook: object) => void,
@@ -94,25 +95,25 @@ export const createSharedValues = (
         throw presetError(
           `plugin "${plugin}" offers the service "${name}" after relApi(preset) had applied the plugins: offer it in the plugin's apply`,
         );
-      const rival = values.get(name);
-      if (rival !== undefined)
+      const existingValue = values.get(name);
+      if (existingValue !== undefined)
         throw presetError(
-          `the service "${name}" is offered by "${rival.plugin ?? "core"}" and by "${plugin}": drop one of them with without("${plugin}")`,
+          `the service "${name}" is offered by "${existingValue.plugin ?? "core"}" and by "${plugin}": drop one of them with without("${plugin}")`,
         );
       values.set(name, { plugin, value: service });
     },
     use: <Value>(plugin: string, { name, owner, create }: Token<Value>): Value => {
-      const found = values.get(name);
-      if (create === undefined) return found?.value as Value; // this token offered it
+      const entry = values.get(name);
+      if (create === undefined) return entry?.value as Value; // only this token can have offered the service
       if (owner !== undefined && !has(owner))
         throw presetError(
           `plugin "${plugin}" uses the hook "${name}" of the plugin "${owner}", which the preset lacks: name "${owner}" in "requires"`,
         );
-      if (found !== undefined && found.plugin !== owner)
+      if (entry !== undefined && entry.plugin !== owner)
         throw presetError(
-          `"${name}" is shared by plugins "${found.plugin ?? "core"}" and "${owner ?? plugin}": rename one or remove one of the plugins`,
+          `"${name}" is shared by plugins "${entry.plugin ?? "core"}" and "${owner ?? plugin}": rename one or remove one of the plugins`,
         );
-      if (found !== undefined) return found.value as Value; // a token of that name and owner made it
+      if (entry !== undefined) return entry.value as Value; // a token of that name and owner has created the value
       const value = create();
       if (owner !== undefined) watchHook(name, value as object); // tokens with an owner are hooks
       values.set(name, { plugin: owner, value });

@@ -1658,7 +1658,7 @@ export type Slot = {
 } | {
     readonly fixed: BoundValue;
 };
-export declare const getBoundValue: (sent: SentValue) => BoundValue;
+export declare const getBoundValue: (sentValue: SentValue) => BoundValue;
 type Chunk = string | {
     readonly slot: Slot;
 };
@@ -2024,23 +2024,23 @@ export interface Question<Source, Answer> {
 }
 export declare const defineQuestion: <Source, Answer>(name: string, read: (source: Source) => Answer, key?: (answer: Answer) => unknown) => Question<Source, Answer>;
 export type Ask<Source> = <Answer>(question: Question<Source, Answer>) => Answer;
-export interface CacheEntry<Made> {
-    readonly value: Made;
+export interface CacheEntry<Value> {
+    readonly value: Value;
     commit(): void;
 }
-export interface Cache<Source, Made> {
-    get(source: Source): CacheEntry<Made>;
-    peek(source: Source): CacheEntry<Made> | undefined;
-    getAndCommit(source: Source): Made;
-    derive(ask: Ask<Source>): CacheEntry<Made>;
+export interface Cache<Source, Value> {
+    get(source: Source): CacheEntry<Value>;
+    peek(source: Source): CacheEntry<Value> | undefined;
+    getAndCommit(source: Source): Value;
+    derive(ask: Ask<Source>): CacheEntry<Value>;
 }
-export interface CacheSpec<Source, Made> {
+export interface CacheSpec<Source, Value> {
     readonly name: string;
-    readonly make: (ask: Ask<Source>) => Made;
-    readonly estimateBytes: (value: Made) => number;
+    readonly make: (ask: Ask<Source>) => Value;
+    readonly estimateBytes: (value: Value) => number;
 }
 export interface Caches {
-    create<Source, Made>(spec: CacheSpec<Source, Made>): Cache<Source, Made>;
+    create<Source, Value>(spec: CacheSpec<Source, Value>): Cache<Source, Value>;
     clear(): void;
 }
 export interface CacheLimits {
@@ -3315,8 +3315,8 @@ export interface GqlEngine {
     buildExampleQuery(session: Session): string | undefined | Promise<string | undefined>;
     buildLiveExample(session: Session): GqlLiveExample | undefined | Promise<GqlLiveExample | undefined>;
     prepare(request: GqlRequest, session: Session, sender?: GqlSender): ValidatedDocument | Promise<ValidatedDocument>;
-    run<Taken = never>(operation: GqlOperation, session: Session, run?: GqlRunOptions<Taken>): Promise<string | Taken>;
-    runRequest<Taken = never>(exchange: Exchange, request: GqlRequest, options?: GqlRequestOptions<Taken>): Promise<string | Taken>;
+    run<LongResult = never>(operation: GqlOperation, session: Session, run?: GqlRunOptions<LongResult>): Promise<string | LongResult>;
+    runRequest<LongResult = never>(exchange: Exchange, request: GqlRequest, options?: GqlRequestOptions<LongResult>): Promise<string | LongResult>;
     assemble(operation: GqlOperation, bodies: readonly (string | null)[], calls?: readonly string[]): string;
     loadAndAssemble(operation: GqlOperation, bodies: readonly (string | null)[], session: Session): Promise<string>;
     parseJson(text: string): Json;
@@ -3329,15 +3329,15 @@ export interface PackedBody {
     plain(): Promise<Buffer>;
     gzip(): Promise<Buffer>;
 }
-export interface GqlLongBody<Taken> extends Pick<LongBodyHandler, "aboveBytes"> {
+export interface GqlLongBody<LongResult> extends Pick<LongBodyHandler, "aboveBytes"> {
     take(body: ArrivingBody, before: string, after: string): {
         readonly receiver: ValueReceiver;
-        readonly taken: Taken | Promise<Taken>;
+        readonly result: LongResult | Promise<LongResult>;
     } | undefined;
-    takePacked?(body: PackedBody): Taken;
+    takePacked?(body: PackedBody): LongResult;
 }
-export interface GqlRunOptions<Taken = never> extends Pick<Execution, "exchange" | "requestSettings"> {
-    readonly longBody?: GqlLongBody<Taken> | undefined;
+export interface GqlRunOptions<LongResult = never> extends Pick<Execution, "exchange" | "requestSettings"> {
+    readonly longBody?: GqlLongBody<LongResult> | undefined;
     readonly settings?: readonly (readonly [
         name: string,
         value: string
@@ -3346,7 +3346,7 @@ export interface GqlRunOptions<Taken = never> extends Pick<Execution, "exchange"
     readonly end?: "commit" | "rollback";
     readonly access?: "read only" | undefined;
 }
-export interface GqlRequestOptions<Taken = never> extends Pick<GqlRunOptions<Taken>, "access" | "longBody"> {
+export interface GqlRequestOptions<LongResult = never> extends Pick<GqlRunOptions<LongResult>, "access" | "longBody"> {
     readonly sender?: GqlSender;
     readonly path?: string | undefined;
 }

@@ -3,8 +3,6 @@
 import type { Column, QualifiedName, Relation, Relationship, Routine, Session } from "../../core/index.ts";
 import type { GqlComputedField, GqlEnumTable } from "./value-types.ts";
 
-// --- metadata ---------------------------------------------------------------------------------------------
-
 /** The root fields, by their keys in the metadata's `custom_root_fields`. @experimental */
 export type GqlRootFieldName =
   | "select"
@@ -90,8 +88,6 @@ export interface GqlMetadata {
   findAccess(session: Session): GqlRoleAccess | undefined;
 }
 
-// --- what is served -------------------------------------------------------------------------------------------------
-
 /** A column that the GraphQL surface serves. @experimental */
 export interface GqlColumn {
   readonly column: Column;
@@ -154,8 +150,6 @@ export interface GqlCatalog {
   readonly functions: readonly GqlFunction[];
   readonly customization: GqlCustomization;
 }
-
-// --- rights --------------------------------------------------------------------------------------------------------
 
 /** The rights of a role on one relation. An undefined member grants no right. @experimental */
 export interface GqlTableRights {

@@ -76,8 +76,6 @@ const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"):
   return claim;
 };
 
-// --- roles ----------------------------------------------------------------------------------------------------------
-
 const ALLOWED_ROLES = "x-session-allowed-roles";
 const DEFAULT_ROLE = "x-session-default-role";
 
@@ -116,8 +114,6 @@ const readRole = (role: Json, what: string): string => {
   if (role === "") throw invalidClaims(`${what}: a role has a name`);
   return role;
 };
-
-// --- errors ---------------------------------------------------------------------------------------------------------
 
 const credentialRefused = (code: string, message: string, status = 400): RelApiError =>
   new RelApiError({ code, status, message, path: "$" });

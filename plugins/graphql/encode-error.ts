@@ -42,7 +42,7 @@ const buildInternalMessage = (error: unknown): Json | undefined => {
   };
 };
 
-/** The extensions that a plugin's function gives its error, in place of the path and the code. @rule X-GQL-4 */
+/** Returns the extensions that a plugin's function gives its error, in place of the path and the code. @rule X-GQL-4 */
 const findOwnExtensions = (error: unknown): JsonObject | undefined => {
   const own = error instanceof RelApiError && error.code === "function-refused" ? error.facts["extensions"] : undefined;
   return isJsonObject(own) ? own : undefined;

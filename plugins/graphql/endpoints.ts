@@ -48,13 +48,13 @@ const isCapture = (segment: string): boolean => segment.startsWith(":");
 /** Returns the path segments that match `:name` segments of the endpoint. Undefined if the path does not match. */
 const matchPath = ({ segments }: Endpoint, path: readonly string[]): ReadonlyMap<string, string> | undefined => {
   if (segments.length !== path.length) return undefined;
-  const captured = new Map<string, string>();
+  const captures = new Map<string, string>();
   for (const [at, segment] of segments.entries()) {
-    const sent = path[at] as string; // the path has as many segments as the endpoint
-    if (isCapture(segment)) captured.set(segment.slice(1), sent);
-    else if (segment !== sent) return undefined;
+    const pathSegment = path[at] as string; // the path has as many segments as the endpoint
+    if (isCapture(segment)) captures.set(segment.slice(1), pathSegment);
+    else if (segment !== pathSegment) return undefined;
   }
-  return captured;
+  return captures;
 };
 
 const decodeSegment = (segment: string): string => {
@@ -139,17 +139,17 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
     method: string,
   ): { readonly endpoint: Endpoint; captured: ReadonlyMap<string, string> } => {
     const segments = path.slice(ROOT.length).split("/").map(decodeSegment);
-    const found = endpoints().flatMap((endpoint) => {
+    const matches = endpoints().flatMap((endpoint) => {
       const captured = matchPath(endpoint, segments);
       return captured === undefined ? [] : [{ endpoint, captured }];
     });
-    if (found.length === 0) throw endpointNotFound();
-    const served = found
+    if (matches.length === 0) throw endpointNotFound();
+    const bestMatch = matches
       .filter(({ endpoint: { methods } }) => methods.includes(method === "HEAD" ? "GET" : method))
       .sort((a, b) => a.captured.size - b.captured.size)[0];
-    if (served === undefined)
-      throw methodNotAllowed(method, [...new Set(found.flatMap(({ endpoint }) => endpoint.methods))]);
-    return served;
+    if (bestMatch === undefined)
+      throw methodNotAllowed(method, [...new Set(matches.flatMap(({ endpoint }) => endpoint.methods))]);
+    return bestMatch;
   };
 
   const runner = createRequestRunner(context, getEngine, DATA_ONLY);

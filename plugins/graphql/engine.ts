@@ -73,7 +73,8 @@ const assemble = (
   calls: readonly string[] = [],
 ): string => {
   const [only] = outputs;
-  if (outputs.length === 1 && only !== undefined && "bundle" in only) return bodies[only.bundle] ?? "{}"; // as PostgreSQL wrote it
+  // the body is the text that PostgreSQL wrote
+  if (outputs.length === 1 && only !== undefined && "bundle" in only) return bodies[only.bundle] ?? "{}";
   return assembleFields(outputs, { bodies, calls });
 };
 
@@ -141,7 +142,7 @@ export const createEngine = (
 
   /** Returns the hints for an error. Some clients compare whole errors, such as generated tests, so hints can be
    *  switched off. */
-  const hintsFor = (error: unknown, session: Session | undefined): object | undefined => {
+  const buildHints = (error: unknown, session: Session | undefined): object | undefined => {
     const { errorHints, compatMode } = context.options;
     if (!errorHints || compatMode || !(error instanceof RelApiError) || session === undefined) return undefined;
     return context.use(graphqlHintsService)?.buildHints(error, session, () => getSchema(session));
@@ -167,11 +168,11 @@ export const createEngine = (
     runRequest: (exchange, request, options) => runRequest(engine, context, exchange, request, options),
     loadAndAssemble: async (operation, bodies, session) =>
       assemble(operation, await functions.load(operation, bodies, session, {})),
-    run: async <Taken = never>(
+    run: async <LongResult = never>(
       operation: GqlOperation,
       session: Session,
-      { requestSettings, settings, onGone, exchange, longBody, end = "commit", access }: GqlRunOptions<Taken> = {},
-    ): Promise<string | Taken> => {
+      { requestSettings, settings, onGone, exchange, longBody, end = "commit", access }: GqlRunOptions<LongResult> = {},
+    ): Promise<string | LongResult> => {
       const hasOrder = operation.calls.some(({ afterSteps }) => afterSteps !== undefined);
       const calls: string[] =
         hasOrder || operation.calls.length === 0
@@ -194,16 +195,16 @@ export const createEngine = (
       const isReadOnly = operation.access === "read only";
       const { outputs, loads, steps } = operation;
       const frame = steps.length === 1 && loads.length === 0 ? findBodyFrame(outputs) : undefined;
-      let result: { readonly taken: Taken | Promise<Taken> } | undefined;
+      let longResult: { readonly result: LongResult | Promise<LongResult> } | undefined;
       const takeLong =
         longBody === undefined || frame === undefined
           ? undefined
           : {
               aboveBytes: longBody.aboveBytes,
               onBody: (_row: ResultRow, body: ArrivingBody) => {
-                const took = longBody.take(body, ...frame);
-                result = took;
-                return took?.receiver;
+                const bodyResult = longBody.take(body, ...frame);
+                longResult = bodyResult;
+                return bodyResult?.receiver;
               },
             };
       const currentLimits = limits;
@@ -242,7 +243,8 @@ export const createEngine = (
           })
         : await execute(steps);
       operation.cachePlan();
-      if (result !== undefined) return (result as { readonly taken: Taken | Promise<Taken> }).taken; // `take` sets the result
+      // `take` sets the result
+      if (longResult !== undefined) return (longResult as { readonly result: LongResult | Promise<LongResult> }).result;
       const bodies = rows.map((row) => row["body"] ?? null);
       const complete =
         operation.loads.length === 0 ? bodies : await functions.load(operation, bodies, session, { onGone, exchange });
@@ -263,7 +265,7 @@ export const createEngine = (
       countRefusal(context.counters, error);
       if (!(error instanceof RelApiError))
         context.logger.error("unhandled error while serving a GraphQL request", buildErrorFields(error));
-      return encodeErrors(error, session, hintsFor(error, session));
+      return encodeErrors(error, session, buildHints(error, session));
     },
   };
   return engine;

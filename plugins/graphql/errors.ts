@@ -35,8 +35,6 @@ export const persistedQueryInvalid = (message: string): RelApiError =>
 /** Returns the error for a document outside the allow list. @rule G-ALW-1 */
 export const queryNotAllowed = (): RelApiError => validationFailed("query is not allowed", "$");
 
-// --- documents ------------------------------------------------------------------------------------------------------
-
 /** Returns the error for a text that is not a document. @rule G-DOC-1 */
 export const notAGraphqlQuery = (facts?: HintFacts): RelApiError =>
   validationFailed("not a valid graphql query", "$.query", facts);
@@ -82,12 +80,17 @@ export const variablesTooDeep = (): RelApiError =>
   validationFailed("the values of the variables are nested too deeply", "$");
 
 /** @rule G-DOC-4 */
-export const fieldNotFound = (field: string, type: string, path: string, known: Iterable<string>): RelApiError =>
-  validationFailed(`field '${field}' not found in type: '${type}'`, path, buildUnknownNameFacts(field, known));
+export const fieldNotFound = (field: string, type: string, path: string, knownNames: Iterable<string>): RelApiError =>
+  validationFailed(`field '${field}' not found in type: '${type}'`, path, buildUnknownNameFacts(field, knownNames));
 
 /** @rule G-DOC-5 */
-export const noSuchArgument = (field: string, argument: string, path: string, known: Iterable<string>): RelApiError =>
-  validationFailed(`'${field}' has no argument named '${argument}'`, path, buildUnknownNameFacts(argument, known));
+export const noSuchArgument = (
+  field: string,
+  argument: string,
+  path: string,
+  knownNames: Iterable<string>,
+): RelApiError =>
+  validationFailed(`'${field}' has no argument named '${argument}'`, path, buildUnknownNameFacts(argument, knownNames));
 
 /** @rule G-DOC-7 */
 export const missingField = (field: string, path: string): RelApiError =>
@@ -100,25 +103,23 @@ export const variableTypeMismatch = (variable: string, declared: string, expecte
     path,
   );
 
-// --- coercion -------------------------------------------------------------------------------------------------------
-
 /** Returns the error for a value of another type. `expected` includes its article: `a boolean`. @rule G-COE-2 G-COE-3
  *  G-COE-4 G-COE-5 */
-export const unexpectedValue = (expected: string, type: string, found: string, path: string): RelApiError =>
-  validationFailed(`expected ${expected} for type '${type}', but found ${found}`, path);
+export const unexpectedValue = (expected: string, type: string, actual: string, path: string): RelApiError =>
+  validationFailed(`expected ${expected} for type '${type}', but found ${actual}`, path);
 
 /** @rule G-COE-6 */
 export const expectedList = (path: string): RelApiError => validationFailed("expected a list, but found null", path);
 
 /** @rule G-COE-7 */
-export const invalidEnumValue = (values: readonly string[], type: string, found: string, path: string): RelApiError =>
+export const invalidEnumValue = (values: readonly string[], type: string, actual: string, path: string): RelApiError =>
   validationFailed(
     `expected one of the values [${[...values]
       .sort()
       .map((value) => `'${value}'`)
-      .join(", ")}] for type '${type}', but found '${found}'`,
+      .join(", ")}] for type '${type}', but found '${actual}'`,
     path,
-    buildUnknownNameFacts(found, values),
+    buildUnknownNameFacts(actual, values),
   );
 
 /** @rule G-COE-8 */
@@ -126,17 +127,15 @@ export const unexpectedNull = (type: string, path: string): RelApiError =>
   validationFailed(`unexpected null value for type '${type}'`, path);
 
 /** @rule G-COE-9 */
-export const integerOutOfRange = (shown: string, path: string): RelApiError =>
+export const integerOutOfRange = (numberText: string, path: string): RelApiError =>
   parseFailed(
-    `The value ${shown} lies outside the bounds or is not an integer. Maybe it is a float, or is there integer overflow?`,
+    `The value ${numberText} lies outside the bounds or is not an integer. Maybe it is a float, or is there integer overflow?`,
     path,
   );
 
 /** @rule G-COE-9 */
-export const floatOutOfRange = (shown: string, path: string): RelApiError =>
-  parseFailed(`The value ${shown} lies outside the bounds. Is it overflowing the float bounds?`, path);
-
-// --- functions of plugins -------------------------------------------------------------------------------------------
+export const floatOutOfRange = (numberText: string, path: string): RelApiError =>
+  parseFailed(`The value ${numberText} lies outside the bounds. Is it overflowing the float bounds?`, path);
 
 /** Returns the error that a plugin's function throws on purpose, with the code and message of the plugin. @rule
  *  X-GQL-4 */
@@ -159,8 +158,6 @@ export const functionRefused = (error: RelApiError, at: string): RelApiError => 
 /** Returns the error that hides an exception of a function, which is logged where it occurs. @rule X-GQL-4 */
 export const functionFailed = (path: string): RelApiError =>
   new RelApiError({ code: "function-failed", status: 500, message: "internal error", path });
-
-// --- errors of the database -----------------------------------------------------------------------------------------
 
 /** An error as a client of the GraphQL surface sees it. */
 interface TranslatedError {

@@ -54,12 +54,12 @@ const sortRoots = (model: Model, roots: ReadonlyMap<string, Root>): readonly Roo
 
 /** Returns the fields without arguments that are columns, by column, so that all surfaces choose the same columns. */
 const indexColumnFields = (type: GraphQLObjectType): ReadonlyMap<Column, Field> => {
-  const found = new Map<Column, Field>();
+  const fieldsByColumn = new Map<Column, Field>();
   for (const field of Object.values(type.getFields())) {
     const part = getFieldPart(field);
-    if (part?.kind === "column") found.set(part.column, field);
+    if (part?.kind === "column") fieldsByColumn.set(part.column, field);
   }
-  return new Map([...found].sort(([a], [b]) => a.position - b.position));
+  return new Map([...fieldsByColumn].sort(([a], [b]) => a.position - b.position));
 };
 
 const findArgument = (field: Field, name: GqlArgumentName): GraphQLArgument | undefined =>
@@ -84,16 +84,16 @@ const findRelatedField = (
   relation: Relation,
   type: GraphQLObjectType,
 ): RelatedField | undefined => {
-  const found = Object.values(type.getFields()).flatMap((field): readonly RelatedField[] => {
+  const relatedFields = Object.values(type.getFields()).flatMap((field): readonly RelatedField[] => {
     const part = getFieldPart(field);
     if (part?.kind !== "relationship" || part.target === relation || part.relationship.routine !== undefined) return [];
     const row = findRowType(field);
     const columns = row === undefined ? new Map<Column, Field>() : indexColumnFields(row);
     const label = chooseLabelColumn(model, [...columns.keys()]);
-    const shown = label === undefined ? undefined : columns.get(label);
-    return shown === undefined ? [] : [{ field, isToOne: part.relationship.isToOne, label: shown.name }];
+    const labelField = label === undefined ? undefined : columns.get(label);
+    return labelField === undefined ? [] : [{ field, isToOne: part.relationship.isToOne, label: labelField.name }];
   });
-  return found.find(({ isToOne }) => isToOne) ?? found[0];
+  return relatedFields.find(({ isToOne }) => isToOne) ?? relatedFields[0];
 };
 
 const indent = (lines: readonly string[]): readonly string[] => lines.map((line) => `  ${line}`);
@@ -128,8 +128,6 @@ export const buildExampleQuery = (schema: RoleSchema): string | undefined => {
   }
   return undefined;
 };
-
-// --- the live demo --------------------------------------------------------------------------------------------------
 
 const LIVE_ROWS = 5;
 
@@ -189,14 +187,13 @@ export const buildLiveExample = (schema: RoleSchema, getAdminSchema: () => RoleS
       const type = findRowType(root.field);
       if (update === undefined || type === undefined) continue;
       const fields = indexColumnFields(type);
-      const found = findEditableColumn(model, relation, [...fields.keys()]);
-      if (found === undefined) continue;
-      const [key, column] = [found.key, found.column].map((each) => (fields.get(each) as Field).name) as [
-        string,
-        string,
-      ]; // both are keys of `fields`
-      const watched = formatSubscription(root, found.key, [key, column]);
-      const changed = formatMutation(update, found.key, found.column, key);
+      const editableColumn = findEditableColumn(model, relation, [...fields.keys()]);
+      if (editableColumn === undefined) continue;
+      const [key, column] = [editableColumn.key, editableColumn.column].map(
+        (each) => (fields.get(each) as Field).name,
+      ) as [string, string]; // both are keys of `fields`
+      const watched = formatSubscription(root, editableColumn.key, [key, column]);
+      const changed = formatMutation(update, editableColumn.key, editableColumn.column, key);
       if (watched !== undefined && changed !== undefined)
         return { subscription: watched, mutation: changed, key, column, mayUpdate };
     }

@@ -6,13 +6,13 @@ import type { GqlRequest } from "./operations.ts";
 
 export type HandlerResponse = Response;
 
-interface Posted {
+interface PostedRequest {
   readonly exchange: Exchange;
   readonly request: GqlRequest;
 }
 
 /** Creates the handler. `answer` runs the request, and the handler sends its response unchanged. */
-export const createPostHandler = <Raw extends Posted>(
+export const createPostHandler = <Raw extends PostedRequest>(
   answer: (raw: Raw) => Promise<HandlerResponse>,
 ): ((raw: Raw) => Promise<HandlerResponse>) => {
   const handle = createHandler<Raw>({

@@ -106,13 +106,13 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     return encoded;
   };
 
-  const handle = createPostHandler(async (posted: PostRequest): Promise<HandlerResponse> => {
+  const handle = createPostHandler(async (postRequest: PostRequest): Promise<HandlerResponse> => {
     try {
-      posted.result = await runner.run(posted.exchange, posted.request);
+      postRequest.result = await runner.run(postRequest.exchange, postRequest.request);
       return [null, OK]; // the handler of graphql-http sends only texts
     } catch (error) {
-      const encoded = encodeFailure(posted.exchange, error);
-      return [encoded.body, { status: chooseStatus(posted.exchange, encoded, posted.form), statusText: "" }];
+      const encoded = encodeFailure(postRequest.exchange, error);
+      return [encoded.body, { status: chooseStatus(postRequest.exchange, encoded, postRequest.form), statusText: "" }];
     }
   });
 
@@ -154,12 +154,12 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     }
     exchange.endPhase("parse");
     if ("batch" in body) return await postBatch(exchange, body.batch);
-    const posted: PostRequest = { exchange, request: body.single, form };
-    const [errors, { status }] = await handle(posted);
+    const postRequest: PostRequest = { exchange, request: body.single, form };
+    const [errors, { status }] = await handle(postRequest);
     const whole = buildJsonAnswer(exchange, status, errors ?? undefined, [], form);
-    return posted.result === undefined
+    return postRequest.result === undefined
       ? compressAnswer(exchange, whole)
-      : runner.answer(exchange, whole, posted.result);
+      : runner.answer(exchange, whole, postRequest.result);
   };
 
   /** Checks that the database responds. With `strict=true`, inconsistent objects of the metadata are an error. @rule

@@ -44,11 +44,11 @@ export const createRequestRunner = (
     streamed = context.use(streamedAnswersService);
   });
 
-  /** Calls `answered` with the whole body, or with undefined if the body was lost. */
+  /** Calls `resolveBody` with the whole body, or with undefined if the body was lost. */
   const collectBody = (
     bytes: number,
     frame: BodyFrame,
-    answered: (whole: Buffer | undefined) => void,
+    resolveBody: (whole: Buffer | undefined) => void,
   ): ValueReceiver => {
     const whole = Buffer.allocUnsafeSlow(frame.before.length + bytes + frame.after.length);
     let at = frame.before.copy(whole);
@@ -58,27 +58,33 @@ export const createRequestRunner = (
         at += chunk.copy(whole, at);
         return true;
       },
-      end: () => answered(whole),
-      fail: () => answered(undefined), // a failure after the end changes nothing
+      end: () => resolveBody(whole),
+      fail: () => resolveBody(undefined), // a failure after the end changes nothing
     };
   };
 
   return {
     run: async (exchange, request, options) => {
-      const run = <Taken = never>(longBody?: GqlLongBody<Taken>): Promise<string | Taken> =>
-        getEngine().runRequest<Taken>(exchange, request, { path: options?.path, access: options?.access, longBody });
+      const run = <LongResult = never>(longBody?: GqlLongBody<LongResult>): Promise<string | LongResult> =>
+        getEngine().runRequest<LongResult>(exchange, request, {
+          path: options?.path,
+          access: options?.access,
+          longBody,
+        });
       // the result is undefined if the body was lost on its way
       const longBody: GqlLongBody<LongAnswer | undefined> = {
         aboveBytes: Math.min(LONG_BYTES, streamed?.aboveBytes ?? LONG_BYTES),
         take: (body, beforeBody, afterBody) => {
           const { bytes } = body;
           const frame = { before: Buffer.from(before + beforeBody), after: Buffer.from(afterBody + after) };
-          const opened = streamed !== undefined && bytes > streamed.aboveBytes ? streamed.openBody(body) : undefined;
-          if (opened !== undefined) return { receiver: opened.receiver, taken: { streamed: opened, frame } };
+          const openedBody =
+            streamed !== undefined && bytes > streamed.aboveBytes ? streamed.openBody(body) : undefined;
+          if (openedBody !== undefined)
+            return { receiver: openedBody.receiver, result: { streamed: openedBody, frame } };
           if (bytes <= LONG_BYTES) return undefined;
-          let answered: (whole: Buffer | undefined) => void = () => undefined;
-          const taken = new Promise<Buffer | undefined>((resolve) => (answered = resolve));
-          return { receiver: collectBody(bytes, frame, answered), taken };
+          let resolveBody: (whole: Buffer | undefined) => void = () => undefined;
+          const wholeBody = new Promise<Buffer | undefined>((resolve) => (resolveBody = resolve));
+          return { receiver: collectBody(bytes, frame, resolveBody), result: wholeBody };
         },
         // a packed body has the member `data`
         takePacked: before === "" ? undefined : (body) => body,

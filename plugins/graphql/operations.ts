@@ -30,7 +30,7 @@ export interface GqlLiveExample {
   readonly key: string;
   /** The field of the column. */
   readonly column: string;
-  /** Whether the caller may change the column in some row. */
+  /** True if the caller may change the column in some row. */
   readonly mayUpdate: boolean;
 }
 
@@ -142,7 +142,7 @@ export type GqlOutput =
    *  `pieces` writes it in time slices. */
   | { readonly as: string; readonly text: string }
   | { readonly as: string; readonly text: string; readonly pieces: () => Parts }
-  /** the body of a step is the value */
+  /** the value is the body of a step */
   | { readonly as: string; readonly step: number }
   /** the body of a step is an object whose members are inserted here (`Bundle`) */
   | { readonly bundle: number }
@@ -180,14 +180,18 @@ export interface GqlEngine {
   prepare(request: GqlRequest, session: Session, sender?: GqlSender): ValidatedDocument | Promise<ValidatedDocument>;
   /** Runs an operation. Returns the text of the `data` object, or the result of the option that took the body. @throws
    *  RelApiError */
-  run<Taken = never>(operation: GqlOperation, session: Session, run?: GqlRunOptions<Taken>): Promise<string | Taken>;
+  run<LongResult = never>(
+    operation: GqlOperation,
+    session: Session,
+    run?: GqlRunOptions<LongResult>,
+  ): Promise<string | LongResult>;
   /** Prepares and runs the operation of an HTTP request, with the transaction settings of the request. Returns the same
    *  as `run`. @throws RelApiError @rule G-HTTP-9 G-SES-10 G-TX-6 */
-  runRequest<Taken = never>(
+  runRequest<LongResult = never>(
     exchange: Exchange,
     request: GqlRequest,
-    options?: GqlRequestOptions<Taken>,
-  ): Promise<string | Taken>;
+    options?: GqlRequestOptions<LongResult>,
+  ): Promise<string | LongResult>;
   /** Assembles the text of the `data` object from the bodies of the steps and the texts of the calls. */
   assemble(operation: GqlOperation, bodies: readonly (string | null)[], calls?: readonly string[]): string;
   /** Assembles the text, including the values that functions load. @throws RelApiError */
@@ -213,22 +217,22 @@ export interface PackedBody {
   gzip(): Promise<Buffer>;
 }
 
-/** A receiver of a body that is all of `data`, or its only member. `Taken` is the result of the run, in place of a
+/** A receiver of a body that is all of `data`, or its only member. `LongResult` is the result of the run, in place of a
  *  text. @experimental */
-export interface GqlLongBody<Taken> extends Pick<LongBodyHandler, "aboveBytes"> {
+export interface GqlLongBody<LongResult> extends Pick<LongBodyHandler, "aboveBytes"> {
   /** Takes the body. The text of `data` is `before`, the body and `after`. */
   take(
     body: ArrivingBody,
     before: string,
     after: string,
-  ): { readonly receiver: ValueReceiver; readonly taken: Taken | Promise<Taken> } | undefined;
+  ): { readonly receiver: ValueReceiver; readonly result: LongResult | Promise<LongResult> } | undefined;
   /** Takes a whole response body that is already cached. If this function is missing, the run results in a text. */
-  takePacked?(body: PackedBody): Taken;
+  takePacked?(body: PackedBody): LongResult;
 }
 
 /** Options of one run of an operation. @experimental */
-export interface GqlRunOptions<Taken = never> extends Pick<Execution, "exchange" | "requestSettings"> {
-  readonly longBody?: GqlLongBody<Taken> | undefined;
+export interface GqlRunOptions<LongResult = never> extends Pick<Execution, "exchange" | "requestSettings"> {
+  readonly longBody?: GqlLongBody<LongResult> | undefined;
   readonly settings?: readonly (readonly [name: string, value: string])[];
   readonly onGone?: (listener: () => void) => () => void;
   /** The end of a write transaction, by default commit. @rule G-TX-6 */
@@ -239,7 +243,7 @@ export interface GqlRunOptions<Taken = never> extends Pick<Execution, "exchange"
 }
 
 /** Options of one operation of an HTTP request. @experimental */
-export interface GqlRequestOptions<Taken = never> extends Pick<GqlRunOptions<Taken>, "access" | "longBody"> {
+export interface GqlRequestOptions<LongResult = never> extends Pick<GqlRunOptions<LongResult>, "access" | "longBody"> {
   /** The exchange, unless the request is part of a batch. */
   readonly sender?: GqlSender;
   /** The path in logs and metrics, if it is not the path of the request. */

@@ -284,8 +284,6 @@ export interface GqlSelected {
   readonly selection: readonly GqlSelected[];
 }
 
-// --- additional writes of updates ----------------------------------------------------------------------------------
-
 /** A value in the document or of a variable. Reading the value makes it a part of the plan. @experimental */
 export interface GqlInput {
   /** The path in the request, for errors. */

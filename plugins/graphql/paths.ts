@@ -1,3 +1,4 @@
-/** The current path, the one of older clients, whose errors have statuses, and the one beside REST. */
+/** The current path. The other constants are the path of older clients, whose errors have statuses, and the path beside
+ *  REST. */
 export const PATH = "/v1/graphql";
 export const PATHS: ReadonlySet<string> = new Set([PATH, "/v1alpha1/graphql", "/api/graphql"]);

@@ -51,8 +51,8 @@ export const persistedQueries = definePlugin({
   requires: ["graphql"],
   settings: persistedSettings,
   apply: (_hooks, context) => {
-    const maxBytes = (): number => context.options.persistedQueryBytes;
-    const documents = createCaches("persisted-queries", { maxBytes }, context.counters).create({
+    const getMaxBytes = (): number => context.options.persistedQueryBytes;
+    const documents = createCaches("persisted-queries", { maxBytes: getMaxBytes }, context.counters).create({
       name: "persisted queries",
       make: findPersistedDocument,
       estimateBytes: (text = "") => text.length * 2,

@@ -102,8 +102,8 @@ interface PreparedOperation {
   };
 }
 
-/** The cache question of the variables, which the planner reads once at its creation. Planning reads values only
- *  through cache questions. */
+/** Creates the cache question of the variables, which the planner reads once at its creation. Planning reads values
+ *  only through cache questions. */
 const createVariablesQuestion = (declared: DeclaredVariables): Question<OperationSource, VariableValues> =>
   defineQuestion(
     "variables",
@@ -112,9 +112,9 @@ const createVariablesQuestion = (declared: DeclaredVariables): Question<Operatio
   );
 
 const readDocument = (ask: Ask<DocumentSource>, schemas: Schemas): CheckedDocument => {
-  const found = schemas.derive(ask);
-  found.commit();
-  const schema = found.value;
+  const schemaEntry = schemas.derive(ask);
+  schemaEntry.commit();
+  const schema = schemaEntry.value;
   const text = ask(TEXT);
   const parsed = parseDocument(text, ask(OPERATION_NAME), schema.options.maxDocumentBytes);
   const { operation, fragments } = parsed;
@@ -224,8 +224,8 @@ type Prepare = (
 const refuseDeepNesting = <Result>(run: () => Result, error: () => Error): Result => {
   try {
     return run();
-  } catch (thrown) {
-    throw thrown instanceof RangeError ? error() : thrown;
+  } catch (thrownValue) {
+    throw thrownValue instanceof RangeError ? error() : thrownValue;
   }
 };
 
@@ -238,14 +238,14 @@ export const createPrepare = (
   variant?: GqlVariant,
 ): Prepare => {
   const { caches } = context;
-  const cacheName = (name: string): string => (variant === undefined ? name : `${variant.name} ${name}`);
+  const buildCacheName = (name: string): string => (variant === undefined ? name : `${variant.name} ${name}`);
   const documents: Cache<DocumentSource, CheckedDocument> = caches.create({
-    name: cacheName("graphql documents"),
+    name: buildCacheName("graphql documents"),
     make: (ask: Ask<DocumentSource>) => readDocument(ask, schemas),
     estimateBytes: ({ length }) => 2000 + length * BYTES_PER_CHARACTER,
   });
   const operations: Cache<OperationSource, PreparedOperation> = caches.create({
-    name: cacheName("graphql operations"),
+    name: buildCacheName("graphql operations"),
     make: (ask: Ask<OperationSource>) => prepareOperation(context, documents.derive(ask).value, ask),
     estimateBytes: estimateOperationBytes,
   });
@@ -261,11 +261,11 @@ export const createPrepare = (
 
   return (request, session, model, sender) => {
     const source = new OperationSource(request, session, model, variant?.takesUnknownVariables);
-    const found = peekOperation(source);
+    const operationEntry = peekOperation(source);
     const { value: document, commit: keepDocument } =
-      found === undefined
+      operationEntry === undefined
         ? refuseDeepNesting(() => documents.get(source), notAGraphqlQuery)
-        : { value: found.value.document, commit: found.commit };
+        : { value: operationEntry.value.document, commit: operationEntry.commit };
     const { operation, namedOperation, levels, nodes, rootFields, aliases, directives } = document.summary;
     const validated: ValidatedDocument = {
       operation,
@@ -278,7 +278,7 @@ export const createPrepare = (
       bind: () =>
         refuseDeepNesting(
           () => {
-            const { value, commit } = found ?? operations.get(source);
+            const { value, commit } = operationEntry ?? operations.get(source);
             return fillOperation(value.template, source.read(document.declared), document.schema.options, {
               document: request.query,
               cachePlan: commit,

@@ -35,11 +35,11 @@ export const readRequest = (value: Json, find: FindDocument, isInBatch = false, 
   if (isStrict) rejectInvalidExtensions(extensions);
   const isPersisted = extensions !== undefined && hasPersistedQuery(value);
   const isTextMissing = typeof query !== "string" || query === "";
-  const found = isPersisted || (isTextMissing && !hasQuery(value)) ? find(value) : undefined;
-  if (found === undefined && !isInBatch && isPersisted)
+  const persistedText = isPersisted || (isTextMissing && !hasQuery(value)) ? find(value) : undefined;
+  if (persistedText === undefined && !isInBatch && isPersisted)
     throw notSupported("Automatic Persisted Queries is not enabled", "$");
-  if (found === undefined && query === undefined) throw parseFailed("the key 'query' was not present", "$");
-  const text = found ?? (typeof query === "string" ? query : requireString(query ?? null, "$.query"));
+  if (persistedText === undefined && query === undefined) throw parseFailed("the key 'query' was not present", "$");
+  const text = persistedText ?? (typeof query === "string" ? query : requireString(query ?? null, "$.query"));
   if (variables !== undefined && variables !== null && !isPlainObject(variables))
     throw parseFailed(
       `parsing HashMap failed, expected Object, but encountered ${nameJsonKind(variables)}`,

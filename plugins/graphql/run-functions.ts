@@ -56,7 +56,7 @@ export const createFunctionRunner = (logger: Logger): FunctionRunner => {
       throw functionFailed(path);
     }
   };
-  const one = (call: GqlCall, context: GqlCallContext): Promise<string> =>
+  const runOne = (call: GqlCall, context: GqlCallContext): Promise<string> =>
     withHiddenExceptions(call, () => call.run(context));
 
   const loadBody = async ({ tree, fields }: GqlLoads, body: string, context: GqlCallContext): Promise<string> => {
@@ -90,9 +90,9 @@ export const createFunctionRunner = (logger: Logger): FunctionRunner => {
     call: ({ kind, calls, document }, session, { onGone, exchange }) =>
       withAbortSignal(onGone, async (signal) => {
         const context = { session, signal, exchange, document };
-        if (kind !== "mutation") return Promise.all(calls.map((call) => one(call, context)));
+        if (kind !== "mutation") return Promise.all(calls.map((call) => runOne(call, context)));
         const texts: string[] = [];
-        for (const call of calls) texts.push(await one(call, context));
+        for (const call of calls) texts.push(await runOne(call, context));
         return texts;
       }),
   };

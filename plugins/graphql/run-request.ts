@@ -13,11 +13,11 @@ const chooseTransactionEnd = (exchange: Exchange, dbTxEnd: ResolvedOptions["dbTx
 };
 
 /** Returns the settings that a request applies to its transaction, and how the transaction ends. @rule G-SES-10 G-TX-6 */
-const buildRunOptions = <Taken>(
+const buildRunOptions = <LongResult>(
   exchange: Exchange,
   { options, requestSettings }: PluginContext,
-  { access, longBody }: GqlRequestOptions<Taken>,
-): GqlRunOptions<Taken> => ({
+  { access, longBody }: GqlRequestOptions<LongResult>,
+): GqlRunOptions<LongResult> => ({
   requestSettings: () => requestSettings(exchange.request, exchange.path),
   exchange,
   onGone: (listener) => exchange.onDisconnect(listener),
@@ -44,13 +44,13 @@ const mutationByGet = (): RelApiError =>
   });
 
 /** Refuses a mutation if `access` is read only, as for GET. @throws RelApiError; G-HTTP-9, G-GET-2 */
-export const runRequest = async <Taken = never>(
+export const runRequest = async <LongResult = never>(
   engine: Pick<GqlEngine, "prepare" | "run">,
   context: PluginContext,
   exchange: Exchange,
   request: GqlRequest,
-  options: GqlRequestOptions<Taken> = {},
-): Promise<string | Taken> => {
+  options: GqlRequestOptions<LongResult> = {},
+): Promise<string | LongResult> => {
   const { session } = exchange;
   const { sender = exchange, path, access } = options;
   const prepared = engine.prepare(request, session, sender);

@@ -157,7 +157,7 @@ export const createSchemas = (
   const startModelNames = async (model: Model): Promise<void> => {
     const preparation = getPreparation(model);
     const names = buildModelNames(model);
-    const untilOpen = function* (): Slices<void> {
+    const completeNames = function* (): Slices<void> {
       while (!isClosed) {
         const { done, value } = names.next();
         if (done === true) {
@@ -169,7 +169,7 @@ export const createSchemas = (
     };
     preparation.unfinishedNames = names;
     preparation.warnings = [];
-    await runSliced(untilOpen());
+    await runSliced(completeNames());
   };
   context.onModel((model) => {
     opening.open = undefined;
@@ -179,12 +179,12 @@ export const createSchemas = (
     const name = (): Promise<unknown> => startModelNames(model).catch(() => (preparation.unfinishedNames = undefined));
     // another surface may never get a request
     const named = variant === undefined ? name() : undefined;
-    let opened: Promise<void> | undefined;
+    let openPromise: Promise<void> | undefined;
     const open = async (): Promise<void> => {
       await (named ?? name());
       if (opening.open === openOnce) opening.open = undefined;
     };
-    const openOnce = (): Promise<void> => (opened ??= open());
+    const openOnce = (): Promise<void> => (openPromise ??= open());
     opening.open = openOnce;
   });
   context.onClose(() => {

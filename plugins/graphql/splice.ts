@@ -47,7 +47,7 @@ export const findSpans = (text: string, tree: GqlLoadTree): readonly Span[] => {
       visitItems("}", () => {
         const name = readKey();
         skipBlanks();
-        at++; // skips the colon
+        at++; // the next character is the colon
         visitValue(node.get(name));
       });
     } else {

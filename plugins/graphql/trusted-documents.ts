@@ -33,7 +33,7 @@ interface TrustedQueries {
   /** The normalized documents with the roles that may run them. `true` allows all roles. */
   readonly allowed: ReadonlyMap<string, true | ReadonlySet<string>>;
   /** The documents by hash, or by their name in a manifest. */
-  readonly named: ReadonlyMap<string, string>;
+  readonly textsById: ReadonlyMap<string, string>;
 }
 
 const getMetadataQueries = (model: Model): MetadataQueries | undefined =>
@@ -46,7 +46,7 @@ const collectDocuments = (
   warn: (text: string) => void,
 ) => {
   const allowed = new Map<string, true | Set<string>>();
-  const named = new Map<string, string>();
+  const textsById = new Map<string, string>();
   const add = (text: string, location: string, roles?: readonly string[]): void => {
     let form: string;
     try {
@@ -56,20 +56,20 @@ const collectDocuments = (
         `${location} is no GraphQL document; ignored: ${error instanceof Error ? error.message : String(error)}`,
       );
     }
-    const known = allowed.get(form);
-    if (roles === undefined || known === true) allowed.set(form, true);
-    else allowed.set(form, new Set([...(known ?? []), ...roles]));
+    const allowedRoles = allowed.get(form);
+    if (roles === undefined || allowedRoles === true) allowed.set(form, true);
+    else allowed.set(form, new Set([...(allowedRoles ?? []), ...roles]));
     // some generators hash the printed document, others the file
-    for (const each of [text, text.trim(), print(parse(text))]) named.set(hashText(each), text);
+    for (const each of [text, text.trim(), print(parse(text))]) textsById.set(hashText(each), text);
   };
   for (const { id, text, location } of folder === undefined ? [] : readDocuments(folder)) {
     add(text, location);
-    if (id !== undefined) named.set(id, text);
+    if (id !== undefined) textsById.set(id, text);
   }
   for (const { collection, roles } of queries?.allowed ?? [])
     for (const [name, text] of queries?.collections.get(collection) ?? [])
       add(text, `query "${name}" of the collection "${collection}"`, roles);
-  return { allowed, named } satisfies TrustedQueries;
+  return { allowed, textsById } satisfies TrustedQueries;
 };
 
 /** The members that name a document, other than the hash of a persisted query. GraphQL over HTTP and Relay define these
@@ -97,10 +97,10 @@ const applyTrustedDocuments = (_hooks: RelApiHooks, context: PluginContext): voi
   context.use(findGqlDocumentHook).tap("trusted-documents", (request) => {
     if (hasQuery(request)) return undefined;
     const hash = getSentHash(request);
-    if (hash !== undefined) return typeof hash === "string" ? trusted.named.get(hash.toLowerCase()) : undefined;
+    if (hash !== undefined) return typeof hash === "string" ? trusted.textsById.get(hash.toLowerCase()) : undefined;
     const name = ID_MEMBERS.map((each) => request[each]).find((each) => typeof each === "string");
     if (typeof name !== "string") return undefined;
-    const text = trusted.named.get(name.replace(/^sha256:/, ""));
+    const text = trusted.textsById.get(name.replace(/^sha256:/, ""));
     if (text === undefined) throw persistedQueryNotFound();
     return text;
   });

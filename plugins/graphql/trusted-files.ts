@@ -17,7 +17,8 @@ const readManifest = (location: string, text: string): readonly TrustedFile[] =>
   try {
     manifest = JSON.parse(text);
   } catch (error) {
-    throw presetError(`trusted documents: ${location} cannot be read: ${(error as Error).message}`); // a SyntaxError of JSON.parse
+    // JSON.parse throws a SyntaxError
+    throw presetError(`trusted documents: ${location} cannot be read: ${(error as Error).message}`);
   }
   const { operations } = manifest as { readonly operations?: unknown };
   const pairs = Array.isArray(operations)
@@ -38,7 +39,8 @@ export const readDocuments = (folder: string): readonly TrustedFile[] => {
   try {
     names = readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
   } catch (error) {
-    throw presetError(`trusted documents: the folder ${folder} cannot be read: ${(error as Error).message}`); // Node throws an Error
+    // Node throws an Error for files
+    throw presetError(`trusted documents: the folder ${folder} cannot be read: ${(error as Error).message}`);
   }
   return names.flatMap((name) => {
     if (!/\.(?:graphql|gql|json)$/.test(name)) return [];

@@ -44,7 +44,7 @@ export interface LiveResult {
   /** The hash of the result. Equal results have equal hashes. */
   readonly hash: string;
   readonly text: string;
-  /** Whether `text` comes from `encodeError`. */
+  /** True if `text` comes from `encodeError`. */
   readonly isError: boolean;
 }
 
@@ -68,9 +68,9 @@ export interface LiveQueries {
   /** Asks the change sources again, because one was added or removed. Every live query runs once, since changes in
    *  between were not watched. */
   rewatch(): void;
-  /** Whether there are no subscribers. */
+  /** True if there are no subscribers. */
   readonly isIdle: boolean;
-  /** The statistics of each plan, ordered by the number of subscribers, largest first. */
+  /** Returns the statistics of each plan, ordered by the number of subscribers, largest first. */
   plans(): readonly PlanFigures[];
   /** Creates a source from a GraphQL subscription. The results of the source are texts of the `data` object. */
   graphqlSource(engine: GqlEngine, request: GqlRequest, session: Session, settings?: Execution["settings"]): LiveSource;
@@ -78,8 +78,6 @@ export interface LiveQueries {
 
 /** The service of the engine, provided by the plugin `live-queries`. */
 export const liveQueriesService = defineService<LiveQueries>("live-queries");
-
-// --- transports that send patches ------------------------------------------------------------------------------------
 
 /** A message that brings a client up to date. @experimental */
 export interface LiveMessage {
@@ -102,13 +100,9 @@ export interface LivePatcher {
 /** The service that opens patchers, provided by the plugin `live-patches`. @experimental */
 export const livePatchesService = defineService<{ readonly open: () => LivePatcher }>("live-patches");
 
-// --- event streams ---------------------------------------------------------------------------------------------------
-
 /** The service of the plugin `sse`, which serves GraphQL operations as event streams. `isServed` says whether reads of
  *  REST can be event streams too. */
 export const eventStreamsService = defineService<{ readonly isServed: () => boolean }>("event-streams");
-
-// --- statistics ------------------------------------------------------------------------------------------------------
 
 /** Counts of a cohort since it was created. @experimental */
 export interface CohortCounts {
@@ -148,7 +142,7 @@ export interface PlanFigures extends Readonly<CohortCounts> {
 export interface LiveRun {
   /** The session of one of the callers. */
   readonly session: Session;
-  /** The time when the first of the changes was noticed. Undefined if the run only serves new subscribers. */
+  /** The time when the engine noticed the first of the changes. Undefined if the run only serves new subscribers. */
   readonly changedAtMs?: number | undefined;
   readonly startedAtMs: number;
   /** The time when the database had answered. */
@@ -164,8 +158,6 @@ export interface LiveRun {
 
 /** Emitted after each run of live queries. @experimental */
 export const liveRunSignal = defineSignal<LiveRun>("live-run");
-
-// --- changes ---------------------------------------------------------------------------------------------------------
 
 /** The text of a value as PostgreSQL prints it, or null if the value is NULL. 0 if the change source did not report the
  *  value. */
@@ -215,14 +207,12 @@ export type OpenChangeFeed = (handlers: ChangeFeedHandlers) => Promise<ChangeFee
 /** The service that opens change feeds, provided by the plugin `replication-changes`. */
 export const changeFeedService = defineService<{ readonly open: OpenChangeFeed }>("change-feed");
 
-// --- change sources --------------------------------------------------------------------------------------------------
-
 /** The relations and columns that live queries depend on. */
 export interface Interest {
   /** The name (`schema.name`) of each relation that the live queries read. The name of a function represents all
    *  relations that the function may read. */
   readonly relations: ReadonlySet<string>;
-  /** Whether the live queries read anything whose relations are unknown, such as functions or foreign tables. */
+  /** True if the live queries read anything whose relations are unknown, such as functions or foreign tables. */
   readonly isOpenEnded: boolean;
   /** For each relation, the columns whose values decide which live queries a changed row concerns. The list can grow. A
    *  source omits the columns that it does not know. */
@@ -245,8 +235,6 @@ export const watchChangesHook = defineHook(
   "live-queries",
   () => new SyncBailHook<[interest: Interest, changed: Changed], Unwatch | undefined>(["interest", "changed"]),
 );
-
-// --- upgrades ---------------------------------------------------------------------------------------------------------
 
 /** A WebSocket upgrade request. */
 export interface Upgrade {

@@ -42,7 +42,7 @@ export interface RestLive {
 
 /** The preferences of a request, offered as `rest-preferences` to handlers that implement a preference. */
 export interface RestPreferences {
-  /** The accepted value of each declared preference, by name. */
+  /** Returns the accepted value of each declared preference, by name. */
   read(exchange: Exchange): ReadonlyMap<string, string>;
 }
 
@@ -50,7 +50,7 @@ export interface RestPreferences {
 export interface MediaType {
   /** The canonical `type/subtype` in lower case. Aliases of the vendored types are resolved. */
   readonly name: string;
-  /** Whether the vendored array or object type has `;nulls=stripped`. */
+  /** True if the vendored array or object type has `;nulls=stripped`. */
   readonly isStripped: boolean;
   /** The parts of an execution plan type. */
   readonly plan?: { readonly format: "text" | "json"; readonly of: MediaType; readonly options: readonly string[] };
@@ -64,11 +64,11 @@ export interface Payload {
   readonly shape: "object" | "array";
   /** The keys, sorted. Empty if the body was not inspected. */
   readonly keys: readonly string[];
-  /** Whether there is no row. */
+  /** True if there is no row. */
   readonly isEmpty: boolean;
-  /** Whether values, including documents of JSON columns, are strings in the text forms of their types. */
+  /** True if values, including documents of JSON columns, are strings in the text forms of their types. */
   readonly isText?: true;
-  /** Whether the body was JSON and was not inspected, because `columns` was given (R-BODY-4). */
+  /** True if the body was JSON and was not inspected, because `columns` was given (R-BODY-4). */
   readonly isUninspected: boolean;
 }
 
@@ -92,18 +92,14 @@ export const readBodyHook: Token<SyncBailHook<[body: Buffer, type: MediaType], B
 
 /** Reads a body while it arrives. */
 export interface BodyReader {
-  /**
-   * Takes a part of the body, whose bytes the reader may keep. An exception is sent as response before the rest of the
-   * body arrives.
-   */
+  /** Takes a part of the body, whose bytes the reader may keep. If the reader throws, the client receives the error
+   *  before the rest of the body arrives. */
   take(piece: Buffer): void;
   end(): BodyRows;
 }
 
-/**
- * Declared by the plugin `rest`: like `readBody`, but reads a body without holding all of it. It runs first. A tap
- * returns `undefined` for other types. @rule X-BODY-2
- */
+/** Declared by the plugin `rest`: like `readBody`, but reads a body without holding all of it. This hook is called
+ *  before `readBody`. A tap returns `undefined` for other types. @rule X-BODY-2 */
 export const receiveBodyHook = defineHook(
   "receiveBody",
   "rest",
@@ -149,7 +145,7 @@ export const suggestionsService = defineService<Suggestions>("suggestions");
 
 /** Suggestions for error fields that PostgREST leaves empty. @rule R-HNT-1 … R-HNT-6 @experimental */
 export interface Hints {
-  /** The location of the first error: `line 1, column 8: …`. Undefined if the text is JSON. */
+  /** Returns the location of the first error: `line 1, column 8: …`. Returns undefined if the text is JSON. */
   findJsonError(text: string): string | undefined;
   /** Adds the location to an error of the database, which was the first to parse the body. */
   addPosition(error: unknown, text: Payload["text"]): unknown;
@@ -194,45 +190,39 @@ export interface RestLiveExample {
   readonly key: string;
   /** A column of text. */
   readonly column: string;
-  /** Whether the caller may change the column in some row. */
+  /** True if the caller may change the column in some row. */
   readonly mayUpdate: boolean;
 }
 
 /** Information about the surface for other plugins. @experimental */
 export interface RestGuide {
-  /** The paths of the surface, without a trailing slash. */
+  /** Returns the paths of the surface, without a trailing slash. */
   roots(): readonly string[];
   /** Encodes an error in the format of the surface. */
   encodeError(error: RelApiError, exchange: OpenExchange): Answer;
-  /**
-   * An example read of a relation that the caller may read. Undefined if there is no such relation. It names no
-   * relation if the settings hide the schema description.
-   */
+  /** Returns an example read of a relation that the caller may read. Returns undefined if there is no such relation.
+   *  The result names no relation if the settings hide the schema description. */
   example(model: Model, session: Session): Promise<RestExample | undefined>;
-  /**
-   * The relations that the caller may read, by schema, the best examples of each first. Empty if the settings hide the
-   * schema description.
-   */
+  /** Returns the relations that the caller may read, by schema, the best examples of each first. Returns an empty map
+   *  if the settings hide the schema description. */
   relations(model: Model, session: Session): Promise<readonly RestRelation[]>;
-  /**
-   * Rows of the default schema to watch, from a table that the caller may change if there is one. Undefined without
-   * such a table, without live queries or PATCH, or if the settings hide the schema description.
-   */
+  /** Returns rows of the default schema to watch, from a table that the caller may change if there is one. Returns
+   *  undefined without such a table, without live queries or PATCH, or if the settings hide the schema description. */
   liveExample(model: Model, session: Session): Promise<RestLiveExample | undefined>;
 }
 
 /** The service that describes the surface. Offered by the plugin `rest`. @experimental */
 export const restGuideService = defineService<RestGuide>("rest-guide");
 
-/** How the response of a media type is produced. */
+/** The parts of a plan and a response that belong to a media type. */
 export interface ChosenMedia {
   /** The parts of the envelope that produce the body. */
   readonly envelope: Pick<Envelope, "media" | "mediaOptions" | "domains" | "wrapper">;
   /** The value of `Content-Type`, by default the type itself. */
   readonly contentType?: string;
-  /** Whether exactly one row is required (PGRST116). */
+  /** True if exactly one row is required (PGRST116). */
   readonly isSingular?: boolean;
-  /** Whether the body column is base64 of the bytes to send (R-MED-4). */
+  /** True if the body column is base64 of the bytes to send (R-MED-4). */
   readonly isBinary?: boolean;
 }
 
@@ -246,21 +236,17 @@ export interface MediaNegotiation {
   readonly relation?: Relation;
   /** The function whose value or rows are returned. */
   readonly routine?: Routine;
-  /** Whether `select` is exactly the default `*` (R-MED-5). */
+  /** True if `select` is exactly the default `*` (R-MED-5). */
   readonly isWholeRow: boolean;
-  /**
-   * Whether execution plans may be shown. They name everything that the statement uses, including columns that metadata
-   * permissions hide.
-   */
+  /** True if execution plans may be shown. They name everything that the statement uses, including columns that
+   *  metadata permissions hide. */
   readonly maySeePlans: boolean;
   /** Chooses the response for another type. */
   chooseFor(type: MediaType): ChosenMedia | undefined;
 }
 
-/**
- * Declared by the plugin `rest`: called for each accepted media type except the vendored arrays and objects, best
- * first. It runs before the types that `compileMedia` knows by name. @rule X-MED-1
- */
+/** Declared by the plugin `rest`: called for each accepted media type except the vendored arrays and objects, best
+ *  first. The hook precedes the media types that `compileMedia` knows by name. @rule X-MED-1 */
 export const chooseMediaHook = defineHook(
   "chooseMedia",
   "rest",
@@ -346,9 +332,9 @@ export const restLiveService = defineService<RestLive>("rest-live");
 
 /** The description of the schema at the REST root. */
 interface OpenapiRoot {
-  /** Whether the current settings serve the description at the root. */
+  /** Returns whether the current settings serve the description at the root. */
   isServed(): boolean;
-  /** The paths of the description, without a trailing slash. */
+  /** Returns the paths of the description, without a trailing slash. */
   roots(): readonly string[];
 }
 
@@ -358,7 +344,7 @@ export const openapiService = defineService<OpenapiRoot>("openapi");
 /** The page for the OpenAPI description. Offered by the plugin `openapi-page` if its files are installed.
  *  @experimental */
 export const openapiPageService = defineService<{
-  /** The paths of REST roots that have the page. */
+  /** Returns the paths of REST roots that have the page. */
   paths(): readonly string[];
 }>("openapi-page");
 

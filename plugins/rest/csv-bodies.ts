@@ -25,12 +25,12 @@ const escapeBytes = (bytes: Uint8Array): string => {
   return text;
 };
 
-/** `rest` is the body from the first unexpected character on. It may lack text that the message does not show. */
-const buildUnexpectedError = (rest: string): Error => {
-  const bytes = Buffer.from(rest);
-  const shown =
+/** `unexpectedText` is the body from the first unexpected character on. It may lack text that the message does not show. */
+const buildUnexpectedError = (unexpectedText: string): Error => {
+  const bytes = Buffer.from(unexpectedText);
+  const shownText =
     bytes.length > SHOWN_BYTES ? `${bytes.toString("utf8", 0, SHOWN_BYTES)} (truncated)` : `"${escapeBytes(bytes)}"`;
-  return csvError(`parse error (Failed reading: satisfy) at ${shown}`);
+  return csvError(`parse error (Failed reading: satisfy) at ${shownText}`);
 };
 
 const buildIncompleteError = (): Error => csvError('parse error (not enough input) at ""');
@@ -40,11 +40,12 @@ type CsvField = string | null;
 
 type ReadValue = (text: string, isQuoted: boolean) => CsvField;
 
-/** Without quotes, an empty field and `NULL` mean no value. @rule R-BODY-6 */
+/** Reads a field. Without quotes, an empty field and `NULL` mean no value. @rule R-BODY-6 */
 const readPlainValue: ReadValue = (text, isQuoted) => (!isQuoted && (text === "" || text === "NULL") ? null : text);
 const readCompatValue: ReadValue = (text) => (text === "NULL" ? null : text);
 
-/** Collects the lines of a body as JSON, whose values are strings or null. It may be many times as large as the CSV. */
+/** Collects the lines of a body as JSON, whose values are strings or null. The JSON may be many times as large as the
+ *  CSV. */
 const createLines = (limits: BodyLimits) => {
   const rows = createJsonArray();
   let names: readonly string[] | undefined;
@@ -52,12 +53,13 @@ const createLines = (limits: BodyLimits) => {
   let keys: readonly string[] | undefined;
   let isUneven = false;
   return {
-    /** `isEnded` is false for a line that ends with the body. @throws RelApiError `bad-body`, `body-too-large` */
+    /** Adds a line. `isEnded` is false for a line that ends with the body. @throws RelApiError `bad-body`,
+     *  `body-too-large` */
     add: (fields: readonly CsvField[], isEnded: boolean): void => {
       if (names === undefined) {
         if (fields.length > limits.maxColumns) throw tooManyColumns(limits);
         if (!isEnded) throw buildIncompleteError();
-        names = fields as readonly string[]; // names are never null
+        names = fields as readonly string[]; // the reader of the first line never returns null
         return;
       }
       if (limits.compatMode && fields.length === 1 && fields[0] === "") return;
@@ -94,7 +96,7 @@ const findUnquotedEnd = (text: string, at: number): number => {
   return UNQUOTED.lastIndex;
 };
 
-/** The position of the first quote that is not doubled, or the end of the text. */
+/** Returns the position of the first quote that is not doubled, or the end of the text. */
 const findSingleQuote = (text: string, from: number): number => {
   let at = text.indexOf('"', from);
   while (at !== -1 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
@@ -109,7 +111,7 @@ const CHUNK_BYTES = 64 * 1024;
 const createCsvReader = (limits: BodyLimits): BodyReader => {
   const lines = createLines(limits);
   const readValue = limits.compatMode ? readCompatValue : readPlainValue;
-  const decoder = new TextDecoder("utf-8", { fatal: true }); // it removes a byte order mark
+  const decoder = new TextDecoder("utf-8", { fatal: true }); // the decoder removes a byte order mark
   let isUtf8 = true;
   let error: unknown;
   /** The beginning of the text from the first unexpected character on. */
@@ -176,11 +178,11 @@ const createCsvReader = (limits: BodyLimits): BodyReader => {
       }
     }
   };
-  const attempt = (step: () => void): void => {
+  const runGuarded = (step: () => void): void => {
     try {
       step();
-    } catch (thrown) {
-      error = thrown;
+    } catch (thrownValue) {
+      error = thrownValue;
     }
   };
   const decode = (bytes?: Buffer): string => {
@@ -192,7 +194,7 @@ const createCsvReader = (limits: BodyLimits): BodyReader => {
     }
   };
   const take = (text: string): void => {
-    if (unexpected === undefined) attempt(() => read(text));
+    if (unexpected === undefined) runGuarded(() => read(text));
     else if (unexpected.length <= SHOWN_BYTES) unexpected += text;
   };
   const endBody = (): void => {
@@ -210,7 +212,7 @@ const createCsvReader = (limits: BodyLimits): BodyReader => {
       decode();
       if (!isUtf8) throw csvError("The body is not UTF-8");
       if (unexpected !== undefined) throw buildUnexpectedError(unexpected);
-      if (error === undefined) attempt(endBody);
+      if (error === undefined) runGuarded(endBody);
       if (error !== undefined) throw error;
       return lines.end();
     },

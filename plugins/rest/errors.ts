@@ -11,11 +11,9 @@ import {
 import type { Suggestion } from "./api.ts";
 import type { CallShape, Field } from "./request.ts";
 
-// --- errors of core -------------------------------------------------------------------------------------------------
-
 const PATH_INVALID = "Invalid path specified in request URL";
 
-const relatedOrder = (embed: string): string => `A related order on '${embed}' is not possible`;
+const describeRelatedOrder = (embed: string): string => `A related order on '${embed}' is not possible`;
 
 /** The messages of this surface for errors of core, by their code. @rule R-ERR-1 */
 export const CORE_MESSAGES: Readonly<Record<string, (facts: RelApiError["facts"]) => string>> = {
@@ -25,18 +23,17 @@ export const CORE_MESSAGES: Readonly<Record<string, (facts: RelApiError["facts"]
   "pool-timeout": () => "Timed out acquiring connection from connection pool.",
   "path-not-found": () => PATH_INVALID,
   "anonymous-refused": () => "Anonymous access is disabled",
-  "embed-order-impossible": ({ embed }) => relatedOrder(String(embed)),
+  "embed-order-impossible": ({ embed }) => describeRelatedOrder(String(embed)),
   "missing-session-variable": ({ variable }) => `missing session variable: "${String(variable)}"`,
   "permission-check-failed": () => "check constraint of an insert/update permission has failed",
 };
-
-// --- paths, methods, profiles ---------------------------------------------------------------------------------------
 
 /** @rule R-PATH-6 PGRST125 */
 export const pathInvalid = (): RelApiError =>
   new RelApiError({ code: "path-invalid", status: 404, message: PATH_INVALID });
 
-/** The error for a path that no surface serves. `meant` is a similar path that is served. @rule R-PATH-12 PGRST125 */
+/** Returns the error for a path that no surface serves. `meant` is a similar path that is served. @rule R-PATH-12
+ *  PGRST125 */
 export const pathNotServed = (
   prefixes: readonly string[],
   graphql: string | undefined,
@@ -78,7 +75,8 @@ export const schemaNotExposed = (name: string, exposed: readonly string[]): RelA
     hint: `Only the following schemas are exposed: ${exposed.join(", ")}`,
   });
 
-/** `suggestion` is a similar relation of the schema. @rule R-PATH-10 PGRST205 */
+/** Returns the error for an unknown relation. `suggestion` is a similar relation of the schema. @rule R-PATH-10
+ *  PGRST205 */
 export const relationNotFound = (schema: string, name: string, suggestion: string | undefined): RelApiError =>
   new RelApiError({
     code: "relation-not-found",
@@ -88,9 +86,8 @@ export const relationNotFound = (schema: string, name: string, suggestion: strin
     facts: suggestion === undefined ? {} : { schema, suggestion },
   });
 
-// --- query strings --------------------------------------------------------------------------------------------------
-
-/** `what` and `raw` are the part of the query that failed, and its text. @rule R-LEX-10 R-LEX-11 PGRST100 */
+/** Returns the error for a part of the query. `what` names the part, and `raw` is its text. @rule R-LEX-10 R-LEX-11
+ *  PGRST100 */
 export const parseError = (
   what: string,
   raw: string,
@@ -121,7 +118,7 @@ export const checkDepth = (limits: Limits, depth: number): void => {
   if (depth >= limits.maxLogicDepth) throw nestedTooDeep(limits, "maxLogicDepth", "logic trees");
 };
 
-/** The error for a key that PostgreSQL would truncate. @rule R-SEL-11 */
+/** Returns the error for a key that PostgreSQL would truncate. @rule R-SEL-11 */
 export const nameTooLong = (name: string): RelApiError =>
   new RelApiError({
     code: "42622",
@@ -185,8 +182,6 @@ export const preferencesInvalid = (invalid: readonly string[]): RelApiError =>
     facts: { invalid },
   });
 
-// --- embedding ------------------------------------------------------------------------------------------------------
-
 /** @rule R-EMB-8 PGRST108 */
 export const notEmbedded = (name: string): RelApiError =>
   new RelApiError({
@@ -206,7 +201,8 @@ export const aliasRequired = (name: string, alias: string): RelApiError =>
     hint: `Change '${name}' to '${alias}' in filters, orders or limits.`,
   });
 
-/** `suggestion` is a similar relation, with the name that it would replace. @rule R-EMB-2 R-EMB-19 PGRST200 */
+/** Returns the error for an unknown relationship. `suggestion` has a similar relation, and the name that it would
+ *  replace. @rule R-EMB-2 R-EMB-19 PGRST200 */
 export const relationshipNotFound = (
   source: string,
   target: string,
@@ -262,11 +258,12 @@ export const relatedOrderImpossible = (source: string, embed: string): RelApiErr
   new RelApiError({
     code: "related-order-impossible",
     status: 400,
-    message: relatedOrder(embed),
+    message: describeRelatedOrder(embed),
     details: `'${source}' and '${embed}' do not form a many-to-one or one-to-one relationship`,
   });
 
-/** Two embeds of one level have the same name. The message is that of the database. @rule R-EMB-12 */
+/** Returns the error for two embeds of one level with the same name. The message is that of the database. @rule
+ *  R-EMB-12 */
 export const embedRepeated = (name: string): RelApiError =>
   new RelApiError({ code: "42712", status: 400, message: `table name "${name}" specified more than once` });
 
@@ -283,18 +280,17 @@ export const aggregateInSpread = (): RelApiError =>
     details: "Aggregates are not implemented for one-to-many or many-to-many spreads.",
   });
 
-// --- bodies and writes -----------------------------------------------------------------------------------------------
-
 const bodyError = (message: string, details: string | null = null): RelApiError =>
   new RelApiError({ code: "bad-body", status: 400, message, details });
 
-/** `where` is the location of the syntax error. @rule R-BODY-2 R-HNT-5 PGRST102 */
+/** Returns the error for a body that is not JSON. `where` is the location of the syntax error. @rule R-BODY-2 R-HNT-5
+ *  PGRST102 */
 export const jsonError = (where?: string): RelApiError => bodyError("Empty or invalid json", where);
 /** @rule R-BODY-2 PGRST102 */
 export const keysError = (): RelApiError => bodyError("All object keys must match");
 /** @rule R-BODY-6 PGRST102 */
 export const csvFieldsError = (): RelApiError => bodyError("All lines must have same number of fields");
-/** `text` is the message of the CSV reader. @rule R-BODY-8 PGRST102 */
+/** Returns the error for a CSV body. `text` is the message of the reader. @rule R-BODY-8 PGRST102 */
 export const csvError = (text: string): RelApiError => bodyError(text);
 /** @rule R-BODY-1 PGRST102 */
 export const contentTypeError = (type: string): RelApiError => bodyError(`Content-Type not acceptable: ${type}`);
@@ -306,7 +302,7 @@ export const bodyTooDeep = ({ maxJsonDepth }: Limits): RelApiError =>
 export const tooManyColumns = ({ maxColumns }: Limits): RelApiError =>
   limitExceeded("maxColumns", { code: "bad-body", message: `The body names more than ${maxColumns} columns` });
 
-/** The relation lacks a key of the payload or a listed column. @rule R-BODY-5 PGRST204 */
+/** Returns the error for a key of the payload, or a listed column, that the relation lacks. @rule R-BODY-5 PGRST204 */
 export const columnNotFound = (column: string, { schema, name }: QualifiedName): RelApiError =>
   new RelApiError({
     code: "column-not-found",
@@ -331,10 +327,8 @@ export const putKeyMismatch = (): RelApiError =>
     message: "Payload values do not match URL in primary key column(s)",
   });
 
-/**
- * A PUT's payload lacks a key column. The message is that of the database, which reads the payload as a row.
- * @rule R-PUT-3
- */
+/** Returns the error for the payload of a PUT that lacks a key column. The message is that of the database, which reads
+ *  the payload as a row. @rule R-PUT-3 */
 export const putKeyMissing = (column: string): RelApiError => columnUnknown("pgrst_body", column);
 
 /** @rule R-PRF-5 PGRST124 */
@@ -346,9 +340,8 @@ export const maxAffectedExceeded = (rows: number): RelApiError =>
     details: `The query affects ${rows} rows`,
   });
 
-// --- function calls --------------------------------------------------------------------------------------------------
-
-/** `signatures` are those of the functions that the call may mean. @rule R-RPC-8 PGRST203 */
+/** Returns the error for a call that may mean several functions. `signatures` are the signatures of these functions.
+ *  @rule R-RPC-8 PGRST203 */
 export const ambiguousRoutine = (signatures: readonly string[]): RelApiError =>
   new RelApiError({
     code: "ambiguous-routine",
@@ -362,16 +355,17 @@ const RAW_NAMES = { json: "json/jsonb", text: "text", xml: "xml", bytea: "bytea"
 /** Describes the function that the call asked for, as the details show it. @rule R-RPC-9 */
 const describeCall = ({ names, bodyType }: CallShape): string => {
   if (bodyType !== undefined && bodyType !== "json") return ` with a single unnamed ${RAW_NAMES[bodyType]} parameter`;
-  const named =
+  const parameterText =
     names.length === 0
       ? " without parameters"
       : names.length === 1
         ? ` with parameter ${names[0]}`
         : ` with parameters ${names.join(", ")}`;
-  return bodyType === "json" ? `${named} or with a single unnamed ${RAW_NAMES.json} parameter` : named;
+  return bodyType === "json" ? `${parameterText} or with a single unnamed ${RAW_NAMES.json} parameter` : parameterText;
 };
 
-/** `suggestion` is `f`, or `f(a, b)` for another overload. @rule R-RPC-9 R-RPC-10 PGRST202 */
+/** Returns the error for an unknown function. `suggestion` is `f`, or `f(a, b)` for another overload. @rule R-RPC-9
+ *  R-RPC-10 PGRST202 */
 export const routineNotFound = (
   schema: string,
   name: string,
@@ -380,11 +374,11 @@ export const routineNotFound = (
   hint = suggestion === undefined ? null : `Perhaps you meant to call the function ${schema}.${suggestion}`,
 ): RelApiError => {
   const isRaw = call.bodyType !== undefined && call.bodyType !== "json";
-  const shown = isRaw ? "" : call.names.length === 0 ? " without parameters" : `(${call.names.join(", ")})`;
+  const parameterText = isRaw ? "" : call.names.length === 0 ? " without parameters" : `(${call.names.join(", ")})`;
   return new RelApiError({
     code: "routine-not-found",
     status: 404,
-    message: `Could not find the function ${schema}.${name}${shown} in the schema cache`,
+    message: `Could not find the function ${schema}.${name}${parameterText} in the schema cache`,
     details: `Searched for the function ${schema}.${name}${describeCall(call)}, but no matches were found in the schema cache.`,
     hint,
     facts:
@@ -400,9 +394,7 @@ export const maxAffectedOnSingle = (): RelApiError =>
     message: "Function must return SETOF or TABLE when max-affected preference is used with handling=strict",
   });
 
-// --- results --------------------------------------------------------------------------------------------------------
-
-/** The singular media type found another number of rows. @rule R-MED-1 PGRST116 */
+/** Returns the error for a singular media type with another number of rows. @rule R-MED-1 PGRST116 */
 export const notSingular = (rows: number): RelApiError =>
   new RelApiError({
     code: "not-singular",

@@ -1,7 +1,5 @@
-/**
- * `ETag` of responses, `If-None-Match` for clients that have a cached response, and `If-Match` for writes to unchanged
- * rows.
- */
+/** Adds `ETag` to responses, and supports `If-None-Match` for clients with a cached response and `If-Match` for writes
+ *  to unchanged rows. */
 import { createHash } from "node:crypto";
 import { definePlugin, type Answer, type Exchange, type Headers, type Relation } from "../../core/index.ts";
 import { decodeBody } from "./answer/rows.ts";
@@ -15,21 +13,19 @@ import { etagSettings } from "./settings.ts";
 import { buildSource, buildRequest } from "./syntax/parse-request.ts";
 import { getProfileHeader } from "./syntax/resolve-target.ts";
 
-/** The tag of the bytes that are sent. */
+/** Returns the tag of the bytes that are sent. */
 const computeTag = (body: string | Uint8Array): string => `"${createHash("sha1").update(body).digest("base64url")}"`;
 
 const removeWeakPrefix = (etag: string): string => etag.replace(/^W\//, "");
 
-/**
- * Whether the header's list (`"a", W/"b"`, or `*`) contains the tag. Weak tags count, because compressing proxies make
- * them of strong ones. @rule R-ETG-2 R-ETG-3
- */
+/** Returns whether the header's list (`"a", W/"b"`, or `*`) contains the tag. Weak tags count, because compressing
+ *  proxies turn strong tags into weak ones. @rule R-ETG-2 R-ETG-3 */
 const containsTag = (list: string, etag: string): boolean =>
   list.trim() === "*" || (list.match(/"[^"]*"/g) ?? []).some((tag) => tag === removeWeakPrefix(etag));
 
 type ConditionHeader = "if-match" | "if-none-match";
 
-/** All lines of the header, joined. */
+/** Returns all lines of the header, joined. */
 const readConditionHeader = (exchange: Exchange, name: ConditionHeader): string | undefined =>
   exchange.request.headers[name];
 
@@ -42,10 +38,8 @@ const VARY_HEADERS = ["Accept-Profile", "Authorization"];
 const findHeader = (headers: Headers, lowerName: string): string | undefined =>
   headers.find(([name]) => name.toLowerCase() === lowerName)?.[1];
 
-/**
- * Adds cache headers: clients must revalidate stored responses, and shared caches must not store them. Headers that SQL
- * has set stay. @rule R-ETG-6
- */
+/** Adds cache headers: clients must revalidate stored responses, and shared caches must not store them. Headers that
+ *  SQL has set remain. @rule R-ETG-6 */
 const withCacheHeaders = (headers: Headers, etag: string): Headers => {
   const vary = findHeader(headers, "vary") ?? "";
   const missing = vary.includes("*")
@@ -78,7 +72,8 @@ const withEtag = (exchange: Exchange, answer: Answer): Answer => {
   return { status: 304, headers: headers.filter(([name]) => !BODY_HEADERS.test(name)) };
 };
 
-/** The request as a GET of the whole result, since `Range` applies only to GET. The prototype has all other members. */
+/** Returns the request as a GET of the whole result, since `Range` applies only to GET. The prototype has all other
+ *  members. */
 const buildGetExchange = (exchange: Exchange): Exchange =>
   Object.create(exchange, {
     method: { value: "GET" },
@@ -103,8 +98,8 @@ const addTags =
   async (exchange, target) =>
     withEtag(exchange, await read(exchange.method === "HEAD" ? buildGetExchange(exchange) : exchange, target));
 
-/** The condition of a write. POST has none, because its URL names no rows. It is read from the same URL, without the
- *  preferences of the write. @rule R-ETG-3 R-ETG-4 */
+/** Returns the condition of a write. POST has no condition, because its URL names no rows. The condition reads the rows
+ *  of the same URL, without the preferences of the write. @rule R-ETG-3 R-ETG-4 */
 const buildPrecondition = (request: RestRequest, relation: Relation): Precondition | undefined => {
   const ifMatch = readConditionHeader(request.exchange, "if-match");
   const ifNoneMatch = readConditionHeader(request.exchange, "if-none-match");

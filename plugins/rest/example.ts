@@ -24,7 +24,7 @@ const encodeSelect = (select: string): string => encode(select).replaceAll("%2C"
 
 const quoteSelectItem = (name: string): string => (UNQUOTED.test(name) ? name : `"${name.replace(/["\\]/g, "\\$&")}"`);
 
-/** Whether an embed of that name means only this relationship. @rule R-EMB-1 */
+/** Returns whether an embed of that name means only this relationship. @rule R-EMB-1 */
 const isOnlyOne = ({ relationships }: Relation, { target }: Relationship): boolean =>
   relationships.filter(
     (other) =>
@@ -39,14 +39,14 @@ const buildEmbed = (model: Model, visibility: Visibility, relation: Relation): s
     const target = findRelation(model, relationship.target);
     if (target === undefined || target === relation || target.schema !== relation.schema) return [];
     if (relationship.routine !== undefined || !isOnlyOne(relation, relationship)) return [];
-    // the compared columns must be readable too
+    // the caller must be able to read the compared columns too
     const isReadable =
       relationship.columns.every(([own]) =>
         relation.columns.some((column) => column.name === own && visibility.mayReadEveryRow(relation, column)),
       ) &&
       relationship.junction === undefined &&
-      relationship.columns.every(([, far]) =>
-        target.columns.some((column) => column.name === far && visibility.mayReadEveryRow(target, column)),
+      relationship.columns.every(([, targetColumn]) =>
+        target.columns.some((column) => column.name === targetColumn && visibility.mayReadEveryRow(target, column)),
       );
     const label = isReadable ? chooseLabelColumn(model, findReadableColumns(visibility, target)) : undefined;
     return label === undefined ? [] : [{ relationship, name: target.name, label }];
@@ -60,7 +60,7 @@ const findReadableColumns = (visibility: Visibility, relation: Relation): readon
     ? relation.columns.filter((column) => visibility.mayRead(relation, column))
     : [];
 
-/** The relations of the schema that the caller may read, the best examples first. */
+/** Returns the relations of the schema that the caller may read, the best examples first. */
 const listReadableRelations = (model: Model, visibility: Visibility, schema: string): readonly Relation[] =>
   sortForExamples(
     model,
@@ -69,7 +69,7 @@ const listReadableRelations = (model: Model, visibility: Visibility, schema: str
     ),
   );
 
-/** Undefined if the caller may read nothing. */
+/** Returns undefined if the caller may read nothing. */
 export const buildExampleRead = (model: Model, session: Session): RestExample | undefined => {
   const visibility = getVisibility(model, session, "rest");
   for (const schema of model.schemas) {
@@ -114,7 +114,7 @@ const PLAIN_COLUMN = /^[a-z_][a-z0-9_]*$/i;
 
 const LIVE_ROWS = 5;
 
-/** `mayPatch` returns whether the surface serves PATCH of the relation. @rule X-PAGE-8 */
+/** Builds the example. `mayPatch` returns whether the surface serves PATCH of the relation. @rule X-PAGE-8 */
 export const buildLiveExample = (
   model: Model,
   session: Session,
@@ -122,7 +122,7 @@ export const buildLiveExample = (
 ): RestLiveExample | undefined => {
   const visibility = getVisibility(model, session, "rest");
   const usable = listReadableRelations(model, visibility, model.schemas[0] ?? "").flatMap((relation) => {
-    const found =
+    const editableColumn =
       relation.writable.update &&
       mayPatch(relation) &&
       findEditableColumn(
@@ -130,8 +130,8 @@ export const buildLiveExample = (
         relation,
         findReadableColumns(visibility, relation).filter(({ name }) => PLAIN_COLUMN.test(name)),
       );
-    if (found === false || found === undefined) return [];
-    const { key, column } = found;
+    if (editableColumn === false || editableColumn === undefined) return [];
+    const { key, column } = editableColumn;
     const mayUpdate =
       visibility.mayPerform(relation, "update") &&
       (!visibility.isByGrants || mayUseColumn(model, session.role, relation, column, "update"));

@@ -3,9 +3,9 @@ import { levenshtein } from "../../core/index.ts";
 
 /** A set of names, indexed once for many searches. */
 export interface FuzzySet {
-  /** The most similar name, if its similarity reaches `threshold` (0 to 1). */
+  /** Returns the most similar name, if its similarity reaches `threshold` (0 to 1). */
   suggest(name: string, threshold: number): string | undefined;
-  /** Whether the set has the name, ignoring case. */
+  /** Returns whether the set has the name, ignoring case. */
   has(name: string): boolean;
 }
 
@@ -14,7 +14,7 @@ export const THRESHOLD = { relationship: 0.33, argument: 0.33, relation: 0.75, r
 
 const NGRAM_LENGTHS = [3, 2] as const;
 
-/** Letters, digits, blanks and commas of a lower-case name, with one `-` at each end. */
+/** Returns the letters, digits, blanks and commas of a lower-case name, with one `-` at each end. */
 const normalizeName = (lower: string): string => `-${lower.replace(/[^\p{L}\p{N} ,]/gu, "")}-`;
 
 const countNgrams = (lower: string, length: number): ReadonlyMap<string, number> => {
@@ -65,7 +65,7 @@ export const createFuzzySet = (names: Iterable<string>): FuzzySet => {
     }
   }
   const suggest = (name: string, threshold: number): string | undefined => {
-    // longer than any identifier, so no name is similar, and the comparison would be slow
+    // the name is longer than any identifier, so no name is similar, and the comparison would be slow
     if (name.length > 500) return undefined;
     const lower = name.toLowerCase();
     for (const length of NGRAM_LENGTHS) {
@@ -85,17 +85,16 @@ const findBestMatch = (
   candidates: Iterable<Entry>,
   threshold: number,
 ): string | undefined => {
-  const askedMagnitude = computeMagnitude(gramCounts);
-  let found: { readonly name: string; readonly score: number; readonly cosine: number } | undefined;
+  const queryMagnitude = computeMagnitude(gramCounts);
+  let best: { readonly name: string; readonly score: number; readonly cosine: number } | undefined;
   for (const entry of candidates) {
     const score = computeSimilarity(lower, entry.lower);
-    if (score < threshold || (found !== undefined && score < found.score)) continue;
+    if (score < threshold || (best !== undefined && score < best.score)) continue;
     const runs = entry.ngrams.get(length);
     let product = 0;
     for (const [run, count] of gramCounts) product += count * (runs?.counts.get(run) ?? 0);
-    const cosine = product / (askedMagnitude * (runs?.magnitude ?? 1));
-    if (found === undefined || score > found.score || cosine > found.cosine)
-      found = { name: entry.name, score, cosine };
+    const cosine = product / (queryMagnitude * (runs?.magnitude ?? 1));
+    if (best === undefined || score > best.score || cosine > best.cosine) best = { name: entry.name, score, cosine };
   }
-  return found?.name;
+  return best?.name;
 };

@@ -105,10 +105,10 @@ const buildParameterHint = (
     const near = findClosestNames(parameter, [...RESERVED, ...columns]);
     if (near.length > 0) return `Perhaps you meant ${joinWithOr(near)} instead of '${parameter}'`;
   }
-  const [, operator = "", behind = ""] = /^(?:not\.)*([A-Za-z]+)([.(]|$)/.exec(value) ?? [];
+  const [, operator = "", delimiter = ""] = /^(?:not\.)*([A-Za-z]+)([.(]|$)/.exec(value) ?? [];
   // the operator is correct, and `details` already says what is expected after it
-  if (grammar.operators.has(operator)) return behind === "" ? FILTER : operator === "in" ? LIST : null;
-  const operators = behind === "" ? [] : findClosestNames(operator, grammar.operators.keys());
+  if (grammar.operators.has(operator)) return delimiter === "" ? FILTER : operator === "in" ? LIST : null;
+  const operators = delimiter === "" ? [] : findClosestNames(operator, grammar.operators.keys());
   if (operators.length > 0) return `Perhaps you meant the operator ${joinWithOr(operators)} instead of '${operator}'`;
   const filterText = `${parameter}=${value}`;
   return !isShown(filterText) ? FILTER : `A filter has an operator: perhaps you meant ${parameter}=eq.${value}`;
@@ -133,13 +133,13 @@ const capitalise = (text: string): string => text.slice(0, 1).toUpperCase() + te
 const findVisibleColumns = (visibility: Visibility, relation: Relation | undefined): readonly string[] =>
   relation?.columns.filter((column) => visibility.mayNameColumn(relation, column)).map(({ name }) => name) ?? [];
 
-/** The relation of the request's path, if the path names one. */
+/** Returns the relation of the request's path, if the path names one. */
 const findRequestedRelation = (context: PluginContext, exchange: Exchange): Relation | undefined => {
   try {
     const { target } = requireRest(context).matchRoute(exchange);
     return target?.kind === "relation" ? target.relation : undefined;
   } catch {
-    return undefined; // the request itself is wrong, which another error explains
+    return undefined; // another error explains why the path of the request is wrong
   }
 };
 

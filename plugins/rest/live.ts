@@ -22,11 +22,11 @@ import { buildSource, buildRequest } from "./syntax/parse-request.ts";
  */
 const CLIENT_SETTINGS: ReadonlySet<string> = new Set(["request.headers", "request.cookies"]);
 
-/** The same request with JSON as accepted type. */
+/** Returns the same request with JSON as accepted type. */
 const buildJsonExchange = (exchange: Exchange): Exchange =>
   Object.create(exchange, {
     header: { value: (name: string) => (name.toLowerCase() === "accept" ? "application/json" : exchange.header(name)) },
-  }) as Exchange; // the prototype has all other members
+  }) as Exchange; // the prototype has all other members of the exchange
 
 const createRestLive = (context: PluginContext, rest: RestSurface): RestLive => ({
   plan: (exchange, target) => {
@@ -48,7 +48,7 @@ const createRestLive = (context: PluginContext, rest: RestSurface): RestLive => 
   },
   encodeError: (error, exchange) => {
     if (!(error instanceof RelApiError))
-      context.logger.error("a live query failed by a fault of the server", buildErrorFields(error));
+      context.logger.error("a live query failed with an internal error", buildErrorFields(error));
     return String(encodeError(rest, error instanceof RelApiError ? error : internalError(error), exchange).body ?? "");
   },
 });

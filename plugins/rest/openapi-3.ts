@@ -46,12 +46,13 @@ const findRoot = (options: ResolvedOptions, path: string): string | undefined =>
 /** Returns the exchange with the path of the REST root instead of the path of the file. */
 const buildRootExchange = (exchange: Exchange, root: string): Exchange => {
   const { request } = exchange;
-  const { originalUrl } = request as { readonly originalUrl?: string }; // Express sets it if the api is mounted
+  // Express sets `originalUrl` if the api is mounted
+  const { originalUrl } = request as { readonly originalUrl?: string };
   const mount = originalUrl?.split("?", 1)[0]?.slice(0, -exchange.path.length) ?? "";
   return Object.create(exchange, {
     path: { value: root === "" ? "/" : root },
     request: { value: Object.create(request, { originalUrl: { value: mount + root } }) },
-  }) as Exchange; // the prototype has all other members
+  }) as Exchange; // the prototype has all other members of the exchange
 };
 
 /** Returns the address in the setting, or the path of the REST root, which is correct behind any proxy. */
@@ -60,7 +61,7 @@ const findServer = ({ openapiServerProxyUri }: ResolvedOptions, { basePath }: Do
 
 const EXTENSION_OBJECTS_PART = "openapi-of-extensions";
 
-/** The examples of the declared preferences, sorted. */
+/** Returns the examples of the declared preferences, sorted. */
 const findPreferences = ({ preferences }: Registry): readonly string[] =>
   [...preferences.values()].flatMap(({ example }) => example ?? []).sort();
 

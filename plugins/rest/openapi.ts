@@ -129,11 +129,11 @@ const MAX_CACHED_CHARACTERS = 4 * 1024 * 1024;
 const writeDocument = async (
   document: Document,
   cacheDocument: () => void,
-): Promise<{ readonly text: string; readonly rest?: Generator<string> }> => {
+): Promise<{ readonly text: string; readonly remainingText?: Generator<string> }> => {
   if (document.text !== undefined) return { text: document.text };
-  const rest = document.pieces();
-  const start = await runSliced(gatherText(rest, MAX_CACHED_CHARACTERS));
-  if (!start.isOver) return { text: start.text, rest };
+  const remainingText = document.pieces();
+  const start = await runSliced(gatherText(remainingText, MAX_CACHED_CHARACTERS));
+  if (!start.isOver) return { text: start.text, remainingText };
   document.text = start.text;
   cacheDocument();
   return start;
@@ -161,7 +161,7 @@ export const createSchemaHandler = (
     const answer = (body?: string): Answer => buildAnswer(request, { status: 200, contentType, body }, { row });
     if (request.method === "HEAD") return answer();
     const { value: document, commit } = documents.get({ request, session: exchange.session });
-    const { text, rest: remainingPieces } = await writeDocument(document, commit);
+    const { text, remainingText: remainingPieces } = await writeDocument(document, commit);
     if (remainingPieces === undefined) return answer(text);
     // calls by the application or a plugin cannot receive a streamed response
     if (exchange.response.socket === null)

@@ -20,10 +20,9 @@ const ROUTINE_METHODS = ["OPTIONS", "POST", "GET", "HEAD"];
 /** @rule R-OPT-8 */
 const ROOT_METHODS = ["OPTIONS", "GET", "HEAD"];
 
-/**
- * Whether the role may perform the action on the relation. Grants count for all relations but views, metadata
- * permissions for all. The relation may not be writable, or its rules may discard the write. @rule R-OPT-3 R-OPT-4
- */
+/** Returns whether the role may perform the action on the relation. Grants decide for all relations except views,
+ *  metadata permissions for all. The relation may not be writable, or its rules may discard the write. @rule R-OPT-3
+ *  R-OPT-4 */
 const mayPerform = (
   visibility: Visibility,
   relation: Relation,
@@ -48,7 +47,8 @@ const findRelationMethods = (visibility: Visibility, relation: Relation): Readon
   return methods;
 };
 
-/** Whether the key can be written, and rules leave the written rows available for checks. @rule R-OPT-5 R-OPT-9 */
+/** Returns whether the key can be written, and rules leave the written rows available for checks. @rule R-OPT-5
+ *  R-OPT-9 */
 const mayPut = (relation: Relation): boolean => {
   const { primaryKey, rules = {} } = relation;
   if (primaryKey.length === 0 || rules.insert === "separate" || rules.update === "separate") return false;
@@ -58,7 +58,8 @@ const mayPut = (relation: Relation): boolean => {
   });
 };
 
-/** The methods that the target offers the role, in the order of `Allow`. @throws RelApiError `routine-not-found` */
+/** Returns the methods that the target offers the role, in the order of `Allow`. @throws RelApiError
+ *  `routine-not-found` */
 const findOfferedMethods = (
   { rest, model, schema, name, exchange }: RestRequest,
   target: RestTarget,
@@ -76,20 +77,24 @@ const findOfferedMethods = (
       const callable = target.routines.filter((routine) => isCallable(model, routine));
       if (callable.length === 0)
         throw routineNotFound(schema, name, { names: [] }, rest.findSuggestions()?.routine(model, schema, name));
-      const shown = visibility.isByGrants ? callable : callable.filter((routine) => visibility.mayCall(routine));
-      if (shown.length === 0) return ["OPTIONS"];
-      // one overload is enough
-      return shown.some((routine) => routine.volatility !== "volatile") ? ROUTINE_METHODS : ["OPTIONS", "POST"];
+      const visibleRoutines = visibility.isByGrants
+        ? callable
+        : callable.filter((routine) => visibility.mayCall(routine));
+      if (visibleRoutines.length === 0) return ["OPTIONS"];
+      // one overload that does not write is sufficient for GET
+      return visibleRoutines.some((routine) => routine.volatility !== "volatile")
+        ? ROUTINE_METHODS
+        : ["OPTIONS", "POST"];
     }
   }
 };
 
 /** @rule R-OPT-1 */
 const answerOptions = (request: RestRequest, target: RestTarget): Answer => {
-  // lists only methods that a plugin serves
+  // the header lists only methods that a plugin serves
   const { methods } = request.rest.findRoute(request.model, request.schema, target);
   const allowed = findOfferedMethods(request, target).filter((method) => methods.has(method));
-  // adds methods of other plugins, which PostgREST does not know
+  // methods of other plugins follow, which PostgREST does not know
   allowed.push(...[...methods.keys()].filter((method) => !RELATION_METHODS.includes(method)));
   return buildAnswer(request, {
     status: 200,

@@ -6,7 +6,7 @@ import { readRaisedHook, type RaisedError } from "./api.ts";
 /** The SQLSTATEs of such errors. @rule R-AUT-13 */
 const RAISED_STATES = /^P(?:T\d{3}|GRST)$/;
 
-/** The response that the error requests. Undefined for every other SQLSTATE. @rule R-ERR-4 R-ERR-5 */
+/** Returns the response that the error requests. Returns undefined for every other SQLSTATE. @rule R-ERR-4 R-ERR-5 */
 const readRaised = (error: RelApiError): RaisedError | undefined => {
   if (error.code === "PGRST") return readFullResponse(error);
   if (!error.code.startsWith("PT")) return undefined;
@@ -17,7 +17,7 @@ const readRaised = (error: RelApiError): RaisedError | undefined => {
   return { error: new RelApiError({ code, status, message, details, hint }), statusText: buildReasonPhrase(message) };
 };
 
-/** A single line without characters that a status line cannot contain. */
+/** Returns a single line without characters that a status line cannot contain. */
 const buildReasonPhrase = (text: string): string => encodeHeaderText(text.replace(/\p{Cc}+/gu, " ")).trim();
 
 const MESSAGE_HINT =

@@ -8,15 +8,13 @@ import { runPrepared } from "./run.ts";
 import { buildSource } from "./syntax/parse-request.ts";
 import { buildWindowValues } from "./syntax/range.ts";
 
-/**
- * Clients and proxies accept some kilobytes of headers. The location of a list of a thousand keys would be longer.
- * @rule R-URL-4
- */
+/** The maximum length of a location. Clients and proxies accept some kilobytes of headers, and a list of a thousand
+ *  keys would be longer. @rule R-URL-4 */
 const MAX_LOCATION = 3000;
 
 const NO_HEADERS: Headers = [];
 
-/** The values of a planned read for this request: its filters, limit and offset. */
+/** Returns the values of a planned read for this request: its filters, limit and offset. */
 export const fillValues = (
   { values, slotPositions }: PlannedRead,
   { filterValues, range }: RestRequest,
@@ -33,7 +31,7 @@ const buildContentLocation = ({ location }: PlannedRead, { filterValues }: RestR
   return text;
 };
 
-/** The handler of GET and HEAD. @rule R-HDR-3 R-HDR-4 R-RNG-7 R-RNG-8 R-TX-2 */
+/** Handles GET and HEAD. @rule R-HDR-3 R-HDR-4 R-RNG-7 R-RNG-8 R-TX-2 */
 export const readRelation = (rest: RestSurface, exchange: Exchange, relation: Relation): Promise<Answer> =>
   runPrepared(
     rest.reads,

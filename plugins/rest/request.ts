@@ -34,8 +34,6 @@ import {
   type Suggestions,
 } from "./api.ts";
 
-// --- the parsed query -----------------------------------------------------------------------------------------------
-
 /**
  * A step of a JSON path. With `isIndex`, it consists of digits with an optional sign and is bound as an integer.
  * @rule R-LEX-6
@@ -115,7 +113,7 @@ export interface OrderTerm {
   /** The target name of a to-one embed of the same level, in a related order. */
   readonly embed?: string;
   readonly field: Field;
-  /** Whether the term is `count()`, the number of rows in a group, which has no field. */
+  /** True if the term is `count()`, the number of rows in a group, which has no field. */
   readonly isCount?: true;
   /** A declared ordering of the field, by REST name. */
   readonly ordering?: { readonly name: string; readonly operands: readonly string[] };
@@ -165,8 +163,6 @@ export interface ParsedQuery {
   readonly argumentPairs: readonly (readonly [name: string, value: string])[];
 }
 
-// --- preferences ----------------------------------------------------------------------------------------------------
-
 /** The parsed `Prefer` header, with the first valid value of each preference. @rule R-PRF-1 */
 export interface Preferences {
   readonly resolution?: "merge-duplicates" | "ignore-duplicates";
@@ -185,8 +181,6 @@ export interface Preferences {
 
 /** Whether each preference is honoured and therefore echoed, by name. @rule R-PRF-3 */
 export type AppliedPreferences = Readonly<Record<string, boolean>>;
-
-// --- the request ----------------------------------------------------------------------------------------------------
 
 /** The requested rows of the root, combined from `limit`, `offset` and the `Range` header. */
 export interface RootRange {
@@ -212,13 +206,13 @@ export interface RestSurface {
   readonly receiveBody: ValueOf<typeof receiveBodyHook>;
   readonly readRaised: ValueOf<typeof readRaisedHook>;
   readonly readParameters: ValueOf<typeof readParametersHook>;
-  /** Suggestions of similar names, if a plugin offers them. */
+  /** Returns the service that suggests similar names, if a plugin offers it. */
   findSuggestions(): Suggestions | undefined;
-  /** Further suggestions, if a plugin offers them for errors that may differ from those of PostgREST. */
+  /** Returns the service of hints in errors that may differ from the errors of PostgREST, if a plugin offers it. */
   findHints(): Hints | undefined;
-  /** The service that streams long bodies, if a plugin offers it. */
+  /** Returns the service that streams long bodies, if a plugin offers it. */
   findStreamedAnswers(): StreamedAnswers | undefined;
-  /** The route of a target: the methods of this surface, changed by taps of `buildRestRoute`. */
+  /** Returns the route of a target: the methods of this surface, changed by taps of `buildRestRoute`. */
   findRoute(model: Model, schema: string, target: RestTarget): RestRoute;
   /**
    * Matches the route of a request by method, path and profile. @throws RelApiError `path-invalid`, `root-disabled`,
@@ -238,7 +232,7 @@ export interface Grammar {
   readonly plainOperators: ReadonlySet<string>;
   /** Preferences by name, including those of the surface itself. */
   readonly preferences: ReadonlyMap<string, PreferenceSpec>;
-  /** Whether a plugin parses the read parameter of that name. */
+  /** Returns whether a plugin parses the read parameter of that name. */
   isPluginParameter(name: string): boolean;
   /** Aggregate functions by REST name with their name in plans, in the order of declaration. */
   readonly aggregates: ReadonlyMap<string, string>;
@@ -255,7 +249,7 @@ export interface RequestTarget {
   readonly kind: RestTarget["kind"];
   readonly model: Model;
   readonly schema: string;
-  /** Whether the response names its schema in `Content-Profile` (R-PROF-3). */
+  /** True if the response names its schema in `Content-Profile` (R-PROF-3). */
   readonly isProfileNamed: boolean;
   /** The decoded last segment of the path: the relation or function name, or "" at the root. */
   readonly name: string;
@@ -289,7 +283,8 @@ export interface ParsedRequest extends RequestTarget {
   readonly range: RootRange | undefined;
 }
 
-/** A query string whose plain values are replaced, so that all that differ only in them share it. */
+/** A query string whose plain values are replaced by marks. Query strings that differ only in values share one
+ *  template. */
 export interface QueryTemplate {
   /** The query string with a mark in place of each value. */
   readonly text: string;
@@ -297,7 +292,7 @@ export interface QueryTemplate {
   readonly values: readonly string[];
 }
 
-/** The planned values that are marks, each with the number of its value. */
+/** The positions of marks among the planned values, each with the number of its value. */
 export type SlotPositions = readonly (readonly [at: number, value: number])[];
 
 /** The facts that a request is prepared from. */
@@ -305,14 +300,12 @@ export interface RequestSource extends SessionSource {
   readonly exchange: Exchange;
   readonly model: Model;
   readonly prefer: string | undefined;
-  /** The query string with marks. Undefined if it is read as it is. */
+  /** The query string with marks. Undefined if the query string is parsed unchanged. */
   readonly template: QueryTemplate | undefined;
   /** The relation of a read or a write. */
   readonly relation: Relation | undefined;
-  /**
-   * Reads the received body. `hasColumns`: the query names the columns, so the body is not inspected. @throws
-   * RelApiError `bad-body`
-   */
+  /** Reads the received body. `hasColumns` says that the query names the columns, so that the body is not inspected.
+   *  @throws RelApiError `bad-body` */
   readonly input?: ((hasColumns: boolean) => RequestInput) | undefined;
 }
 
@@ -327,18 +320,16 @@ export interface RestRequest extends ParsedRequest {
 
 export interface TransactionEnd {
   readonly end: "commit" | "rollback";
-  /** Whether the client's `tx` preference is honoured and echoed. */
+  /** True if the client's `tx` preference is honoured and echoed. */
   readonly isChosenByClient: boolean;
 }
 
-// --- bodies and arguments --------------------------------------------------------------------------------------------
-
-/** Where the rows of a write or the arguments of a call come from, if that affects the plan. */
+/** The source of the rows of a write or the arguments of a call, as far as the source affects the plan. */
 export type InputShape =
   | { readonly kind: "query" }
-  /** a form: text, in order, names possibly repeated */
+  /** a form: names and texts, in order, with names that may repeat */
   | { readonly kind: "form"; readonly pairs: readonly (readonly [name: string, value: string])[] }
-  /** a JSON body or the rows of a CSV body. `isPlain`: its values are there as texts */
+  /** a JSON body, or the rows of a CSV body. With `isPlain`, `RequestInput` has the values as texts */
   | { readonly kind: "payload"; readonly isJson: boolean; readonly isPlain?: true }
   | { readonly kind: "raw"; readonly type: "text" | "xml" | "bytea" };
 
@@ -349,13 +340,11 @@ export interface RequestInput {
   readonly payload?: Payload;
   /** The values of a plain payload by name. */
   readonly values?: ReadonlyMap<string, string | null> | undefined;
-  /** Whether the body had no bytes. */
+  /** True if the body had no bytes. */
   readonly isEmpty?: boolean;
   /** The body of a call of the kind `raw`. */
   readonly body?: Buffer;
 }
-
-// --- calls -----------------------------------------------------------------------------------------------------------
 
 /** The properties of a call by which an overload is chosen. */
 export interface CallShape {
@@ -364,8 +353,6 @@ export interface CallShape {
   /** The type of a POST body that can be a raw argument. Undefined for GET, CSV and forms. */
   readonly bodyType?: "json" | "text" | "xml" | "bytea";
 }
-
-// --- resolving reads ------------------------------------------------------------------------------------------------
 
 export interface ReadInput {
   readonly rest: RestSurface;
@@ -383,14 +370,11 @@ export interface ReadInput {
   readonly name: string;
   /** The name of its rows in messages, if it differs. */
   readonly rowName?: string;
-  /**
-   * Whether root filters, root trees and null filters on embeds apply. False for representations of writes (R-WRT-3).
-   */
+  /** True if root filters, root trees and null filters on embeds apply. False for representations of writes
+   *  (R-WRT-3). */
   readonly hasRootFilters: boolean;
-  /**
-   * The root's window. If it is set, limits of embeds and `dbMaxRows` apply; it is undefined for writes (R-RNG-1,
-   * R-RNG-5).
-   */
+  /** The root's window. If it is defined, limits of embeds and `dbMaxRows` apply. It is undefined for writes (R-RNG-1,
+   *  R-RNG-5). */
   readonly window: Window | undefined;
   /** The request's values so far. The read appends its own values, then a slot for each number of the window. */
   readonly values: BoundValue[];
@@ -398,7 +382,7 @@ export interface ReadInput {
 
 export interface ResolvedRead {
   readonly read: Read;
-  /** Whether `select` is exactly the default `*` (R-MED-5). */
+  /** True if `select` is exactly the default `*` (R-MED-5). */
   readonly isWholeRow: boolean;
   /**
    * Embeds that the query addresses by name although they have an alias, for the `Warning` header. @rule R-EMB-7
@@ -406,8 +390,6 @@ export interface ResolvedRead {
    */
   readonly legacyNames: readonly { readonly name: string; readonly alias: string }[];
 }
-
-// --- planned requests -----------------------------------------------------------------------------------------------
 
 /** The media type of a response. */
 export type MediaChoice = Required<ChosenMedia>;
@@ -421,10 +403,8 @@ export interface PlannedRequest extends Planned {
 
 /** A planned read, shared by equal requests. */
 export interface PlannedRead extends PlannedRequest {
-  /**
-   * Values of filters and paths, then those of the root's limit and offset. `slotPositions` lists
-   * those that are marks, because they differ between requests.
-   */
+  /** The values of filters and paths, followed by the root's limit and offset. `slotPositions` lists the marks, whose
+   *  values differ between requests. */
   readonly values: readonly BoundValue[];
   readonly slotPositions: SlotPositions;
   /** `Content-Location` split at the positions of these values. */
@@ -432,8 +412,8 @@ export interface PlannedRead extends PlannedRequest {
 }
 
 /** Everything about a request that is cached: equal requests share one object. */
-export interface PreparedRequest<Made extends PlannedRequest> {
+export interface PreparedRequest<Planned extends PlannedRequest> {
   readonly parsed: ParsedRequest;
-  readonly planned: Made;
+  readonly planned: Planned;
   readonly program: Program;
 }

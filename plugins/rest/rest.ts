@@ -74,7 +74,7 @@ const createRest = (hooks: RelApiHooks, context: PluginContext): RestSurface => 
     readParameters,
     findSuggestions: () => context.use(suggestionsService),
     findHints: () => (context.options.compatMode ? undefined : context.use(hintsService)),
-    // an entity tag is computed from the whole body (R-STR-6)
+    // an entity tag is computed from the whole body, so etags exclude streaming (R-STR-6)
     findStreamedAnswers: () =>
       context.use(etagsService) === undefined ? context.use(streamedAnswersService) : undefined,
     findRoute,
@@ -115,7 +115,7 @@ const rejectUnknown = async (rest: RestSurface, exchange: Exchange): Promise<nev
   throw relationNotFound(schema, name, rest.findSuggestions()?.relation(model, schema, name));
 };
 
-/** The error for a path that no surface serves. */
+/** Returns the error for a path that no surface serves. */
 const buildPathError = ({ context, findSuggestions }: RestSurface, { path, session }: OpenExchange): RelApiError => {
   const prefixes = getRestPrefixes(context.options);
   const similarPath = session && findSuggestions()?.path(context.model(), session, path);
@@ -149,7 +149,7 @@ export const rest = definePlugin({
     context.offer(restGuideService, {
       roots: () => getRestPrefixes(context.options),
       encodeError: encode,
-      // the file is loaded on the first call
+      // the first call loads the file
       example: async (model, session) =>
         isDescribed()
           ? (await import("./example.ts")).buildExampleRead(model, session)
@@ -172,7 +172,7 @@ export const rest = definePlugin({
       get exposedHeaders() {
         return (exposed ??= context.use(exposeRestHeadersHook).call([]));
       },
-      // steps 4 to 6 of R-PIPE-1, then the target's own handler
+      // runs steps 4 to 6 of R-PIPE-1, then the handler of the target
       handle: (exchange) => {
         const match = surface.matchRoute(exchange);
         const { handler, target } = match;

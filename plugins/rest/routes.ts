@@ -21,7 +21,7 @@ export const restService = defineService<RestSurface>("rest");
 /** Returns the surface for a plugin that lists `rest` in `requires`. */
 export const requireRest = (context: PluginContext): RestSurface => requireService(context, restService);
 
-/** A handler of requests that are not planned. */
+/** Creates a handler of requests that are not planned. */
 export const createTargetHandler =
   (rest: RestSurface, handle: (request: RestRequest, target: RestTarget) => Promise<Answer> | Answer): RestHandler =>
   (exchange, target) =>
@@ -34,7 +34,7 @@ export const createRelationHandler =
     return handle(exchange, target.relation);
   };
 
-/** The route with more methods. */
+/** Returns the route with more methods. */
 export const withMethods = (
   route: RestRoute,
   methods: readonly (readonly [method: string, handler: RestHandler])[],
@@ -46,7 +46,7 @@ export const withMethods = (
 /** The surface's own methods by kind of target, in the order of `Allow`. */
 type MethodsByTarget = Readonly<Record<RestTarget["kind"], ReadonlyMap<string, RestHandler>>>;
 
-/** Builds the route of a target each time. `createRouteMatcher` keeps those of requests. */
+/** Creates the function that builds the route of a target. `createRouteMatcher` caches the routes of requests. */
 export const createRouteFinder =
   ({ buildRestRoute }: RelApiHooks, methods: MethodsByTarget): RestSurface["findRoute"] =>
   (model, schema, target) =>

@@ -39,7 +39,7 @@ const RAW_TYPES: ReadonlyMap<string, "text" | "xml" | "bytea"> = new Map([
   ["application/octet-stream", "bytea"],
 ]);
 
-/** The arguments of the query or the body. @rule R-RPC-2 R-RPC-3 R-RPC-6 */
+/** Returns the arguments of the query or the body. @rule R-RPC-2 R-RPC-3 R-RPC-6 */
 const receiveInput = async (rest: RestSurface, exchange: Exchange): Promise<ReceivedBody<RequestInput>> => {
   if (exchange.method !== "POST") return () => ({ shape: { kind: "query" } });
   const type = parseBodyType(exchange.header("content-type"));
@@ -75,7 +75,7 @@ const readInput = (rest: RestSurface, text: string | undefined, hasColumns: bool
   };
 };
 
-/** The size limit of plain bodies. Longer ones are sent unparsed. */
+/** The maximum length of plain bodies. Longer bodies are sent unparsed. */
 const MAX_PLAIN_LENGTH = 16 * 1024;
 
 const buildValues = (
@@ -90,7 +90,7 @@ const buildValues = (
   ...(hasWindow ? buildWindowValues(range) : []),
 ];
 
-/** The handler of GET, HEAD and POST. A function that is not volatile runs read-only and may use a replica, by POST too.
+/** Handles GET, HEAD and POST. A function that is not volatile runs read-only and may use a replica, also with POST.
  *  @rule R-RPC-14 R-RPC-15 R-TX-2 */
 const callRoutine = async (
   rest: RestSurface,
@@ -112,7 +112,7 @@ const callRoutine = async (
         settings: findHoistedSettings(request, planned.routine),
         check: createRowCheck(planned),
         mayUseReplica: isReadOnly,
-        skipsCache: input.shape.kind === "form", // its values are part of the key
+        skipsCache: input.shape.kind === "form", // the values of a form are part of the key
       };
     },
     answerCall,
@@ -123,8 +123,8 @@ const ISOLATION = "default_transaction_isolation";
 
 /** @rule R-RPC-16 R-TX-3 */
 const findHoistedSettings = ({ rest }: RestRequest, { settings }: Routine): NonNullable<Execution["settings"]> => {
-  const hoisted = rest.context.options.dbHoistedTxSettings;
-  return settings.filter(([name]) => name !== ISOLATION && hoisted.includes(name));
+  const hoistedNames = rest.context.options.dbHoistedTxSettings;
+  return settings.filter(([name]) => name !== ISOLATION && hoistedNames.includes(name));
 };
 
 const findRoutineIsolation = ({ rest }: RestRequest, { settings }: Routine): string | undefined =>
@@ -132,27 +132,28 @@ const findRoutineIsolation = ({ rest }: RestRequest, { settings }: Routine): str
     ? settings.find(([name]) => name === ISOLATION)?.[1]
     : undefined;
 
-/** The number of returned rows. A single value or row counts as one, even if a filter or the window removed it. */
+/** Returns the number of returned rows. A single value or row counts as one, even if a filter or the window removed
+ *  it. */
 const readReturnedCount = ({ routine }: PlannedCall, row: ResultRow | undefined): bigint =>
   routine.returns.isSet ? BigInt(row?.page_total ?? 0) : 1n;
 
-/** Checks the rows before the transaction ends. @rule R-RPC-13 R-PRF-5 */
-const createRowCheck = (found: PlannedCall): ((rows: readonly ResultRow[]) => void) | undefined => {
-  const { media, maxAffected, routine, envelope } = found;
+/** Creates the check of the rows before the transaction ends. @rule R-RPC-13 R-PRF-5 */
+const createRowCheck = (plannedCall: PlannedCall): ((rows: readonly ResultRow[]) => void) | undefined => {
+  const { media, maxAffected, routine, envelope } = plannedCall;
   const isSingular = media.isSingular && routine.returns.isSet;
   if (envelope.wrapper !== undefined || (!isSingular && maxAffected === undefined)) return undefined;
   return ([row]) => {
-    const rows = Number(readReturnedCount(found, row));
+    const rows = Number(readReturnedCount(plannedCall, row));
     if (isSingular && rows !== 1) throw notSingular(rows);
     if (maxAffected !== undefined && rows > maxAffected) throw maxAffectedExceeded(rows);
   };
 };
 
 /** @rule R-RPC-14 R-CNT-4 */
-const answerCall = (request: RestRequest, found: PlannedCall, row: ResultRow): AnswerParts => {
-  const { plan, media, routine } = found;
+const answerCall = (request: RestRequest, plannedCall: PlannedCall, row: ResultRow): AnswerParts => {
+  const { plan, media, routine } = plannedCall;
   const { count } = request.preferences;
-  const rows = readReturnedCount(found, row);
+  const rows = readReturnedCount(plannedCall, row);
   const counts = count === "exact" || count === "estimated";
   const total = !counts ? undefined : routine.returns.isSet ? BigInt(row.total ?? row.page_total ?? 0) : rows;
   const parts = buildRowsParts(request, media, row, rows, total);

@@ -30,9 +30,9 @@ export interface Precondition {
 
 /** Computes tags of representations, for writes. */
 interface Etags {
-  /** The precondition of a write. Undefined if the request has none. @rule R-ETG-3 R-ETG-4 */
+  /** Returns the precondition of a write. Returns undefined if the request has none. @rule R-ETG-3 R-ETG-4 */
   buildPrecondition(request: RestRequest, relation: Relation): Precondition | undefined;
-  /** The tag of the bytes of a body. */
+  /** Returns the tag of the bytes of a body. */
   computeTag(body: string | Uint8Array): string;
 }
 
@@ -50,21 +50,19 @@ interface ExecutionParts {
   readonly check?: Execution["check"];
   readonly precondition?: Precondition | undefined;
   readonly mayUseReplica?: boolean;
-  /** Headers that execution plans have too. */
+  /** Headers that responses with execution plans have too. */
   readonly headers?: Headers;
-  /** The request is not cached, because its key contains values that rarely repeat. */
+  /** True if the request is not cached, because its key contains values that rarely repeat. */
   readonly skipsCache?: boolean;
 }
 
-/**
- * Prepares, executes and answers a request. Methods differ in `run` and `outcome`. It is cached after it has run.
- * @rule R-TX-2 R-PIPE-1
- */
-export const runPrepared = async <Made extends PlannedRequest>(
-  cache: Cache<RequestSource, PreparedRequest<Made>>,
+/** Prepares, executes and answers a request. Methods differ in `run` and `outcome`. The prepared request is cached
+ *  after it has run. @rule R-TX-2 R-PIPE-1 */
+export const runPrepared = async <Planned extends PlannedRequest>(
+  cache: Cache<RequestSource, PreparedRequest<Planned>>,
   source: RequestSource,
-  buildExecutionParts: (request: RestRequest, planned: Made) => ExecutionParts,
-  buildParts: (request: RestRequest, planned: Made, row: ResultRow) => AnswerParts,
+  buildExecutionParts: (request: RestRequest, planned: Planned) => ExecutionParts,
+  buildParts: (request: RestRequest, planned: Planned, row: ResultRow) => AnswerParts,
 ): Promise<Answer> => {
   source.exchange.endPhase("parse");
   const { value: prepared, commit: keep } = cache.get(source);
@@ -96,7 +94,7 @@ export const runPrepared = async <Made extends PlannedRequest>(
   const parts: AnswerParts =
     planned.envelope.wrapper === undefined
       ? buildParts(request, planned, row)
-      : // execution plans as text are lines (R-MED-7)
+      : // an execution plan in text format has several lines (R-MED-7)
         { status: 200, contentType: media.contentType, body: `${row.body ?? ""}\n` };
   const answer = buildAnswer(request, parts, {
     row,
@@ -109,7 +107,8 @@ export const runPrepared = async <Made extends PlannedRequest>(
 
 const SERIALIZATION_FAILURE = "40001";
 
-/** Both statements share a snapshot, so a serialization failure means that the row was changed in between. */
+/** Executes the precondition and the statement. Both share a snapshot, so a serialization failure means that another
+ *  transaction has changed the row. */
 const executeWithPrecondition = async (context: PluginContext, execution: Execution): Promise<readonly ResultRow[]> => {
   try {
     return await context.execute(execution);
@@ -122,7 +121,7 @@ const executeWithPrecondition = async (context: PluginContext, execution: Execut
 const requireSnapshotIsolation = (isolation: string | undefined): string =>
   isolation === "serializable" ? isolation : "repeatable read";
 
-/** The execution of a program in a transaction of the request. @rule R-TX-1 R-TX-2 R-ETG-3 */
+/** Returns the execution of a program in a transaction of the request. @rule R-TX-1 R-TX-2 R-ETG-3 */
 export const buildExecution = (
   request: RestRequest,
   program: Program,
@@ -163,10 +162,8 @@ export const buildExecution = (
 
 const NO_SETTINGS: NonNullable<Execution["settings"]> = [];
 
-/**
- * The settings of the transaction in addition to those that SQL may read of the request: settings by preferences, then
- * `others`. @rule R-TX-6 R-PRF-4 R-PRF-7
- */
+/** Returns the settings of the transaction in addition to those that SQL may read of the request: settings by
+ *  preferences, then `others`. @rule R-TX-6 R-PRF-4 R-PRF-7 */
 export const buildSettings = (
   { rest, preferences }: RestRequest,
   others = NO_SETTINGS,
@@ -178,7 +175,7 @@ export const buildSettings = (
   return [...preferred, ...others];
 };
 
-/** The isolation level of the role's settings. A setting of the function takes precedence. @rule R-TX-3 */
+/** Returns the isolation level of the role's settings. A setting of the function takes precedence. @rule R-TX-3 */
 export const findIsolation = ({ exchange, model }: RestRequest): string | undefined => {
   const role = exchange.session.databaseRole;
   return role === undefined ? undefined : model.roles.get(role)?.isolation;

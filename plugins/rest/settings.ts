@@ -5,7 +5,7 @@ const { flag, httpUrl, listOf, oneOf, text, wholeNumber } = settingKinds;
 
 const isPath = (value: string): boolean => /^\/[^\s?#%]*$/.test(value);
 
-/** The empty string means the root, just as `/` does. */
+/** A list of paths, in which the empty string means the root, just as `/` does. */
 const pathList: SettingKind<readonly string[]> = {
   accepts: "paths that start with a slash, separated by commas",
   parse: (value) => {

@@ -17,7 +17,7 @@ import { createFuzzySet, THRESHOLD, type FuzzySet } from "./fuzzy.ts";
 import { isCallable } from "./plan/overload.ts";
 import { decodePercent } from "./syntax/parameters.ts";
 
-/** Schemas with this number of relations or more get no suggestions of relations. @rule R-FUZ-1 */
+/** The number of relations in a schema from which on no relations are suggested. @rule R-FUZ-1 */
 const MAX_RELATIONS = 500;
 
 interface SchemaNames {
@@ -66,9 +66,9 @@ const indexTargets = memoize(({ relationships }: Relation) =>
 const suggestRelationship: Suggestions["relationship"] = (model, schema, source, target) => {
   const { sources, sourceNames } = indexSchema(model, schema);
   if (!sourceNames.has(source)) return buildSuggestion(source, sources.suggest(source, THRESHOLD.relationship));
-  const found = model.relations.get(nameKey({ schema, name: source }));
-  if (found === undefined) return undefined;
-  const targets = indexTargets(found);
+  const sourceRelation = model.relations.get(nameKey({ schema, name: source }));
+  if (sourceRelation === undefined) return undefined;
+  const targets = indexTargets(sourceRelation);
   return targets.has(target) ? undefined : buildSuggestion(target, targets.suggest(target, THRESHOLD.relationship));
 };
 
@@ -104,9 +104,9 @@ const suggestPath: Suggestions["path"] = (model, session, written) => {
   const schema = model.schemas[0] ?? "public";
   const isSeen = (name: string | undefined): name is string => {
     if (name === undefined) return false;
-    if (rpc !== "") return findRoutines(model, { schema, name }).some((found) => visibility.mayCall(found));
-    const found = findRelation(model, { schema, name });
-    return found !== undefined && visibility.mayNameRelation(found);
+    if (rpc !== "") return findRoutines(model, { schema, name }).some((routine) => visibility.mayCall(routine));
+    const relation = findRelation(model, { schema, name });
+    return relation !== undefined && visibility.mayNameRelation(relation);
   };
   const name = decodePercent(last);
   const similarName = [

@@ -22,7 +22,7 @@ import { deferBodyErrors, receivePayload } from "./syntax/payload.ts";
 
 const ROWS = { kind: "payload", isJson: true } as const;
 
-/** The handler of the writing methods. DELETE has no body. @rule R-TX-1 R-TX-2 R-PIPE-1 R-BODY-1 R-BODY-4 */
+/** Handles the writing methods. DELETE has no body. @rule R-TX-1 R-TX-2 R-PIPE-1 R-BODY-1 R-BODY-4 */
 const writeRelation = async (
   rest: RestSurface,
   exchange: Exchange,
@@ -69,9 +69,8 @@ const withTag = (parts: AnswerParts, etag: string): AnswerParts => ({
 
 const readAffectedCount = (row: ResultRow | undefined): number => Number(row?.page_total ?? 0);
 
-/**
- * Checks the affected rows before the transaction ends. Undefined if no check is needed. @rule R-WRT-6 R-PRF-5 R-PUT-3
- */
+/** Creates the check of the affected rows before the transaction ends. Returns undefined if no check is needed. @rule
+ *  R-WRT-6 R-PRF-5 R-PUT-3 */
 const createRowCheck = (
   { media, maxAffected, envelope }: PlannedWrite,
   method: WriteMethod,
@@ -89,7 +88,7 @@ const createRowCheck = (
 
 type WriteOutcome = Pick<AnswerParts, "status" | "headers" | "body">;
 
-/** The total of `Content-Range`: the number of affected rows if a count was requested. @rule R-CNT-4 */
+/** Returns the total of `Content-Range`: the number of affected rows if a count was requested. @rule R-CNT-4 */
 const buildTotal = ({ preferences }: RestRequest, affected: number): string =>
   preferences.count === "exact" || preferences.count === "estimated" ? String(affected) : "*";
 
@@ -98,27 +97,32 @@ const buildRangeHeaders = (request: RestRequest, window: string, affected: numbe
 
 /** The status and headers of a write by method. The body `""` is sent as empty. @rule R-WRT-1 R-RNG-7 */
 const OUTCOMES: Readonly<
-  Record<WriteMethod, (request: RestRequest, found: PlannedWrite, relation: Relation, row: ResultRow) => WriteOutcome>
+  Record<
+    WriteMethod,
+    (request: RestRequest, plannedWrite: PlannedWrite, relation: Relation, row: ResultRow) => WriteOutcome
+  >
 > = {
-  POST: (request, found, relation, row) => {
-    const isOnlyUpdate = found.countsInserted && readInsertedCount(row) === 0;
-    const location = encodeLocation(relation, found, row);
+  POST: (request, plannedWrite, relation, row) => {
+    const isOnlyUpdate = plannedWrite.countsInserted && readInsertedCount(row) === 0;
+    const location = encodeLocation(relation, plannedWrite, row);
     const headers = [
       ...(location === undefined ? [] : [["Location", location] as const]),
       ...(buildRangeHeaders(request, "*", readAffectedCount(row)) ?? []),
     ];
-    return { status: isOnlyUpdate ? 200 : 201, headers, ...(found.hasBody ? {} : { body: "" }) };
+    return { status: isOnlyUpdate ? 200 : 201, headers, ...(plannedWrite.hasBody ? {} : { body: "" }) };
   },
-  PATCH: (request, found, _relation, row) => {
+  PATCH: (request, plannedWrite, _relation, row) => {
     const affected = readAffectedCount(row);
     return {
-      status: found.hasBody ? 200 : 204,
+      status: plannedWrite.hasBody ? 200 : 204,
       headers: buildRangeHeaders(request, affected === 0 ? "*" : `0-${affected - 1}`, affected),
     };
   },
-  PUT: (_request, found, _relation, row) => ({ status: !found.hasBody ? 204 : readInsertedCount(row) > 0 ? 201 : 200 }),
-  DELETE: (request, found, _relation, row) => ({
-    status: found.hasBody ? 200 : 204,
+  PUT: (_request, plannedWrite, _relation, row) => ({
+    status: !plannedWrite.hasBody ? 204 : readInsertedCount(row) > 0 ? 201 : 200,
+  }),
+  DELETE: (request, plannedWrite, _relation, row) => ({
+    status: plannedWrite.hasBody ? 200 : 204,
     headers: buildRangeHeaders(request, "*", readAffectedCount(row)),
   }),
 };
@@ -126,7 +130,7 @@ const OUTCOMES: Readonly<
 /** @rule R-UPS-4 R-PUT-4 */
 const readInsertedCount = (row: ResultRow): number => Number(row.inserted ?? 0);
 
-/** The location of an inserted row: `/crew?vessel_id=eq.1&sailor_id=eq.4`. @rule R-WRT-2 R-PATH-9 */
+/** Returns the location of an inserted row: `/crew?vessel_id=eq.1&sailor_id=eq.4`. @rule R-WRT-2 R-PATH-9 */
 const encodeLocation = (
   relation: Relation,
   { envelope, countsInserted }: PlannedWrite,
@@ -138,7 +142,7 @@ const encodeLocation = (
     (countsInserted && readInsertedCount(row) !== 1)
   )
     return undefined;
-  // the statement wrote the key's values, in its order
+  // the statement wrote the values of the key, in the order of the key
   const parts = JSON.parse(row.location) as readonly (string | null)[];
   const query = envelope.location.map(
     (column, i) =>

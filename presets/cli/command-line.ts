@@ -25,7 +25,7 @@ interface InitOptions {
 interface CommandContext {
   readonly program: Command;
   readonly terminal: Terminal;
-  /** The environment with the file of `--config` and the values of the command's own options. */
+  /** Returns the environment with the file of `--config` and the values of the command's own options. */
   loadEnvironment(command: Command, more?: Environment): Promise<Environment>;
   loadSettings(command: Command): Promise<EnvironmentSettings>;
   /** Sets an exit code other than 0. */
@@ -139,7 +139,7 @@ const addCheckCommands = ({ program, terminal, loadEnvironment, loadSettings, se
     .option("--role <role>", "as this role (default: the administrator)")
     .option("--claims <json>", "as a caller with a token of these claims: a JSON object, @file, or -")
     .option("--analyze", "run each statement once more, and print measured times and rows")
-    .option("--no-counts", "do not count the rows that each condition takes away")
+    .option("--no-counts", "do not count the rows that each condition removes")
     .option("--json", "print a JSON document")
     .action(async (request: string, { json, ...words }: ExplainOptions & JsonOption, command: Command) => {
       const { explainRequest: explain } = await import("./explain/explain-command.ts");
@@ -240,7 +240,7 @@ export const runCommandLine = async (words: readonly string[], terminal: Termina
     getOutHelpWidth: () => (stdout as Partial<WriteStream>).columns ?? HELP_COLUMNS,
     getErrHelpWidth: () => (stderr as Partial<WriteStream>).columns ?? HELP_COLUMNS,
   });
-  const environmentOf = async (command: Command, more: Environment = {}): Promise<Environment> => {
+  const loadCommandEnvironment = async (command: Command, more: Environment = {}): Promise<Environment> => {
     const { config, preset } = command.optsWithGlobals<GlobalOptions>();
     // loaded only with a settings file, because its parser is large and most servers have no file
     const environment = config === undefined ? env : (await import("./config-file.ts")).addConfigFile(config, env);
@@ -250,8 +250,8 @@ export const runCommandLine = async (words: readonly string[], terminal: Termina
   addCommands({
     program,
     terminal,
-    loadEnvironment: environmentOf,
-    loadSettings: async (command) => readEnvironment(await environmentOf(command)),
+    loadEnvironment: loadCommandEnvironment,
+    loadSettings: async (command) => readEnvironment(await loadCommandEnvironment(command)),
     setExitCode: (code) => void (exitCode = code),
   });
   try {

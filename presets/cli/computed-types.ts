@@ -21,8 +21,8 @@ export const listComputedFields = ({ model, extraSearchPath }: TypeContext, rela
       ),
   );
   return [...names].flatMap((name) => {
-    const found = findComputedField(model, relation, name, path);
-    return found === undefined ? [] : [found];
+    const computedField = findComputedField(model, relation, name, path);
+    return computedField === undefined ? [] : [computedField];
   });
 };
 

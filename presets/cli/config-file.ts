@@ -1,7 +1,5 @@
-/**
- * `--config FILE`: settings as JSON or YAML under the names of options or variables, or in PostgREST's format, `db-uri
- * = "postgres://…"`. The environment takes precedence, whichever of a setting's names it uses.
- */
+/** `--config FILE`: settings as JSON or YAML under the names of options or variables, or in PostgREST's format, `db-uri
+ *  = "postgres://…"`. The environment takes precedence, under any name of a setting. */
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { parse as parseYaml } from "yaml";
@@ -34,9 +32,9 @@ const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
 const interpolateText = (text: string, environment: Environment, missing: (name: string) => void): string =>
   text.replace(/\$\$|\$\(([^()$]*)\)/g, (all, name: string | undefined) => {
     if (name === undefined) return "$";
-    const found = environment[name];
-    if (found === undefined) missing(name);
-    return found ?? all;
+    const variableValue = environment[name];
+    if (variableValue === undefined) missing(name);
+    return variableValue ?? all;
   });
 
 /**
@@ -75,7 +73,7 @@ const loadValues = (file: string, environment: Environment): Values => {
   if (assigned !== undefined) return assigned;
   let read: unknown;
   try {
-    read = parseYaml(text, { maxAliasCount: 0 }); // YAML includes JSON
+    read = parseYaml(text, { maxAliasCount: 0 }); // every JSON text is also YAML
   } catch (error) {
     throw presetError(`cannot parse the settings file "${file}": ${(error as Error).message.split("\n")[0]}`);
   }
@@ -112,11 +110,11 @@ export const addConfigFile = (file: string, environment: Environment): Environme
     listKnownSettings().flatMap((setting) => listFileNames(setting).map((name) => [name, setting] as const)),
   );
   const faults: string[] = [];
-  const added: Record<string, string> = {};
+  const appSettings: Record<string, string> = {};
   const addAppSetting = (name: string, value: unknown): void => {
     const key = `APP_SETTINGS_${name.toUpperCase()}`;
     if (environment[key] === undefined && environment[`PGRST_${key}`] === undefined)
-      added[key] = typeof value === "string" ? value : JSON.stringify(value);
+      appSettings[key] = typeof value === "string" ? value : JSON.stringify(value);
   };
   for (const [name, value] of Object.entries(loadValues(file, environment))) {
     if (value === null || value === undefined) continue;
@@ -129,7 +127,8 @@ export const addConfigFile = (file: string, environment: Environment): Environme
       const old = `PGRST_${name.toUpperCase().replaceAll("-", "_")}`;
       if (setting === undefined && (unsupportedAdvice.has(name) || unsupportedAdvice.has(old))) {
         // a PostgREST or Hasura file is accepted; unsupported settings are reported as for variables
-        added[unsupportedAdvice.has(name) ? name : old] = typeof value === "string" ? value : JSON.stringify(value);
+        appSettings[unsupportedAdvice.has(name) ? name : old] =
+          typeof value === "string" ? value : JSON.stringify(value);
         continue;
       }
       if (setting === undefined) {
@@ -139,9 +138,9 @@ export const addConfigFile = (file: string, environment: Environment): Environme
       const [variable, ...aliases] = setting.environment ?? [];
       if (variable === undefined) faults.push(`the setting "${name}" in ${file} is one for JavaScript only`);
       else if ([variable, ...aliases].every((each) => (environment[each] ?? "") === ""))
-        added[variable] = encodeVariable(value, setting);
+        appSettings[variable] = encodeVariable(value, setting);
     }
   }
   if (faults.length > 0) throw presetError(faults.join("\n"));
-  return { ...environment, ...added };
+  return { ...environment, ...appSettings };
 };

@@ -127,7 +127,7 @@ const findRowParameter = (writer: TypeContext, { parameters }: Routine): Relatio
 };
 
 const encodeReturns = (writer: TypeContext, { returns }: Routine, indent: string): string => {
-  const of = (): string => {
+  const encodeReturnType = (): string => {
     const { kind, hasOutParameters, columns, type, relation } = returns;
     if (kind === "record") return "Record<string, unknown>";
     if (kind === "composite" && relation === undefined && hasOutParameters)
@@ -137,7 +137,7 @@ const encodeReturns = (writer: TypeContext, { returns }: Routine, indent: string
       );
     return encodeType(writer, type);
   };
-  return of();
+  return encodeReturnType();
 };
 
 const encodeSetOptions = (writer: TypeContext, routine: Routine, indent: string): string => {

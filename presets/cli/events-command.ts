@@ -4,7 +4,7 @@ import { eventsService, type EventsService } from "../../plugins/services/api.ts
 import type { EnvironmentSettings } from "../server/environment.ts";
 import { withApi } from "./open-api.ts";
 
-/** @throws RelApiError `preset` if the preset has no events */
+/** Runs `work` with the service of event triggers. @throws RelApiError `preset` if the preset has no events */
 const withEvents = <Result>(
   settings: EnvironmentSettings,
   work: (events: EventsService) => Promise<Result>,
@@ -17,14 +17,14 @@ const withEvents = <Result>(
 
 const formatCount = (count: number): string => (count === 1 ? "1 trigger" : `${count} triggers`);
 
-/** Returns what it has changed. @throws RelApiError `preset` @rule X-EVT-3 */
+/** Installs the triggers, and returns a report of the changes. @throws RelApiError `preset` @rule X-EVT-3 */
 export const installEvents = (settings: EnvironmentSettings): Promise<string> =>
   withEvents(settings, async ({ install }) => {
     const count = await install();
     return count === 0 ? "nothing to install" : `installed ${formatCount(count)}`;
   });
 
-/** Returns what it has removed. @throws RelApiError `preset` @rule X-EVT-3 */
+/** Removes the triggers, and returns a report of the removed objects. @throws RelApiError `preset` @rule X-EVT-3 */
 export const removeEvents = (settings: EnvironmentSettings): Promise<string> =>
   withEvents(settings, async ({ remove }) => {
     const count = await remove();
@@ -40,9 +40,10 @@ export const describeEvents = (
     const { triggers, events } = await loadStatus();
     const names = new Set([...triggers, ...events].map(({ trigger }) => trigger));
     const lines = [...names].map((name) => {
-      const found = triggers.find(({ trigger }) => trigger === name);
+      const installedTrigger = triggers.find(({ trigger }) => trigger === name);
       const counts = events.find(({ trigger }) => trigger === name);
-      const state = found === undefined ? "no trigger" : `${found.state} on ${found.table}`;
+      const state =
+        installedTrigger === undefined ? "no trigger" : `${installedTrigger.state} on ${installedTrigger.table}`;
       const { pending = 0, delivered = 0, dead = 0 } = counts ?? {};
       return `${name}: ${state}; ${pending} pending, ${delivered} delivered, ${dead} dead`;
     });

@@ -30,18 +30,18 @@ interface CommandApi {
 /** The message that core logs when the first load of the schema fails (`core/engine/model-loader.ts`). */
 const LOAD_FAILED = "failed to load the schema";
 
-/** A command installs no triggers at its start, and delivers no events. */
+/** The options with which a command installs no triggers at its start, and delivers no events. */
 const WITHOUT_WORK: RelApiOptions = { eventsInstall: false, eventsConcurrency: 0 };
 
 const formatMessage = (message: string, fields?: Readonly<Record<string, unknown>>): string => {
-  // the message "Database connection error." needs its details
+  // a message such as "Database connection error." is incomplete without its details
   const details = [fields?.["reason"], fields?.["details"], fields?.["hint"]].flatMap((fact) =>
     typeof fact === "string" ? fact.replace(/\.$/, "") : [],
   );
   return [...(message === LOAD_FAILED && details.length > 0 ? [] : [message]), ...details].join(": ");
 };
 
-/** Creates the api. If that fails, closes the embedded database, which otherwise the api closes. */
+/** Creates the api. If creating it fails, closes the embedded database, which the api would close otherwise. */
 const openOrClose = async ({ database }: RelApiOptions, open: () => RelApi): Promise<RelApi> => {
   try {
     return open();
@@ -79,9 +79,9 @@ export const withApi = async <Result>(
   };
   const commandLine = definePlugin({
     name: "command-line",
-    apply: (_, given) => {
-      context = given;
-      apply?.(given);
+    apply: (_, pluginContext) => {
+      context = pluginContext;
+      apply?.(pluginContext);
     },
   });
   const api = await openOrClose(options, () =>
@@ -95,7 +95,7 @@ export const withApi = async <Result>(
   );
   try {
     await Promise.race([api.ready, failed]);
-    // relApi has applied the plugins before it returns
+    // `relApi` has applied all plugins, which sets `context`
     return await work({ api, context: context as PluginContext, model: api.model(), options, warnings });
   } finally {
     failed.catch(() => undefined);

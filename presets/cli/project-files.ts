@@ -200,7 +200,7 @@ COPY src src
 RUN npm run build
 `;
 
-/** The Dockerfile of an application, with the steps of docs/deploy/Dockerfile. */
+/** Returns the Dockerfile of an application, with the steps of docs/deploy/Dockerfile. */
 const buildDockerfile = (
   language: Language,
 ): string => `# docker build --tag app . && docker run --rm --env-file .env --publish 3000:3000 app
@@ -270,16 +270,16 @@ docker build --tag ${name} .
 
 /** Builds the files of the project, by path. @rule C-INI-1 */
 export const buildProjectFiles = (name: string, language: Language): Readonly<Record<string, string>> => {
-  const types: Types = (text) => (language === "ts" ? text : "");
+  const writeTypes: Types = (text) => (language === "ts" ? text : "");
   return {
     "package.json": buildPackageFile(name, language),
     ...(language === "ts" ? { "tsconfig.json": TYPESCRIPT_SETTINGS } : {}),
     "schema.sql": SCHEMA,
-    [`src/preset.${language}`]: buildPreset(types),
-    [`src/app.${language}`]: buildApp(types),
-    [`src/server.${language}`]: buildServer(types),
+    [`src/preset.${language}`]: buildPreset(writeTypes),
+    [`src/app.${language}`]: buildApp(writeTypes),
+    [`src/server.${language}`]: buildServer(writeTypes),
     [`src/plugins/starts-with.${language}`]: PLUGIN,
-    [`src/app.test.${language}`]: buildTest(types),
+    [`src/app.test.${language}`]: buildTest(writeTypes),
     Dockerfile: buildDockerfile(language),
     ".dockerignore": "node_modules\ndist\n.git\n.env\n",
     ".gitignore": "node_modules\ndist\n.env\n",

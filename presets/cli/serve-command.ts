@@ -14,40 +14,43 @@ import type { Outputs } from "./terminal.ts";
 const CUT_OFF_EXIT_CODE = 3;
 
 /** Waits for a signal. @returns the exit code once a signal has stopped the server @rule R-ADM-4 R-SC-3 */
-const waitForStop = (served: StandaloneServer): Promise<number> =>
+const waitForStop = (standaloneServer: StandaloneServer): Promise<number> =>
   new Promise((resolve, reject) => {
     let isStopping = false;
     const stop = (): void => {
       if (isStopping) {
-        served.logger.warn("requests are cut off: a second signal ends the server at once", {
-          count: served.countRunning(),
+        standaloneServer.logger.warn("requests are cut off: a second signal ends the server at once", {
+          count: standaloneServer.countRunning(),
         });
         return resolve(1);
       }
       isStopping = true;
-      served.stop().then(() => resolve(served.countCutOff() === 0 ? 0 : CUT_OFF_EXIT_CODE), reject);
+      standaloneServer.stop().then(() => resolve(standaloneServer.countCutOff() === 0 ? 0 : CUT_OFF_EXIT_CODE), reject);
     };
     // a terminal sends SIGINT to the whole process group, but the primary stops the workers
     process.on("SIGTERM", stop).on("SIGINT", cluster.isWorker ? () => undefined : stop);
     const reload = (): void => {
-      served.api.reloadAll().catch(() => undefined); // the error was logged
+      standaloneServer.api.reloadAll().catch(() => undefined); // the error was logged
     };
     process.on("SIGUSR1", reload).on("SIGUSR2", reload);
   });
 
 const startServer = async (settings: EnvironmentSettings, { env, stdout }: Outputs): Promise<number> => {
   const isFirst = (env[WORKER_INDEX] ?? "1") === "1";
-  const served = await serve(settings, isFirst);
-  const { logLevel } = served.options;
+  const standaloneServer = await serve(settings, isFirst);
+  const { logLevel } = standaloneServer.options;
   const logAddress = (): void => {
     if (!isFirst || logLevel === "silent") return;
     // with a request log of objects, the output must contain nothing else
-    if (served.logger.request !== undefined)
-      served.logger.info("listening", { address: served.address, version: VERSION });
-    else stdout.write(`${buildBanner(served.address, served.options, served.api.model(), settings.server.dataDir)}\n`);
+    if (standaloneServer.logger.request !== undefined)
+      standaloneServer.logger.info("listening", { address: standaloneServer.address, version: VERSION });
+    else
+      stdout.write(
+        `${buildBanner(standaloneServer.address, standaloneServer.options, standaloneServer.api.model(), settings.server.dataDir)}\n`,
+      );
   };
-  const stopped = waitForStop(served);
-  const started = served.api.ready.then(logAddress).then(
+  const stopped = waitForStop(standaloneServer);
+  const started = standaloneServer.api.ready.then(logAddress).then(
     () => stopped,
     (error: unknown) => {
       if (logLevel === "silent") throw error;
@@ -60,10 +63,10 @@ const startServer = async (settings: EnvironmentSettings, { env, stdout }: Outpu
 /** Logs unknown variables and the notice of the demo. @throws RelApiError `preset` if the demo must not start @rule
  *  C-SET-1 C-SET-4 */
 const reportSettings = (settings: EnvironmentSettings, { env, stderr }: Outputs): void => {
-  const strays = findUnknownVariables(env, listKnownVariables());
-  const notice = buildDemoNotice(settings, env, strays);
+  const unknownVariables = findUnknownVariables(env, listKnownVariables());
+  const notice = buildDemoNotice(settings, env, unknownVariables);
   if (settings.options.logLevel === "silent") return;
-  for (const { message } of strays) stderr.write(`relapi: ${message}\n`);
+  for (const { message } of unknownVariables) stderr.write(`relapi: ${message}\n`);
   if (notice !== undefined) stderr.write(`relapi: ${notice}\n`);
 };
 

@@ -56,7 +56,7 @@ export const encodeList = (type: string): string =>
 export const encodeType = (writer: TypeContext, oid: number): string => {
   const { model } = writer;
   const declared = model.types.get(oid);
-  // the database's own casts decide the JSON of these
+  // casts of the database decide the JSON of such domains
   if (declared?.kind === "domain" && model.representations.get(oid)?.toJson !== undefined) return "Json";
   const type = findBaseType(model, oid);
   if (type === undefined) return "unknown";

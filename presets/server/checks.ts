@@ -21,11 +21,12 @@ import {
 import type { UnknownVariable } from "./unknown-variables.ts";
 import type { ServerSettings } from "./server-settings.ts";
 
-/** Variables that show that a database is intended: settings of this server, of PostgREST, of Hasura and of libpq. */
+/** Matches variables that show that a database is intended: settings of this server, of PostgREST, of Hasura and of
+ *  libpq. */
 const DATABASE_VARIABLE =
   /^(?:PGRST_DB_|HASURA_GRAPHQL_(?:METADATA_)?DATABASE_URL$|DB_|DATABASE_|PG(?:HOST|HOSTADDR|PORT|DATABASE|USER|PASSWORD|PASSFILE|SERVICE|SERVICEFILE)$)/;
 
-/** A connection string under any name: `POSTGRES_URL`, `PG_DATABASE_URL`. */
+/** Matches a connection string, which may have any name: `POSTGRES_URL`, `PG_DATABASE_URL`. */
 const CONNECTION_STRING = /^\s*postgres(?:ql)?:\/\//i;
 
 /**
@@ -35,17 +36,17 @@ const CONNECTION_STRING = /^\s*postgres(?:ql)?:\/\//i;
 export const buildDemoNotice = (
   { options, server }: { readonly options: RelApiOptions; readonly server: ServerSettings },
   environment: Environment,
-  strays: readonly UnknownVariable[],
+  unknownVariables: readonly UnknownVariable[],
 ): string | undefined => {
   if (options.databaseUrl !== undefined || options.database !== undefined || server.dataDir !== undefined)
     return undefined;
   const isSet = (name: string): boolean => (environment[name] ?? "") !== "";
   const named = [
-    ...strays
+    ...unknownVariables
       .filter(({ suggestion = "" }) => /DATABASE_URL$|DB_URI$/.test(suggestion) || DATABASE_VARIABLE.test(suggestion))
       .map(({ message }) => message),
     ...Object.keys(environment)
-      .filter((name) => isSet(name) && strays.every((stray) => stray.name !== name))
+      .filter((name) => isSet(name) && unknownVariables.every((unknownVariable) => unknownVariable.name !== name))
       .filter((name) => DATABASE_VARIABLE.test(name) || CONNECTION_STRING.test(environment[name] ?? ""))
       .filter((name) => !name.startsWith("TEST_")) // variables for test suites, such as this project's
       .sort()
@@ -61,7 +62,7 @@ export const buildDemoNotice = (
   return "no DATABASE_URL: starting the embedded demo database";
 };
 
-const PARAMETER_VALUES: readonly (readonly [parameter: string, known: readonly string[]])[] = [
+const PARAMETER_VALUES: readonly (readonly [parameter: string, values: readonly string[]])[] = [
   ["sslmode", ["disable", "allow", "prefer", "require", "verify-ca", "verify-full", "no-verify"]],
   ["target_session_attrs", ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"]],
   ["load_balance_hosts", ["disable", "random"]],
@@ -98,8 +99,8 @@ const PARAMETER_FILES: readonly (readonly [parameter: string, holds: string, tes
 export const findEncryptionFaults = (variable: string, url: string): readonly string[] => {
   const isUrl = /^\w+:\/\//.test(url);
   const readParameter = (name: string): string | undefined => {
-    const found = new RegExp(`(?:[?&]|^|\\s)${name}\\s*=\\s*(?:'([^']*)'|([^&\\s']+))`).exec(url);
-    const text = found?.[1] ?? found?.[2];
+    const match = new RegExp(`(?:[?&]|^|\\s)${name}\\s*=\\s*(?:'([^']*)'|([^&\\s']+))`).exec(url);
+    const text = match?.[1] ?? match?.[2];
     return text === undefined || !isUrl ? text : decodeURIComponent(text);
   };
   const files = PARAMETER_FILES.flatMap(([parameter, holds, test]) => {
@@ -114,11 +115,11 @@ export const findEncryptionFaults = (variable: string, url: string): readonly st
     }
     return [`${variable} names the file "${file}" (${parameter}), which does not hold ${holds}`];
   });
-  const words = PARAMETER_VALUES.flatMap(([parameter, known]) => {
+  const words = PARAMETER_VALUES.flatMap(([parameter, knownValues]) => {
     const word = readParameter(parameter);
-    return word === undefined || known.includes(word)
+    return word === undefined || knownValues.includes(word)
       ? []
-      : [`${variable} has ${parameter}=${word}: expected one of ${known.join(", ")}`];
+      : [`${variable} has ${parameter}=${word}: expected one of ${knownValues.join(", ")}`];
   });
   return [...words, ...files];
 };
@@ -126,7 +127,7 @@ export const findEncryptionFaults = (variable: string, url: string): readonly st
 const checkAnonRole = ({ roles, loginRole, loginRoles }: Model, anonRole: string | undefined): readonly string[] => {
   if (anonRole === undefined) return [];
   // metadata may define roles that are not database roles
-  if ([...(loginRoles?.values() ?? [])].some((known) => known.has(anonRole))) return [];
+  if ([...(loginRoles?.values() ?? [])].some((surfaceRoles) => surfaceRoles.has(anonRole))) return [];
   const role = roles.get(anonRole);
   if (role === undefined)
     return [`ANON_ROLE is "${anonRole}", a role that does not exist${buildSuggestion(anonRole, roles.keys())}`];
@@ -142,12 +143,12 @@ interface FunctionRow {
 
 const checkNamedFunctions = async (context: PluginContext): Promise<readonly string[]> => {
   const { dbPreRequest, dbRootSpec, dbPreConfig, dbSchemas, dbExtraSearchPath } = context.options;
-  const named = Object.entries({
+  const functionNames = Object.entries({
     DB_PRE_REQUEST: dbPreRequest,
     DB_ROOT_SPEC: dbRootSpec,
     DB_PRE_CONFIG: dbPreConfig,
   }).filter((entry): entry is [string, string] => (entry[1] ?? "") !== "");
-  if (named.length === 0) return [];
+  if (functionNames.length === 0) return [];
   const functions = await context.query<FunctionRow>(sql`
     select distinct schema.nspname::text as schema, routine.proname::text as name
     from pg_catalog.pg_proc routine
@@ -155,7 +156,7 @@ const checkNamedFunctions = async (context: PluginContext): Promise<readonly str
     where schema.nspname not in ('pg_catalog', 'information_schema')`);
   const names = functions.map(({ schema, name }) => `${schema}.${name}`);
   const path = [...dbSchemas, ...dbExtraSearchPath];
-  return named.flatMap(([variable, functionName]) => {
+  return functionNames.flatMap(([variable, functionName]) => {
     const isThere = functionName.includes(".")
       ? names.includes(functionName)
       : functions.some(({ schema, name }) => name === functionName && path.includes(schema));
@@ -243,10 +244,10 @@ const findPolicyError = async (
 ): Promise<string | undefined> => {
   const statement = sql`
     select (${catalogText(expression)}) is null as found
-    from (select (null::${ident(schema, name)}).* offset 0) as ${ident(name)}`; // keeps the planner from folding nulls
+    from (select (null::${ident(schema, name)}).* offset 0) as ${ident(name)}`; // the `offset` keeps the planner from folding nulls
   try {
     await context.execute({
-      // runs as the login role, with the settings of requests
+      // the session of an administrator runs as the login role, with the settings of requests
       session: { role: "admin", isAdmin: true, claims: { role: "admin" }, variables: { "x-session-role": "admin" } },
       access: "read write",
       schema,

@@ -39,7 +39,7 @@ export const answerClientError = (error: NodeJS.ErrnoException, socket: Duplex):
   const body = JSON.stringify({ code, details: null, hint, message });
   const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
   if (response === undefined || response === null) return endAndDiscard(socket, text);
-  // the code that awaits the body must learn that it will not arrive
+  // the error informs the code that awaits the body
   socket.write(text);
   socket.destroy();
 };

@@ -45,7 +45,7 @@ const loadSecretFiles = (
   settings: readonly Setting[],
   faults: string[],
 ): { readonly environment: Environment; readonly files: readonly SecretFile[] } => {
-  const found: Record<string, string> = {};
+  const variablesFromFiles: Record<string, string> = {};
   const files: SecretFile[] = [];
   for (const setting of settings) {
     if (setting.isSecret !== true) continue;
@@ -55,14 +55,14 @@ const loadSecretFiles = (
     if (variable === undefined || path === undefined) continue;
     const file: SecretFile = { setting, variable, path };
     try {
-      found[variable] = readSecretFile(file);
+      variablesFromFiles[variable] = readSecretFile(file);
       files.push(file);
     } catch (error) {
       faults.push((error as Error).message);
-      found[variable] = "";
+      variablesFromFiles[variable] = "";
     }
   }
-  return { environment: { ...variables, ...found }, files };
+  return { environment: { ...variables, ...variablesFromFiles }, files };
 };
 
 /** Reads the settings. @throws RelApiError `preset` with one line per invalid setting */
@@ -84,8 +84,8 @@ export const readEnvironment = (variables: Environment): EnvironmentSettings => 
   const server = { ...SERVER_DEFAULTS, ...ofServer.values };
   checkCombinations(options, server, faults);
   if (faults.length > 0) throw presetError(faults.join("\n"));
-  const found = files.length === 0 ? {} : { files };
-  return { options: options as RelApiOptions, server, ...found }; // each setting's kind has parsed its value
+  const filesMember = files.length === 0 ? {} : { files };
+  return { options: options as RelApiOptions, server, ...filesMember }; // each setting's kind has parsed its value
 };
 
 const readAppSettings = (environment: Environment): Readonly<Record<string, string>> => {

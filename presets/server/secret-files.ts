@@ -55,7 +55,7 @@ const countValues = (value: unknown): number => (Array.isArray(value) ? value.le
 /** Follows the files. A file that becomes unreadable leaves its secret unchanged. @rule C-SET-8 */
 export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => {
   /** The last valid value by option, at first the value of the start. */
-  const known = new Map<string, unknown>(files.map((file) => [file.setting.name, loadValue(file)]));
+  const knownSecrets = new Map<string, unknown>(files.map((file) => [file.setting.name, loadValue(file)]));
   let healthProblems: HealthProblems | undefined;
 
   /**
@@ -63,7 +63,7 @@ export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => 
    * `preset`
    */
   const checkCount = ({ setting, variable, path }: SecretFile, value: unknown): void => {
-    const [before, now] = [known.get(setting.name), value].map(countValues);
+    const [before, now] = [knownSecrets.get(setting.name), value].map(countValues);
     if (setting.isFixed === true && before !== now)
       throw presetError(
         `${variable} names the file "${path}", which holds ${now} connection strings, not ${before} as at the start: restart to change their number`,
@@ -75,12 +75,12 @@ export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => 
     try {
       const value = loadValue(file);
       checkCount(file, value);
-      known.set(file.setting.name, value);
+      knownSecrets.set(file.setting.name, value);
       healthProblems?.set(about, undefined);
     } catch (error) {
       healthProblems?.set(about, `${(error as Error).message}; keeping the previous one`);
     }
-    return known.get(file.setting.name);
+    return knownSecrets.get(file.setting.name);
   };
 
   const ofConnections = files.filter(({ setting }) => setting.isFixed === true);
@@ -110,15 +110,15 @@ export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => 
                 }),
               ),
           });
-        const changed = (): void => {
+        const handleChange = (): void => {
           context.logger.info("a secret file has changed");
           // errors and recoveries are reported at once, not when a connection or a reload uses the secret
           for (const file of files) read(file);
           context.requestReload();
         };
-        for (const { path } of files) watchFile(path, { interval: CHECK_MS, persistent: false }, changed);
+        for (const { path } of files) watchFile(path, { interval: CHECK_MS, persistent: false }, handleChange);
         context.onClose(() => {
-          for (const { path } of files) unwatchFile(path, changed);
+          for (const { path } of files) unwatchFile(path, handleChange);
         });
       },
     }),

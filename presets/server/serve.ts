@@ -37,9 +37,9 @@ export interface StandaloneServer {
   /** Stops the server: reports that it is not ready, stops accepting connections, waits for requests in progress, then
    *  closes everything. @rule R-ADM-4 */
   stop(): Promise<void>;
-  /** The number of requests that did not end in the grace period, known after the stop. */
+  /** Returns the number of requests that did not end in the grace period, known after the stop. */
   countCutOff(): number;
-  /** The number of requests in progress. */
+  /** Returns the number of requests in progress. */
   countRunning(): number;
   /** The logger of the api. */
   readonly logger: Logger;
@@ -52,7 +52,7 @@ const DEMO_ANON_ROLE = "anon";
 const KEEP_ALIVE_MS = 65_000;
 const CHECK_MS = 5000;
 const SWEEP_MS = 50;
-/** The time in which clients may read responses that are already written. */
+/** The time that clients have to read responses that are already written. */
 const STOP_PATIENCE_MS = 1000;
 
 /** Reports settings that name missing objects once, and again if an object existed in the meantime. Requests work as
@@ -81,7 +81,8 @@ export const serve = async (
     settings.adminPort === undefined || !isFirst
       ? []
       : [adminServer({ port: settings.adminPort, host: settings.adminHost, isApiListening: () => isListening })];
-  const metricsPlugins = settings.adminPort === undefined ? [] : [metrics]; // measuring has a cost
+  // metrics cost time, so only a server with an admin port has them
+  const metricsPlugins = settings.adminPort === undefined ? [] : [metrics];
   let counters: Counters | undefined;
   let logger: Logger | undefined;
   const contextAccess = definePlugin({
@@ -113,7 +114,7 @@ export const serve = async (
       headersTimeout: headersMs,
       requestTimeout: 0,
       connectionsCheckingInterval: Math.min(CHECK_MS, headersMs / 2),
-      // URL and headers may have this size each
+      // URL and headers may each have this size
       maxHeaderSize: 2 * maxUrlBytes,
     },
     api,
@@ -148,7 +149,7 @@ export const serve = async (
     stop: stopGracefully,
     countCutOff: () => counters?.get("requests-cut-off") ?? 0,
     countRunning: () => counters?.get("requests-running") ?? 0,
-    logger: logger as Logger, // plugins were applied, so it is set
+    logger: logger as Logger, // `relApi` has applied the plugins, which sets `logger`
   };
 };
 
@@ -159,7 +160,7 @@ export const addEmbeddedDatabase = async ({
 }: EnvironmentSettings): Promise<RelApiOptions> => {
   if (options.databaseUrl !== undefined || options.database !== undefined) return options;
   const database: DatabaseSource = embedded({ image: "demo", dataDir });
-  // nothing works if the database cannot start
+  // without the database, the server would be useless
   await database.ready;
   return { anonRole: DEMO_ANON_ROLE, errorHints: true, ...options, database };
 };
@@ -175,10 +176,8 @@ const explainListenError = (error: NodeJS.ErrnoException, { port }: ServerSettin
   return error;
 };
 
-/**
- * The number of connections that may wait to be accepted, as far as the system permits. It allows for all clients
- * reconnecting at once; a refused client retries after one second, then three.
- */
+/** The number of connections that may wait to be accepted, as far as the system permits. The number allows all clients
+ *  to reconnect at once. A refused client retries after one second, then after three. */
 const BACKLOG = 4096;
 
 const listen = (server: Server, settings: ServerSettings, options: RelApiOptions): Promise<void> =>

@@ -7,7 +7,7 @@ import { TOOL_VARIABLES, unsupportedAdvice } from "./unsupported-settings.ts";
 
 const ENGINE_PREFIX = /^(?:PGRST|HASURA_GRAPHQL)_/;
 
-/** Shorter names resemble too many unrelated names. */
+/** The minimum length of names that are compared. Shorter names resemble too many unrelated names. */
 const MIN_LENGTH = 7;
 const MAX_CHANGES = 2;
 
@@ -19,25 +19,28 @@ export interface UnknownVariable {
   readonly message: string;
 }
 
-/** Finds unknown variables that look like settings. `known` contains the names of all variables that are read. @rule
+/** Finds unknown variables that look like settings. `knownVariables` contains the names of all variables that are read. @rule
  *  C-SET-1 C-SET-2 */
 export const findUnknownVariables = (
   environment: Environment,
-  known: ReadonlySet<string>,
+  knownVariables: ReadonlySet<string>,
 ): readonly UnknownVariable[] => {
-  const candidates = [...known].filter((name) => name.length >= MIN_LENGTH);
+  const candidates = [...knownVariables].filter((name) => name.length >= MIN_LENGTH);
   return Object.keys(environment)
     .filter(
       (name) =>
-        name.length >= MIN_LENGTH && !known.has(name) && !TOOL_VARIABLES.has(name) && !/APP_SETTINGS_/.test(name),
+        name.length >= MIN_LENGTH &&
+        !knownVariables.has(name) &&
+        !TOOL_VARIABLES.has(name) &&
+        !/APP_SETTINGS_/.test(name),
     )
     .sort()
     .flatMap((name): readonly UnknownVariable[] => {
       const advice = unsupportedAdvice.get(name);
       if (advice !== undefined) return [{ name, message: `${name} is not served: ${advice}` }];
-      const [meant] = findClosestNames(name, candidates, MAX_CHANGES);
-      if (meant !== undefined && (environment[meant] === undefined || ENGINE_PREFIX.test(name)))
-        return [{ name, suggestion: meant, message: `${name} is not a setting; did you mean ${meant}?` }];
+      const [closestName] = findClosestNames(name, candidates, MAX_CHANGES);
+      if (closestName !== undefined && (environment[closestName] === undefined || ENGINE_PREFIX.test(name)))
+        return [{ name, suggestion: closestName, message: `${name} is not a setting; did you mean ${closestName}?` }];
       return ENGINE_PREFIX.test(name)
         ? [{ name, message: `${name} is not served: see docs/reference/settings.md` }]
         : [];

@@ -12,7 +12,7 @@ interface RelayedMessage {
 
 const send = (worker: Worker | undefined, message: object): boolean => {
   if (worker?.isConnected() !== true) return false;
-  worker.send(message, () => undefined); // a worker that has just exited cannot receive it
+  worker.send(message, () => undefined); // a worker that has just exited cannot receive the message
   return true;
 };
 
@@ -44,7 +44,7 @@ export const runWorkers = (count: number, { env, stderr }: Outputs): Promise<num
   let exitCode = 0;
   let end: (exitCode: number) => void = () => undefined;
 
-  const fork = (index: number): void => {
+  const forkWorker = (index: number): void => {
     const worker = cluster.fork({ ...env, [WORKER_INDEX]: String(index) });
     running.add(worker);
     worker.on("message", (message) => relayMessage(worker, message));
@@ -59,7 +59,7 @@ export const runWorkers = (count: number, { env, stderr }: Outputs): Promise<num
       if (listening.delete(worker)) {
         const how = signal === null ? `with code ${code}` : `by ${signal}`;
         stderr.write(`relapi: worker ${index} (process ${worker.process.pid}) ended ${how}: starting another\n`);
-        return void setTimeout(() => isStopping || fork(index), RESTART_MS);
+        return void setTimeout(() => isStopping || forkWorker(index), RESTART_MS);
       }
       exitCode = code || 1; // the code is null after a signal
       stop();
@@ -82,7 +82,7 @@ export const runWorkers = (count: number, { env, stderr }: Outputs): Promise<num
 
   process.on("SIGTERM", stop).on("SIGINT", stop);
   process.on("SIGUSR1", forwardSignal).on("SIGUSR2", forwardSignal);
-  for (let index = 1; index <= count; index++) fork(index);
+  for (let index = 1; index <= count; index++) forkWorker(index);
   return new Promise((resolve) => {
     end = resolve;
   });

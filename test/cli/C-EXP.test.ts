@@ -135,8 +135,8 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
       '  policy "no_secrets" (restrictive, for all, lets 24 of 30 rows through): using (NOT secret)',
       "  policies for other roles: some_see",
       "        30  in the table",
-      "        16  after the row policies for select  (takes away 14)",
-      '         8  after the filter owner eq "bo"  (takes away 8)',
+      "        16  after the row policies for select  (removes 14)",
+      '         8  after the filter owner eq "bo"  (removes 8)',
       "         8  returned",
     ]);
   });
@@ -341,7 +341,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
   test.each([
     [["/notes", "--variables", "{}"], "--variables and --operation are for GraphQL documents"],
     [["{ a }", "--body", "{}"], "--method and --body are for REST paths"],
-    [["/notes", "--claims", "{"], "--claims is no JSON: "],
+    [["/notes", "--claims", "{"], "--claims is not JSON: "],
     [["/notes", "--claims", "[]"], "--claims must be a JSON object"],
     [["/notes", "--role", "sea_annon"], 'there is no role "sea_annon"; did you mean "sea_anon"?'],
     [["/notes", "--method", "FETCH"], 'unknown method "FETCH": expected one of GET, HEAD, POST'],

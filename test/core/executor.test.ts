@@ -164,7 +164,7 @@ describe("settings", () => {
     },
   );
 
-  test("R-TX-1 G-SES-1 search path, role, claims, variables and request are set", async () => {
+  test("R-TX-1 G-SES-1 a transaction sets search path, role, claims, variables and request", async () => {
     const session: Session = {
       ...anon,
       claims: { sub: "7", role: "other" },
@@ -225,7 +225,7 @@ describe("settings", () => {
     ).toBe("0229sea_anon");
   });
 
-  test("R-AUT-11 a missing role is the database's 22023, status 401", async () => {
+  test("R-AUT-11 a missing role gives the database's error 22023 with status 401", async () => {
     expect(
       await failureOf(run("select 1", { session: { ...anon, databaseRole: "no one", role: "no one" } })),
     ).toMatchObject({ code: "22023", status: 401, message: 'role "no one" does not exist' });
@@ -254,7 +254,7 @@ describe("access, isolation and end", () => {
     expect(await count()).toBe(0);
   });
 
-  test("R-TX-3 isolation is as requested, and read committed with any default of the login role", async () => {
+  test("R-TX-3 a transaction has the requested isolation, and by default read committed, whatever the login role's default", async () => {
     expect((await settings({ isolation: "serializable", access: "read only" }))["isolation"]).toBe("serializable");
     expect((await settings({ isolation: "REPEATABLE READ" }))["isolation"]).toBe("repeatable read");
     const roles = new Map<string, Partial<Role>>([["postgres", { settings: [], isolation: "serializable" }]]);
@@ -364,7 +364,7 @@ describe("access, isolation and end", () => {
 });
 
 describe("values and rows", () => {
-  test("R-FMT-1 bound values come back as PostgreSQL writes them", async () => {
+  test("R-FMT-1 results contain bound values as PostgreSQL writes them", async () => {
     const text = "a'b\\ \u{1f600} é".repeat(9000);
     expect(
       await run("select $1::text, $2::numeric, $3::int, length($4::bytea)", {
@@ -582,7 +582,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     expect(await bodyOf("select application_name from pg_stat_activity where pid = pg_backend_pid()")).toBe("relapi");
   });
 
-  test("R-ADM-5 connections that serve no requests name their purpose, unless the string has a name (ci 4)", async () => {
+  test("R-ADM-5 connections that serve no requests name their purpose, unless the connection string has a name", async () => {
     const purposes = ["relapi listener", "relapi replication"];
     const held = async (options: RelApiOptions): Promise<() => Promise<void>> => {
       const on = open(options);
@@ -630,7 +630,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     expect(await bodyOf("select pg_backend_pid()", { on })).toBe(pid);
   });
 
-  test("R-ADM-5 a write does not run if its client leaves while it waits for a connection", async () => {
+  test("R-ADM-5 a write does not run if its client disconnects while the write waits for a connection", async () => {
     const on = open();
     const first = run("select 1", { on });
     let leave: () => void = silent;
@@ -663,7 +663,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     expect(await bodyOf("select 1", { on })).toBe("1");
   });
 
-  test("R-SC-4 renewed connections are replaced, busy ones when they are free", async () => {
+  test("R-SC-4 renewing replaces a busy connection once it is free", async () => {
     const on = open({ dbPool: 2 });
     // without cleaning (R-TX-13) a connection is free as soon as it has answered
     const proven = { on, isProven: true, access: "read only" } as const;
@@ -717,7 +717,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     expect(await where(false)).toBe("relapi");
   });
 
-  test("R-HST-1 a connection string may be a list of name=value", async () => {
+  test("R-HST-1 a connection string may be a list of name=value pairs", async () => {
     const url = new URL(db.options.databaseUrl as string);
     const on = open({
       databaseUrl: `host=${url.hostname} port=${url.port || "5432"} user='${url.username}' password='it\\'s' dbname = ${url.pathname.slice(1)} application_name='a b'`,
@@ -766,7 +766,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     },
   );
 
-  test("R-SC-5 notifications arrive, also after the listening connection was lost", async () => {
+  test("R-SC-5 notifications arrive, also after the loss of the listening connection", async () => {
     const on = open();
     const heard: string[] = [];
     let reconnects = 0;

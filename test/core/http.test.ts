@@ -157,7 +157,7 @@ const authorizing = (decide: () => Session | Promise<Session | undefined> | unde
   definePlugin({ name, stage: -100, apply: (hooks) => hooks.authorize.tapPromise(name, async () => decide()) });
 
 describe("answers", () => {
-  test("R-PATH-4 path and query arrive undecoded, the body is complete", async () => {
+  test("R-PATH-4 a surface receives path and query undecoded, and the complete body", async () => {
     const { request } = await start({}, echo());
     const answer = await request("POST", "/echo/a%20b?x=1%26&y?z", { body: "payload é" });
     expect(answer.json()).toEqual({
@@ -197,7 +197,7 @@ describe("answers", () => {
     expect(await whoAnswers("GET", "/d")).toBe("grown /d");
   });
 
-  test("R-HDR-2 Content-Length is sent with every body and with none, not on HEAD, not on 204", async () => {
+  test("R-HDR-2 every response has Content-Length, also without a body, except for HEAD and with status 204", async () => {
     const { request } = await start(
       {},
       echo({
@@ -278,7 +278,7 @@ describe("answers", () => {
     expect((await request("GET", "/echo")).status).toBe(200);
   });
 
-  test("R-PIPE-1 R-PIPE-2 an unknown path is 404 after authentication, with the message of the last surface", async () => {
+  test("R-PIPE-1 R-PIPE-2 an unknown path gets 404 after authentication, with the message of the last surface", async () => {
     let session: Session | undefined = { role: "sea_anon", isAdmin: false, claims: {}, variables: {} };
     const { request } = await start(
       {},
@@ -324,7 +324,7 @@ describe("answers", () => {
     expect((await request("GET", "/nowhere")).headers["x-trace"]).toBe("");
   });
 
-  test("R-HDR-10 phases are measured when timing is on, and only then", async () => {
+  test("R-HDR-10 the durations of phases are measured only if timing is on", async () => {
     const timed: Handler = (exchange) => {
       exchange.endPhase("parse");
       return text([...exchange.timings.keys()].join());
@@ -337,7 +337,7 @@ describe("answers", () => {
 });
 
 describe("request bodies", () => {
-  test("R-BND-3 a body over the limit is 413, with and without Content-Length", async () => {
+  test("R-BND-3 a body over the limit gets 413, with and without Content-Length", async () => {
     const { request, port } = await start({ maxBodyBytes: 1000 }, echo());
     expect((await request("POST", "/echo", { body: "x".repeat(1000) })).status).toBe(200);
     expect((await request("POST", "/echo", { body: "x".repeat(1001) })).json()).toMatchObject({
@@ -485,7 +485,7 @@ describe("CORS", () => {
     expect((await request("GET", "/echo")).rawHeaders.some(([name]) => /access-control/i.test(name))).toBe(false);
   });
 
-  test("R-COR-1 G-HTTP-11 a listed origin is echoed, others get no header", async () => {
+  test("R-COR-1 G-HTTP-11 a response echoes a listed origin, and has no header for other origins", async () => {
     const { request } = await start({ corsAllowedOrigins: TRUSTED_ORIGINS }, echo());
     const get = async (origin: string) => (await request("GET", "/echo", { headers: { origin } })).headers;
     for (const origin of ["https://a.example", "https://north.shop.example"]) {
@@ -507,7 +507,7 @@ describe("CORS", () => {
     expect((await request("OPTIONS", "/echo", preflight("https://b.example"))).json().method).toBe("OPTIONS");
   });
 
-  test("R-OPT-1 an answer's own Access-Control-Allow-Origin is sent once", async () => {
+  test("R-OPT-1 a response's own Access-Control-Allow-Origin is sent once", async () => {
     const { request } = await start(
       {},
       echo({ own: () => text("", { headers: [["Access-Control-Allow-Origin", "*"]] }) }),
@@ -518,7 +518,7 @@ describe("CORS", () => {
 });
 
 describe("callers", () => {
-  test("R-AUT-6 without a credential and an anonymous role the response is 401", async () => {
+  test("R-AUT-6 a request without credentials gets 401 if there is no anonymous role", async () => {
     const { request } = await start({ anonRole: undefined }, echo());
     expect(await request("GET", "/echo")).toMatchObject({ status: 401 });
   });
@@ -563,7 +563,7 @@ describe("callers", () => {
     expect(sessions[2]).toMatchObject({ isAnonymous: true, variables: { "x-session-role": "sea_anon" } });
   });
 
-  test("G-AUTH-4 a wrong admin secret is refused, with any other credential", async () => {
+  test("G-AUTH-4 a wrong admin secret is refused, whatever other credentials the request has", async () => {
     const { request } = await start({ adminSecret: "s1" }, adminSecret, echo());
     for (const secret of ["", "s", "s1x", "S1"]) {
       expect((await request("GET", "/echo", { headers: { "x-session-admin-secret": secret } })).json()).toEqual({
@@ -573,7 +573,7 @@ describe("callers", () => {
     }
   });
 
-  test("G-AUTH-20 the backend flag is a boolean word", async () => {
+  test("G-AUTH-20 a backend header that is not a boolean word is refused", async () => {
     const { request } = await start({ adminSecret: "s1" }, adminSecret, echo({}, { credentialRules }));
     const answer = await request("GET", "/echo", {
       headers: { "x-session-admin-secret": "s1", "x-session-use-backend-only-permissions": "maybe" },
@@ -585,7 +585,7 @@ describe("callers", () => {
     });
   });
 
-  test("G-AUTH-1 without an admin secret session headers count for nothing", async () => {
+  test("G-AUTH-1 session headers have no effect without an admin secret", async () => {
     const { request } = await start({}, adminSecret, echo());
     expect(
       (await request("GET", "/echo", { headers: { "x-session-admin-secret": "", "x-session-role": "editor" } })).json()
@@ -606,7 +606,7 @@ describe("callers", () => {
 });
 
 describe("log", () => {
-  test("R-ADM-3 one line per response, without the role if authentication failed", async () => {
+  test("R-ADM-3 the access log has one line per response, without the role if authentication failed", async () => {
     const { request } = await start(
       { anonRole: undefined },
       authorizing(() => undefined),
@@ -656,7 +656,7 @@ describe("the model", () => {
     expect(outcomes).toEqual(["fail", "ok"]);
   });
 
-  test("R-SC-4 a failed reload keeps the old model, and is logged", async () => {
+  test("R-SC-4 a failed reload is logged, and the previous model remains", async () => {
     let fails = false;
     const { request, api } = await start(
       {},
@@ -690,7 +690,7 @@ describe("the model", () => {
     expect(loads).toBe(1);
   });
 
-  test("R-SC-3 NOTIFY reloads; a burst of it reloads once at its start and once at its end", async () => {
+  test("R-SC-3 NOTIFY reloads the schema; a burst of notifications reloads it once at the start and once at the end", async () => {
     const QUIET_MS = 100;
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     let loads = 0;
@@ -762,7 +762,7 @@ describe("settings in the database", () => {
     expect(await role()).toBe("sea_anon");
   });
 
-  test("R-SC-4 a wrong setting is logged and leaves all settings unchanged", async () => {
+  test("R-SC-4 an invalid setting is logged and leaves all settings unchanged", async () => {
     await keepSetting("set pgrst.db_anon_role = 'sea_clerk'");
     const transactions = definePlugin({ name: "transactions", settings: [dbTxEnd] });
     const { request, api } = await start({}, echo(), databaseSettings, transactions);
@@ -777,13 +777,13 @@ describe("settings in the database", () => {
     });
   });
 
-  test("R-SC-8 without database-settings they are ignored", async () => {
+  test("R-SC-8 settings in the database are ignored without the plugin database-settings", async () => {
     await keepSetting("set pgrst.db_anon_role = 'sea_clerk'");
     const { request } = await start({}, echo());
     expect((await request("GET", "/echo")).json().role).toBe("sea_anon");
   });
 
-  test("R-SC-8 they can be switched off, and a function may set them", async () => {
+  test("R-SC-8 an option switches settings in the database off, and a function may set them", async () => {
     await keepSetting("set pgrst.db_anon_role = 'sea_clerk'");
     await db.query(
       "create or replace function public.exe_config() returns void language plpgsql as $$ begin perform set_config('pgrst.db_anon_role', 'sea_auditor', true); end $$",
@@ -958,7 +958,7 @@ describe("upgrades", () => {
   const upgrade = (port: number, path: string) =>
     raw(port, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
 
-  test("X-UPG-1 without the plugin an upgrade is an ordinary request, and headers keep their limit", async () => {
+  test("X-UPG-1 without the plugin an upgrade is an ordinary request, and the limit of headers applies", async () => {
     const { api, port, server } = await start({ requestTimeout: 7 }, echo());
     expect("attach" in api).toBe(false);
     expect(server.headersTimeout).toBe(60_000);
@@ -990,7 +990,7 @@ describe("upgrades", () => {
     expect(await upgrade(port, "/v1/sockets?x=1")).toMatch(/^HTTP\/1\.1 101 .*hello$/s);
   });
 
-  test("X-OVER-1 an api over an application is asked first; the application gets the rest, and no sockets", async () => {
+  test("X-OVER-1 an api over an application serves its own paths and upgrades first, and the application other requests", async () => {
     const seen: string[] = [];
     const app = express()
       .use((request, _response, next) => {
@@ -1012,7 +1012,7 @@ describe("upgrades", () => {
     expect(seen).toEqual(["/", "/health", "/missing"]);
   });
 
-  test("X-UPG-1 two apis of one server each take the upgrades below their own mount", async () => {
+  test("X-UPG-1 two apis of one server each accept the upgrades below their own mount path", async () => {
     const paths: readonly string[][] = [[], []];
     const [first, second] = paths.map((list) => apiOf({}, upgrading(list), echo())) as [RelApi, RelApi];
     open.push(() => second.close());
@@ -1046,7 +1046,7 @@ describe("upgrades", () => {
     expect(server.listenerCount("upgrade")).toBe(0);
   });
 
-  test("X-UPG-1 two hidden apis are distinguished by the mounts that attach() gets", async () => {
+  test("X-UPG-1 two apis that a listener hides are distinguished by the mount paths given to attach()", async () => {
     const paths: readonly string[][] = [[], []];
     const [first, second] = paths.map((list) => apiOf({}, upgrading(list), echo())) as [RelApi, RelApi];
     open.push(() => second.close());
@@ -1059,7 +1059,7 @@ describe("upgrades", () => {
     expect(paths).toEqual([["/v1/sockets"], ["/v1/sockets"]]);
   });
 
-  test("X-UPG-1 the api is found in applications that store their layers in other ways", async () => {
+  test("X-UPG-1 upgrades find the api in applications that store their layers in other ways", async () => {
     const api = apiOf({}, upgrading(), echo());
     // Express 4: the getter of the router throws, the layer keeps its match; connect: the layer has a route
     const layer = {
@@ -1095,7 +1095,7 @@ describe("upgrades", () => {
     expect(await upgrade(port, "/db/x/v1/sockets")).toContain("101");
   });
 
-  test("X-UPG-1 an api in another listener takes upgrades from its first request on, or once attached", async () => {
+  test("X-UPG-1 an api in another listener accepts upgrades after its first request, or once attached", async () => {
     const api = apiOf({}, upgrading(), echo());
     const { port, server, request } = await listen(api, (incoming, response) => api(incoming, response));
     await api.ready;
@@ -1106,7 +1106,7 @@ describe("upgrades", () => {
     expect(server.listenerCount("upgrade")).toBe(1);
   });
 
-  test("G-WS-17 an upgrade that no plugin takes is 404 with the plugin's text", async () => {
+  test("G-WS-17 an upgrade that no plugin accepts gets 404 with the plugin's text", async () => {
     const { port } = await start({}, upgrading(), echo());
     expect(await upgrade(port, "/other")).toMatch(
       /^HTTP\/1\.1 404 Not Found\r\n.*\r\n\r\nonly '\/v1\/sockets' is supported on websockets$/s,

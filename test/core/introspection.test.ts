@@ -41,7 +41,7 @@ describe("relations", () => {
     ]);
   });
 
-  test("R-PATH-5 names keep every byte", () => {
+  test("R-PATH-5 names of relations keep every byte", () => {
     expect(relationIn(model, "Deck Plans").columns.map(({ name }) => name)).toEqual([
       "Plan No",
       'the "best" one',
@@ -101,7 +101,7 @@ describe("relations", () => {
     expect(columnIn(model, "tags", "d", "yard").notNull).toBe(false);
   });
 
-  test("R-SC-2 a column has its own default, nextval for identity by default, none if generated or always, or that of its domain", async () => {
+  test("R-SC-2 a default is the column's own, its domain's, or nextval for identity by default; generated columns have none", async () => {
     expect(columnIn(model, "certificates", "serial_number")).toMatchObject({
       default: "nextval('sea.certificates_serial_number_seq')",
       identity: "by default",
@@ -223,7 +223,7 @@ describe("routines", () => {
     expect(columns("crew_sizes")).toEqual({ kind: "composite", hasOutParameters: true, names: ["vessel", "hands"] });
   });
 
-  test("R-RPC-16 SET clauses, volatility, strictness and ROWS are kept", async () => {
+  test("R-RPC-16 functions have their SET clauses, volatility, strictness and ROWS", async () => {
     expect(routineIn(model, "patient").settings).toEqual([["statement_timeout", "7s"]]);
     expect(routineIn(model, "isolated").settings).toEqual([["default_transaction_isolation", "repeatable read"]]);
     expect(["add_numbers", "who", "write_log"].map((name) => routineIn(model, name).volatility)).toEqual([
@@ -239,7 +239,7 @@ describe("routines", () => {
     expect(routineIn(odd, "f", "yard")).toMatchObject({ isStrict: true, settings: [["my.key", "a=b"]] });
   });
 
-  test("R-CMP-1 functions of a row are loaded from the extra search path too, its other functions are not", () => {
+  test("R-CMP-1 functions of a row are loaded from the extra search path too, but no other functions", () => {
     expect(routineIn(model, "hull_code", "public").parameters).toHaveLength(1);
     expect(findRoutines(model, { schema: "hold", name: "secret_label" })).toEqual([]);
     expect(
@@ -291,7 +291,7 @@ describe("types", () => {
     expect(typeOf("kinds", "c_ltree")).toMatchObject({ name: "ltree", sqlName: "public.ltree" });
   });
 
-  test("R-RPC-4 the SQL name of a type casts without a length limit", async () => {
+  test("R-RPC-4 a cast to the SQL name of a type has no length limit", async () => {
     const named = [...model.types.values()].filter(({ name }) =>
       ["bpchar", "bit", "varchar", "_bpchar"].includes(name),
     );
@@ -302,7 +302,7 @@ describe("types", () => {
     expect(rows).toEqual([{ c: "abc", b: "101" }]);
   });
 
-  test("G-TYP-21 types that operators name are loaded without a column of them", async () => {
+  test("G-TYP-21 types that operators name are loaded even if no column has them", async () => {
     const { model } = await load({ schemas: ["land"] });
     const names = new Set([...model.types.values()].map(({ name }) => name));
     for (const name of ["int4", "_text", "jsonb", "tsquery", "lquery", "_lquery", "ltxtquery"])

@@ -92,7 +92,7 @@ describe("views", () => {
     ]);
   });
 
-  test("R-REL-5 keys of a table relate to, from and between its views, with the constraint's name and cardinality", () => {
+  test("R-REL-5 keys of a table give relationships to, from and between its views, with the constraint's name and cardinality", () => {
     expect(ways(model, "cargo_list", "vessels")).toEqual(["many-to-one vessels by vessel_id=id"]);
     expect(ways(model, "cargo_list", "fleet_names")).toEqual(["many-to-one fleet_names by vessel_id=id"]);
     expect(ways(model, "fleet_names", "cargo_list")).toEqual(["one-to-many cargo_list by id=vessel_id"]);
@@ -138,7 +138,7 @@ describe("views", () => {
 });
 
 describe("relationships", () => {
-  test("R-REL-2 a foreign key relates both ways, one to one if its columns are a key of their own", async () => {
+  test("R-REL-2 a foreign key gives a relationship in each direction, one-to-one if its columns are a key themselves", async () => {
     expect(ways(model, "vessels", "voyages")).toEqual(["one-to-many voyages by id=vessel_id"]);
     expect(ways(model, "voyages", "vessels")).toEqual(["many-to-one vessels by vessel_id=id"]);
     expect(ways(model, "registrations", "vessels")).toEqual(["one-to-one vessels by vessel_id=id"]);
@@ -172,7 +172,7 @@ describe("relationships", () => {
     expect(ways(model, "bills", undefined, "yard")).toEqual(["many-to-one visits by visit_id=id,year=year"]);
   });
 
-  test("R-REL-3 two keys inside the junction's primary key relate many to many, both ways", async () => {
+  test("R-REL-3 two foreign keys inside the junction's primary key give a many-to-many relationship in both directions", async () => {
     expect(ways(model, "vessels", "sailors")).toEqual(["many-to-many sailors by crew[id=vessel_id|id=sailor_id]"]);
     expect(ways(model, "sailors", "vessels")).toEqual(["many-to-many vessels by crew[id=sailor_id|id=vessel_id]"]);
     expect(ways(model, "docks", "cranes")).toEqual([
@@ -198,7 +198,7 @@ describe("relationships", () => {
     expect(ways(model, "sailors", "watches")).toEqual(["many-to-many watches by roster[id=sailor_id|id=watch_id]"]);
   });
 
-  test("R-REL-8 views and junctions relate nothing across schemas; plain keys do, with both names", () => {
+  test("R-REL-8 views and junctions give no relationships across schemas; foreign keys do, with both names", () => {
     expect(ways(model, "depots", "ports", "land")).toEqual(["many-to-one ports by port_id=id"]);
     expect(ways(model, "depots", "harbours", "land")).toEqual(["many-to-one harbours by port_id=id"]);
     expect(ways(model, "vessels", "harbours")).toEqual([]);
@@ -225,12 +225,12 @@ describe("relationships", () => {
     ]);
   });
 
-  test("R-REL-9 it replaces detected relationships to a relation of the function's name", () => {
+  test("R-REL-9 a computed relationship replaces detected relationships to a relation of the function's name", () => {
     expect(ways(model, "docks", "crane_notes")).toEqual(["one-to-many crane_notes by crane_notes()"]);
     expect(ways(model, "cranes", "crane_notes")).toEqual(["one-to-many crane_notes by id=crane_id"]);
   });
 
-  test("R-REL-10 a key of a table to itself relates both ways, distinguished by the holder of the key", () => {
+  test("R-REL-10 a key of a table to itself gives a relationship in each direction, distinguished by the side with the key", () => {
     const own = relationIn(model, "sailors").relationships.filter(
       ({ constraint }) => constraint === "sailors_mentor_id_fkey",
     );
@@ -253,7 +253,7 @@ describe("relationships", () => {
     ]);
   });
 
-  test("R-REL-1 ids are unique per source and the same after a reload", async () => {
+  test("R-REL-1 ids of relationships are unique per source and equal after a reload", async () => {
     const idsOf = (of: Model) =>
       new Map([...of.relations].map(([key, relation]) => [key, relation.relationships.map(({ id }) => id)]));
     for (const ids of idsOf(model).values()) expect(new Set(ids).size).toBe(ids.length);

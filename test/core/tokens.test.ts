@@ -73,7 +73,7 @@ describe("role claim key", () => {
     ["$.roles[*]", "admin_x"],
     ["$.nothing", undefined],
     ["$.constructor", undefined],
-  ])("R-AUT-7 %s", (expression, role) => {
+  ])("R-AUT-7 the role claim key %s selects the role %s", (expression, role) => {
     expect(parseRoleClaimKey(expression)(claims)).toEqual(role);
   });
 
@@ -92,7 +92,7 @@ describe("role claim key", () => {
     "$.roles[?(@ = 'x')]",
     "[0]",
     ".role;drop",
-  ])("R-AUT-7 %j stops the start", (expression) => {
+  ])("R-AUT-7 the invalid role claim key %j stops the start", (expression) => {
     expect(() => parseRoleClaimKey(expression)).toThrow(/^jwtRoleClaimKey \(JWT_ROLE_CLAIM_KEY\) /);
   });
 });
@@ -104,13 +104,13 @@ describe("paths of claims", () => {
     ["a.b[0]", ["a", "b", "0"]],
     ['$["a\\"b"].c-d', ['a"b', "c-d"]],
     ["$['it\\'s']", ["it's"]],
-  ])("G-AUTH-11 %s", (text, keys) => {
+  ])("G-AUTH-11 the text %s is parsed as a path of claims", (text, keys) => {
     expect(parseJsonPath(text)).toEqual(keys);
   });
-  test.each(["", "$.", "$..a", "$.a b", "$[a]", "$.a[-1]", "$['a]"])("G-AUTH-11 %j is not a path", (text) => {
+  test.each(["", "$.", "$..a", "$.a b", "$[a]", "$.a[-1]", "$['a]"])("G-AUTH-11 the text %j is not a path of claims", (text) => {
     expect(parseJsonPath(text)).toBeUndefined();
   });
-  test("G-AUTH-18 a path leads through objects and lists, never to inherited members", () => {
+  test("G-AUTH-18 a path of claims reads members of objects and lists, and never inherited members", () => {
     const from = { a: [{ b: 1 }], s: "text" };
     expect(readClaimPath(from, ["a", "0", "b"])).toBe(1);
     expect(readClaimPath(from, ["a", "length"])).toBeUndefined();
@@ -122,7 +122,7 @@ describe("paths of claims", () => {
 
 describe("numbers of claims", () => {
   test.each(["12345678901234567890", "-9007199254740993", "0.12345678901234567", "1e400"])(
-    "R-TX-6 %s keeps its digits",
+    "R-TX-6 the number %s in claims keeps its digits",
     (number) => {
       const text = `{"a":"12345678901234567890 \\" 1","n":${number},"l":[${number}]}`;
       const exact = parseClaims(text) as JsonObject;
@@ -130,7 +130,7 @@ describe("numbers of claims", () => {
       expect(encodeClaim(exact.n as Json)).toBe(number);
     },
   );
-  test("R-TX-6 ordinary numbers stay numbers, also beside large ones", () => {
+  test("R-TX-6 ordinary numbers in claims stay JavaScript numbers, also beside large ones", () => {
     const text = '{"n":1.5,"i":3,"e":1e3,"big":12345678901234567890}';
     expect(parseClaims(text)).toMatchObject({ n: 1.5, i: 3, e: 1000 });
   });
@@ -279,7 +279,7 @@ describe("reading a token", () => {
     }),
     ["Ed25519", "EdDSA", ed.privateKey, jwkOf(ed.publicKey)],
   ];
-  test.each(signed)("R-AUT-3 G-AUTH-11 %s verifies, a changed payload does not", (_title, algorithm, key, secret) => {
+  test.each(signed)("R-AUT-3 G-AUTH-11 a token signed with %s is verified, and a changed payload or signature is refused", (_title, algorithm, key, secret) => {
     const token = signToken({ role: "x" }, { algorithm, key });
     expect(failure(token, secret)).toBe("verified");
     const [head, , signature] = token.split(".");
@@ -290,7 +290,7 @@ describe("reading a token", () => {
     expect(failure(`${head}.${token.split(".")[1]}.AAAA`, secret)).toBe("bad-signature");
   });
   test.each(["HS256", "HS384", "HS512"])(
-    "R-AUT-3 %s verifies with a key object, a plain secret is for HS256",
+    "R-AUT-3 a key object verifies tokens signed with %s, and a plain secret only those signed with HS256",
     (algorithm) => {
       const token = signToken({}, { algorithm });
       expect(failure(token, { type: algorithm, key: jwtSecret })).toBe("verified");
@@ -313,7 +313,7 @@ describe("reading a token", () => {
     expect(by("three")).toBe("no-key");
     expect(by(["one"])).toBe("no-key");
   });
-  test("R-AUT-3 a plain secret has no kid, a key object accepts any", () => {
+  test("R-AUT-3 a plain secret refuses tokens with a kid, and a key object accepts any kid", () => {
     const token = signToken({}, { header: { kid: "any" } });
     expect(failure(token)).toBe("no-key");
     expect(failure(token, { type: "HS256", key: jwtSecret })).toBe("verified");
@@ -388,7 +388,7 @@ describe("settings that change", () => {
     expect([await ask(first), await ask(next)]).toEqual(["No suitable key or wrong key type", "y"]);
     close();
   });
-  test("R-AUT-7 R-SC-4 wrong settings are logged once, and the old ones stay", async () => {
+  test("R-AUT-7 R-SC-4 invalid settings are logged once, and the previous settings remain", async () => {
     const { ask, change, log, close } = plugin({ jwtSecret });
     change({ jwtSecret: second, jwtRoleClaimKey: "no path" });
     for (let i = 0; i < 3; i++) expect(await ask(signToken({ role: "x" }))).toBe("x");
@@ -400,7 +400,7 @@ describe("settings that change", () => {
     expect(JSON.stringify(log)).not.toContain('"short"');
     close();
   });
-  test("R-AUT-12 the same token gives the same session, ended when the token ends", async () => {
+  test("R-AUT-12 the same token gives the same session object, which ends when the token expires", async () => {
     const { session, counters, close } = plugin({ jwtSecret });
     const token = signToken({ role: "x", exp: 4e9 });
     const found = await session(token);
@@ -409,7 +409,7 @@ describe("settings that change", () => {
     expect([counters.get("jwt-cache-requests"), counters.get("jwt-cache-hits")]).toEqual([2, 1]);
     close();
   });
-  test("G-WS-15 allowed_skew prolongs the session as well", async () => {
+  test("G-WS-15 allowed_skew prolongs the session too", async () => {
     const { session, close } = plugin({ jwtSecret: { type: "HS256", key: jwtSecret, allowed_skew: 5 } });
     expect((await session(signToken({ role: "x", exp: 4e9 })))?.expiresAtMs).toBe(4e12 + 5000);
     expect(await session(signToken({ role: "x" }))).not.toHaveProperty("expiresAtMs");
@@ -427,8 +427,8 @@ describe("keys by address", () => {
     ["must-revalidate with an age", { "cache-control": "must-revalidate, max-age=90" }, 90_000],
     ["no-cache", { "cache-control": "no-cache" }, MINUTE],
     ["no-store beats Expires", { "cache-control": "no-store", expires: "Thu, 01 Jan 2026 05:00:00 GMT" }, MINUTE],
-    ["an age of less than a minute (ci 54)", { "cache-control": "max-age=20" }, 20_000],
-    ["never more often than every five seconds (ci 54)", { "cache-control": "max-age=1" }, 5000],
+    ["an age of less than a minute", { "cache-control": "max-age=20" }, 20_000],
+    ["never more often than every five seconds", { "cache-control": "max-age=1" }, 5000],
     ["Expires", { expires: "Thu, 01 Jan 2026 00:10:00 GMT" }, 10 * MINUTE],
     ["Expires in the past", { expires: "Wed, 31 Dec 2025 00:00:00 GMT" }, 5000],
     ["Expires that is no date", { expires: "soon" }, MINUTE],
@@ -442,7 +442,7 @@ describe("keys by address", () => {
     [60, 60_000],
     [1, 5000],
   ])(
-    "R-AUT-12 G-AUTH-11 a cached token is refused once its key is removed from the set, max-age=%i (ci 54)",
+    "R-AUT-12 G-AUTH-11 a cached token is refused once its key is removed from the set, with max-age=%i",
     async (age, ms) => {
       vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
       let keys = [jwkOf(ed.publicKey)];
@@ -495,7 +495,7 @@ describe("keys by address", () => {
     return ring;
   };
 
-  test("G-AUTH-11 keys are fetched, kept when a fetch fails, replaced when the set changes", async () => {
+  test("G-AUTH-11 keys are fetched, remain when a fetch fails, and are replaced when the set changes", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     let keys = [jwkOf(rsa.publicKey, { kid: "one" }), { kty: "RSA", kid: "broken" }];
     let status = 200;
@@ -539,7 +539,7 @@ describe("keys by address", () => {
     ["no set", "[]"],
     ["a set without keys", '{"keys":[]}'],
     ["more than a set can be", " ".repeat(1024 * 1024 + 1)],
-  ])("G-AUTH-11 %s is logged and gives no keys", async (_title, body) => {
+  ])("G-AUTH-11 a response with %s is logged and gives no keys", async (_title, body) => {
     const log: unknown[] = [];
     const opened = openRing(await serve(() => ({ body })), log);
     await opened.firstFetch;

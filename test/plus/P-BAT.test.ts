@@ -639,7 +639,7 @@ describe("limits of a batch", () => {
     ],
     ["no object", [1], "request 1: it is not an object"],
     ["a stray key", [{ path: "/author", url: "x" }], 'request 1: it has a key "url"'],
-    ["a wrong method", [{ method: "OPTIONS", path: "/author" }], "request 1: the method is none of"],
+    ["a wrong method", [{ method: "OPTIONS", path: "/author" }], "request 1: the method is not one of"],
     ["no path", [{ method: "GET" }], "request 1: the path is not one of a table or function"],
     ["another host", [{ path: "http://example.org/x" }], "request 1: the path is not one of a table or function"],
     [

@@ -202,7 +202,7 @@ const BAD: readonly (readonly [what: string, more: Entry, said: string])[] = [
         WRITERS,
       ],
     },
-    'relationship writer: "nothing" is no column of "an_article"',
+    'relationship writer: "nothing" is not a column of "an_article"',
   ],
   [
     "a nested field as a column",
@@ -212,7 +212,7 @@ const BAD: readonly (readonly [what: string, more: Entry, said: string])[] = [
         WRITERS,
       ],
     },
-    '"articles" is no column of "a_writer"',
+    '"articles" is not a column of "a_writer"',
   ],
   [
     "no columns",

@@ -55,7 +55,7 @@ const buildClientConfig = (
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   };
   if ("stream" in to)
-    // pg's types require a net.Socket, but pg works with any stream
+    // the types of pg require a net.Socket, but pg works with any stream
     return { ...common, stream: to.stream as () => any, user: "postgres", database: "postgres", ssl: false };
   return { ...common, connectionString: to.url };
 };
@@ -138,8 +138,8 @@ export const wrapClient = (
     },
     script: async (text) => {
       limit(maxResultBytes);
-      const found: unknown = await client.query({ text, rowMode: "array", types: AS_TEXT });
-      return (Array.isArray(found) ? found : [found]).map(buildScriptResult);
+      const results: unknown = await client.query({ text, rowMode: "array", types: AS_TEXT });
+      return (Array.isArray(results) ? results : [results]).map(buildScriptResult);
     },
     copyBoth: (text, take) =>
       new Promise((_resolve, reject) => {
@@ -229,8 +229,6 @@ const sendCancel = (client: Client): Promise<void> =>
     else raw.connect(port, host);
   });
 
-// --- limits ----------------------------------------------------------------------------------------------------------
-
 interface ResultWatch {
   /** The largest total size in bytes of the messages up to the next ReadyForQuery. */
   limit: number;
@@ -297,11 +295,11 @@ const watchResults = (stream: Duplex, onRefused: () => void): ResultWatch => {
    *  limit. */
   const take = (chunk: Buffer): boolean => {
     let at = 0;
-    let passed = 0;
+    let passedBytes = 0;
     while (at < chunk.length) {
       if (row !== undefined) {
         at += row.take(chunk, at);
-        passed = at;
+        passedBytes = at;
         if (row.remainingBytes === undefined) continue;
         bodyBytes = row.remainingBytes;
         row = undefined;
@@ -311,22 +309,22 @@ const watchResults = (stream: Duplex, onRefused: () => void): ResultWatch => {
         at += skipped;
       } else if (headerBytes === 0 && chunk.length - at >= HEADER_BYTES) {
         if (!begin(chunk, at)) return false;
-        if (row !== undefined && at > passed) pass(chunk.subarray(passed, at));
+        if (row !== undefined && at > passedBytes) pass(chunk.subarray(passedBytes, at));
         at += HEADER_BYTES;
-        if (row !== undefined) passed = at;
+        if (row !== undefined) passedBytes = at;
       } else {
-        if (headerBytes === 0 && at > passed) pass(chunk.subarray(passed, at));
+        if (headerBytes === 0 && at > passedBytes) pass(chunk.subarray(passedBytes, at));
         // the index is within the chunk
         header[headerBytes++] = chunk[at++] as number;
-        passed = at;
+        passedBytes = at;
         if (headerBytes < HEADER_BYTES) continue;
         headerBytes = 0;
         if (!begin(header, 0)) return false;
         if (row === undefined) pass(Buffer.from(header));
       }
     }
-    if (passed === 0) pass(chunk);
-    else if (passed < chunk.length) pass(chunk.subarray(passed));
+    if (passedBytes === 0) pass(chunk);
+    else if (passedBytes < chunk.length) pass(chunk.subarray(passedBytes));
     return true;
   };
 

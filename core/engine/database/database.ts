@@ -30,7 +30,7 @@ export interface Database {
   script(statement: Sql, how: ScriptOptions): Promise<readonly ScriptResult[]>;
   /** Runs several statements in one read-only transaction with one snapshot, and with an empty search path. Statements
    *  of `afterwards` run after `work`, whose result does not wait for them. @rule R-SC-1 */
-  snapshot<Result>(work: (query: Query, afterwards: Query) => Promise<Result>): Promise<Result>;
+  snapshot<Result>(work: (query: Query, queryLater: Query) => Promise<Result>): Promise<Result>;
   /** Replaces each pooled connection once it is idle. */
   renew(): void;
   counts(): PoolCounts;

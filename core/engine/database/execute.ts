@@ -135,13 +135,13 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
     connection: Connection,
     transaction: Transaction,
     execution: Execution,
-    found: readonly (WireRow | undefined)[],
+    wireRows: readonly (WireRow | undefined)[],
     rows: readonly ResultRow[],
   ): Promise<readonly ResultRow[]> => {
     const { template, sending } = transaction;
     const { offset, checkedEnd, cleaning } = template;
     try {
-      runChecks(execution, found, offset);
+      runChecks(execution, wireRows, offset);
       execution.check?.(rows);
     } catch (error) {
       await rollBack(connection, transaction);
@@ -307,9 +307,11 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
   };
 
   return {
-    execute: (given) => {
-      const hasOther = given.programs.some(({ program }) => program.withRows !== undefined);
-      const execution = hasOther ? { ...given, programs: given.programs.map(replaceRowSource) } : given;
+    execute: (requestedExecution) => {
+      const hasOther = requestedExecution.programs.some(({ program }) => program.withRows !== undefined);
+      const execution = hasOther
+        ? { ...requestedExecution, programs: requestedExecution.programs.map(replaceRowSource) }
+        : requestedExecution;
       const record = endedSignal.hasListeners ? new TransactionRecord(execution) : undefined;
       if (execution.longRows === undefined) return execute(execution, record);
       return new Promise((resolve, reject) => void execute(execution, record, resolve).then(resolve, reject));

@@ -88,7 +88,7 @@ export const createPool = (options: PoolOptions): Pool => {
   let suspectUntilMs = 0;
   let warnedAtMs = 0;
   /** The last time at which the server responded. */
-  let heardAtMs = 0;
+  let lastResponseAtMs = 0;
   let isClosed = false;
   let whenEmpty: (() => void) | undefined;
 
@@ -144,7 +144,7 @@ export const createPool = (options: PoolOptions): Pool => {
     try {
       const connection = await server.open({ maxResultBytes, onRefused: () => void refusedCount++ });
       pool.sharing = getSharing(connection);
-      heardAtMs = performance.now();
+      lastResponseAtMs = performance.now();
       const now = Date.now();
       const entry: PooledConnection = { connection, openedAtMs: now, generation, idleSinceMs: now };
       all.set(connection, entry);
@@ -157,7 +157,7 @@ export const createPool = (options: PoolOptions): Pool => {
     } catch (error) {
       openingCount--;
       // waiters would wait for another timeout, because the server has not responded since the attempt began
-      if (isTimedOut(error) && heardAtMs < beganAtMs) failWaiters(error);
+      if (isTimedOut(error) && lastResponseAtMs < beganAtMs) failWaiters(error);
       // the next attempt fails as fast, or finds the database available again
       serveNext();
       throw error;
@@ -173,7 +173,7 @@ export const createPool = (options: PoolOptions): Pool => {
     return at === -1 ? idle.pop() : idle.splice(at, 1)[0];
   };
 
-  const give = (waiter: Waiter, connection: Connection): void => {
+  const giveConnection = (waiter: Waiter, connection: Connection): void => {
     clearTimeout(waiter.timer);
     waiter.give(connection);
   };
@@ -184,7 +184,7 @@ export const createPool = (options: PoolOptions): Pool => {
     // the list of waiters is not empty
     const waiter = waiters.shift() as Waiter;
     open().then(
-      (connection) => give(waiter, connection),
+      (connection) => giveConnection(waiter, connection),
       (error: unknown) => {
         clearTimeout(waiter.timer);
         waiter.fail(error);
@@ -252,11 +252,11 @@ export const createPool = (options: PoolOptions): Pool => {
       const entry = all.get(connection);
       if (entry === undefined) return; // the pool has dropped the connection
       const now = Date.now();
-      if (isReusable) heardAtMs = performance.now();
+      if (isReusable) lastResponseAtMs = performance.now();
       else suspectConnections();
       if (!isReusable || isClosed || isStale(entry, now)) return drop(entry);
       const waiter = waiters.shift();
-      if (waiter !== undefined) return give(waiter, connection);
+      if (waiter !== undefined) return giveConnection(waiter, connection);
       entry.idleSinceMs = now;
       idle.push(entry);
     },

@@ -95,21 +95,25 @@ const LARGEST_SHARE = 1 / 8;
 /** Creates the planner for all connections of an api. The planner prepares statements that were used before and are
  *  small enough. @rule R-BND-6 */
 export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): PlanBatch => {
-  const usedOnce = new Set<string>();
+  const usedNames = new Set<string>();
 
   const isWorthPreparing = (name: string, text: string): boolean => {
     if (text.length > maxBytes * LARGEST_SHARE) return false;
-    if (usedOnce.has(name)) return true;
-    if (usedOnce.size >= MAX_NAMES) usedOnce.clear();
-    usedOnce.add(name);
+    if (usedNames.has(name)) return true;
+    if (usedNames.size >= MAX_NAMES) usedNames.clear();
+    usedNames.add(name);
     return false;
   };
 
   /** Removes the least recently used statements from the record, and adds their names to `closes`. */
-  const evictStatements = (prepared: PreparedStatements, sent: readonly WireStatement[], closes: string[]): void => {
+  const evictStatements = (
+    prepared: PreparedStatements,
+    sentStatements: readonly WireStatement[],
+    closes: string[],
+  ): void => {
     for (const name of prepared.names()) {
       if (prepared.size <= maxCount && prepared.bytes <= maxBytes) return;
-      if (sent.some((statement) => statement.name === name)) continue;
+      if (sentStatements.some((statement) => statement.name === name)) continue;
       prepared.delete(name);
       closes.push(name);
     }
@@ -125,27 +129,29 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
         closes: NO_CLOSES,
         described: listDescribedNames(statements, firstEffect),
       };
-    const sent: WireStatement[] = [];
+    const sentStatements: WireStatement[] = [];
     const parses: boolean[] = [];
     const closes: string[] = [];
-    const known: WireStatement[] = [];
+    const knownStatements: WireStatement[] = [];
     for (const statement of statements) {
       const { name, text } = statement;
       const isKnown = name !== "" && prepared.has(name);
-      known.push(isKnown && !sent.some((other, i) => other.name === name && parses[i] === true) ? statement : UNNAMED);
+      knownStatements.push(
+        isKnown && !sentStatements.some((other, i) => other.name === name && parses[i] === true) ? statement : UNNAMED,
+      );
       parses.push(!isKnown);
       if (!isKnown) prepared.countParsed(text);
       if (!isKnown && (name === "" || !isWorthPreparing(name, text))) {
-        sent.push({ ...statement, name: "" });
+        sentStatements.push({ ...statement, name: "" });
         continue;
       }
-      sent.push(statement);
+      sentStatements.push(statement);
       if (!isKnown || prepared.size * 2 > maxCount || prepared.bytes * 2 > maxBytes) prepared.use(name, text);
       // a close is harmless, because closing a missing statement is not an error
-      if (!isKnown && (prepared.uncertain.delete(name) || sent.length - 1 > firstEffect)) closes.push(name);
+      if (!isKnown && (prepared.uncertain.delete(name) || sentStatements.length - 1 > firstEffect)) closes.push(name);
     }
-    if (prepared.size > maxCount || prepared.bytes > maxBytes) evictStatements(prepared, sent, closes);
-    return { statements: sent, parses, closes, described: listDescribedNames(known, firstEffect) };
+    if (prepared.size > maxCount || prepared.bytes > maxBytes) evictStatements(prepared, sentStatements, closes);
+    return { statements: sentStatements, parses, closes, described: listDescribedNames(knownStatements, firstEffect) };
   };
 };
 

@@ -58,10 +58,10 @@ const findFailure = (
   row: WireRow | undefined,
 ): Pick<ProgramCheck, "path"> | undefined => {
   const column = program.statements[check.statement]?.columns.indexOf(check.column) ?? -1;
-  const found = row?.[column] ?? null;
+  const checkValue = row?.[column] ?? null;
   if (check.paths !== undefined && row !== undefined)
-    return found === null ? undefined : { path: check.paths[Number(found) - 1] ?? check.path };
-  return found === null || found === "f" || found === "false" || found === "0" ? check : undefined;
+    return checkValue === null ? undefined : { path: check.paths[Number(checkValue) - 1] ?? check.path };
+  return checkValue === null || checkValue === "f" || checkValue === "false" || checkValue === "0" ? check : undefined;
 };
 
 const createCheckError = ({ kind, message }: ProgramCheck, path = "$"): Error =>

@@ -15,7 +15,7 @@ export const createLostRoleReporter = (
   current: CurrentState,
   warn: (message: string) => void,
 ): ((error: unknown, statement: WireStatement | undefined, role: string | undefined) => void) => {
-  const toldAtMs = new Map<string, number>();
+  const loggedAtMs = new Map<string, number>();
   return (error, statement, role) => {
     if (
       role === undefined ||
@@ -28,8 +28,8 @@ export const createLostRoleReporter = (
     // other roles are not reported, because tokens may name any role
     if (model?.roles.get(role)?.isAssumable !== true) return;
     const nowMs = Date.now();
-    if (nowMs - (toldAtMs.get(role) ?? 0) < QUIET_MS) return;
-    toldAtMs.set(role, nowMs);
+    if (nowMs - (loggedAtMs.get(role) ?? 0) < QUIET_MS) return;
+    loggedAtMs.set(role, nowMs);
     const { loginRole } = model;
     warn(`the login role "${loginRole}" may no longer become "${role}": GRANT "${role}" TO "${loginRole}"`);
   };

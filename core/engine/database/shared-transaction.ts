@@ -44,8 +44,8 @@ const SAVEPOINT = createUnnamedStatement("savepoint relapi_execution");
 const UNDO = createUnnamedStatement("rollback to savepoint relapi_execution");
 const RELEASE = createUnnamedStatement("release savepoint relapi_execution");
 
-const always = (): boolean => true;
-const never = (): boolean => false;
+const returnTrue = (): boolean => true;
+const returnFalse = (): boolean => false;
 
 /** Runs a transaction without prepared statements, because user-defined code may run before every statement except the
  *  first. @rule R-TX-16 */
@@ -107,26 +107,27 @@ export const createSharedTransaction =
         ...(isRead || isUndone ? [SAVEPOINT] : []),
       ];
       const closing = [...(isUndone ? [UNDO] : []), ...(isRead || isUndone ? [RELEASE] : [])];
-      const programIndex = (i: number): number => i - opening.length;
+      const findProgramIndex = (i: number): number => i - opening.length;
       try {
         const { rows } = await send(
           [...opening, ...statements, ...closing],
           false,
-          (failedAt) => findStatementPath(execution, programIndex(failedAt) - offset),
+          (failedAt) => findStatementPath(execution, findProgramIndex(failedAt) - offset),
           execution.session.databaseRole,
         );
         const programRows = rows.slice(opening.length);
         runChecks(execution, programRows, offset);
-        const merged = mergeRows(execution, programRows, offset);
-        execution.check?.(merged);
-        record?.publish(endedSignal, merged);
-        return merged;
+        const mergedRows = mergeRows(execution, programRows, offset);
+        execution.check?.(mergedRows);
+        record?.publish(endedSignal, mergedRows);
+        return mergedRows;
       } catch (error) {
-        const known = error instanceof RelApiError ? explainError(error, execution, current) : error;
-        record?.publish(endedSignal, undefined, known);
-        const isOver = isUndone && isStateKnown && !isGone ? await send([UNDO, RELEASE]).then(never, always) : true;
-        if (isOver) failure = { error: known };
-        throw known;
+        const explainedError = error instanceof RelApiError ? explainError(error, execution, current) : error;
+        record?.publish(endedSignal, undefined, explainedError);
+        const isOver =
+          isUndone && isStateKnown && !isGone ? await send([UNDO, RELEASE]).then(returnFalse, returnTrue) : true;
+        if (isOver) failure = { error: explainedError };
+        throw explainedError;
       }
     };
 

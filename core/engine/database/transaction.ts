@@ -126,7 +126,7 @@ export const mergeRows = (
   const mergedRows: ResultRow[] = [];
   for (const { program } of execution.programs) {
     const { statements, main } = program;
-    const merged: Record<string, string | null> = {};
+    const mergedRow: Record<string, string | null> = {};
     for (let turn = 1; turn <= statements.length; turn++) {
       // the main statement comes last, so its columns replace those of the others
       const i = turn === statements.length ? main : turn <= main ? turn - 1 : turn;
@@ -135,10 +135,11 @@ export const mergeRows = (
       const row = rows[at + i];
       if (row !== undefined)
         // the index is within the length
-        for (let column = 0; column < columns.length; column++) merged[columns[column] as string] = row[column] ?? null;
+        for (let column = 0; column < columns.length; column++)
+          mergedRow[columns[column] as string] = row[column] ?? null;
     }
     at += statements.length;
-    mergedRows.push(merged);
+    mergedRows.push(mergedRow);
   }
   return mergedRows;
 };

@@ -32,9 +32,9 @@ export const findComputedField = (
   searchPath: readonly string[],
 ): Routine | undefined => {
   for (const type of listRowTypes(row)) {
-    const named = indexComputedFields(model).get(type)?.get(name) ?? [];
+    const routines = indexComputedFields(model).get(type)?.get(name) ?? [];
     for (const schema of searchPath) {
-      const [first, ...others] = named.filter((routine) => routine.schema === schema);
+      const [first, ...others] = routines.filter((routine) => routine.schema === schema);
       if (first === undefined) continue;
       return others.reduce((best, one) => (one.parameters.length < best.parameters.length ? one : best), first);
     }
@@ -51,8 +51,8 @@ export const findRowRoutine = (
 ): Routine | undefined => {
   const overloads = findRoutines(model, name).filter(fits);
   for (const rowType of row === undefined ? [] : listRowTypes(row)) {
-    const found = overloads.find(({ parameters }) => parameters.some(({ type }) => type === rowType));
-    if (found !== undefined) return found;
+    const overload = overloads.find(({ parameters }) => parameters.some(({ type }) => type === rowType));
+    if (overload !== undefined) return overload;
   }
   return overloads[0];
 };

@@ -68,7 +68,7 @@ export interface Column {
   readonly maxLength?: number;
   readonly comment?: string;
   readonly acl: readonly AclItem[];
-  /** The result of `pg_column_is_updatable`. True for plain tables. */
+  /** True if `pg_column_is_updatable` returns true. Always true for plain tables. */
   readonly isUpdatable: boolean;
 }
 

@@ -200,8 +200,8 @@ export const findReadRelation = (read: Read, model: Model): Relation | undefined
   if ("relation" in read.from) return findRelation(model, read.from.relation);
   if ("written" in read.from) return findRelation(model, read.from.written);
   const { routine: name, oid } = read.from.call;
-  const returned = findRoutines(model, name).find((routine) => routine.oid === oid)?.returns.relation;
-  return returned && findRelation(model, returned);
+  const returnedName = findRoutines(model, name).find((routine) => routine.oid === oid)?.returns.relation;
+  return returnedName && findRelation(model, returnedName);
 };
 
 const mapWrite = (write: Insert | Update | Delete, walk: Walk): Insert | Update | Delete => {
@@ -298,7 +298,7 @@ const mapOutputParts = (output: Output, scope: PlanScope, walk: Walk): Output =>
 
 const mapEmbed = (embed: Embed, scope: PlanScope, walk: Walk): Embed => {
   const { via } = embed;
-  const along = "routine" in via ? via : scope.relation && relationshipOf(scope.relation, via.relationship);
+  const pathSource = "routine" in via ? via : scope.relation && relationshipOf(scope.relation, via.relationship);
   const next = withChanges(embed, {
     via:
       "routine" in via
@@ -308,8 +308,8 @@ const mapEmbed = (embed: Embed, scope: PlanScope, walk: Walk): Embed => {
       embed.read,
       walk,
       {
-        isOne: along?.isToOne === true,
-        path: scope.relation && { from: scope.relation, routine: along?.routine },
+        isOne: pathSource?.isToOne === true,
+        path: scope.relation && { from: scope.relation, routine: pathSource?.routine },
       },
       { node: embed, outerScope: scope },
     ),

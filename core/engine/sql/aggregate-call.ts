@@ -15,7 +15,7 @@ export const compileAggregateCall = (
   const name = catalogText(spec.name);
   if (of.length === 0) return sql`${name}(*)`;
   const distinct = isDistinct ? sql`distinct ` : sql``;
-  // an aggregate over any columns takes several columns as one row value; other aggregates take them as arguments
+  // an aggregate that accepts any columns takes several of them as one row value; others take arguments
   const argument = of.length > 1 && spec.predicate?.columns !== 2 ? sql`(${join(of)})` : join(of);
   return sql`${name}(${distinct}${argument})`;
 };

@@ -46,8 +46,8 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, options: Re
 
   const compileArgument = (value: Expression): Sql => {
     const key = JSON.stringify(value);
-    const known = perRowNames.get(key);
-    if (known !== undefined) return ident(inner, known);
+    const existingName = perRowNames.get(key);
+    if (existingName !== undefined) return ident(inner, existingName);
     const as = `v${perRow.length}`;
     perRowNames.set(key, as);
     perRow.push({ kind: "value", as, value });

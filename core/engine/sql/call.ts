@@ -28,10 +28,10 @@ export const requireRoutine = (compiler: Compiler, call: RoutineCall): Routine =
 const compileNamedArguments = (routine: Routine, args: ReadonlyMap<string, Sql>): Sql =>
   join(
     routine.parameters.flatMap(({ name, mode, default: default_ }) => {
-      const passed = args.get(name) ?? (default_ === undefined ? undefined : sql`(${catalogText(default_)})`);
-      return passed === undefined
+      const argument = args.get(name) ?? (default_ === undefined ? undefined : sql`(${catalogText(default_)})`);
+      return argument === undefined
         ? []
-        : [sql`${mode === "variadic" ? sql`variadic ` : empty}${ident(name)} => ${passed}`];
+        : [sql`${mode === "variadic" ? sql`variadic ` : empty}${ident(name)} => ${argument}`];
     }),
   );
 
@@ -48,13 +48,13 @@ export const compileCall = (
   compiler.dependencies.relations.add(`${routine.schema}.${routine.name}`);
   const { payload } = call;
   if (payload === undefined || payload.names.length === 0) {
-    const passed = call.arguments.every(isNamed)
+    const argumentList = call.arguments.every(isNamed)
       ? compileNamedArguments(
           routine,
           new Map(call.arguments.map(({ name, value }) => [name, compileValue(compiler, value)])),
         )
       : compileRoutineArguments(compiler, call.arguments);
-    return { call: sql`${quoteQualifiedName(routine)}(${passed})`, from: undefined };
+    return { call: sql`${quoteQualifiedName(routine)}(${argumentList})`, from: undefined };
   }
   const row = compiler.alias("_p");
   const payloadParameters = routine.parameters.filter((parameter) => payload.names.includes(parameter.name));
@@ -68,7 +68,7 @@ export const compileCall = (
     const hstore = hstores.get(name);
     return hstore === undefined ? ident(row, name) : compileHstoreFromJson(hstore, ident(row, name));
   };
-  const passed = compileNamedArguments(
+  const argumentList = compileNamedArguments(
     routine,
     new Map(payloadParameters.map((parameter) => [parameter.name, compileArgument(parameter)])),
   );
@@ -77,7 +77,7 @@ export const compileCall = (
     payload.shape === "object"
       ? sql`pg_catalog.json_to_record(${json}) as ${ident(row)}(${columns})`
       : sql`(select * from pg_catalog.json_to_recordset(${json}) as ${ident(row)}(${columns}) limit ${integer(1)}) as ${ident(row)}`;
-  return { call: sql`${quoteQualifiedName(routine)}(${passed})`, from };
+  return { call: sql`${quoteQualifiedName(routine)}(${argumentList})`, from };
 };
 
 /** Compiles the rows that a function returns as a FROM item. */

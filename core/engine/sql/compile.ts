@@ -167,9 +167,9 @@ const compileStatement = (compiler: Compiler, name: string, args: Readonly<Recor
   const declared = compiler.registry.statements.get(name);
   if (declared === undefined) throw badPlan(`no plugin declares the statement "${name}"`);
   compiler.dependencies.isOpenEnded = true;
-  const argument = (of: string, type: string): Sql =>
+  const compileStatementArgument = (of: string, type: string): Sql =>
     compileValue(compiler, { ...(args[of] ?? { constant: null }), type });
-  return sql`(${declared.compile(argument, compiler.model)})`;
+  return sql`(${declared.compile(compileStatementArgument, compiler.model)})`;
 };
 
 const compileWritePlan = (
@@ -295,7 +295,7 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
     return compileCallRows(compiler, { ...plan, result: read }, envelope, row);
   }
   const { call, from } = compileCall(compiler, plan.call);
-  const shown =
+  const shownValue =
     plan.returns === "void"
       ? call
       : convertToShownValue(
@@ -304,20 +304,25 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
           requireRoutine(compiler, plan.call).returns.type,
           envelope.domains === "text",
         );
-  const values = sql`(select ${shown} as "value"${from === undefined ? empty : sql` from ${from}`})`;
+  const values = sql`(select ${shownValue} as "value"${from === undefined ? empty : sql` from ${from}`})`;
   const window = plan.result === undefined ? empty : compileWindow(compiler, plan.result);
   const counts = envelope.count === "exact" || envelope.count === "estimated";
   // the function is called only once, although its result is read twice (R-RPC-14)
-  const called = counts && !isEmpty(window) ? ident(compiler.alias("_called")) : undefined;
-  const head = called === undefined ? empty : sql`with ${called} as materialized ${values} `;
-  const all = called ?? sql`${values} as _v`;
+  const calledRows = counts && !isEmpty(window) ? ident(compiler.alias("_called")) : undefined;
+  const head = calledRows === undefined ? empty : sql`with ${calledRows} as materialized ${values} `;
+  const all = calledRows ?? sql`${values} as _v`;
   // without `offset 0`, the planner would copy the call of a stable function into both places that read it
   const source = isEmpty(window)
     ? sql`(select * from ${values} as _v offset 0) as ${ident(row)}`
     : sql`(select * from ${all} ${window}) as ${ident(row)}`;
   const columns: EnvelopeColumn[] = [
     ...(counts
-      ? [{ name: "total", sql: called === undefined ? sql`count(*)` : sql`(select count(*) from ${called} as _c)` }]
+      ? [
+          {
+            name: "total",
+            sql: calledRows === undefined ? sql`count(*)` : sql`(select count(*) from ${calledRows} as _c)`,
+          },
+        ]
       : []),
     // the count reads the whole row, so that the function is called even if nothing else reads its value
     { name: "page_total", sql: sql`count(${ident(row)}.*)` },

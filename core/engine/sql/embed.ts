@@ -26,7 +26,7 @@ import {
  *  it. Otherwise the result has only the condition `exists`. @throws Error if no plugin compiles the embedding mode */
 export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, use: EmbedUse): CompiledEmbed => {
   const { via } = embed;
-  const { row: shown, limit, offset, cap } = embed.read;
+  const { row: displayName, limit, offset, cap } = embed.read;
   const isToOne = "relationship" in via ? requireRelationship(parent, via.relationship).isToOne : via.isToOne;
   const target =
     "relationship" in via
@@ -37,7 +37,7 @@ export const compileEmbed = (compiler: Compiler, embed: Embed, parent: Scope, us
   const createReadOptions = (): ReadOptions => {
     if ("relationship" in via)
       return {
-        related: compileRelatedRows(compiler, parent, via.relationship, shown),
+        related: compileRelatedRows(compiler, parent, via.relationship, displayName),
         isCompared: use.isGrouped,
         showsText,
       };

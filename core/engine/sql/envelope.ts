@@ -64,13 +64,13 @@ export const compileLocation = (
   { name, relation }: Pick<CompiledWrite, "name" | "relation">,
   key: readonly string[],
 ): Sql => {
-  const json = (column: string): Sql => {
+  const compileKeyJson = (column: string): Sql => {
     const { fromText, toJson } = compiler.model.representations.get(findColumn(relation, column)?.type ?? 0) ?? {};
     return fromText === undefined || toJson === undefined
       ? sql`to_json(${ident(column)})`
       : sql`${quoteQualifiedName(toJson)}(${ident(column)})`;
   };
-  return sql`(select json_build_array(${join(key.map((column) => sql`min(${json(column)} #>> '{}')`))})::text from ${name} as _l having count(*) = 1)`;
+  return sql`(select json_build_array(${join(key.map((column) => sql`min(${compileKeyJson(column)} #>> '{}')`))})::text from ${name} as _l having count(*) = 1)`;
 };
 
 /** Compiles the number of rows that the write has inserted, as text. The number is NULL if no row was counted. @rule

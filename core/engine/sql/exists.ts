@@ -22,7 +22,7 @@ const MAX_DUPLICATED_LEVELS = 8;
 /** The row that the condition applies to. */
 interface SubqueryPosition {
   readonly level?: PlannerLevel | undefined;
-  /** The condition is below an `or`, where no condition becomes a join. */
+  /** True if the condition is below an `or`, where no condition becomes a join. */
   readonly isBelowOr?: true | undefined;
 }
 

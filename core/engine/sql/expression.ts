@@ -32,12 +32,12 @@ import { applyFunction, compileValue, compileTypeName } from "./value.ts";
 import { memoize } from "../../kernel/memoize.ts";
 
 const indexTypes = memoize(({ types }: Model): ReadonlyMap<string, PgType> => {
-  const named = new Map<string, PgType>();
+  const typesByName = new Map<string, PgType>();
   for (const type of types.values()) {
-    named.set(type.sqlName, type);
-    if (type.schema === "pg_catalog" || !named.has(type.name)) named.set(type.name, type);
+    typesByName.set(type.sqlName, type);
+    if (type.schema === "pg_catalog" || !typesByName.has(type.name)) typesByName.set(type.name, type);
   }
-  return named;
+  return typesByName;
 });
 
 const findType = ({ model }: Compiler, name: string): PgType | undefined => indexTypes(model).get(name);

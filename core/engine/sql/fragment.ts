@@ -37,8 +37,8 @@ export type Slot =
   | { readonly fixed: BoundValue };
 
 /** Returns the bound value itself, or the JSON text of a list. @experimental */
-export const getBoundValue = (sent: SentValue): BoundValue =>
-  sent !== null && typeof sent === "object" && "json" in sent ? sent.json : sent;
+export const getBoundValue = (sentValue: SentValue): BoundValue =>
+  sentValue !== null && typeof sentValue === "object" && "json" in sentValue ? sentValue.json : sentValue;
 
 type Chunk = string | { readonly slot: Slot };
 
@@ -68,11 +68,11 @@ const appendChunks = (parts: (Chunk | Sql)[], fragment: Sql): void => {
 /** Returns the texts and slots of a fragment, in order. */
 export const flattenFragment = (fragment: Sql): readonly Chunk[] => {
   const chunks: Chunk[] = [];
-  const pending: (Chunk | Sql)[] = [fragment];
-  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
+  const stack: (Chunk | Sql)[] = [fragment];
+  for (let part = stack.pop(); part !== undefined; part = stack.pop()) {
     if (!isSql(part)) chunks.push(part);
     // the index is below the length
-    else for (let i = part.parts.length - 1; i >= 0; i--) pending.push(part.parts[i] as Chunk | Sql);
+    else for (let i = part.parts.length - 1; i >= 0; i--) stack.push(part.parts[i] as Chunk | Sql);
   }
   return chunks;
 };
@@ -84,9 +84,10 @@ export const sql = (strings: TemplateStringsArray, ...interpolations: readonly S
   strings.forEach((text, i) => {
     if (text !== "") parts.push(text);
     if (i >= interpolations.length) return;
-    const hole: unknown = interpolations[i];
-    if (!isSql(hole)) throw new TypeError(`expected an SQL fragment, not a ${typeof hole}: use ident() or value()`);
-    appendChunks(parts, hole);
+    const interpolation: unknown = interpolations[i];
+    if (!isSql(interpolation))
+      throw new TypeError(`expected an SQL fragment, not a ${typeof interpolation}: use ident() or value()`);
+    appendChunks(parts, interpolation);
   });
   return createFragment(parts);
 };

@@ -27,8 +27,8 @@ const NAMES_OF_HSTORE = { less: sql`#<#`, equal: sql`=`, greater: sql`#>#` };
 const findComparisons = (type: PgType | undefined): Comparisons => {
   if (type === undefined || type.kind !== "base" || type.schema === "pg_catalog") return DEFAULT_COMPARISONS;
   const { less, equal, greater } = type.name === "hstore" ? NAMES_OF_HSTORE : DEFAULT_COMPARISONS;
-  const within = (name: Sql): Sql => sql`operator(${ident(type.schema)}.${name})`;
-  return { less: within(less), equal: within(equal), greater: within(greater) };
+  const qualifyOperator = (name: Sql): Sql => sql`operator(${ident(type.schema)}.${name})`;
+  return { less: qualifyOperator(less), equal: qualifyOperator(equal), greater: qualifyOperator(greater) };
 };
 
 /** Adds the type to a composite value, because PostgreSQL does not infer a composite type from the position. */
@@ -111,15 +111,15 @@ export const compileKeysetCondition = (
   const leadingTerms = takeComparableTerms(terms);
   if (leadingTerms.length === terms.length)
     return sql`(${compileRowComparison(leadingTerms, chooseFollowingOperator(first))})`;
-  const known: Sql[] = []; // the conditions that the previous terms equal the position
+  const equalities: Sql[] = []; // one condition per previous term: the term equals the position
   const cases: Sql[] = [];
   for (const term of terms) {
     const { by, value, nullsFollow, nullsPrecede, comparison, isNull, isNotNull } = term;
     if (value !== undefined)
-      cases.push(joinConditions([...known, sql`${by} ${chooseFollowingOperator(term)} ${value}`]));
-    else if (nullsPrecede) cases.push(joinConditions([...known, isNotNull]));
-    if (nullsFollow) cases.push(joinConditions([...known, isNull]));
-    known.push(value === undefined ? isNull : sql`${by} ${comparison.equal} ${value}`);
+      cases.push(joinConditions([...equalities, sql`${by} ${chooseFollowingOperator(term)} ${value}`]));
+    else if (nullsPrecede) cases.push(joinConditions([...equalities, isNotNull]));
+    if (nullsFollow) cases.push(joinConditions([...equalities, isNull]));
+    equalities.push(value === undefined ? isNull : sql`${by} ${comparison.equal} ${value}`);
   }
   const bound =
     leadingTerms.length === 0 ? [] : [compileRowComparison(leadingTerms, sql`${chooseFollowingOperator(first)}=`)];

@@ -14,16 +14,16 @@ export interface JoinedRows {
   readonly scopes: Map<string, Scope>;
 }
 
-/** Compiles a term of an order. `known` is the term's value, if the level already has the value under a name or as an
+/** Compiles a term of an order. `existingValue` is the term's value, if the level already has the value under a name or as an
  *  output. */
 export const compileOrder = (
   compiler: Compiler,
   term: OrderBy,
   scope: Scope,
-  known: Sql | undefined,
+  existingValue: Sql | undefined,
   joined: JoinedRows,
 ): Sql => {
-  const by = known === undefined ? compileJoinedValue(compiler, term.by, scope, joined) : undefined;
+  const by = existingValue === undefined ? compileJoinedValue(compiler, term.by, scope, joined) : undefined;
   if (hasPath(term.by)) compiler.dependencies.plansEachTime = true;
   const direction = term.direction === undefined ? empty : term.direction === "asc" ? sql` asc` : sql` desc`;
   const nulls =
@@ -32,7 +32,7 @@ export const compileOrder = (
       : term.nulls === "first"
         ? sql` nulls first`
         : sql` nulls last`;
-  return sql`${known ?? by?.sql ?? empty}${direction}${nulls}`;
+  return sql`${existingValue ?? by?.sql ?? empty}${direction}${nulls}`;
 };
 
 /** Compiles a value. If the value belongs to the one related row, that row is joined, so that PostgreSQL can look up,

@@ -33,14 +33,14 @@ export const compilePayloadRows = (
     return column && findHstoreType(compiler.model, column.type);
   };
   /** Returns the type in which the statement reads the column's value from the payload. */
-  const givenType = ({ name, apply, isText }: PayloadColumn): Sql => {
+  const findPayloadType = ({ name, apply, isText }: PayloadColumn): Sql => {
     const hasParser = findParser(name) !== undefined;
     if (isText === true && !hasParser) return sql`text`;
     return apply !== undefined || hasParser || findHstore(name) !== undefined
       ? sql`json`
       : findColumnType(relation, name);
   };
-  const definitions = join(rows.columns.map((column) => sql`${ident(column.name)} ${givenType(column)}`));
+  const definitions = join(rows.columns.map((column) => sql`${ident(column.name)} ${findPayloadType(column)}`));
   const readColumn = (name: string): Sql => {
     const parser = findParser(name);
     const { apply, isText } = rows.columns.find((column) => column.name === name) ?? {};

@@ -186,20 +186,20 @@ export const compileRows = (
   function compileDistinctValue(expression: Expression): Sql {
     const compiled = compileExpression(compiler, expression, scope).sql;
     if (expression.kind === "column" && expression.path === undefined) return compiled;
-    const named = nameValue(compiled);
-    distinctValues.set(JSON.stringify(expression), named);
-    return named;
+    const namedValue = nameValue(compiled);
+    distinctValues.set(JSON.stringify(expression), namedValue);
+    return namedValue;
   }
 
   /** Computes the value once under a name, because PostgreSQL does not recognise a repeated subquery. @rule P-GRP-7 */
   function compileRelatedKey(related: RelatedValue): CompiledValue {
     const key = JSON.stringify(related);
-    let known = relatedKeys.get(key);
-    if (known === undefined) {
+    let relatedKey = relatedKeys.get(key);
+    if (relatedKey === undefined) {
       const compiled = compileJoinedValue(compiler, related, scope, joined);
-      relatedKeys.set(key, (known = { ...compiled, sql: nameValue(compiled.sql) }));
+      relatedKeys.set(key, (relatedKey = { ...compiled, sql: nameValue(compiled.sql) }));
     }
-    return known;
+    return relatedKey;
   }
 
   function nameValue(value: Sql): Sql {

@@ -22,9 +22,9 @@ export const findNeededColumns = (relation: Relation, read: Read, model: Model):
   const names = new Set<string>();
   let isWholeRow = false;
   const addKeys = (id: string): void => {
-    const found = relationshipOf(relation, id);
-    if (found === undefined || found.routine !== undefined) isWholeRow = true;
-    else for (const [source] of [...found.columns, ...(found.junction?.source ?? [])]) names.add(source);
+    const relationship = relationshipOf(relation, id);
+    if (relationship === undefined || relationship.routine !== undefined) isWholeRow = true;
+    else for (const [source] of [...relationship.columns, ...(relationship.junction?.source ?? [])]) names.add(source);
   };
   visitPlan<Level>(read, model, {
     extendScope: (rows, _node, outerScope) => ({ ...rows, isOwn: outerScope === undefined }),

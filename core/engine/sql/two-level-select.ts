@@ -78,13 +78,13 @@ export const splitPage = (
   )
     return undefined;
   const { where: _where, ...unfiltered } = others;
-  const beside: Read = {
+  const outer: Read = {
     ...unfiltered,
     output: withoutConditions(output),
     // the second level sorts again after a join, because the join may change the order of the rows
     ...(joined.length === 0 ? {} : { orderBy }),
   };
-  const needed = findNeededColumns(relation, beside, model);
+  const needed = findNeededColumns(relation, outer, model);
   if (needed.isWholeRow && !output.some(({ kind }) => kind === "all")) return undefined;
   const columns: readonly Output[] = needed.isWholeRow
     ? [{ kind: "all" }]
@@ -94,5 +94,5 @@ export const splitPage = (
       ? [{ ...one, isHidden: true }]
       : [],
   );
-  return { rows: { ...read, output: [...columns, ...conditions] }, outer: beside };
+  return { rows: { ...read, output: [...columns, ...conditions] }, outer };
 };

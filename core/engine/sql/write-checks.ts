@@ -83,11 +83,11 @@ export const compileChecks = (
         check: compileCheck(compiler, relation, readStoredRows(CHECKED), check),
       },
     };
-  const some = (isNew: Sql): Sql => sql`(select ${columns} from ${cte} where ${isNew})`;
+  const selectWrittenRows = (isNew: Sql): Sql => sql`(select ${columns} from ${cte} where ${isNew})`;
   return {
     check: undefined,
     checkAfter: {
-      storesRows: sql`${storeRows(CHECKED, some(sql`"_is_new"`))} and ${storeRows(CHECKED_UPDATES, some(sql`not "_is_new"`))}`,
+      storesRows: sql`${storeRows(CHECKED, selectWrittenRows(sql`"_is_new"`))} and ${storeRows(CHECKED_UPDATES, selectWrittenRows(sql`not "_is_new"`))}`,
       check: sql`(${compileCheck(compiler, relation, readStoredRows(CHECKED), check)} and ${compileCheck(compiler, relation, readStoredRows(CHECKED_UPDATES), updated.check)})`,
     },
   };

@@ -265,11 +265,11 @@ const compileInsertRows = (
 /** Compiles the conflict target: a unique index with these columns, or the columns themselves. @rule R-UPS-6 */
 const compileConflictTarget = ({ conflictTargets = [] }: Relation, columns: readonly string[]): Sql => {
   const names = new Set(columns);
-  const found = conflictTargets.find(
+  const conflictTarget = conflictTargets.find(
     (one) => one.columns.length === names.size && one.columns.every((each) => names.has(each)),
   );
-  if (found === undefined) return sql`(${join(columns.map((column) => ident(column)))})`;
-  const { expressions, predicate } = found;
+  if (conflictTarget === undefined) return sql`(${join(columns.map((column) => ident(column)))})`;
+  const { expressions, predicate } = conflictTarget;
   return sql`(${join(expressions.map(catalogText))})${predicate === undefined ? empty : sql` where ${catalogText(predicate)}`}`;
 };
 
@@ -315,8 +315,8 @@ const compileConflict = (
   if (conflict.where !== undefined)
     conditions.push(compilePredicate(compiler, conflict.where, createTargetScope(relation)));
   if (marksUpdated) {
-    const known = join(conditions.length === 0 ? [sql`true`] : conditions, " and ");
-    return sql` on conflict ${target} do update set ${join(assignments)} where case when ${known} then ${compileUpdatedMark("1")} else false end`;
+    const condition = join(conditions.length === 0 ? [sql`true`] : conditions, " and ");
+    return sql` on conflict ${target} do update set ${join(assignments)} where case when ${condition} then ${compileUpdatedMark("1")} else false end`;
   }
   return sql` on conflict ${target} do update set ${join(assignments)}${conditions.length === 0 ? empty : sql` where ${join(conditions, " and ")}`}`;
 };
@@ -327,7 +327,7 @@ const compileWhere = (compiler: Compiler, relation: Relation, where: Predicate |
 };
 
 /** Compiles a read of rows for later steps. @rule X-SEQ-2 */
-const compileFound = (
+const compileStepRead = (
   compiler: Compiler,
   relation: Relation,
   name: Sql,
@@ -379,23 +379,26 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
   // without assignments, the statement touches no row and needs no right (R-UPD-2)
   const beforeAlias = use.wantsBefore === true ? ident(compiler.alias("_before")) : undefined;
   const where = compileWhere(compiler, relation, plan.where);
-  const alone =
+  const standalone =
     assignments.length === 0
       ? undefined
       : sql`${bodyClause}update ${quoteQualifiedName(relation)} set ${join(assignments)}${from}${beforeAlias === undefined ? where : lockBeforeUpdate(where, beforeAlias)}`;
   const cte =
-    alone === undefined
+    standalone === undefined
       ? sql`${name} as (select ${join([sql`(null::${quoteQualifiedName(relation)}).*`, ...system.map((each) => sql`null::text as ${ident(each)}`)])} where false)`
-      : sql`${name} as (${alone} returning ${returning})`;
+      : sql`${name} as (${standalone} returning ${returning})`;
   return {
     cte:
       beforeAlias === undefined ? cte : sql`${compileLocked(compiler, relation, beforeAlias, plan.where).cte}, ${cte}`,
     name,
     rowsBefore: beforeAlias,
-    standalone: alone,
+    standalone,
     relation,
-    returned: alone === undefined && system.length > 0 ? [...listColumnNames(relation), ...system] : alone && returned,
-    ...compileChecks(compiler, relation, selectWholeRows(relation, name, alone && returned), plan),
+    returned:
+      standalone === undefined && system.length > 0
+        ? [...listColumnNames(relation), ...system]
+        : standalone && returned,
+    ...compileChecks(compiler, relation, selectWholeRows(relation, name, standalone && returned), plan),
   };
 };
 
@@ -412,7 +415,13 @@ const compileLocked = (
   name: Sql,
   where: Predicate | undefined,
 ): CompiledWrite =>
-  compileFound(compiler, relation, name, where, relation.kind === "view" ? empty : catalogText(" for no key update"));
+  compileStepRead(
+    compiler,
+    relation,
+    name,
+    where,
+    relation.kind === "view" ? empty : catalogText(" for no key update"),
+  );
 
 const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): CompiledWrite => {
   const relation = lookUpRelation(compiler, plan.from);
@@ -421,11 +430,11 @@ const compileDelete = (compiler: Compiler, plan: Delete, use: WriteUse): Compile
   const returned = listReturnedColumns(compiler.model, relation, plan, use);
   const returning = compileReturning(relation, returned);
   const name = ident(compiler.alias("_written"));
-  const alone = sql`delete from ${quoteQualifiedName(relation)}${compileWhere(compiler, relation, plan.where)}`;
+  const standalone = sql`delete from ${quoteQualifiedName(relation)}${compileWhere(compiler, relation, plan.where)}`;
   return {
-    cte: sql`${name} as (${alone} returning ${returning})`,
+    cte: sql`${name} as (${standalone} returning ${returning})`,
     name,
-    standalone: alone,
+    standalone,
     relation,
     returned,
     check: undefined,
@@ -436,7 +445,7 @@ const compileFind = (compiler: Compiler, plan: Read): CompiledWrite => {
   const relation = "relation" in plan.from ? lookUpRelation(compiler, plan.from.relation) : undefined;
   if (relation === undefined) throw badPlan("a step that reads finds rows of a relation");
   compiler.alias(relation.name);
-  return compileFound(compiler, relation, ident(compiler.alias("_written")), plan.where);
+  return compileStepRead(compiler, relation, ident(compiler.alias("_written")), plan.where);
 };
 
 /** Compiles the write of a plan, or the read of a sequence step, to a CTE. @throws Error if the relation is unknown */

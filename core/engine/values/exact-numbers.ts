@@ -10,19 +10,20 @@ const RAW_NUMBER: unique symbol = Symbol("raw number");
 /** The text of a number that a JavaScript number cannot represent exactly. */
 interface RawNumber {
   readonly [RAW_NUMBER]: string;
-  /** The document writes it as a float, so integer positions refuse it whatever its value (G-TYP-32). */
+  /** True if the document writes the number as a float. Integer positions then refuse the number (G-TYP-32). */
   readonly isFloatLiteral?: boolean;
 }
 
 /** Creates a number that keeps all its digits among JSON values. */
 export const createRawNumber = (text: string, isFloatLiteral = false): Json =>
-  ({ [RAW_NUMBER]: text, ...(isFloatLiteral ? { isFloatLiteral } : {}) }) as unknown as Json; // it is passed on among JSON values, and only this file reads it
+  // the number is passed on among JSON values, and only this file reads it
+  ({ [RAW_NUMBER]: text, ...(isFloatLiteral ? { isFloatLiteral } : {}) }) as unknown as Json;
 
 /** Returns whether the value is a number that is stored as text. @experimental */
 export const isRawNumber = (value: unknown): value is RawNumber =>
   typeof value === "object" && value !== null && RAW_NUMBER in value;
 
-/** Whether the value is a JSON object, and not a number that is stored as text. */
+/** Returns whether the value is a JSON object, and not a number that is stored as text. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
 
@@ -57,8 +58,6 @@ const writeRaw = (value: Json): string => {
     .join(",")}}`;
 };
 
-// --- reading JSON ---------------------------------------------------------------------------------------------------
-
 // 16 digits and more, exponents, a fraction that begins with six zeros or ends in one, minus zero: `12345678901234567`,
 // `1e400`, `0.0000001`, `1.50`, `-0`.
 // Strings may match too, which only costs time. All forms that begin with a digit are one alternative, because a search
@@ -71,15 +70,15 @@ const MARK = `${randomUUID()}:`;
 /** Parses JSON as `JSON.parse` does, but keeps inexact numbers as text (`numberText`). By default, a number is exact if it
  *  is written again as it was read. @throws SyntaxError */
 export const parseJson = (text: string, isExact = survivesRoundTrip): Json => {
-  const parsed = JSON.parse(text) as Json; // the types of JSON.parse
+  const parsed = JSON.parse(text) as Json; // JSON.parse returns only JSON values
   const marked = MAY_LOSE_DIGITS.test(text) ? markNumbers(text, isExact) : text;
   if (marked === text) return parsed;
   try {
     return JSON.parse(marked, (_key, value: unknown) =>
       typeof value === "string" && value.startsWith(MARK) ? createRawNumber(value.slice(MARK.length)) : value,
-    ) as Json; // the types of JSON.parse, and raw numbers
+    ) as Json; // the reviver returns JSON values and raw numbers
   } catch (error) {
-    // the value is nested too deeply for a reviver, and is refused later
+    // a reviver cannot process deeply nested values, which later checks refuse
     if (error instanceof RangeError) return parsed;
     throw error;
   }
@@ -91,10 +90,10 @@ const markNumbers = (text: string, isExact: (number: string) => boolean): string
   const token = /"|-?\d[\d.eE+-]*/g;
   let from = 0;
   for (let match = token.exec(text); match !== null; match = token.exec(text)) {
-    const { index, 0: found } = match;
-    if (found === '"') token.lastIndex = findStringEnd(text, index);
-    else if (!isExact(found)) {
-      pieces.push(text.slice(from, index), `"${MARK}${found}"`);
+    const { index, 0: matchText } = match;
+    if (matchText === '"') token.lastIndex = findStringEnd(text, index);
+    else if (!isExact(matchText)) {
+      pieces.push(text.slice(from, index), `"${MARK}${matchText}"`);
       from = token.lastIndex;
     }
   }

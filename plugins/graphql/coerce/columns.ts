@@ -110,7 +110,7 @@ const ltree: Coercion = (value, path) => {
   return text;
 };
 
-const quoted = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
+const quoteText = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 
 /** Accepts an object, as in responses, or a string in the format of PostgreSQL. @rule G-TYP-41 */
 const hstore: Coercion = (value, path) => {
@@ -119,7 +119,7 @@ const hstore: Coercion = (value, path) => {
   if (typeof value !== "object" || value === null || Array.isArray(value) || numberText(value) !== undefined)
     throw parseFailed(`A string or an object is expected for type: hstore`, path);
   return Object.entries(value)
-    .map(([key, one]) => `${quoted(key)}=>${one === null ? "NULL" : quoted(getString(one) ?? writeJson(one))}`)
+    .map(([key, one]) => `${quoteText(key)}=>${one === null ? "NULL" : quoteText(getString(one) ?? writeJson(one))}`)
     .join(",");
 };
 
@@ -186,15 +186,15 @@ const coerceNonNull = (value: GqlValueType, json: Json, path: string): string =>
 const findEnumKey = (table: GqlEnumTable, type: string, json: Json, path: string): string => {
   const name = getString(json);
   if (name === undefined) throw unexpectedValue("an enum value", type, describeValue(json), path);
-  const found = table.values.find((value) => value.name === name);
-  if (found === undefined)
+  const enumValue = table.values.find((value) => value.name === name);
+  if (enumValue === undefined)
     throw invalidEnumValue(
       table.values.map((value) => value.name),
       type,
       name,
       path,
     );
-  return found.key;
+  return enumValue.key;
 };
 
 /** Returns an array literal. A string already contains one. @rule G-TYP-37 */

@@ -37,9 +37,9 @@ const checkRing: Check = (ring, path) => {
   const positions = requireList(ring, path);
   if (positions.length < 4) throw parseFailed("A LinearRing needs at least 4 Positions", path);
   checkEach(checkPosition)(ring, path);
-  const shown = (position: Json | undefined): string =>
+  const formatPosition = (position: Json | undefined): string =>
     (position as readonly Json[]).map((number) => Number(numberText(number))).join(); // `checkPosition` has checked the position
-  if (shown(positions[0]) !== shown(positions[positions.length - 1]))
+  if (formatPosition(positions[0]) !== formatPosition(positions[positions.length - 1]))
     throw parseFailed("the first and last locations have to be equal for a LinearRing", path);
 };
 
@@ -56,19 +56,19 @@ const COORDINATES: ReadonlyMap<string, Check> = new Map([
 export const checkGeoJson = (value: Json, path: string): void => {
   if (!isPlainObject(value))
     throw parseFailed(`parsing Geometry failed, expected Object, but encountered ${nameJsonKind(value)}`, path);
-  const member = (key: string): Json => {
-    const found = Object.hasOwn(value, key) ? value[key] : undefined;
-    if (found === undefined) throw parseFailed(`key "${key}" not found`, path);
-    return found;
+  const readMember = (key: string): Json => {
+    const memberValue = Object.hasOwn(value, key) ? value[key] : undefined;
+    if (memberValue === undefined) throw parseFailed(`key "${key}" not found`, path);
+    return memberValue;
   };
-  const type = member("type");
+  const type = readMember("type");
   if (typeof type !== "string")
     throw parseFailed(`parsing Text failed, expected String, but encountered ${nameJsonKind(type)}`, path);
   if (type === "GeometryCollection") {
-    for (const part of requireList(member("geometries"), path)) checkGeoJson(part, path);
+    for (const part of requireList(readMember("geometries"), path)) checkGeoJson(part, path);
     return;
   }
   const check = COORDINATES.get(type);
   if (check === undefined) throw parseFailed(`unexpected geometry type: ${type}`, path);
-  check(member("coordinates"), path);
+  check(readMember("coordinates"), path);
 };

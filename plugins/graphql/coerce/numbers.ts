@@ -11,8 +11,6 @@ export {
   writeJson,
 } from "../../../core/index.ts";
 
-// --- decimals -------------------------------------------------------------------------------------------------------
-
 /** The number 0.`digits` × 10^`exponent`. Zero has no digits. */
 interface Decimal {
   readonly isNegative: boolean;
@@ -56,9 +54,9 @@ export const formatNumber = (text: string): string => {
 export const formatFixed = (text: string, decimals: number): string => {
   const { isNegative, digits, exponent } = parseDecimal(text);
   if (exponent > MAX_INTEGER_DIGITS) return text;
-  const kept = exponent + decimals;
-  let units = kept < 0 ? 0n : BigInt(digits.slice(0, kept).padEnd(kept, "0") || "0");
-  if (kept >= 0 && (digits[kept] ?? "0") >= "5") units += 1n;
+  const keptDigits = exponent + decimals;
+  let units = keptDigits < 0 ? 0n : BigInt(digits.slice(0, keptDigits).padEnd(keptDigits, "0") || "0");
+  if (keptDigits >= 0 && (digits[keptDigits] ?? "0") >= "5") units += 1n;
   const padded = units.toString().padStart(decimals + 1, "0");
   return `${isNegative && units !== 0n ? "-" : ""}${padded.slice(0, -decimals)}.${padded.slice(-decimals)}`;
 };

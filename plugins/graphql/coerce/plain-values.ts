@@ -26,27 +26,27 @@ import { getEnumLiteralName, describeValue, isPlainObject } from "./leaf.ts";
 import { parseDecimal, convertToInteger, isFloatLiteral, numberText, formatNumber, writeJson } from "./numbers.ts";
 import { appendIndex, appendKey } from "./paths.ts";
 
-/** Coerces a value to the type. `found` describes the value in messages. @throws RelApiError `validation-failed`,
+/** Coerces a value to the type. `actual` describes the value in messages. @throws RelApiError `validation-failed`,
  *  `parse-failed` */
 export const coercePlain = (
   type: GraphQLInputType,
   value: Json,
   path: string,
-  found = getEnumLiteralName(value) === undefined ? describeValue(value) : "an enum value",
+  actual = getEnumLiteralName(value) === undefined ? describeValue(value) : "an enum value",
 ): Json => {
   if (isNonNullType(type)) {
     if (value === null) throw unexpectedNull(String(type.ofType), path);
-    return coercePlain(type.ofType, value, path, found);
+    return coercePlain(type.ofType, value, path, actual);
   }
   if (value === null) return null;
   if (isListType(type))
     return Array.isArray(value)
       ? value.map((item: Json, i) => coercePlain(type.ofType, item, appendIndex(path, i)))
-      : [coercePlain(type.ofType, value, path, found)];
-  if (isInputObjectType(type)) return coerceObject(type, value, path, found);
+      : [coercePlain(type.ofType, value, path, actual)];
+  if (isInputObjectType(type)) return coerceObject(type, value, path, actual);
   if (isEnumType(type)) {
     const name = getEnumLiteralName(value) ?? value;
-    if (typeof name !== "string") throw unexpectedValue("an enum value", type.name, found, path);
+    if (typeof name !== "string") throw unexpectedValue("an enum value", type.name, actual, path);
     const names = type.getValues().map((one) => one.name);
     if (!names.includes(name)) throw invalidEnumValue(names, type.name, name, path);
     return name;
@@ -55,30 +55,30 @@ export const coercePlain = (
   switch (type) {
     case GraphQLInt: {
       if (text === undefined || isFloatLiteral(value))
-        throw unexpectedValue("a 32-bit integer", type.name, found, path);
+        throw unexpectedValue("a 32-bit integer", type.name, actual, path);
       const whole = convertToInteger(parseDecimal(text));
       if (whole === undefined || whole !== BigInt.asIntN(32, whole)) throw integerOutOfRange(formatNumber(text), path);
       return Number(whole);
     }
     case GraphQLFloat:
-      if (text === undefined) throw unexpectedValue("a float", type.name, found, path);
+      if (text === undefined) throw unexpectedValue("a float", type.name, actual, path);
       return Number(text);
     case GraphQLBoolean:
-      if (typeof value !== "boolean") throw unexpectedValue("a boolean", type.name, found, path);
+      if (typeof value !== "boolean") throw unexpectedValue("a boolean", type.name, actual, path);
       return value;
     case GraphQLString:
-      if (typeof value !== "string") throw unexpectedValue("a string", type.name, found, path);
+      if (typeof value !== "string") throw unexpectedValue("a string", type.name, actual, path);
       return value;
     case GraphQLID:
-      if (typeof value !== "string" && text === undefined) throw unexpectedValue("an ID", type.name, found, path);
+      if (typeof value !== "string" && text === undefined) throw unexpectedValue("an ID", type.name, actual, path);
       return text ?? value;
     default:
       return getEnumLiteralName(value) ?? value;
   }
 };
 
-const coerceObject = (type: GraphQLInputObjectType, value: Json, path: string, found: string): Json => {
-  if (!isPlainObject(value)) throw unexpectedValue("an object", type.name, found, path);
+const coerceObject = (type: GraphQLInputObjectType, value: Json, path: string, actual: string): Json => {
+  if (!isPlainObject(value)) throw unexpectedValue("an object", type.name, actual, path);
   const fields = type.getFields();
   for (const name of Object.keys(value))
     if (!Object.hasOwn(fields, name)) throw fieldNotFound(name, type.name, appendKey(path, name), Object.keys(fields));

@@ -32,9 +32,9 @@ const OPERATION_TARGETS: Readonly<Record<OperationDefinitionNode["operation"], D
 const FLAG = { type: new GraphQLNonNull(GraphQLBoolean), hasDefault: true };
 
 /** Returns the directives of the dialect and the directives that plugins read. */
-export const buildDirectives = (added: readonly GqlDirective[]): Directives => ({
+export const buildDirectives = (pluginDirectives: readonly GqlDirective[]): Directives => ({
   ...Object.fromEntries(
-    added.map((directive) => [
+    pluginDirectives.map((directive) => [
       directive.name,
       {
         targets: directive.on.map((operation) => OPERATION_TARGETS[operation]),
@@ -49,7 +49,7 @@ export const buildDirectives = (added: readonly GqlDirective[]): Directives => (
 /** Checks that each directive is known, allowed at the target, and not repeated. `path` is the path of the selection
  *  set, or `$` for the operation. @throws RelApiError */
 const checkTargets = (
-  known: Directives,
+  knownDirectives: Directives,
   directives: readonly DirectiveNode[],
   target: DirectiveTarget,
   path: string,
@@ -57,12 +57,12 @@ const checkTargets = (
   const seenNames = new Set<string>();
   const repeated = new Set<string>();
   for (const { name } of directives) {
-    const spec = Object.hasOwn(known, name.value) ? known[name.value] : undefined;
+    const spec = Object.hasOwn(knownDirectives, name.value) ? knownDirectives[name.value] : undefined;
     if (spec === undefined)
       throw validationFailed(
         `directive '${name.value}' is not defined in the schema`,
         path,
-        buildUnknownNameFacts(name.value, Object.keys(known)),
+        buildUnknownNameFacts(name.value, Object.keys(knownDirectives)),
       );
     if (!spec.targets.includes(target))
       throw validationFailed(`directive '${name.value}' is not allowed on ${target}`, path);
@@ -80,13 +80,13 @@ const checkTargets = (
 };
 
 const checkArguments = (
-  known: Directives,
+  knownDirectives: Directives,
   directive: DirectiveNode,
   path: string,
   take: (name: string, input: Input, position: InputPosition, path: string) => void,
 ): void => {
   const name = directive.name.value;
-  const spec = known[name] as DirectiveSpec; // `checkTargets` has found the directive
+  const spec = knownDirectives[name] as DirectiveSpec; // `checkTargets` has found the directive
   const argumentNodes = new Map((directive.arguments ?? []).map((argument) => [argument.name.value, argument.value]));
   for (const argument of [...argumentNodes.keys()].sort()) {
     if (!Object.hasOwn(spec.arguments, argument))
@@ -108,11 +108,11 @@ export const isIncluded = (
   path: string,
 ): boolean => {
   if (directives === undefined || directives.length === 0) return true;
-  const known = context.schema.directives;
-  checkTargets(known, directives, target, path);
+  const knownDirectives = context.schema.directives;
+  checkTargets(knownDirectives, directives, target, path);
   let isKept = true;
   for (const directive of directives) {
-    checkArguments(known, directive, path, (_, input, position, at) => {
+    checkArguments(knownDirectives, directive, path, (_, input, position, at) => {
       if (readBoolean(context, input, position, at) === (directive.name.value === "skip")) isKept = false;
     });
   }
@@ -126,17 +126,17 @@ const NO_DIRECTIVES: ReadDirectives = new Map();
 export const readOperationDirectives = (context: InputContext, operation: OperationDefinitionNode): ReadDirectives => {
   const directives = operation.directives ?? [];
   if (directives.length === 0) return NO_DIRECTIVES;
-  const known = context.schema.directives;
-  checkTargets(known, directives, OPERATION_TARGETS[operation.operation], "$");
+  const knownDirectives = context.schema.directives;
+  checkTargets(knownDirectives, directives, OPERATION_TARGETS[operation.operation], "$");
   const read = new Map<string, Readonly<Record<string, boolean>>>();
   for (const directive of directives) {
     const name = directive.name.value;
-    const argumentValues: Record<string, boolean> = { ...known[name]?.pluginDirective?.arguments };
-    checkArguments(known, directive, "$", (argument, input, position, at) => {
+    const argumentValues: Record<string, boolean> = { ...knownDirectives[name]?.pluginDirective?.arguments };
+    checkArguments(knownDirectives, directive, "$", (argument, input, position, at) => {
       if (argument === "ttl") readInt(context, input, position, at);
       else argumentValues[argument] = readBoolean(context, input, position, at);
     });
-    if (known[name]?.pluginDirective !== undefined) read.set(name, argumentValues);
+    if (knownDirectives[name]?.pluginDirective !== undefined) read.set(name, argumentValues);
   }
   return read;
 };

@@ -103,8 +103,8 @@ const chooseOperation = (
   if (!NAME.test(operationName)) throw parseFailed(`${operationName} is not valid GraphQL name`, "$.operationName");
   if (operations.some((operation) => operation.name === undefined) && hasShortForm(text))
     throw validationFailed("operationName cannot be used when an anonymous operation exists in the document", "$");
-  const found = operations.find((operation) => operation.name?.value === operationName);
-  if (found === undefined)
+  const namedOperation = operations.find((operation) => operation.name?.value === operationName);
+  if (namedOperation === undefined)
     throw validationFailed(
       `no such operation found in the document: "${operationName}"`,
       "$",
@@ -113,7 +113,7 @@ const chooseOperation = (
         operations.flatMap(({ name }) => name?.value ?? []),
       ),
     );
-  return found;
+  return namedOperation;
 };
 
 /** Detects `{ … }` without the keyword `query`, which only the tokens show. */

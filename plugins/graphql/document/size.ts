@@ -16,8 +16,8 @@ interface Size {
   readonly nodes: number;
 }
 
-/** Measures a selection set. `known` has the sizes of fragments, which have no cycle. */
-const measureSelection = (set: SelectionSetNode, fragments: Fragments, known: Map<string, Size>): Size => {
+/** Measures a selection set. `sizes` has the sizes of fragments, which have no cycle. */
+const measureSelection = (set: SelectionSetNode, fragments: Fragments, sizes: Map<string, Size>): Size => {
   let own = 0;
   let fields = 0;
   let aliases = 0;
@@ -30,7 +30,7 @@ const measureSelection = (set: SelectionSetNode, fragments: Fragments, known: Ma
       fields++;
       if (selection.alias !== undefined) aliases++;
       if (selection.selectionSet === undefined) continue;
-      const inner = measureSelection(selection.selectionSet, fragments, known);
+      const inner = measureSelection(selection.selectionSet, fragments, sizes);
       fields += inner.fields;
       aliases += inner.aliases;
       depth = Math.max(depth, inner.depth + 1);
@@ -41,8 +41,8 @@ const measureSelection = (set: SelectionSetNode, fragments: Fragments, known: Ma
     }
     const inner =
       selection.kind === "InlineFragment"
-        ? measureSelection(selection.selectionSet, fragments, known)
-        : measureFragment(selection.name.value, fragments, known);
+        ? measureSelection(selection.selectionSet, fragments, sizes)
+        : measureFragment(selection.name.value, fragments, sizes);
     own += inner.own;
     fields += inner.fields;
     aliases += inner.aliases;
@@ -55,12 +55,12 @@ const measureSelection = (set: SelectionSetNode, fragments: Fragments, known: Ma
 
 const NOTHING: Size = { own: 0, fields: 0, aliases: 0, depth: 0, levels: 0, nodes: 0 };
 
-const measureFragment = (name: string, fragments: Fragments, known: Map<string, Size>): Size => {
-  let size = known.get(name);
+const measureFragment = (name: string, fragments: Fragments, sizes: Map<string, Size>): Size => {
+  let size = sizes.get(name);
   if (size === undefined) {
     const fragment = fragments.get(name);
-    size = fragment === undefined ? NOTHING : measureSelection(fragment.selectionSet, fragments, known);
-    known.set(name, size);
+    size = fragment === undefined ? NOTHING : measureSelection(fragment.selectionSet, fragments, sizes);
+    sizes.set(name, size);
   }
   return size;
 };

@@ -75,7 +75,7 @@ const createQuestion = <Answer>(
 const createKindQuestion = (name: string): Question<WithVariables, VariableState> =>
   defineQuestion(`kind of ${name}`, ({ variables }) => findKind(variables, name));
 
-const shapeKey = (shape: ValueShape): unknown => (typeof shape === "object" ? planKey(shape) : shape);
+const buildShapeKey = (shape: ValueShape): unknown => (typeof shape === "object" ? planKey(shape) : shape);
 
 const wholeValue = (value: Json): Json => value;
 
@@ -93,25 +93,25 @@ const createTrackedPart = (
   depth: number,
 ): VariablePart => {
   const number = observer.count++;
-  const shape = (): ValueShape => observer.ask(createQuestion(`shape ${number}`, path, findShape, shapeKey));
-  const part = (key: string | number): VariablePart =>
+  const askShape = (): ValueShape => observer.ask(createQuestion(`shape ${number}`, path, findShape, buildShapeKey));
+  const createPart = (key: string | number): VariablePart =>
     createTrackedPart(observer, getMember(bound, key), variable, { of: path, key }, depth + 1);
   return {
     path,
     variable,
     depth,
     bound,
-    isNull: () => shape() === "null",
+    isNull: () => askShape() === "null",
     members: () => {
-      const names = shape();
+      const names = askShape();
       return typeof names === "object" ? names : undefined;
     },
-    member: part,
+    member: createPart,
     items: (check) => {
-      const length = shape();
+      const length = askShape();
       if (typeof length !== "number") return undefined;
       check(length);
-      return Array.from({ length }, (_, i) => part(i));
+      return Array.from({ length }, (_, i) => createPart(i));
     },
     value: () => observer.ask(createQuestion(`value ${number}`, path, wholeValue, writeJson)),
     describe: (name, describe) => observer.ask(createQuestion(`${name} ${number}`, path, describe, planKey)),

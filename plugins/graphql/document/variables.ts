@@ -41,30 +41,30 @@ const findUses = (
 ): ReadonlySet<string> => {
   const names = new Set<string>();
   const seenNames = new Set<string>();
-  const inValue = (value: ValueNode): void => {
+  const visitValue = (value: ValueNode): void => {
     if (value.kind === "Variable") names.add(value.name.value);
-    else if (value.kind === "ListValue") value.values.forEach(inValue);
-    else if (value.kind === "ObjectValue") for (const field of value.fields) inValue(field.value);
+    else if (value.kind === "ListValue") value.values.forEach(visitValue);
+    else if (value.kind === "ObjectValue") for (const field of value.fields) visitValue(field.value);
   };
-  const inArguments = (node: { readonly arguments?: readonly { readonly value: ValueNode }[] }): void => {
-    for (const argument of node.arguments ?? []) inValue(argument.value);
+  const visitArguments = (node: { readonly arguments?: readonly { readonly value: ValueNode }[] }): void => {
+    for (const argument of node.arguments ?? []) visitValue(argument.value);
   };
-  const inSet = (set: SelectionSetNode): void => {
+  const visitSet = (set: SelectionSetNode): void => {
     for (const selection of set.selections) {
-      selection.directives?.forEach(inArguments);
+      selection.directives?.forEach(visitArguments);
       if (selection.kind === "FragmentSpread") {
         const fragment = fragments.get(selection.name.value);
         if (fragment === undefined || seenNames.has(selection.name.value)) continue;
         seenNames.add(selection.name.value);
-        inSet(fragment.selectionSet);
+        visitSet(fragment.selectionSet);
         continue;
       }
-      if (selection.kind === "Field") inArguments(selection);
-      if (selection.selectionSet !== undefined) inSet(selection.selectionSet);
+      if (selection.kind === "Field") visitArguments(selection);
+      if (selection.selectionSet !== undefined) visitSet(selection.selectionSet);
     }
   };
-  inSet(operation.selectionSet);
-  operation.directives?.forEach(inArguments);
+  visitSet(operation.selectionSet);
+  operation.directives?.forEach(visitArguments);
   return names;
 };
 

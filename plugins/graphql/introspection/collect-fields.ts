@@ -17,7 +17,7 @@ export const createCollector = (document: DocumentNode, variables: Variables) =>
     ),
   );
 
-  const valueOf = (node: FieldNode, name: string): unknown => {
+  const readArgument = (node: FieldNode, name: string): unknown => {
     const argument = node.arguments?.find((each) => each.name.value === name);
     return argument && valueFromASTUntyped(argument.value, variables);
   };
@@ -30,14 +30,14 @@ export const createCollector = (document: DocumentNode, variables: Variables) =>
     });
 
   const collect = (sets: readonly (SelectionSetNode | undefined)[], type: string): MetaField[] => {
-    const found = new Map<string, { name: string; nodes: FieldNode[] }>();
+    const fieldsByKey = new Map<string, { name: string; nodes: FieldNode[] }>();
     const visit = (set: SelectionSetNode | undefined): void => {
       for (const selection of set?.selections ?? []) {
         if (!isIncluded(selection.directives)) continue;
         if (selection.kind === Kind.FIELD) {
           const key = selection.alias?.value ?? selection.name.value;
-          const entry = found.get(key);
-          if (entry === undefined) found.set(key, { name: selection.name.value, nodes: [selection] });
+          const entry = fieldsByKey.get(key);
+          if (entry === undefined) fieldsByKey.set(key, { name: selection.name.value, nodes: [selection] });
           else entry.nodes.push(selection);
           continue;
         }
@@ -47,9 +47,9 @@ export const createCollector = (document: DocumentNode, variables: Variables) =>
       }
     };
     sets.forEach(visit);
-    return [...found].map(([key, { name, nodes }]) => ({ key, name, nodes }));
+    return [...fieldsByKey].map(([key, { name, nodes }]) => ({ key, name, nodes }));
   };
-  return { collect, valueOf };
+  return { collect, valueOf: readArgument };
 };
 
 export type Collector = ReturnType<typeof createCollector>;

@@ -38,7 +38,7 @@ const LOCATIONS = {
 
 /** Returns the directives of the schema, sorted, including those of plugins. @rule G-INT-2 X-DIR-1 */
 export const listDirectives = ({ directives }: RoleSchema): readonly GraphQLDirective[] => {
-  const added = Object.values(directives).flatMap(({ pluginDirective: one }) =>
+  const pluginDirectives = Object.values(directives).flatMap(({ pluginDirective: one }) =>
     one === undefined
       ? []
       : new GraphQLDirective({
@@ -52,5 +52,7 @@ export const listDirectives = ({ directives }: RoleSchema): readonly GraphQLDire
           ),
         }),
   );
-  return added.length === 0 ? DIRECTIVES : [...DIRECTIVES, ...added].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return pluginDirectives.length === 0
+    ? DIRECTIVES
+    : [...DIRECTIVES, ...pluginDirectives].sort((a, b) => (a.name < b.name ? -1 : 1));
 };

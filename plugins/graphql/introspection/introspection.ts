@@ -63,8 +63,8 @@ const COMMA = Buffer.from(",");
 
 /** Writes the selected members of `__schema`, in order. */
 const writeSchema = function* (schema: RoleSchema, collector: Collector, node: FieldNode): Parts {
-  let known: Types = new Map();
-  const { type, directive } = createWriters(collector, () => known);
+  let typesByName: Types = new Map();
+  const { type, directive } = createWriters(collector, () => typesByName);
 
   const writeLarge = function* (one: GraphQLNamedType, of: ReturnType<typeof type>) {
     const parts: Buffer[] = [];
@@ -89,7 +89,7 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
     const whole = yield* schema.whole();
     const implementations = new Map<string, GraphQLNamedType>();
     const interfaces: GraphQLNamedType[] = [];
-    known = implementations;
+    typesByName = implementations;
     const texts = new Map<string, readonly Buffer[]>();
     for (const one of walkTypes(whole)) {
       if (isObjectType(one) && one.getInterfaces().length > 0) implementations.set(one.name, one);

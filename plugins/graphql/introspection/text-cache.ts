@@ -77,8 +77,8 @@ export const createIntrospectionWriter = (caches: Caches, name: string): Introsp
   };
 
   const getText = async (output: SlicedOutput): Promise<string> => {
-    const found = await getStoredBody(output);
-    return typeof found === "string" ? found : extractText(await unzip(found), output);
+    const storedBody = await getStoredBody(output);
+    return typeof storedBody === "string" ? storedBody : extractText(await unzip(storedBody), output);
   };
 
   return {
@@ -89,8 +89,10 @@ export const createIntrospectionWriter = (caches: Caches, name: string): Introsp
     writeBody: async (outputs) => {
       const [only] = outputs;
       if (outputs.length > 1 || only === undefined || !("pieces" in only)) return undefined;
-      const found = await getStoredBody(only);
-      return typeof found === "string" ? undefined : { plain: () => unzip(found), gzip: () => Promise.resolve(found) };
+      const storedBody = await getStoredBody(only);
+      return typeof storedBody === "string"
+        ? undefined
+        : { plain: () => unzip(storedBody), gzip: () => Promise.resolve(storedBody) };
     },
   };
 };

@@ -61,12 +61,12 @@ const MAX_REFERENCES = 4000;
 const cacheReferences = (write: Write<GraphQLType>): Write<GraphQLType> => {
   const writtenTypes = new Map<GraphQLType, string>();
   return (type) => {
-    let known = writtenTypes.get(type);
-    if (known === undefined) {
+    let cachedText = writtenTypes.get(type);
+    if (cachedText === undefined) {
       if (writtenTypes.size >= MAX_REFERENCES) writtenTypes.clear();
-      writtenTypes.set(type, (known = write(type)));
+      writtenTypes.set(type, (cachedText = write(type)));
     }
-    return known;
+    return cachedText;
   };
 };
 
@@ -127,7 +127,7 @@ const findCommonMember = (
     case "isRepeatable":
       return "false";
     default:
-      return NULL; // deprecationReason
+      return NULL; // no member is deprecated, so `deprecationReason` is null
   }
 };
 
@@ -265,7 +265,7 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
         return (of) => (isNonNullType(of) || isListType(of) ? write(of.ofType) : NULL);
       }
       default:
-        return NULL; // specifiedByURL, which no type has
+        return NULL; // no type has a `specifiedByURL`
     }
   };
 

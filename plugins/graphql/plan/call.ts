@@ -54,7 +54,10 @@ const planShape = (planner: Planner, selected: SelectedField): ResultShape => {
 
 const computeLeafValues = (leaves: FunctionField["leaves"], variables: VariableValues): GqlSelected["arguments"] =>
   Object.fromEntries(
-    leaves.map(([name, { value: now, recompute: again }]) => [name, again === undefined ? now : again(variables)]),
+    leaves.map(([name, { value: currentValue, recompute: recomputeValue }]) => [
+      name,
+      recomputeValue === undefined ? currentValue : recomputeValue(variables),
+    ]),
   );
 
 const buildSelection = ({ members }: ResultShape, variables: VariableValues): readonly GqlSelected[] =>
@@ -123,8 +126,8 @@ const buildLiveCall = (field: FunctionField, { program, read, convertError }: Gq
   program,
   text: (body) => field.text(read(body ?? "null")),
   convertError: (error) => {
-    const known = convertError(error);
-    return known instanceof RelApiError ? functionRefused(known, field.path) : known;
+    const convertedError = convertError(error);
+    return convertedError instanceof RelApiError ? functionRefused(convertedError, field.path) : convertedError;
   },
 });
 

@@ -22,8 +22,8 @@ export const planConflict = (planner: Planner, input: Input, position: InputPosi
     const part = getFieldPart(field);
     if (part?.kind !== "argument") return;
     if (part.name === "constraint") {
-      const chosen = getFieldPart(readEnum(planner, value, getPosition(field), at));
-      if (chosen?.kind === "constraint") constraint = chosen.name;
+      const enumPart = getFieldPart(readEnum(planner, value, getPosition(field), at));
+      if (enumPart?.kind === "constraint") constraint = enumPart.name;
     } else if (part.name === "update_columns") {
       update = planColumns(planner, value, getPosition(field), at, path);
     } else if (part.name === "where") {

@@ -31,15 +31,15 @@ export interface ForwardTemplate {
 const collectUses = (field: FieldNode, all: Planner["fragments"]) => {
   const fragments = new Map<string, FragmentDefinitionNode>();
   const variables = new Set<string>();
-  const pending: (FieldNode | FragmentDefinitionNode)[] = [field];
-  for (let node = pending.pop(); node !== undefined; node = pending.pop())
+  const stack: (FieldNode | FragmentDefinitionNode)[] = [field];
+  for (let node = stack.pop(); node !== undefined; node = stack.pop())
     visit(node, {
       Variable: ({ name }) => void variables.add(name.value),
       FragmentSpread: ({ name }) => {
         const fragment = all.get(name.value);
         if (fragment === undefined || fragments.has(name.value)) return;
         fragments.set(name.value, fragment);
-        pending.push(fragment);
+        stack.push(fragment);
       },
     });
   return { fragments: [...fragments.values()], variables: [...variables] };
@@ -106,6 +106,6 @@ export const fillForward = (
   { document, variables, run, ...call }: ForwardTemplate,
   values: VariableValues,
 ): GqlCall => {
-  const given = Object.fromEntries(variables.flatMap((name) => readVariable(values, name)));
-  return { ...call, live: undefined, run: (by) => run({ ...by, document, variables: given }) };
+  const variableValues = Object.fromEntries(variables.flatMap((name) => readVariable(values, name)));
+  return { ...call, live: undefined, run: (by) => run({ ...by, document, variables: variableValues }) };
 };

@@ -5,7 +5,7 @@ import type { GqlPart, GqlSelected } from "../parts.ts";
 import type { LeafInput } from "./input.ts";
 
 export type CustomPart = Extract<GqlPart, { readonly kind: "custom" }>;
-export type CustomPartWith<Way extends string> = Extract<CustomPart, Readonly<Record<Way, unknown>>>;
+export type CustomPartWith<Member extends string> = Extract<CustomPart, Readonly<Record<Member, unknown>>>;
 
 /** A selected field that a function resolves, without the values of variables. */
 export interface FunctionField {

@@ -50,7 +50,7 @@ export interface InputContext {
 /** An input: a literal, which may be a variable, or a variable part. */
 export type Input =
   | { readonly kind: "literal"; readonly node: ValueNode }
-  | { readonly kind: "held"; readonly part: VariablePart };
+  | { readonly kind: "variable"; readonly part: VariablePart };
 
 /** The schema's definition of an input position. */
 export interface InputPosition {
@@ -79,18 +79,22 @@ const checkVariable = (context: InputContext, name: string, position: InputPosit
 
 /** Opens a variable. From then on, the plan may depend on the variable's value. */
 export const openVariable = (context: InputContext, input: Input, position: InputPosition, path: string): Input => {
-  if (input.kind === "held" || input.node.kind !== "Variable") return input;
+  if (input.kind === "variable" || input.node.kind !== "Variable") return input;
   const name = input.node.name.value;
   checkVariable(context, name, position, path);
   const value = context.variables.open(name);
   if (value === undefined) return NULL;
-  return "literal" in value ? { kind: "literal", node: value.literal } : { kind: "held", part: value };
+  return "literal" in value ? { kind: "literal", node: value.literal } : { kind: "variable", part: value };
 };
 
 /** Returns true for a variable without a value or default, if the option says that it counts as omitted.
  *  @rule G-VAR-11 */
 export const isAbsent = (context: InputContext, input: Input, position: InputPosition, path: string): boolean => {
-  if (!context.schema.options.noNullUnboundVariableDefault || input.kind === "held" || input.node.kind !== "Variable")
+  if (
+    !context.schema.options.noNullUnboundVariableDefault ||
+    input.kind === "variable" ||
+    input.node.kind !== "Variable"
+  )
     return false;
   const name = input.node.name.value;
   const declaration = context.declarations.get(name);
@@ -102,12 +106,10 @@ export const isAbsent = (context: InputContext, input: Input, position: InputPos
 
 /** Returns true if an opened input is null. */
 export const isNull = (input: Input): boolean =>
-  input.kind === "held" ? input.part.isNull() : input.node.kind === "NullValue";
+  input.kind === "variable" ? input.part.isNull() : input.node.kind === "NullValue";
 
 export const describeInput = (input: Input): string =>
-  input.kind === "held" ? input.part.description : describeLiteral(input.node);
-
-// --- objects --------------------------------------------------------------------------------------------------------
+  input.kind === "variable" ? input.part.description : describeLiteral(input.node);
 
 export interface FieldInput {
   readonly field: GraphQLInputField;
@@ -146,10 +148,10 @@ const openMembers = (context: InputContext, rawInput: Input, position: InputPosi
       `variable value contains object with key "${wrong}", which is not a legal GraphQL name`,
       path,
     );
-  const known = new Set(names);
+  const knownNames = new Set(names);
   return {
     names,
-    findInput: (name) => (known.has(name) ? { kind: "held", part: variablePart.member(name) } : undefined),
+    findInput: (name) => (knownNames.has(name) ? { kind: "variable", part: variablePart.member(name) } : undefined),
   };
 };
 
@@ -184,8 +186,6 @@ export const readObject = (
   return absent.size === 0 ? written : written.filter((name) => !absent.has(name));
 };
 
-// --- lists ----------------------------------------------------------------------------------------------------------
-
 interface ItemInput {
   readonly input: Input;
   readonly path: string;
@@ -214,7 +214,7 @@ export const readList = (
   }
   const items = input.part.items(check);
   if (items === undefined) return [{ input, path: appendIndex(path, 0) }];
-  return items.map((part, i) => ({ input: { kind: "held", part }, path: appendIndex(path, i) }));
+  return items.map((part, i) => ({ input: { kind: "variable", part }, path: appendIndex(path, i) }));
 };
 
 /** Returns the position of the items of a list position. */
@@ -223,13 +223,11 @@ export const getItemPosition = (position: InputPosition): InputPosition => {
   return { type: isListType(type) ? (type.ofType as GraphQLInputType) : type, hasDefault: false };
 };
 
-// --- scalars that are not column values -----------------------------------------------------------------------------
-
 /** Reads a Boolean. @rule G-COE-2 */
 export const readBoolean = (context: InputContext, rawInput: Input, position: InputPosition, path: string): boolean => {
   const input = openVariable(context, rawInput, position, path);
   const value =
-    input.kind === "held" ? input.part.value() : input.node.kind === "BooleanValue" ? input.node.value : undefined;
+    input.kind === "variable" ? input.part.value() : input.node.kind === "BooleanValue" ? input.node.value : undefined;
   if (typeof value !== "boolean") throw unexpectedValue("a boolean", "Boolean", describeInput(input), path);
   return value;
 };
@@ -238,7 +236,7 @@ export const readBoolean = (context: InputContext, rawInput: Input, position: In
 const readString = (context: InputContext, rawInput: Input, position: InputPosition, path: string): string => {
   const input = openVariable(context, rawInput, position, path);
   const value =
-    input.kind === "held" ? input.part.value() : input.node.kind === "StringValue" ? input.node.value : undefined;
+    input.kind === "variable" ? input.part.value() : input.node.kind === "StringValue" ? input.node.value : undefined;
   if (typeof value !== "string") throw unexpectedValue("a string", "String", describeInput(input), path);
   return value;
 };
@@ -247,7 +245,7 @@ const readString = (context: InputContext, rawInput: Input, position: InputPosit
 export const readInt = (context: InputContext, rawInput: Input, position: InputPosition, path: string): number => {
   const input = openVariable(context, rawInput, position, path);
   const text =
-    input.kind === "held"
+    input.kind === "variable"
       ? numberText(input.part.value())
       : input.node.kind === "IntValue"
         ? input.node.value
@@ -284,7 +282,7 @@ export const readEnum = (
   const type = getNamedType(position.type) as GraphQLEnumType; // the caller passes only enum positions
   const input = openVariable(context, rawInput, position, path);
   const name =
-    input.kind === "held" ? input.part.value() : input.node.kind === "EnumValue" ? input.node.value : undefined;
+    input.kind === "variable" ? input.part.value() : input.node.kind === "EnumValue" ? input.node.value : undefined;
   if (typeof name !== "string") throw unexpectedValue("an enum value", type.name, describeInput(input), path);
   const value = type.getValue(name);
   if (value === undefined || value === null)
@@ -296,8 +294,6 @@ export const readEnum = (
     );
   return value;
 };
-
-// --- values ---------------------------------------------------------------------------------------------------------
 
 /** Checks that variables in lists of a literal fit their positions. */
 const checkItems = (context: InputContext, node: ValueNode, position: InputPosition, path: string): void => {
@@ -328,9 +324,9 @@ export const readLeaf = (
   path: string,
   isJson: boolean,
 ): LeafInput => {
-  if (input.kind === "held") {
-    const { bound, path: place } = input.part;
-    return { value: bound, recompute: (variables) => findValue(variables, place) };
+  if (input.kind === "variable") {
+    const { bound, path: variablePath } = input.part;
+    return { value: bound, recompute: (variables) => findValue(variables, variablePath) };
   }
   const { node } = input;
   checkItems(context, node, position, path);

@@ -84,8 +84,13 @@ export const readRow = (planner: Planner, input: Input, position: InputPosition,
       const { relationship, target } = part;
       const isBefore =
         relationship.isToOne && (relationship.isManual === true ? part.isAfter !== true : relationship.isOwnKey);
-      const found = readRelated(planner, { ...member, position: getPosition(member.field) }, relationship.isToOne);
-      if (found.rows.length > 0) related.push({ name: member.field.name, relationship, target, isBefore, ...found });
+      const relatedInput = readRelated(
+        planner,
+        { ...member, position: getPosition(member.field) },
+        relationship.isToOne,
+      );
+      if (relatedInput.rows.length > 0)
+        related.push({ name: member.field.name, relationship, target, isBefore, ...relatedInput });
     }
   });
   return { cells, related };
@@ -100,11 +105,14 @@ const readCell = (
   rejectStringLiteral(value, input, path);
   const leaf = readLeaf(planner, input, getPosition(field), path, isJsonValue(value));
   const fixed = coerceColumn(value, leaf.value, path);
-  const { recompute: again } = leaf;
+  const { recompute: recomputeValue } = leaf;
   return {
     column,
     value,
-    source: again === undefined ? { fixed } : { make: (variables) => coerceColumn(value, again(variables), path) },
+    source:
+      recomputeValue === undefined
+        ? { fixed }
+        : { make: (variables) => coerceColumn(value, recomputeValue(variables), path) },
   };
 };
 

@@ -66,7 +66,7 @@ const readWithoutEffect = (
   { input, position, path }: GivenArgument,
   variables: VariableValues,
 ): readonly InputRow[] => {
-  const budget = { ...planner.budget, insertValues: planner.budget.insertValues + planner.budget.heldValues };
+  const budget = { ...planner.budget, insertValues: planner.budget.insertValues + planner.budget.variableInsertValues };
   return readRows(
     { ...planner, budget, variables: createUntrackedVariables(variables), sources: [], allSources: [] },
     input,
@@ -75,7 +75,7 @@ const readWithoutEffect = (
   );
 };
 
-/** The lists that a request has read. Planning and binding both need them, but each list is read only once. */
+/** Returns the lists that a request has read. Planning and binding both need the lists, but each is read only once. */
 const getReadLists = memoize((_variables: VariableValues) => new Map<PlainRowReader, PlainRows>());
 
 const readList = (reader: PlainRowReader, list: Json, variables: VariableValues): PlainRows | undefined => {
@@ -92,37 +92,37 @@ const readPlainRows = (
   argument: GivenArgument,
   reader: PlainRowReader,
 ): readonly InputRow[] | undefined => {
-  const opened = openVariable(planner, argument.input, argument.position, argument.path);
-  if (opened.kind !== "held") return undefined;
-  const shape = opened.part.describe("rows", reader.readShape);
+  const openedInput = openVariable(planner, argument.input, argument.position, argument.path);
+  if (openedInput.kind !== "variable") return undefined;
+  const shape = openedInput.part.describe("rows", reader.readShape);
   if (shape === null) return undefined;
   const { bound } = planner.variables;
-  const read = readList(reader, opened.part.bound, bound);
+  const read = readList(reader, openedInput.part.bound, bound);
   if (read === undefined) return readWithoutEffect(planner, argument, bound); // the call reports the error with its path
   checkValues(planner, read.valueCount);
   planner.budget.insertValues -= read.valueCount;
-  planner.budget.heldValues += read.valueCount;
+  planner.budget.variableInsertValues += read.valueCount;
   return reader.buildExamples(shape);
 };
 
 /** Checks the number of values again, because a plan is reused with lists of other lengths. @rule G-LIM-4 */
 const checkValueCount = (planner: Planner, variables: VariableValues): void => {
-  const { insertValues, heldValues } = planner.budget;
+  const { insertValues, variableInsertValues: heldValues } = planner.budget;
   const total = [...getReadLists(variables).values()].reduce((sum, { valueCount }) => sum + valueCount, 0);
   if (total > insertValues + heldValues) throw tooManyValues(planner);
 };
 
-/** Each request reads its list in a variable again, because the number of rows varies. The values of cells do not
- *  change the plan. `reader` is undefined for a single row. */
+/** Creates the source of the payload. Each request reads its list in a variable again, because the number of rows
+ *  varies. The values of cells do not change the plan. `reader` is undefined for a single row. */
 const createPayloadSource = (
   planner: Planner,
   argument: GivenArgument,
   rows: readonly InputRow[],
   reader: PlainRowReader | undefined,
 ): ValueSource => {
-  const opened = openVariable(planner, argument.input, argument.position, argument.path);
-  if (reader !== undefined && opened.kind === "held") {
-    const { path } = opened.part;
+  const openedInput = openVariable(planner, argument.input, argument.position, argument.path);
+  if (reader !== undefined && openedInput.kind === "variable") {
+    const { path } = openedInput.part;
     return {
       make: (variables) => {
         const read = readList(reader, findValue(variables, path), variables);

@@ -85,9 +85,9 @@ const bindUnlessNull = (
   input: Input,
   position: InputPosition,
   path: string,
-  write: (value: Json, found: string, path: string) => string,
+  write: (value: Json, actual: string, path: string) => string,
 ): ValueRef | undefined => {
-  const isVariable = input.kind === "held" || input.node.kind === "Variable";
+  const isVariable = input.kind === "variable" || input.node.kind === "Variable";
   // a null in the document counts as omitted; a null in a variable is bound, and the database accepts it
   if (!isVariable && isNull(input)) return undefined;
   const param = bindLeaf(planner, input, position, path, false, (value) =>

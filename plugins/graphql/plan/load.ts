@@ -29,12 +29,12 @@ export interface StepLoads extends Omit<GqlLoads, "fields"> {
 
 type Loads = Planner["loads"];
 
-const buildOutputTree = (outputs: readonly Output[], loads: Loads, found: LoadTemplate[]): GqlLoadTree => {
+const buildOutputTree = (outputs: readonly Output[], loads: Loads, templates: LoadTemplate[]): GqlLoadTree => {
   const tree = new Map<string, GqlLoadTree | number>();
   for (const output of outputs) {
     const load = loads.get(output);
     if (load !== undefined && "as" in output) {
-      tree.set(output.as, found.push(load) - 1);
+      tree.set(output.as, templates.push(load) - 1);
       continue;
     }
     const inner =
@@ -43,38 +43,38 @@ const buildOutputTree = (outputs: readonly Output[], loads: Loads, found: LoadTe
         : output.kind === "embed"
           ? output.read.output
           : undefined;
-    const below = inner && buildOutputTree(inner, loads, found);
-    if (below !== undefined && below.size > 0 && "as" in output) tree.set(output.as, below);
+    const subtree = inner && buildOutputTree(inner, loads, templates);
+    if (subtree !== undefined && subtree.size > 0 && "as" in output) tree.set(output.as, subtree);
   }
   return tree;
 };
 
-const buildBundleTree = ({ fields }: Bundle, loads: Loads, found: LoadTemplate[]): GqlLoadTree => {
+const buildBundleTree = ({ fields }: Bundle, loads: Loads, templates: LoadTemplate[]): GqlLoadTree => {
   const tree = new Map<string, GqlLoadTree | number>();
   for (const field of fields) {
-    const below =
+    const subtree =
       "read" in field
-        ? buildOutputTree(field.read.output, loads, found)
+        ? buildOutputTree(field.read.output, loads, templates)
         : "bundle" in field
-          ? buildBundleTree(field.bundle, loads, found)
+          ? buildBundleTree(field.bundle, loads, templates)
           : undefined;
-    if (below !== undefined && below.size > 0) tree.set(field.as, below);
+    if (subtree !== undefined && subtree.size > 0) tree.set(field.as, subtree);
   }
   return tree;
 };
 
-const buildPlanTree = (plan: Plan, loads: Loads, found: LoadTemplate[]): GqlLoadTree => {
+const buildPlanTree = (plan: Plan, loads: Loads, templates: LoadTemplate[]): GqlLoadTree => {
   switch (plan.kind) {
     case "bundle":
-      return buildBundleTree(plan, loads, found);
+      return buildBundleTree(plan, loads, templates);
     case "read":
-      return buildOutputTree(plan.output, loads, found);
+      return buildOutputTree(plan.output, loads, templates);
     case "sequence":
-      return buildOutputTree(plan.result.output, loads, found);
+      return buildOutputTree(plan.result.output, loads, templates);
     case "insert":
     case "update":
     case "delete":
-      return buildOutputTree(plan.returning?.output ?? [], loads, found);
+      return buildOutputTree(plan.returning?.output ?? [], loads, templates);
     default:
       return new Map();
   }

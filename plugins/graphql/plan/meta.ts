@@ -20,12 +20,12 @@ export const planMetaField = (
   const { schema, document } = planner;
   const node = mergeNodes(selected);
   const values = readVariableValues(planner);
-  const pieces = (): Parts => schema.introspect(node, document, values);
+  const writePieces = (): Parts => schema.introspect(node, document, values);
   return {
     as: selected.as,
-    pieces,
+    pieces: writePieces,
     get text() {
-      return Buffer.concat([...pieces()].filter((part) => part !== undefined)).toString();
+      return Buffer.concat([...writePieces()].filter((part) => part !== undefined)).toString();
     },
   };
 };

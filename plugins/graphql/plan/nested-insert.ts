@@ -30,7 +30,7 @@ export interface InsertBuild {
   readonly planner: Planner;
   readonly steps: SequenceStep[];
   /** The requirements of each open level whose own step is not added yet. */
-  readonly pending: (readonly StepRequirement[])[];
+  readonly pendingRequirements: (readonly StepRequirement[])[];
 }
 
 /** Ends the planning of a field, because no later row is reached. It is caught in this file. @rule G-NST-11 */
@@ -43,7 +43,7 @@ class RefusedInsert {
 }
 
 const rejectInsert = (build: InsertBuild, message: string, path: string): never => {
-  throw new RefusedInsert({ message, path, requires: build.pending.flat() });
+  throw new RefusedInsert({ message, path, requires: build.pendingRequirements.flat() });
 };
 
 /** Plans an insert with nested data. `path` is the path of the argument. */
@@ -55,7 +55,7 @@ export const planNestedInsert = (
   answer: WriteAnswer,
   path: string,
 ): StepTemplate => {
-  const build: InsertBuild = { planner, steps: [], pending: [] };
+  const build: InsertBuild = { planner, steps: [], pendingRequirements: [] };
   const { result: rootSteps, refusal } = catchRefused(() =>
     rows.map((row, i) => insertRow(build, relation, row, conflict, [], undefined, appendIndex(path, i))),
   );
@@ -63,7 +63,7 @@ export const planNestedInsert = (
 };
 
 /** Returns the result of `make`, or the refusal that ended it. @rule G-NST-11 */
-export const catchRefused = <Made>(make: () => Made): { readonly result?: Made; readonly refusal?: Refusal } => {
+export const catchRefused = <Result>(make: () => Result): { readonly result?: Result; readonly refusal?: Refusal } => {
   try {
     return { result: make() };
   } catch (error) {
@@ -91,7 +91,7 @@ const insertRow = (
   path: string,
 ): number => {
   const requires: StepRequirement[] = [...(parent?.requires ?? [])];
-  build.pending.push(requires);
+  build.pendingRequirements.push(requires);
   const earlierRelated = row.related.filter((related) => related.isBefore);
   rejectDeterminedColumns(build, relation, row, determined, path);
   rejectDuplicateColumns(build, relation, row, earlierRelated, determined, path);
@@ -110,7 +110,7 @@ const insertRow = (
     cells.set(cell.column.name, { column: cell.column.name, value: buildColumnRef(cell.value, param) });
   }
   for (const cell of determined) cells.set(cell.column, cell);
-  build.pending.pop();
+  build.pendingRequirements.pop();
   const ordered = relation.columns.flatMap((column) => cells.get(column.name) ?? []);
   const own =
     build.steps.push({
@@ -144,9 +144,9 @@ export const insertRelated = (build: InsertBuild, related: FoundRelated, parent:
     return;
   }
   const { requires } = parent;
-  build.pending.push(requires);
+  build.pendingRequirements.push(requires);
   rows.forEach((row, i) => rejectDeterminedColumns(build, target, row, determined, appendIndex(path, i)));
-  build.pending.pop();
+  build.pendingRequirements.pop();
   const { planner } = build;
   const param = bind(
     planner,
@@ -181,11 +181,11 @@ const rejectDeterminedColumns = (
   determined: readonly Cell[],
   path: string,
 ): void => {
-  const given = determined
+  const conflictingColumns = determined
     .map((cell) => cell.column)
     .filter((column) => row.cells.some((cell) => cell.column.name === column));
-  if (given.length === 0) return;
-  const names = given.map((column) => build.planner.schema.columnName(relation, column));
+  if (conflictingColumns.length === 0) return;
+  const names = conflictingColumns.map((column) => build.planner.schema.columnName(relation, column));
   rejectInsert(
     build,
     `cannot insert ${formatColumns(names)} columns as their values are already being determined by parent insert`,

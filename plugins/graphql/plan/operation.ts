@@ -17,8 +17,8 @@ import { buildStep, type StepTemplate } from "./writes.ts";
 import type { GqlOperation, GqlOutput } from "../operations.ts";
 
 const findUnsentValues = ({ allSources }: Planner, steps: readonly StepTemplate[]): readonly ValueSource[] => {
-  const sent = new Set(steps.map(({ sources }) => sources));
-  return allSources.filter((sources) => !sent.has(sources)).flat();
+  const sentSources = new Set(steps.map(({ sources }) => sources));
+  return allSources.filter((sources) => !sentSources.has(sources)).flat();
 };
 
 const listPlans = (steps: readonly StepTemplate[]): readonly Plan[] => steps.map(({ planned }) => planned.plan);
@@ -155,7 +155,7 @@ const planField = (reads: PendingReads, selected: SelectedField): BundleField =>
   return field;
 };
 
-/** A call splits the statement, as an introspection field does. */
+/** Adds a call, which splits the statement, as an introspection field does. */
 const addCall = (reads: PendingReads, selected: SelectedField, part: CallPart): void => {
   closeBundle(reads);
   reads.outputs.push(planCall(reads.planner, selected, part, reads.parts));
@@ -165,13 +165,13 @@ const addCall = (reads: PendingReads, selected: SelectedField, part: CallPart): 
  *  the namespace. */
 const containsCall = (planner: Planner, selected: SelectedField): boolean => {
   const { fields } = planner.budget;
-  let found = false;
+  let hasCall = false;
   const type = checkSubselection(selected) as GraphQLObjectType; // a namespace is an object
   visitSelections(planner, type, selected.selections, selected.path, (one) => {
-    if (one.kind === "field" && isCall(one)) found = true;
+    if (one.kind === "field" && isCall(one)) hasCall = true;
   });
   planner.budget.fields = fields;
-  return found;
+  return hasCall;
 };
 
 /** Adds a namespace that needs several outputs. */

@@ -119,7 +119,7 @@ const planOrdering = (
 ): OrderBy => {
   const valuesByName = new Map<string, ValueRef>();
   let order: OrderBy | undefined;
-  const by = (): Expression =>
+  const buildExpression = (): Expression =>
     lift({
       kind: "ordering",
       ordering: name,
@@ -134,7 +134,9 @@ const planOrdering = (
     else if (part?.kind === "argument" && !isNull(openVariable(planner, member.input, position, member.path)))
       order = planDirection(planner, member, of);
   });
-  return order === undefined ? { by: by(), direction: "asc", nulls: "last" } : { ...order, by: by() };
+  return order === undefined
+    ? { by: buildExpression(), direction: "asc", nulls: "last" }
+    : { ...order, by: buildExpression() };
 };
 
 /** Plans orderings by aggregates of related rows. @rule G-ORD-6 */

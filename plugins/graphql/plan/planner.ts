@@ -29,7 +29,7 @@ interface Budget {
   /** The number of objects and their fields in inserts. */
   insertValues: number;
   /** The part of `insertValues` that is in lists of variables, whose length varies between requests. */
-  heldValues: number;
+  variableInsertValues: number;
   writeStatements: number;
   /** The number of characters in bound values. */
   boundLength: number;
@@ -54,7 +54,7 @@ export const createBudget = ({
   introspectionLists: maxIntrospectionLists,
   relationLevels: maxRelationDepth,
   insertValues: maxInsertValues,
-  heldValues: 0,
+  variableInsertValues: 0,
   writeStatements: maxWriteStatements,
   boundLength: maxVariablesBytes * BOUND_SHARE,
 });
@@ -107,11 +107,14 @@ export const bindLeaf = (
   coerce: (value: Json) => BoundValue,
 ): number => {
   const leaf = readLeaf(planner, input, position, path, isJsonPlace);
-  const now = coerce(leaf.value);
-  planner.budget.boundLength -= now?.length ?? 0;
+  const currentValue = coerce(leaf.value);
+  planner.budget.boundLength -= currentValue?.length ?? 0;
   if (planner.budget.boundLength < 0) throw tooMuchBound(planner.schema.options);
-  const { recompute: again } = leaf;
-  return bind(planner, again === undefined ? { fixed: now } : { make: (variables) => coerce(again(variables)) });
+  const { recompute: recomputeValue } = leaf;
+  return bind(
+    planner,
+    recomputeValue === undefined ? { fixed: currentValue } : { make: (variables) => coerce(recomputeValue(variables)) },
+  );
 };
 
 /** Refuses a string literal for an enum. Strings in variables are allowed. @rule G-COE-7 */

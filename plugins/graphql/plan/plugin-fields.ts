@@ -32,15 +32,18 @@ interface ReadArgument {
 
 const readArgument = (planner: Planner, { input, position, path }: GivenArgument): ReadArgument => {
   const { type } = position;
-  if (input.kind === "held") throw new TypeError("an argument is given in the document");
+  if (input.kind === "variable") throw new TypeError("an argument is given in the document");
   const { node } = input;
-  const coerced = (value: Json): Json =>
+  const coerceValue = (value: Json): Json =>
     coercePlain(type, value, path, node.kind === "Variable" ? undefined : describeLiteral(node));
-  const { value: now, recompute: again } = readLeaf(planner, input, position, path, false);
+  const { value: currentValue, recompute: recomputeValue } = readLeaf(planner, input, position, path, false);
   return {
-    leaf: { value: coerced(now), recompute: again && ((variables) => coerced(again(variables))) },
+    leaf: {
+      value: coerceValue(currentValue),
+      recompute: recomputeValue && ((variables) => coerceValue(recomputeValue(variables))),
+    },
     readValue: () =>
-      coerced(
+      coerceValue(
         convertLiteral(node, (variable) => {
           const variableInput = planner.variables.open(variable);
           return variableInput === undefined
@@ -74,8 +77,10 @@ export const readArgumentLeaves = (
 ): readonly (readonly [string, LeafInput])[] =>
   [...readArguments(planner, selected)].map(([name, { leaf }]) => [name, leaf]);
 
-const createValueSource = ({ value: now, recompute: again }: LeafInput): ValueSource =>
-  again === undefined ? { fixed: encodePlain(now) } : { make: (variables) => encodePlain(again(variables)) };
+const createValueSource = ({ value: currentValue, recompute: recomputeValue }: LeafInput): ValueSource =>
+  recomputeValue === undefined
+    ? { fixed: encodePlain(currentValue) }
+    : { make: (variables) => encodePlain(recomputeValue(variables)) };
 
 type RowPlanner = (type: GraphQLObjectType, selected: SelectedField) => readonly Output[];
 
@@ -86,9 +91,9 @@ const planOwnFields = (planner: Planner, selected: SelectedField, planRows: RowP
   if (type === undefined) return fields;
   visitSelections(planner, type, selected.selections, selected.path, (selection) => {
     const { as } = selection;
-    const noFields = (): readonly never[] => [];
+    const returnNothing = (): readonly never[] => [];
     if (selection.kind === "typename")
-      return void fields.push({ as, name: "__typename", type, fields: noFields, rows: noFields });
+      return void fields.push({ as, name: "__typename", type, fields: returnNothing, rows: returnNothing });
     fields.push({
       as,
       name: selection.name,

@@ -68,19 +68,19 @@ const collectFields = (
   const spread = new Set<string>();
   const add = (node: FieldNode): void => {
     const as = node.alias?.value ?? node.name.value;
-    const known = fields.get(as);
-    if (known === undefined) {
+    const existingField = fields.get(as);
+    if (existingField === undefined) {
       fields.set(as, { as, node, selections: node.selectionSet === undefined ? [] : [node.selectionSet] });
       return;
     }
-    if (known.node.name.value !== node.name.value)
+    if (existingField.node.name.value !== node.name.value)
       throw validationFailed(
-        `selection of both '${known.node.name.value}' and '${node.name.value}' specify the same response name, '${as}'`,
+        `selection of both '${existingField.node.name.value}' and '${node.name.value}' specify the same response name, '${as}'`,
         path,
       );
-    if (!haveSameArguments(known.node, node))
+    if (!haveSameArguments(existingField.node, node))
       throw validationFailed(`inconsistent arguments between multiple selections of field '${node.name.value}'`, path);
-    if (node.selectionSet !== undefined) known.selections.push(node.selectionSet);
+    if (node.selectionSet !== undefined) existingField.selections.push(node.selectionSet);
   };
   const walk = (set: SelectionSetNode): void => {
     for (const selection of set.selections) {
@@ -123,7 +123,7 @@ const MAX_TABLES_FOR_SUGGESTIONS = 1600;
 
 /** Returns the candidates for suggestions. With many tables, the names of a root are omitted, because building all of
  *  them takes long. */
-const suggestionCandidates = ({ schema }: Planner, type: GraphQLObjectType): readonly string[] =>
+const listSuggestionCandidates = ({ schema }: Planner, type: GraphQLObjectType): readonly string[] =>
   getTypeExtension(type)?.scope.endsWith("_root") === true && schema.model.relations.size > MAX_TABLES_FOR_SUGGESTIONS
     ? []
     : Object.keys(type.getFields());
@@ -150,7 +150,7 @@ export const visitSelections = (
       continue;
     }
     const field = planner.schema.findField(type, name) ?? find(name);
-    if (field === undefined) throw fieldNotFound(name, type.name, at, suggestionCandidates(planner, type));
+    if (field === undefined) throw fieldNotFound(name, type.name, at, listSuggestionCandidates(planner, type));
     visit({ kind: "field", as, name, node, field, part: getFieldPart(field), path: at, selections });
   }
 };
@@ -191,10 +191,10 @@ export const visitArguments = (
   visit: (argument: GivenArgument) => void,
 ): void => {
   const nodes: readonly ArgumentNode[] = selected.node.arguments ?? [];
-  const known = selected.field.args;
-  const required = known.filter(isRequiredArgument).map(({ name }) => name);
+  const declaredArguments = selected.field.args;
+  const required = declaredArguments.filter(isRequiredArgument).map(({ name }) => name);
   if (nodes.length === 0 && required.length === 0) return;
-  const byName = new Map(known.map((argument) => [argument.name, argument]));
+  const byName = new Map(declaredArguments.map((argument) => [argument.name, argument]));
   const argumentNodes = new Map(nodes.map((node) => [node.name.value, node]));
   const names = [...new Set([...argumentNodes.keys(), ...required])].sort();
   for (const name of names)

@@ -23,7 +23,7 @@ export const planUpdateAdditions = (
   parts: UpdateParts,
   path: string,
 ): ((answer: WriteAnswer) => StepTemplate) => {
-  const build: InsertBuild = { planner, steps: [], pending: [] };
+  const build: InsertBuild = { planner, steps: [], pendingRequirements: [] };
   const { result: root, refusal } = catchRefused(() => addUpdate(build, relation, parts, undefined, path, "$"));
   const [only, ...more] = build.steps;
   if (only?.write.kind === "update" && only.write.locks !== true && more.length === 0) {
@@ -90,11 +90,15 @@ const createWriting = (build: InsertBuild, relation: Relation): GqlWriting => {
     insert: (gqlInput, relationship, parent) => {
       const target = findRelation(planner.schema.model, relationship.target);
       if (target === undefined) throw new TypeError("a relationship leads to a relation of the model");
-      const found = { relationship, target, ...readRelated(planner, getLocatedInput(gqlInput), relationship.isToOne) };
-      if (found.rows.length === 0) return undefined;
+      const relatedInput = {
+        relationship,
+        target,
+        ...readRelated(planner, getLocatedInput(gqlInput), relationship.isToOne),
+      };
+      if (relatedInput.rows.length === 0) return undefined;
       const at = `${gqlInput.path}.data`;
-      if (parent === undefined) return insertFirst(build, found, at);
-      insertRelated(build, found, { relation, step: parent, requires: [] }, at);
+      if (parent === undefined) return insertFirst(build, relatedInput, at);
+      insertRelated(build, relatedInput, { relation, step: parent, requires: [] }, at);
       return undefined;
     },
     update: (gqlInput, target, condition) => {

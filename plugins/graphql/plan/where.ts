@@ -100,8 +100,6 @@ export const getQualifiedName = ({ schema, name }: { readonly schema: string; re
   name,
 });
 
-// --- conditions on a whole related set ------------------------------------------------------------------------------
-
 /** Plans a condition on a related set, such as `albums_aggregate: { count: { predicate: { _gt: 1 } } }`. @rule G-AGP-1
  *  … G-AGP-7 */
 const planAggregatePredicate = (

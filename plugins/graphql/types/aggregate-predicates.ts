@@ -5,12 +5,12 @@ import { definePlugin, type AggregateSpec, type Registry } from "../../../core/i
 import { getAggregateName } from "../part-names.ts";
 import { getRoleTable, type RoleColumn } from "./role-table.ts";
 import {
-  aggregateBoolExp,
-  boolExp,
+  buildAggregateBoolExpType,
+  buildBoolExpType,
   listColumnValues,
   filterEnumerable,
   quoteTableName,
-  selectColumn,
+  buildSelectColumnEnum,
 } from "./type-names.ts";
 import { collectFields, findTable, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull } from "./non-null-list.ts";
@@ -71,7 +71,7 @@ const buildBoolExpFields = (context: GqlFieldContext): GqlFields => {
     getRoleTable(build, table).relationships.map((each) => {
       if (each.relationship.isToOne || !getRoleTable(build, each.table).mayAggregate) return undefined;
       const { relationship, target } = each;
-      const type = aggregateBoolExp(build, each.table);
+      const type = buildAggregateBoolExpType(build, each.table);
       return (
         type &&
         ([
@@ -113,7 +113,7 @@ const buildArgumentsType = (
   predicate: PredicateFunction,
 ): GraphQLInputType | undefined => {
   if (predicate.predicate.type === undefined) {
-    const columns = selectColumn(build, table);
+    const columns = buildSelectColumnEnum(build, table);
     return columns && wrapList(columns);
   }
   const columns = listArgumentColumns(build, table, predicate);
@@ -147,7 +147,7 @@ const buildPartFields = (context: GqlFieldContext): GqlFields => {
   return collectFields([
     part("arguments", buildArgumentsType(build, table, predicate)),
     part("distinct", GraphQLBoolean),
-    part("filter", boolExp(build, table)),
+    part("filter", buildBoolExpType(build, table)),
     part("predicate", wrapNonNull(comparison)),
   ]);
 };

@@ -6,14 +6,14 @@ import { buildAggregateFieldsType, findResultType, listAggregateFunctions, accep
 import { hasEmbed, getRoleTable } from "./role-table.ts";
 import { isRootShown } from "./queries.ts";
 import {
-  aggregateOrderBy,
+  buildAggregateOrderByType,
   buildAggregateType,
   listArguments,
-  orderDirection,
+  buildOrderDirectionEnum,
   quoteTableName,
   buildRootField,
   buildRowType,
-  selectColumn,
+  buildSelectColumnEnum,
 } from "./type-names.ts";
 import { argument, collectFields, addToReadRoots, findTable, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
@@ -92,7 +92,7 @@ const buildAggregateFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
   if (table === undefined) return {};
-  const columns = selectColumn(build, table);
+  const columns = buildSelectColumnEnum(build, table);
   const count: GqlField = {
     config: {
       type: wrapNonNull(GraphQLInt),
@@ -144,7 +144,7 @@ const listAggregateColumns = (context: GqlFieldContext): GqlFields => {
 const buildOrderByFields = (context: GqlFieldContext): GqlFields =>
   collectFields(
     listArrayRelationships(context).map((each) => {
-      const type = aggregateOrderBy(context.build, each.table);
+      const type = buildAggregateOrderByType(context.build, each.table);
       const { relationship, target } = each;
       return (
         type &&
@@ -159,7 +159,7 @@ const buildOrderByFields = (context: GqlFieldContext): GqlFields =>
 const buildAggregateOrderByFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
-  const direction = orderDirection(build);
+  const direction = buildOrderDirectionEnum(build);
   if (table === undefined || direction === undefined) return {};
   return collectFields([
     ["count", { config: { type: direction }, toPlan: { kind: "count" } }],
@@ -183,7 +183,7 @@ const listAggregateOrderByColumns = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
   const spec = findAggregate(context);
-  const direction = orderDirection(build);
+  const direction = buildOrderDirectionEnum(build);
   if (table === undefined || spec === undefined || direction === undefined) return {};
   return collectFields(
     getRoleTable(build, table)

@@ -22,14 +22,14 @@ import {
 import { buildComparisonSpec } from "./comparisons.ts";
 import { createFieldBuilder } from "./plugin-fields.ts";
 import { isRootScope, LazyInputType, LazyObjectType, buildOutputField } from "./lazy-types.ts";
-import { isLegalName, namespaceRoot } from "./names.ts";
+import { isLegalName, buildNamespaceRootName } from "./names.ts";
 import { buildAggregateFieldsType, buildAggregateFunctions } from "./aggregate-fields.ts";
 import {
-  boolExp,
+  buildBoolExpType,
   listArguments,
-  mutationResponse,
+  buildMutationResponseType,
   buildTargetTypes,
-  orderDirection,
+  buildOrderDirectionEnum,
   buildRowType,
 } from "./type-names.ts";
 import { getRoleTable } from "./role-table.ts";
@@ -38,7 +38,7 @@ import type { Catalog } from "./catalog.ts";
 import { isEmpty } from "./field-taps.ts";
 import type { ValueTypes } from "./values.ts";
 import { wrapList } from "./non-null-list.ts";
-import { buildOperatorFields, relatedInsert, updatesInput } from "./write-inputs.ts";
+import { buildOperatorFields, buildRelatedInsertType, buildUpdatesInputType } from "./write-inputs.ts";
 import { GQL_EXTENSION, withPart } from "../parts.ts";
 import type {
   GqlBuild,
@@ -166,8 +166,9 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     spec: GqlTypeSpec,
     make: (spec: GqlTypeSpec) => Type,
   ): Type | undefined => {
-    const found = types.get(spec.name);
-    if (found !== undefined) return isSameSpec(found.spec, spec) ? (found.type as Type | undefined) : undefined; // the same spec has the same kind of type
+    const entry = types.get(spec.name);
+    // the same spec has the same kind of type
+    if (entry !== undefined) return isSameSpec(entry.spec, spec) ? (entry.type as Type | undefined) : undefined;
     const owner = ownTypes.get(spec.name);
     if (
       !isLegalName(spec.name) ||
@@ -185,10 +186,10 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     if (isSplit && isRootScope(spec.scope)) splitRoots.set(type, spec);
     return type;
   };
-  const object = (spec: GqlTypeSpec): LazyObjectType | undefined => registerType(spec, makeObject);
+  const registerObject = (spec: GqlTypeSpec): LazyObjectType | undefined => registerType(spec, makeObject);
 
   const makeInputObject = (spec: GqlTypeSpec): LazyInputType => new LazyInputType(spec, takeFields);
-  const inputObject = (spec: GqlTypeSpec): LazyInputType | undefined => registerType(spec, makeInputObject);
+  const registerInputObject = (spec: GqlTypeSpec): LazyInputType | undefined => registerType(spec, makeInputObject);
 
   const enumeration: GqlBuild["enumeration"] = (spec) =>
     registerType(
@@ -259,29 +260,29 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       (table.relation.hasRowSecurity && !isAboveRowSecurity),
     typeName: names.typeName,
     rowType: (table) => buildRowType(build, table),
-    mutationResponse: (table) => mutationResponse(build, table),
+    mutationResponse: (table) => buildMutationResponseType(build, table),
     listArguments: (table) => listArguments(build, table),
     rowsField: (table, own) => buildRowsField(build, table, own),
-    boolExp: (table) => boolExp(build, table),
-    updates: (table) => updatesInput(build, table),
-    relatedInsert: (table, isToOne) => relatedInsert(build, table, isToOne),
+    boolExp: (table) => buildBoolExpType(build, table),
+    updates: (table) => buildUpdatesInputType(build, table),
+    relatedInsert: (table, isToOne) => buildRelatedInsertType(build, table, isToOne),
     updateOperators: (table) => Object.fromEntries(buildOperatorFields(build, table)),
     aggregateFields: (table) =>
       build.rights(table).select?.mayAggregate === true ? buildAggregateFieldsType(build, table) : undefined,
     aggregateFunctions: () => buildAggregateFunctions(build),
-    orderDirection: () => orderDirection(build),
+    orderDirection: () => buildOrderDirectionEnum(build),
     rootName: names.rootName,
     sharedTypeName: names.sharedTypeName,
     bareTypeName: names.bareTypeName,
     predicateTypeName: names.predicateTypeName,
     fieldName: names.fieldName,
     enumValue: names.enumValue,
-    object,
-    inputObject,
+    object: registerObject,
+    inputObject: registerInputObject,
     enumeration,
     valueOutput: buildGraphqlType,
     valueInput: buildGraphqlType,
-    comparison: (value) => inputObject(buildComparisonSpec(names, values.canonical(value))),
+    comparison: (value) => registerInputObject(buildComparisonSpec(names, values.canonical(value))),
     valueType: (type, isNullable) => filterUsable(values.find(type, isNullable)),
     argumentType: (type) => filterUsable(values.findArgument(type)),
     columnValue: ({ column, enumTable }) => {
@@ -333,12 +334,12 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     ...ROOTS[of],
     isOptional: true,
     ...(namespace !== undefined && {
-      name: names.namespaceTypeName(`${namespace}_${namespaceRoot(of, access.isBackend === true)}`),
+      name: names.namespaceTypeName(`${namespace}_${buildNamespaceRootName(of, access.isBackend === true)}`),
       description: undefined,
     }),
   });
   const buildRoot = (of: GqlRootName): GraphQLObjectType | undefined => {
-    const type = object(buildRootSpec(of));
+    const type = registerObject(buildRootSpec(of));
     if (type === undefined || namespace === undefined) return type;
     return new LazyObjectType(ROOTS[of], () => ({
       [namespace]: { config: { type }, toPlan: { kind: "namespace" } },
@@ -375,15 +376,15 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     findField: (type, name) => {
       const spec = splitRoots.get(type);
       if (spec === undefined) return type.getFields()[name];
-      const found = withVisible(source.tablesByRoot.find(name), source.functionsByRoot.find(name), () =>
+      const fields = withVisible(source.tablesByRoot.find(name), source.functionsByRoot.find(name), () =>
         buildFields(spec),
       );
-      return Object.hasOwn(found, name) ? buildOutputField(name, found[name]!) : undefined; // the key exists
+      return Object.hasOwn(fields, name) ? buildOutputField(name, fields[name]!) : undefined; // the key exists
     },
     introspect: (...question) => introspect(...question),
     whole: function* () {
-      const known = whole?.deref();
-      if (known !== undefined) return known;
+      const cachedSchema = whole?.deref();
+      if (cachedSchema !== undefined) return cachedSchema;
       const all = buildRoleSchema(parts);
       yield* all.prepare(listRootNames(parts));
       whole = new WeakRef(all);
@@ -402,7 +403,8 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
         const fields = yield* builder.buildRootFields(context, () => iterateParts(context));
         prepared.set(spec.name, variant === undefined ? fields : variant.fields(fields, context));
         yield;
-        if (schema[name] !== undefined) yield* object(spec)?.makeFields() ?? []; // this access marks the root as used
+        // this access marks the root as used
+        if (schema[name] !== undefined) yield* registerObject(spec)?.makeFields() ?? [];
       }
     },
     usedTables: () => usedTables,

@@ -19,7 +19,7 @@ import {
   buildDefaultPart,
   formatName,
   isLegalName,
-  namespaceRoot,
+  buildNamespaceRootName,
   listRootNameParts,
   type Names,
 } from "./names.ts";
@@ -152,7 +152,9 @@ const listReservedTypes = ({ namespace }: GqlCustomization, names: Names): reado
     `${root}_root`,
     ...(namespace === undefined
       ? []
-      : [false, true].map((isBackend) => names.namespaceTypeName(`${namespace}_${namespaceRoot(root, isBackend)}`))),
+      : [false, true].map((isBackend) =>
+          names.namespaceTypeName(`${namespace}_${buildNamespaceRootName(root, isBackend)}`),
+        )),
   ]),
   "Int",
   "Float",
@@ -172,7 +174,7 @@ const nameTables = function* (
   takenRoots: Set<string>,
   warn: Warn,
 ): Slices<readonly NamedRelation[]> {
-  const named: NamedRelation[] = [];
+  const namedRelations: NamedRelation[] = [];
   let count = 0;
   for (const { key, relation, entry } of listed) {
     if (++count % TABLES_AT_ONCE === 0) yield;
@@ -190,9 +192,9 @@ const nameTables = function* (
     }
     takenTypes.add(type);
     for (const name of roots) takenRoots.add(name);
-    named.push({ key, relation, namePart: word, entry });
+    namedRelations.push({ key, relation, namePart: word, entry });
   }
-  return named;
+  return namedRelations;
 };
 
 /** Creates the catalog from the model. All roles share one catalog. */

@@ -8,10 +8,10 @@ import { buildArgsArgument, buildFunctionArgumentFields } from "./function-argum
 import { hasEmbed, getRoleTable, listOwnParameters, type RoleComputedField } from "./role-table.ts";
 import { pathArgument } from "./queries.ts";
 import {
-  aggregateOrderBy,
-  boolExp,
+  buildAggregateOrderByType,
+  buildBoolExpType,
   listArguments,
-  orderDirection,
+  buildOrderDirectionEnum,
   quoteTableName,
   buildRowType,
 } from "./type-names.ts";
@@ -114,7 +114,7 @@ const buildBoolExpFields = (context: GqlFieldContext): GqlFields => {
     ...listRowsFields(build, table)
       .filter(({ isPlain }) => isPlain)
       .map((each) => {
-        const type = boolExp(build, each.target);
+        const type = buildBoolExpType(build, each.target);
         return (
           type &&
           ([build.fieldName(each.field.name), { config: { type }, toPlan: buildRowsPart(table, each) }] as const)
@@ -126,7 +126,7 @@ const buildBoolExpFields = (context: GqlFieldContext): GqlFields => {
 const buildOrderByFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
-  const direction = orderDirection(build);
+  const direction = buildOrderDirectionEnum(build);
   if (table === undefined || direction === undefined) return {};
   return collectFields([
     ...getRoleTable(build, table)
@@ -141,7 +141,7 @@ const buildOrderByFields = (context: GqlFieldContext): GqlFields => {
     ...listRowsFields(build, table)
       .filter((each) => each.isPlain && build.schema.registry.has("graphql-aggregates"))
       .map((each) => {
-        const type = aggregateOrderBy(build, each.target);
+        const type = buildAggregateOrderByType(build, each.target);
         return (
           type &&
           ([

@@ -70,7 +70,7 @@ const listReverseCandidates = (
   relation: Relation,
   isServed: (name: QualifiedName) => boolean,
 ): Candidate[] => {
-  const known = new Set<ForeignKey>();
+  const knownKeys = new Set<ForeignKey>();
   return relation.relationships
     .flatMap((relationship) => {
       const { constraint, isOwnKey, junction, routine, target } = relationship;
@@ -79,8 +79,8 @@ const listReverseCandidates = (
       const key = from?.foreignKeys.find(
         ({ name, target: to }) => name === constraint && to.name === relation.name && to.schema === relation.schema,
       );
-      if (from === undefined || key === undefined || known.has(key)) return [];
-      known.add(key);
+      if (from === undefined || key === undefined || knownKeys.has(key)) return [];
+      knownKeys.add(key);
       return [{ from, key, relationship }];
     })
     .sort(
@@ -100,11 +100,11 @@ const listReverseCandidates = (
 };
 
 /** Returns a free name that is closest to the preferred one. @rule G-REL-8 */
-const chooseFreeName = (candidate: Candidate, taken: ReadonlySet<string>): string => {
-  if (!taken.has(candidate.name)) return candidate.name;
+const chooseFreeName = (candidate: Candidate, usedNames: ReadonlySet<string>): string => {
+  if (!usedNames.has(candidate.name)) return candidate.name;
   const long = candidate.columns.reduce((text, column) => `${text}_${column}`, `${candidate.name}_by`);
   let name = camelize(long);
-  for (let i = 1; taken.has(name); i++) name = camelize(`${long}_${i}`);
+  for (let i = 1; usedNames.has(name); i++) name = camelize(`${long}_${i}`);
   return name;
 };
 

@@ -2,7 +2,14 @@
  *  }`: adds deletes as root fields. @rule G-ROOT-13 G-ROOT-14 */
 import { definePlugin } from "../../../core/index.ts";
 import { getRoleTable } from "./role-table.ts";
-import { boolExp, keyArguments, mutationResponse, quoteTableName, buildRootField, buildRowType } from "./type-names.ts";
+import {
+  buildBoolExpType,
+  listKeyArguments,
+  buildMutationResponseType,
+  quoteTableName,
+  buildRootField,
+  buildRowType,
+} from "./type-names.ts";
 import { argument, collectFields, tapFields } from "./field-taps.ts";
 import { wrapNonNull } from "./non-null-list.ts";
 import type { GqlFieldContext, GqlFields } from "../field-types.ts";
@@ -11,8 +18,8 @@ const buildRootFields = ({ build }: GqlFieldContext): GqlFields =>
   collectFields(
     build.catalog.tables.flatMap((table) => {
       const { rights, hasKey } = getRoleTable(build, table);
-      const where = rights.delete === true ? boolExp(build, table) : undefined;
-      const type = where && mutationResponse(build, table);
+      const where = rights.delete === true ? buildBoolExpType(build, table) : undefined;
+      const type = where && buildMutationResponseType(build, table);
       if (where === undefined || type === undefined) return [];
       const row = hasKey ? buildRowType(build, table) : undefined;
       return [
@@ -32,7 +39,7 @@ const buildRootFields = ({ build }: GqlFieldContext): GqlFields =>
           buildRootField(build, table, "delete_by_pk", {
             kind: "delete-by-pk",
             type: row,
-            args: keyArguments(build, table),
+            args: listKeyArguments(build, table),
             description: `delete single row from the table: ${quoteTableName(table)}`,
           }),
       ];

@@ -6,7 +6,7 @@ import { type GqlPart, withPart } from "../parts.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
 import type { GqlTable } from "../catalog-types.ts";
 
-/** A tap of this surface. Plugins' own fields come from other taps. */
+/** A tap of this surface. Taps without this member belong to other plugins. */
 interface SurfaceTap {
   readonly isOfSurface: true;
 }
@@ -25,9 +25,9 @@ export const tapFields = (
   hooks.buildGqlField.tap(
     { name: plugin, ...({ isOfSurface: true } satisfies SurfaceTap) },
     (fields: GqlFields, context: GqlFieldContext) => {
-      const added = scopes[context.scope]?.(context);
-      if (added === undefined || isEmpty(added)) return fields;
-      return isEmpty(fields) ? added : mergeFields(fields, added);
+      const addedFields = scopes[context.scope]?.(context);
+      if (addedFields === undefined || isEmpty(addedFields)) return fields;
+      return isEmpty(fields) ? addedFields : mergeFields(fields, addedFields);
     },
   );
 
@@ -39,10 +39,12 @@ const yieldsToDatabaseNames = ({ toPlan }: GqlField): boolean => toPlan.kind ===
 
 /** Adds fields. An existing field stays, unless it comes from a plugin, because names from the database take
  *  precedence. @rule X-GQL-5 X-ORD-3 */
-export const mergeFields = (fields: GqlFields, added: GqlFields): GqlFields => {
-  const merged: Record<string, GqlField> = { ...fields };
-  for (const name in added) if (!has(fields, name) || yieldsToDatabaseNames(fields[name]!)) merged[name] = added[name]!; // the name is a key of the object
-  return merged;
+export const mergeFields = (fields: GqlFields, addedFields: GqlFields): GqlFields => {
+  const mergedFields: Record<string, GqlField> = { ...fields };
+  for (const name in addedFields)
+    // the name is a key of the object
+    if (!has(fields, name) || yieldsToDatabaseNames(fields[name]!)) mergedFields[name] = addedFields[name]!;
+  return mergedFields;
 };
 
 export const isEmpty = (fields: GqlFields): boolean => {

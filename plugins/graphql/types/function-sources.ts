@@ -89,8 +89,8 @@ export const listDefaultFunctions = (
   const functions = [...model.routines.values()]
     .filter((routines) => routines[0] !== undefined && model.schemas.includes(routines[0].schema))
     .flatMap((routines) => {
-      const found = findFittingFunction(model, routines, isServed, warn);
-      return found === undefined ? [] : [found];
+      const match = findFittingFunction(model, routines, isServed, warn);
+      return match === undefined ? [] : [match];
     })
     .sort((a, b) => compareNames(a.routine, b.routine))
     .map(({ routine, relation }): GqlFunction => {
@@ -118,9 +118,9 @@ export const listEntryFunctions = (
 ): GqlFunction[] => {
   const functions = entries
     .flatMap((entry): GqlFunction[] => {
-      const found = findFittingFunction(model, findRoutines(model, entry.routine), isServed, warn);
-      if (found === undefined) return [];
-      const { routine, relation } = found;
+      const match = findFittingFunction(model, findRoutines(model, entry.routine), isServed, warn);
+      if (match === undefined) return [];
+      const { routine, relation } = match;
       const sessionArgument = findSessionArgument(
         model,
         routine,

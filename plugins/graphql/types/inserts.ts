@@ -7,17 +7,17 @@ import { getRoleTable } from "./role-table.ts";
 import { isEnumValueName } from "./names.ts";
 import { buildRelationshipPart } from "./relationships.ts";
 import {
-  boolExp,
+  buildBoolExpType,
   listColumnValues,
   filterEnumerable,
-  mutationResponse,
+  buildMutationResponseType,
   quoteTableName,
   buildRootField,
   buildRowType,
 } from "./type-names.ts";
 import { argument, collectFields, findTable, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
-import { insertInput, relatedInsert } from "./write-inputs.ts";
+import { buildInsertInputType, buildRelatedInsertType } from "./write-inputs.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../field-types.ts";
 import type { GqlTable, GqlTableRights } from "../catalog-types.ts";
 
@@ -49,8 +49,8 @@ const buildRootFields = ({ build }: GqlFieldContext): GqlFields =>
   collectFields(
     build.catalog.tables.flatMap((table) => {
       const { rights } = getRoleTable(build, table);
-      const input = rights.insert === undefined ? undefined : insertInput(build, table);
-      const type = input && mutationResponse(build, table);
+      const input = rights.insert === undefined ? undefined : buildInsertInputType(build, table);
+      const type = input && buildMutationResponseType(build, table);
       if (input === undefined || type === undefined) return [];
       const conflict = buildOnConflictType(build, table);
       const conflictArgument = conflict && {
@@ -102,7 +102,7 @@ const buildInputFields = (context: GqlFieldContext): GqlFields => {
       const target = build.table(each.target);
       const type =
         target && build.rights(target).insert !== undefined
-          ? relatedInsert(build, target, each.relationship.isToOne)
+          ? buildRelatedInsertType(build, target, each.relationship.isToOne)
           : undefined;
       return type && ([each.name, { config: { type }, toPlan: buildRelationshipPart(each) }] as const);
     }),
@@ -115,7 +115,7 @@ const buildInputFields = (context: GqlFieldContext): GqlFields => {
 const buildRelationshipFields = (context: GqlFieldContext): GqlFields => {
   const { build, fn } = context;
   const table = findTable(context);
-  const input = table && insertInput(build, table);
+  const input = table && buildInsertInputType(build, table);
   if (table === undefined || input === undefined) return {};
   const conflict = buildOnConflictType(build, table);
   return collectFields([
@@ -183,7 +183,7 @@ const buildConflictFields = (context: GqlFieldContext): GqlFields => {
   const constraint = table && buildConstraintEnum(build, table);
   const columns = table && buildUpdateColumnEnum(build, table);
   if (table === undefined || constraint === undefined || columns === undefined) return {};
-  const where = boolExp(build, table);
+  const where = buildBoolExpType(build, table);
   return collectFields([
     ["constraint", { config: { type: wrapNonNull(constraint) }, toPlan: { kind: "argument", name: "constraint" } }],
     [

@@ -67,7 +67,7 @@ export const listRootNameParts = (key: GqlRootFieldName, table: GqlNamePart): re
 };
 
 /** Returns the root types below a namespace. @rule G-NAM-6 */
-export const namespaceRoot = (root: "query" | "mutation" | "subscription", isBackend: boolean): string =>
+export const buildNamespaceRootName = (root: "query" | "mutation" | "subscription", isBackend: boolean): string =>
   root === "mutation" ? `mutation_${isBackend ? "backend" : "frontend"}` : root;
 
 /** Converts `["insert", "album_item", "one"]` to `insertAlbumItemOne`. Leading underscores are kept. */

@@ -12,13 +12,14 @@ interface WrappedTypes {
 }
 
 export const wrapNonNull = <Type extends GraphQLNullableType>(type: Type): GraphQLNonNull<Type> =>
-  ((type as WrappedTypes)[REQUIRED] ??= new GraphQLNonNull<GraphQLNullableType>(type)) as GraphQLNonNull<Type>; // made from this type
+  // the cached wrapper was created from this type
+  ((type as WrappedTypes)[REQUIRED] ??= new GraphQLNonNull<GraphQLNullableType>(type)) as GraphQLNonNull<Type>;
 
 /** Returns the type `[T!]`. */
 export const wrapList = <Type extends GraphQLNullableType>(type: Type): GraphQLList<GraphQLNonNull<Type>> =>
   ((type as WrappedTypes)[LIST] ??= new GraphQLList<GraphQLType>(wrapNonNull(type))) as GraphQLList<
     GraphQLNonNull<Type>
-  >; // made from this type
+  >; // the cached wrapper was created from this type
 
 /** Returns the type `[T!]!`. */
 export const wrapNonNullList = <Type extends GraphQLNullableType>(

@@ -2,7 +2,7 @@
  *  @rule X-ORD-3 */
 import { matchesType, type OrderingSpec } from "../../../core/index.ts";
 import { DIRECTION, getOrderingName } from "../part-names.ts";
-import { orderDirection } from "./type-names.ts";
+import { buildOrderDirectionEnum } from "./type-names.ts";
 import { argument, collectFields } from "./field-taps.ts";
 import { wrapNonNull } from "./non-null-list.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
@@ -45,7 +45,7 @@ export const listOrderingEntries = (
 /** Returns the operands by their names, all required, and the direction. */
 export const buildOrderingFields = ({ build, value, fn }: GqlFieldContext): GqlFields => {
   const ordering = value && findOrderings(build, value).find(({ name }) => name === fn);
-  const direction = orderDirection(build);
+  const direction = buildOrderDirectionEnum(build);
   if (value === undefined || ordering === undefined || direction === undefined) return {};
   const operands = ordering.operands.map(({ name, type }) => {
     const own = type === undefined ? { ...value, isNullable: false } : build.valueType(type, false);

@@ -82,14 +82,14 @@ const mergePluginFields = (
 ): GqlFields => {
   const fields: Record<string, GqlField> = {};
   for (const [name, field] of Object.entries(after)) {
-    const was = Object.hasOwn(before, name) ? before[name] : undefined;
-    if (was !== undefined && field.toPlan === was.toPlan) {
+    const fieldBefore = Object.hasOwn(before, name) ? before[name] : undefined;
+    if (fieldBefore !== undefined && field.toPlan === fieldBefore.toPlan) {
       fields[name] = field;
       continue;
     }
-    if (was !== undefined && owners.has(name)) throw duplicateFieldError(name, context, owners, plugin);
-    const own = isCustom(field) ? (was ?? checkField(plugin, name, field, context)) : field;
-    if (was === undefined) {
+    if (fieldBefore !== undefined && owners.has(name)) throw duplicateFieldError(name, context, owners, plugin);
+    const own = isCustom(field) ? (fieldBefore ?? checkField(plugin, name, field, context)) : field;
+    if (fieldBefore === undefined) {
       assertNames(name, field);
       owners.set(name, plugin);
     }
@@ -110,14 +110,14 @@ const rejectHidden = (
   context: GqlFieldContext,
 ): void => {
   if (owners.size === 0) return;
-  let alone: GqlFields;
+  let ownFields: GqlFields;
   try {
-    alone = run(Object.fromEntries(Object.entries(before).filter(([name]) => !owners.has(name))), context);
+    ownFields = run(Object.fromEntries(Object.entries(before).filter(([name]) => !owners.has(name))), context);
   } catch {
     return; // the tap changes fields of other plugins, which this call omits
   }
   for (const name of owners.keys())
-    if (Object.hasOwn(alone, name)) throw duplicateFieldError(name, context, owners, plugin);
+    if (Object.hasOwn(ownFields, name)) throw duplicateFieldError(name, context, owners, plugin);
 };
 
 interface FieldBuilder {
@@ -157,13 +157,14 @@ export const createFieldBuilder = (hooks: RelApiHooks): FieldBuilder => {
           fields = add(fields, tap, owners, context);
           continue;
         }
-        const added: Record<string, GqlField> = {};
+        const addedFields: Record<string, GqlField> = {};
         for (const part of parts()) {
-          const some = (tap.fn as FieldTap)(none, part); // the type of a tap of this hook
-          for (const name in some) if (!Object.hasOwn(added, name)) added[name] = some[name]!; // the name is a key of the object
+          const partFields = (tap.fn as FieldTap)(none, part); // the type of a tap of this hook
+          // the name is a key of the object
+          for (const name in partFields) if (!Object.hasOwn(addedFields, name)) addedFields[name] = partFields[name]!;
           yield;
         }
-        fields = mergeFields(fields, added);
+        fields = mergeFields(fields, addedFields);
         yield;
       }
       return fields;

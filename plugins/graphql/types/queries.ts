@@ -6,10 +6,10 @@ import { definePlugin } from "../../../core/index.ts";
 import { isJson } from "../coerce/columns.ts";
 import { getRoleTable, type RoleTable, type RoleColumn } from "./role-table.ts";
 import {
-  boolExp,
-  keyArguments,
+  buildBoolExpType,
+  listKeyArguments,
   listArguments,
-  orderDirection,
+  buildOrderDirectionEnum,
   quoteTableName,
   buildRootField,
   buildRowType,
@@ -22,8 +22,8 @@ import type { GqlRootFieldName } from "../catalog-types.ts";
 
 /** Returns true if the metadata shows the select field in this root. @rule G-ROOT-16 */
 export const isRootShown = ({ rights }: RoleTable, scope: string, key: GqlRootFieldName): boolean => {
-  const shown = scope === "query_root" ? rights.select?.queryRootFields : rights.select?.subscriptionRootFields;
-  return shown?.has(key) !== false;
+  const shownFields = scope === "query_root" ? rights.select?.queryRootFields : rights.select?.subscriptionRootFields;
+  return shownFields?.has(key) !== false;
 };
 
 const buildRootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
@@ -45,7 +45,7 @@ const buildRootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
           ? buildRootField(build, table, "select_by_pk", {
               kind: "by-pk",
               type: row,
-              args: keyArguments(build, table),
+              args: listKeyArguments(build, table),
               description: `fetch data from the table: ${quoteTableName(table)} using primary key columns`,
             })
           : undefined,
@@ -87,7 +87,7 @@ const buildRowFields = (context: GqlFieldContext): GqlFields => {
 const buildBoolExpFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
-  const self = table && boolExp(build, table);
+  const self = table && buildBoolExpType(build, table);
   if (table === undefined || self === undefined) return {};
   return collectFields([
     [build.fieldName("_and"), { config: { type: wrapList(self) }, toPlan: { kind: "and" } }],
@@ -103,7 +103,7 @@ const buildBoolExpFields = (context: GqlFieldContext): GqlFields => {
 const buildOrderByFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
-  const direction = orderDirection(build);
+  const direction = buildOrderDirectionEnum(build);
   if (table === undefined || direction === undefined) return {};
   const { readable } = getRoleTable(build, table);
   return collectFields([

@@ -41,13 +41,13 @@ const forgetFields = (type: GraphQLNamedType): void => {
 /** Yields each type once, in no particular order, and undefined between time slices. The fields of a type are forgotten
  *  when the next type is requested. */
 export const walkTypes = function* (schema: RoleSchema): Generator<GraphQLNamedType | undefined, void, void> {
-  const found = new Set<GraphQLNamedType>();
+  const reachableTypes = new Set<GraphQLNamedType>();
   const queue: GraphQLNamedType[] = [];
   const add = (type: GraphQLType): void => {
-    const named = unwrapType(type);
-    if (found.has(named)) return;
-    found.add(named);
-    queue.push(named);
+    const namedType = unwrapType(type);
+    if (reachableTypes.has(namedType)) return;
+    reachableTypes.add(namedType);
+    queue.push(namedType);
   };
   const addFields = function* (fields: GraphQLFieldMap<unknown, unknown> | GraphQLInputFieldMap) {
     let count = 0;

@@ -2,7 +2,7 @@
  *  }`: adds related rows. @rule G-REL-1 G-REL-2 G-REL-3 */
 import { findColumn, definePlugin } from "../../../core/index.ts";
 import { getRoleTable, type RoleTable } from "./role-table.ts";
-import { boolExp, listArguments, orderBy, buildRowType } from "./type-names.ts";
+import { buildBoolExpType, listArguments, buildOrderByType, buildRowType } from "./type-names.ts";
 import { collectFields, tapFields } from "./field-taps.ts";
 import { wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../field-types.ts";
@@ -12,8 +12,8 @@ import { relationshipSettings } from "../settings.ts";
 export const buildRelationshipPart = ({ relationship, target, isAfter }: GqlRelationshipField) =>
   ({ kind: "relationship", relationship, target, ...(isAfter === undefined ? {} : { isAfter }) }) as const;
 
-/** Returns true if the related row always exists: the relationship uses a foreign key of the table itself whose columns
- *  are all NOT NULL. With `nullableRelationships`, the role must also be able to see all rows of the target. */
+/** Returns true if the related row always exists: the table itself has the foreign key, whose columns are all NOT NULL.
+ *  With `nullableRelationships`, the role must also be able to see all rows of the target. */
 const isCertain = (
   build: GqlBuild,
   table: GqlTable,
@@ -61,7 +61,7 @@ const buildBoolExpFields = ({ build, relation }: GqlFieldContext): GqlFields => 
   if (table === undefined) return {};
   return collectFields(
     getRoleTable(build, table).relationships.map((each) => {
-      const type = boolExp(build, each.table);
+      const type = buildBoolExpType(build, each.table);
       return type && ([each.name, { config: { type }, toPlan: buildRelationshipPart(each) }] as const);
     }),
   );
@@ -72,7 +72,7 @@ const buildOrderByFields = ({ build, relation }: GqlFieldContext): GqlFields => 
   if (table === undefined) return {};
   return collectFields(
     getRoleTable(build, table).relationships.map((each) => {
-      const type = each.relationship.isToOne ? orderBy(build, each.table) : undefined;
+      const type = each.relationship.isToOne ? buildOrderByType(build, each.table) : undefined;
       return type && ([each.name, { config: { type }, toPlan: buildRelationshipPart(each) }] as const);
     }),
   );

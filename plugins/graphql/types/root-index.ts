@@ -25,9 +25,9 @@ export const createRootIndex = <One extends RootFieldSource>(): RootIndex<One> =
   const byName = new Map<string, number[]>();
   let longest = 0;
   const addPosition = (positions: Map<string, number[]>, key: string, at: number): void => {
-    const known = positions.get(key);
-    if (known === undefined) positions.set(key, [at]);
-    else known.push(at);
+    const position = positions.get(key);
+    if (position === undefined) positions.set(key, [at]);
+    else position.push(at);
   };
   return {
     add: (one) => {
@@ -42,11 +42,11 @@ export const createRootIndex = <One extends RootFieldSource>(): RootIndex<One> =
     },
     find: (name) => {
       const letters = normalizeName(name);
-      const found = new Set([...(byName.get(name) ?? []), ...(byWord.get("") ?? [])]);
+      const matches = new Set([...(byName.get(name) ?? []), ...(byWord.get("") ?? [])]);
       for (let from = 0; from < letters.length; from++)
         for (let to = from + 1; to <= Math.min(letters.length, from + longest); to++)
-          for (const at of byWord.get(letters.slice(from, to)) ?? []) found.add(at);
-      return [...found].sort((a, b) => a - b).flatMap((at) => all[at] ?? []);
+          for (const at of byWord.get(letters.slice(from, to)) ?? []) matches.add(at);
+      return [...matches].sort((a, b) => a - b).flatMap((at) => all[at] ?? []);
     },
   };
 };

@@ -67,7 +67,7 @@ export const buildAggregateType = (build: GqlBuild, table: GqlTable): GraphQLObj
   });
 
 /** Returns the type `T_mutation_response`. @rule G-OUT-7 */
-export const mutationResponse = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
+export const buildMutationResponseType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
   build.object({
     name: build.typeName(table.namePart, "mutation_response"),
     scope: "mutation_response",
@@ -76,7 +76,7 @@ export const mutationResponse = (build: GqlBuild, table: GqlTable): GraphQLObjec
   });
 
 /** Returns the input type `T_bool_exp`. @rule G-INP-1 */
-export const boolExp = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
+export const buildBoolExpType = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   build.inputObject({
     name: build.typeName(table.namePart, "bool_exp"),
     scope: "bool_exp",
@@ -85,7 +85,7 @@ export const boolExp = (build: GqlBuild, table: GqlTable): GraphQLInputObjectTyp
   });
 
 /** Returns the input type `T_order_by`. @rule G-INP-3 */
-export const orderBy = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined => {
+export const buildOrderByType = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined => {
   const { readable, computed, relationships } = getRoleTable(build, table);
   if (readable.length === 0 && computed.length === 0 && relationships.length === 0) return undefined;
   return build.inputObject({
@@ -97,7 +97,7 @@ export const orderBy = (build: GqlBuild, table: GqlTable): GraphQLInputObjectTyp
 };
 
 /** Returns the input type `T_aggregate_order_by`. @rule G-INP-4 */
-export const aggregateOrderBy = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
+export const buildAggregateOrderByType = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   build.inputObject({
     name: build.typeName(table.namePart, "aggregate_order_by"),
     scope: "aggregate_order_by",
@@ -106,7 +106,7 @@ export const aggregateOrderBy = (build: GqlBuild, table: GqlTable): GraphQLInput
   });
 
 /** Returns the input type `T_aggregate_bool_exp`. @rule G-INP-6 G-NAM-6 */
-export const aggregateBoolExp = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
+export const buildAggregateBoolExpType = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   build.inputObject({
     name: build.bareTypeName(table.namePart, "aggregate_bool_exp"),
     scope: "aggregate_bool_exp",
@@ -122,7 +122,7 @@ export const filterEnumerable = (columns: readonly RoleColumn[]): readonly RoleC
   columns.filter(({ name }) => isEnumValueName(name));
 
 /** Returns the enum `T_select_column`. @rule G-ENU-2 G-OUT-11 */
-export const selectColumn = (build: GqlBuild, table: GqlTable): GraphQLEnumType | undefined => {
+export const buildSelectColumnEnum = (build: GqlBuild, table: GqlTable): GraphQLEnumType | undefined => {
   const columns = filterEnumerable(getRoleTable(build, table).readable);
   if (columns.length === 0) return undefined;
   return build.enumeration({
@@ -143,7 +143,7 @@ const DIRECTIONS = [
 ] as const;
 
 /** Returns the enum `order_by`. @rule G-ENU-1 G-ORD-3 */
-export const orderDirection = (build: GqlBuild): GraphQLEnumType | undefined =>
+export const buildOrderDirectionEnum = (build: GqlBuild): GraphQLEnumType | undefined =>
   build.enumeration({
     name: build.sharedTypeName("order_by"),
     description: "column ordering options",
@@ -160,19 +160,19 @@ export const orderDirection = (build: GqlBuild): GraphQLEnumType | undefined =>
 export const buildTargetTypes = function* (build: GqlBuild, table: GqlTable): Slices<void> {
   for (const { target } of table.relationships) {
     yield;
-    const found = build.table(target);
-    if (found === undefined) continue;
-    buildRowType(build, found);
-    buildAggregateType(build, found);
-    listArguments(build, found);
+    const targetTable = build.table(target);
+    if (targetTable === undefined) continue;
+    buildRowType(build, targetTable);
+    buildAggregateType(build, targetTable);
+    listArguments(build, targetTable);
   }
 };
 
 /** Returns the arguments of fields that return a list of rows. @rule G-ROOT-5 */
 export const listArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> => {
-  const columns = selectColumn(build, table);
-  const order = orderBy(build, table);
-  const where = boolExp(build, table);
+  const columns = buildSelectColumnEnum(build, table);
+  const order = buildOrderByType(build, table);
+  const where = buildBoolExpType(build, table);
   return {
     ...(columns && {
       [build.fieldName("distinct_on")]: argument(
@@ -195,7 +195,7 @@ export const listArguments = (build: GqlBuild, table: GqlTable): Record<string, 
 };
 
 /** Returns one required argument per primary key column. @rule G-ROOT-3 */
-export const keyArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> =>
+export const listKeyArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> =>
   Object.fromEntries(
     getRoleTable(build, table).key.map((each) => [
       each.name,

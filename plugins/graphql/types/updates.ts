@@ -5,10 +5,17 @@ import { GraphQLList, type GraphQLInputObjectType } from "graphql";
 import { definePlugin, type UpdateOperatorSpec } from "../../../core/index.ts";
 import { getRoleTable, type RoleColumn } from "./role-table.ts";
 import { formatName } from "./names.ts";
-import { boolExp, buildKeyPart, mutationResponse, quoteTableName, buildRootField, buildRowType } from "./type-names.ts";
+import {
+  buildBoolExpType,
+  buildKeyPart,
+  buildMutationResponseType,
+  quoteTableName,
+  buildRootField,
+  buildRowType,
+} from "./type-names.ts";
 import { argument, collectFields, findTable, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull } from "./non-null-list.ts";
-import { buildOperatorFields, acceptsColumn, updatesInput } from "./write-inputs.ts";
+import { buildOperatorFields, acceptsColumn, buildUpdatesInputType } from "./write-inputs.ts";
 import { withPart } from "../parts.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
 import type { GqlValueType } from "../value-types.ts";
@@ -47,25 +54,25 @@ const buildInputFields = (context: GqlFieldContext): GqlFields => {
   );
 };
 
-const asArguments = (fields: readonly (readonly [string, GqlField])[]) =>
+const convertToArguments = (fields: readonly (readonly [string, GqlField])[]) =>
   Object.fromEntries(
     fields.map(([name, { config, toPlan }]) => [
       name,
       { type: config.type as GraphQLInputObjectType, description: config.description, extensions: withPart(toPlan) },
     ]),
-  ); // operatorFields makes only input objects
+  ); // `buildOperatorFields` returns only input objects
 
 const buildRootFields = ({ build }: GqlFieldContext): GqlFields =>
   collectFields(
     build.catalog.tables.flatMap((table) => {
       const { rights, hasKey } = getRoleTable(build, table);
-      const where = rights.update === undefined ? undefined : boolExp(build, table);
-      const type = where && mutationResponse(build, table);
+      const where = rights.update === undefined ? undefined : buildBoolExpType(build, table);
+      const type = where && buildMutationResponseType(build, table);
       if (where === undefined || type === undefined) return [];
-      const operators = asArguments(buildOperatorFields(build, table));
+      const operators = convertToArguments(buildOperatorFields(build, table));
       const row = hasKey ? buildRowType(build, table) : undefined;
       const key = row && buildKeyInput(build, table);
-      const updates = updatesInput(build, table);
+      const updates = buildUpdatesInputType(build, table);
       return [
         buildRootField(build, table, "update", {
           kind: "update",
@@ -127,7 +134,7 @@ const buildKeyFields = (context: GqlFieldContext): GqlFields => {
 const buildUpdatesFields = (context: GqlFieldContext): GqlFields => {
   const { build } = context;
   const table = findTable(context);
-  const where = table && boolExp(build, table);
+  const where = table && buildBoolExpType(build, table);
   if (table === undefined || where === undefined) return {};
   return collectFields([
     ...buildOperatorFields(build, table),

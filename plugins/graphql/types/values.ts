@@ -32,7 +32,7 @@ const TYPE_OF_SCALAR: Readonly<Record<string, string>> = {
   String: "text",
 };
 
-const pgType = (oid: number, name: string, sqlName: string, category: string, element?: number): PgType => ({
+const createPgType = (oid: number, name: string, sqlName: string, category: string, element?: number): PgType => ({
   oid,
   schema: "pg_catalog",
   name,
@@ -45,17 +45,17 @@ const pgType = (oid: number, name: string, sqlName: string, category: string, el
 /** The types that are known without a catalog. A model contains only the types that it uses, while operators and
  *  predicates use these types in every model. */
 const BUILT_IN: readonly PgType[] = [
-  pgType(16, "bool", "boolean", "B"),
-  pgType(20, "int8", "bigint", "N"),
-  pgType(23, "int4", "integer", "N"),
-  pgType(25, "text", "text", "S"),
-  pgType(114, "json", "json", "U"),
-  pgType(701, "float8", "double precision", "N"),
-  pgType(1700, "numeric", "numeric", "N"),
-  pgType(3802, "jsonb", "jsonb", "U"),
-  pgType(1009, "_text", "text[]", "A", 25),
-  pgType(1014, "_bpchar", "character[]", "A", 1042),
-  pgType(1042, "bpchar", "character", "S"),
+  createPgType(16, "bool", "boolean", "B"),
+  createPgType(20, "int8", "bigint", "N"),
+  createPgType(23, "int4", "integer", "N"),
+  createPgType(25, "text", "text", "S"),
+  createPgType(114, "json", "json", "U"),
+  createPgType(701, "float8", "double precision", "N"),
+  createPgType(1700, "numeric", "numeric", "N"),
+  createPgType(3802, "jsonb", "jsonb", "U"),
+  createPgType(1009, "_text", "text[]", "A", 25),
+  createPgType(1014, "_bpchar", "character[]", "A", 1042),
+  createPgType(1042, "bpchar", "character", "S"),
 ];
 
 const BUILT_IN_NAMES = new Map(BUILT_IN.map((type) => [type.name, type]));
@@ -78,7 +78,7 @@ export const createValueTypes = (model: Model, isArrayOpaque: boolean): ValueTyp
   const scalars = new Map<string, GraphQLScalarType>(
     [GraphQLInt, GraphQLFloat, GraphQLString, GraphQLBoolean].map((scalar) => [scalar.name, scalar]),
   );
-  const found = new Map<number | string, GqlValueType | undefined>();
+  const valueTypes = new Map<number | string, GqlValueType | undefined>();
   let byName: Map<string, PgType> | undefined;
 
   const findTypeByName = (name: string): PgType | undefined => {
@@ -97,7 +97,7 @@ export const createValueTypes = (model: Model, isArrayOpaque: boolean): ValueTyp
   const findType = (oid: number): PgType | undefined =>
     model.types.get(oid) ?? BUILT_IN.find((type) => type.oid === oid);
 
-  const scalarName = (type: PgType, isElement: boolean): string => {
+  const findScalarName = (type: PgType, isElement: boolean): string => {
     const own = SCALARS[type.name];
     if (own !== undefined && type.schema === "pg_catalog") return own;
     return isComposite(type) && !isElement ? `${type.name}_scalar` : type.name;
@@ -112,17 +112,17 @@ export const createValueTypes = (model: Model, isArrayOpaque: boolean): ValueTyp
       const element = elementType && createValueType(elementType, true, true);
       return element && { scalar: element.scalar, type, cast, isNullable, element };
     }
-    const scalar = scalarName(type, isElement);
+    const scalar = findScalarName(type, isElement);
     return isLegalName(scalar) ? { scalar, type, cast, isNullable } : undefined;
   };
 
   const find = (oidOrName: number | string, isNullable = true): GqlValueType | undefined => {
     const key = typeof oidOrName === "number" ? oidOrName * 2 + Number(isNullable) : `${oidOrName} ${isNullable}`;
-    if (found.has(key)) return found.get(key);
+    if (valueTypes.has(key)) return valueTypes.get(key);
     const type =
       typeof oidOrName === "number" ? findType(oidOrName) : findTypeByName(TYPE_OF_SCALAR[oidOrName] ?? oidOrName);
     const value = type && createValueType(type, isNullable && type.notNull !== true, false);
-    found.set(key, value);
+    valueTypes.set(key, value);
     return value;
   };
 

@@ -6,7 +6,7 @@ import type { GqlTable } from "../catalog-types.ts";
 import { getRoleTable, type RoleColumn } from "./role-table.ts";
 import { quoteTableName } from "./type-names.ts";
 
-export const insertInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
+export const buildInsertInputType = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   build.inputObject({
     name: build.typeName(table.namePart, "insert_input"),
     scope: "insert_input",
@@ -15,7 +15,11 @@ export const insertInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjec
   });
 
 /** Returns the input type of a nested insert. @rule G-INP-12 G-INP-13 */
-export const relatedInsert = (build: GqlBuild, table: GqlTable, isToOne: boolean): GraphQLInputObjectType | undefined =>
+export const buildRelatedInsertType = (
+  build: GqlBuild,
+  table: GqlTable,
+  isToOne: boolean,
+): GraphQLInputObjectType | undefined =>
   build.inputObject({
     name: build.typeName(table.namePart, isToOne ? "obj_rel_insert_input" : "arr_rel_insert_input"),
     scope: "rel_insert_input",
@@ -28,7 +32,7 @@ export const acceptsColumn = (operator: UpdateOperatorSpec, { value }: RoleColum
   operator.types.includes("any") || (value.enumTable === undefined && operator.types.includes(value.type.name));
 
 /** Builds the input of an update operator: `T_delete_key_input` for `_delete_key`. */
-const operatorInput = (
+const buildOperatorInputType = (
   build: GqlBuild,
   table: GqlTable,
   operator: UpdateOperatorSpec,
@@ -47,7 +51,7 @@ export const buildOperatorFields = (build: GqlBuild, table: GqlTable): (readonly
   const { updatable } = getRoleTable(build, table);
   return build.schema.registry.updateOperators.flatMap((operator) => {
     const type = updatable.some((each) => acceptsColumn(operator, each))
-      ? operatorInput(build, table, operator)
+      ? buildOperatorInputType(build, table, operator)
       : undefined;
     if (type === undefined) return [];
     return [
@@ -59,5 +63,5 @@ export const buildOperatorFields = (build: GqlBuild, table: GqlTable): (readonly
   });
 };
 
-export const updatesInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
+export const buildUpdatesInputType = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   build.inputObject({ name: build.typeName(table.namePart, "updates"), scope: "updates", relation: table.relation });

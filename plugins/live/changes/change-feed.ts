@@ -12,8 +12,8 @@ export interface ChangeHandlers extends Omit<ChangeFeedHandlers, "committed" | "
   /** Reports a committed transaction, possibly before other sessions see it. `xid` is the low 32 bits of its id.
    *  @see ChangeFeedHandlers */
   committed(xid: number, changes: TableChanges, lagMs?: number): void;
-  /** The columns whose values are needed from changed rows of the relation. Without columns, only the name of the
-   *  relation is reported. */
+  /** Returns the columns whose values are needed from changed rows of the relation. Without columns, only the name of
+   *  the relation is reported. */
   columns(relation: string): readonly string[];
 }
 
@@ -133,7 +133,7 @@ const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buff
   let position = 0n;
   let changes = createChangeCollector();
 
-  const status = (isAsking = false): void => {
+  const sendStatusMessage = (isAsking = false): void => {
     const bytes = Buffer.alloc(34);
     bytes[0] = 0x72;
     for (const at of [1, 9, 17]) bytes.writeBigUInt64BE(position, at);
@@ -189,10 +189,10 @@ const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buff
       } else if (bytes[0] === KEEPALIVE) {
         const at = bytes.readBigUInt64BE(1);
         if (at > position) position = at;
-        if (bytes[17] === 1) status();
+        if (bytes[17] === 1) sendStatusMessage();
       }
     },
-    sendStatus: status,
+    sendStatus: sendStatusMessage,
   };
 };
 

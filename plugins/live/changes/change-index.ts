@@ -43,11 +43,11 @@ export const createChangeIndex = <Item extends object>(
   const columns = new Map<string, readonly string[]>();
 
   const getTableIndex = (table: string): TableIndex<Item> | undefined => {
-    let found = indexes.get(table);
+    let tableIndex = indexes.get(table);
     const tableFacts = tables.get(table);
-    if (found === undefined && tableFacts !== undefined)
-      indexes.set(table, (found = { facts: tableFacts, columnIndexes: new Map() }));
-    return found;
+    if (tableIndex === undefined && tableFacts !== undefined)
+      indexes.set(table, (tableIndex = { facts: tableFacts, columnIndexes: new Map() }));
+    return tableIndex;
   };
 
   const getColumnIndex = (
@@ -62,10 +62,10 @@ export const createChangeIndex = <Item extends object>(
         key,
         (shape = { columns: indexedValues.columns, kinds: indexedValues.kinds, byKey: new Map() }),
       );
-      const known = columns.get(table) ?? [];
+      const knownColumns = columns.get(table) ?? [];
       const witness = facts.requiredNonKeyColumn === undefined ? [] : [facts.requiredNonKeyColumn];
-      const all = [...new Set([...known, ...indexedValues.columns, ...witness])];
-      if (all.length > known.length) {
+      const all = [...new Set([...knownColumns, ...indexedValues.columns, ...witness])];
+      if (all.length > knownColumns.length) {
         columns.set(table, all);
         onColumns();
       }
@@ -85,10 +85,10 @@ export const createChangeIndex = <Item extends object>(
           if (indexedValues.keys.length === 0) continue;
           const { byKey } = getColumnIndex(table, index, indexedValues);
           for (const key of indexedValues.keys) {
-            const known = byKey.get(key);
-            if (known === undefined) byKey.set(key, item);
-            else if (known instanceof Set) known.add(item);
-            else if (known !== item) byKey.set(key, new Set([known, item]));
+            const entry = byKey.get(key);
+            if (entry === undefined) byKey.set(key, item);
+            else if (entry instanceof Set) entry.add(item);
+            else if (entry !== item) byKey.set(key, new Set([entry, item]));
             marks.push({ byKey, key });
           }
         }
@@ -97,9 +97,9 @@ export const createChangeIndex = <Item extends object>(
     },
     remove: (item, marks) => {
       for (const { byKey, key } of marks) {
-        const known = byKey.get(key);
-        if (known instanceof Set) known.delete(item);
-        if (known === item || (known instanceof Set && known.size === 0)) byKey.delete(key);
+        const entry = byKey.get(key);
+        if (entry instanceof Set) entry.delete(item);
+        if (entry === item || (entry instanceof Set && entry.size === 0)) byKey.delete(key);
       }
     },
     find: (table, changed, into) => {
@@ -120,7 +120,7 @@ const findPositions = (columns: readonly string[], names: readonly string[]): re
   names.map((name) => columns.indexOf(name));
 
 /** A row before and after a change. The old version is null for an insert, the new one for a delete. */
-type Versions = readonly [was: readonly Cell[] | null, is: readonly Cell[] | null];
+type Versions = readonly [before: readonly Cell[] | null, after: readonly Cell[] | null];
 
 /** Completes the cells that the log omits. In complete rows, missing cells are NULL. Otherwise the columns of the
  *  identity have the same values before and after. */
@@ -132,15 +132,15 @@ const completeVersions = (
 ): Versions => {
   if (before === null) return [null, after];
   if (identity === undefined) {
-    // The log omits long values that did not change.
-    const is = after && after.map((cell, i) => (cell === 0 ? (before[i] === undefined ? 0 : before[i]) : cell));
+    // The log omits long values that did not change
+    const newCells = after && after.map((cell, i) => (cell === 0 ? (before[i] === undefined ? 0 : before[i]) : cell));
     const isWhole = typeof before[witnessAt] === "string";
-    return [isWhole ? before.map((cell) => (cell === 0 ? null : cell)) : before, is];
+    return [isWhole ? before.map((cell) => (cell === 0 ? null : cell)) : before, newCells];
   }
   if (after === null || before.length > 0) return [before, after];
-  const was: Cell[] = after.map(() => 0);
-  for (const at of keyAt) if (at !== -1) was[at] = after[at] ?? null;
-  return [was, after];
+  const oldCells: Cell[] = after.map(() => 0);
+  for (const at of keyAt) if (at !== -1) oldCells[at] = after[at] ?? null;
+  return [oldCells, after];
 };
 
 const findInColumnIndex = <Item extends object>(
@@ -149,9 +149,9 @@ const findInColumnIndex = <Item extends object>(
   positions: readonly number[],
   into: Set<Item>,
 ): void => {
-  const addAll = (found: Item | Set<Item> | undefined): void => {
-    if (found instanceof Set) for (const item of found) into.add(item);
-    else if (found !== undefined) into.add(found);
+  const addAll = (items: Item | Set<Item> | undefined): void => {
+    if (items instanceof Set) for (const item of items) into.add(item);
+    else if (items !== undefined) into.add(items);
   };
   for (const cells of rows.flat()) {
     if (cells === null) continue;

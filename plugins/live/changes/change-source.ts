@@ -4,15 +4,15 @@ import type { Bus } from "../../cluster/api.ts";
 import type { TableChanges } from "../api.ts";
 
 export interface SharedChanges {
-  /** Whether all changes are currently reported. */
+  /** True if all changes are currently reported. */
   readonly isOpen: boolean;
-  /** Whether the database cannot report changes by replication. */
+  /** True if the database cannot report changes by replication. */
   readonly isRefused: boolean;
   /** Starts to read changes, because there are live queries. */
   start(): void;
   /** Stops reading changes, because the last live query has ended. */
   stop(): void;
-  /** Handles that the database was reached again. It may be a different server. */
+  /** Handles that the database can be reached again, possibly on a different server. */
   databaseReached(): void;
   /** Requests the values of the new `columns` from the process that reads the changes. */
   columnsChanged(): void;

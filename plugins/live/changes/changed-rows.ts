@@ -15,14 +15,14 @@ interface ChangeCollector {
 export const createChangeCollector = (): ChangeCollector => {
   const tables = new Map<string, { readonly columns: readonly string[]; readonly rows: RowChange[] } | undefined>();
   const add = (relation: string, { columns, rows }: ChangedRows): void => {
-    const known = tables.get(relation);
-    if (known === undefined) {
+    const knownRows = tables.get(relation);
+    if (knownRows === undefined) {
       if (!tables.has(relation)) tables.set(relation, { columns, rows: [...rows] });
       return;
     }
-    const areAlike = known.columns === columns || known.columns.join("\0") === columns.join("\0");
-    if (!areAlike || known.rows.length + rows.length > MAX_ROWS) tables.set(relation, undefined);
-    else for (const row of rows) known.rows.push(row);
+    const areAlike = knownRows.columns === columns || knownRows.columns.join("\0") === columns.join("\0");
+    if (!areAlike || knownRows.rows.length + rows.length > MAX_ROWS) tables.set(relation, undefined);
+    else for (const row of rows) knownRows.rows.push(row);
   };
   return {
     tables,

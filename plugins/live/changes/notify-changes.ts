@@ -78,17 +78,18 @@ const createNotifications = (context: PluginContext): Notifications => {
   const load = async (model: Model): Promise<void> => {
     const rows = await getTriggerTables(model);
     if (context.model() !== model) return;
-    const had = reportedTables.size;
+    const previousCount = reportedTables.size;
     const triggered = new Set(rows.filter(({ isTriggered }) => isTriggered).map(({ name }) => name));
     const hasTriggers = ({ name, ancestors }: TableRow): boolean =>
       [name, ...(ancestors ?? [])].every((one) => triggered.has(one));
     reportedTables = new Set(rows.filter(hasTriggers).map(({ name }) => name));
-    const below = new Map<string, string[]>();
+    const descendantsByTable = new Map<string, string[]>();
     for (const { name, ancestors } of rows)
-      for (const ancestor of ancestors ?? []) below.set(ancestor, [...(below.get(ancestor) ?? []), name]);
-    descendants = below;
+      for (const ancestor of ancestors ?? [])
+        descendantsByTable.set(ancestor, [...(descendantsByTable.get(ancestor) ?? []), name]);
+    descendants = descendantsByTable;
     // A live query that was refused before may be accepted with the new triggers.
-    if (had > 0 || reportedTables.size > 0) rewatch();
+    if (previousCount > 0 || reportedTables.size > 0) rewatch();
   };
 
   const onNotification = (relation: string): void => {

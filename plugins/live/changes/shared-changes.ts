@@ -72,8 +72,6 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     if (bus?.isUp === true) bus.publish(TOPIC, encodeColumns(columns, bus.maxBytes));
   };
 
-  // --- leading ------------------------------------------------------------------------------------------------------
-
   const isFollowed = (): boolean => bus !== undefined && (followers.count > 0 || unknownTicks > 0);
 
   const gatherer = createGatherer((changes) => {
@@ -103,9 +101,9 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
       ? { feed: await openChangeFeed(context, createHandlers(ofAttempt)), sinceMs: 0 }
       : openLockedFeed(context, createHandlers(ofAttempt), computeLockKey(bus));
 
-  const lead = (opened: LockedFeed): void => {
-    feed = opened.feed;
-    epoch = opened.sinceMs;
+  const lead = (lockedFeed: LockedFeed): void => {
+    feed = lockedFeed.feed;
+    epoch = lockedFeed.sinceMs;
     role = "leading";
     retryMs = FIRST_RETRY_MS;
     failedAttemptCount = 0;
@@ -118,7 +116,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
 
   /** Stops when no process needs the feed. */
   const stopWhenUnwatched = (): void => {
-    if (role === "leading" && !isWanted && followers.count === 0) void rest();
+    if (role === "leading" && !isWanted && followers.count === 0) void pause();
   };
 
   const resign = async (): Promise<void> => {
@@ -128,8 +126,6 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     await ending?.end();
     publish(["end"]);
   };
-
-  // --- seeking ------------------------------------------------------------------------------------------------------
 
   const seek = (waitMs: number): void => {
     role = "seeking";
@@ -145,15 +141,15 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
 
   const tryToLead = async (): Promise<void> => {
     if (role !== "seeking" || isClosed) return;
-    if (parts.isIdle()) return void rest();
+    if (parts.isIdle()) return void pause();
     // The leader needs the bus, because followers would not receive the changes without it.
     if (bus?.isUp === false && !bus.isMissing) return seek(RETRY_MS);
-    const mine = ++attemptNumber;
-    const isOver = (): boolean => mine !== attemptNumber || role !== "seeking" || isClosed;
+    const attempt = ++attemptNumber;
+    const isOver = (): boolean => attempt !== attemptNumber || role !== "seeking" || isClosed;
     try {
-      const opened = await open(mine);
-      if (isOver()) return void (await opened?.feed.end());
-      if (opened !== undefined) return lead(opened);
+      const lockedFeed = await open(attempt);
+      if (isOver()) return void (await lockedFeed?.feed.end());
+      if (lockedFeed !== undefined) return lead(lockedFeed);
       if (++failedAttemptCount === ATTEMPTS_BEFORE_WARNING)
         context.logger.warn(
           "another process reads the changes for all, but its messages do not arrive on the bus; another change source is used",
@@ -163,7 +159,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     } catch (error) {
       if (isOver()) return;
       if (!isTemporary(error)) {
-        void rest();
+        void pause();
         role = "refused";
         mayBePromoted = isStandbyError(error);
         return parts.onRefused(describeError(error));
@@ -172,8 +168,6 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
       retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
     }
   };
-
-  // --- following ----------------------------------------------------------------------------------------------------
 
   const follow = (sender: string, ofEpoch: number): void => {
     // This process has lost its lock without noticing it yet.
@@ -224,8 +218,6 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     if (role === "following" || role === "seeking") publishColumns();
   };
 
-  // --- every role ---------------------------------------------------------------------------------------------------
-
   /** Counts ticks instead of time, because a process that was suspended must not consider others silent. */
   const tick = (): void => {
     tickCount++;
@@ -247,7 +239,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     }
   };
 
-  const rest = async (): Promise<void> => {
+  const pause = async (): Promise<void> => {
     clearTimeout(retryTimer);
     clearTimeout(wantTimer);
     clearInterval(ticker);
@@ -282,7 +274,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     stop: () => {
       isWanted = false;
       if (role === "leading") stopWhenUnwatched();
-      else if (role !== "refused") void rest();
+      else if (role !== "refused") void pause();
     },
     databaseReached: () => {
       if (role === "seeking") return seek(bus === undefined ? 0 : Math.random() * SPREAD_MS);
@@ -296,7 +288,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     close: async () => {
       isClosed = true;
       gatherer.close();
-      await rest();
+      await pause();
     },
   };
 };

@@ -4,7 +4,7 @@ import type { Cell, RowChange } from "../api.ts";
 interface RelationNames {
   /** The names as `schema.name`, without quotes. */
   readonly names: readonly string[];
-  /** Whether the text contains all names. */
+  /** True if the text contains all names. */
   readonly isWhole: boolean;
   /** The position after the colon that ends the names. */
   readonly end: number;

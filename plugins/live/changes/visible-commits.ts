@@ -12,7 +12,7 @@ interface Commit {
   readonly changes: TableChanges;
   /** The time from the commit until the database sent it. */
   readonly lagMs: number;
-  readonly heardAtMs: number;
+  readonly receivedAtMs: number;
 }
 
 /** Creates a function that delays commits until a snapshot shows them. The feed reports a commit before other sessions
@@ -38,24 +38,24 @@ export const createVisibilityDelay = (
         // Waiting is pointless, because the queries would fail as well. They are repeated until they succeed.
         isSeen = () => true;
       }
-      const seen = createChangeCollector();
+      const visibleChanges = createChangeCollector();
       for (const [xid, commit] of commits) {
         if (!isSeen(xid)) {
           waiting.set(xid, commit);
           continue;
         }
-        seen.addAll(commit.changes);
-        const lagMs = commit.lagMs + performance.now() - commit.heardAtMs;
+        visibleChanges.addAll(commit.changes);
+        const lagMs = commit.lagMs + performance.now() - commit.receivedAtMs;
         context.counters.set("live-source-lag-seconds", lagMs / 1000);
       }
-      if (seen.tables.size > 0) changed(seen.tables);
+      if (visibleChanges.tables.size > 0) changed(visibleChanges.tables);
       if (waiting.size > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
     isChecking = false;
   };
 
   return (xid, changes, lagMs = 0) => {
-    waiting.set(xid, { changes, lagMs, heardAtMs: performance.now() });
+    waiting.set(xid, { changes, lagMs, receivedAtMs: performance.now() });
     if (!isChecking) void checkSnapshot();
   };
 };

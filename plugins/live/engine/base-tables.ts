@@ -11,7 +11,7 @@ interface BaseTables {
 export interface QueryTables {
   /** The tables whose changes can affect reads of these relations. */
   readonly tables: ReadonlySet<string>;
-  /** Whether reads also depend on something that no change source reports. */
+  /** True if reads also depend on something that no change source reports. */
   readonly isOpenEnded: boolean;
   /** The tables that are read only under their own names: not through a view, a parent table or a policy. */
   readonly directTables: ReadonlyMap<string, TableFacts>;
@@ -126,12 +126,12 @@ export const loadBaseTables = async (context: PluginContext, model: Model): Prom
       }
     };
     for (const name of relations) visit(name);
-    const named = new Map<string, TableFacts>();
+    const factsByName = new Map<string, TableFacts>();
     for (const name of tables) {
       const row = rows.get(name);
       if (row === undefined || reached.has(name)) continue;
       const identity = row.identity === null ? undefined : new Set(row.identity);
-      named.set(name, {
+      factsByName.set(name, {
         identity,
         looselyEqualColumns: new Set(row.loose),
         requiredNonKeyColumn: row.identity === null ? findRequiredNonKeyColumn(model, row) : undefined,
@@ -140,8 +140,8 @@ export const loadBaseTables = async (context: PluginContext, model: Model): Prom
     return {
       tables,
       isOpenEnded,
-      directTables: named,
-      key: JSON.stringify([isOpenEnded, [...tables].sort(), [...named.keys()].sort()]),
+      directTables: factsByName,
+      key: JSON.stringify([isOpenEnded, [...tables].sort(), [...factsByName.keys()].sort()]),
     };
   };
   return { findTables };

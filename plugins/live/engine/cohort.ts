@@ -34,9 +34,9 @@ export interface Entry extends Runnable, RunHistory {
   hash: string | undefined;
   /** The positions of the entry in the index of changes. */
   indexEntries: readonly IndexEntry<Entry>[];
-  /** Whether a subscriber waits for its first result. */
+  /** True if a subscriber waits for its first result. */
   awaitsFirstResult: boolean;
-  /** Whether the entry failed in a run of its own. A faulty entry is excluded from batches until it succeeds. */
+  /** True if the entry failed in a run of its own. A faulty entry is excluded from batches until it succeeds. */
   isFaulty: boolean;
 }
 
@@ -48,9 +48,9 @@ export interface Cohort {
   readonly dueCount: number;
   add(subscription: Subscription, query: LiveQuery, row: string | undefined, key: string): void;
   remove(subscription: Subscription): void;
-  /** Handles that something that all queries of the cohort read may have changed. */
+  /** Handles a possible change of data that all queries of the cohort read. */
   changed(): void;
-  /** Handles that something that the entry reads may have changed. */
+  /** Handles a possible change of data that the entry reads. */
   entryChanged(entry: Entry): void;
   close(): void;
 }
@@ -219,7 +219,7 @@ export const createCohort = ({
       if (!isClosed) whenNoLongerShared(cohort);
       return;
     }
-    // The subscriptions of a closed cohort have been placed again.
+    // The subscriptions of a closed cohort already belong to other cohorts.
     if (isClosed) return;
     failureCount = 0;
     hasFailedForAll = false;

@@ -55,9 +55,9 @@ type ColumnPairs = readonly (readonly [from: string, to: string])[];
 const reversePairs = (pairs: ColumnPairs): ColumnPairs => pairs.map(([from, to]) => [to, from]);
 
 const collectConditions = (plan: Plan, model: Model): Conditions => {
-  const found = new Map<string, readonly Condition[] | undefined>();
+  const conditionsByTable = new Map<string, readonly Condition[] | undefined>();
 
-  const named = (name: QualifiedName): Relation => {
+  const requireRelation = (name: QualifiedName): Relation => {
     const relation = findRelation(model, name);
     if (relation === undefined) throw new UnreadablePlanError();
     return relation;
@@ -75,26 +75,24 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
     from: Relation,
     to: Relation,
   ): Alternatives => {
-    const passed = alternatives.map((condition) => {
+    const targetAlternatives = alternatives.map((condition) => {
       const next = new Map<string, ColumnTerms>();
       for (const [source, target] of pairs) {
-        const known = condition.get(source);
-        if (known !== undefined && findKind(from, source) === findKind(to, target)) next.set(target, known);
+        const terms = condition.get(source);
+        if (terms !== undefined && findKind(from, source) === findKind(to, target)) next.set(target, terms);
       }
       return next;
     });
-    return isAnyRow(passed) ? ANY_ROW : passed;
+    return isAnyRow(targetAlternatives) ? ANY_ROW : targetAlternatives;
   };
 
   const record = (relation: Relation, alternatives: Alternatives): void => {
     const name = `${relation.schema}.${relation.name}`;
-    const known = found.get(name);
-    if (isAnyRow(alternatives)) found.set(name, undefined);
-    else if (!found.has(name)) found.set(name, alternatives);
-    else if (known !== undefined) found.set(name, [...known, ...alternatives]);
+    const conditions = conditionsByTable.get(name);
+    if (isAnyRow(alternatives)) conditionsByTable.set(name, undefined);
+    else if (!conditionsByTable.has(name)) conditionsByTable.set(name, alternatives);
+    else if (conditions !== undefined) conditionsByTable.set(name, [...conditions, ...alternatives]);
   };
-
-  // --- conditions from predicates -----------------------------------------------------------------------------------
 
   const buildTerm = (ref: ValueRef, kind: ComparableKind, isList: boolean): Term | undefined => {
     if ("step" in ref || ("session" in ref && ref.session === true) || ref.apply !== undefined) return undefined;
@@ -167,7 +165,7 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
     const relationship = relationshipOf(relation, id);
     if (relationship === undefined || relationship.routine !== undefined || relationship.junction !== undefined)
       return ANY_ROW;
-    const target = named(relationship.target);
+    const target = requireRelation(relationship.target);
     return translateAlong(of(target), reversePairs(relationship.columns), target, relation);
   };
 
@@ -180,8 +178,6 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
     );
     return joinAllByAnd([deriveFromPredicate(where, relation), ...inner]);
   };
-
-  // --- conditions of all reads --------------------------------------------------------------------------------------
 
   const recordAndReturn = (alternatives: Alternatives, relation: Relation): Alternatives => {
     record(relation, alternatives);
@@ -197,11 +193,11 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
     const relationship = relation && relationshipOf(relation, id);
     if (relation === undefined || relationship === undefined || relationship.routine !== undefined)
       throw new UnreadablePlanError();
-    const target = named(relationship.target);
+    const target = requireRelation(relationship.target);
     const inner = own(target);
     if (relationship.junction === undefined)
       return recordAndReturn(joinByAnd(inner, translateAlong(outer, relationship.columns, relation, target)), target);
-    const through = named(relationship.junction.relation);
+    const through = requireRelation(relationship.junction.relation);
     const link = joinByAnd(
       translateAlong(outer, relationship.junction.source, relation, through),
       translateAlong(inner, relationship.junction.target, target, through),
@@ -215,11 +211,11 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
 
   const recordSource = (source: PlanSource, outerScope: ConditionScope | undefined): Alternatives => {
     if (source.kind === "read" && "relation" in source.from) {
-      const relation = named(source.from.relation);
+      const relation = requireRelation(source.from.relation);
       return recordAndReturn(deriveFromRead(source, relation), relation);
     }
     if (source.kind === "exists") {
-      const relation = named(source.from);
+      const relation = requireRelation(source.from);
       return recordAndReturn(deriveFromPredicate(source.where, relation), relation);
     }
     if (outerScope === undefined) throw new UnreadablePlanError();
@@ -246,7 +242,7 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
       throw new UnreadablePlanError();
     },
   });
-  return found;
+  return conditionsByTable;
 };
 
 // A plan is unreadable if it has parts of kinds that these three lists do not contain.

@@ -51,14 +51,14 @@ export const createCredentialWatch = (context: PluginContext): CredentialWatch =
       for (let i = 0; i < all.length && !isClosed; i += CHECKS_PER_SLICE) {
         // The pause lets other requests run. The first pause also lets every listener apply the new settings.
         await new Promise((resolve) => setImmediate(resolve));
-        const known = await Promise.all(all.slice(i, i + CHECKS_PER_SLICE).map(check));
-        areAllChecked &&= !known.includes(false);
+        const results = await Promise.all(all.slice(i, i + CHECKS_PER_SLICE).map(check));
+        areAllChecked &&= !results.includes(false);
       }
     } while (isStale && !isClosed);
-    if (!areAllChecked && !isClosed) timer = setTimeout(changed, RETRY_MS).unref();
+    if (!areAllChecked && !isClosed) timer = setTimeout(startCheck, RETRY_MS).unref();
   };
 
-  const changed = (): void => {
+  const startCheck = (): void => {
     clearTimeout(timer);
     isStale = true;
     if (isRunning || watched.size === 0) return;
@@ -68,11 +68,11 @@ export const createCredentialWatch = (context: PluginContext): CredentialWatch =
     });
   };
 
-  context.use(credentialsChangedSignal).listen(changed);
+  context.use(credentialsChangedSignal).listen(startCheck);
   context.onModel(() => {
     if (context.options === seenOptions) return;
     seenOptions = context.options;
-    changed();
+    startCheck();
   });
   context.onClose(() => {
     isClosed = true;

@@ -31,13 +31,13 @@ export const rejectInvalidHeaders = (payload: Json | undefined): void => {
 /** Reads the header values of the payload by lower-case name. The first value of a name wins. */
 const readPayloadHeaders = (payload: Json | undefined): ReadonlyMap<string, string> => {
   if (!isRecord(payload)) return NO_HEADERS;
-  const found = new Map<string, string>();
-  const given = payload["headers"];
-  for (const [name, header] of Object.entries(isRecord(given) ? given : payload)) {
+  const headers = new Map<string, string>();
+  const nestedHeaders = payload["headers"];
+  for (const [name, header] of Object.entries(isRecord(nestedHeaders) ? nestedHeaders : payload)) {
     const key = name.toLowerCase();
-    if (typeof header === "string" && !found.has(key) && !CONNECTION_HEADERS.has(key)) found.set(key, header);
+    if (typeof header === "string" && !headers.has(key) && !CONNECTION_HEADERS.has(key)) headers.set(key, header);
   }
-  return found;
+  return headers;
 };
 
 function* readUpgradeHeaders({ rawHeaders }: IncomingMessage): Iterable<readonly [name: string, value: string]> {
@@ -67,7 +67,7 @@ class SocketCredentials implements Credentials {
     const lowerName = name.toLowerCase();
     const headerValue = readPayloadHeaders(this.#payload).get(lowerName);
     if (headerValue !== undefined) return headerValue;
-    for (const [found, value] of readUpgradeHeaders(this.request)) if (found === lowerName) return value;
+    for (const [headerName, value] of readUpgradeHeaders(this.request)) if (headerName === lowerName) return value;
     return undefined;
   }
 

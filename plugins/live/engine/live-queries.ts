@@ -71,10 +71,10 @@ const createLiveQueries = (
   const followsClock = createTimeDependence();
   /** The programs that the current model proves, although the database has changed since. @rule G-SUB-11 */
   const disproved = new WeakSet<Program>();
-  let keptBytes = 0;
+  let subscriptionBytes = 0;
   let isClosed = false;
   const runSignal = context.use(liveRunSignal);
-  context.counters.watch("live-query-bytes", () => keptBytes);
+  context.counters.watch("live-query-bytes", () => subscriptionBytes);
   context.counters.watch("live-cohorts", () => cohorts.size);
   context.counters.watch("live-queries-due", () => {
     let count = 0;
@@ -90,17 +90,17 @@ const createLiveQueries = (
    *  changes. @throws RelApiError @rule G-SUB-12 */
   const addSubscription = (subscription: Subscription, bytes: number): void => {
     const { maxLiveQueryBytes } = context.options;
-    const grown = keptBytes - subscription.bytes + bytes;
-    if (subscription.bytes === 0 && grown > maxLiveQueryBytes) {
+    const newTotal = subscriptionBytes - subscription.bytes + bytes;
+    if (subscription.bytes === 0 && newTotal > maxLiveQueryBytes) {
       context.counters.add("live-queries-refused");
       throw liveQueriesTooLarge(maxLiveQueryBytes);
     }
-    keptBytes = grown;
+    subscriptionBytes = newTotal;
     subscription.bytes = bytes;
   };
 
   const removeSubscription = (subscription: Subscription): void => {
-    if (allSubscriptions.delete(subscription)) keptBytes -= subscription.bytes;
+    if (allSubscriptions.delete(subscription)) subscriptionBytes -= subscription.bytes;
   };
 
   /** Encodes the values of this subscriber as a row of the statement over all subscribers. Undefined if the query runs

@@ -83,18 +83,18 @@ export const mayPlannerReadValues = (program: Program): boolean => {
 export const buildTypesProgram = (program: Program, name: string): Program => {
   const text = program.statements[0]?.text ?? "";
   const prepared = ident(name);
-  const plain = (fragment: Sql, columns: readonly string[] = []): ProgramStatement => ({
+  const buildPlainStatement = (fragment: Sql, columns: readonly string[] = []): ProgramStatement => ({
     ...toStatement(fragment),
     columns,
   });
   return createProgram(
     [
-      plain(sql`prepare ${prepared} as ${catalogText(text)}`),
-      plain(
+      buildPlainStatement(sql`prepare ${prepared} as ${catalogText(text)}`),
+      buildPlainStatement(
         sql`select pg_catalog.array_to_json(parameter_types::text[])::text from pg_catalog.pg_prepared_statements where name = ${literal(name)}`,
         ["types"],
       ),
-      plain(sql`deallocate ${prepared}`),
+      buildPlainStatement(sql`deallocate ${prepared}`),
     ],
     { main: 1, relations: program.relations, isOpenEnded: program.isOpenEnded, isProven: program.isProven },
   );
@@ -125,16 +125,16 @@ const buildTableCheck = (tables: readonly QualifiedName[]): Sql => {
   return sql`(select pg_catalog.bool_or(_t.relkind not in ('r', 'p') or pg_catalog.row_security_active(_t.oid)) from pg_catalog.pg_class as _t where _t.oid in (${join(oids)}))`;
 };
 
-/** Selects `<id> <hash> <body>` of the program's rows whose hash is not `known`. `offset 0` keeps the planner from
+/** Selects `<id> <hash> <body>` of the program's rows whose hash is not `knownHash`. `offset 0` keeps the planner from
  *  pulling up the subqueries, which would compute the body once for each reference. */
 const selectChangedRows = (
   body: Sql,
-  known: Sql,
+  knownHash: Sql,
   id: Sql,
 ): { readonly answer: Sql; readonly from: Sql; readonly where: Sql } => ({
   answer: sql`${id}::text || ' ' || _b.hash || ' ' || _b.body`,
   from: sql`(select _a.body, pg_catalog.hashtextextended(_a.body, 0)::text || '.' || pg_catalog.hashtextextended(_a.body, 1)::text as hash from (select coalesce(_m.body::text, 'null') as body from (${body}) as _m offset 0) as _a offset 0) as _b`,
-  where: sql`_b.hash is distinct from ${known}`,
+  where: sql`_b.hash is distinct from ${knownHash}`,
 });
 
 const getOnlyStatement = (program: Program): ProgramStatement & { readonly fragment: Sql } => {

@@ -43,8 +43,8 @@ export const joinByOr = (parts: readonly Alternatives[]): Alternatives => {
     const [name, { kind, terms }] = only;
     single.set(name, { kind, terms: [...(single.get(name)?.terms ?? []), ...terms] });
   }
-  const found = [...otherConditions, ...[...single].map((one): Condition => new Map([one]))];
-  return found.length > MAX_ALTERNATIVES ? ANY_ROW : found;
+  const alternatives = [...otherConditions, ...[...single].map((one): Condition => new Map([one]))];
+  return alternatives.length > MAX_ALTERNATIVES ? ANY_ROW : alternatives;
 };
 
 export const joinByAnd = (a: Alternatives, b: Alternatives): Alternatives => {

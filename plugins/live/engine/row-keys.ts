@@ -6,7 +6,7 @@ import type { Condition, Term } from "./row-alternatives.ts";
 import { normalizeText, fitsInKey, parseArrayLiteral, type ComparableKind } from "./comparable-types.ts";
 
 /** Returns a cell of the row, or 0 if the cell was not reported. */
-const cellAt = (cells: readonly Cell[], at = -1): Cell => (at === -1 || cells.length === 0 ? 0 : (cells[at] ?? null));
+const getCell = (cells: readonly Cell[], at = -1): Cell => (at === -1 || cells.length === 0 ? 0 : (cells[at] ?? null));
 
 /** Builds the key of a row in a shape of the index. Undefined if not all values of the key are known. */
 export const buildRowKey = (
@@ -16,7 +16,7 @@ export const buildRowKey = (
 ): string | undefined => {
   let key = "";
   for (let i = 0; i < positions.length; i++) {
-    const cell = cellAt(cells, positions[i]);
+    const cell = getCell(cells, positions[i]);
     // The lists have equal lengths.
     const text = typeof cell === "string" ? normalizeText(kinds[i] as ComparableKind, cell) : cell;
     if (text === 0 || text === undefined) return undefined;
@@ -59,17 +59,17 @@ export const buildIndexedValues = (condition: Condition, facts: TableFacts, quer
   parts.sort((a, b) => a.values.length - b.values.length || (a.name < b.name ? -1 : 1));
   const [first, ...others] = parts;
   if (first === undefined) return ANY_ROW;
-  const chosen = [first];
+  const chosenParts = [first];
   let count = first.values.length;
   for (const part of others) {
     if (count * part.values.length > MAX_KEYS) continue;
     count *= part.values.length;
-    chosen.push(part);
+    chosenParts.push(part);
   }
-  chosen.sort((a, b) => (a.name < b.name ? -1 : 1));
+  chosenParts.sort((a, b) => (a.name < b.name ? -1 : 1));
   let keys: readonly string[] = [""];
-  for (const { values } of chosen) keys = keys.flatMap((key) => values.map((text) => key + encodeKeyPart(text)));
-  return { columns: chosen.map(({ name }) => name), kinds: chosen.map(({ kind }) => kind), keys };
+  for (const { values } of chosenParts) keys = keys.flatMap((key) => values.map((text) => key + encodeKeyPart(text)));
+  return { columns: chosenParts.map(({ name }) => name), kinds: chosenParts.map(({ kind }) => kind), keys };
 };
 
 const resolveTerms = (

@@ -36,7 +36,7 @@ export interface CohortFacts {
   readonly key: string;
   /** The session of one caller. In a cohort that is not shared, all callers have equal sessions. */
   readonly session: Session;
-  /** Whether the callers may differ in claims and session variables. @rule G-SUB-10 */
+  /** True if the callers may differ in claims and session variables. @rule G-SUB-10 */
   readonly isShared: boolean;
   readonly access: Omit<Execution, "programs" | "end" | "access" | "session">;
   readonly relations: ReadonlySet<string>;
@@ -166,7 +166,7 @@ export const createRunner = (context: PluginContext): Runner => {
     return program;
   };
 
-  const runTogether = async (
+  const runMultiplexed = async (
     facts: CohortFacts,
     program: Program,
     entries: readonly Runnable[],
@@ -224,7 +224,7 @@ export const createRunner = (context: PluginContext): Runner => {
     return answers[0];
   };
 
-  const runAlone = async (
+  const runEntry = async (
     facts: CohortFacts,
     { query }: Runnable,
     hash: string | undefined,
@@ -232,8 +232,10 @@ export const createRunner = (context: PluginContext): Runner => {
     const rows: readonly ResultRow[] = await context.execute(buildExecution(facts, query));
     const bodies = rows.map((row) => row["body"] ?? null);
     const text = query.assemble(bodies);
-    const found = hashText(text);
-    return found === hash ? undefined : { hash: found, text: (await query.complete?.(bodies)) ?? text, isError: false };
+    const newHash = hashText(text);
+    return newHash === hash
+      ? undefined
+      : { hash: newHash, text: (await query.complete?.(bodies)) ?? text, isError: false };
   };
 
   return {
@@ -245,22 +247,22 @@ export const createRunner = (context: PluginContext): Runner => {
       if (limits !== undefined)
         for (const [i, { query }] of entries.entries())
           if (hashes[i] === undefined) await limits.check(buildExecution(facts, query));
-      const together = await loadMultiplexedProgram(facts, first);
+      const multiplexedProgram = await loadMultiplexedProgram(facts, first);
       const answers: (LiveResult | undefined)[] = entries.map(() => undefined);
-      if (together === undefined) {
-        for (const [i, entry] of entries.entries()) answers[i] = await runAlone(facts, entry, hashes[i]);
+      if (multiplexedProgram === undefined) {
+        for (const [i, entry] of entries.entries()) answers[i] = await runEntry(facts, entry, hashes[i]);
         return answers;
       }
-      const alone = findFirstProgram(first);
-      if (alone === undefined) return runTogether(facts, together, entries, hashes);
+      const firstProgram = findFirstProgram(first);
+      if (firstProgram === undefined) return runMultiplexed(facts, multiplexedProgram, entries, hashes);
       const others: number[] = [];
       for (const [i, entry] of entries.entries())
-        if (hashes[i] === undefined) answers[i] = await runFirst(facts, alone, entry);
+        if (hashes[i] === undefined) answers[i] = await runFirst(facts, firstProgram, entry);
         else others.push(i);
       if (others.length === 0) return answers;
       // The indexes exist, because they are indexes of `entries`.
-      const [rest, known] = [others.map((i) => entries[i]!), others.map((i) => hashes[i])];
-      for (const [at, answer] of (await runTogether(facts, together, rest, known)).entries())
+      const [otherEntries, otherHashes] = [others.map((i) => entries[i]!), others.map((i) => hashes[i])];
+      for (const [at, answer] of (await runMultiplexed(facts, multiplexedProgram, otherEntries, otherHashes)).entries())
         answers[others[at]!] = answer; // This index exists, because the list has one index for each answer.
       return answers;
     },

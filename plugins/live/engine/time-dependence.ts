@@ -36,7 +36,7 @@ const TIMELESS_CAST =
 const OPERATOR = /(?:[=<>~!@#%^&|*/+?-]|like|any\s*\() ?$/;
 
 interface ClockUse {
-  /** Whether the SQL reads the clock, whatever the values are. */
+  /** True if the SQL reads the clock, whatever the values are. */
   readonly isRead: boolean;
   /** The slots whose values may be read as a time. */
   readonly slots: readonly Slot[];
@@ -51,9 +51,9 @@ const findClockUse = ({ statements }: Program): ClockUse => {
       continue;
     }
     flattenFragment(fragment).forEach((chunk, i, chunks) => {
-      const textAt = (at: number): string => (typeof chunks[at] === "string" ? chunks[at] : "");
+      const getText = (at: number): string => (typeof chunks[at] === "string" ? chunks[at] : "");
       if (typeof chunk === "string") isRead ||= TIME_EXPRESSION.test(chunk);
-      else if (!OPERATOR.test(textAt(i - 1)) || !TIMELESS_CAST.test(textAt(i + 1) + textAt(i + 2)))
+      else if (!OPERATOR.test(getText(i - 1)) || !TIMELESS_CAST.test(getText(i + 1) + getText(i + 2)))
         slots.push(chunk.slot);
     });
   }

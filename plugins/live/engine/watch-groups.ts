@@ -78,9 +78,9 @@ export const createWatchGroups = (
       },
       changed: (relation, rows) => {
         if (relation === undefined || rows === undefined) return markChanged(cohorts, NO_ENTRIES);
-        const touched = new Set(failing);
-        index.find(relation, rows, touched);
-        markChanged(anyRow.get(relation) ?? cohorts, touched);
+        const touchedEntries = new Set(failing);
+        index.find(relation, rows, touchedEntries);
+        markChanged(anyRow.get(relation) ?? cohorts, touchedEntries);
       },
     };
     return group;

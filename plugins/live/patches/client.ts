@@ -60,7 +60,7 @@ const isDeepEqual = (a: unknown, b: unknown): boolean => {
 export const applyPatch = <Document>(document: Document, patch: readonly PatchOperation[]): Document => {
   /** The copies that this call has made, which may be modified. */
   const own = new Set<object>();
-  const writable = (value: unknown): Container => {
+  const copyOnce = (value: unknown): Container => {
     if (!isContainer(value)) throw new LivePatchError("a path leads into a value that has no members");
     if (own.has(value)) return value;
     const copy: Container = Array.isArray(value) ? [...(value as unknown[])] : { ...value };
@@ -72,17 +72,17 @@ export const applyPatch = <Document>(document: Document, patch: readonly PatchOp
     const parts = parsePointer(pointer);
     const name = parts.pop();
     if (name === undefined) return void (root = whole?.());
-    let container = writable(root);
+    let container = copyOnce(root);
     root = container;
     for (const part of parts) {
-      const child = writable(getMember(container, part));
+      const child = copyOnce(getMember(container, part));
       if (Array.isArray(container)) container[Number(part)] = child;
       else setValue(container, part, child);
       container = child;
     }
     how(container, name);
   };
-  const put = (pointer: string, value: unknown, isNew: boolean): void =>
+  const putValue = (pointer: string, value: unknown, isNew: boolean): void =>
     change(
       pointer,
       (container, name) => {
@@ -104,11 +104,11 @@ export const applyPatch = <Document>(document: Document, patch: readonly PatchOp
     else if (operation.op === "test") {
       if (!isDeepEqual(getValueAt(root, path), operation.value)) throw new LivePatchError(`${path} differs`);
     } else if ("value" in operation) {
-      put(path, operation.value, operation.op === "add");
+      putValue(path, operation.value, operation.op === "add");
     } else {
       const value = getValueAt(root, operation.from);
       if (operation.op === "move") remove(operation.from);
-      put(path, value, true);
+      putValue(path, value, true);
     }
   }
   return root as Document; // The server made the change and knows the type.

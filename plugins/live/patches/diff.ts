@@ -90,10 +90,16 @@ const compareLists = (
   const shorter = Math.min(old.length, fresh.length);
   let from = 0;
   while (from < shorter && isDeepStrictEqual(old[from], fresh[from])) from++;
-  let same = 0;
-  while (same < shorter - from && isDeepStrictEqual(old.at(-1 - same), fresh.at(-1 - same))) same++;
+  let suffixLength = 0;
+  while (suffixLength < shorter - from && isDeepStrictEqual(old.at(-1 - suffixLength), fresh.at(-1 - suffixLength)))
+    suffixLength++;
   const position = { list: fresh, path, from, depth };
-  compareRows(draft, old.slice(from, old.length - same), fresh.slice(from, fresh.length - same), position);
+  compareRows(
+    draft,
+    old.slice(from, old.length - suffixLength),
+    fresh.slice(from, fresh.length - suffixLength),
+    position,
+  );
 };
 
 interface ListPosition {
@@ -109,7 +115,7 @@ interface ListPosition {
  *  compares the rows that remain. */
 const compareRows = (draft: PatchDraft, old: readonly Json[], fresh: readonly Json[], position: ListPosition): void => {
   const { path, from, depth } = position;
-  const at = (index: number): string => `${path}/${from + index}`;
+  const buildPointer = (index: number): string => `${path}/${from + index}`;
   const isOneEach = old.length === 1 && fresh.length === 1;
   const [oldKeys, freshKeys] = isOneEach ? [["0"], ["0"]] : matchRows(old, fresh);
   const oldIndexByKey = new Map(oldKeys.map((key, i) => [key, i]));
@@ -119,28 +125,32 @@ const compareRows = (draft: PatchDraft, old: readonly Json[], fresh: readonly Js
   );
   if (moving.length > MAX_MOVES) return addOperation(draft, "replace", path, position.list as Json);
 
-  for (let i = old.length - 1; i >= 0; i--) if (!freshKeySet.has(oldKeys[i] as string)) removeOperation(draft, at(i));
-  const now = oldKeys.filter((key) => freshKeySet.has(key));
-  const unplaced = new Set(moving);
+  for (let i = old.length - 1; i >= 0; i--)
+    if (!freshKeySet.has(oldKeys[i] as string)) removeOperation(draft, buildPointer(i));
+  const currentKeys = oldKeys.filter((key) => freshKeySet.has(key));
+  const unplacedKeys = new Set(moving);
   /** The position in the patched list at which the next row belongs. */
   let next = 0;
   for (const [i, key] of freshKeys.entries()) {
-    while (unplaced.size > 0 && unplaced.has(now[next] ?? "") && now[next] !== key) next++;
+    while (unplacedKeys.size > 0 && unplacedKeys.has(currentKeys[next] ?? "") && currentKeys[next] !== key) next++;
     if (!oldIndexByKey.has(key)) {
-      addOperation(draft, "add", at(next), fresh[i] as Json);
-      if (moving.length > 0) now.splice(next, 0, key);
-    } else if (unplaced.delete(key) && now[next] !== key) {
-      const stands = now.indexOf(key);
+      addOperation(draft, "add", buildPointer(next), fresh[i] as Json);
+      if (moving.length > 0) currentKeys.splice(next, 0, key);
+    } else if (unplacedKeys.delete(key) && currentKeys[next] !== key) {
+      const stands = currentKeys.indexOf(key);
       if (stands < next) next--;
-      pushOperation(draft, `{"op":"move","from":${JSON.stringify(at(stands))},"path":${JSON.stringify(at(next))}}`);
-      now.splice(stands, 1);
-      now.splice(next, 0, key);
+      pushOperation(
+        draft,
+        `{"op":"move","from":${JSON.stringify(buildPointer(stands))},"path":${JSON.stringify(buildPointer(next))}}`,
+      );
+      currentKeys.splice(stands, 1);
+      currentKeys.splice(next, 0, key);
     }
     next++;
   }
   for (const [i, key] of freshKeys.entries()) {
     const index = oldIndexByKey.get(key);
-    if (index !== undefined) compare(draft, old[index] as Json, fresh[i] as Json, at(i), depth);
+    if (index !== undefined) compare(draft, old[index] as Json, fresh[i] as Json, buildPointer(i), depth);
   }
 };
 
@@ -164,8 +174,6 @@ const findMovedItems = (order: readonly number[]): readonly number[] => {
   return order.filter((value) => !staying.has(value));
 };
 
-// --- matching the rows of two lists ---------------------------------------------------------------------------------
-
 /** The keys of rows, unique within a list. */
 type Keys = readonly string[];
 
@@ -177,30 +185,30 @@ const MAX_PAIRED = 4;
 /** Matches rows by a member, or by two members, whose values are unique within each list. It chooses the key that
  *  matches the most rows, or the first such key. A primary key qualifies, if the result contains it. @rule X-PAT-5 */
 const matchRows = (before: readonly Json[], after: readonly Json[]): readonly [Keys, Keys] => {
-  let found: readonly [Keys, Keys] | undefined;
+  let bestKeys: readonly [Keys, Keys] | undefined;
   let most = 0;
   if (before.every(isObject) && after.every(isObject)) {
     const best = Math.min(before.length, after.length);
     for (const names of listKeyCandidates(after)) {
-      if (most === best || (names.length > 1 && found !== undefined)) break;
+      if (most === best || (names.length > 1 && bestKeys !== undefined)) break;
       const [old, fresh] = [buildRowKeys(before, names), buildRowKeys(after, names)];
       if (old === undefined || fresh === undefined) continue;
-      const known = new Set(old);
-      const overlap = fresh.filter((key) => known.has(key)).length;
+      const oldKeySet = new Set(old);
+      const overlap = fresh.filter((key) => oldKeySet.has(key)).length;
       if (overlap <= most) continue;
       most = overlap;
-      found = [old, fresh];
+      bestKeys = [old, fresh];
     }
   }
-  return found ?? [buildTextKeys(before), buildTextKeys(after)];
+  return bestKeys ?? [buildTextKeys(before), buildTextKeys(after)];
 };
 
 const listKeyCandidates = ([first]: readonly JsonObject[]): readonly (readonly string[])[] => {
   const names = Object.entries(first ?? {}).flatMap(([name, value]) => (isScalar(value) ? [name] : []));
-  const some = names.slice(0, MAX_PAIRED);
+  const pairNames = names.slice(0, MAX_PAIRED);
   return [
     ...names.slice(0, MAX_SINGLE).map((name) => [name]),
-    ...some.flatMap((name, i) => some.slice(i + 1).map((other) => [name, other])),
+    ...pairNames.flatMap((name, i) => pairNames.slice(i + 1).map((other) => [name, other])),
   ];
 };
 

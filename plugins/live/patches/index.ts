@@ -36,22 +36,23 @@ const createPatchFinder = (): FindPatch => {
 
 const createPatcher = ({ store: keep, release }: ResultStore, patchOf: FindPatch): LivePatcher => {
   let version = 0;
-  let sent: StoredResult | undefined;
+  let sentResult: StoredResult | undefined;
   let isClosed = false;
   return {
     next: (result) => {
-      const before = sent;
+      const before = sentResult;
       release(before); // Releasing the old result frees memory for the new result.
-      sent = result.isError || isClosed ? undefined : keep(result);
+      sentResult = result.isError || isClosed ? undefined : keep(result);
       if (result.isError) return undefined;
       version++;
-      const patch = before === undefined || sent === undefined ? undefined : patchOf(before.text, result, sent.text);
+      const patch =
+        before === undefined || sentResult === undefined ? undefined : patchOf(before.text, result, sentResult.text);
       return patch === undefined ? { version } : { version, patch };
     },
     close: () => {
       isClosed = true;
-      release(sent);
-      sent = undefined;
+      release(sentResult);
+      sentResult = undefined;
     },
   };
 };

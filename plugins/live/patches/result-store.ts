@@ -14,7 +14,7 @@ export interface ResultStore {
   /** Stores a result. Undefined if the result is too large, by itself or together with the others. Each stored result
    *  must be released. */
   store(result: LiveResult): StoredResult | undefined;
-  release(stored: StoredResult | undefined): void;
+  release(storedResult: StoredResult | undefined): void;
 }
 
 type StoreLimits = Pick<ResolvedOptions, "maxLivePatchBytes" | "maxLivePatchTotalBytes">;
@@ -38,18 +38,18 @@ export const createResultStore = (limits: () => StoreLimits): ResultStore => {
       return total;
     },
     store: (result) => {
-      const stored = byResult.get(result) ?? copyText(result);
-      if (stored === undefined) return undefined;
-      byResult.set(result, stored);
-      if (stored.subscriberCount === 0) {
-        if (total + stored.bytes > limits().maxLivePatchTotalBytes) return undefined;
-        total += stored.bytes;
+      const storedResult = byResult.get(result) ?? copyText(result);
+      if (storedResult === undefined) return undefined;
+      byResult.set(result, storedResult);
+      if (storedResult.subscriberCount === 0) {
+        if (total + storedResult.bytes > limits().maxLivePatchTotalBytes) return undefined;
+        total += storedResult.bytes;
       }
-      stored.subscriberCount++;
-      return stored;
+      storedResult.subscriberCount++;
+      return storedResult;
     },
-    release: (stored) => {
-      if (stored !== undefined && --stored.subscriberCount === 0) total -= stored.bytes;
+    release: (storedResult) => {
+      if (storedResult !== undefined && --storedResult.subscriberCount === 0) total -= storedResult.bytes;
     },
   };
 };

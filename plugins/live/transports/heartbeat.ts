@@ -28,9 +28,9 @@ export const createHeartbeat = (periodMs = PERIOD_MS): Heartbeat => {
   let count = 0;
   let timer: NodeJS.Timeout | undefined;
   const wait = (): void => {
-    timer = setTimeout(step, computePeriodMs(count, periodMs) / SLOT_COUNT);
+    timer = setTimeout(beatNextSlot, computePeriodMs(count, periodMs) / SLOT_COUNT);
   };
-  const step = (): void => {
+  const beatNextSlot = (): void => {
     wait(); // The timer starts before the beats, so that their duration does not accumulate.
     at = (at + 1) % SLOT_COUNT;
     for (const member of slots[at] ?? []) member.beat();

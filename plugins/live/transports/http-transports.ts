@@ -22,8 +22,6 @@ import {
 import { restLiveService, type RestHandler, type RestTarget } from "../../rest/api.ts";
 import { dbTxEnd } from "../../shared/settings.ts";
 
-// --- events ---------------------------------------------------------------------------------------------------------
-
 interface StreamEvent {
   readonly id?: string;
   readonly event?: string;
@@ -82,8 +80,6 @@ const graphqlFormat: StreamFormat<GraphqlMessage> = {
   end: eventStream.encode({ event: "complete", data: "" }),
 };
 
-// --- REST -----------------------------------------------------------------------------------------------------------
-
 /** Matches the parameter that requests patches. It cannot be a filter, because filters have an operator and a dot. */
 const PATCH = /(^|&)live=patch(?:&|$)/;
 
@@ -109,15 +105,20 @@ const wrapHandler =
   (context: PluginContext, answer: AnswerStream, get: RestHandler): RestHandler =>
   (requestExchange, target: RestTarget) => {
     if (!PREFERS_EVENTS.test(requestExchange.header("accept") ?? "")) return get(requestExchange, target);
-    const rest = context.use(restLiveService);
-    if (rest === undefined) return get(requestExchange, target);
+    const restLive = context.use(restLiveService);
+    if (restLive === undefined) return get(requestExchange, target);
     requestExchange.operation = { ...requestExchange.operation, kind: "subscription" };
     const { session } = requestExchange;
     const patches = PATCH.test(requestExchange.query ?? "") ? context.use(livePatchesService) : undefined;
     const exchange = patches === undefined ? requestExchange : removePatchParameter(requestExchange);
     const source = {
-      plan: (): LiveQuery => ({ ...rest.plan(exchange, target), session, form: "", assemble: ([body]) => body ?? "" }),
-      encodeError: (error: unknown) => rest.encodeError(error, exchange),
+      plan: (): LiveQuery => ({
+        ...restLive.plan(exchange, target),
+        session,
+        form: "",
+        assemble: ([body]) => body ?? "",
+      }),
+      encodeError: (error: unknown) => restLive.encodeError(error, exchange),
     };
     // The query is planned before the stream starts, so that errors in the request get the usual response.
     rejectMissingVariables(source.plan());
@@ -156,8 +157,6 @@ const wrapHandler =
       };
     });
   };
-
-// --- parts ----------------------------------------------------------------------------------------------------------
 
 /** Matches an `Accept` header that prefers parts. It excludes incremental delivery (`@defer`), which is not
  *  supported. */

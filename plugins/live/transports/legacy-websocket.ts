@@ -52,9 +52,9 @@ const openConversation = (connection: ClientConnection): Conversation => {
 
   /** Encodes one error in the format of the path. @rule G-WSL-4 G-WSL-7 */
   const encodeOneError = (error: unknown): Json => {
-    const found = encodeError(error);
+    const errorBody = encodeError(error);
     // The body was parsed from JSON, so it is a JSON value.
-    return path === LEGACY_PATH ? encodeLegacyError(found) : (found as unknown as Json);
+    return path === LEGACY_PATH ? encodeLegacyError(errorBody) : (errorBody as unknown as Json);
   };
 
   /** @rule G-WSL-5 */
@@ -96,7 +96,7 @@ const openConversation = (connection: ClientConnection): Conversation => {
               ? tooManyOperations(limit)
               : undefined;
     if (reason !== undefined || session === undefined) return sendError(id, JSON.stringify(encodeOneError(reason)));
-    const liveText = (answer: LiveResult, patcher: LivePatcher | undefined): string => {
+    const encodeLiveResult = (answer: LiveResult, patcher: LivePatcher | undefined): string => {
       const text = encodePayload(answer, patcher);
       if (!answer.isError) return encodeData(id, text);
       return encodeData(
@@ -108,7 +108,7 @@ const openConversation = (connection: ClientConnection): Conversation => {
           : text,
       );
     };
-    const query: RunningQuery = { sentHash: "", pending: undefined };
+    const query: RunningQuery = { sentHash: "", pendingMessage: undefined };
     const sink: OperationSink = {
       onStarted: (stop) => {
         query.stop = stop;
@@ -124,7 +124,7 @@ const openConversation = (connection: ClientConnection): Conversation => {
         complete(id);
       },
       onLiveResult: (answer, patcher) =>
-        sendQueue.offer(query, answer.hash, () => encodeFrame(liveText(answer, patcher))),
+        sendQueue.offer(query, answer.hash, () => encodeFrame(encodeLiveResult(answer, patcher))),
       onLiveEnded: (error) => {
         caller.stop(id);
         sendError(id, encodeRefusal(error));

@@ -27,7 +27,7 @@ export const liveDirective = definePlugin({
 });
 
 export interface LiveDirectiveRequest {
-  /** Whether changes may be sent as patches. */
+  /** True if changes may be sent as patches. */
   readonly isPatched: boolean;
 }
 

@@ -18,7 +18,7 @@ export interface SendQueue {
 export interface SendQueueEntry {
   /** The hash of the last result that the client was sent. */
   sentHash: string;
-  pending: { readonly hash: string; readonly encode: () => Uint8Array } | undefined;
+  pendingMessage: { readonly hash: string; readonly encode: () => Uint8Array } | undefined;
 }
 
 /** The connection or response that owns a send queue. */
@@ -65,7 +65,7 @@ class StreamSendQueue implements SendQueue {
   offer(live: SendQueueEntry, hash: string, encode: () => Uint8Array): void {
     if (this.isSlow) {
       // A result that the client already has needs no message.
-      live.pending = live.sentHash === hash ? undefined : { hash, encode };
+      live.pendingMessage = live.sentHash === hash ? undefined : { hash, encode };
       (this.#pendingEntries ??= new Set()).add(live);
       return;
     }
@@ -74,7 +74,7 @@ class StreamSendQueue implements SendQueue {
   }
 
   forget(live: SendQueueEntry): void {
-    live.pending = undefined;
+    live.pendingMessage = undefined;
     this.#pendingEntries?.delete(live);
   }
 
@@ -83,11 +83,11 @@ class StreamSendQueue implements SendQueue {
     for (const live of this.#pendingEntries ?? []) {
       if (this.isSlow) return;
       this.#pendingEntries?.delete(live);
-      const { pending } = live;
-      if (pending === undefined) continue;
-      live.pending = undefined;
-      live.sentHash = pending.hash;
-      this.sendFrame(pending.encode());
+      const { pendingMessage } = live;
+      if (pendingMessage === undefined) continue;
+      live.pendingMessage = undefined;
+      live.sentHash = pendingMessage.hash;
+      this.sendFrame(pendingMessage.encode());
     }
     if (this.isSlow) return;
     this.#pendingEntries = undefined;

@@ -60,7 +60,7 @@ export class SocketConnection implements ClientConnection, SendQueueOwner {
   readonly #socket: Duplex;
   readonly #conversation: Conversation;
   #goneListeners: Set<() => void> | undefined;
-  /** The messages that were not taken yet. */
+  /** The messages that the protocol has not received yet. */
   #waiting: string[] | undefined;
   #isBusy = false;
 
@@ -127,10 +127,10 @@ export class SocketConnection implements ClientConnection, SendQueueOwner {
       if (text === undefined) break;
       if (!this.isOpen()) return;
       try {
-        const taken = this.#conversation.receive(text);
-        if (taken === undefined) continue;
+        const handlingPromise = this.#conversation.receive(text);
+        if (handlingPromise === undefined) continue;
         this.#isBusy = true;
-        taken
+        handlingPromise
           .catch((fault: unknown) => this.#failed(fault))
           .finally(() => {
             this.#isBusy = false;

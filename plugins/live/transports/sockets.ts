@@ -41,8 +41,8 @@ const REFUSAL = "only '/v1/graphql', '/v1alpha1/graphql', '/v1/graphql/ws' are s
 
 /** Returns the sockets that the protocol plugins of a preset share. The first plugin creates them. */
 export const getSockets = (context: PluginContext): Sockets => {
-  const known = context.use(socketsService);
-  if (known !== undefined) return known;
+  const existingSockets = context.use(socketsService);
+  if (existingSockets !== undefined) return existingSockets;
   const sockets = createSockets(context);
   context.offer(socketsService, sockets);
   return sockets;
@@ -97,8 +97,8 @@ const createSockets = (context: PluginContext): Sockets => {
       const ignoreError = (): void => undefined; // without a listener, an error would end the process
       socket.on("error", ignoreError);
       openServer().then(
-        (opened) => {
-          accept(opened, settings, { request, socket, head, path });
+        (socketServer) => {
+          accept(socketServer, settings, { request, socket, head, path });
           socket.off("error", ignoreError);
         },
         (error: unknown) => {
@@ -173,12 +173,12 @@ const createSockets = (context: PluginContext): Sockets => {
     );
     // Clients that are closed together would also reconnect together.
     const spreadMs = Math.min(all.length, (context.options.shutdownGrace * 1000) / 2);
-    const atOnce = Math.ceil((all.length * SPREAD_STEP_MS) / Math.max(spreadMs, SPREAD_STEP_MS));
+    const groupSize = Math.ceil((all.length * SPREAD_STEP_MS) / Math.max(spreadMs, SPREAD_STEP_MS));
     for (let i = 0; i < all.length; i++) {
       const webSocket = all[i] as WebSocket; // The index is less than the length of the list.
       webSocket.resume(); // A paused socket would not read the client's close frame.
       webSocket.close(1001);
-      if (i % atOnce === atOnce - 1 && i + 1 < all.length)
+      if (i % groupSize === groupSize - 1 && i + 1 < all.length)
         await new Promise((resolve) => setTimeout(resolve, SPREAD_STEP_MS));
     }
     const patience = setTimeout(() => {

@@ -56,7 +56,7 @@ const createAnswerStream = (context: PluginContext) => {
     stream: (response) => {
       let isEnded = false;
       let stop: (() => void) | undefined;
-      const live: SendQueueEntry = { sentHash: "", pending: undefined };
+      const live: SendQueueEntry = { sentHash: "", pendingMessage: undefined };
       const sendQueue = createSendQueue(response, {
         isOpen: () => !isEnded,
         whenSlow: () => context.watchUnread(response),
@@ -89,8 +89,8 @@ const createAnswerStream = (context: PluginContext) => {
         },
         end: (last) => {
           if (isEnded) return;
-          const { pending } = live;
-          if (pending !== undefined) sendQueue.sendFrame(pending.encode());
+          const { pendingMessage } = live;
+          if (pendingMessage !== undefined) sendQueue.sendFrame(pendingMessage.encode());
           if (last !== undefined) write(format.encode(last));
           if (format.end !== undefined) write(format.end);
           ended();
@@ -101,8 +101,6 @@ const createAnswerStream = (context: PluginContext) => {
     },
   });
 };
-
-// --- GraphQL --------------------------------------------------------------------------------------------------------
 
 const PATHS = ["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"];
 
@@ -130,8 +128,8 @@ const streamsService = defineService<Streams>("live-streams");
 /** Returns the streams that the plugins of a preset share, because all of them need one heartbeat, and one surface that
  *  every request passes. The first plugin creates the streams. */
 export const getStreams = (context: PluginContext): Streams => {
-  const known = context.use(streamsService);
-  if (known !== undefined) return known;
+  const existingStreams = context.use(streamsService);
+  if (existingStreams !== undefined) return existingStreams;
   const transports: GraphqlTransport[] = [];
   const answer = createAnswerStream(context);
   context.addSurface(createSurface(context, transports, answer));

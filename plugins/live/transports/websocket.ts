@@ -155,7 +155,7 @@ class WebsocketConversation implements Conversation {
 
 class SocketOperation implements OperationSink, RunningQuery {
   sentHash = "";
-  pending: RunningQuery["pending"] = undefined;
+  pendingMessage: RunningQuery["pendingMessage"] = undefined;
   /** Stops the live query. Undefined if the operation is not a live query. */
   stop: (() => void) | undefined = undefined;
   readonly #conversation: WebsocketConversation;

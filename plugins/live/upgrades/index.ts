@@ -56,15 +56,15 @@ const receiveUpgrade = (
   if (request.headers.upgrade?.toLowerCase() !== "websocket") return void serveAsRequest(server, request, socket, head);
   if (repeatsHost(request.rawHeaders)) return rejectUpgrade(socket, 400, "The request has more than one Host header");
   const whole = (request.url ?? "/").split("?", 1)[0] as string; // The method `split` always returns at least one item.
-  const handlerFor = (handler: Handler, paths: readonly string[]): boolean =>
+  const offerUpgrade = (handler: Handler, paths: readonly string[]): boolean =>
     paths.some((path) => handler.take({ request, socket, head, path }));
   const unmountedHandlers: Handler[] = [];
   for (const handler of all) {
-    const below = handler.paths(whole);
-    if (below === undefined) unmountedHandlers.push(handler);
-    else if (handlerFor(handler, below)) return;
+    const handlerPaths = handler.paths(whole);
+    if (handlerPaths === undefined) unmountedHandlers.push(handler);
+    else if (offerUpgrade(handler, handlerPaths)) return;
   }
-  for (const handler of unmountedHandlers) if (handlerFor(handler, listSuffixes(whole))) return;
+  for (const handler of unmountedHandlers) if (offerUpgrade(handler, listSuffixes(whole))) return;
   if (server.listenerCount("upgrade") > 1) return; // Another listener may accept the upgrade.
   rejectUpgrade(socket, 404, [...all].map((handler) => handler.refusal()).find((text) => text !== "") ?? "");
 };
@@ -114,17 +114,17 @@ export const upgrades = definePlugin({
 
     // A WebSocket client may send the first request to a server. Node publishes on this channel that a connection was
     // accepted, before it reads from it. So there is time to find out whether the server uses this api.
-    const accepted = (message: unknown): void => {
+    const onConnection = (message: unknown): void => {
       const server = (message as { readonly socket?: { readonly server?: unknown } }).socket?.server as
         | AnyServer
         | undefined;
       if (server === undefined || context.hasServer(server)) return;
       if (findPathsBelowMounts(context.isApi, server, "/") !== undefined) context.addServer(server);
     };
-    subscribe(ACCEPT_CHANNEL, accepted);
+    subscribe(ACCEPT_CHANNEL, onConnection);
 
     context.onClose(() => {
-      unsubscribe(ACCEPT_CHANNEL, accepted);
+      unsubscribe(ACCEPT_CHANNEL, onConnection);
       for (const undo of detach) undo();
     });
   },

@@ -38,15 +38,15 @@ export const findPathsBelowMounts = (
   server: AnyServer,
   path: string,
 ): readonly string[] | undefined => {
-  const found: string[] = [];
-  const visit = (listener: unknown, rests: readonly string[], depth: number): boolean => {
+  const mountPaths: string[] = [];
+  const visit = (listener: unknown, remainingPaths: readonly string[], depth: number): boolean => {
     if (isApi(listener)) {
-      found.push(...rests);
+      mountPaths.push(...remainingPaths);
       return true;
     }
     if (typeof listener !== "function" || depth > MAX_DEPTH) return false;
     const router = readMember(listener, "router") ?? readMember(listener, "_router");
-    let isThere = typeof router === "function" && router !== listener && visit(router, rests, depth + 1);
+    let isThere = typeof router === "function" && router !== listener && visit(router, remainingPaths, depth + 1);
     const stack = readMember(listener, "stack");
     if (Array.isArray(stack))
       for (const layer of stack as readonly (Layer | null)[])
@@ -54,14 +54,16 @@ export const findPathsBelowMounts = (
           layer !== null &&
           visit(
             layer.handle,
-            rests.flatMap((rest) => matchLayer(layer, rest)),
+            remainingPaths.flatMap((remainingPath) => matchLayer(layer, remainingPath)),
             depth + 1,
           )
         )
           isThere = true;
     return isThere;
   };
-  return server.listeners("request").filter((listener) => visit(listener, [path], 0)).length > 0 ? found : undefined;
+  return server.listeners("request").filter((listener) => visit(listener, [path], 0)).length > 0
+    ? mountPaths
+    : undefined;
 };
 
 /** Reads a member. Undefined if the getter throws, because Express 4 throws when its router is read. */
@@ -78,14 +80,14 @@ const readMember = (of: object, name: string): unknown => {
 const matchLayer = (layer: Layer, path: string): readonly string[] => {
   if (typeof layer.route === "string") return removeMountPath(layer.route, path);
   if (typeof layer.match !== "function") return [path];
-  let found: unknown;
+  let match: unknown;
   try {
-    found = layer.match(path);
+    match = layer.match(path);
   } catch {
     return []; // The path has a malformed percent-escape.
   }
-  if (found === false || found === undefined || found === null) return [];
-  const matched = found === true ? layer.path : (found as { readonly path?: unknown }).path;
-  const rest = path.slice(typeof matched === "string" ? matched.replace(/\/$/, "").length : 0);
-  return rest === "" ? ["/"] : rest.startsWith("/") ? [rest] : [];
+  if (match === false || match === undefined || match === null) return [];
+  const matched = match === true ? layer.path : (match as { readonly path?: unknown }).path;
+  const remainingPath = path.slice(typeof matched === "string" ? matched.replace(/\/$/, "").length : 0);
+  return remainingPath === "" ? ["/"] : remainingPath.startsWith("/") ? [remainingPath] : [];
 };

@@ -1,4 +1,5 @@
-/** `{ album_group_by(by: [artist_id], having: { count: { _gt: 1 } }, order_by: { sum: { sold: desc } }) { artist_id aggregate { count } } }` */
+/** `{ album_group_by(by: [artist_id], having: { count: { _gt: 1 } }, order_by: { sum: { sold: desc } }) { artist_id
+ *  aggregate { count } } }`: adds lists of groups to GraphQL. */
 import { GraphQLList, type GraphQLInputType } from "graphql";
 import {
   definePlugin,
@@ -48,9 +49,8 @@ const buildAggregatePart = (fn: string, of: readonly Expression[], value: GqlVal
   value,
 });
 
-/**
- * The fields of a condition or an order: `count`, and an object for each function. `leaf` is the type of their values.
- */
+/** Returns the fields of a condition or an order: `count`, and an object for each function. `leaf` is the type of their
+ *  values. */
 const buildAggregateTerms = (
   { build }: GqlFieldContext,
   table: GqlTable,
@@ -58,12 +58,12 @@ const buildAggregateTerms = (
   leaf: (value: GqlValueType) => GraphQLInputType | undefined,
 ): Record<string, GqlField> => {
   const fields: Record<string, GqlField> = {};
-  const counted = build.valueType("int4");
-  const count = counted && leaf(counted);
+  const countType = build.valueType("int4");
+  const count = countType && leaf(countType);
   if (count !== undefined)
     fields[build.fieldName("count")] = {
       config: { type: count },
-      toPlan: buildAggregatePart("count", [], counted as GqlValueType),
+      toPlan: buildAggregatePart("count", [], countType as GqlValueType),
     };
   for (const { fn, name } of build.aggregateFunctions()) {
     const type = build.inputObject({
@@ -86,7 +86,7 @@ const getTermsType = (build: GqlBuild, table: GqlTable, role: string) =>
     fn: role,
   });
 
-/** The columns that the function accepts. */
+/** Returns the columns that the function accepts. */
 const buildColumnTerms = (
   { build }: GqlFieldContext,
   table: GqlTable,
@@ -138,7 +138,7 @@ const buildGroupFields = (context: GqlFieldContext, table: GqlTable): GqlFields 
   };
 };
 
-/** The columns among the outputs, directly or in objects of related rows. */
+/** Returns the columns among the outputs, directly or in objects of related rows. */
 const listDisplayedValues = (outputs: readonly Output[]): readonly Expression[] =>
   outputs.flatMap((output) =>
     output.kind === "value" ? [output.value] : output.kind === "object" ? listDisplayedValues(output.of) : [],
@@ -167,8 +167,6 @@ const checkKeys = (build: GqlBuild, table: GqlTable, keys: readonly ChosenKey[],
     () => "args.order_by",
   );
 };
-
-// --- periods ---------------------------------------------------------------------------------------------------------
 
 const PERIODS = ["hour", "day", "week", "month", "quarter", "year"];
 const TIMES: ReadonlySet<string> = new Set(["date", "timestamp", "timestamptz"]);
@@ -214,15 +212,13 @@ const groupByPeriod = (read: Read, keys: readonly ChosenKey[], period: string): 
   };
 };
 
-// --- fields ----------------------------------------------------------------------------------------------------------
-
 /** A list of groups: its type, its arguments, and the read that it compiles to. */
 interface GroupList {
   readonly config: GqlField["config"];
   readonly plan: (selection: GqlSelection, context: GqlSelectionContext) => Read;
 }
 
-/** Returns undefined if the role may not aggregate the table. */
+/** Builds the list of groups. Returns undefined if the role may not aggregate the table. */
 const buildGroupList = (build: GqlBuild, table: GqlTable): GroupList | undefined => {
   const { relation } = table;
   if (build.rights(table).select?.mayAggregate !== true) return undefined;
@@ -270,8 +266,8 @@ const buildGroupList = (build: GqlBuild, table: GqlTable): GroupList | undefined
         groupBy: keys.map(({ expression }) => expression),
       };
       checkKeys(build, table, keys, read, selection.path);
-      const chosen = PERIODS.find((each) => build.enumValue(each) === periodName);
-      return chosen === undefined ? read : groupByPeriod(read, keys, chosen);
+      const chosenPeriod = PERIODS.find((each) => build.enumValue(each) === periodName);
+      return chosenPeriod === undefined ? read : groupByPeriod(read, keys, chosenPeriod);
     },
   };
 };
@@ -295,7 +291,7 @@ const buildRelatedFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFie
       const related = relationship.isToOne ? undefined : build.table(target);
       const list = related && buildGroupList(build, related);
       if (list === undefined) return [];
-      const output = (selection: GqlSelection, context: GqlSelectionContext): Output => ({
+      const buildOutput = (selection: GqlSelection, context: GqlSelectionContext): Output => ({
         kind: "embed",
         as: selection.as,
         id: selection.as,
@@ -304,7 +300,9 @@ const buildRelatedFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFie
         join: "left",
         read: list.plan(selection, context),
       });
-      return [[build.fieldName(name, "group_by"), { config: list.config, toPlan: { kind: "custom", output } }]];
+      return [
+        [build.fieldName(name, "group_by"), { config: list.config, toPlan: { kind: "custom", output: buildOutput } }],
+      ];
     }),
   );
 

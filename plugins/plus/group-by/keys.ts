@@ -41,17 +41,15 @@ const buildGroupKey = (build: GqlBuild, table: GqlTable, each: GqlColumn): Group
   );
 };
 
-/** The columns that the role may read in every row. */
+/** Returns the columns that the role may read in every row. */
 export const listGroupKeys = (build: GqlBuild, table: GqlTable): readonly GroupKey[] =>
   table.columns.flatMap((each) => buildGroupKey(build, table, each) ?? []);
-
-// --- related rows ----------------------------------------------------------------------------------------------------
 
 interface ToOneField extends GqlRelationshipField {
   readonly table: GqlTable;
 }
 
-/** The object relationships to tables of which the role may read at least one column. */
+/** Returns the object relationships to tables of which the role may read at least one column. */
 const listToOneFields = (build: GqlBuild, table: GqlTable): readonly ToOneField[] =>
   table.relationships.flatMap((each) => {
     const related = each.relationship.isToOne ? build.table(each.target) : undefined;
@@ -59,7 +57,7 @@ const listToOneFields = (build: GqlBuild, table: GqlTable): readonly ToOneField[
     return isReadable ? [{ ...each, table: related }] : [];
   });
 
-/** Turns an expression of the related row into one of the row that has the relationship. */
+/** Converts an expression of the related row to an expression of the row that has the relationship. */
 const liftToRelated = (value: Expression, relationship: string): Expression =>
   value.kind === "cast" || value.kind === "apply"
     ? { ...value, of: liftToRelated(value.of, relationship) }
@@ -72,7 +70,7 @@ const liftOutputToRelated = (output: Output, relationship: string): Output => {
     : output;
 };
 
-/** The key columns of a group, and an object for each object relationship. */
+/** Returns the key columns of a group, and an object for each object relationship. */
 export const buildKeyFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFields => {
   const fields: Record<string, GqlField> = {};
   for (const { name, relationship, table: related } of listToOneFields(build, table)) {
@@ -102,7 +100,7 @@ export const buildKeyFields = ({ build }: GqlFieldContext, table: GqlTable): Gql
   return fields;
 };
 
-/** The fields of `buildKeyFields` as inputs of an order of groups. */
+/** Returns the fields of `buildKeyFields` as inputs of an order of groups. */
 export const buildKeyOrderFields = ({ build }: GqlFieldContext, table: GqlTable): GqlFields => {
   const fields: Record<string, GqlField> = {};
   const direction = build.orderDirection();
@@ -121,17 +119,16 @@ export const buildKeyOrderFields = ({ build }: GqlFieldContext, table: GqlTable)
   return fields;
 };
 
-// --- arguments -------------------------------------------------------------------------------------------------------
-
 const BY = "by";
 const nameRelatedArgument = (build: GqlBuild): string => build.fieldName("by_related");
 
 const buildColumnsType = (build: GqlBuild, table: GqlTable): GraphQLInputType | undefined => {
   const columns = build.listArguments(table)[build.fieldName("distinct_on")];
-  return columns && new GraphQLList(nonNull(getNamedType(columns.type) as GraphQLInputType)); // the type is an enum
+  // the type of `columns` is an enum
+  return columns && new GraphQLList(nonNull(getNamedType(columns.type) as GraphQLInputType));
 };
 
-/** Returns undefined if no object relationship leads to a readable column. */
+/** Returns the type of `by_related`, or undefined if no object relationship leads to a readable column. */
 const getRelatedType = (build: GqlBuild, table: GqlTable): GraphQLInputType | undefined =>
   listToOneFields(build, table).length === 0
     ? undefined
@@ -142,7 +139,7 @@ const getRelatedType = (build: GqlBuild, table: GqlTable): GraphQLInputType | un
         fn: RELATIONSHIPS,
       });
 
-/** The arguments `by` and `by_related`. Undefined if there is no column to group by. */
+/** Returns the arguments `by` and `by_related`. Returns undefined if there is no column to group by. */
 export const buildKeyArguments = (build: GqlBuild, table: GqlTable) => {
   const columns = buildColumnsType(build, table);
   const related = getRelatedType(build, table);
@@ -153,7 +150,7 @@ export const buildKeyArguments = (build: GqlBuild, table: GqlTable) => {
   };
 };
 
-/** The fields of the input types of `by_related`. */
+/** Returns the fields of the input types of `by_related`. */
 export const buildKeyInputFields = ({ build, fn }: GqlFieldContext, table: GqlTable): GqlFields => {
   const buildOwnField = (type: GraphQLInputType, name: string): GqlField => ({
     config: { type },
@@ -189,7 +186,7 @@ export interface ChosenKey extends GroupKey {
 
 type GivenKeys = Readonly<Record<string, Json>>;
 
-/** The columns that the arguments name, in the order of the types' fields. */
+/** Returns the columns that the arguments name, in the order of the types' fields. */
 export const findChosenKeys = (build: GqlBuild, table: GqlTable, keys: GivenKeys): readonly ChosenKey[] => {
   const chosenNames = new Set((keys[BY] ?? []) as readonly string[]);
   const related = (keys[nameRelatedArgument(build)] ?? {}) as Readonly<Record<string, GivenKeys | null>>;
@@ -208,12 +205,8 @@ export const findChosenKeys = (build: GqlBuild, table: GqlTable, keys: GivenKeys
   ];
 };
 
-// --- where a column stands -------------------------------------------------------------------------------------------
-
-/**
- * The relationships that lead to the column of the expression, followed by the column's name. The column may be cast to
- * text.
- */
+/** Returns the relationships that lead to the column of the expression, followed by the column's name. The column may
+ *  be cast to text. */
 export const findColumnPath = (value: Expression): readonly string[] | undefined => {
   if (value.kind === "cast" || value.kind === "apply") return findColumnPath(value.of);
   if (value.kind === "column") return [value.name];

@@ -4,13 +4,14 @@
 import { catalogText, definePlugin, sql, type OrderingSpec, type Predicate } from "../../../core/index.ts";
 import { describeAdditionsHook, readParametersHook, type ReadParameter } from "../../rest/api.ts";
 
-// sold.sum().gt.10     "odd name".max().not.is.null     count().gte.2
+// matches terms such as `sold.sum().gt.10`, `"odd name".max().not.is.null` and `count().gte.2`
 const TERM = /^(?:("(?:[^"\\]|\\.)*"|[^.()",]+)\.)?([A-Za-z_]\w*)\(\)\.(.+)$/s;
 
-// and(…)     or(…)     not.or(…)
+// matches the beginning of groups such as `and(…)`, `or(…)` and `not.or(…)`
 const GROUP = /^(not\.)?(and|or)?\(/;
 
-/** The index at which a list item ends: a comma outside of quotes and parentheses, or the closing parenthesis. */
+/** Returns the index at which a list item ends: a comma outside of quotes and parentheses, or the closing
+ *  parenthesis. */
 const findItemEnd = (text: string, start: number): number => {
   let depth = 0;
   let isQuoted = false;
@@ -51,7 +52,7 @@ interface ParsedHaving {
 /** Parses a term or a group of terms. @throws RelApiError `parse-error`, `aggregates-disabled` */
 const parseTree = (parameter: ReadParameter, start: number, depth: number): ParsedHaving => {
   const { text, checkDepth, buildSyntaxError } = parameter;
-  const [opening, not, kind = "and"] = GROUP.exec(text.slice(start, start + MAX_OPENING)) ?? [];
+  const [opening, negation, kind = "and"] = GROUP.exec(text.slice(start, start + MAX_OPENING)) ?? [];
   if (opening === undefined) {
     const end = depth === 0 ? text.length : findItemEnd(text, start);
     return { predicate: parseTerm(text.slice(start, end), start, parameter), end };
@@ -66,7 +67,7 @@ const parseTree = (parameter: ReadParameter, start: number, depth: number): Pars
   } while (text[end] === ",");
   if (text[end] !== ")") throw buildSyntaxError(end, '","', '")"');
   const group: Predicate = { kind: kind as "and" | "or", of };
-  return { predicate: not === undefined ? group : { kind: "not", of: group }, end: end + 1 };
+  return { predicate: negation === undefined ? group : { kind: "not", of: group }, end: end + 1 };
 };
 
 const MAX_OPENING = "not.and(".length;
@@ -78,7 +79,7 @@ const parseHaving = (parameter: ReadParameter): Predicate => {
   return predicate;
 };
 
-/** The ordering that lets `order` name an aggregate of grouped rows. */
+/** Returns the ordering that lets `order` name an aggregate of grouped rows. */
 const buildOrdering = (name: string): OrderingSpec => ({
   name,
   types: ["any"],

@@ -22,9 +22,10 @@ interface AdminPath {
   readonly path: string;
   /** The kind of operation that the log shows. */
   readonly kind: string;
-  /** The method that the path accepts. POST if absent. */
+  /** The method that the path accepts, by default POST. */
   readonly method?: "GET";
-  /** Whether the path is served, evaluated with each load of the schema. Always served if absent. */
+  /** Returns whether the path is served. Each load of the schema calls this function. By default, the path is always
+   *  served. */
   isEnabled?(): boolean;
   /** Answers a request. `body` is null for a GET. @throws RelApiError */
   answer(body: Json, request: AdminRequest): Promise<Json> | Json;
@@ -46,24 +47,25 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 const NO_STORE: Headers[number] = ["Cache-Control", "no-store"];
 
-export const createAdminSurface = (context: PluginContext, served: AdminPath): Surface => {
-  const { path, kind, method = "POST" } = served;
+export const createAdminSurface = (context: PluginContext, adminPath: AdminPath): Surface => {
+  const { path, kind, method = "POST" } = adminPath;
   const isServed = (): boolean =>
-    context.use(graphqlService) !== undefined && (served.isEnabled === undefined || served.isEnabled());
-  const getEngine = (): GqlEngine => requireService(context, graphqlService); // nothing is served without it
+    context.use(graphqlService) !== undefined && (adminPath.isEnabled === undefined || adminPath.isEnabled());
+  // the surface serves nothing without the engine
+  const getEngine = (): GqlEngine => requireService(context, graphqlService);
 
-  /** Encodes an error with the messages of the GraphQL surface and in the shape of this one. */
+  /** Encodes an error with the messages of the GraphQL surface, in the format of this surface. */
   const encode = (error: unknown, exchange: OpenExchange): Answer => {
     if (error instanceof MetadataApiError) {
       exchange.errorCode = error.code;
       return buildJsonAnswer(error.status, encodeMetadataError(error), [NO_STORE, ...error.headers]);
     }
     const encoded = getEngine().encodeErrors(error, exchange.session);
-    const [first] = (JSON.parse(encoded.body) as { errors: readonly GqlErrorBody[] }).errors; // `encode` wrote it
-    const { path: place, code, internal } = first?.extensions ?? { path: "$", code: "unexpected" };
+    const [first] = (JSON.parse(encoded.body) as { errors: readonly GqlErrorBody[] }).errors; // `encode` wrote this JSON
+    const { path: errorPath, code, internal } = first?.extensions ?? { path: "$", code: "unexpected" };
     exchange.errorCode = code;
     const headers = error instanceof RelApiError ? error.headers : [];
-    return buildJsonAnswer(encoded.status, JSON.stringify({ path: place, error: first?.message, code, internal }), [
+    return buildJsonAnswer(encoded.status, JSON.stringify({ path: errorPath, error: first?.message, code, internal }), [
       NO_STORE,
       ...headers,
     ]);
@@ -94,10 +96,10 @@ export const createAdminSurface = (context: PluginContext, served: AdminPath): S
         exchange.operation = { kind };
         const body = await readBody(exchange);
         // `encode` wrote this JSON
-        const encoded = (error: unknown): Json => JSON.parse(String(encode(error, exchange).body)) as Json;
+        const encodeToJson = (error: unknown): Json => JSON.parse(String(encode(error, exchange).body)) as Json;
         return buildJsonAnswer(
           200,
-          writeJson(await served.answer(body, { exchange, engine: getEngine(), encode: encoded })),
+          writeJson(await adminPath.answer(body, { exchange, engine: getEngine(), encode: encodeToJson })),
           [NO_STORE],
         );
       } catch (error) {

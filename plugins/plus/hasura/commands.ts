@@ -1,4 +1,4 @@
-/** How the commands of the metadata API change the metadata. @rule P-HAS-1 */
+/** Commands of the metadata API for tables, functions, relationships and permissions. @rule P-HAS-1 */
 import {
   requireEntry,
   readEntry,
@@ -27,8 +27,6 @@ import { actionCommands } from "./action-commands.ts";
 import { nativeQueryCommands } from "./native-query-commands.ts";
 import { remoteSchemaCommands } from "./remote-schema-commands.ts";
 
-// --- tables and functions -------------------------------------------------------------------------------------------
-
 const WORDS = { table: "view/table", function: "function" };
 
 const createTrackCommand =
@@ -47,7 +45,7 @@ const untrackTable: Command = (document, from) =>
 
 const untrackFunction: Command = (document, from) => changeObject(document, from, "function", () => undefined);
 
-/** Makes a list command, such as `pg_track_tables`, of the command for a single object. */
+/** Creates a list command, such as `pg_track_tables`, from the command for a single object. */
 const createListCommand =
   (key: string, command: Command): Command =>
   (document, from) =>
@@ -77,8 +75,6 @@ const setIsEnum: Command = (document, from) => {
     isEnum ? { ...table, is_enum: true } : omitKeys(table, "is_enum"),
   );
 };
-
-// --- what a table or function has -----------------------------------------------------------------------------------
 
 const formatOwner = (from: Arguments, owner: "table" | "function"): string => formatName(requireName(from, owner));
 
@@ -170,7 +166,7 @@ const setPermissionComment: Command = (document, from) => {
 const FUNCTION_PERMISSION = buildMemberKind("function", ["permissions"], "role", "permission for role");
 const COMPUTED_FIELD = buildMemberKind("table", ["computed_fields"], "name", "computed field");
 
-/** Commands by name. Other names are unknown, or the caller of this map handles them. */
+/** The commands by name. Callers of this map handle all other names. */
 export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ["pg_track_table", createTrackCommand("table", "is_enum", "configuration", "apollo_federation_config")],
   ["pg_untrack_table", untrackTable],

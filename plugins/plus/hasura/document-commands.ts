@@ -51,7 +51,7 @@ const QUERY: ListedKind = {
   buildMissingError: (name, from) => metadataError("not-found", buildQueryMessage(name, from, "not found"), from.path),
 };
 
-/** Adds an inherited role, or replaces the one of that name. */
+/** Adds an inherited role, or replaces the inherited role of that name. */
 const addInheritedRole: Command = (document, from) => {
   const name = requireText(from, "role_name");
   return replaceEntry(

@@ -28,14 +28,14 @@ export const hasName = (value: Json | undefined, { schema, name }: QualifiedName
   return own?.schema === schema && own.name === name;
 };
 
-/** The name as messages show it. */
+/** Returns the name as messages show it. */
 export const formatName = ({ schema, name }: QualifiedName): string =>
   schema === "public" ? name : `${schema}.${name}`;
 
 export const omitKeys = (entry: Entry, ...keys: readonly string[]): Entry =>
   Object.fromEntries(Object.entries(entry).filter(([key]) => !keys.includes(key)));
 
-/** The entry without its undefined members. */
+/** Returns the entry without its undefined members. */
 export const omitUndefined = (entry: Readonly<Record<string, Json | undefined>>): Entry =>
   Object.fromEntries(Object.entries(entry).filter((pair): pair is [string, Json] => pair[1] !== undefined));
 
@@ -55,8 +55,6 @@ export const normalizeMetadata = (raw: Json): Entry => {
   return { ...more, version: 3, sources: [source] };
 };
 
-// --- arguments ------------------------------------------------------------------------------------------------------
-
 /** The arguments of a command, and their path in the request. */
 export interface Arguments {
   readonly args: Entry;
@@ -69,7 +67,7 @@ export type Command = (document: Entry, from: Arguments) => Entry;
 /** Pairs of a command's name and its function. */
 export type Commands = readonly (readonly [string, Command])[];
 
-/** The chosen arguments in the form that metadata has. */
+/** Returns the chosen arguments in the form that metadata has. */
 export const pickArguments = ({ args }: Arguments, ...keys: readonly string[]): Entry =>
   omitUndefined(Object.fromEntries(keys.map((key) => [key, args[key] ?? undefined])));
 
@@ -108,8 +106,6 @@ export const requireList = ({ args, path }: Arguments, key: string): readonly Js
   return value;
 };
 
-// --- parts ----------------------------------------------------------------------------------------------------------
-
 export const objectMissing = (what: string, path: string): Error =>
   metadataError("not-exists", `${what} does not exist`, path);
 
@@ -132,7 +128,7 @@ export const replaceEntry = (
   return others.length === 0 && key !== "tables" ? omitKeys(owner, key) : { ...owner, [key]: others };
 };
 
-/** The change that removes an entry from its list. */
+/** Returns the change that removes an entry from its list. */
 export const removeEntry = (): undefined => undefined;
 
 const readSourceName = (from: Arguments): string =>
@@ -201,7 +197,7 @@ export const MEMBERS = {
   event_trigger: ["event_triggers", "name"],
 } as const;
 
-/** Whether the source is the database that is served. */
+/** Returns whether the source is the database that is served. */
 export const isServedSource = ({ kind = "postgres" }: Entry): boolean => kind === "postgres" || kind === "pg";
 
 const removeCustomType = (types: Json | undefined, name: string): Entry =>

@@ -1,4 +1,5 @@
-/** Changes the metadata: tries the change on the database, writes it, and notifies the other processes. */
+/** Changes the metadata: tries the change on the database, writes the new metadata, and notifies the other
+ *  processes. */
 import { createHash } from "node:crypto";
 import { writeJson, type PluginContext } from "../../../core/index.ts";
 import { metadataSourceService, type MetadataProblem, type MetadataSource } from "../../metadata/api.ts";
@@ -12,14 +13,15 @@ import { recoverSource, runWithRecoveredSource, writeMetadata } from "./store.ts
 type AllowedProblems = "any" | "known" | "none";
 
 export interface Change {
-  /** Makes the new metadata from the metadata at that moment. It has no side effects. @throws RelApiError */
+  /** Returns the new metadata, computed from the current metadata. The function has no side effects. @throws
+   *  RelApiError */
   readonly apply: (document: Entry) => Entry;
   readonly allowedProblems: AllowedProblems;
-  /** Whether objects that become inconsistent are removed too. */
+  /** True if objects that become inconsistent are removed too. */
   readonly cascades?: boolean;
-  /** Whether the change removes something. */
+  /** True if the change removes something. */
   readonly isDrop?: boolean;
-  /** Whether the change only renames an object that others refer to. */
+  /** True if the change only renames an object that others refer to. */
   readonly isRename?: boolean;
   /** The version of the metadata that the change was made for. */
   readonly version?: number;
@@ -44,24 +46,25 @@ export interface Editor {
 }
 
 const EMPTY: Entry = { version: 3, sources: [] };
-/** Dropping an object may make others inconsistent, which are dropped in the next round, up to this many rounds. */
+/** The maximum number of rounds of a cascading drop. Dropping an object may make others inconsistent, which the next
+ *  round drops. */
 const MAX_CASCADES = 20;
 
-/** The version, a hash that is the same in every process. */
+/** Returns the version of the document, a hash that is equal in every process. */
 const hashVersion = (document: Entry): number =>
   Number.parseInt(createHash("sha256").update(writeJson(document)).digest("hex").slice(0, 12), 16);
 
 const buildProblemKey = ({ type, owner, name }: MetadataProblem): string =>
   JSON.stringify([type, owner?.schema, owner?.name, name]);
 
-/** The definition of an object in the document, for comparison. */
+/** Returns the definition of an object in the document, for comparison. */
 const encodeObjectState = (problem: MetadataProblem, document: Entry): string =>
   writeJson([
     readEntry(encodeProblem(problem, document))["definition"] ?? null,
     writeJson(removeObject(document, problem)) !== writeJson(document),
   ]);
 
-/** The path of the change that wrote the object last. */
+/** Returns the path of the change that wrote the object last. */
 const findChangePath = ({ parts = [], path }: Change, before: Entry, problem: MetadataProblem | undefined): string => {
   if (problem === undefined) return path;
   let [document, changePath] = [before, path];
@@ -98,15 +101,12 @@ const changeRefused = (problems: readonly MetadataProblem[], change: Change, bef
 export const createEditor = (context: PluginContext): Editor => {
   const getSource = (): MetadataSource | undefined => context.use(metadataSourceService);
   // the metadata plugins write this part of the model
-  const problems = (): readonly MetadataProblem[] =>
+  const listProblems = (): readonly MetadataProblem[] =>
     (context.model().pluginFacts["metadata-problems"] as readonly MetadataProblem[] | undefined) ?? [];
   const notifyOtherProcesses = (): void => context.use(reloadOthersService)?.requestReload();
 
   let last: Promise<unknown> = Promise.resolve();
-  /**
-   * Runs changes one after the other, because a change that is tried out replaces the metadata of the process
-   * meanwhile.
-   */
+  /** Runs changes one after the other, because trying a change temporarily replaces the metadata of the process. */
   const runInOrder = <Result>(work: () => Promise<Result>): Promise<Result> => {
     const result = last.then(work);
     last = result.catch(() => undefined);
@@ -125,8 +125,8 @@ export const createEditor = (context: PluginContext): Editor => {
     let bad: readonly MetadataProblem[] = [];
     source.propose({
       raw: document,
-      accept: (found) => {
-        bad = found.filter((problem) => !isAllowed(problem));
+      accept: (newProblems) => {
+        bad = newProblems.filter((problem) => !isAllowed(problem));
         if (bad.length > 0) throw metadataError("preset", "the metadata does not fit the database", "$");
       },
     });
@@ -141,9 +141,10 @@ export const createEditor = (context: PluginContext): Editor => {
 
   /** Loads the changed document. @returns the document, without the objects that cascades dropped */
   const tryChange = async (source: MetadataSource, before: Entry, changed: Entry, change: Change): Promise<Entry> => {
-    const known = new Set(problems().map(buildProblemKey));
+    const knownKeys = new Set(listProblems().map(buildProblemKey));
     const isAllowed = (problem: MetadataProblem): boolean =>
-      change.allowedProblems === "any" || (change.allowedProblems === "known" && known.has(buildProblemKey(problem)));
+      change.allowedProblems === "any" ||
+      (change.allowedProblems === "known" && knownKeys.has(buildProblemKey(problem)));
     let next = changed;
     for (let cascades = 0; ; cascades++) {
       const bad = await tryDocument(source, next, isAllowed);
@@ -185,7 +186,7 @@ export const createEditor = (context: PluginContext): Editor => {
       const document = source === undefined ? EMPTY : normalizeMetadata((await source.read()).raw);
       return { document, version: hashVersion(document) };
     },
-    problems,
+    problems: listProblems,
     change: (...changes) => {
       const source = getSource();
       if (source === undefined) throw metadataReadOnly("there is none: the setting METADATA names a folder or a file");

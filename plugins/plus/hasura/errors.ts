@@ -4,7 +4,7 @@ import { RelApiError, writeJson, type Json } from "../../../core/index.ts";
 /** An error of the metadata API. */
 export class MetadataApiError extends RelApiError {}
 
-/** Makes an error. `internal` contains details for administrators beside the message. */
+/** Creates an error. `internal` contains details for administrators beside the message. */
 export const metadataError = (
   code: string,
   message: string,
@@ -29,16 +29,16 @@ export const metadataReadOnly = (reason: string): RelApiError =>
   metadataError("not-supported", `the metadata cannot be changed here: ${reason}`, "$");
 
 /** @rule P-HAS-3 */
-export const versionConflict = (sent: number, current: number): RelApiError =>
+export const versionConflict = (sentVersion: number, current: number): RelApiError =>
   metadataError(
     "conflict",
-    `metadata resource version referenced (${sent}) did not match current version`,
+    `metadata resource version referenced (${sentVersion}) did not match current version`,
     "$",
     { current_resource_version: current },
     409,
   );
 
-/** The body of an error in the format of the GraphQL surface. */
+/** Returns the body of an error in the format of the GraphQL surface. */
 export const encodeMetadataError = ({ code, message, path = "$", facts }: RelApiError): string => {
   const { internal } = facts;
   return writeJson({ path, error: message, code, ...(internal === undefined ? {} : { internal }) });

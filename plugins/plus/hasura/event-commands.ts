@@ -69,8 +69,8 @@ const createTrigger: Command = (document, from) => {
       table,
       LIST,
       (one) => one["name"] === name,
-      (known) => {
-        if (known !== undefined && !replaces)
+      (previous) => {
+        if (previous !== undefined && !replaces)
           throw metadataError("already-exists", `event trigger "${name}" already exists`, from.path);
         return trigger;
       },
@@ -84,8 +84,6 @@ export const eventTriggerCommands: Commands = [
   ["pg_delete_event_trigger", deleteTrigger],
 ];
 
-// --- events ---------------------------------------------------------------------------------------------------------
-
 type Handler = (request: Arguments) => Promise<Json>;
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -94,9 +92,9 @@ const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
 
 const readCount = ({ args, path }: Arguments, key: string, byDefault: number, max: number): number => {
-  const given = args[key];
-  if (given === undefined || given === null) return byDefault;
-  const number = Number(numberText(given) ?? Number.NaN);
+  const argument = args[key];
+  if (argument === undefined || argument === null) return byDefault;
+  const number = Number(numberText(argument) ?? Number.NaN);
   if (!Number.isInteger(number) || number < 0 || number > max)
     throw wrongKind(key, `a whole number from 0 to ${max}`, path);
   return number;
@@ -140,8 +138,8 @@ export const createEventHandlers = (events: EventsService | undefined): Readonly
       if (status !== null && status !== "pending" && status !== "processed")
         throw wrongKind("status", "pending or processed", from.path);
       const filter = status === null ? undefined : status === "pending" ? "pending" : "ended";
-      const found = await events.loadEvents(name, readWindow(from), filter);
-      return found.map((event) => ({
+      const loadedEvents = await events.loadEvents(name, readWindow(from), filter);
+      return loadedEvents.map((event) => ({
         id: event.id,
         schema_name: event.table.schema,
         table_name: event.table.name,
@@ -158,8 +156,8 @@ export const createEventHandlers = (events: EventsService | undefined): Readonly
     },
     pg_get_event_invocation_logs: async (from) => {
       const { events, name } = findTrigger(from);
-      const found = await events.loadAttempts(name, readWindow(from));
-      return found.map((attempt) => ({
+      const attempts = await events.loadAttempts(name, readWindow(from));
+      return attempts.map((attempt) => ({
         id: attempt.id,
         event_id: attempt.eventId,
         trigger_name: name,

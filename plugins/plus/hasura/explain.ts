@@ -18,7 +18,8 @@ import { missingKey, metadataError, wrongKind } from "./errors.ts";
 
 const VARIABLE_PREFIX = /^(?:x-(?:hasura|session)-)?/i;
 
-/** The session of the role and the session variables in `user`; that of an administrator if `user` names no role. */
+/** Returns the session of the role and the session variables in `user`, or an administrator's session if `user` names
+ *  no role. */
 const buildSession = (user: Json | undefined, context: PluginContext): Session => {
   if (user !== undefined && user !== null && !isJsonObject(user)) throw wrongKind("user", "an object", "$");
   const variables: Record<string, string> = {};
@@ -39,13 +40,13 @@ const buildSession = (user: Json | undefined, context: PluginContext): Session =
   };
 };
 
-/** One root field. It runs no statement if it has no step. */
+/** One root field. A field without a step runs no statement. */
 interface ExplainedField {
   readonly field: string;
   readonly step?: GqlStep;
 }
 
-/** The fields of a statement, including those of namespaces. */
+/** Returns the fields of a statement, including those of namespaces. */
 const listBundleFields = (step: GqlStep, fields: readonly BundleField[]): readonly ExplainedField[] =>
   fields.flatMap((field): readonly ExplainedField[] => {
     if ("bundle" in field) return listBundleFields(step, field.bundle.fields);

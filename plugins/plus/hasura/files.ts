@@ -42,16 +42,16 @@ const makeSafeFileName = (name: string): string => name.replace(/[^\w-]/g, "_").
 
 /** Makes unique file names. Names that differ only in case count as equal, because some file systems treat them so. */
 const createFileNamer = (): ((name: string) => string) => {
-  const taken = new Set<string>();
+  const usedNames = new Set<string>();
   return (name) => {
     let free = makeSafeFileName(name);
-    for (let i = 2; taken.has(free.toLowerCase()); i++) free = `${makeSafeFileName(name)}_${i}`;
-    taken.add(free.toLowerCase());
+    for (let i = 2; usedNames.has(free.toLowerCase()); i++) free = `${makeSafeFileName(name)}_${i}`;
+    usedNames.add(free.toLowerCase());
     return free;
   };
 };
 
-/** The value that each file contains. @throws RelApiError */
+/** Returns the value that each file contains. @throws RelApiError */
 const splitDocument = (document: Entry): ReadonlyMap<string, Json> => {
   const unknown = Object.keys(document).find((key) => !KEYS.has(key));
   if (unknown !== undefined) throw metadataReadOnly(`a metadata folder has no file for "${unknown}"`);
@@ -94,8 +94,8 @@ const toYaml = (yaml: Yaml, value: Json): string => {
     stringify: (item: { readonly value: unknown }) => numberText(item.value) ?? "null",
   };
   const text = yaml.stringify(value, { customTags: [rawNumber], aliasDuplicateObjects: false, lineWidth: 0 });
-  const back = readYaml(yaml, text);
-  if (back === undefined || writeJson(back) !== JSON.stringify(JSON.parse(writeJson(value))))
+  const parsedValue = readYaml(yaml, text);
+  if (parsedValue === undefined || writeJson(parsedValue) !== JSON.stringify(JSON.parse(writeJson(value))))
     throw metadataError("not-supported", "a text of the metadata cannot be written as YAML", "$.args");
   return text;
 };
@@ -108,7 +108,7 @@ const readYaml = (yaml: Yaml, text: string): Json | undefined => {
   return document.errors.length > 0 ? undefined : (document.toJS({ maxAliasCount: 100 }) as Json);
 };
 
-/** The files that the folder must contain. `current` contains the existing files. @throws RelApiError */
+/** Returns the files that the folder must contain. `current` contains the existing files. @throws RelApiError */
 export const buildFolderFiles = async (document: Entry, current: Files): Promise<Files> => {
   const yaml = await import("yaml");
   refuseIncludes(document);
@@ -125,13 +125,13 @@ export const buildFolderFiles = async (document: Entry, current: Files): Promise
 const isSameValue = (read: Json | undefined, value: Json): boolean =>
   read !== undefined && JSON.stringify(read) === writeJson(value);
 
-/** The content of a single metadata file, in its current format. @throws RelApiError */
+/** Returns the content of a single metadata file, in its current format. @throws RelApiError */
 export const buildFileText = async (document: Entry, current: string): Promise<string> => {
   refuseIncludes(document);
   const isJson = current.trimStart().startsWith("{");
   const yaml = await import("yaml");
-  const found = readYaml(yaml, current);
-  const envelope = isJsonObject(found) && isJsonObject(found["metadata"]) ? found : undefined;
+  const currentValue = readYaml(yaml, current);
+  const envelope = isJsonObject(currentValue) && isJsonObject(currentValue["metadata"]) ? currentValue : undefined;
   const value =
     envelope === undefined
       ? document
@@ -142,16 +142,16 @@ export const buildFileText = async (document: Entry, current: string): Promise<s
 /** JSON indented by two spaces, with all digits of its numbers. */
 const indentJson = (json: string): string => {
   let depth = 0;
-  const line = (): string => `\n${"  ".repeat(depth)}`;
+  const startLine = (): string => `\n${"  ".repeat(depth)}`;
   return json.replace(/"(?:[^"\\]|\\[^])*"?|\[\]|\{\}|[[{]|[\]}]|,|:/g, (token) => {
     if (token === "[" || token === "{") {
       depth++;
-      return token + line();
+      return token + startLine();
     }
     if (token === "]" || token === "}") {
       depth--;
-      return line() + token;
+      return startLine() + token;
     }
-    return token === "," ? `,${line()}` : token === ":" ? ": " : token;
+    return token === "," ? `,${startLine()}` : token === ":" ? ": " : token;
   });
 };

@@ -33,7 +33,7 @@ const formatReason = ({ type, owner, name, reason, detail: own }: MetadataProble
   return `in table "${formatName(owner)}": in ${MEMBER_WORDS[type]} "${name ?? ""}": ${detail}`;
 };
 
-/** The object as the arguments of the command that creates it. */
+/** Returns the object as the arguments of the command that creates it. */
 const findDefinition = ({ type, owner, name = "" }: MetadataProblem, document: Entry): Json => {
   if (type === "inherited_role")
     return readList(document["inherited_roles"]).find((role) => readEntry(role)["role_name"] === name) ?? { name };
@@ -60,7 +60,7 @@ export const encodeProblem = (problem: MetadataProblem, document: Entry): Json =
   };
 };
 
-/** An object that prevents a drop: `permission album.reader.select in source "default"`. */
+/** Returns an object that prevents a drop: `permission album.reader.select in source "default"`. */
 export const encodeDependent = ({ type, owner, name = "" }: MetadataProblem, document: Entry): string => {
   const source = readSourceName(findServedSource(document));
   if (owner === undefined) return `${type.replace("_", " ")} ${name}`;

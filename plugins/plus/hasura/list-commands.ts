@@ -22,7 +22,7 @@ export interface ListedKind {
   readonly lists: readonly [string, ...string[]];
   /** The key that names the object in its list. */
   readonly key: string;
-  /** The argument with the name of the object. Equal to `key` if absent. */
+  /** The argument with the name of the object. By default, the value of `key`. */
   readonly argument?: string;
   readonly description: string;
   readonly buildTakenError?: BuildError;
@@ -53,7 +53,7 @@ export const createAddCommand =
     });
   };
 
-/** The object is removed if `change` returns undefined. */
+/** Creates a command that changes an object, or removes it if `change` returns undefined. */
 export const createChangeCommand =
   (kind: ListedKind, change: (entry: Entry, from: Arguments, owner: Entry) => Entry | undefined): Command =>
   (document, from) => {

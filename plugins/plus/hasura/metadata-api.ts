@@ -1,7 +1,5 @@
-/**
- * `POST /v1/metadata {"type": "export_metadata", "args": {}}`: administrators read and change the metadata, which is
- * written back to where it was read from.
- */
+/** `POST /v1/metadata {"type": "export_metadata", "args": {}}`: administrators read and change the metadata, which is
+ *  written back to its file or folder. */
 import { definePlugin } from "../../../core/index.ts";
 import { metadataSourceService } from "../../metadata/api.ts";
 import { eventsService, remoteSchemaControlService } from "../../services/api.ts";
@@ -14,8 +12,7 @@ import { recoverSource } from "./store.ts";
  *  P-HAS-5 */
 export const metadataApi = definePlugin({
   name: "metadata-api",
-  // its path lies below that of the GraphQL surface, and an interrupted write must be finished before the metadata is
-  // read
+  // the path is below a path of the GraphQL surface, and an interrupted write must end before the metadata is read
   before: ["graphql", "metadata-loader"],
   apply: (hooks, context) => {
     const editor = createEditor(context);

@@ -48,12 +48,12 @@ const normalizeForeignKey = (key: Entry): Entry => {
   return { ...others, [Array.isArray(own) ? "columns" : "column"]: own };
 };
 
-const normalizeUsing = (how: Entry): Entry => {
-  const { foreign_key_constraint_on: key } = how;
-  const along: Entry = Array.isArray(key)
-    ? { ...how, foreign_key_constraint_on: unwrapSingleColumn(key as Json) }
-    : changeMember(how, "foreign_key_constraint_on", normalizeForeignKey);
-  return changeMember(along, "manual_configuration", (manual) => ({
+const normalizeUsing = (using: Entry): Entry => {
+  const { foreign_key_constraint_on: key } = using;
+  const withForeignKey: Entry = Array.isArray(key)
+    ? { ...using, foreign_key_constraint_on: unwrapSingleColumn(key as Json) }
+    : changeMember(using, "foreign_key_constraint_on", normalizeForeignKey);
+  return changeMember(withForeignKey, "manual_configuration", (manual) => ({
     insertion_order: null,
     ...qualifyName(manual, "remote_table"),
   }));

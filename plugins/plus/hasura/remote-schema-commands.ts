@@ -78,13 +78,13 @@ const runOnRemote = async <Result>(
 
 export const introspectRemoteSchema = (control: RemoteSchemaControl | undefined, from: Arguments): Promise<Json> => {
   const name = requireText(from, "name");
-  return runOnRemote(control, name, from.path, (found) => found.introspect(name));
+  return runOnRemote(control, name, from.path, (remoteSchemas) => remoteSchemas.introspect(name));
 };
 
 /** Reads the schema of a remote again. The caller reloads the model. */
 export const renewRemoteSchema = (control: RemoteSchemaControl | undefined, from: Arguments): Promise<void> => {
   const name = requireText(from, "name");
-  return runOnRemote(control, name, from.path, (found) => found.renew(name));
+  return runOnRemote(control, name, from.path, (remoteSchemas) => remoteSchemas.renew(name));
 };
 
 /** Reads the schemas again that the argument `reload_remote_schemas` names: none, all, or a list. */
@@ -92,9 +92,9 @@ export const renewRemoteSchemas = async (
   control: RemoteSchemaControl | undefined,
   { args, path }: Arguments,
 ): Promise<void> => {
-  const { reload_remote_schemas: wanted = false } = args;
-  if (typeof wanted !== "boolean" && !Array.isArray(wanted))
+  const { reload_remote_schemas: selection = false } = args;
+  if (typeof selection !== "boolean" && !Array.isArray(selection))
     throw wrongKind("reload_remote_schemas", "a boolean or a list", path);
-  const names = wanted === true ? (control?.names() ?? []) : readList(wanted);
+  const names = selection === true ? (control?.names() ?? []) : readList(selection);
   for (const name of names) await renewRemoteSchema(control, { args: readEntry({ name }), path });
 };

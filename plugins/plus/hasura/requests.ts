@@ -60,7 +60,7 @@ const toCommandError = (error: unknown, type: string): unknown => {
   return metadataError("parse-failed", message, error.path ?? "$.args");
 };
 
-/** The change that a request makes. Undefined if it makes none, or more than one. */
+/** Returns the change that a request makes. Returns undefined if the request makes no change, or several. */
 const buildChange = (request: Request): Change | undefined => {
   const { type, args, path, resourceVersion } = request;
   const common = { path, ...(resourceVersion === undefined ? {} : { version: resourceVersion }) };
@@ -90,16 +90,17 @@ const buildChange = (request: Request): Change | undefined => {
 
 const isBulk = (type: string): boolean => type === "bulk" || type === "bulk_atomic" || type === "concurrent_bulk";
 
-/** The changes of requests that only change metadata. Undefined if one of them does anything else. */
+/** Returns the changes of requests that only change metadata. Returns undefined if one of the requests does anything
+ *  else. */
 const buildChanges = (requests: readonly Request[], depth: number): readonly Change[] | undefined => {
-  const found: Change[] = [];
+  const changes: Change[] = [];
   for (const request of requests) {
     const nested = isBulk(request.type) && depth > 0 ? buildChanges(parseItems(request), depth - 1) : undefined;
     const change = buildChange(request);
     if (nested === undefined && change === undefined) return undefined;
-    found.push(...(nested ?? []), ...(change === undefined ? [] : [change]));
+    changes.push(...(nested ?? []), ...(change === undefined ? [] : [change]));
   }
-  return found;
+  return changes;
 };
 
 /** Combines changes into one that applies them in order. */
@@ -215,7 +216,7 @@ export const answerRequest = async (
         await editor.change(...groupByLeniency(changes).map((group) => combineChanges(group, request.path)));
         return items.map(() => SUCCESS);
       } catch (error) {
-        // each request then runs by itself
+        // each request then runs in its own transaction
         if (!keepsGoing || !(error instanceof RelApiError)) throw error;
       }
     }

@@ -27,13 +27,13 @@ import { runSqlSettings } from "./settings.ts";
 
 const MAX_BULK = 1000;
 
-/** The code of a database error, as opposed to that of a connection error. */
+/** Matches the code of a database error, as opposed to the code of a connection error. */
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** Statements that only read or write rows, which need no reload of the schema. */
+/** Matches statements that only read or write rows, which need no reload of the schema. */
 const ROWS_ONLY = /^\s*(?:select|insert|update|delete|values|table|explain|show)\b[^;]*(?:;\s*)?$/i;
 
-/** The name of the source that is served. */
+/** Returns the name of the source that is served. */
 const findServedSourceName = async (context: PluginContext): Promise<Json> => {
   const read = await context.use(metadataSourceService)?.read();
   const sources = read === undefined ? [] : readList(normalizeMetadata(read.raw)["sources"]).map(readEntry);

@@ -13,10 +13,8 @@ const JOURNAL = ".metadata-journal.json";
 const LOCK = ".metadata-lock";
 const LOCK_WAIT_MS = 10_000;
 const LOCK_RETRY_MS = 50;
-/**
- * A lock without a sign of life for this time is stale: its owner has ended without removing it. Owners refresh it more
- * often.
- */
+/** The age at which a lock is stale, because its owner has ended without removing it. Owners refresh a lock more
+ *  often. */
 const LOCK_STALE_MS = 30_000;
 const LOCK_ALIVE_MS = 5_000;
 
@@ -50,7 +48,7 @@ const withWriteErrors = async <Result>(work: () => Promise<Result>): Promise<Res
 const replaceFile = async (path: string, text: string): Promise<void> => {
   const temporary = `${path}.${process.pid}.new`;
   const mode = await stat(path).then(
-    (found) => found.mode,
+    (stats) => stats.mode,
     () => undefined,
   );
   try {
@@ -141,7 +139,7 @@ export const recoverSource = async (source: string): Promise<void> => {
   if (isPending) await runWithRecoveredSource(source, async () => undefined);
 };
 
-/** Whether the layout decides about the file, which may then be deleted. */
+/** Returns whether the layout decides about the file, which may then be deleted. */
 const belongsToLayout = (path: string): boolean => path.startsWith("databases/") || !path.includes("/");
 
 /**

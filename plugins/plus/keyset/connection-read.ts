@@ -35,7 +35,7 @@ const aggregateDefaults = {
   builtIn: ["array_agg", "count", "max", "<", ">", ">="],
 } as const;
 
-/** Aggregates over all rows that are read, of which the first `size` rows are on the page. */
+/** Aggregates over all rows that the read returns. The first `size` of these rows are on the page. */
 export const aggregates: readonly AggregateSpec[] = [
   {
     ...aggregateDefaults,
@@ -115,7 +115,7 @@ const buildEdgeOutput = (field: GqlOwnSelected, { cursor }: ConnectionParts): Ou
   return { kind: "object", as: field.as, of: field.rows() };
 };
 
-/** The row of the cursor itself lies in the direction that the page was reached from. */
+/** Builds the page information. The row of the cursor lies on the side from which the client has reached the page. */
 const buildPageInfoOutput = (field: GqlOwnSelected, { cursor, size, window }: ConnectionParts): Output => {
   const { as, name } = field;
   const { isBackward } = window;
@@ -152,16 +152,16 @@ export const planConnection = (
   const { model, options } = context.schema;
   const window = parseWindow(selection, options.dbMaxRows);
   const { where, orderBy: requestedOrder = [], distinctOn = [] } = context.list();
-  const at = (argument: string): string => `${selection.path}.args.${argument}`;
+  const buildArgumentPath = (argument: string): string => `${selection.path}.args.${argument}`;
   if (distinctOn.length > 0 && window.isBackward)
-    throw windowInvalid('"distinct_on" goes with "first" and "after" only', at("distinct_on"));
+    throw windowInvalid('"distinct_on" goes with "first" and "after" only', buildArgumentPath("distinct_on"));
   // without an explicit order, `distinct_on` keeps the first row by the key
   const orderBy =
     requestedOrder.length > 0
       ? requestedOrder
       : distinctOn.map((by): OrderBy => ({ by, direction: "asc", nulls: "last" }));
   if (!orderBy.every(({ by }) => isComparable(by)))
-    throw windowInvalid("a connection cannot be ordered by aggregates or distances", at("order_by"));
+    throw windowInvalid("a connection cannot be ordered by aggregates or distances", buildArgumentPath("order_by"));
   const forward = addKeyToOrder(orderBy, relation);
   const form = hashOrder(relation, forward, distinctOn.length);
   const order = window.isBackward ? forward.map(reverseOrder) : forward;
@@ -194,21 +194,28 @@ export const planConnection = (
   const cursorValues =
     window.cursor === undefined ? undefined : decodeConnectionCursor(window.cursor, form, order.length);
   if (window.cursor !== undefined && cursorValues === undefined)
-    throw windowInvalid("the cursor is invalid, or of another order", at(window.isBackward ? "before" : "after"));
+    throw windowInvalid(
+      "the cursor is invalid, or of another order",
+      buildArgumentPath(window.isBackward ? "before" : "after"),
+    );
   const bindTyped = (value: string | null, { by }: OrderBy): ValueRef | null => {
     if (value === null) return null;
     const type = by.kind === "column" && by.path === undefined ? findColumn(relation, by.name)?.type : undefined;
     const name = type === undefined ? undefined : model.types.get(type)?.sqlName;
     return { ...context.bind(value), ...(name !== undefined && { type: name }) };
   };
-  const buildBeyond = (position: KeysetPosition): Predicate => {
+  const buildKeysetPredicate = (position: KeysetPosition): Predicate => {
     // with `distinct_on`, no further row follows the first one of a value
-    const passed = distinctOn.length === 0 ? order : order.slice(0, distinctOn.length);
-    return { kind: "keyset", order: passed, values: passed.map((term, i) => bindTyped(position[i] ?? null, term)) };
+    const keysetOrder = distinctOn.length === 0 ? order : order.slice(0, distinctOn.length);
+    return {
+      kind: "keyset",
+      order: keysetOrder,
+      values: keysetOrder.map((term, i) => bindTyped(position[i] ?? null, term)),
+    };
   };
   const conditions = [
     ...(where === undefined ? [] : [where]),
-    ...(cursorValues === undefined ? [] : [buildBeyond(cursorValues)]),
+    ...(cursorValues === undefined ? [] : [buildKeysetPredicate(cursorValues)]),
   ];
   return {
     kind: "read",

@@ -40,7 +40,7 @@ const WINDOW: GraphQLFieldConfigArgumentMap = {
   last: { type: GraphQLInt },
 };
 
-/** The table if the role may read all columns of its key. */
+/** Returns the table if the role may read all columns of the table's key. */
 export const findKeyedTable = (build: GqlBuild, relation: Relation | undefined): GqlTable | undefined => {
   const table = relation && build.table(relation);
   const columns = table && build.rights(table).select?.columns;
@@ -48,13 +48,13 @@ export const findKeyedTable = (build: GqlBuild, relation: Relation | undefined):
   return primaryKey.length > 0 && primaryKey.every((name) => columns?.has(name) === true) ? table : undefined;
 };
 
-/** The type names of tables, which take precedence. */
+/** Returns the type names of tables, which take precedence. */
 const listTypeNames = memoize(
   (build: GqlBuild): ReadonlySet<string> =>
     new Set([...build.catalog.tablesByKey.values()].map(({ namePart }) => build.typeName(namePart))),
 );
 
-/** The connection type, one per role and table. */
+/** Returns the connection type, one per role and table. */
 export const getConnectionType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
   createTypeCache(build)(table);
 
@@ -93,7 +93,7 @@ const buildConnection = (build: GqlBuild, table: GqlTable): GraphQLObjectType | 
   });
 };
 
-/** The arguments of a list without its window arguments, which the connection's own ones replace. */
+/** Returns the arguments of a list without its window arguments, which the connection's own ones replace. */
 export const buildConnectionArguments = ({ config }: GqlField): GraphQLFieldConfigArgumentMap => {
   const { args = {} } = config as { readonly args?: GraphQLFieldConfigArgumentMap }; // every list is an output field
   const rowArguments = Object.entries(args).filter(([, { extensions }]) =>

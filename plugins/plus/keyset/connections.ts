@@ -31,11 +31,11 @@ export const graphqlConnections = definePlugin({
       if (field.scope === "query_root" || field.scope === "subscription_root")
         return { ...buildRootConnections(fields, field), ...fields };
       if (field.scope !== "row") return fields;
-      const added = Object.entries(fields).flatMap(([name, each]) => {
-        const found = buildRowConnection(name, each, field);
-        return found === undefined ? [] : [found];
+      const connectionFields = Object.entries(fields).flatMap(([name, each]) => {
+        const connectionField = buildRowConnection(name, each, field);
+        return connectionField === undefined ? [] : [connectionField];
       });
-      return added.length === 0 ? fields : { ...Object.fromEntries(added), ...fields };
+      return connectionFields.length === 0 ? fields : { ...Object.fromEntries(connectionFields), ...fields };
     });
   },
 });

@@ -52,7 +52,7 @@ const decodePart = (text: string): string => {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
-    return text; // reading the query has refused this case
+    return text; // a text with malformed escapes remains unchanged
   }
 };
 
@@ -65,10 +65,8 @@ const parsePairs = (query: string): readonly Pair[] =>
 const encodePairs = (pairs: readonly Pair[]): string =>
   pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
 
-/**
- * Whether the parameter is a cursor. A filter on a column named `cursor` has an operator, which ends in a point or
- * parenthesis.
- */
+/** Returns whether the parameter is a cursor. A filter on a column named `cursor` has an operator, which ends in a
+ *  point or parenthesis. */
 const isCursor = ([name, value]: Pair): boolean => name === "cursor" && !/[.(]/.test(value);
 
 /** A request for a page. */
@@ -91,9 +89,9 @@ const parsePageRequest = (exchange: Exchange, relation: Relation): PageRequest |
   const { query } = exchange;
   if (query === undefined || !query.includes("cursor")) return undefined;
   const pairs = parsePairs(query);
-  const [given, another] = pairs.filter(isCursor);
-  if (given === undefined) return undefined;
-  if (another !== undefined) throw cursorInvalid("There are two of them");
+  const [cursorPair, otherCursor] = pairs.filter(isCursor);
+  if (cursorPair === undefined) return undefined;
+  if (otherCursor !== undefined) throw cursorInvalid("There are two of them");
   if (primaryKey.length === 0) throw pageImpossible(`"${name}" has no primary key, so its rows have no certain order`);
   if (pairs.some(([each]) => each === "offset") || exchange.header("range") !== undefined)
     throw pageImpossible("A page by cursor has a limit, and neither an offset nor a Range");
@@ -102,7 +100,7 @@ const parsePageRequest = (exchange: Exchange, relation: Relation): PageRequest |
     throw pageImpossible("Pages by cursor come as application/json", "Send Accept: application/json");
   const order = readSingleValue(pairs, "order") ?? "";
   const limit = readSingleValue(pairs, "limit");
-  const cursor = given[1] === "" ? undefined : decodeCursor(given[1]);
+  const cursor = cursorPair[1] === "" ? undefined : decodeCursor(cursorPair[1]);
   if (cursor !== undefined && (nameKey(cursor.relation) !== nameKey(relation) || cursor.order !== order))
     throw cursorInvalid("It belongs to another table or order");
   return {
@@ -133,7 +131,7 @@ const rewriteRequest = (exchange: Exchange, page: PageRequest, relation: Relatio
   });
 };
 
-/** The same request without rows, which counts all rows of all pages. */
+/** Returns the same request without rows, which counts all rows of all pages. */
 const buildCountRequest = (exchange: Exchange, page: PageRequest): Exchange => {
   const pairs = page.pairs.filter((pair) => !isCursor(pair) && pair[0] !== "limit" && pair[0] !== "order");
   const query = encodePairs([...pairs, ["limit", "0"]]);
@@ -165,7 +163,7 @@ const deriveExchange = (
         return method === "HEAD" && PAGE_ONLY_HEADERS.test(lower) ? undefined : exchange.header(name);
       },
     },
-    // logs name the plan of the page, and not that of the count
+    // logs name the plan of the page, not the plan of the count
     plans:
       method === "HEAD"
         ? { value: undefined, writable: true }
@@ -175,11 +173,11 @@ const deriveExchange = (
               exchange.plans = plans;
             },
           },
-  }) as Exchange; // the prototype has all other members
+  }) as Exchange; // the prototype has all other members of the exchange
 
 const isCount = (preference: string): boolean => /^\s*count\s*=/i.test(preference);
 
-/** The `Prefer` header of the request, with or without a count. */
+/** Returns the `Prefer` header of the request, with or without a count. */
 const buildPreferHeader = ({ request }: Exchange, counts: boolean): string =>
   String(request.headers["prefer"] ?? "")
     .split(",")
@@ -212,30 +210,31 @@ const parsePageRows = (body: string): PageRows => {
   };
 };
 
-/** The value as filters accept it, with all digits of numbers. */
+/** Returns the value as filters accept it, with all digits of numbers. */
 const encodeFilterValue = (value: Json | undefined): string | null =>
   value === undefined || value === null ? null : typeof value === "string" ? value : writeJson(value);
 
-/** The values of a row for the terms of the order. */
+/** Returns the values of a row for the terms of the order. */
 const readPosition = ({ rows, members, keys }: PageRows, at: number): KeysetPosition => {
-  const shown = new Map(Object.entries(parseJson(rows[at] ?? "{}") as Readonly<Record<string, Json>>)); // it is a row
+  // the text is a row
+  const memberValues = new Map(Object.entries(parseJson(rows[at] ?? "{}") as Readonly<Record<string, Json>>));
   const hidden = [...(keys[at === 0 ? 0 : at === rows.length - 1 ? 2 : 1] ?? [])];
-  return members.map((name) => (name === null ? (hidden.shift() ?? null) : encodeFilterValue(shown.get(name))));
+  return members.map((name) => (name === null ? (hidden.shift() ?? null) : encodeFilterValue(memberValues.get(name))));
 };
 
 const WINDOW_HEADERS = /^(?:content-range|range-unit|content-location|content-type)$/i;
 
-/** Whether the cursor means the last page. */
+/** Returns whether the cursor means the last page. */
 const isLastPageCursor = ({ isBackward, values }: Cursor): boolean => isBackward && values.length === 0;
 
 const findHeader = ({ headers }: Answer, name: string): string | undefined =>
   headers.find(([each]) => each.toLowerCase() === name)?.[1];
 
 /** Adds the total of all pages to the response of a page. @rule P-CUR-1 */
-const addCount = (page: Answer, counted: Answer, rows: number): Answer => {
-  const total = findHeader(counted, "content-range")?.split("/")[1];
-  const applied = findHeader(counted, "preference-applied");
-  if (total === undefined) return counted; // the count has failed
+const addCount = (page: Answer, countAnswer: Answer, rows: number): Answer => {
+  const total = findHeader(countAnswer, "content-range")?.split("/")[1];
+  const appliedPreferences = findHeader(countAnswer, "preference-applied");
+  if (total === undefined) return countAnswer; // the count has failed
   if (total === "*") return page; // the server cannot compute this count
   return {
     ...page,
@@ -244,7 +243,7 @@ const addCount = (page: Answer, counted: Answer, rows: number): Answer => {
       ...page.headers.filter(([name]) => !/^preference-applied$/i.test(name)),
       ["Content-Range", `*/${total}`],
       ["Range-Unit", "items"],
-      ...(applied === undefined ? [] : [["Preference-Applied", applied] as const]),
+      ...(appliedPreferences === undefined ? [] : [["Preference-Applied", appliedPreferences] as const]),
     ],
   };
 };
@@ -279,7 +278,7 @@ const buildPageAnswer = (
     ...(hasPrevious && previous !== undefined ? [buildLink("prev", previous)] : []),
     ...(cursor === undefined ? [] : [buildLink("first", "")]),
   ];
-  const shown: Answer = {
+  const pageAnswer: Answer = {
     ...answer,
     headers: [
       ["Content-Type", "application/json; charset=utf-8"],
@@ -288,7 +287,7 @@ const buildPageAnswer = (
     ],
     body: isHead ? undefined : `[${(isBackward ? pageRows.reverse() : pageRows).join(", \n ")}]`,
   };
-  return { answer: shown, rows: pageRows.length };
+  return { answer: pageAnswer, rows: pageRows.length };
 };
 
 /** Compiles the body: the rows, then the page information, then the keys of both ends. */
@@ -337,7 +336,7 @@ export const cursorPages = definePlugin({
       const read = route.methods.get("GET");
       if (read === undefined || route.target.kind !== "relation") return route;
       const { relation } = route.target;
-      const paged: RestHandler = async (exchange, target) => {
+      const handlePage: RestHandler = async (exchange, target) => {
         const page = parsePageRequest(exchange, relation);
         if (page === undefined) return (route.methods.get(exchange.method) ?? read)(exchange, target);
         const { cursor } = page;
@@ -346,14 +345,14 @@ export const cursorPages = definePlugin({
         const media = `${mediaPrefix}.cursor-page${position}`;
         const answer = await read(rewriteRequest(exchange, page, relation, media), target);
         if (answer.status !== 200) return answer;
-        const shown = buildPageAnswer(answer, page, relation, exchange.method === "HEAD");
-        if (!wantsCount(exchange)) return shown.answer;
+        const builtPage = buildPageAnswer(answer, page, relation, exchange.method === "HEAD");
+        if (!wantsCount(exchange)) return builtPage.answer;
         const { operation } = exchange;
-        const counted = await (route.methods.get("HEAD") ?? read)(buildCountRequest(exchange, page), target);
+        const countAnswer = await (route.methods.get("HEAD") ?? read)(buildCountRequest(exchange, page), target);
         exchange.operation = operation;
-        return addCount(shown.answer, counted, shown.rows);
+        return addCount(builtPage.answer, countAnswer, builtPage.rows);
       };
-      return { ...route, methods: new Map([...route.methods, ["GET", paged], ["HEAD", paged]]) };
+      return { ...route, methods: new Map([...route.methods, ["GET", handlePage], ["HEAD", handlePage]]) };
     });
   },
 });

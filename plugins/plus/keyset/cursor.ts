@@ -8,7 +8,7 @@ export interface Cursor {
   readonly relation: QualifiedName;
   /** The `order` parameter that the cursor was made for. */
   readonly order: string;
-  /** Whether the page is the one before the position. */
+  /** True if the page is the one before the position. */
   readonly isBackward: boolean;
   readonly values: KeysetPosition;
 }

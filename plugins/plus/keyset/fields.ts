@@ -8,7 +8,7 @@ export const getQualifiedName = ({ schema, name }: Relation) => ({ schema, name 
 
 /** Adds a connection to the query root for each list of a table. @rule P-RLY-2 P-CUR-7 */
 export const buildRootConnections = (fields: GqlFields, { build }: GqlFieldContext): GqlFields => {
-  const found = Object.values(fields).flatMap((field): readonly (readonly [string, GqlField])[] => {
+  const connectionFields = Object.values(fields).flatMap((field): readonly (readonly [string, GqlField])[] => {
     const { toPlan } = field;
     const table = toPlan.kind === "list" ? findKeyedTable(build, toPlan.relation) : undefined;
     const type = table && getConnectionType(build, table);
@@ -32,13 +32,11 @@ export const buildRootConnections = (fields: GqlFields, { build }: GqlFieldConte
     };
     return [[build.rootName(table.namePart, "connection"), connection]];
   });
-  return Object.fromEntries(found);
+  return Object.fromEntries(connectionFields);
 };
 
-/**
- * The connection for a relationship field. Undefined if the field is not a list of rows of a table with a key.
- * @rule P-RLY-2 P-CUR-7
- */
+/** Returns the connection for a relationship field. Returns undefined if the field is not a list of rows of a table
+ *  with a key. @rule P-RLY-2 P-CUR-7 */
 export const buildRowConnection = (
   name: string,
   field: GqlField,

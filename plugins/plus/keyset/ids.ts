@@ -28,7 +28,7 @@ export const idInvalid = (): RelApiError => invalidInput("the global id is inval
 /** @rule P-RLY-5 */
 export const windowInvalid = (message: string, path: string): RelApiError => invalidInput(message, path);
 
-/** A key value as a string that its type accepts. */
+/** Returns a key value as a string that its type accepts. */
 const encodeKeyValue = (value: Json): string | undefined =>
   typeof value === "string" ? value : typeof value === "boolean" ? String(value) : numberText(value);
 
@@ -53,14 +53,14 @@ const WHOLE_NUMBER_BOUNDS: Readonly<Record<string, readonly [least: bigint, most
   oid: [0n, 4_294_967_295n],
 };
 
-/** Whether the date exists in the calendar. */
+/** Returns whether the date exists in the calendar. */
 const isCalendarDate = (year: number, month: number, day: number): boolean =>
   month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
 
 const isMoment = (text: string, pattern: RegExp): boolean => {
-  const found = pattern.exec(text);
+  const match = pattern.exec(text);
   return (
-    found !== null && (text.endsWith(" BC") || isCalendarDate(Number(found[1]), Number(found[2]), Number(found[3])))
+    match !== null && (text.endsWith(" BC") || isCalendarDate(Number(match[1]), Number(match[2]), Number(match[3])))
   );
 };
 
@@ -80,7 +80,8 @@ const SHAPES: Readonly<Record<string, RegExp>> = {
   float8: /^-?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|Infinity)$|^NaN$/i,
 };
 
-/** Whether a string is a valid id value of the type. The database validates types that this function does not know. */
+/** Returns whether a string is a valid id value of the type. The database validates types that this function does not
+ *  know. */
 export const isPossibleValue = (text: string, type: PgType | undefined): boolean => {
   if (type === undefined) return true;
   const bounds = WHOLE_NUMBER_BOUNDS[type.name];
@@ -90,13 +91,11 @@ export const isPossibleValue = (text: string, type: PgType | undefined): boolean
   return SHAPES[type.name]?.test(text) ?? type.labels?.includes(text) ?? true;
 };
 
-/**
- * The row's values for the terms of the order `form`. Undefined if the cursor is for another order.
- * @rule P-RLY-4
- */
+/** Returns the row's values for the terms of the order `form`. Returns undefined if the cursor is for another order.
+ *  @rule P-RLY-4 */
 export const decodeConnectionCursor = (text: string, form: string, terms: number): KeysetPosition | undefined => {
-  const [given, ...values] = decodeList(text);
-  return given === form && values.length === terms && isKeysetPosition(values) ? values : undefined;
+  const [cursorForm, ...values] = decodeList(text);
+  return cursorForm === form && values.length === terms && isKeysetPosition(values) ? values : undefined;
 };
 
 const compileBase64 = (json: Sql): Sql =>

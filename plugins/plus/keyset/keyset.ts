@@ -10,7 +10,7 @@ export type KeysetPosition = readonly (string | null)[];
 export const isOrderedByColumn = ({ by }: OrderBy, name: string): boolean =>
   by.kind === "column" && by.name === name && by.path === undefined;
 
-/** The requested order, followed by the primary key columns that it lacks. @rule P-CUR-2 P-RLY-4 */
+/** Returns the requested order, followed by the primary key columns that it lacks. @rule P-CUR-2 P-RLY-4 */
 export const addKeyToOrder = (order: readonly OrderBy[], { primaryKey }: Relation): readonly OrderBy[] => [
   ...order,
   ...primaryKey
@@ -38,6 +38,6 @@ export const decodeList = (text: string, parse: (json: string) => Json = JSON.pa
   }
 };
 
-/** Whether the values are strings that PostgreSQL accepts, which excludes NUL characters, or nulls. */
+/** Returns whether the values are strings that PostgreSQL accepts, which excludes NUL characters, or nulls. */
 export const isKeysetPosition = (values: readonly unknown[]): values is KeysetPosition =>
   values.every((value) => value === null || (typeof value === "string" && !value.includes("\u0000")));

@@ -22,24 +22,22 @@ const unquote = (field: string): string => (field.startsWith('"') ? field.slice(
 
 const quote = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 
-/**
- * The fields of `order`, followed by the key columns that it lacks, in filter syntax: `title`, `"a.b"`, `data->>a`.
- * @throws RelApiError for terms that filters cannot express
- */
+/** Returns the fields of `order`, followed by the key columns that it lacks, in filter syntax: `title`, `"a.b"`,
+ *  `data->>a`. @throws RelApiError for terms that filters cannot express */
 export const parseOrderFields = (order: string, primaryKey: readonly string[]): readonly string[] => {
   const fields = splitTerms(order).map((text) => {
     const [, field] = TERM.exec(text.replace(/^ +/, "")) ?? [];
-    if (field === undefined) throw pageImpossible(`"${text}" is no column that rows can be compared by`);
+    if (field === undefined) throw pageImpossible(`"${text}" is not a column by which rows can be compared`);
     return field;
   });
-  const named = new Set(fields.filter((field) => !field.includes("->")).map(unquote));
-  return [...fields, ...primaryKey.filter((column) => !named.has(column)).map(quote)];
+  const columnNames = new Set(fields.filter((field) => !field.includes("->")).map(unquote));
+  return [...fields, ...primaryKey.filter((column) => !columnNames.has(column)).map(quote)];
 };
 
 /** Parameter names that are never filters. */
 const RESERVED_PARAMETERS = /^(?:select|columns|on_conflict|order|limit|offset|and|or|not|having|cursor)$/;
 
-/** Whether a field can be the name of a filter parameter. */
+/** Returns whether a field can be the name of a filter parameter. */
 export const isFilterName = (name: string): boolean =>
   /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !RESERVED_PARAMETERS.test(name);
 

@@ -51,10 +51,11 @@ const checkTerm = (model: Model, relation: Relation, by: Expression): void => {
 const FIRST_USER_OID = 16384;
 const NAME_BYTES = 63;
 
-/** The expression without its mask: a permission hides the shown value and the order value in the same rows. */
+/** Returns the expression without its mask: a permission hides the shown value and the order value in the same rows. */
 const removeMask = (expression: Expression): Expression => (expression.kind === "masked" ? expression.of : expression);
 
-/** The member of a row's JSON that has the value as text that filters accept. Undefined if the row does not show it. */
+/** Returns the member of a row's JSON that has the value as text that filters accept. Returns undefined if the row does
+ *  not show it. */
 export const findMember = (model: Model, { from, output }: Read, term: Expression): string | undefined => {
   const relation = "relation" in from ? findRelation(model, from.relation) : undefined;
   const by = removeMask(term);
@@ -122,8 +123,8 @@ export const planPage = (
   const relation =
     plan.kind === "read" && "relation" in plan.from ? findRelation(model, plan.from.relation) : undefined;
   if (plan.kind !== "read" || relation === undefined) throw pageImpossible("It does not read rows of a table");
-  const taken = plan.output.find((one) => "as" in one && one.as.startsWith(HIDDEN_KEY_PREFIX));
-  if (taken !== undefined)
+  const reservedOutput = plan.output.find((one) => "as" in one && one.as.startsWith(HIDDEN_KEY_PREFIX));
+  if (reservedOutput !== undefined)
     throw pageImpossible(`Names that begin with "${HIDDEN_KEY_PREFIX}" are those of the page itself`);
   if (isAggregated(registry, plan.output)) throw pageImpossible("Its rows are aggregates");
   const requestedOrder = plan.orderBy ?? [];
@@ -135,9 +136,12 @@ export const planPage = (
   );
   const page: Read = { ...plan, orderBy, output: [...plan.output, ...hidden] };
   if (position === undefined || position === "last") return page;
-  const { position: given, others } = findPosition(plan.where, orderBy);
+  const { position: keysetPosition, others } = findPosition(plan.where, orderBy);
   return {
     ...page,
-    where: { kind: "and", of: [...others, { kind: "keyset", order: orderBy, values: readPositionValues(given) }] },
+    where: {
+      kind: "and",
+      of: [...others, { kind: "keyset", order: orderBy, values: readPositionValues(keysetPosition) }],
+    },
   };
 };

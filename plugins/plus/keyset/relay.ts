@@ -27,7 +27,7 @@ type ParseJson = (text: string) => Json;
 const sortFields = (fields: readonly (readonly [string, GqlField])[]): GqlFields =>
   Object.fromEntries([...fields].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 
-/** The added fields, each with the name of the plugin that adds it. */
+/** Returns the added fields, each with the name of the plugin that adds it. */
 const addPluginName = (fields: GqlFields): readonly (readonly [string, GqlField])[] =>
   Object.entries(fields).map(([name, { config, toPlan }]) => [
     name,
@@ -80,8 +80,8 @@ const buildRootFields = (fields: GqlFields, context: GqlFieldContext, parse: Par
 const buildRowFields = (fields: GqlFields, context: GqlFieldContext): GqlFields => {
   const { build, relation } = context;
   const entries = Object.entries(fields).flatMap(([name, field]): readonly (readonly [string, GqlField])[] => {
-    const found = buildRowConnection(name, field, context);
-    return found === undefined ? [[name, field]] : addPluginName(Object.fromEntries([found]));
+    const connectionField = buildRowConnection(name, field, context);
+    return connectionField === undefined ? [[name, field]] : addPluginName(Object.fromEntries([connectionField]));
   });
   const [first, ...more] = relation?.primaryKey ?? [];
   if (relation === undefined || first === undefined || findKeyedTable(build, relation) === undefined)
@@ -113,7 +113,8 @@ const buildRowFields = (fields: GqlFields, context: GqlFieldContext): GqlFields 
 
 const buildVariant = (parse: ParseJson): GqlVariant => ({
   name: "relay",
-  takesUnknownVariables: true, // only the client uses the variable in `@appendNode(connections: $connections)`
+  // the directive `@appendNode(connections: $connections)` uses a variable only in the client
+  takesUnknownVariables: true,
   fields: (fields, context) => {
     if (context.scope === "query_root") return buildRootFields(fields, context, parse);
     if (context.scope === "subscription_root") return {};
@@ -127,7 +128,7 @@ const buildVariant = (parse: ParseJson): GqlVariant => ({
 export const relay = definePlugin({
   name: "relay",
   requires: ["connections"],
-  // this path must match before that plugin's
+  // this path must match before the paths of that plugin
   before: ["graphql"],
   functions: [idFunction],
   apply: (_hooks, context) => {

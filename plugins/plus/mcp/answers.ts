@@ -18,10 +18,8 @@ const fenceText = (data: string): string => {
   return `${DATA_NOTICE} The data stands between the two lines with ${mark}.\n<<<${mark}\n${data}\n${mark}>>>`;
 };
 
-/**
- * Makes a result. `json` is the text from the database, `value` the same parsed, and `text` an explanation by this
- * plugin.
- */
+/** Builds a result. `json` is the text from the database, `value` the same parsed, and `text` an explanation by this
+ *  plugin. */
 export const buildDataResult = (json: string, value: Record<string, unknown>, text?: string): ToolResult => ({
   content: [{ type: "text", text: fenceText(json) }, ...(text === undefined ? [] : [{ type: "text" as const, text }])],
   structuredContent: { notice: DATA_NOTICE, ...value },
@@ -29,7 +27,7 @@ export const buildDataResult = (json: string, value: Record<string, unknown>, te
 
 const measureResult = (result: ToolResult): number => Buffer.byteLength(JSON.stringify(result));
 
-/** An upper estimate of the bytes of a result without its data. */
+/** Returns an upper estimate of the bytes of a result without its data. */
 export const estimateEmptyResultBytes = (): number =>
   measureResult(buildDataResult("", {}, formatMoreRowsNotice(Number.MAX_SAFE_INTEGER))) + 100;
 
@@ -47,7 +45,7 @@ export const limitResultBytes = (result: ToolResult, most: number): ToolResult =
   return bytes <= most ? result : buildTooLargeResult(bytes, most);
 };
 
-/** Makes an error result. Database messages are marked as data, because they quote rows. */
+/** Builds an error result. Database messages are marked as data, because they quote rows. */
 export const buildErrorResult = (message: string, data?: string): ToolResult => ({
   content: [{ type: "text", text: data === undefined ? message : `${message}\n${fenceText(data)}` }],
   isError: true,

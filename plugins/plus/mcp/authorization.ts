@@ -1,15 +1,12 @@
-/**
- * Tells clients which authorization server issues their tokens, with OAuth's metadata of a protected resource (RFC
- * 9728).
- * @rule P-MCP-10
- */
+/** Names the authorization server that issues tokens to clients, in OAuth's metadata of a protected resource (RFC
+ *  9728). @rule P-MCP-10 */
 import { presetError, type Answer, type Exchange, type ResolvedOptions } from "../../../core/index.ts";
 
 type Options = Pick<ResolvedOptions, "mcpAuthorizationServers" | "mcpResourceUrl">;
 
 const WELL_KNOWN = "/.well-known/oauth-protected-resource";
 
-/** The path that RFC 9728 derives from the resource's path, and the one without it. */
+/** Returns the path that RFC 9728 derives from the resource's path, and the one without it. */
 export const listMetadataPaths = (path: string): readonly string[] => [WELL_KNOWN + path, WELL_KNOWN];
 
 /** @throws RelApiError `preset` */
@@ -19,16 +16,14 @@ export const checkAuthorization = ({ mcpAuthorizationServers, mcpResourceUrl }: 
   if (mcpResourceUrl !== undefined && !new URL(mcpResourceUrl).pathname.endsWith(path))
     throw presetError(`mcpResourceUrl is "${mcpResourceUrl}": it has to end in ${path}`);
   for (const server of mcpAuthorizationServers)
-    if (!URL.canParse(server)) throw presetError(`mcpAuthorizationServers names "${server}", which is no URL`);
+    if (!URL.canParse(server)) throw presetError(`mcpAuthorizationServers names "${server}", which is not a URL`);
 };
 
 /** Quotes the value of a header parameter. */
 const quote = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 
-/**
- * The challenge header of a 401: the reason of the refusal, and the URL of the metadata. `path` is the resource below
- * the mount.
- */
+/** Returns the challenge header of a 401: the reason of the refusal, and the URL of the metadata. `path` is the
+ *  resource below the mount. */
 export const buildChallenge = (
   { mcpResourceUrl }: Options,
   path: string,
@@ -44,7 +39,7 @@ export const buildChallenge = (
   return ["WWW-Authenticate", parameters.length === 0 ? "Bearer" : `Bearer ${parameters.join(", ")}`];
 };
 
-/** The metadata document, which is public. Undefined if none is configured. */
+/** Returns the metadata document, which is public. Returns undefined if none is configured. */
 export const describeResource = (
   { mcpAuthorizationServers, mcpResourceUrl }: Options,
   { method }: Pick<Exchange, "method">,

@@ -15,6 +15,6 @@ export const addExtensionMembers = async (
   return { ...model, pluginFacts: { ...model.pluginFacts, [MODEL_PART]: new Set(rows.map(({ oid }) => Number(oid))) } };
 };
 
-/** Whether an extension created the relation or function. */
+/** Returns whether an extension created the relation or function. */
 export const isOfExtension = ({ pluginFacts }: Model, { oid }: Relation | Routine): boolean =>
-  ((pluginFacts[MODEL_PART] ?? new Set()) as ReadonlySet<number>).has(oid); // only `addExtensionMembers` writes it
+  ((pluginFacts[MODEL_PART] ?? new Set()) as ReadonlySet<number>).has(oid); // only `addExtensionMembers` writes this part

@@ -49,11 +49,11 @@ const parseMessage = (bytes: Buffer): { readonly message: unknown } | Answer => 
     if (Array.isArray(message)) return buildRpcError(400, INVALID_REQUEST, "one message per request");
     return { message };
   } catch {
-    return buildRpcError(400, PARSE_ERROR, "the message is no JSON");
+    return buildRpcError(400, PARSE_ERROR, "the message is not JSON");
   }
 };
 
-/** The request headers that the transport sees. It does not need the credentials. */
+/** The request headers that the transport receives, which needs no credentials. */
 const TRANSPORT_HEADERS = ["accept", "content-type", "mcp-protocol-version"];
 
 const buildTransportRequest = (exchange: Exchange): Request => {
@@ -65,16 +65,14 @@ const buildTransportRequest = (exchange: Exchange): Request => {
   return new Request(`http://localhost${PATH}`, { method: "POST", headers });
 };
 
-/** The reason why a token was refused, in a form that a header can carry. @rule R-AUT-9 */
+/** Returns the reason why a token was refused, in a form that a header can carry. @rule R-AUT-9 */
 const findTokenRefusal = (code: string, message: string): string | undefined =>
   code === "token-refused" || code === "token-claims-refused" ? message.replace(/[^\x20-\x7e]/g, "?") : undefined;
 
 const createSurface = (context: PluginContext): Surface => {
   const policy = createCurrentOriginPolicy(() => context.options.mcpAllowedOrigins);
-  /**
-   * Whether the origin may send requests. After DNS rebinding a page still sends its own origin; programs send none.
-   * @rule P-MCP-7
-   */
+  /** Returns whether the origin may send requests. After DNS rebinding, a page still sends its own origin. Programs
+   *  send no origin. @rule P-MCP-7 */
   const isAllowed = (origin: string | undefined): boolean =>
     origin === undefined || (context.options.mcpAllowedOrigins.length > 0 && policy().allows(origin));
 
@@ -98,11 +96,11 @@ const createSurface = (context: PluginContext): Surface => {
     handle: async (exchange) => {
       const read = parseMessage(await exchange.body());
       if ("status" in read) return read;
-      const gone = new AbortController();
-      const stop = exchange.onDisconnect(() => gone.abort());
+      const abortController = new AbortController();
+      const stop = exchange.onDisconnect(() => abortController.abort());
       try {
         const schema = buildVisibleSchema(context.model(), exchange.session);
-        const caller = { context, exchange, schema, signal: gone.signal };
+        const caller = { context, exchange, schema, signal: abortController.signal };
         const response = await answerMessage(read.message, buildTransportRequest(exchange), caller);
         exchange.operation = readOperation(read.message);
         return buildJsonAnswer(response.status, await response.text());
@@ -125,7 +123,7 @@ const createSurface = (context: PluginContext): Surface => {
 const METHOD = /^[a-z/_]{1,40}$/;
 const TOOL = /^[a-z_]{1,40}$/;
 
-/** The method and the tool, for the log. */
+/** Returns the method and the tool, for the log. */
 const readOperation = (message: unknown): { readonly kind: string; readonly name?: string } => {
   const { method, params } = (message ?? {}) as {
     readonly method?: unknown;

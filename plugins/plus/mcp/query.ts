@@ -3,7 +3,7 @@ import { findColumn, isJsonObject, RelApiError, type Json, type Relation } from 
 
 const ARGUMENTS = "mcp-arguments";
 
-/** The error for invalid tool arguments, which the model sees. */
+/** Returns the error for invalid tool arguments, which the model sees. */
 export const wrongArguments = (message: string): RelApiError =>
   new RelApiError({ code: ARGUMENTS, status: 400, message });
 
@@ -120,7 +120,7 @@ export const addSearch = (query: URLSearchParams, columns: readonly string[], te
 
 const AGGREGATES = ["count", "sum", "avg", "min", "max"];
 
-/** The `select` of an aggregate: `region,price.sum()`. */
+/** Returns the `select` of an aggregate: `region,price.sum()`. */
 export const buildAggregateSelect = (args: Arguments): string => {
   const groups = readList(args, "group_by").map((column) => {
     if (typeof column !== "string") throw wrongArguments('"group_by" is a list of columns');
@@ -141,7 +141,7 @@ export const buildAggregateSelect = (args: Arguments): string => {
   return [...groups, ...aggregates].join(",");
 };
 
-/** The rows to write, each of them an object. */
+/** Returns the rows to write, each of them an object. */
 export const readRows = (args: Arguments, key: string, most: number): Json => {
   const rows = readList(args, key);
   if (rows.length === 0 || rows.length > most) throw wrongArguments(`"${key}" is a list of 1 to ${most} rows`);

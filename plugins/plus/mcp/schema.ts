@@ -16,7 +16,8 @@ import {
 } from "../../../core/index.ts";
 import { isOfExtension } from "./extensions.ts";
 
-/** The size of a value in a response, which contains it twice: as JSON text inside JSON, and as structured content. */
+/** Returns the size of a value in a response, which contains it twice: as JSON text inside JSON, and as structured
+ *  content. */
 const estimateBytes = (value: object): number => {
   const json = JSON.stringify(value);
   return Buffer.byteLength(json) + Buffer.byteLength(JSON.stringify(json));
@@ -30,7 +31,7 @@ export interface VisibleSchema {
   readonly functions: ReadonlyMap<string, readonly Routine[]>;
 }
 
-/** The visibility of the REST surface, which runs the requests of the tools. */
+/** Returns the visibility of the REST surface, which runs the requests of the tools. */
 const findRestVisibility = (model: Model, session: Session): Visibility =>
   (session.databaseRole === undefined ? undefined : model.loginRoles?.get("rest")?.get(session.role)) ??
   getVisibility(model, session, "rest");
@@ -40,7 +41,7 @@ const isReadable = (relation: Relation, { mayRead }: Visibility): boolean =>
 
 const OPERATIONS: readonly TableOperation[] = ["select", "insert", "update", "delete"];
 
-/** The operations that both the role and the table allow. */
+/** Returns the operations that both the role and the table allow. */
 export const listOperations = (relation: Relation, visibility: Visibility): readonly TableOperation[] =>
   OPERATIONS.filter(
     (operation) =>
@@ -51,12 +52,12 @@ export const listOperations = (relation: Relation, visibility: Visibility): read
 const encodeParameterNames = ({ parameters }: Routine): string =>
   JSON.stringify(parameters.map(({ name }) => name).toSorted());
 
-/** Whether named arguments can choose the overload, since tool arguments always have names. */
+/** Returns whether named arguments can choose the overload, since tool arguments always have names. */
 const isCalledByNames = (routine: Routine, overloads: readonly Routine[]): boolean =>
   routine.parameters.every(({ name }) => name !== undefined && name !== "") &&
   overloads.every((other) => other === routine || encodeParameterNames(other) !== encodeParameterNames(routine));
 
-/** The name without its schema if that is the first exposed one. */
+/** Returns the name without its schema if that is the first exposed one. */
 const formatName = (model: Model, { schema, name }: QualifiedName): string =>
   schema === model.schemas[0] ? name : `${schema}.${name}`;
 
@@ -82,14 +83,15 @@ export const buildVisibleSchema = (model: Model, session: Session): VisibleSchem
   return { model, visibility, tables: sortByName(tables), functions: sortByName(functions) };
 };
 
-/** Whether a call may write: one of the overloads is volatile. */
+/** Returns whether a call may write: one of the overloads is volatile. */
 export const mayWrite = (overloads: readonly Routine[]): boolean =>
   overloads.some(({ volatility }) => volatility === "volatile");
 
-/** A comment from the database, marked as untrusted so that it is not followed as an instruction. @rule P-MCP-6 */
+/** Returns a comment from the database, marked as untrusted so that it is not followed as an instruction. @rule
+ *  P-MCP-6 */
 const encodeComment = (text: string | undefined): object => (text === undefined ? {} : { untrusted_comment: text });
 
-/** Lists cut comments to this number of characters; describe_table shows them whole. */
+/** The number of characters to which lists cut comments. `describe_table` shows whole comments. */
 const MAX_COMMENT = 200;
 
 const encodeShortComment = (text: string | undefined): object =>
@@ -108,9 +110,9 @@ export const takePage = <Item>(
   estimateCost: (item: Item) => number,
 ): { readonly items: readonly Item[] } & Page => {
   let end = offset;
-  for (let left = bytes; end < items.length; end++) {
-    left -= estimateCost(items[end] as Item); // the loop condition has checked the index
-    if (left < 0 && end > offset) break;
+  for (let remainingBytes = bytes; end < items.length; end++) {
+    remainingBytes -= estimateCost(items[end] as Item); // the loop condition has checked the index
+    if (remainingBytes < 0 && end > offset) break;
   }
   return { items: items.slice(offset, end), ...(end < items.length ? { next_offset: end } : {}) };
 };
@@ -158,7 +160,7 @@ export const listVisible = (
   };
 };
 
-/** The columns that responses may contain. */
+/** Returns the columns that responses may contain. */
 export const listReadableColumns = ({ visibility }: VisibleSchema, relation: Relation): readonly string[] =>
   relation.columns.filter((column) => visibility.mayRead(relation, column)).map(({ name }) => name);
 
@@ -167,7 +169,7 @@ const encodeLabels = (model: Model, column: Column): object => {
   return labels === undefined ? {} : { values: labels };
 };
 
-/** The embed of the relationship as `select` names it, with a hint if the name is ambiguous. */
+/** Returns the embed of the relationship as `select` names it, with a hint if the name is ambiguous. */
 const nameEmbed = (relation: Relation, { target, constraint, junction, routine }: Relationship): string => {
   if (routine !== undefined) return routine.name;
   const others = relation.relationships.filter(
@@ -227,7 +229,7 @@ export const describeTable = ({ model, visibility }: VisibleSchema, relation: Re
   };
 };
 
-/** The text columns that a search covers. */
+/** Returns the text columns that a search covers. */
 export const listTextColumns = ({ model, visibility }: VisibleSchema, relation: Relation): readonly Column[] =>
   relation.columns.filter(
     (column) => visibility.mayRead(relation, column) && model.types.get(column.type)?.category === "S",

@@ -3,7 +3,7 @@ import { findRelation, type Relation } from "../../../core/index.ts";
 import { quote } from "./query.ts";
 import { listReadableColumns, type VisibleSchema } from "./schema.ts";
 
-/** The items between the commas of the outer level. */
+/** Returns the items between the commas of the outer level. */
 const splitItems = (select: string): readonly string[] => {
   const items: string[] = [];
   let [start, depth, isQuoted] = [0, 0, false];
@@ -25,24 +25,24 @@ const splitItems = (select: string): readonly string[] => {
 /** `artist(`, `...artist!inner(`, `a:artist(` */
 const EMBED = /^((?:\.\.\.)?(?:[^:"(]{1,200}:)?([^!:"(]{1,200})(?:![^"(]{1,200})?\()(.*)\)$/s;
 
-/** The readable columns, or `*`, which is shorter, if the role may read every column. */
-const expandStar = (seen: VisibleSchema, relation: Relation): string => {
-  const names = listReadableColumns(seen, relation);
+/** Returns the readable columns, or `*`, which is shorter, if the role may read every column. */
+const expandStar = (schema: VisibleSchema, relation: Relation): string => {
+  const names = listReadableColumns(schema, relation);
   return names.length === relation.columns.length || names.length === 0 ? "*" : names.map(quote).join(",");
 };
 
 /** The limit on nested embeds, because each level is parsed again with the next. */
 const MAX_LEVELS = 10;
 
-/** The `select` with `*` replaced, in embeds too. Other parts stay unchanged. */
-export const expandSelect = (seen: VisibleSchema, relation: Relation, select: string, level = 1): string =>
+/** Returns the `select` with `*` replaced, in embeds too. Other parts stay unchanged. */
+export const expandSelect = (schema: VisibleSchema, relation: Relation, select: string, level = 1): string =>
   splitItems(select)
     .map((item) => {
       const text = item.trim();
-      if (text === "*") return expandStar(seen, relation);
+      if (text === "*") return expandStar(schema, relation);
       const [, head = "", name = "", inner = ""] = (level < MAX_LEVELS && EMBED.exec(text)) || [];
       const relationship = name === "" ? undefined : relation.relationships.find(({ target }) => target.name === name);
-      const target = relationship && findRelation(seen.model, relationship.target);
-      return target === undefined ? item : `${head}${expandSelect(seen, target, inner, level + 1)})`;
+      const target = relationship && findRelation(schema.model, relationship.target);
+      return target === undefined ? item : `${head}${expandSelect(schema, target, inner, level + 1)})`;
     })
     .join(",");

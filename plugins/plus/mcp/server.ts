@@ -44,12 +44,12 @@ const MIME_TYPE = "application/json";
 
 const buildTableUri = (name: string): string => `${TABLE_URI}${encodeURIComponent(name)}`;
 
-/** The resource of a URI as this caller may read it. Undefined if the URI is unknown. */
+/** Returns the resource of a URI as this caller may read it. Returns undefined if the URI is unknown. */
 const readResource = (uri: string, caller: ToolCaller): object | undefined => {
   const { schema, context } = caller;
   if (uri === SCHEMA_URI) return listVisible(schema, context.options.mcpWrites, 0, computeMaxListBytes(caller));
-  const found = [...schema.tables].find(([name]) => buildTableUri(name) === uri);
-  return found === undefined ? undefined : describeTable(schema, found[1]);
+  const tableEntry = [...schema.tables].find(([name]) => buildTableUri(name) === uri);
+  return tableEntry === undefined ? undefined : describeTable(schema, tableEntry[1]);
 };
 
 /** @rule P-MCP-2 P-MCP-4 */
@@ -79,9 +79,9 @@ const createMcpServer = ({ Server, types, validator }: Sdk, caller: ToolCaller) 
   });
   server.setRequestHandler(types.ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [] }));
   server.setRequestHandler(types.ReadResourceRequestSchema, ({ params: { uri } }) => {
-    const found = readResource(uri, caller);
-    if (found === undefined) throw new McpError(ErrorCode.InvalidParams, "there is no such resource for this role");
-    const text = JSON.stringify({ notice: DATA_NOTICE, ...found });
+    const resource = readResource(uri, caller);
+    if (resource === undefined) throw new McpError(ErrorCode.InvalidParams, "there is no such resource for this role");
+    const text = JSON.stringify({ notice: DATA_NOTICE, ...resource });
     if (Buffer.byteLength(JSON.stringify(text)) > mcpMaxBytes)
       throw new McpError(ErrorCode.InvalidParams, `the resource has more than ${mcpMaxBytes} bytes`);
     return { contents: [{ uri, mimeType: MIME_TYPE, text }] };

@@ -71,8 +71,6 @@ interface Tool {
   run(args: Arguments, caller: ToolCaller): Promise<ToolResult> | ToolResult;
 }
 
-// --- requests -------------------------------------------------------------------------------------------------------
-
 const SECOND_MS = 1000;
 
 /** Converts a number to a string if parsing it would lose digits. */
@@ -131,7 +129,7 @@ const sendRequest = async (caller: ToolCaller, request: ToolRequest): Promise<To
   }
 };
 
-/** Whether rows remain, which a row limit of the server or of the role may have cut off too. */
+/** Returns whether rows remain, which a row limit of the server or of the role may have cut off too. */
 const hasMore = async (
   caller: ToolCaller,
   request: ToolRequest,
@@ -146,7 +144,7 @@ const hasMore = async (
   return (await fetchBody(caller, { ...request, query: next }, timeout)).trim() !== "[]";
 };
 
-/** The body of the response. @throws CallError */
+/** Returns the body of the response. @throws CallError */
 const fetchBody = async (
   { context, exchange, signal }: ToolCaller,
   request: ToolRequest,
@@ -170,8 +168,6 @@ const fetchBody = async (
   });
   return typeof answer.body === "string" ? answer.body : Buffer.from(answer.body).toString("utf8");
 };
-
-// --- arguments ------------------------------------------------------------------------------------------------------
 
 const readTable = (args: Arguments, { schema }: ToolCaller): Relation => {
   const name = readText(args, "table") ?? "";
@@ -242,8 +238,6 @@ const createTableTest =
     [...schema.tables.values()].some((relation) => listOperations(relation, schema.visibility).includes(operation));
 
 const WRITE_PREFERENCES = "return=representation, handling=strict, max-affected=";
-
-// --- tools ----------------------------------------------------------------------------------------------------------
 
 const tools: readonly Tool[] = [
   {
@@ -428,7 +422,7 @@ const runWrite = (method: string, args: Arguments, caller: ToolCaller, set?: Arg
   });
 };
 
-/** The bytes that a response leaves for a list of tables and functions. */
+/** Returns the bytes that a response leaves for a list of tables and functions. */
 export const computeMaxListBytes = ({ context }: ToolCaller): number =>
   context.options.mcpMaxBytes - estimateEmptyResultBytes();
 
@@ -438,9 +432,11 @@ const checkArguments = ({ argumentSchemas, requiredArguments }: Tool, args: Argu
     if (typeof value === "string" && Buffer.byteLength(value) > maxBytes)
       throw wrongArguments(`an argument is longer than ${maxBytes} bytes`);
     if (Object.hasOwn(argumentSchemas, name)) continue;
-    const known = shortenText(name);
-    const [near] = findClosestNames(known, Object.keys(argumentSchemas));
-    throw wrongArguments(`the tool has no argument "${known}"${near === undefined ? "" : `; did you mean "${near}"?`}`);
+    const shortName = shortenText(name);
+    const [near] = findClosestNames(shortName, Object.keys(argumentSchemas));
+    throw wrongArguments(
+      `the tool has no argument "${shortName}"${near === undefined ? "" : `; did you mean "${near}"?`}`,
+    );
   }
   const missing = requiredArguments.find((name) => args[name] === undefined || args[name] === null);
   if (missing !== undefined) throw wrongArguments(`the argument "${missing}" is missing`);
@@ -452,7 +448,7 @@ const shortenText = (name: string): string => (name.length > MAX_SHOWN ? `${name
 const isOffered = (tool: Tool, caller: ToolCaller): boolean =>
   (tool.writeOperation === undefined || caller.context.options.mcpWrites) && tool.isAvailableTo(caller);
 
-/** The tools of the caller's role, in the protocol's format. */
+/** Returns the tools of the caller's role, in the protocol's format. */
 export const listTools = (caller: ToolCaller) =>
   tools
     .filter((tool) => isOffered(tool, caller))

@@ -39,7 +39,7 @@ interface NativeCode {
   readonly arguments: readonly string[];
 }
 
-/** How a nested field finds its rows. */
+/** The relationship by which a nested field finds its rows. */
 export interface NativeRelationship {
   readonly isArray: boolean;
   /** Pairs of a column of this query and a column of the target. */
@@ -69,12 +69,13 @@ const readDescription = (value: Json | undefined): { readonly description?: stri
 
 /** Finds types by any of their names: `integer`, `int4`, `timestamp with time zone`. */
 const createTypeFinder = (model: Model): ((name: string) => PgType | undefined) => {
-  const found = new Map<string, PgType>();
+  const typesByName = new Map<string, PgType>();
   for (const type of model.types.values()) {
-    for (const name of [type.sqlName, `${type.schema}.${type.name}`]) if (!found.has(name)) found.set(name, type);
-    if (type.schema === "pg_catalog") found.set(type.name, type);
+    for (const name of [type.sqlName, `${type.schema}.${type.name}`])
+      if (!typesByName.has(name)) typesByName.set(name, type);
+    if (type.schema === "pg_catalog") typesByName.set(type.name, type);
   }
-  for (const type of model.types.values()) if (!found.has(type.name)) found.set(type.name, type);
+  for (const type of model.types.values()) if (!typesByName.has(type.name)) typesByName.set(type.name, type);
   const aliases: Readonly<Record<string, string>> = {
     int: "int4",
     decimal: "numeric",
@@ -83,11 +84,11 @@ const createTypeFinder = (model: Model): ((name: string) => PgType | undefined) 
   };
   return (name) => {
     const lowerName = name.trim().toLowerCase();
-    return found.get(name.trim()) ?? found.get(lowerName) ?? found.get(aliases[lowerName] ?? "");
+    return typesByName.get(name.trim()) ?? typesByName.get(lowerName) ?? typesByName.get(aliases[lowerName] ?? "");
   };
 };
 
-/** The error that excludes one object. It is caught and reported as a metadata problem. */
+/** Returns the error that excludes one object. This file catches the error and reports it as a metadata problem. */
 const excludedError = (reason: string): Error => new Error(reason);
 
 type FindType = (name: string) => PgType | undefined;
@@ -114,9 +115,9 @@ const readField = (name: string, raw: JsonObject, findType: FindType): NativeFie
   const { scalar, isArray } = readType(raw["type"]);
   if (scalar === undefined) throw excludedError(`${name}: it has no scalar type`);
   const element = findType(scalar);
-  const found = element && isArray ? findType(`${element.sqlName}[]`) : element;
-  if (found === undefined) throw excludedError(`${name}: type "${scalar}" does not exist`);
-  return { name, type: found, isNullable: isNullable(raw), ...readDescription(raw["description"]) };
+  const valueType = element && isArray ? findType(`${element.sqlName}[]`) : element;
+  if (valueType === undefined) throw excludedError(`${name}: type "${scalar}" does not exist`);
+  return { name, type: valueType, isNullable: isNullable(raw), ...readDescription(raw["description"]) };
 };
 
 const NAME_BYTES = 63;
@@ -141,13 +142,13 @@ const readModel = (raw: JsonObject, name: string, typeOf: FindType): LogicalMode
   const permissions = readList(raw["select_permissions"]).map((entry) => {
     const role = readText(readObject(entry)["role"]) ?? "";
     const { columns, filter } = readObject(readObject(entry)["permission"]);
-    const known = new Set([...fields, ...nested].map((field) => field.name));
-    const named = columns === "*" ? [...known] : readList(columns).map((column) => readText(column) ?? "");
-    const unknown = named.find((column) => !known.has(column));
+    const fieldNames = new Set([...fields, ...nested].map((field) => field.name));
+    const columnNames = columns === "*" ? [...fieldNames] : readList(columns).map((column) => readText(column) ?? "");
+    const unknown = columnNames.find((column) => !fieldNames.has(column));
     if (unknown !== undefined) throw excludedError(`select permission of ${role}: column "${unknown}" does not exist`);
     // a missing filter must not grant access to every row
     if (!isJsonObject(filter)) throw excludedError(`select permission of ${role}: it has no filter`);
-    return [role, { columns: new Set(named), filter }] as const;
+    return [role, { columns: new Set(columnNames), filter }] as const;
   });
   return { name, ...readDescription(raw["description"]), fields, nested, permissions: new Map(permissions) };
 };
@@ -167,7 +168,7 @@ const readCode = (text: string): NativeCode => {
  * Parses `{name, using: {column_mapping, remote_native_query}}`. Targets are checked later, when all queries are known.
  */
 const readRelationships = (raw: JsonObject): NativeQuery["relationships"] => {
-  const found = new Map<string, NativeRelationship>();
+  const relationships = new Map<string, NativeRelationship>();
   for (const kind of ["object", "array"] as const)
     for (const one of readList(raw[`${kind}_relationships`])) {
       const name = readText(readObject(one)["name"]) ?? "";
@@ -175,13 +176,13 @@ const readRelationships = (raw: JsonObject): NativeQuery["relationships"] => {
       const { column_mapping: mapping, remote_native_query: target } = readObject(
         using["manual_configuration"] ?? using,
       );
-      if (found.has(name)) throw excludedError(`relationship ${name}: the name is taken`);
+      if (relationships.has(name)) throw excludedError(`relationship ${name}: the name is taken`);
       if (typeof target !== "string") throw excludedError(`relationship ${name}: it leads to no native query`);
       const columns = Object.entries(readObject(mapping)).map(([own, other]) => [own, readText(other) ?? ""] as const);
       if (columns.length === 0) throw excludedError(`relationship ${name}: it has no column_mapping`);
-      found.set(name, { isArray: kind === "array", columns, target });
+      relationships.set(name, { isArray: kind === "array", columns, target });
     }
-  return found;
+  return relationships;
 };
 
 const readQuery = (
@@ -230,8 +231,8 @@ const findProblem = (query: NativeQuery, queries: ReadonlyMap<string, NativeQuer
     if (target.returns.name !== model)
       return `relationship ${name}: "${relationship.target}" does not return the logical model "${model}"`;
     for (const [own, other] of relationship.columns) {
-      if (!hasColumn(returns, own)) return `relationship ${name}: "${own}" is no column of "${returns.name}"`;
-      if (!hasColumn(target.returns, other)) return `relationship ${name}: "${other}" is no column of "${model}"`;
+      if (!hasColumn(returns, own)) return `relationship ${name}: "${own}" is not a column of "${returns.name}"`;
+      if (!hasColumn(target.returns, other)) return `relationship ${name}: "${other}" is not a column of "${model}"`;
     }
     // a nested field takes the arguments of its target query
     const first = [...queries.values()].find((one) => one.returns === returns);
@@ -248,18 +249,18 @@ type ReportProblem = (type: ProblemKind, name: string, reason: string) => void;
 
 /** Removes every object that has a problem, then those that depended on it. */
 const removeFaulty = <One>(
-  known: Map<string, One>,
+  itemsByName: Map<string, One>,
   type: ProblemKind,
   problem: (one: One) => string | undefined,
   note: ReportProblem,
 ): void => {
   for (let isSettled = false; !isSettled;) {
     isSettled = true;
-    for (const [name, one] of known) {
+    for (const [name, one] of itemsByName) {
       const reason = problem(one);
       if (reason === undefined) continue;
       note(type, name, reason);
-      known.delete(name);
+      itemsByName.delete(name);
       isSettled = false;
     }
   }
@@ -271,9 +272,14 @@ export const removeRefused = (
   reasons: ReadonlyMap<string, string>,
   note: ReportProblem,
 ): readonly NativeQuery[] => {
-  const known = new Map(queries.map((query) => [query.name, query]));
-  removeFaulty(known, "native_query", (query) => reasons.get(query.name) ?? findProblem(query, known), note);
-  return [...known.values()];
+  const queriesByName = new Map(queries.map((query) => [query.name, query]));
+  removeFaulty(
+    queriesByName,
+    "native_query",
+    (query) => reasons.get(query.name) ?? findProblem(query, queriesByName),
+    note,
+  );
+  return [...queriesByName.values()];
 };
 
 /** Serves the objects that fit and reports the others with their location. */
@@ -293,32 +299,34 @@ export const readNativeQueries = (
     ofTables: ReadonlySet<string>,
     make: (raw: JsonObject, name: string) => Value,
   ) => {
-    const found = new Map<string, Value>();
+    const itemsByName = new Map<string, Value>();
     for (const raw of raws) {
       const name = readText(readObject(raw)[key]) ?? "";
       try {
         if (!GRAPHQL_NAME.test(name)) throw excludedError("its name is not a valid GraphQL name");
-        if (found.has(name)) throw excludedError("the name is taken");
+        if (itemsByName.has(name)) throw excludedError("the name is taken");
         if (ofTables.has(name)) throw excludedError("a table or function has that name in GraphQL");
-        found.set(name, make(readObject(raw), name));
+        itemsByName.set(name, make(readObject(raw), name));
       } catch (error) {
         note(type, name, (error as Error).message); // only `excludedError` is thrown here
       }
     }
-    return found;
+    return itemsByName;
   };
-  const known = read(models, "logical_model", "name", takenNames.types, (raw, name) => readModel(raw, name, typeOf));
+  const modelsByName = read(models, "logical_model", "name", takenNames.types, (raw, name) =>
+    readModel(raw, name, typeOf),
+  );
   removeFaulty(
-    known,
+    modelsByName,
     "logical_model",
     ({ nested }) => {
-      const missing = nested.find((field) => !known.has(field.model));
+      const missing = nested.find((field) => !modelsByName.has(field.model));
       return missing && `${missing.name}: there is no logical model "${missing.model}"`;
     },
     note,
   );
   const nativeQueries = read(queries, "native_query", "root_field_name", takenNames.roots, (raw, name) =>
-    readQuery(raw, name, known, typeOf),
+    readQuery(raw, name, modelsByName, typeOf),
   );
   removeFaulty(nativeQueries, "native_query", (query) => findProblem(query, nativeQueries), note);
   return [...nativeQueries.values()];

@@ -30,14 +30,12 @@ export const pickDescription = ({
   readonly description?: string;
 }): { readonly description?: string } => (description === undefined ? {} : { description });
 
-/** Whether a table uses the type name. The logical model is left out then. */
+/** Returns whether a table uses the type name. The schema then omits the logical model. */
 const isTableTypeName = (build: GqlBuild, name: string): boolean =>
   build.catalog.tables.some((table) => build.typeName(table.namePart) === name);
 
-/**
- * Makes the types with the fields that the role may read. Undefined if GraphQL has no type for them. `nested` is called
- * when the type's fields are first resolved.
- */
+/** Builds the types with the fields that the role may read. Returns undefined if GraphQL has no type for these fields.
+ *  `nested` is called when the type's fields are first resolved. */
 const buildModelTypes = (
   build: GqlBuild,
   model: LogicalModel,
@@ -94,7 +92,7 @@ const buildModelTypes = (
   };
 };
 
-/** The type of `args`. Undefined if GraphQL has no type for one of the arguments. */
+/** Returns the type of `args`. Returns undefined if GraphQL has no type for one of the arguments. */
 const buildArgumentsType = (build: GqlBuild, query: NativeQuery): GraphQLInputType | undefined => {
   const fields: Record<string, GraphQLInputFieldConfig> = {};
   for (const argument of query.arguments) {
@@ -117,10 +115,8 @@ interface QueryTypes extends ModelTypes {
   readonly listArgs: GraphQLFieldConfigArgumentMap;
 }
 
-/**
- * The types of the native queries for a role schema, made on first use. Undefined if the role has no access to the
- * query.
- */
+/** Returns the types of the native queries for a role schema, made on first use. Returns undefined if the role has no
+ *  access to the query. */
 export const createQueryTypes = (
   build: GqlBuild,
   queries: readonly NativeQuery[],

@@ -30,10 +30,11 @@ import { pickDescription, createQueryTypes, buildRowsType } from "./graphql-type
 const PART = "native-queries";
 const PROBLEMS = "metadata-problems";
 
-// only the tap below writes it
+// only the tap in this file writes this part
 const getQueries = (model: Model): readonly NativeQuery[] => (model.pluginFacts[PART] ?? []) as readonly NativeQuery[];
 
-/** Errors about values are the client's and keep their message. Other messages reveal the SQL and are hidden. */
+/** Converts an error. Errors about values keep their message, because the client has sent the values. Other messages
+ *  would reveal the SQL and are hidden. */
 const toClientError = (error: unknown): unknown => {
   if (!(error instanceof RelApiError) || !/^[0-9A-Z]{5}$/.test(error.code)) return error;
   return error.code.startsWith("22")
@@ -105,7 +106,7 @@ const refuseNulls = (
   }
 };
 
-/** The statement of a query as the caller runs it. */
+/** Returns the statement of a query as the caller runs it. */
 const buildLiveField = (
   context: PluginContext,
   query: NativeQuery,
@@ -162,10 +163,11 @@ const runQuery = async (context: PluginContext, query: NativeQuery, request: Gql
 export const nativeQueries = definePlugin({
   name: PART,
   requires: ["metadata-loader", "catalog-introspection", "graphql-queries"],
-  before: ["metadata"], // that tap reports the metadata problems
+  before: ["metadata"], // the tap of `metadata` reports the metadata problems
   apply: (hooks, context) => {
     hooks.introspect.tapPromise(PART, async (model, { warn, query }) => {
-      const native = model.pluginFacts["metadata-native"] as MetadataNative | undefined; // only the metadata loader writes it
+      // only the metadata loader writes this part
+      const native = model.pluginFacts["metadata-native"] as MetadataNative | undefined;
       if (native === undefined) return model;
       // only metadata plugins write this list
       const problems = [...((model.pluginFacts[PROBLEMS] ?? []) as readonly MetadataProblem[])];
@@ -182,11 +184,11 @@ export const nativeQueries = definePlugin({
     hooks.buildGqlField.tap(PART, (fields: GqlFields, { scope, model, build }: GqlFieldContext) => {
       const queries = getQueries(model);
       if ((scope !== "query_root" && scope !== "subscription_root") || queries.length === 0) return fields;
-      const added: Record<string, GqlField> = {};
+      const addedFields: Record<string, GqlField> = {};
       for (const query of queries) {
         const types = getTypes(build)(query);
         if (types === undefined) continue;
-        added[query.name] = {
+        addedFields[query.name] = {
           config: {
             type: buildRowsType(types),
             ...pickDescription(query),
@@ -199,7 +201,7 @@ export const nativeQueries = definePlugin({
           },
         };
       }
-      return { ...added, ...fields }; // a field of a table takes precedence
+      return { ...addedFields, ...fields }; // a field of a table takes precedence
     });
   },
 });

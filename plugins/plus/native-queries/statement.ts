@@ -45,15 +45,14 @@ const bindValue = (json: Json, { type }: Pick<NativeField, "type">): Sql => {
   return sql`(${value(text, "text")}::${catalogText(type.sqlName)})`;
 };
 
-// --- conditions -----------------------------------------------------------------------------------------------------
-
 interface ConditionContext {
   /** The alias of the rows. */
   readonly alias: string;
   readonly model: Model;
   readonly registry: Registry;
   readonly fields: readonly NativeField[];
-  /** The value of a string: in permissions it may name a session variable, in requests it is literal. */
+  /** Returns the value of a string. In permissions, a string may name a session variable. In requests, a string is
+   *  literal. */
   readonly resolveValue: (json: Json) => Json;
 }
 
@@ -84,13 +83,13 @@ const compileComparison = (field: NativeField, operator: string, operand: Json, 
     const keyword = spec.graphql.keywords[String(operand)];
     if (keyword !== undefined) return spec.compile(column, sql``, buildContext({ keyword }));
   }
-  const given = resolveValue(operand);
-  if (spec !== undefined && given !== null && (spec.operand === "scalar" || spec.operand === "list")) {
+  const operandValue = resolveValue(operand);
+  if (spec !== undefined && operandValue !== null && (spec.operand === "scalar" || spec.operand === "list")) {
     const type = catalogText(spec.operandType ?? field.type.sqlName);
     const right =
       spec.operand === "list"
-        ? sql`(${value(arrayLiteral((Array.isArray(given) ? given : [given]).map((one: Json) => encodeValue(resolveValue(one)))), "text")}::${type}[])`
-        : sql`(${value(encodeValue(given), "text")}::${type})`;
+        ? sql`(${value(arrayLiteral((Array.isArray(operandValue) ? operandValue : [operandValue]).map((one: Json) => encodeValue(resolveValue(one)))), "text")}::${type}[])`
+        : sql`(${value(encodeValue(operandValue), "text")}::${type})`;
     return spec.compile(column, right, buildContext({ operand: right }));
   }
   throw invalidArgument(`${operator} of ${field.name} is not served for native queries`);
@@ -98,17 +97,17 @@ const compileComparison = (field: NativeField, operator: string, operand: Json, 
 
 /** Compiles a condition on rows; `{}` allows all. @throws RelApiError */
 const compileConditions = (filter: RawFilter, conditions: ConditionContext): Sql => {
-  const parts = Object.entries(filter).map(([key, given]): Sql => {
-    const list = (Array.isArray(given) ? given : [given]).filter(isJsonObject);
+  const parts = Object.entries(filter).map(([key, condition]): Sql => {
+    const list = (Array.isArray(condition) ? condition : [condition]).filter(isJsonObject);
     if (key === "_and") return joinWithAnd(list.map((one) => compileConditions(one, conditions)));
     if (key === "_or") return joinWithOr(list.map((one) => compileConditions(one, conditions)));
     if (key === "_not")
       return sql`not coalesce(${joinWithAnd(list.map((one) => compileConditions(one, conditions)))}, false)`;
     const field = conditions.fields.find(({ name }) => name === key);
-    if (field === undefined || !isJsonObject(given))
-      throw invalidArgument(`"${key}" is no column of the logical model`);
+    if (field === undefined || !isJsonObject(condition))
+      throw invalidArgument(`"${key}" is not a column of the logical model`);
     return joinWithAnd(
-      Object.entries(given).map(([operator, operand]) => compileComparison(field, operator, operand, conditions)),
+      Object.entries(condition).map(([operator, operand]) => compileComparison(field, operator, operand, conditions)),
     );
   });
   return joinWithAnd(parts);
@@ -124,12 +123,10 @@ const createVariableReader =
   ({ variables }: Session) =>
   (json: Json): Json => {
     if (typeof json !== "string" || !SESSION_VARIABLE.test(json)) return json;
-    const found = variables[json.toLowerCase().replace(SESSION_VARIABLE, "x-session-")];
-    if (found === undefined) throw missingSessionVariable(json.toLowerCase());
-    return found;
+    const variableValue = variables[json.toLowerCase().replace(SESSION_VARIABLE, "x-session-")];
+    if (variableValue === undefined) throw missingSessionVariable(json.toLowerCase());
+    return variableValue;
   };
-
-// --- the statement --------------------------------------------------------------------------------------------------
 
 const DIRECTIONS: Readonly<Record<string, Sql>> = {
   asc: sql`asc nulls last`,
@@ -164,7 +161,7 @@ const compileWindow = (args: Arguments): Sql => {
   return sql`${compilePart(sql`limit`, limit)}${compilePart(sql`offset`, offset)}`;
 };
 
-/** The SQL of the query, with each placeholder as a bound value of its declared type. */
+/** Returns the SQL of the query, with each placeholder as a bound value of its declared type. */
 const compileCode = ({ code, arguments: declared }: NativeQuery, args: Arguments): Sql =>
   join(
     code.texts.flatMap((text, i) => {
@@ -176,7 +173,8 @@ const compileCode = ({ code, arguments: declared }: NativeQuery, args: Arguments
     "",
   );
 
-/** A statement that selects the model's columns but no row, with which the database checks that they exist. */
+/** Returns a statement that selects the model's columns but no row, with which the database checks that the columns
+ *  exist. */
 export const compileTrial = (query: NativeQuery): Sql => {
   const columns = query.returns.fields.map(({ name }) => sql`_q.${ident(name)}`);
   return sql`select ${join(columns)} from (${compileCode(query, {})}
@@ -244,7 +242,7 @@ const compileRows = (
     ),
   ]);
   const distinct = readColumns(args["distinct_on"]).filter((name) => readable.some((field) => field.name === name));
-  const chosen = readable.filter((field) => selection.some(({ name }) => name === field.name));
+  const selectedFields = readable.filter((field) => selection.some(({ name }) => name === field.name));
   const nested = selection.flatMap((selected) => {
     const relationship = query.relationships.get(selected.name);
     const target = relationship && queries.get(relationship.target);
@@ -253,7 +251,7 @@ const compileRows = (
     const rows = compileRows(context, target, rowSelection, depth + 1, { alias, columns: relationship.columns });
     return [sql`(${rows}) as ${ident(selected.key)}`];
   });
-  const outputs = [...chosen.map(({ name }) => ident(alias, name)), ...nested];
+  const outputs = [...selectedFields.map(({ name }) => ident(alias, name)), ...nested];
   const output = outputs.length === 0 ? sql`1 as _` : join(outputs);
   const on = distinct.length === 0 ? sql`` : sql`distinct on (${join(distinct.map((name) => ident(alias, name)))}) `;
   const native = readObject(args["args"]);

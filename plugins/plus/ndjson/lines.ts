@@ -8,7 +8,7 @@ const COMMA = 0x2c;
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 const [OPEN, CLOSE] = [Buffer.from("["), Buffer.from("]")];
 
-/** Describes where a text stops being valid JSON. */
+/** Returns the position at which a text stops being valid JSON. */
 type FindFault = (text: string) => string | undefined;
 
 const lineError = (line: string, number: number, findFault: FindFault): RelApiError =>

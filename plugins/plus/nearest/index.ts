@@ -23,10 +23,10 @@ const addDistanceFields = (fields: GqlFields, { scope, relation, model, build }:
   const table = scope === "row" && relation !== undefined ? build.table(relation) : undefined;
   if (table === undefined) return fields;
   const readable = build.rights(table).select?.columns;
-  const added: Record<string, GqlField> = {};
-  for (const served of table.columns) {
-    const { column, name } = served;
-    const value = readable?.has(column.name) === true ? build.columnValue(served) : undefined;
+  const addedFields: Record<string, GqlField> = {};
+  for (const tableColumn of table.columns) {
+    const { column, name } = tableColumn;
+    const value = readable?.has(column.name) === true ? build.columnValue(tableColumn) : undefined;
     if (value === undefined || value.enumTable !== undefined) continue;
     const spec = distanceOrderings.find((one) => matchesType(one, value.type) && isInstalled(one, model));
     const operand = spec?.operands[0];
@@ -38,7 +38,7 @@ const addDistanceFields = (fields: GqlFields, { scope, relation, model, build }:
       (INTERVAL_DISTANCE_TYPES.has(value.type.name) && time === undefined)
     )
       continue;
-    added[build.fieldName({ text: name, isCustom: true }, "distance")] = {
+    addedFields[build.fieldName({ text: name, isCustom: true }, "distance")] = {
       config: {
         type: time === undefined ? GraphQLFloat : build.valueOutput(time),
         args: { from: { type: new GraphQLNonNull(build.valueInput(from)) } },
@@ -48,15 +48,15 @@ const addDistanceFields = (fields: GqlFields, { scope, relation, model, build }:
         kind: "custom",
         output: ({ as }, context) => {
           const isGeo = GEOJSON_TYPES.has(value.type.name);
-          const given = context.argument("from", isGeo ? "text" : from.type.sqlName) ?? { constant: null };
-          const operands = [isGeo ? { ...given, apply: "from-geojson" } : given];
+          const origin = context.argument("from", isGeo ? "text" : from.type.sqlName) ?? { constant: null };
+          const operands = [isGeo ? { ...origin, apply: "from-geojson" } : origin];
           const of: Expression = { kind: "column", name: column.name };
           return { kind: "value", as, value: { kind: "ordering", ordering: spec.name, of, operands } };
         },
       },
     };
   }
-  return { ...added, ...fields }; // a column of that name takes precedence
+  return { ...addedFields, ...fields }; // a column of that name takes precedence
 };
 
 const isInstalled = ({ extension }: OrderingSpec, model: Model): boolean =>
@@ -74,16 +74,16 @@ const addDistances = (plan: Plan): Plan => {
     return result.kind === "read" && result !== plan.result ? { ...plan, result } : plan;
   }
   if (plan.kind !== "read" || plan.output.some(({ kind }) => kind === "aggregate")) return plan;
-  const taken = new Set(plan.output.flatMap((output) => ("as" in output ? [output.as] : [])));
-  const added: Output[] = [];
+  const usedNames = new Set(plan.output.flatMap((output) => ("as" in output ? [output.as] : [])));
+  const addedOutputs: Output[] = [];
   for (const { by } of plan.orderBy ?? []) {
     const distance = findDistance(by);
     const as = distance && `${distance.column}_distance`;
-    if (distance === undefined || as === undefined || taken.has(as)) continue;
-    taken.add(as);
-    added.push({ kind: "value", as, value: distance.value });
+    if (distance === undefined || as === undefined || usedNames.has(as)) continue;
+    usedNames.add(as);
+    addedOutputs.push({ kind: "value", as, value: distance.value });
   }
-  return added.length === 0 ? plan : { ...plan, output: [...plan.output, ...added] };
+  return addedOutputs.length === 0 ? plan : { ...plan, output: [...plan.output, ...addedOutputs] };
 };
 
 /** Orders rows by their distance from a value. @rule P-NEA-1 … P-NEA-5 */

@@ -1,7 +1,7 @@
 /** Distances as orderings: `place <-> '(1,2)'`, for which indexes return the nearest rows first. */
 import { ident, sql, type Model, type OrderingSpec, type Sql } from "../../../core/index.ts";
 
-/** The operator of an extension, qualified with the extension's schema. */
+/** Returns the operator of an extension, qualified with the extension's schema. */
 const compileOperator = (extension: string, model: Model): Sql =>
   sql`operator(${ident(model.extensions.get(extension) ?? "public")}.<->)`;
 
@@ -9,7 +9,7 @@ const FROM_OPERAND = [{ name: "from" }] as const;
 
 const none = sql`null`;
 
-/** An ordering by a built-in operator. */
+/** Returns an ordering by a built-in operator. */
 const buildBuiltInOrdering = (types: readonly string[], operand?: string): OrderingSpec => ({
   name: "nearest",
   types,
@@ -33,7 +33,7 @@ const buildExtensionOrdering = (
   ...more,
 });
 
-/** An ordering of PostGIS values, whose operands arrive as geometry. */
+/** Returns an ordering of PostGIS values, whose operands arrive as geometry. */
 const buildPostgisOrdering = (type: string): OrderingSpec =>
   buildExtensionOrdering("postgis", [type], {
     compile: (column, [from = none], model) => {
@@ -42,7 +42,7 @@ const buildPostgisOrdering = (type: string): OrderingSpec =>
     },
   });
 
-/** An ordering of vectors by a distance other than the Euclidean one. */
+/** Returns an ordering of vectors by a distance other than the Euclidean one. */
 const buildVectorOrdering = (name: string, symbol: "<=>" | "<#>", description: string): OrderingSpec => ({
   name,
   types: VECTOR_TYPES,
@@ -61,10 +61,8 @@ const VECTOR_TYPES = ["vector", "halfvec", "sparsevec"];
 
 const RANGE_BUILT_INS = ["-", "<@", "isempty", "lower", "upper"];
 
-/**
- * The distance of a value from a range, 0 inside of it. Ranges of whole numbers exclude their upper bound. No index
- * supports this ordering.
- */
+/** Returns an ordering by the distance of a value from a range, which is 0 inside the range. Ranges of whole numbers
+ *  exclude their upper bound. No index supports this ordering. */
 const buildRangeOrdering = (range: string, element: string, isWhole: boolean): OrderingSpec => ({
   name: "nearest",
   types: [range],

@@ -1,5 +1,5 @@
-/** `update_artist_by_pk(pk_columns: { id: 1 }, _related: { albums: { insert: { data: [{ title: "x" }] }, delete: { sold:
- *  { _is_null: true } } } }) { name }` */
+/** `update_artist_by_pk(pk_columns: { id: 1 }, _related: { albums: { insert: { data: [{ title: "x" }] }, delete: {
+ *  sold: { _is_null: true } } } }) { name }`: writes related rows. */
 import { definePlugin } from "../../../core/index.ts";
 import { addRelatedWrites } from "./input-types.ts";
 

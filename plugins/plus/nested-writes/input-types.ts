@@ -33,7 +33,7 @@ const buildListType = (type: GraphQLInputType): GraphQLInputType => new GraphQLL
 const getInputType = ({ build, table, fn }: { build: GqlBuild; table: GqlTable; fn: string }, name: string) =>
   build.inputObject({ name, scope: "input", relation: table.relation, fn });
 
-/** The relationships along which the role may write. */
+/** Returns the relationships along which the role may write. */
 const listWritableRelationships = (build: GqlBuild, table: GqlTable): readonly GqlRelationshipField[] =>
   table.relationships.filter((field) => {
     const target = build.table(field.target);
@@ -56,7 +56,7 @@ const getRelationshipInput = (build: GqlBuild, table: GqlTable, { name }: GqlRel
     build.typeName(table.namePart, "rel", { text: name, isCustom: true }, "update_input"),
   );
 
-/** The input for the one row of a relationship, which is like an item of `updates` without a condition. */
+/** Returns the input for the one row of a relationship, which is like an item of `updates` without a condition. */
 const getToOneInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
   Object.keys(build.updateOperators(table)).length === 0 && listWritableRelationships(build, table).length === 0
     ? undefined
@@ -172,13 +172,13 @@ const addRelatedArgument = (build: GqlBuild, table: GqlTable, { config, toPlan }
       get args() {
         if (args === undefined) {
           const type = getRelatedInput(build, table);
-          const given = "args" in config ? config.args : undefined;
+          const ownArguments = "args" in config ? config.args : undefined;
           const extensions = { relapi: buildRelatedWritesPart(build, table) };
-          args = { ...given, ...(type && { [FIELD_NAME]: { type, description: DESCRIPTION, extensions } }) };
+          args = { ...ownArguments, ...(type && { [FIELD_NAME]: { type, description: DESCRIPTION, extensions } }) };
         }
         return args;
       },
-    } as GqlField["config"], // a field of an object stays one
+    } as GqlField["config"], // the copy is a field of an object too
   };
 };
 

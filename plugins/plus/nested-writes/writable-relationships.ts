@@ -5,7 +5,7 @@ import type { GqlBuild, GqlRelationshipField, GqlTable } from "../../graphql/api
 /** A relationship, seen from the table that is updated. */
 export interface WritableRelationship {
   readonly field: GqlRelationshipField;
-  /** Whether the table itself has the foreign key. Otherwise the related rows have it. */
+  /** True if the table itself has the foreign key. Otherwise the related rows have it. */
   readonly isOwnKey: boolean;
   /** Pairs of a column of the table and a column of the related row. */
   readonly columns: readonly ColumnPair[];
@@ -50,18 +50,18 @@ export const findOperations = (
   target: GqlTable,
   relationship: WritableRelationship,
 ): Operations => {
-  const there = build.rights(target);
+  const targetRights = build.rights(target);
   const own = build.rights(source).update?.columns;
-  const holder = relationship.isOwnKey ? own : there.update?.columns;
+  const holder = relationship.isOwnKey ? own : targetRights.update?.columns;
   const maySet = (names: readonly string[]): boolean =>
     names.length > 0 && names.every((name) => holder?.has(name) === true);
-  const canSee = there.select !== undefined;
+  const canSee = targetRights.select !== undefined;
   return {
-    insert: there.insert !== undefined && (!relationship.isOwnKey || maySet(relationship.keyColumns)),
-    update: there.update !== undefined && canSee,
+    insert: targetRights.insert !== undefined && (!relationship.isOwnKey || maySet(relationship.keyColumns)),
+    update: targetRights.update !== undefined && canSee,
     // a second update removes the references to the deleted row, and finds its rows by their primary key
     delete:
-      there.delete === true &&
+      targetRights.delete === true &&
       canSee &&
       (!relationship.isOwnKey || (maySet(relationship.keyColumns) && source.relation.primaryKey.length > 0)),
     connect: maySet(relationship.keyColumns) && listReadableKeys(build, target).length > 0,
@@ -69,7 +69,7 @@ export const findOperations = (
   };
 };
 
-/** The primary and unique keys whose columns the role may read in every row. */
+/** Returns the primary and unique keys whose columns the role may read in every row. */
 export const listReadableKeys = (build: GqlBuild, table: GqlTable): readonly (readonly string[])[] => {
   const { columns, masked } = build.rights(table).select ?? {};
   const { relation, primaryKey } = table;

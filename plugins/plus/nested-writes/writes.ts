@@ -33,9 +33,9 @@ const formatRelationship = ({ field: { name, relationship } }: WritableRelations
 
 const readRelatedWrites = (build: GqlBuild, table: GqlTable, input: GqlInput): readonly RelatedWrites[] =>
   input.fields().flatMap((field): readonly RelatedWrites[] => {
-    const found = table.relationships.find(({ name }) => name === field.name);
-    const relationship = found && findWritableRelationship(table.relation, found);
-    const target = found && build.table(found.target);
+    const tableRelationship = table.relationships.find(({ name }) => name === field.name);
+    const relationship = tableRelationship && findWritableRelationship(table.relation, tableRelationship);
+    const target = tableRelationship && build.table(tableRelationship.target);
     if (relationship === undefined || target === undefined || field.isNull) return [];
     const of: Record<string, GqlInput> = {};
     for (const each of field.fields()) if (!requestsNothing(each, relationship)) of[each.name] = each;
@@ -43,7 +43,7 @@ const readRelatedWrites = (build: GqlBuild, table: GqlTable, input: GqlInput): r
     return Object.keys(of).length === 0 ? [] : [{ relationship, table: target, inputs: of }];
   });
 
-/** Whether the input requests no write: it is null, an empty list, or `false`. @rule P-NST-7 */
+/** Returns whether the input requests no write: it is null, an empty list, or `false`. @rule P-NST-7 */
 const requestsNothing = (input: GqlInputField, { field }: WritableRelationship): boolean => {
   if (input.isNull) return true;
   const { isToOne } = field.relationship;
@@ -55,15 +55,13 @@ const requestsNothing = (input: GqlInputField, { field }: WritableRelationship):
 const refuseContradictions = (relationship: WritableRelationship, of: RelatedWrites["inputs"], path: string): void => {
   if (!relationship.field.relationship.isToOne) return;
   const [first, second] = ["insert", "connect", "update"].filter((name) => of[name] !== undefined);
-  const both = (one: string, other: string): never =>
+  const refuseBoth = (one: string, other: string): never =>
     refuseWrite(`cannot ${one} and ${other} ${formatRelationship(relationship)} at the same time`, path);
-  if (first !== undefined && second !== undefined) both(first, second);
-  if (of["delete"] !== undefined && of["disconnect"] !== undefined) both("delete", "disconnect");
+  if (first !== undefined && second !== undefined) refuseBoth(first, second);
+  if (of["delete"] !== undefined && of["disconnect"] !== undefined) refuseBoth("delete", "disconnect");
   for (const name of ["delete", "disconnect"])
-    if (of["update"] !== undefined && of[name] !== undefined) both("update", name);
+    if (of["update"] !== undefined && of[name] !== undefined) refuseBoth("update", name);
 };
-
-// --- rows of the table itself ---------------------------------------------------------------------------------------
 
 const buildAssignment = (column: string, operand: Assignment["operand"]): Assignment => ({
   column,
@@ -86,22 +84,26 @@ const reversePairs = (columns: readonly ColumnPair[]): readonly ColumnPair[] =>
   columns.map(([own, other]) => [other, own] as const);
 
 const joinPredicates = (...parts: readonly (Predicate | undefined)[]): Predicate => {
-  const given = parts.filter((part) => part !== undefined);
-  return given.length === 1 ? (given[0] as Predicate) : { kind: "and", of: given };
+  const predicates = parts.filter((part) => part !== undefined);
+  return predicates.length === 1 ? (predicates[0] as Predicate) : { kind: "and", of: predicates };
 };
 
 /** Reads the columns of one key with their values. @throws RelApiError @rule P-NST-6 */
 const readKey = (build: GqlBuild, { table }: RelatedWrites, input: GqlInput, writing: GqlWriting): Key => {
-  const given = input.fields().flatMap((field) => (field.part?.kind === "column" ? [{ field, part: field.part }] : []));
-  const names = given.map(({ part }) => part.column.name);
+  const columnInputs = input
+    .fields()
+    .flatMap((field) => (field.part?.kind === "column" ? [{ field, part: field.part }] : []));
+  const names = columnInputs.map(({ part }) => part.column.name);
   const keys = listReadableKeys(build, table);
   if (!keys.some((key) => key.length === names.length && key.every((name) => names.includes(name)))) {
-    const shown = keys.map((key) =>
+    const keyTexts = keys.map((key) =>
       key.map((name) => `"${writing.schema.columnName(table.relation, name)}"`).join(", "),
     );
-    refuseWrite(`expected the columns of one key: ${shown.join("; or ")}`, input.path);
+    refuseWrite(`expected the columns of one key: ${keyTexts.join("; or ")}`, input.path);
   }
-  return new Map(given.map(({ field, part }) => [part.column.name, writing.bindValue(field, part.value)] as const));
+  return new Map(
+    columnInputs.map(({ field, part }) => [part.column.name, writing.bindValue(field, part.value)] as const),
+  );
 };
 
 const buildKeyPredicate = (key: Key): Predicate =>
@@ -121,8 +123,6 @@ const requireRow = (step: number, { relationship, table }: RelatedWrites, path: 
   message: `cannot proceed to connect ${formatRelationship(relationship)} since table "${table.relation.name}" has no such row`,
   path,
 });
-
-// --- before the update ----------------------------------------------------------------------------------------------
 
 /** Makes the updated rows refer to another row, or to none. @rule P-NST-3 P-NST-6 */
 const planNewTarget = (build: GqlBuild, one: RelatedWrites, writing: GqlWriting): readonly Assignment[] => {
@@ -152,23 +152,21 @@ const buildRequirements = (
   (["insert", "connect"] as const).flatMap((verb) => {
     const input = inputs[verb];
     if (input === undefined) return [];
-    const cannot = `cannot proceed to ${verb} ${formatRelationship(relationship)} since update of table "${name}" affects`;
-    const none = { message: `${cannot} zero rows`, path: input.path };
+    const refusalText = `cannot proceed to ${verb} ${formatRelationship(relationship)} since update of table "${name}" affects`;
+    const none = { message: `${refusalText} zero rows`, path: input.path };
     // a related row has the key, which can refer to only one updated row
     return relationship.isOwnKey
       ? [none]
-      : [none, { atMost: 1, message: `${cannot} more than one row`, path: input.path }];
+      : [none, { atMost: 1, message: `${refusalText} more than one row`, path: input.path }];
   });
-
-// --- after the update -----------------------------------------------------------------------------------------------
 
 /** Sorts the writes so that each table comes after the tables that it refers to. */
 const sortByReference = (all: readonly RelatedWrites[]): readonly RelatedWrites[] => {
   const ordered: RelatedWrites[] = [];
-  const seen = new Set<RelatedWrites>();
+  const visited = new Set<RelatedWrites>();
   const visit = (one: RelatedWrites): void => {
-    if (seen.has(one)) return;
-    seen.add(one);
+    if (visited.has(one)) return;
+    visited.add(one);
     const targets = new Set(one.table.relation.foreignKeys.map((key) => nameKey(key.target)));
     for (const other of all) if (targets.has(nameKey(other.table.relation))) visit(other);
     ordered.push(one);
@@ -208,15 +206,20 @@ const planFollowingWrites = (
     writing.addStep(() => ({ write: { kind: "delete", from, where }, path: condition.path }));
   };
   const planUpdates = (one: RelatedWrites): void => {
-    const given = one.inputs["update"];
-    const items = given === undefined ? [] : one.relationship.field.relationship.isToOne ? [given] : given.items();
+    const updateInput = one.inputs["update"];
+    const items =
+      updateInput === undefined
+        ? []
+        : one.relationship.field.relationship.isToOne
+          ? [updateInput]
+          : updateInput.items();
     for (const item of items) writing.update(item, one.table.relation, buildRelatedPredicate(one));
   };
 
   if (replaced.size > 0) {
-    const again = [...replaced.values()].flat();
+    const rewrittenItems = [...replaced.values()].flat();
     const columns = relation.primaryKey.map((name) => [name, name] as const);
-    const assignments = [...new Map(again.map((each) => [each.column, each])).values()];
+    const assignments = [...new Map(rewrittenItems.map((each) => [each.column, each])).values()];
     const where: Predicate = { kind: "written", step, columns };
     const message = `cannot proceed to delete object relations since the first update of table "${relation.name}" hides rows from the second`;
     writing.addStep((repeated) => ({
@@ -242,8 +245,8 @@ const planFollowingWrites = (
   }
   others.forEach(planUpdates);
   for (const one of others) {
-    const given = one.inputs["connect"];
-    if (given !== undefined) planConnect(build, one, given, writing, step);
+    const connectInput = one.inputs["connect"];
+    if (connectInput !== undefined) planConnect(build, one, connectInput, writing, step);
   }
   for (const { relationship, inputs } of others)
     if (inputs["insert"] !== undefined) writing.insert(inputs["insert"], relationship.field.relationship, step);
@@ -256,12 +259,12 @@ const MAX_BOUND = 20_000;
 const groupKeys = (keys: readonly GivenKey[]): readonly (readonly GivenKey[])[] => {
   const groups: GivenKey[][] = [];
   const open = new Map<string, GivenKey[]>();
-  for (const given of keys) {
-    const columns = listKeyColumns(given);
+  for (const inputKey of keys) {
+    const columns = listKeyColumns(inputKey);
     const group = open.get(columns.join());
-    if (group !== undefined && (group.length + 1) * columns.length <= MAX_BOUND) group.push(given);
+    if (group !== undefined && (group.length + 1) * columns.length <= MAX_BOUND) group.push(inputKey);
     else {
-      const next = [given];
+      const next = [inputKey];
       open.set(columns.join(), next);
       groups.push(next);
     }
@@ -287,8 +290,8 @@ const planConnect = (
   const inputs = one.relationship.field.relationship.isToOne ? [input] : input.items();
   const relation = getQualifiedName(one.table.relation);
   const assignments = copyKey(reversePairs(one.relationship.columns), parent, writing.relation);
-  const given = inputs.map((each): GivenKey => ({ key: readKey(build, one, each, writing), path: each.path }));
-  for (const group of groupKeys(given)) {
+  const inputKeys = inputs.map((each): GivenKey => ({ key: readKey(build, one, each, writing), path: each.path }));
+  for (const group of groupKeys(inputKeys)) {
     const [first] = group;
     if (first === undefined) continue;
     const { path } = first;

@@ -41,7 +41,7 @@ import { batchSettings } from "./settings.ts";
 /** The header that marks the requests of a batch. Clients cannot guess its value. */
 const PART_HEADER = "relapi-batch-part";
 
-/** Headers of the batch request that its parts do not inherit. */
+/** Matches headers of the batch request that its parts do not inherit. */
 const EXCLUDED_HEADERS =
   /^(?:accept|content-|prefer$|range|if-|transfer-encoding|connection|expect|te$|trailer|upgrade)/;
 
@@ -62,14 +62,14 @@ interface OpenBatch {
   error: RelApiError | undefined;
 }
 
-/** The body of a response as JSON. Undefined if it is empty. */
+/** Returns the body of a response as JSON. Returns undefined if it is empty. */
 const encodeBody = ({ headers, body }: Pick<ApiAnswer, "headers" | "body">): string | undefined => {
   const text = typeof body === "string" ? body : Buffer.from(body).toString();
   if (text === "") return undefined;
   return /[/+]json\b/.test(headers["content-type"] ?? "") ? text : JSON.stringify(text);
 };
 
-/** CORS headers, which belong to the response that the browser receives. */
+/** Matches CORS headers, which belong to the response that the browser receives. */
 const CORS_HEADERS = /^access-control-/;
 
 const encodeEntry = ({ id }: BatchPart, { status, headers }: ApiAnswer, body: string): string => {
@@ -77,10 +77,10 @@ const encodeEntry = ({ id }: BatchPart, { status, headers }: ApiAnswer, body: st
   return `{${id === undefined ? "" : `"id":${JSON.stringify(id)},`}"status":${status},"headers":${JSON.stringify(own)},"body":${body}}`;
 };
 
-/** Headers of a failed request that describe its own body. */
+/** Matches headers of a failed request that describe the body of that request. */
 const BODY_HEADERS = /^content-/i;
 
-/** The error response of a request, with the request's number. @rule P-BAT-4 */
+/** Returns the error response of a request, with the request's number. @rule P-BAT-4 */
 const buildErrorAnswer = (part: BatchPart, index: number, { status, headers, body }: Answer): Answer => {
   const text = String(body ?? "");
   let error: Json;
@@ -89,10 +89,10 @@ const buildErrorAnswer = (part: BatchPart, index: number, { status, headers, bod
   } catch {
     error = { message: text };
   }
-  const named = { ...(error as object), request: index, ...(part.id === undefined ? {} : { id: part.id }) };
+  const errorBody = { ...(error as object), request: index, ...(part.id === undefined ? {} : { id: part.id }) };
   return buildJsonAnswer(
     status,
-    writeJson(named as Json),
+    writeJson(errorBody as Json),
     headers.filter(([name]) => !BODY_HEADERS.test(name)),
   );
 };
@@ -101,7 +101,7 @@ const buildErrorAnswer = (part: BatchPart, index: number, { status, headers, bod
 export const restBatch = definePlugin({
   name: "rest-batch",
   requires: ["rest"],
-  stage: Stage.late, // this plugin wraps executions outside of all other plugins
+  stage: Stage.late, // this plugin's wrapper of executions is the outermost one
   settings: batchSettings,
   secretHeaders: [PART_HEADER],
   apply: (_hooks, context) => {
@@ -111,7 +111,7 @@ export const restBatch = definePlugin({
       paths: { ...paths, "/batch": BATCH_PATH },
     }));
 
-    /** The batch that a request is part of. */
+    /** Returns the batch that a request is part of. */
     const findBatch = (exchange: OpenExchange | undefined): OpenBatch | undefined => {
       const id = batches.size === 0 ? undefined : exchange?.header(PART_HEADER);
       return id === undefined ? undefined : batches.get(id);
@@ -143,32 +143,32 @@ export const restBatch = definePlugin({
       { method, path, headers, body }: BatchPart,
       batch: string,
       index: number,
-      answered: AnswerLookup,
+      findAnswer: AnswerLookup,
     ): Promise<ApiAnswer> => {
       const { maxBodyBytes, maxUrlBytes } = context.options;
       if (Buffer.byteLength(path) > maxUrlBytes) throw urlTooLong(maxUrlBytes);
       const long = Object.entries(headers).find(([, value]) => Buffer.byteLength(value) > maxUrlBytes);
       if (long !== undefined) throw batchRefused(`the header "${long[0]}" is longer than ${maxUrlBytes} bytes`, index);
-      const passed: Record<string, string> = {};
+      const passedHeaders: Record<string, string> = {};
       for (const [name, value] of Object.entries(exchange.request.headers))
-        if (typeof value === "string" && !EXCLUDED_HEADERS.test(name)) passed[name] = value;
+        if (typeof value === "string" && !EXCLUDED_HEADERS.test(name)) passedHeaders[name] = value;
       const ofAll = exchange.header("prefer");
       const prefer = [headers["prefer"], ofAll].filter((one) => one !== undefined).join(", ");
-      const sent =
+      const sentBody =
         body === undefined || (typeof body === "string" && !isReference(body))
           ? body
-          : fillBody(body, answered, { remaining: maxBodyBytes, exceeded: () => bodyTooLarge(maxBodyBytes) });
+          : fillBody(body, findAnswer, { remaining: maxBodyBytes, exceeded: () => bodyTooLarge(maxBodyBytes) });
       return context.call({
         method,
-        path: root + fillPath(path, answered, { remaining: maxUrlBytes, exceeded: () => urlTooLong(maxUrlBytes) }),
+        path: root + fillPath(path, findAnswer, { remaining: maxUrlBytes, exceeded: () => urlTooLong(maxUrlBytes) }),
         headers: {
-          ...passed,
-          ...(sent === undefined ? {} : { "content-type": "application/json" }),
+          ...passedHeaders,
+          ...(sentBody === undefined ? {} : { "content-type": "application/json" }),
           ...headers,
           ...(prefer === "" ? {} : { prefer }),
           [PART_HEADER]: batch,
         },
-        ...(sent === undefined ? {} : { body: sent }),
+        ...(sentBody === undefined ? {} : { body: sentBody }),
         parent: exchange,
       });
     };
@@ -191,7 +191,7 @@ export const restBatch = definePlugin({
         let bytes = 0;
         const indexById = new Map(parts.map(({ id }, at) => [id, at]));
         const parsed: Json[] = [];
-        const answered: AnswerLookup = (name) => {
+        const findAnswer: AnswerLookup = (name) => {
           const at = /^\d/.test(name) ? Number(name) - 1 : (indexById.get(name) ?? -1);
           const body = bodies[at];
           if (body === undefined || parsed[at] !== undefined) return parsed[at];
@@ -203,7 +203,7 @@ export const restBatch = definePlugin({
           batch.requestNumber = i + 1;
           currentPart = part;
           try {
-            const answer = await sendPart(exchange, root, part, id, i + 1, answered);
+            const answer = await sendPart(exchange, root, part, id, i + 1, findAnswer);
             const body = encodeBody(answer);
             bytes += body === undefined ? 0 : Buffer.byteLength(body);
             if (bytes > maxResultBytes) throw batchRefused("the answers are too large together", i + 1);

@@ -1,4 +1,4 @@
-/** The description of `POST /batch` in the document of OpenAPI 3.1. @rule R-OAS-10 */
+/** Returns the description of `POST /batch` in the document of OpenAPI 3.1. @rule R-OAS-10 */
 
 const buildJsonContent = (schema: object): object => ({ content: { "application/json": { schema } } });
 

@@ -4,7 +4,7 @@ import { isJsonObject, numberText, writeJson, type Json } from "../../../core/in
 /** Reports a missing value, or a reference where none is allowed. */
 export class BadReference extends Error {}
 
-// $1     $1.id     $album[0].title     $2.address["postal.code"]     $1[*].id
+// references are, for example, `$1`, `$1.id`, `$album[0].title`, `$2.address["postal.code"]` and `$1[*].id`
 const STEP = String.raw`\.[A-Za-z_]\w*|\[(?:\d+|\*|"(?:[^"\\]|\\.)*")\]`;
 const REFERENCE = String.raw`\$(\d+|[A-Za-z_]\w*)((?:${STEP})*)`;
 const WHOLE = new RegExp(`^${REFERENCE}$`, "s");
@@ -22,18 +22,18 @@ export type AnswerLookup = (name: string) => Json | undefined;
 interface ByteBudget {
   /** The number of characters that remain. */
   remaining: number;
-  /** Makes the error of an exceeded limit. */
+  /** Returns the error of an exceeded limit. */
   exceeded(): Error;
 }
 
-const takeBytes = (room: ByteBudget, characters: number): void => {
-  room.remaining -= characters;
-  if (room.remaining < 0) throw room.exceeded();
+const takeBytes = (budget: ByteBudget, characters: number): void => {
+  budget.remaining -= characters;
+  if (budget.remaining < 0) throw budget.exceeded();
 };
 
 const missingValue = (written: string): BadReference => new BadReference(`${written}: the answer has no such value`);
 
-/** The member or index that a step names: `.id`, `[2]`, `["postal.code"]`. */
+/** Returns the member or index that a step names: `.id`, `[2]`, `["postal.code"]`. */
 const parseStep = (step: string): string | number =>
   step.startsWith(".")
     ? step.slice(1)
@@ -47,7 +47,7 @@ const followKeys = (written: string, from: Json, keys: readonly (string | number
     // without an index, a list means its first row
     if (typeof key === "string" && Array.isArray(value)) value = value[0] as Json;
     if (!(Array.isArray(value) || isJsonObject(value)) || !Object.hasOwn(value, key)) throw missingValue(written);
-    value = (value as Readonly<Record<string | number, Json>>)[key] as Json; // the condition above has found it
+    value = (value as Readonly<Record<string | number, Json>>)[key] as Json; // the condition has found the member
   }
   return value;
 };
@@ -61,41 +61,41 @@ const MAX_STEPS = 500;
 type ResolvedReference = { readonly one: Json } | { readonly each: readonly Json[] };
 
 /** @throws BadReference */
-const resolveReference = (written: string, answered: AnswerLookup, room: ByteBudget): ResolvedReference => {
-  const [, name = "", path = ""] = WHOLE.exec(written) ?? [];
-  const value = answered(name);
+const resolveReference = (referenceText: string, findAnswer: AnswerLookup, budget: ByteBudget): ResolvedReference => {
+  const [, name = "", path = ""] = WHOLE.exec(referenceText) ?? [];
+  const value = findAnswer(name);
   if (value === undefined)
-    throw new BadReference(`${written}: there is no request "${name}" with a body before this one`);
+    throw new BadReference(`${referenceText}: there is no request "${name}" with a body before this one`);
   const steps: readonly string[] = path.match(STEPS) ?? [];
   if (steps.length > MAX_STEPS) throw new BadReference(`a reference to "${name}" has more than ${MAX_STEPS} steps`);
   let keys: readonly (string | number)[];
   try {
     keys = steps.map((step) => (step === EACH ? EACH : parseStep(step)));
   } catch {
-    throw new BadReference(`${written}: the text in brackets is not JSON`);
+    throw new BadReference(`${referenceText}: the text in brackets is not JSON`);
   }
   const at = steps.indexOf(EACH);
-  if (at === -1) return { one: followKeys(written, value, keys) };
-  if (steps.includes(EACH, at + 1)) throw new BadReference(`${written}: [*] can stand in it once`);
-  const rows = followKeys(written, value, keys.slice(0, at));
-  if (!Array.isArray(rows)) throw new BadReference(`${written}: [*] is for lists, and this is none`);
-  takeBytes(room, rows.length);
-  const rest = keys.slice(at + 1);
-  return { each: rows.map((row: Json) => followKeys(written, row, rest)) };
+  if (at === -1) return { one: followKeys(referenceText, value, keys) };
+  if (steps.includes(EACH, at + 1)) throw new BadReference(`${referenceText}: [*] can stand in it once`);
+  const rows = followKeys(referenceText, value, keys.slice(0, at));
+  if (!Array.isArray(rows)) throw new BadReference(`${referenceText}: [*] is for lists, and this is none`);
+  takeBytes(budget, rows.length);
+  const remainingKeys = keys.slice(at + 1);
+  return { each: rows.map((row: Json) => followKeys(referenceText, row, remainingKeys)) };
 };
 
 /**
  * Inserts the values into the text of a body. `$$` at the start of a string means a dollar sign. @throws BadReference
  */
-export const fillBody = (body: Json, answered: AnswerLookup, room: ByteBudget): string => {
+export const fillBody = (body: Json, findAnswer: AnswerLookup, budget: ByteBudget): string => {
   const write = (value: Json): string => {
     if (typeof value === "string") {
       if (!value.startsWith("$")) return JSON.stringify(value);
       if (value.startsWith("$$")) return JSON.stringify(value.slice(1));
       if (!isReference(value)) return JSON.stringify(value);
-      const found = resolveReference(value, answered, room);
-      const text = writeJson("one" in found ? found.one : (found.each as Json));
-      takeBytes(room, text.length);
+      const reference = resolveReference(value, findAnswer, budget);
+      const text = writeJson("one" in reference ? reference.one : (reference.each as Json));
+      takeBytes(budget, text.length);
       return text;
     }
     if (Array.isArray(value)) return `[${value.map(write).join(",")}]`;
@@ -134,9 +134,9 @@ const NAME_PARAMETERS = /(?:^|\.)(?:select|order|columns|on_conflict|limit|offse
  * Replaces references in a filter by values: as whole operands, or as quoted elements of a list or tree. Values are
  * therefore never parsed as syntax.
  */
-const fillParameter = (name: string, parameterValue: string, answered: AnswerLookup, room: ByteBudget): string => {
+const fillParameter = (name: string, parameterValue: string, findAnswer: AnswerLookup, budget: ByteBudget): string => {
   if (!parameterValue.includes("$")) return parameterValue;
-  let filled = "";
+  let filledText = "";
   let end = 0;
   let paren = -1; // the last parenthesis before the reference
   for (const match of parameterValue.matchAll(IN_TEXT)) {
@@ -144,15 +144,15 @@ const fillParameter = (name: string, parameterValue: string, answered: AnswerLoo
     const between = parameterValue.slice(end, match.index);
     const last = Math.max(between.lastIndexOf("("), between.lastIndexOf(")"));
     if (last !== -1) paren = end + last;
-    filled += between;
+    filledText += between;
     end = match.index + written.length;
     if (written === "$$") {
-      filled += "$";
+      filledText += "$";
       continue;
     }
     if (NAME_PARAMETERS.test(name))
       throw new BadReference(`${written} stands where a name or a number of rows is expected`);
-    const found = resolveReference(written, answered, room);
+    const reference = resolveReference(written, findAnswer, budget);
     const operator =
       end === parameterValue.length ? OPERATOR.exec(parameterValue.slice(0, match.index))?.[1] : undefined;
     const [before = "", after = ""] = [parameterValue[match.index - 1], parameterValue[end]];
@@ -160,27 +160,27 @@ const fillParameter = (name: string, parameterValue: string, answered: AnswerLoo
     const isListed =
       isElement && parameterValue[paren] === "(" && IN_LIST.test(parameterValue.slice(Math.max(0, paren - 4), paren));
     let value: string;
-    if ("each" in found) {
+    if ("each" in reference) {
       if (!isListed) throw new BadReference(`${written} must be in a list: id=in.(${written})`);
-      const texts = found.each.flatMap((one) => (one === null ? [] : [quote(encodeText(written, one))]));
+      const texts = reference.each.flatMap((one) => (one === null ? [] : [quote(encodeText(written, one))]));
       if (texts.length === 0) {
         // a missing element is removed together with its comma
         if (after === ",") end++;
-        else if (filled.endsWith(",")) filled = filled.slice(0, -1);
+        else if (filledText.endsWith(",")) filledText = filledText.slice(0, -1);
       }
       value = texts.join(",");
-    } else if (operator !== undefined && !SYNTAX_OPERATORS.has(operator)) value = encodeText(written, found.one);
-    else if (isElement) value = quote(encodeText(written, found.one));
+    } else if (operator !== undefined && !SYNTAX_OPERATORS.has(operator)) value = encodeText(written, reference.one);
+    else if (isElement) value = quote(encodeText(written, reference.one));
     else throw new BadReference(`${written} must be the value of a filter: id=eq.${written}, id=in.(${written},2)`);
-    takeBytes(room, value.length);
-    filled += value;
+    takeBytes(budget, value.length);
+    filledText += value;
   }
-  return filled + parameterValue.slice(end);
+  return filledText + parameterValue.slice(end);
 };
 
 /** Inserts the values into the filters of a path with a query string, percent-encoded. @throws BadReference for a
  *  reference in any other place; URIError */
-export const fillPath = (path: string, answered: AnswerLookup, room: ByteBudget): string => {
+export const fillPath = (path: string, findAnswer: AnswerLookup, budget: ByteBudget): string => {
   if (!/\$|%24/.test(path)) return path;
   const [pathname = "", ...rest] = path.split("?");
   if (/\$|%24/.test(pathname)) throw new BadReference("references stand in filters, not in front of the question mark");
@@ -193,8 +193,8 @@ export const fillPath = (path: string, answered: AnswerLookup, room: ByteBudget)
       const decode = (text: string): string => decodeURIComponent(text.replaceAll("+", " "));
       const [name, value] = [decode(pair.slice(0, equals)), decode(pair.slice(equals + 1))];
       if (name.includes("$")) throw new BadReference("references stand in the values of filters, not in their names");
-      const filled = fillParameter(name, value, answered, room);
-      return filled === value ? pair : `${pair.slice(0, equals)}=${encodeURIComponent(filled)}`;
+      const filledText = fillParameter(name, value, findAnswer, budget);
+      return filledText === value ? pair : `${pair.slice(0, equals)}=${encodeURIComponent(filledText)}`;
     });
   return `${pathname}?${query.join("&")}`;
 };

@@ -29,7 +29,7 @@ const KEYS: ReadonlySet<string> = new Set(["method", "path", "headers", "body", 
 const ID = /^[A-Za-z_]\w*$/;
 const PATH = /^\/[^\s#]+$/;
 
-/** The error for a batch that cannot run. `part` is the number of the request, counted from 1. */
+/** Returns the error for a batch that cannot run. `part` is the number of the request, counted from 1. */
 export const batchRefused = (message: string, part?: number, hint: string | null = null): RelApiError =>
   new RelApiError({
     code: "batch-malformed",
@@ -38,7 +38,7 @@ export const batchRefused = (message: string, part?: number, hint: string | null
     hint,
   });
 
-/** The error for a body that is not a valid batch. */
+/** Returns the error for a body that is not a valid batch. */
 export const batchMalformed = (message: string, part?: number): RelApiError =>
   batchRefused(message, part, 'A batch is a list of objects: [{"method": "GET", "path": "/table?id=eq.1"}]');
 
@@ -71,7 +71,7 @@ const parseHeaders = (json: Json | undefined, part: number): Readonly<Record<str
       if (!HEADERS.has(lower)) throw batchMalformed(`the header "${name}" is that of the batch`, part);
       // eslint-disable-next-line no-control-regex -- headers cannot contain these
       if (typeof value !== "string" || /[\u0000-\u001f\u007f]/.test(value))
-        throw batchMalformed(`the header "${name}" is no text`, part);
+        throw batchMalformed(`the header "${name}" is not a text`, part);
       return [lower, value];
     }),
   );
@@ -86,11 +86,11 @@ export const parseParts = (json: Json, maxCount: number): readonly BatchPart[] =
   return json.map((one: Json, i): BatchPart => {
     const part = i + 1;
     if (!isJsonObject(one)) throw batchMalformed("it is not an object", part);
-    const stray = Object.keys(one).find((key) => !KEYS.has(key));
-    if (stray !== undefined) throw batchMalformed(`it has a key "${stray}"`, part);
+    const unknownKey = Object.keys(one).find((key) => !KEYS.has(key));
+    if (unknownKey !== undefined) throw batchMalformed(`it has a key "${unknownKey}"`, part);
     const { method = "GET", path, body, id } = one;
     if (typeof method !== "string" || !METHODS.has(method.toUpperCase()))
-      throw batchMalformed(`the method is none of ${[...METHODS].join(", ")}`, part);
+      throw batchMalformed(`the method is not one of ${[...METHODS].join(", ")}`, part);
     if (typeof path !== "string" || !PATH.test(path))
       throw batchMalformed('the path is not one of a table or function: "/table?id=eq.1"', part);
     if (id !== undefined && (typeof id !== "string" || !ID.test(id)))

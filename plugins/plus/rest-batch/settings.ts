@@ -1,7 +1,7 @@
 /** Settings of `rest-batch`. */
 import { defineSetting, settingKinds, type ValuesOf } from "../../../core/index.ts";
 
-const MAX_SECONDS = 2_000_000; // timers accept no longer delay
+const MAX_SECONDS = 2_000_000; // Node's timers accept no longer delay
 
 export const batchSettings = [
   defineSetting({

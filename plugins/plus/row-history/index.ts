@@ -32,7 +32,7 @@ const NAME = "row-history";
 const SETTING = "relapi.as_of";
 const SUFFIX = "_history";
 
-// 2024-05-01, 2024-05-01T12:00Z, 2024-05-01T12:00:00.5+02:00
+// matches `2024-05-01`, `2024-05-01T12:00Z` and `2024-05-01T12:00:00.5+02:00`
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?$/;
 
 /** @rule P-HIS-4 P-HIS-5 */
@@ -56,16 +56,15 @@ const unquote = (text: string): string => /^"(.*)"$/.exec(text)?.[1] ?? text;
 
 const isTime = (text: string): boolean => TIME.test(text) && !Number.isNaN(Date.parse(text));
 
-/** The relation that contains the history. Undefined if the relation has no history. @rule P-HIS-1 */
+/** Returns the relation that contains the history. Returns undefined if the relation has no history. @rule P-HIS-1 */
 const findHistory = (model: Model, { schema, name }: QualifiedName): Relation | undefined => {
   const history = findRelation(model, { schema: schema + SUFFIX, name });
   const isKept = history && findColumn(history, "valid_from") && findColumn(history, "valid_to");
   return isKept && !model.schemas.includes(history.schema) ? history : undefined;
 };
 
-/**
- * Adds relationships between histories. They lead to the current relation if the target has no history. @rule P-HIS-3
- */
+/** Adds relationships between histories. Such a relationship leads to the current relation if the target has no
+ *  history. @rule P-HIS-3 */
 const addHistoryRelationships = (model: Model): Model => {
   const relations = new Map(model.relations);
   for (const relation of model.relations.values()) {
@@ -91,9 +90,9 @@ const buildValidAt = (operand: ValueRef): Predicate => {
   return { kind: "and", of: [compareColumn("valid_from", "lte", { operand }), { kind: "or", of: ends }] };
 };
 
-/** Replaces the relations of a read by their histories. Related rows of a relation without a history are the current
- *  ones. @throws RelApiError `history-not-kept` for relationships and computed fields that have no history @rule P-HIS-3
- *  P-HIS-4 */
+/** Replaces the relations of a read by their histories. For a relation without a history, related rows are the current
+ *  rows. @throws RelApiError `history-not-kept` for relationships and computed fields that have no history @rule
+ *  P-HIS-3 P-HIS-4 */
 const replaceByHistory = (read: Read, model: Model, at: ValueRef): Read => {
   const valid = restrictRows(read, model, (relation, path) => {
     const [isKept, wasKept] = [relation, path?.from].map((one) => one && findHistory(model, one) !== undefined);
@@ -130,7 +129,7 @@ const addAsOfFields = (fields: GqlFields, { scope, build, model }: GqlFieldConte
   const time = build.valueType("timestamptz");
   if ((scope !== "query_root" && scope !== "subscription_root") || time === undefined) return fields;
   const args = { at: { type: new GraphQLNonNull(build.valueInput(time)) } };
-  const added = build.catalog.tables.flatMap((table) => {
+  const historyFields = build.catalog.tables.flatMap((table) => {
     const description = `rows of the table "${table.relation.name}" as they were`;
     const addTime = (read: Read, { argument }: GqlSelectionContext): Read => {
       const at = argument("at", "timestamptz");
@@ -140,7 +139,7 @@ const addAsOfFields = (fields: GqlFields, { scope, build, model }: GqlFieldConte
       findHistory(model, table.relation) && build.rowsField(table, { description, args, transformRead: addTime });
     return field === undefined ? [] : [[build.rootName(table.namePart, "as_of"), field] as const];
   });
-  return { ...fields, ...Object.fromEntries(added) };
+  return { ...fields, ...Object.fromEntries(historyFields) };
 };
 
 /** Reads rows as of a time, on both surfaces. @rule P-HIS-1 … P-HIS-6 @experimental */

@@ -26,10 +26,10 @@ import { softDeleteSettings } from "./settings.ts";
 /** The types that the column may have. */
 const TIMES: ReadonlySet<string> = new Set(["timestamptz", "timestamp", "date"]);
 
-/** A plan function for the current time, so that prepared statements contain no fixed time. */
+/** The plan function for the current time, so that prepared statements contain no fixed time. */
 const NOW = "soft-delete-now";
 
-/** Whether a condition on the row itself compares the column. */
+/** Returns whether a condition on the row itself compares the column. */
 const comparesColumn = (where: Predicate, column: string): boolean => {
   if (where.kind === "and" || where.kind === "or") return where.of.some((part) => comparesColumn(part, column));
   if (where.kind === "not") return comparesColumn(where.of, column);
@@ -43,14 +43,17 @@ const comparesColumn = (where: Predicate, column: string): boolean => {
 const applySoftDelete = (plan: Plan, model: Model, column: string, seesDeleted: boolean): Plan => {
   const isNotDeleted = compareColumn(column, "is", { keyword: "null" });
   const hasDeletionColumn = (relation: Relation | undefined): boolean => {
-    const found = relation && findColumn(relation, column);
-    return found !== undefined && TIMES.has(model.types.get(found.type)?.name ?? "");
+    const deletionColumn = relation && findColumn(relation, column);
+    return deletionColumn !== undefined && TIMES.has(model.types.get(deletionColumn.type)?.name ?? "");
   };
   const restricted = restrictRows(plan, model, (relation) => (hasDeletionColumn(relation) ? isNotDeleted : undefined));
   const revealRows = <Node extends Read | Update>(node: Node): Node => {
-    const [added, own, ...more] = node.where?.kind === "and" ? node.where.of : [];
-    return added === isNotDeleted && own !== undefined && more.length === 0 && comparesColumn(own, column)
-      ? { ...node, where: own }
+    const [addedCondition, ownCondition, ...more] = node.where?.kind === "and" ? node.where.of : [];
+    return addedCondition === isNotDeleted &&
+      ownCondition !== undefined &&
+      more.length === 0 &&
+      comparesColumn(ownCondition, column)
+      ? { ...node, where: ownCondition }
       : node;
   };
   const hidden = seesDeleted ? mapPlan(restricted, model, { read: revealRows, update: revealRows }) : restricted;
@@ -116,7 +119,7 @@ const buildDeletedRead = ({ into, onlyKeys = [] }: Insert, column: string): Read
   },
 });
 
-/** The insert of the program if it is a PUT. */
+/** Returns the insert of the program if the program is a PUT. */
 const findPutInsert = ({ planned }: Program): Insert | undefined =>
   planned?.plan.kind === "insert" && planned.plan.onlyKeys !== undefined ? planned.plan : undefined;
 
@@ -128,13 +131,14 @@ const reportDeletedPuts = (context: PluginContext, column: string): void => {
         return await next(execution);
       } catch (error) {
         const putRun = execution.programs.find(({ program }) => findPutInsert(program) !== undefined);
-        const put = putRun && findPutInsert(putRun.program);
-        if (put === undefined || !(error instanceof RelApiError) || error.code !== "put-key-mismatch") throw error;
-        const relation = findRelation(context.model(), put.into);
+        const putInsert = putRun && findPutInsert(putRun.program);
+        if (putInsert === undefined || !(error instanceof RelApiError) || error.code !== "put-key-mismatch")
+          throw error;
+        const relation = findRelation(context.model(), putInsert.into);
         if (relation === undefined || findColumn(relation, column) === undefined) throw error;
         // runs as the caller's database role, without the condition of this plugin and the permissions of the metadata
         const session: Session = { ...execution.session, role: "admin", isAdmin: true };
-        const program = context.prepare({ plan: buildDeletedRead(put, column), envelope: {} }, session, "rest");
+        const program = context.prepare({ plan: buildDeletedRead(putInsert, column), envelope: {} }, session, "rest");
         const { check: _, ...rest } = execution;
         const [row] = await next({
           ...rest,
@@ -151,7 +155,7 @@ const reportDeletedPuts = (context: PluginContext, column: string): void => {
 export const softDelete = definePlugin({
   name: "soft-delete",
   requires: ["comparison-operators", "set-operator"],
-  stage: Stage.late, // the right to delete is required and is checked before
+  stage: Stage.late, // core checks the right to delete before this plugin changes the plan
   settings: softDeleteSettings,
   functions: [{ name: NOW, builtIn: ["now"], compile: () => sql`pg_catalog.now()` }],
   apply: (hooks, context) => {

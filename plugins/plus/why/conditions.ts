@@ -127,6 +127,6 @@ export const formatCondition = (predicate: Predicate, knownValues: KnownValues):
 
 const isAndOr = ({ kind }: Predicate): boolean => kind === "and" || kind === "or";
 
-/** The conditions that must all hold. */
+/** Returns the conditions that must all hold. */
 export const listConjuncts = (where: Predicate | undefined): readonly Predicate[] =>
   where === undefined ? [] : where.kind === "and" && where.isRoot !== true ? where.of.flatMap(listConjuncts) : [where];

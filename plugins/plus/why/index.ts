@@ -24,17 +24,20 @@ const HEADER = "x-relapi-why";
 const MAX_LENGTH = 4000;
 
 /** The note that replaces reports beyond that length. */
-const CUT_NOTE = "the rest is too long for a header: relapi explain tells it";
+const CUT_NOTE = "the rest is too long for a header: relapi explain shows it";
 
 const escapeNonAscii = (text: string): string =>
   text.replace(/[^\x20-\x7e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** The report of one relation in short form. */
+/** Returns the report of one relation in short form. */
 const buildShortReport = ({ relation, command, isEmbedded, security, steps, note }: RelationReport) => ({
   relation,
   ...(command === "SELECT" ? {} : { command: command.toLowerCase() }),
   ...(isEmbedded ? { of: "all parents" } : {}),
-  rows: steps.map(({ kind, condition, left }) => ({ [kind]: left, ...(condition === undefined ? {} : { condition }) })),
+  rows: steps.map(({ kind, condition, left }) => ({
+    [kind]: left,
+    ...(condition === undefined ? {} : { condition }),
+  })),
   ...(security?.bypass === undefined && security !== undefined
     ? {
         policies: security.policies.map(({ name, isPermissive, passes }) => ({
@@ -50,14 +53,14 @@ const buildShortReport = ({ relation, command, isEmbedded, security, steps, note
 
 const encodeHeader = (role: string, reports: readonly RelationReport[]): string => {
   const relations: object[] = [];
-  const text = (more: object = {}): string => escapeNonAscii(JSON.stringify({ role, relations, ...more }));
+  const encodeReports = (more: object = {}): string => escapeNonAscii(JSON.stringify({ role, relations, ...more }));
   for (const report of reports) {
     relations.push(buildShortReport(report));
-    if (text().length <= MAX_LENGTH) continue;
+    if (encodeReports().length <= MAX_LENGTH) continue;
     relations.pop();
-    return text({ note: CUT_NOTE });
+    return encodeReports({ note: CUT_NOTE });
   }
-  return text();
+  return encodeReports();
 };
 
 /** Reads the admin secret, and no other credential, of a request. */
@@ -76,17 +79,17 @@ const isAdministrator = async (context: PluginContext, exchange: Exchange): Prom
   return credentials !== undefined && (await context.authorize(credentials)).isAdmin;
 };
 
-/** Whether reports contain everything, or only what the role of the caller sees. */
+/** The scope of reports: everything, or only the facts that the role of the caller may see. */
 type ReportScope = "all" | "own";
 
 /** A request for reports. */
 interface ReportedRequest {
   readonly scope: ReportScope;
-  /** The reports of its finished transactions. Absent if none has finished. */
+  /** The reports of the request's finished transactions. Undefined if no transaction has finished. */
   reports?: readonly RelationReport[];
 }
 
-/** Returns undefined if the caller may see no report. @rule P-WHY-1 P-WHY-3 */
+/** Returns the scope of reports, or undefined if the caller may see no report. @rule P-WHY-1 P-WHY-3 */
 const findReportScope = async (context: PluginContext, exchange: Exchange): Promise<ReportScope | undefined> => {
   const { explainEmpty } = context.options;
   if (explainEmpty === "off") return undefined;
@@ -94,7 +97,7 @@ const findReportScope = async (context: PluginContext, exchange: Exchange): Prom
   return explainEmpty === "roles" && exchange.session.isAnonymous !== true ? "own" : undefined;
 };
 
-/** Tells in a response header which row policy, permission or filter removed rows. @rule P-WHY-1 … P-WHY-5
+/** Reports in a response header which row policy, permission or filter removed rows. @rule P-WHY-1 … P-WHY-5
  *  @experimental */
 export const whyEmpty = definePlugin({
   name: "why-empty",
@@ -117,14 +120,14 @@ export const whyEmpty = definePlugin({
             run,
             surface,
             counts: true,
-            tellsAll: scope === "all",
+            includesHidden: scope === "all",
           },
           execution,
           undefined,
         );
       } catch (error) {
-        // the response is still correct
-        context.logger.warn("what took rows away could not be counted", buildErrorFields(error));
+        // the response itself is correct
+        context.logger.warn("could not count the rows that each condition removed", buildErrorFields(error));
         return [];
       }
     };

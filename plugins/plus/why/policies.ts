@@ -28,12 +28,12 @@ export interface Policy {
   readonly roles: readonly string[];
   readonly using: string | null;
   readonly check: string | null;
-  /** The number of rows that this policy admits by itself. Absent if they were not counted. */
+  /** The number of rows that this policy admits when it is the only one. Undefined if the rows were not counted. */
   readonly passes?: number;
 }
 
 export interface RowSecurity {
-  /** Why no policies apply: `row security is off`, `"postgres" is a superuser`. */
+  /** The reason why no policies apply: `row security is off`, `"postgres" is a superuser`. */
   readonly bypass?: string;
   /**
    * The policies for the role and the command. Updates and deletes also include those for reading, which apply when
@@ -44,7 +44,7 @@ export interface RowSecurity {
   readonly forOthers: readonly string[];
   /** The number of rows in the table. */
   readonly total?: number;
-  /** Why the rows were not counted. */
+  /** The reason why the rows were not counted. */
   readonly note?: string;
 }
 
@@ -82,7 +82,8 @@ const runSeparately = async (
   return row;
 };
 
-/** Runs as the role itself. Names are schema-qualified, because the search path is empty. */
+/** Builds the program that reads policies as the role itself. Names are schema-qualified, because the search path is
+ *  empty. */
 const buildPolicyProgram = ({ schema, name }: QualifiedName, command: Command): Program =>
   buildProgram(
     buildStatement(sql`select pg_catalog.set_config('search_path', '', true)`),
@@ -156,7 +157,7 @@ const readPolicies = async (
 };
 
 /** Reports the row security of a table. `note` says why rows were not counted: the policies hold for the login role
- *  too, or the statement failed. Rows of an insert are never counted, nor without `counts`. @rule C-EXP-3 */
+ *  too, or the statement failed. Rows are only counted with `counts`, and never for an insert. @rule C-EXP-3 */
 export const findRowSecurity = async (
   run: RunStatement,
   execution: Execution,
@@ -174,11 +175,11 @@ export const findRowSecurity = async (
   try {
     const { body } = await runSeparately(run, execution, buildCountingProgram(table, policies));
     // the statement wrote this JSON
-    const counted = JSON.parse(body ?? "{}") as { readonly total: number; readonly each: readonly number[] };
+    const rowCounts = JSON.parse(body ?? "{}") as { readonly total: number; readonly each: readonly number[] };
     return {
-      policies: policies.map((policy, i) => ({ ...policy, passes: counted.each[i] ?? 0 })),
+      policies: policies.map((policy, i) => ({ ...policy, passes: rowCounts.each[i] ?? 0 })),
       forOthers,
-      total: counted.total,
+      total: rowCounts.total,
     };
   } catch (error) {
     if (!(error instanceof RelApiError)) throw error;

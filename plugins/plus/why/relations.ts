@@ -5,7 +5,7 @@ import { findRowSecurity, type RunStatement } from "./policies.ts";
 import { reportRelations, type ReportContext, type RelationReport } from "./rows.ts";
 
 /** The context of a report. */
-export interface ReportParts extends Pick<ReportContext, "tellsAll" | "counts"> {
+export interface ReportParts extends Pick<ReportContext, "includesHidden" | "counts"> {
   readonly prepare: PluginContext["prepare"];
   readonly model: Model;
   readonly run: RunStatement;
@@ -35,8 +35,8 @@ const splitPlan = (plan: Plan): readonly CountedPart[] => {
 
 /** Reads a count from the row of the program. */
 const readCount = (rows: readonly ResultRow[] | undefined, at: number, column: string): number | undefined => {
-  const counted = rows?.[at]?.[column];
-  return counted === undefined || counted === null ? undefined : Number(counted);
+  const countText = rows?.[at]?.[column];
+  return countText === undefined || countText === null ? undefined : Number(countText);
 };
 
 const createRowCounter =
@@ -48,16 +48,14 @@ const createRowCounter =
     return Number(row?.["page_total"] ?? 0);
   };
 
-/**
- * Reports the relations of a plan. `rows` is the result of its programs, absent if the transaction failed.
- * @rule C-EXP-3 P-WHY-2 P-WHY-3
- */
+/** Reports the relations of a plan. `rows` is the result of its programs, or undefined if the transaction failed. @rule
+ *  C-EXP-3 P-WHY-2 P-WHY-3 */
 export const reportExecution = async (
   parts: ReportParts,
   execution: Execution,
   rows: readonly ResultRow[] | undefined,
 ): Promise<readonly RelationReport[]> => {
-  const { model, run, counts, tellsAll } = parts;
+  const { model, run, counts, includesHidden } = parts;
   const reports: RelationReport[] = [];
   for (const [i, programRun] of execution.programs.entries()) {
     const { planned } = programRun.program;
@@ -71,10 +69,10 @@ export const reportExecution = async (
             execution,
             values: programRun.values.map(getBoundValue),
             counts,
-            tellsAll,
+            includesHidden,
             countRows: createRowCounter(parts, execution, programRun),
             security: async (table, command) =>
-              tellsAll ? findRowSecurity(run, execution, table, command, counts) : undefined,
+              includesHidden ? findRowSecurity(run, execution, table, command, counts) : undefined,
           },
           readCount(rows, i, column),
         )),

@@ -35,6 +35,7 @@ export interface RemainingRows {
     | "limit"
     | "returned";
   readonly condition?: string;
+  /** The number of rows, as in the JSON of `relapi explain`. */
   readonly left: number;
 }
 
@@ -42,9 +43,9 @@ export interface RelationReport {
   /** The name of the relation, or of the function that returns the rows. */
   readonly relation: string;
   readonly command: Command;
-  /** Whether the rows belong to an embed. They are then counted for the whole table, not for one parent. */
+  /** True if the rows belong to an embed. The rows are then counted for the whole table, not for one parent. */
   readonly isEmbedded: boolean;
-  /** The row security of the relation. Absent for functions. */
+  /** The row security of the relation. Undefined for functions. */
   readonly security?: RowSecurity;
   /** The permission's check of written rows. */
   readonly check?: string;
@@ -72,17 +73,15 @@ export interface ReportContext {
   readonly countRows: (read: Read, session: Session) => Promise<number>;
   /** Returns the row security. Undefined if row policies must not be reported. */
   readonly security: (table: QualifiedName, command: Command) => Promise<RowSecurity | undefined>;
-  /**
-   * Whether the report includes hidden facts: rows that policies and permissions hide from the role, and their
-   * conditions.
-   */
-  readonly tellsAll: boolean;
+  /** True if the report includes hidden facts: rows that policies and permissions hide from the role, and their
+   *  conditions. */
+  readonly includesHidden: boolean;
 }
 
 const listEmbeds = (outputs: readonly Output[]): readonly Embed[] =>
   outputs.flatMap((output) => (output.kind === "embed" ? [output] : []));
 
-/** Every position at which the plan reads or writes a relation, the outermost first. */
+/** Returns every position at which the plan reads or writes a relation, the outermost first. */
 const listReportedReads = (plan: Plan, model: Model): readonly ReportedRead[] => {
   const reads: ReportedRead[] = [];
   const embedded = new Set<Read>();
@@ -118,7 +117,7 @@ const listReportedReads = (plan: Plan, model: Model): readonly ReportedRead[] =>
   return reads.map((reportedRead) => ({ ...reportedRead, isEmbedded: embedded.has(reportedRead.read) })).reverse();
 };
 
-/** A session for which no metadata permissions are added, while SQL sees the same caller. */
+/** Returns a session for which no metadata permissions are added, while SQL sees the same caller. */
 const createAdminSession = (session: Session): Session => ({
   ...session,
   role: "admin",
@@ -133,7 +132,7 @@ interface Rights {
   readonly check?: Predicate;
 }
 
-/** The part of the model that `metadata-loader` writes, by role and table, as far as it is needed here. */
+/** The members that this file needs of the model part of `metadata-loader`, by role and table. */
 interface MetadataPart {
   readonly permissions: ReadonlyMap<
     string,
@@ -142,12 +141,12 @@ interface MetadataPart {
 }
 
 const findRights = (
-  { model, execution: { session }, tellsAll }: ReportContext,
+  { model, execution: { session }, includesHidden: tellsAll }: ReportContext,
   { relation, command }: ReportedRead,
 ): Rights => {
   if (!tellsAll) return {};
   if (relation === undefined || session.databaseRole !== undefined || session.isAdmin) return {};
-  const part = model.pluginFacts["metadata"] as MetadataPart | undefined; // only that plugin writes it
+  const part = model.pluginFacts["metadata"] as MetadataPart | undefined; // only that plugin writes this part
   return part?.permissions.get(session.role)?.get(nameKey(relation))?.[OPERATIONS[command]] ?? {};
 };
 
@@ -160,7 +159,7 @@ const countSteps = async (
   const { execution, values, countRows } = context;
   const { read, command } = reportedRead;
   const knownValues = { values, session: execution.session };
-  const reader = context.tellsAll ? createAdminSession(execution.session) : execution.session;
+  const reader = context.includesHidden ? createAdminSession(execution.session) : execution.session;
   const embeds = listEmbeds(read.output);
   const base: Read = {
     kind: "read",
@@ -172,11 +171,11 @@ const countSteps = async (
   const conditions: Predicate[] = [];
   const addStep = async (kind: RemainingRows["kind"], more: Partial<Read> = {}, condition?: string): Promise<void> => {
     const where: Predicate | undefined = conditions.length === 0 ? undefined : { kind: "and", of: [...conditions] };
-    const left = await countRows({ ...base, ...(where === undefined ? {} : { where }), ...more }, reader);
-    steps.push({ kind, ...(condition === undefined ? {} : { condition }), left });
+    const remainingRows = await countRows({ ...base, ...(where === undefined ? {} : { where }), ...more }, reader);
+    steps.push({ kind, ...(condition === undefined ? {} : { condition }), left: remainingRows });
   };
   if (security?.total !== undefined) steps.push({ kind: "table", left: security.total });
-  // a write's own count shows which rows it could not change
+  // the count of a write shows the rows that the write could not change
   await addStep(chooseFirstKind(context, reportedRead, security));
   if (rights.filter !== undefined) {
     conditions.push({ kind: "and", of: [rights.filter], isRoot: true });
@@ -196,20 +195,20 @@ const countSteps = async (
   if (command === "SELECT" && !reportedRead.isEmbedded && read.shape === "rows") {
     const output: readonly Output[] = [{ kind: "constant", as: "_", value: "" }, ...embeds];
     const { limit, offset, ...unlimited } = read;
-    const unquotedValue = (ref: ValueRef): string => formatValue(ref, knownValues).replaceAll('"', "");
+    const formatUnquotedValue = (ref: ValueRef): string => formatValue(ref, knownValues).replaceAll('"', "");
     if (offset !== undefined) {
-      const left = await countRows({ ...unlimited, output, offset }, execution.session);
-      steps.push({ kind: "offset", condition: unquotedValue(offset), left });
+      const remainingRows = await countRows({ ...unlimited, output, offset }, execution.session);
+      steps.push({ kind: "offset", condition: formatUnquotedValue(offset), left: remainingRows });
     }
-    const left = await countRows({ ...read, output }, execution.session);
-    if (limit !== undefined) steps.push({ kind: "limit", condition: unquotedValue(limit), left });
-    steps.push({ kind: "returned", left });
+    const remainingRows = await countRows({ ...read, output }, execution.session);
+    if (limit !== undefined) steps.push({ kind: "limit", condition: formatUnquotedValue(limit), left: remainingRows });
+    steps.push({ kind: "returned", left: remainingRows });
   }
   return steps;
 };
 
 const chooseFirstKind = (
-  { tellsAll }: ReportContext,
+  { includesHidden: tellsAll }: ReportContext,
   { relation }: ReportedRead,
   security: RowSecurity | undefined,
 ): RemainingRows["kind"] => {

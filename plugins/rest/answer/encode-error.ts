@@ -118,13 +118,13 @@ interface ErrorContext extends Pick<Exchange, "method" | "path" | "header"> {
  */
 export const encodeError = (
   { context: { options, model }, readRaised, findHints }: Pick<RestSurface, "context" | "readRaised" | "findHints">,
-  given: RelApiError,
+  originalError: RelApiError,
   exchange: ErrorContext,
   ignored: (name: string) => void = () => undefined,
 ): Answer => {
-  const raised = SQLSTATE.test(given.code) ? readRaised.call(given) : undefined;
-  const shown = raised?.error ?? removeInvisible(applyDialectMessage(given), model, exchange);
-  const error = raised === undefined ? (findHints()?.addHint(shown, exchange) ?? shown) : shown;
+  const raised = SQLSTATE.test(originalError.code) ? readRaised.call(originalError) : undefined;
+  const shownError = raised?.error ?? removeInvisible(applyDialectMessage(originalError), model, exchange);
+  const error = raised === undefined ? (findHints()?.addHint(shownError, exchange) ?? shownError) : shownError;
   const code = findDialectCode(error);
   exchange.errorCode = code;
   const status = findStatus(error, code, exchange);

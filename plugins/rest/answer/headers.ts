@@ -59,8 +59,9 @@ const addTransactionResult = (
   const { headers, applied = {}, legacyNames = [] } = result;
   if (headers !== undefined) own.push(...headers);
   if (legacyNames.length > 0) own.push(["Warning", encodeLegacyWarning(legacyNames)]);
-  const honoured = request.preferences.acceptedValues.size === 0 ? undefined : buildPreferenceApplied(request, applied);
-  if (honoured !== undefined) own.push(["Preference-Applied", honoured]);
+  const preferenceText =
+    request.preferences.acceptedValues.size === 0 ? undefined : buildPreferenceApplied(request, applied);
+  if (preferenceText !== undefined) own.push(["Preference-Applied", preferenceText]);
 };
 
 const PHASES = ["jwt", "parse", "plan", "transaction", "response"] as const;
@@ -114,12 +115,12 @@ const buildPreferenceApplied = (
   applied: AppliedPreferences,
 ): string | undefined => {
   const { acceptedValues } = preferences;
-  const honoured: AppliedPreferences = { count: true, handling: true, tx: end.isChosenByClient, ...applied };
+  const honouredNames: AppliedPreferences = { count: true, handling: true, tx: end.isChosenByClient, ...applied };
   const items: string[] = [];
   for (const name of [...ORDER, ...[...acceptedValues.keys()].filter((each) => !ORDER.includes(each))]) {
-    const sent = name === "max-affected" ? preferences.maxAffected : acceptedValues.get(name);
-    const isHonoured = honoured[name] === true || rest.grammar.preferences.get(name)?.settings !== undefined;
-    if (sent !== undefined && isHonoured) items.push(`${name}=${sent}`);
+    const preferenceValue = name === "max-affected" ? preferences.maxAffected : acceptedValues.get(name);
+    const isHonoured = honouredNames[name] === true || rest.grammar.preferences.get(name)?.settings !== undefined;
+    if (preferenceValue !== undefined && isHonoured) items.push(`${name}=${preferenceValue}`);
   }
   return items.length === 0 ? undefined : encodeHeaderText(items.join(", "));
 };

@@ -69,7 +69,7 @@ export const readTotal = (
 
 /** Returns the planner's estimate: `[{"Plan": {"Plan Rows": 15, …}}]`. */
 const readPlannedRows = (plan: string | null | undefined): bigint => {
-  // PostgreSQL wrote this JSON
+  // PostgreSQL wrote this JSON text
   const explained = JSON.parse(plan ?? "[]") as readonly { readonly Plan?: { readonly "Plan Rows"?: number } }[];
   return BigInt(Math.round(explained[0]?.Plan?.["Plan Rows"] ?? 0));
 };

@@ -53,11 +53,13 @@ const removeInvisibleCandidates = (error: RelApiError, model: Model, visibility:
     readonly source: string;
     readonly target: string;
     readonly candidates: readonly RelationshipCandidate[];
-  }; // the function that made the error set this type
+  }; // the function that creates the error sets facts of this type
   const isKnown = ([schema, name, column]: RelationshipCandidate["columns"][number]): boolean => {
     const relation = findRelation(model, { schema, name });
-    const found = relation && findColumn(relation, column);
-    return relation !== undefined && found !== undefined && visibility.mayNameColumn(relation, found);
+    const requestedColumn = relation && findColumn(relation, column);
+    return (
+      relation !== undefined && requestedColumn !== undefined && visibility.mayNameColumn(relation, requestedColumn)
+    );
   };
   return relationshipAmbiguous(
     source,

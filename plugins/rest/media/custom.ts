@@ -13,7 +13,7 @@ import {
   type Routine,
   type Sql,
 } from "../../../core/index.ts";
-import { chooseMediaHook, type ChosenMedia, type MediaType, type MediaNegotiation as Wanted } from "../api.ts";
+import { chooseMediaHook, type ChosenMedia, type MediaType, type MediaNegotiation } from "../api.ts";
 import { ANY_MEDIA_TYPE } from "../syntax/media-type.ts";
 
 interface HandlerOptions {
@@ -45,7 +45,10 @@ const VALUE = "custom-value";
 
 /** Chooses an aggregate or function whose return type is a domain with the name of the media type.
  *  @rule R-MED-4 R-MED-5 R-MED-6 */
-const chooseHandler = (type: MediaType, { model, relation, routine, isWholeRow }: Wanted): ChosenMedia | undefined => {
+const chooseHandler = (
+  type: MediaType,
+  { model, relation, routine, isWholeRow }: MediaNegotiation,
+): ChosenMedia | undefined => {
   if (type.plan !== undefined) return undefined;
   if (isWholeRow) {
     const handler = routine === undefined ? undefined : findValueHandler(model, routine);

@@ -28,8 +28,9 @@ export const explainMedia = definePlugin({
     {
       name: "explain",
       builtIn: [],
-      compile: (statement, given) => {
-        const { format, options } = given as unknown as ExplainOptions; // the tap in this file writes the options
+      compile: (statement, wrapperOptions) => {
+        // the tap in this file writes the options
+        const { format, options } = wrapperOptions as unknown as ExplainOptions;
         const words = [
           ...options.map((option) => sql`${catalogText(checkOption(option))}`),
           sql`format ${catalogText(format === "json" ? "json" : "text")}`,

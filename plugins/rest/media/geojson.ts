@@ -28,8 +28,8 @@ export const geojsonMedia = definePlugin({
       const schema = model.extensions.get("postgis");
       if (schema === undefined) throw postgisMissing();
       const feature = sql`${ident(schema, "st_asgeojson")}(${row})::json`;
-      const shown = object === undefined ? feature : restoreEmptyKey(feature);
-      const features = sql`coalesce(pg_catalog.json_agg(${shown}), '[]')`;
+      const element = object === undefined ? feature : restoreEmptyKey(feature);
+      const features = sql`coalesce(pg_catalog.json_agg(${element}), '[]')`;
       return sql`pg_catalog.json_build_object('type', 'FeatureCollection', 'features', ${features})::text`;
     });
   },

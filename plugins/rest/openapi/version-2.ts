@@ -63,21 +63,21 @@ const writeDocumentMembers = function* (description: Description, address: Docum
     externalDocs: { description: "REST reference", url: "https://docs.postgrest.org/en/stable/references/api.html" },
     ...(description.hasSecurity ? SECURITY : {}),
   });
-  const paths = function* (): MemberGenerator {
+  const buildPaths = function* (): MemberGenerator {
     yield ["/", ROOT_PATH];
     yield* buildRelationPaths(description, relations, buildRelationOperations);
     yield* buildRoutinePaths(description, (call) => buildRoutineOperations(description, call));
   };
-  const definitions = function* (): MemberGenerator {
+  const buildDefinitions = function* (): MemberGenerator {
     for (const relation of relations) yield [relation.name, buildRelationDefinition(model, relation, visibility)];
   };
-  const parameters = function* (): MemberGenerator {
+  const buildParameters = function* (): MemberGenerator {
     yield* Object.entries(SHARED_PARAMETERS);
     for (const relation of relations) yield* buildRelationParameters(relation);
   };
-  yield ["paths", new DocumentMembers(paths())];
-  yield ["definitions", new DocumentMembers(definitions())];
-  yield ["parameters", new DocumentMembers(parameters())];
+  yield ["paths", new DocumentMembers(buildPaths())];
+  yield ["definitions", new DocumentMembers(buildDefinitions())];
+  yield ["parameters", new DocumentMembers(buildParameters())];
 };
 
 const SECURITY: JsonObject = {
@@ -190,11 +190,11 @@ const buildRoutineOperations = (
   { model }: Description,
   { routine, parameters, required }: DescribedCall,
 ): { readonly get: JsonObject; readonly post: JsonObject } => {
-  const operation = (sent: readonly JsonObject[]): JsonObject => ({
+  const buildOperation = (parameters: readonly JsonObject[]): JsonObject => ({
     tags: [`(rpc) ${routine.name}`],
     ...splitComment(routine.comment),
     produces: JSON_TYPES,
-    parameters: sent,
+    parameters,
     responses: { 200: { description: "OK" } },
   });
   const schema: JsonObject = {
@@ -206,7 +206,7 @@ const buildRoutineOperations = (
     required: required.length === 0 ? undefined : required,
   };
   return {
-    get: operation(
+    get: buildOperation(
       parameters.map((parameter) => ({
         name: parameter.name,
         required: !parameter.hasDefault,
@@ -214,7 +214,7 @@ const buildRoutineOperations = (
         ...buildQueryParameterSchema(model, parameter),
       })),
     ),
-    post: operation([{ name: "args", required: true, in: "body", schema }, parameterReference("preferParams")]),
+    post: buildOperation([{ name: "args", required: true, in: "body", schema }, parameterReference("preferParams")]),
   };
 };
 
@@ -235,8 +235,9 @@ const findForeignKeyTarget = (
     )
       return [];
     const target = findRelation(model, relationship.target);
-    const far = target && findColumn(target, pair[1]);
-    if (target === undefined || far === undefined || visibility?.mayNameColumn(target, far) === false) return [];
+    const targetColumn = target && findColumn(target, pair[1]);
+    if (target === undefined || targetColumn === undefined || visibility?.mayNameColumn(target, targetColumn) === false)
+      return [];
     const { kind } = target;
     return [{ target: relationship.target, column: pair[1], isView: kind === "view" || kind === "materialized" }];
   });

@@ -101,11 +101,11 @@ const SHARED_PARAMETERS: JsonObject = {
   },
 };
 
-/** The parameter `Prefer`, with the examples of plugins first. @rule R-OAS-10 */
+/** Returns the parameter `Prefer`, with the examples of plugins first. @rule R-OAS-10 */
 const buildPreferParameter = (examples: readonly string[]): JsonObject => {
   const { prefer } = SHARED_PARAMETERS as { readonly prefer: { readonly description: string } };
-  const added = examples.map((example) => `\`${example}\``);
-  return { ...prefer, description: [...added, prefer.description].join(", ") };
+  const exampleTexts = examples.map((example) => `\`${example}\``);
+  return { ...prefer, description: [...exampleTexts, prefer.description].join(", ") };
 };
 
 const ERROR: JsonObject = {
@@ -191,7 +191,7 @@ const buildRelationOperations = (writer: Writer, relation: Relation): JsonObject
   const name = findComponentName(writer, relation);
   const rows = buildListSchema(schemaReference(name));
   const isColumn = (parameter: string): boolean => relation.columns.some((column) => column.name === parameter);
-  const added = Object.keys(writer.additions.readParameters).filter((parameter) => !isColumn(parameter));
+  const addedParameters = Object.keys(writer.additions.readParameters).filter((parameter) => !isColumn(parameter));
   const filters = [...relation.columns.map((_, at) => `filter.${name}.${at}`), "and", "or"];
   const buildRelationOperation = (names: readonly string[], responses: JsonObject, body?: JsonObject): JsonObject => {
     const requestBody = body && { required: true, ...buildJsonContent(body) };
@@ -208,7 +208,7 @@ const buildRelationOperations = (writer: Writer, relation: Relation): JsonObject
   const updated = schemaReference(`${name}.update`);
   const { writable } = relation;
   return {
-    get: buildRelationOperation([...filters, "select", "order", "limit", "offset", ...added], {
+    get: buildRelationOperation([...filters, "select", "order", "limit", "offset", ...addedParameters], {
       200: buildResponse(rows, "The rows"),
       206: buildResponse(rows, "Some of the rows"),
     }),
@@ -291,13 +291,13 @@ const writeDocumentMembers = function* (version: Version3Input): MemberGenerator
     servers: [{ url: version.server }],
     ...(hasSecurity ? { security: [{ JWT: [] }] } : {}),
   });
-  const paths = function* (): MemberGenerator {
+  const buildPaths = function* (): MemberGenerator {
     yield* buildRelationPaths(description, relations, (relation) => buildRelationOperations(writer, relation));
     for (const [path, operations] of Object.entries(additions.paths))
       if (relations.every(({ name }) => `/${name}` !== path)) yield [path, operations];
     yield* buildRoutinePaths(description, (call) => buildRoutineOperations(writer, call));
   };
-  const schemas = function* (): MemberGenerator {
+  const buildSchemas = function* (): MemberGenerator {
     for (const relation of relations) yield* buildRowSchemas(writer, relation);
     yield ["error.response", ERROR];
   };
@@ -305,7 +305,7 @@ const writeDocumentMembers = function* (version: Version3Input): MemberGenerator
     type: "string",
     pattern: `^(not\\.)?(${operators.map(escapePattern).join("|")})(\\([A-Za-z_]+\\))?\\.`,
   };
-  const parameters = function* (): MemberGenerator {
+  const buildParameters = function* (): MemberGenerator {
     yield* Object.entries({ ...SHARED_PARAMETERS, prefer: buildPreferParameter(preferences) });
     for (const [name, text] of Object.entries(additions.readParameters)) yield [name, buildQueryParameter(name, text)];
     for (const relation of relations)
@@ -315,11 +315,11 @@ const writeDocumentMembers = function* (version: Version3Input): MemberGenerator
           buildQueryParameter(column.name, `A condition on \`${column.name}\`: \`eq.…\`, \`not.in.(…,…)\``, filter),
         ];
   };
-  const components = function* (): MemberGenerator {
-    yield ["schemas", new DocumentMembers(schemas())];
-    yield ["parameters", new DocumentMembers(parameters())];
+  const buildComponents = function* (): MemberGenerator {
+    yield ["schemas", new DocumentMembers(buildSchemas())];
+    yield ["parameters", new DocumentMembers(buildParameters())];
     if (hasSecurity) yield ["securitySchemes", { JWT: { type: "http", scheme: "bearer", bearerFormat: "JWT" } }];
   };
-  yield ["paths", new DocumentMembers(paths())];
-  yield ["components", new DocumentMembers(components())];
+  yield ["paths", new DocumentMembers(buildPaths())];
+  yield ["components", new DocumentMembers(buildComponents())];
 };

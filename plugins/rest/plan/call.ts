@@ -34,7 +34,7 @@ export interface PlannedCall extends PlannedRequest {
   readonly routine: Routine;
   /** Values by index. The body, if used, is at index 0, and the values of the range come last. */
   readonly values: readonly BoundValue[];
-  /** Whether the result is limited by the window. */
+  /** True if the result is limited by the window. */
   readonly hasWindow: boolean;
   /** The arguments of a plain body, whose values come first. */
   readonly plainArgumentNames: readonly string[];
@@ -49,33 +49,33 @@ export const planCall = (planInput: PlanInput): PlannedCall => {
   const callable = findRoutines(model, { schema, name }).filter((routine) => isCallable(model, routine));
   const ownInput = separatePluginParameters(planInput, callable);
   const shape = buildCallShape(ownInput);
-  const chosen = chooseRoutine(model, callable, shape);
-  if (chosen === undefined) {
+  const chosenRoutine = chooseRoutine(model, callable, shape);
+  if (chosenRoutine === undefined) {
     if (ownInput.rest.findHints() !== undefined && input.kind === "query" && callable.some(takesBodyAsArgument))
       throw routineNotFound(schema, name, shape, undefined, BODY_HINT);
     throw routineNotFound(schema, name, shape, suggestRoutine(ownInput, callable, shape));
   }
-  const { routine, takesBody: isRaw } = chosen;
-  const named = isRaw ? [] : findPlainParameters(ownInput, routine, shape);
-  const isText = input.kind === "payload" && shape.names.length > 0 && named.length === 0;
+  const { routine, takesBody: isRaw } = chosenRoutine;
+  const plainParameters = isRaw ? [] : findPlainParameters(ownInput, routine, shape);
+  const isText = input.kind === "payload" && shape.names.length > 0 && plainParameters.length === 0;
   const body = isRaw ? "argument" : isText ? "arguments" : undefined;
-  const values: BoundValue[] = body === undefined ? named.map(() => null) : [null];
-  const call = isRaw ? buildRawCall(routine) : buildNamedCall(ownInput, routine, shape, values, named);
-  const { plan: called, isWholeRow: isWhole, legacyNames } = planResult(ownInput, routine, call, values);
-  const hasWindow = called.result !== undefined;
+  const values: BoundValue[] = body === undefined ? plainParameters.map(() => null) : [null];
+  const call = isRaw ? buildRawCall(routine) : buildNamedCall(ownInput, routine, shape, values, plainParameters);
+  const { plan: callPlan, isWholeRow: isWhole, legacyNames } = planResult(ownInput, routine, call, values);
+  const hasWindow = callPlan.result !== undefined;
   const relation = routine.returns.relation === undefined ? undefined : findRelation(model, routine.returns.relation);
   const media = chooseMedia(ownInput, { relation, routine, isWholeRow: isWhole });
   checkPreferences(preferences);
   const maxAffected = findEffectiveMaxAffected(preferences);
   if (maxAffected !== undefined && !routine.returns.isSet) throw maxAffectedOnSingle();
-  const { plan, applied } = applyPreferences(ownInput, called);
+  const { plan, applied } = applyPreferences(ownInput, callPlan);
   return {
     plan,
     routine,
     envelope: { ...(ownInput.method === "HEAD" ? buildHeadEnvelope(media) : media.envelope), count: preferences.count },
     values: hasWindow ? removeWindow(values, ownInput.window) : values,
     hasWindow,
-    plainArgumentNames: named.map(({ name }) => name),
+    plainArgumentNames: plainParameters.map(({ name }) => name),
     bodyUse: body,
     media,
     maxAffected,
@@ -93,14 +93,14 @@ const separatePluginParameters = (planInput: PlanInput, callable: readonly Routi
   const isOfPlugin = ([name]: readonly [string, string]): boolean =>
     rest.grammar.isPluginParameter(buildNestedHookName(name)) &&
     !callable.some(({ parameters }) => parameters.some((parameter) => parameter.name === name));
-  const found = query.argumentPairs.filter(isOfPlugin);
-  if (found.length === 0) return planInput;
+  const pluginPairs = query.argumentPairs.filter(isOfPlugin);
+  if (pluginPairs.length === 0) return planInput;
   const own: ParsedQuery = {
     ...query,
     argumentPairs: query.argumentPairs.filter((pair) => !isOfPlugin(pair)),
-    pluginParameters: found.map(([name, text]) => ({ hook: buildNestedHookName(name), name, text })),
+    pluginParameters: pluginPairs.map(([name, text]) => ({ hook: buildNestedHookName(name), name, text })),
   };
-  // other members are computed when they are read
+  // getters of the prototype compute the other members
   return Object.create(planInput, { query: { value: own } }) as PlanInput;
 };
 
@@ -171,13 +171,16 @@ const buildNamedCall = (
   routine: Routine,
   { names }: CallShape,
   values: BoundValue[],
-  named: readonly RoutineParameter[],
+  plainParameters: readonly RoutineParameter[],
 ): RoutineCall => {
   const { payload } = planInput;
   const base = { routine: buildQualifiedName(routine), oid: routine.oid };
   if (names.length === 0) return { ...base, arguments: [] };
-  if (named.length > 0)
-    return { ...base, arguments: named.map(({ name, sqlType: type }, param) => ({ name, value: { param, type } })) };
+  if (plainParameters.length > 0)
+    return {
+      ...base,
+      arguments: plainParameters.map(({ name, sqlType: type }, param) => ({ name, value: { param, type } })),
+    };
   if (payload !== undefined)
     return { ...base, arguments: [], payload: { json: { param: 0 }, shape: payload.shape, names } };
   const pairs = findArgumentPairs(planInput);
@@ -214,7 +217,7 @@ interface PlannedResult {
 /** Plans how the result of the function is read. @rule R-RPC-11 R-RPC-12 */
 const planResult = (planInput: PlanInput, routine: Routine, call: RoutineCall, values: BoundValue[]): PlannedResult => {
   const { rest, model, schema, query, window } = planInput;
-  const { kind, isSet, relation: returned } = routine.returns;
+  const { kind, isSet, relation: returnedRelation } = routine.returns;
   if (kind !== "composite") rejectNames(planInput, kind === "void");
   if (kind === "void") return { plan: { kind: "call", call, returns: "void" }, isWholeRow: true, legacyNames: [] };
   if (kind !== "composite") {
@@ -229,7 +232,7 @@ const planResult = (planInput: PlanInput, routine: Routine, call: RoutineCall, v
       legacyNames: [],
     };
   }
-  const relation = returned === undefined ? undefined : findRelation(model, returned);
+  const relation = returnedRelation === undefined ? undefined : findRelation(model, returnedRelation);
   const type = findBaseType(model, routine.returns.type);
   const name = type?.name ?? routine.name;
   const selectsAll = query.select?.some(({ kind: item }) => item === "all") ?? true;
@@ -269,9 +272,9 @@ const rejectNames = ({ rest, model, schema, name, query }: PlanInput, isVoid: bo
   if (embed !== undefined) findRelationship({ rest, model, schema, source: undefined, sourceName: name }, embed);
   const field = select?.find((item) => item.kind === "field" && item.field.name !== VALUE_COLUMN);
   const selected = field?.kind === "field" ? field.field.name : undefined;
-  const named =
+  const columnName =
     filters[0]?.part.field.name ?? orders[0]?.part[0]?.field.name ?? findFirstName(logic[0]?.part) ?? selected;
-  if (named !== undefined && !isVoid) throw columnUnknown(name, named);
+  if (columnName !== undefined && !isVoid) throw columnUnknown(name, columnName);
 };
 
 const findFirstName = (tree: LogicTree | undefined): string | undefined => {

@@ -31,7 +31,7 @@ export interface RowScope {
   /** The schemas in which computed fields are looked up. */
   readonly searchPath: readonly string[];
   readonly values: BoundValue[];
-  /** The id of the embed with that target name, whose null filters test the embed (R-EMB-15). */
+  /** Returns the id of the embed with that target name, whose null filters test the embed (R-EMB-15). */
   readonly findEmbed: (name: string) => string | undefined;
 }
 

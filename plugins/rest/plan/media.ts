@@ -26,7 +26,7 @@ const buildContentType = (type: MediaType): string =>
 
 /** The facts that the choice of a media type depends on. */
 interface MediaRequest extends Pick<MediaNegotiation, "relation" | "routine" | "isWholeRow"> {
-  /** Whether the response is the schema description. */
+  /** True if the response is the schema description. */
   readonly isRoot?: boolean;
 }
 
@@ -44,9 +44,9 @@ export const chooseMedia = (planInput: MediaPlanning, mediaRequest: MediaRequest
   const accepted = parseAccept(planInput.accept);
   const choose = mediaRequest.isRoot === true ? chooseRootMedia : createMediaChooser(planInput, mediaRequest);
   for (const type of accepted) {
-    const chosen = choose(type);
-    if (chosen !== undefined)
-      return { contentType: buildContentType(type), isSingular: false, isBinary: false, ...chosen };
+    const chosenMedia = choose(type);
+    if (chosenMedia !== undefined)
+      return { contentType: buildContentType(type), isSingular: false, isBinary: false, ...chosenMedia };
   }
   throw mediaTypeUnavailable(accepted.map((type) => type.text));
 };

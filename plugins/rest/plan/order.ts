@@ -56,11 +56,11 @@ export const orderGroups = (read: Read, values: readonly BoundValue[], relation:
     if (isWhole && relation !== undefined && name !== undefined && findColumn(relation, name) !== undefined) return by;
     if (name !== undefined && output.some((one) => one.kind === "value" && encodeExpression(one.value) === text))
       return by;
-    const found =
+    const matchingOutput =
       output.find(isField) ?? (name === undefined ? undefined : output.find((one) => hasOutputName(one, name)));
-    if (found === undefined || !("as" in found)) return by;
-    const nth = output.filter((one) => "as" in one && one.as === found.as).indexOf(found);
-    return { kind: "output", as: found.as, ...(nth === 0 ? {} : { nth }) };
+    if (matchingOutput === undefined || !("as" in matchingOutput)) return by;
+    const nth = output.filter((one) => "as" in one && one.as === matchingOutput.as).indexOf(matchingOutput);
+    return { kind: "output", as: matchingOutput.as, ...(nth === 0 ? {} : { nth }) };
   };
   return { ...read, orderBy: orderBy.map((term) => ({ ...term, by: findOutput(term.by) })) };
 };

@@ -5,7 +5,7 @@ import type { CallShape } from "../request.ts";
 
 interface ChosenRoutine {
   readonly routine: Routine;
-  /** Whether the body is the single unnamed argument (R-RPC-6). */
+  /** True if the body is the single unnamed argument (R-RPC-6). */
   readonly takesBody: boolean;
 }
 
@@ -34,9 +34,9 @@ export const isCallable = (model: Model, routine: Routine): boolean =>
 const matchesNames = (routine: Routine, { names, bodyType }: CallShape): boolean => {
   if (takesBodyAsArgument(routine)) return false;
   if (routine.parameters.length === 0) return names.length === 0 && (bodyType === undefined || bodyType === "json");
-  const known = new Set(routine.parameters.map((parameter) => parameter.name));
+  const parameterNames = new Set(routine.parameters.map((parameter) => parameter.name));
   return (
-    names.every((name) => known.has(name)) &&
+    names.every((name) => parameterNames.has(name)) &&
     routine.parameters.every((parameter) => parameter.hasDefault || names.includes(parameter.name))
   );
 };
@@ -72,9 +72,9 @@ export const chooseRoutine = (
   routines: readonly Routine[],
   call: CallShape,
 ): ChosenRoutine | undefined => {
-  const named = routines.filter((routine) => matchesNames(routine, call));
-  if (named.length > 1) throw buildAmbiguityError(model, named);
-  if (named[0] !== undefined) return { routine: named[0], takesBody: false };
+  const matches = routines.filter((routine) => matchesNames(routine, call));
+  if (matches.length > 1) throw buildAmbiguityError(model, matches);
+  if (matches[0] !== undefined) return { routine: matches[0], takesBody: false };
   const { bodyType } = call;
   const matching =
     bodyType === undefined

@@ -26,7 +26,7 @@ export type PayloadShape = Omit<Payload, "text">;
 
 /** The parts of a request that planning uses. */
 export interface PlanInput extends ParsedRequest {
-  /** Whether execution plans may be shown. Execution plans name all used columns, even columns that metadata
+  /** True if execution plans may be shown. Execution plans name all used columns, even columns that metadata
    *  permissions hide. @rule R-MED-7 */
   readonly maySeePlans: boolean;
   readonly accept: string | undefined;
@@ -72,7 +72,7 @@ export const namesColumns = ({ query, method }: Pick<ParsedRequest, "query" | "m
   query.columns !== undefined && method !== "PUT";
 
 const requireFact = <Answer>(answer: Answer | undefined, what: string): Answer => {
-  if (answer === undefined) throw new Error(`planned without ${what}`); // the handler has a bug
+  if (answer === undefined) throw new Error(`planned without ${what}`); // only a bug of the handler causes this error
   return answer;
 };
 
@@ -101,11 +101,11 @@ const createPlanInput = (parsed: ParsedRequest, ask: Ask<RequestSource>): PlanIn
 const BYTES_PER_CHARACTER = 60;
 
 /** Caches the requests of a handler. @rule R-CAC-1 */
-export const prepareRequests = <Made extends PlannedRequest>(
+export const prepareRequests = <Planned extends PlannedRequest>(
   rest: RestSurface,
   name: string,
-  plan: (planInput: PlanInput) => Made,
-): Cache<RequestSource, PreparedRequest<Made>> =>
+  plan: (planInput: PlanInput) => Planned,
+): Cache<RequestSource, PreparedRequest<Planned>> =>
   rest.context.caches.create({
     name,
     make: (ask: Ask<RequestSource>) => {

@@ -82,7 +82,7 @@ export const isEmptyEmbed = (embed: SelectEmbed): boolean =>
 
 /** Selects the parts of the query that take effect. */
 interface EffectiveParts {
-  /** Whether root filters and root trees take effect. */
+  /** True if root filters and root trees take effect. */
   readonly hasRootFilters: boolean;
   readonly hasRanges: boolean;
 }
@@ -104,19 +104,19 @@ export const buildNodes = (query: ParsedQuery, parts: EffectiveParts, options: R
 };
 
 const findChild = (node: QueryNode, name: string, takesLegacy: boolean, legacyNames: LegacyName[]): QueryNode => {
-  const named = node.children.filter(
+  const candidates = node.children.filter(
     (child) => child.embed !== undefined && (getTargetName(child.embed) === name || child.embed.name === name),
   );
-  const found = takesLegacy
-    ? named[0]
-    : named.find((child) => child.embed !== undefined && getTargetName(child.embed) === name);
-  const alias = (found ?? named[0])?.embed?.alias;
-  if (found === undefined) throw alias === undefined ? notEmbedded(name) : aliasRequired(name, alias);
+  const namedChild = takesLegacy
+    ? candidates[0]
+    : candidates.find((child) => child.embed !== undefined && getTargetName(child.embed) === name);
+  const alias = (namedChild ?? candidates[0])?.embed?.alias;
+  if (namedChild === undefined) throw alias === undefined ? notEmbedded(name) : aliasRequired(name, alias);
   if (
     alias !== undefined &&
     alias !== name &&
     !legacyNames.some((legacy) => legacy.name === name && legacy.alias === alias)
   )
     legacyNames.push({ name, alias });
-  return found;
+  return namedChild;
 };

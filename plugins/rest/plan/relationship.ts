@@ -34,10 +34,10 @@ export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed)
       : source.relationships.filter((relationship) => isUsable(model, schema, relationship));
   const hasHints = rest.findHints() !== undefined;
   const findCandidates = (of: EmbedName): readonly Relationship[] => {
-    const meant = usable.filter((relationship) => matchesEmbed(model, relationship, of));
+    const matches = usable.filter((relationship) => matchesEmbed(model, relationship, of));
     // both directions of a key to a view of the same table have the same columns
-    const own = meant.filter((relationship) => findSingleColumn(relationship, "source") === of.hint);
-    return hasHints && meant.length > 1 && own.length === 1 ? own : meant;
+    const own = matches.filter((relationship) => findSingleColumn(relationship, "source") === of.hint);
+    return hasHints && matches.length > 1 && own.length === 1 ? own : matches;
   };
   const candidates = findCandidates(embed);
   const [only] = candidates;
@@ -75,8 +75,8 @@ const findUniqueHint = (
     findSingleColumn(relationship, "target"),
   ].find((hint) => {
     if (hint === undefined || hint === "") return false;
-    const [found, ...others] = findCandidates({ name: relationship.target.name, hint });
-    return found === relationship && others.length === 0;
+    const [candidate, ...others] = findCandidates({ name: relationship.target.name, hint });
+    return candidate === relationship && others.length === 0;
   });
 
 /** Returns whether the schemas of the relationship permit its use. @rule R-REL-8 */
@@ -194,7 +194,7 @@ const listColumns = ({ source, target, junction, columns }: Relationship): Relat
       ),
       ...qualifyColumns(
         target,
-        columns.map(([, far]) => far),
+        columns.map(([, targetColumn]) => targetColumn),
       ),
     ];
   return qualifyColumns(
@@ -206,9 +206,9 @@ const listColumns = ({ source, target, junction, columns }: Relationship): Relat
 const describeRelationship = (source: string, { junction, constraint, columns, target }: Relationship): string => {
   const list = (names: readonly string[]): string => `(${names.join(", ")})`;
   if (junction === undefined) {
-    return `${constraint} using ${source}${list(columns.map(([own]) => own))} and ${target.name}${list(columns.map(([, far]) => far))}`;
+    return `${constraint} using ${source}${list(columns.map(([own]) => own))} and ${target.name}${list(columns.map(([, targetColumn]) => targetColumn))}`;
   }
   const own = list(junction.source.map(([, column]) => column));
-  const far = list(junction.target.map(([, column]) => column));
-  return `${junction.relation.name} using ${junction.sourceConstraint}${own} and ${junction.targetConstraint}${far}`;
+  const targetColumns = list(junction.target.map(([, column]) => column));
+  return `${junction.relation.name} using ${junction.sourceConstraint}${own} and ${junction.targetConstraint}${targetColumns}`;
 };

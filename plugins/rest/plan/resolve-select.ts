@@ -55,9 +55,9 @@ interface ReadContext {
   readonly rest: RestSurface;
   readonly model: Model;
   readonly searchPath: readonly string[];
-  /** Whether a bare `count` may mean the number of rows. */
+  /** True if a bare `count` may mean the number of rows. */
   readonly takesBareCount: boolean;
-  /** Whether keys are truncated as in PostgREST, which can make two keys equal. @rule R-SEL-11 */
+  /** True if keys are truncated as in PostgREST, which can make two keys equal. @rule R-SEL-11 */
   readonly truncatesKeys: boolean;
   readonly grammar: Grammar;
   readonly values: BoundValue[];
@@ -215,8 +215,10 @@ const checkAggregates = (root: QueryLevel, flatModes: Grammar["flatModes"], isEn
   for (const level of levels) levels.push(...level.embeds);
   if (!isEnabled && levels.some((level) => level.node.items.some(isAggregate))) throw aggregatesDisabled();
   for (const level of levels) {
-    const lifted = level.embeds.filter(({ embed, relationship }) => flatModes.has(embed.mode) && !relationship.isToOne);
-    if (lifted.some((embed) => hasAggregates(embed, flatModes))) throw aggregateInSpread();
+    const flatLists = level.embeds.filter(
+      ({ embed, relationship }) => flatModes.has(embed.mode) && !relationship.isToOne,
+    );
+    if (flatLists.some((embed) => hasAggregates(embed, flatModes))) throw aggregateInSpread();
   }
 };
 
@@ -226,7 +228,7 @@ const DEFAULT_OUTPUT: OutputOptions = { isHidden: false, isSortedByParent: false
 
 interface OutputOptions {
   readonly isHidden: boolean;
-  /** Whether the parent sorts by this embed. */
+  /** True if the parent sorts by this embed. */
   readonly isSortedByParent: boolean;
   /** The names of the columns, if the rows belong to no relation. */
   readonly columns?: readonly string[];

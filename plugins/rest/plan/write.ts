@@ -31,9 +31,9 @@ export interface PlannedWrite extends PlannedRequest {
   readonly plan: Insert | Update | Delete;
   /** Values by index. The payload, if there is one, is at index 0. */
   readonly values: readonly BoundValue[];
-  /** Whether the response contains the rows. */
+  /** True if the response contains the rows. */
   readonly hasBody: boolean;
-  /** Whether inserted rows are counted. For POST and PUT, the count shows how conflicts were resolved. */
+  /** True if inserted rows are counted. For POST and PUT, the count shows how conflicts were resolved. */
   readonly countsInserted: boolean;
   /** The maximum of affected rows. */
   readonly maxAffected: number | undefined;
@@ -47,30 +47,30 @@ export const planWrite = (planInput: PlanInput): PlannedWrite => {
   const { relation, payload } = planInput;
   const method = planInput.method as WriteMethod; // only handlers of these methods plan writes
   const values: BoundValue[] = payload === undefined ? [] : [null];
-  const returned = planReturning(planInput, relation, values);
-  const writePlan = addReturning(planMethod(planInput, relation, method, payload, values), returned.read);
+  const returningRead = planReturning(planInput, relation, values);
+  const writePlan = addReturning(planMethod(planInput, relation, method, payload, values), returningRead.read);
   checkPreferences(planInput.preferences);
-  const media = chooseMedia(planInput, { relation, isWholeRow: returned.isWholeRow });
+  const media = chooseMedia(planInput, { relation, isWholeRow: returningRead.isWholeRow });
   const { plan, applied } = applyPreferences(planInput, writePlan);
   const isMerge =
     plan.kind === "insert" && plan.onConflict !== undefined && planInput.preferences.resolution === "merge-duplicates";
-  const countsInserted = isMerge || (method === "PUT" && returned.read !== undefined);
+  const countsInserted = isMerge || (method === "PUT" && returningRead.read !== undefined);
   const key = method === "POST" && planInput.preferences.return === "headers-only" ? relation.primaryKey : [];
   return {
     plan,
     envelope: {
-      ...(returned.read === undefined ? buildHeadEnvelope(media) : media.envelope),
+      ...(returningRead.read === undefined ? buildHeadEnvelope(media) : media.envelope),
       location: key.length === 0 ? undefined : key,
       countInserted: countsInserted ? true : undefined,
     },
     values,
     media,
-    hasBody: returned.read !== undefined,
+    hasBody: returningRead.read !== undefined,
     countsInserted,
     maxAffected:
       method === "PATCH" || method === "DELETE" ? findEffectiveMaxAffected(planInput.preferences) : undefined,
     appliedPreferences: { ...applied, ...findAppliedPreferences(planInput, method, plan) },
-    legacyNames: returned.legacyNames,
+    legacyNames: returningRead.legacyNames,
   };
 };
 

@@ -103,10 +103,11 @@ const findOperator = (
   const end = findAnyCharacter(text, at, ".(");
   const exact = grammar.operators.get(text.slice(at, end));
   if (exact !== undefined) return [text.slice(at, end), exact];
-  let found: readonly [string, readonly OperatorSpec[]] | undefined;
+  let longestMatch: readonly [string, readonly OperatorSpec[]] | undefined;
   for (const entry of grammar.operators)
-    if (text.startsWith(entry[0], at) && (found === undefined || entry[0].length > found[0].length)) found = entry;
-  return found;
+    if (text.startsWith(entry[0], at) && (longestMatch === undefined || entry[0].length > longestMatch[0].length))
+      longestMatch = entry;
+  return longestMatch;
 };
 
 /** Returns the operator that messages name. Operators with lists are tried first. @rule R-LEX-12 */
@@ -172,15 +173,15 @@ const scanOperand = (
  */
 const scanKeyword = (text: string, at: number, keywords: readonly string[]): Token<ConditionOperand> | LexFailure => {
   let longest: string | undefined;
-  let furthest = at;
+  let furthestPosition = at;
   for (const keyword of keywords) {
     const lower = text.slice(at, at + keyword.length).toLowerCase();
-    const agreed = findMismatch(lower, 0, keyword);
-    if (agreed === keyword.length && keyword.length > (longest?.length ?? -1)) longest = keyword;
-    if (at + agreed > furthest) furthest = at + agreed;
+    const matchLength = findMismatch(lower, 0, keyword);
+    if (matchLength === keyword.length && keyword.length > (longest?.length ?? -1)) longest = keyword;
+    if (at + matchLength > furthestPosition) furthestPosition = at + matchLength;
   }
   if (longest !== undefined) return { value: { keyword: longest }, end: at + longest.length };
-  return { at: furthest, expecting: [`isVal: (${keywords.join(", ")})`] };
+  return { at: furthestPosition, expecting: [`isVal: (${keywords.join(", ")})`] };
 };
 
 /** Scans a list: `(v1,v2)`. @rule R-LEX-3 R-LEX-9 R-FLT-7 */

@@ -22,7 +22,8 @@ export const receiveForm = async (exchange: Exchange, limits: Limits): Promise<P
 const PLUS_SIGN = "+".charCodeAt(0);
 const SPACE = " ".charCodeAt(0);
 
-/** A plus sign means a space. URLSearchParams and `replaceAll` would create a string at each one. */
+/** Replaces plus signs, which mean spaces. URLSearchParams and `replaceAll` would create a string for each plus
+ *  sign. */
 const replacePlusSigns = (piece: Buffer): Buffer => {
   const copy = Buffer.from(piece);
   for (let at = copy.indexOf(PLUS_SIGN); at !== -1; at = copy.indexOf(PLUS_SIGN, at + 1)) copy[at] = SPACE;

@@ -12,15 +12,15 @@ const groupByRestName = <Spec>(
   all: readonly Spec[],
   getName: (spec: Spec) => string | undefined,
 ): ReadonlyMap<string, readonly Spec[]> => {
-  const named = new Map<string, Spec[]>();
+  const specsByName = new Map<string, Spec[]>();
   for (const spec of all) {
     const name = getName(spec);
     if (name === undefined) continue;
-    const specs = named.get(name);
-    if (specs === undefined) named.set(name, [spec]);
+    const specs = specsByName.get(name);
+    if (specs === undefined) specsByName.set(name, [spec]);
     else specs.push(spec);
   }
-  return named;
+  return specsByName;
 };
 
 /** Builds the grammar of a preset. @throws RelApiError `preset` for names that REST cannot parse or distinguish */
@@ -40,8 +40,8 @@ export const buildGrammar = (
   );
   const aggregates = new Map<string, string>();
   for (const spec of registry.aggregates.values()) {
-    const shown = getRestName(spec);
-    if (shown !== undefined) aggregates.set(shown, spec.name);
+    const restName = getRestName(spec);
+    if (restName !== undefined) aggregates.set(restName, spec.name);
   }
   return {
     limits,

@@ -52,8 +52,8 @@ export const throwSyntaxError = (source: LexerInput, failure: LexFailure): never
 
 export const buildSyntaxError = (source: LexerInput, failure: LexFailure): RelApiError => {
   const { line, column } = findPosition(source.text, failure.at);
-  const shown = failure.shownAt ?? failure.at;
-  const code = source.text.codePointAt(shown);
+  const shownPosition = failure.shownAt ?? failure.at;
+  const code = source.text.codePointAt(shownPosition);
   const isLeftOver = failure.expecting.includes(END);
   const thing =
     code === undefined ? END : isLeftOver ? `'${escapeCharacter(code, "'")}'` : `"${escapeCharacter(code, '"')}"`;
@@ -117,7 +117,7 @@ export const findMismatch = (text: string, at: number, keyword: string): number 
   return at + i;
 };
 
-/** Letters of any alphabet, digits, `_`, blank, `$`. */
+/** Matches letters of any alphabet, digits, `_`, blanks and `$`. */
 const RUN = /[\p{L}0-9_ $]+/uy;
 
 const findRunEnd = (text: string, at: number): number => {
@@ -216,7 +216,7 @@ const scanOperand = (text: string, at: number): Token<PathOperand> | LexFailure 
   return scanKey(text, at);
 };
 
-/** A run of characters that do not end a key. */
+/** Matches a run of characters that do not end a key. */
 const KEY_RUN = /[^(\-:.,>)]+/uy;
 
 const findKeyRunEnd = (text: string, at: number): number => {

@@ -56,8 +56,8 @@ const parseParameters = (parts: readonly string[]): ReadonlyMap<string, string> 
 };
 
 /** Parses a media type. Names of types and parameters are case-insensitive. @rule R-MED-1 R-BODY-1 */
-export const parseMediaType = (sent: string): MediaType => {
-  const parts = splitUnquoted(sent, ";");
+export const parseMediaType = (text: string): MediaType => {
+  const parts = splitUnquoted(text, ";");
   const name = (parts[0] ?? "").trim().toLowerCase();
   if (name === "application/vnd.pgrst.array" || name === ARRAY) {
     const isStripped = parseParameters(parts.slice(1)).get("nulls") === "stripped";
@@ -72,15 +72,15 @@ export const parseMediaType = (sent: string): MediaType => {
   if (name === PLAN || name === `${PLAN}+text` || name === `${PLAN}+json`)
     return parsePlanType(name, parseParameters(parts.slice(1)));
   if (KNOWN.has(name)) return { name, isStripped: false, text: name };
-  return { name, isStripped: false, text: sent };
+  return { name, isStripped: false, text };
 };
 
 /** Parses the media type of an execution plan with its parameters. @rule R-MED-7 */
-const parsePlanType = (name: string, given: ReadonlyMap<string, string>): MediaType => {
+const parsePlanType = (name: string, parameters: ReadonlyMap<string, string>): MediaType => {
   const format = name.endsWith("+json") ? "json" : "text";
-  const of = parseMediaType(given.get("for") ?? "application/json");
-  const asked = (given.get("options") ?? "").toLowerCase().split("|");
-  const options = EXPLAIN_OPTIONS.filter((option) => asked.includes(option));
+  const of = parseMediaType(parameters.get("for") ?? "application/json");
+  const requestedOptions = (parameters.get("options") ?? "").toLowerCase().split("|");
+  const options = EXPLAIN_OPTIONS.filter((option) => requestedOptions.includes(option));
   const suffix = options.length === 0 ? "" : `; options=${options.join("|")}`;
   return {
     name: PLAN,

@@ -134,8 +134,8 @@ const readOrdering = (
   for (const [i] of spec.operands.entries()) {
     const operand = requireToken(source, scanOperand(text, end));
     operands.push(operand.value);
-    const wanted = i + 1 < spec.operands.length ? "," : ")";
-    if (text[operand.end] !== wanted) throwSyntaxError(source, { at: operand.end, expecting: [`"${wanted}"`] });
+    const delimiter = i + 1 < spec.operands.length ? "," : ")";
+    if (text[operand.end] !== delimiter) throwSyntaxError(source, { at: operand.end, expecting: [`"${delimiter}"`] });
     end = operand.end + 1;
   }
   if (spec.operands.length > 0) return { value: { name, operands }, end };
@@ -173,6 +173,6 @@ const scanSuffix = (text: string, at: number): SuffixToken | LexFailure => {
 };
 
 const scanNulls = (text: string, at: number): Token<"first" | "last"> | undefined => {
-  const found = NULLS.find(([word]) => text.startsWith(word, at));
-  return found === undefined ? undefined : { value: found[1], end: at + found[0].length };
+  const match = NULLS.find(([word]) => text.startsWith(word, at));
+  return match === undefined ? undefined : { value: match[1], end: at + match[0].length };
 };

@@ -19,7 +19,7 @@ export const decodePercent = (text: string): string => {
     const decoded = decodeURIComponent(text);
     if (!/[\u0080-\u00ff]/.test(text)) return decoded;
   } catch {
-    // the fallback below decodes byte by byte
+    // the code after this block decodes byte by byte
   }
   const bytes = text.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   return Buffer.from(bytes, "latin1").toString("utf8");

@@ -33,7 +33,7 @@ import { NO_PREFERENCES, parsePreferences, resolveTransactionEnd } from "./prefe
 import { parseQuery } from "./query-string.ts";
 import { resolveRange } from "./range.ts";
 
-/** Returns undefined for an unknown relation. An unknown function has no overloads. */
+/** Finds the target. Returns undefined for an unknown relation. An unknown function has no overloads. */
 const findTarget = ({ kind, model, schema, name }: RequestTarget): RestTarget | undefined => {
   if (kind === "root") return { kind };
   if (kind === "routine") return { kind, name, routines: findRoutines(model, { schema, name }) };

@@ -35,10 +35,10 @@ export type ReceivedBody<Read> = (hasColumns: boolean) => Read;
 export const deferBodyErrors = async <Read>(
   receive: () => Promise<ReceivedBody<Read>>,
 ): Promise<ReceivedBody<Read>> => {
-  let known: Read | undefined;
+  let payloadRead: Read | undefined;
   try {
     const read = await receive();
-    return (hasColumns) => (known ??= read(hasColumns));
+    return (hasColumns) => (payloadRead ??= read(hasColumns));
   } catch (error) {
     return () => {
       throw error;
@@ -122,17 +122,17 @@ const parseRows = (text: string, limits: Limits): Rows => {
     if (keys.length > limits.maxColumns) throw tooManyColumns(limits);
     firstKeys ??= new Set(keys);
     isUniform &&= isRow(value) && keys.length === firstKeys.size && keys.every((key) => firstKeys?.has(key));
-    if (isShort) parsedRows.push(value as Row); // if all values are rows
+    if (isShort) parsedRows.push(value as Row); // the list counts only if all values are rows
   }
   if (!isUniform) throw keysError();
   if (firstKeys === undefined) return NO_ROWS;
   const keys = [...firstKeys].sort();
   if (!isList) return { text, shape: "object", keys, isEmpty: false };
-  const rows = (): readonly TextRow[] | undefined => {
+  const encodeRows = (): readonly TextRow[] | undefined => {
     const texts = parsedRows.map(encodeTextRow);
     return texts.every((row) => row !== undefined) ? texts : undefined;
   };
-  return { text: { json: text, rows }, shape: "array", keys, isEmpty: false };
+  return { text: { json: text, rows: encodeRows }, shape: "array", keys, isEmpty: false };
 };
 
 const parseAllValues = (text: string): readonly Json[] => {
@@ -156,7 +156,8 @@ const encodeText = (value: Json): string | null | undefined => {
   return typeof value === "boolean" ? String(value) : numberText(value);
 };
 
-/** Returns undefined if a value is an array or an object, or if a key cannot be assigned. */
+/** Encodes the values of a row as texts. Returns undefined if a value is an array or an object, or if a key cannot be
+ *  assigned. */
 const encodeTextRow = (row: Row): TextRow | undefined => {
   const texts: Record<string, string | null> = {};
   for (const key of Object.keys(row)) {
@@ -170,7 +171,8 @@ const encodeTextRow = (row: Row): TextRow | undefined => {
 /** Returns the values of an object as the texts that PostgreSQL reads, or undefined if not all values are plain. An
  *  escape `\\u` may encode a character that PostgreSQL refuses. @rule X-PLN-8 */
 export const parsePlainValues = (json: string): ReadonlyMap<string, string | null> | undefined => {
-  const texts = json.includes("\\u") ? undefined : encodeTextRow(parseJson(json) as Row); // its keys have been read
+  // `parseRows` has read the keys of the text
+  const texts = json.includes("\\u") ? undefined : encodeTextRow(parseJson(json) as Row);
   return texts && new Map(Object.entries(texts));
 };
 

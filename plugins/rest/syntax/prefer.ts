@@ -3,7 +3,7 @@ import type { PreferenceSpec, ResolvedOptions } from "../../../core/index.ts";
 import { preferencesInvalid } from "../errors.ts";
 import type { Grammar, Preferences, TransactionEnd } from "../request.ts";
 
-const anyValue = (): boolean => true;
+const acceptAnyValue = (): boolean => true;
 
 /**
  * PostgREST's preferences, declared like the preferences of plugins. Planners implement them, except preferences that
@@ -16,8 +16,8 @@ export const POSTGREST_PREFERENCES: readonly PreferenceSpec[] = [
   { name: "count", values: ["exact", "planned", "estimated"] },
   { name: "tx", values: ["commit", "rollback"] },
   { name: "handling", values: ["strict", "lenient"] },
-  { name: "timezone", values: anyValue, settings: (zone) => [["timezone", zone]] },
-  { name: "max-affected", values: anyValue },
+  { name: "timezone", values: acceptAnyValue, settings: (zone) => [["timezone", zone]] },
+  { name: "max-affected", values: acceptAnyValue },
 ];
 
 export const NO_PREFERENCES: Preferences = { acceptedValues: new Map(), invalidItems: [] };

@@ -134,10 +134,10 @@ const parseArguments = (
 const keepFirstOrders = (
   orders: readonly AddressedPart<readonly OrderTerm[]>[],
 ): readonly AddressedPart<readonly OrderTerm[]>[] => {
-  const seen = new Set<string>();
+  const seenPaths = new Set<string>();
   return orders.filter(({ path }) => {
     const key = path.join("\u0000");
-    return !seen.has(key) && seen.add(key);
+    return !seenPaths.has(key) && seenPaths.add(key);
   });
 };
 

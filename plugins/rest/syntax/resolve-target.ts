@@ -23,11 +23,11 @@ export const getRestPrefixes = memoize(({ restPrefixes, restPath = "/api" }: Pat
 
 /** Returns the path below the REST root. Returns undefined if the surface does not serve it. @rule R-PATH-1 R-PATH-2 */
 const findPathBelowRoot = (options: ResolvedOptions, path: string): string | undefined => {
-  let found = options.compatMode ? "" : undefined;
+  let longestPrefix = options.compatMode ? "" : undefined;
   for (const prefix of getRestPrefixes(options))
     if (path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === "/"))
-      if (found === undefined || prefix.length > found.length) found = prefix;
-  return found === undefined ? undefined : path.slice(found.length);
+      if (longestPrefix === undefined || prefix.length > longestPrefix.length) longestPrefix = prefix;
+  return longestPrefix === undefined ? undefined : path.slice(longestPrefix.length);
 };
 
 /** Finds the target of a request. `profile` is the value of the header that names a schema. @throws RelApiError
@@ -51,13 +51,13 @@ export const resolveTarget = (
 };
 
 const parsePath = (options: ResolvedOptions, path: string): Location => {
-  const below = findPathBelowRoot(options, path) ?? path;
-  if (below === "" || below === "/") return findRootTarget(options);
-  const [empty, first = "", second, ...more] = below.split("/");
+  const pathBelowRoot = findPathBelowRoot(options, path) ?? path;
+  if (pathBelowRoot === "" || pathBelowRoot === "/") return findRootTarget(options);
+  const [empty, first = "", second, ...more] = pathBelowRoot.split("/");
   if (empty !== "" || more.length > 0) throw pathInvalid();
-  if (second === undefined) return { kind: "relation", name: decodePercent(first), path: below };
+  if (second === undefined) return { kind: "relation", name: decodePercent(first), path: pathBelowRoot };
   if (first !== "rpc") throw pathInvalid();
-  return { kind: "routine", name: decodePercent(second), path: below };
+  return { kind: "routine", name: decodePercent(second), path: pathBelowRoot };
 };
 
 /** Returns the function that `dbRootSpec` names, with or without its schema. */
@@ -83,9 +83,9 @@ export const getProfileHeader = (method: string): string =>
 
 /** Returns the exposed schema that the request names. Returns undefined if the request names no schema. @rule
  *  R-PROF-5 */
-const readProfile = (model: Model, sent: string | undefined): string | undefined => {
-  if (sent === undefined) return undefined;
-  const name = decodeUtf8Header(sent);
+const readProfile = (model: Model, profileHeader: string | undefined): string | undefined => {
+  if (profileHeader === undefined) return undefined;
+  const name = decodeUtf8Header(profileHeader);
   if (!model.schemas.includes(name)) throw schemaNotExposed(name, model.schemas);
   return name;
 };

@@ -149,11 +149,11 @@ const scanHead = (text: string, start: number): Token<ItemHead> | LexFailure => 
       more = [];
       continue;
     }
-    const named = scanName(text, at + 1);
-    if (isFailure(named)) return named;
-    hint ??= named.value.text;
-    at = named.end;
-    ({ more } = named.value);
+    const nameToken = scanName(text, at + 1);
+    if (isFailure(nameToken)) return nameToken;
+    hint ??= nameToken.value.text;
+    at = nameToken.end;
+    ({ more } = nameToken.value);
   }
   if (text[at] !== "(") return { at, expecting: [...more, ...(count < 2 ? ['"!"'] : []), '"("'] };
   return { value: { name: name.value.text, hint, join }, end: at + 1 };
@@ -296,11 +296,11 @@ const readAggregate = (reader: SelectReader, at: number): Token<string> | undefi
   if (name === undefined) {
     // a first letter that only one aggregate function has decides for that function
     const [committed, ...others] = reader.aggregates.filter((aggregate) => aggregate[0] === text[word]);
-    const among = committed === undefined || others.length > 0 ? reader.aggregates : [committed];
+    const candidates = committed === undefined || others.length > 0 ? reader.aggregates : [committed];
     return throwSyntaxError(reader.source, {
       at: word,
-      expecting: among.map((aggregate) => `"${aggregate}"`),
-      shownAt: findMismatch(text, word, among[0] ?? ""),
+      expecting: candidates.map((aggregate) => `"${aggregate}"`),
+      shownAt: findMismatch(text, word, candidates[0] ?? ""),
     });
   }
   const end = word + name.length;

@@ -1,15 +1,15 @@
 /** Finds calls in a policy's expression that PostgreSQL makes for every row although the result is always the same. */
 
-/** Functions that return the same value for all rows of a statement. */
+/** Matches calls of functions that return the same value for all rows of a statement. */
 const CALL = /\b(current_setting|auth\.\w+)\(/g;
 
 const LITERAL = String.raw`(?:E?'(?:[^']|'')*'|true|false|NULL|-?\d+(?:\.\d+)?)`;
 const TYPE = String.raw`::(?:"[^"]+"|[a-z_][\w.]*(?: [a-z]+(?: time zone)?)?)(?:\([\d,]+\))?(?:\[\])?`;
 
-/** Arguments that are constant for all rows. */
+/** Matches arguments that are constant for all rows. */
 const CONSTANTS = new RegExp(`^\\s*(?:${LITERAL}(?:${TYPE})*\\s*(?:,\\s*|$))*$`, "i");
 
-/** A step into JSON after a value: `->> 'sub'::text`. */
+/** Matches a step into JSON after a value: `->> 'sub'::text`. */
 const STEP = new RegExp(`^ (?:->>|->|#>>|#>) ${LITERAL}`, "i");
 const CAST = new RegExp(`^${TYPE}`, "i");
 
@@ -62,10 +62,10 @@ const findCalls = (expression: string): readonly FunctionCall[] =>
 const widenCall = (expression: string, { start, end }: FunctionCall): readonly [start: number, end: number] => {
   let [from, to] = [start, end];
   for (;;) {
-    const rest = expression.slice(to);
-    const more = CAST.exec(rest)?.[0] ?? STEP.exec(rest)?.[0];
+    const remainder = expression.slice(to);
+    const more = CAST.exec(remainder)?.[0] ?? STEP.exec(remainder)?.[0];
     if (more !== undefined) to += more.length;
-    else if (expression[from - 1] === "(" && rest.startsWith(")") && !/[\w"]/.test(expression[from - 2] ?? " ")) {
+    else if (expression[from - 1] === "(" && remainder.startsWith(")") && !/[\w"]/.test(expression[from - 2] ?? " ")) {
       from -= 1;
       to += 1;
     } else return [from, to];

@@ -26,9 +26,9 @@ const LEVELS: readonly Finding["level"][] = ["danger", "broken", "slow", "note"]
 
 export const diagnose = (settings: EnvironmentSettings): Promise<readonly Finding[]> =>
   withApi(settings, async ({ context }) => {
-    const found: Finding[] = [];
-    for (const examine of EXAMINATIONS) found.push(...(await examine(context)));
-    return LEVELS.flatMap((level) => found.filter((finding) => finding.level === level));
+    const findings: Finding[] = [];
+    for (const examine of EXAMINATIONS) findings.push(...(await examine(context)));
+    return LEVELS.flatMap((level) => findings.filter((finding) => finding.level === level));
   });
 
 export const formatFinding = ({ level, what, why, fix }: Finding): string =>

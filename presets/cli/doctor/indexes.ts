@@ -11,11 +11,11 @@ interface IndexRow {
   readonly columns: string;
 }
 
-/** With at most this many distinct values, even an index scan reads a large part of the table. */
+/** The number of distinct values up to which even an index scan reads a large part of the table. */
 const FEW_VALUES = 20;
 
-/** Finds foreign keys and columns of policies without a suitable index. Such an index starts with the columns in any
- *  order and has no condition. @rule C-DOK-2 */
+/** Finds foreign keys and columns of policies without a suitable index. A suitable index starts with the columns, in
+ *  any order, and has no condition. @rule C-DOK-2 */
 export const findMissingIndexes = async (context: PluginContext): Promise<readonly Finding[]> => {
   const rows = await askCatalog<IndexRow>(
     context,
@@ -60,7 +60,7 @@ export const findMissingIndexes = async (context: PluginContext): Promise<readon
   );
   return rows.map(({ relation, isPartitioned, keys, policies, columns }): Finding => {
     const indexTarget = `${relation} (${columns})`;
-    const named = (policies ?? []).map((name) => `policy ${quoteName(name)}`).join(", ");
+    const policyNames = (policies ?? []).map((name) => `policy ${quoteName(name)}`).join(", ");
     const ofKeys =
       keys === null
         ? []
@@ -70,7 +70,10 @@ export const findMissingIndexes = async (context: PluginContext): Promise<readon
         ? []
         : [
             {
-              what: keys === null ? `${indexTarget} has no index, and ${named} reads it` : `which ${named} reads too`,
+              what:
+                keys === null
+                  ? `${indexTarget} has no index, and ${policyNames} reads it`
+                  : `which ${policyNames} reads too`,
               why: ["each read under the policy"],
             },
           ];

@@ -4,7 +4,7 @@ import { changeFeedService } from "../../../plugins/live/api.ts";
 import { compileSchemaList } from "../../server/checks.ts";
 import { askCatalog, type Finding } from "./finding.ts";
 
-/** The minimum of rows updated or deleted since the statistics began. Fewer changes cause few runs. */
+/** The number of rows, updated or deleted since the statistics began, from which on a table is reported. */
 const MANY_CHANGES = 10_000;
 
 /** Finds tables whose log lacks the keys that lists need. Most lists are filtered by a foreign key. The log contains

@@ -6,12 +6,12 @@ import { withApi } from "../open-api.ts";
 import type { Terminal } from "../terminal.ts";
 import { explainStatements, type ExplainedStatement } from "./plans.ts";
 import { startRecording, type Recording } from "./recording.ts";
-import type { Explained } from "./report.ts";
+import type { ExplainedRequest } from "./report.ts";
 import { readCaller, readRequest, type ExplainRequest, type RequestOptions } from "./request.ts";
 
 export interface ExplainOptions extends RequestOptions {
   readonly analyze?: boolean;
-  /** Whether rows are counted, which is the default. */
+  /** False if rows are not counted. The default is true. */
   readonly counts?: boolean;
 }
 
@@ -38,7 +38,7 @@ export const explainRequest = async (
   text: string,
   { analyze = false, counts = true, ...words }: ExplainOptions,
   terminal: Terminal,
-): Promise<Explained> => {
+): Promise<ExplainedRequest> => {
   const request = await readRequest(text, words, settings.options, terminal);
   // EXPLAIN must not use the names of the statements that it explains
   const options = { ...settings.options, dbTxEnd: "rollback", dbPreparedStatements: false } as const;
@@ -52,7 +52,7 @@ export const explainRequest = async (
       recording.stop();
       const { run } = recording;
       const { context, model } = open;
-      const parts = { prepare: context.prepare, model, run, surface: request.kind, counts, tellsAll: true };
+      const parts = { prepare: context.prepare, model, run, surface: request.kind, counts, includesHidden: true };
       const statements: ExplainedStatement[] = [];
       const relations: RelationReport[] = [];
       for (const recorded of recording.executions) {

@@ -40,7 +40,9 @@ export const explainStatements = async (
   return execution.programs.flatMap(({ program, values }, i) =>
     program.statements.map((statement, at) => ({
       sql: statement.text,
-      values: fillSlots(statement.slots, values, execution.session).map((sent) => encodeValue(getBoundValue(sent))),
+      values: fillSlots(statement.slots, values, execution.session).map((sentValue) =>
+        encodeValue(getBoundValue(sentValue)),
+      ),
       plan: findPlan(i, at),
     })),
   );

@@ -3,7 +3,7 @@ import type { ExplainedStatement } from "./plans.ts";
 import type { Policy, RelationReport, RowSecurity, RemainingRows } from "../../../plugins/plus/why/index.ts";
 import { formatCount } from "../../../plugins/shared/plural.ts";
 
-export interface Explained {
+export interface ExplainedRequest {
   readonly role: string;
   readonly statements: readonly ExplainedStatement[];
   readonly relations: readonly RelationReport[];
@@ -37,9 +37,9 @@ const STEP_WORDS: Readonly<Record<RemainingRows["kind"], string>> = {
 const INDENT = "  ";
 
 const formatStep = (step: RemainingRows, before: RemainingRows | undefined): string => {
-  const taken = before === undefined ? 0 : before.left - step.left;
+  const removedCount = before === undefined ? 0 : before.left - step.left;
   const description = [STEP_WORDS[step.kind], ...(step.condition === undefined ? [] : [step.condition])].join(" ");
-  return `${INDENT}${String(step.left).padStart(8)}  ${description}${taken > 0 ? `  (takes away ${taken})` : ""}`;
+  return `${INDENT}${String(step.left).padStart(8)}  ${description}${removedCount > 0 ? `  (removes ${removedCount})` : ""}`;
 };
 
 const joinLines = (expression: string): string => expression.replaceAll(/\s+/g, " ");
@@ -48,13 +48,13 @@ const formatPolicy = (
   { name, isPermissive, command, using, check, passes }: Policy,
   total: number | undefined,
 ): string => {
-  const counted =
+  const countText =
     passes === undefined || total === undefined ? "" : `, lets ${passes} of ${formatCount(total, "row")} through`;
   const conditions = [
     ...(using === null ? [] : [`using ${joinLines(using)}`]),
     ...(check === null ? [] : [`with check ${joinLines(check)}`]),
   ].join(" ");
-  return `${INDENT}policy "${name}" (${isPermissive ? "permissive" : "restrictive"}, for ${command.toLowerCase()}${counted}): ${conditions}`;
+  return `${INDENT}policy "${name}" (${isPermissive ? "permissive" : "restrictive"}, for ${command.toLowerCase()}${countText}): ${conditions}`;
 };
 
 const formatSecurity = ({ bypass, policies, forOthers, note, total }: RowSecurity): readonly string[] => [
@@ -79,7 +79,7 @@ const formatRelation = (report: RelationReport, role: string): string => {
   ].join("\n");
 };
 
-export const formatReport = ({ role, statements, relations, error }: Explained): string =>
+export const formatReport = ({ role, statements, relations, error }: ExplainedRequest): string =>
   [
     ...(statements.length === 0 && error === undefined
       ? ["no statement was needed\n"]

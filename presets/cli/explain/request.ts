@@ -64,7 +64,7 @@ const readObject = async (
     read = JSON.parse(await readTextOrFile(text, terminal));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw presetError(`${option} is no JSON: ${error.message}`);
+    throw presetError(`${option} is not JSON: ${error.message}`);
   }
   if (typeof read !== "object" || read === null || Array.isArray(read))
     throw presetError(`${option} must be a JSON object`);
@@ -86,8 +86,8 @@ const removePrefix = (target: string, options: RelApiOptions): string => {
   const prefix = getRestPrefixes(options).find(
     (each) => each !== "" && (path === each || path.startsWith(`${each}/`) || path.startsWith(`${each}?`)),
   );
-  const below = prefix === undefined ? path : path.slice(prefix.length);
-  return below.startsWith("/") ? below : `/${below}`;
+  const pathBelowPrefix = prefix === undefined ? path : path.slice(prefix.length);
+  return pathBelowPrefix.startsWith("/") ? pathBelowPrefix : `/${pathBelowPrefix}`;
 };
 
 const METHODS = ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"];
@@ -102,8 +102,8 @@ export const readRequest = async (
   const headers = parseHeaders(words.header ?? []);
   const text = (await readTextOrFile(claimsText, terminal)).trim();
   // accepts "POST /films" as well as "/films" with --method
-  const [, first = "", rest = text] = /^([A-Za-z]+)\s+((?:\/|https?:\/\/)\S*)$/s.exec(text) ?? [];
-  if (/^(?:\/|https?:\/\/)/.test(rest)) {
+  const [, first = "", target = text] = /^([A-Za-z]+)\s+((?:\/|https?:\/\/)\S*)$/s.exec(text) ?? [];
+  if (/^(?:\/|https?:\/\/)/.test(target)) {
     if (words.variables !== undefined || words.operation !== undefined)
       throw presetError("--variables and --operation are for GraphQL documents; a REST request has --body");
     const body = words.body === undefined ? undefined : await readTextOrFile(words.body, terminal);
@@ -115,7 +115,7 @@ export const readRequest = async (
     return {
       kind: "rest",
       method,
-      path: removePrefix(rest, options),
+      path: removePrefix(target, options),
       headers: typed,
       ...(body === undefined ? {} : { body }),
     };
@@ -133,15 +133,16 @@ export const readRequest = async (
 
 /** Reads the caller, by default the administrator. @throws RelApiError `preset` @rule C-EXP-4 */
 export const readCaller = async (
-  { role, claims: given }: Pick<RequestOptions, "role" | "claims">,
+  { role, claims: givenClaims }: Pick<RequestOptions, "role" | "claims">,
   options: RelApiOptions,
   model: Model,
   terminal: Terminal,
 ): Promise<Caller> => {
-  if (given === undefined) return role === undefined ? { role: "admin", isAdmin: true } : buildCaller(model, role);
-  const claims = await readObject("--claims", given, terminal);
+  if (givenClaims === undefined)
+    return role === undefined ? { role: "admin", isAdmin: true } : buildCaller(model, role);
+  const claims = await readObject("--claims", givenClaims, terminal);
   const claimed = readClaimedCaller(claims, resolveOptions(options, collectSettings(fullCompat(options))));
-  const named = role ?? claimed.role ?? options.anonRole;
-  if (named === undefined) throw presetError("--claims names no role: add one, or give --role");
-  return { ...buildCaller(model, named), claims, variables: claimed.buildVariables(named) };
+  const roleName = role ?? claimed.role ?? options.anonRole;
+  if (roleName === undefined) throw presetError("--claims names no role: add one, or give --role");
+  return { ...buildCaller(model, roleName), claims, variables: claimed.buildVariables(roleName) };
 };
