@@ -21,7 +21,7 @@ import {
   softDelete,
   whyEmpty,
 } from "../plugins/plus/index.ts";
-import { events, metadataActions, remoteSchemaFields, webhooks } from "../plugins/services/index.ts";
+import { events, jobQueue, metadataActions, remoteSchemaFields, webhooks } from "../plugins/services/index.ts";
 import { fullCompat } from "./full-compat.ts";
 import type { PresetOptions } from "./options.ts";
 
@@ -52,6 +52,7 @@ const features: readonly Plugin[] = [
   softDelete,
   webhooks,
   whyEmpty,
+  jobQueue,
   events,
 ];
 

@@ -711,6 +711,7 @@ export {
   authHook,
   /** @experimental */ eventHandlers,
   events,
+  jobQueue,
   metadataActions,
   remoteSchemaFields,
   remoteSchemas,
@@ -4741,6 +4742,9 @@ export declare const eventSettings: readonly [
 ];
 interface ResolvedOptions extends ValuesOf<typeof eventSettings> {
 }
+
+// --- plugins/services/queue/index.d.ts
+export declare const jobQueue: import("../../../core/plugin.ts").Plugin;
 
 // --- plugins/services/remote-schemas/definition.d.ts
 export type RemoteSchema = ({

@@ -10,4 +10,5 @@ export {
   type RowEvent,
   type TableEventHandlers,
 } from "./events/index.ts";
+export { jobQueue } from "./queue/index.ts";
 export { webhooks } from "./webhook/index.ts";
