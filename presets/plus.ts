@@ -21,7 +21,14 @@ import {
   softDelete,
   whyEmpty,
 } from "../plugins/plus/index.ts";
-import { events, jobQueue, metadataActions, remoteSchemaFields, webhooks } from "../plugins/services/index.ts";
+import {
+  events,
+  jobQueue,
+  metadataActions,
+  remoteSchemaFields,
+  scheduledEvents,
+  webhooks,
+} from "../plugins/services/index.ts";
 import { fullCompat } from "./full-compat.ts";
 import type { PresetOptions } from "./options.ts";
 
@@ -54,6 +61,7 @@ const features: readonly Plugin[] = [
   whyEmpty,
   jobQueue,
   events,
+  scheduledEvents,
 ];
 
 /** Composes `fullCompat` with features that neither PostgREST nor Hasura has: docs/reference/plus.md. */

@@ -542,6 +542,7 @@ export {
 // relapi/plugins/metadata/api
 export {
   /** @experimental */ MetadataActions,
+  /** @experimental */ MetadataCronTriggers,
   /** @experimental */ MetadataEndpoint,
   /** @experimental */ MetadataEventTrigger,
   /** @experimental */ MetadataLimits,
@@ -706,6 +707,9 @@ export {
   /** @experimental */ EventHandlerOptions,
   RemoteSchema,
   /** @experimental */ RowEvent,
+  /** @experimental */ ScheduleHandler,
+  /** @experimental */ ScheduleOptions,
+  /** @experimental */ ScheduledRun,
   /** @experimental */ TableEventHandlers,
   actions,
   authHook,
@@ -715,6 +719,8 @@ export {
   metadataActions,
   remoteSchemaFields,
   remoteSchemas,
+  scheduledEvents,
+  /** @experimental */ schedules,
   webhooks,
 };
 
@@ -4034,6 +4040,7 @@ export interface MetadataEventTrigger {
     readonly table: QualifiedName;
     readonly raw: Json;
 }
+export type MetadataCronTriggers = readonly Json[];
 export interface MetadataActions {
     readonly actions: readonly Json[];
     readonly customTypes: Readonly<Record<string, Json>>;
@@ -4044,7 +4051,7 @@ export interface MetadataActions {
     readonly takenNames: MetadataNative["takenNames"];
 }
 export interface MetadataObject {
-    readonly type: "table" | "enum_table" | "object_relation" | "array_relation" | "computed_field" | "select_permission" | "insert_permission" | "update_permission" | "delete_permission" | "function" | "inherited_role" | "native_query" | "logical_model" | "rest_endpoint" | "event_trigger" | "remote_schema" | "remote_schema_permission" | "action" | "custom_types";
+    readonly type: "table" | "enum_table" | "object_relation" | "array_relation" | "computed_field" | "select_permission" | "insert_permission" | "update_permission" | "delete_permission" | "function" | "inherited_role" | "native_query" | "logical_model" | "rest_endpoint" | "event_trigger" | "cron_trigger" | "remote_schema" | "remote_schema_permission" | "action" | "custom_types";
     readonly owner?: QualifiedName;
     readonly name?: string;
     readonly role?: string;
@@ -4769,6 +4776,30 @@ export declare const remoteSchemaSettings: readonly [
 ];
 interface ResolvedOptions extends ValuesOf<typeof remoteSchemaSettings> {
 }
+
+// --- plugins/services/schedules/handlers.d.ts
+export interface ScheduledRun {
+    readonly id: string;
+    readonly name: string;
+    readonly scheduledAt: Date;
+    readonly payload: Json;
+    readonly attempt: number;
+    readonly signal: AbortSignal;
+}
+export type ScheduleHandler = (run: ScheduledRun) => unknown;
+export interface ScheduleOptions {
+    readonly cron: string;
+    readonly handle: ScheduleHandler;
+    readonly payload?: Json;
+    readonly retryCount?: number;
+    readonly intervalSeconds?: number;
+    readonly timeoutSeconds?: number;
+    readonly toleranceSeconds?: number;
+}
+export declare const schedules: (on: Readonly<Record<string, ScheduleHandler | ScheduleOptions>>) => Plugin;
+
+// --- plugins/services/schedules/index.d.ts
+export declare const scheduledEvents: import("../../../core/plugin.ts").Plugin;
 
 // --- plugins/services/webhook/index.d.ts
 export declare const webhooks: import("../../../core/plugin.ts").Plugin;

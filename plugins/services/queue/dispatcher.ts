@@ -16,8 +16,8 @@ interface DispatcherOptions {
   install(): Promise<void>;
   /** The tasks of the current model. */
   listTasks(): Tasks;
-  /** Called when the process begins to take jobs. */
-  onStart?(): void;
+  /** Called each time that the process takes the jobs of a model. */
+  onTasks?(): void;
 }
 
 export interface Dispatcher {
@@ -37,7 +37,7 @@ const isFinal = (error: unknown): boolean => error instanceof RelApiError && err
 /** Creates the dispatcher of one kind of events. @rule X-EVT-3 X-EVT-4 X-EVT-9 X-EVT-10 X-SCH-4 */
 export const createDispatcher = (
   context: PluginContext,
-  { name, failure, store, install, listTasks, onStart }: DispatcherOptions,
+  { name, failure, store, install, listTasks, onTasks }: DispatcherOptions,
 ): Dispatcher => {
   const { logger, healthProblems, options } = context;
   let isClosed = false;
@@ -66,7 +66,7 @@ export const createDispatcher = (
   };
 
   const startRoutines = (): void => {
-    if (isStarted || isClosed) return;
+    if (isStarted) return;
     isStarted = true;
     const sweep = (): void => void store.sweep().catch(logFailure("failed to look for events that were left"));
     const clean = (): void =>
@@ -77,7 +77,6 @@ export const createDispatcher = (
       clean();
       intervals.push(setInterval(clean, CLEAN_MS).unref());
     }
-    onStart?.();
   };
 
   const restartLater = (): void => {
@@ -96,8 +95,11 @@ export const createDispatcher = (
       const tasks = listTasks();
       const hasJobs = takesJobs && tasks.size > 0 && (await hasEventSchema(context));
       await requireService(context, jobQueueService).setTasks(name, hasJobs ? tasks : new Map());
-      if (hasJobs) startRoutines();
+      if (!hasJobs || isClosed) return;
+      startRoutines();
+      onTasks?.();
     } catch (error) {
+      if (isClosed) return;
       reportProblem(error);
       if (!isFinal(error)) restartLater();
     }
