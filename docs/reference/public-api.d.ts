@@ -726,12 +726,17 @@ export {
 
 // relapi/plugins/services/api
 export {
+  /** @experimental */ CountedList,
   /** @experimental */ EventCounts,
   /** @experimental */ EventsService,
   /** @experimental */ ListWindow,
   /** @experimental */ LoggedAttempt,
   /** @experimental */ LoggedEvent,
+  /** @experimental */ LoggedScheduledEvent,
   /** @experimental */ RemoteSchemaControl,
+  /** @experimental */ ScheduledEventFilter,
+  /** @experimental */ ScheduledEventStatus,
+  /** @experimental */ ScheduledEventsService,
   /** @experimental */ TriggerStatus,
   WebhookClient,
   WebhookFailure,
@@ -739,6 +744,7 @@ export {
   WebhookResponse,
   /** @experimental */ eventsService,
   /** @experimental */ remoteSchemaControlService,
+  /** @experimental */ scheduledEventsService,
   webhookService,
 };
 
@@ -4681,6 +4687,32 @@ export interface EventsService {
     loadAttempts(trigger: string, window: ListWindow): Promise<readonly LoggedAttempt[]>;
 }
 export declare const eventsService: import("../../core/index.ts").ServiceToken<EventsService>;
+export type ScheduledEventStatus = "scheduled" | "locked" | "delivered" | "error" | "dead";
+export interface LoggedScheduledEvent {
+    readonly id: string;
+    readonly scheduledAt: Date;
+    readonly status: ScheduledEventStatus;
+    readonly tries: number;
+    readonly createdAt: Date;
+    readonly nextTryAt: Date;
+    readonly definition: JsonObject;
+}
+export interface ScheduledEventFilter {
+    readonly trigger: string | undefined;
+    readonly statuses?: readonly ScheduledEventStatus[];
+    readonly id?: string;
+}
+export interface CountedList<Entry> {
+    readonly entries: readonly Entry[];
+    readonly count: number;
+}
+export interface ScheduledEventsService {
+    create(definition: JsonObject, scheduledAt: Date): Promise<string>;
+    remove(id: string, isCron: boolean): Promise<boolean>;
+    loadEvents(filter: ScheduledEventFilter, window: ListWindow): Promise<CountedList<LoggedScheduledEvent>>;
+    loadAttempts(filter: ScheduledEventFilter, window: ListWindow): Promise<CountedList<LoggedAttempt>>;
+}
+export declare const scheduledEventsService: import("../../core/index.ts").ServiceToken<ScheduledEventsService>;
 
 // --- plugins/services/auth-hook/index.d.ts
 export declare const authHook: import("../../../core/plugin.ts").Plugin;

@@ -4,7 +4,7 @@
  */
 import { definePlugin } from "../../../core/index.ts";
 import { metadataSourceService } from "../../metadata/api.ts";
-import { eventsService, remoteSchemaControlService } from "../../services/api.ts";
+import { eventsService, remoteSchemaControlService, scheduledEventsService } from "../../services/api.ts";
 import { createAdminSurface } from "./admin-surface.ts";
 import { createEditor } from "./editor.ts";
 import { answerRequest } from "./requests.ts";
@@ -32,6 +32,7 @@ export const metadataApi = definePlugin({
           answerRequest(body, editor, encode, {
             remotes: context.use(remoteSchemaControlService),
             events: context.use(eventsService),
+            schedules: context.use(scheduledEventsService),
           }),
       }),
     );

@@ -1,7 +1,7 @@
 /** Calls functions and webhooks at times: `schedules({ "0 3 * * *": async ({ scheduledAt }) => … })`. */
 import { definePlugin, requireService, type Model } from "../../../core/index.ts";
 import type { MetadataCronTriggers, MetadataProblem } from "../../metadata/api.ts";
-import { webhookService } from "../api.ts";
+import { scheduledEventsService, webhookService } from "../api.ts";
 import { readName } from "../queue/webhook-definition.ts";
 import { schedulesService } from "./handlers.ts";
 import { readCronTriggers, type ReportProblem } from "./metadata-schedules.ts";
@@ -49,5 +49,6 @@ export const scheduledEvents = definePlugin({
     });
     context.onModel((model) => runtime.use(getSchedules(model), getNames(model)));
     context.onClose(runtime.close);
+    context.offer(scheduledEventsService, runtime);
   },
 });

@@ -1,21 +1,19 @@
 /** Runs schedules in a process: makes the events that are due, and delivers them until the api closes. */
 import { isJsonObject, parseJson, requireService, sql, value, type PluginContext } from "../../../core/index.ts";
-import { webhookService, type WebhookClient } from "../api.ts";
+import { webhookService, type ScheduledEventsService, type WebhookClient } from "../api.ts";
 import { createDispatcher } from "../queue/dispatcher.ts";
 import { hasEventSchema, installEventSchema } from "../queue/install.ts";
 import { describeError } from "../queue/queue.ts";
 import { createTask, type Receiver } from "../queue/worker.ts";
+import { createScheduledEventLog } from "./event-log.ts";
 import { schedulesNotInstalled } from "./errors.ts";
 import { readEventDefinition } from "./metadata-schedules.ts";
 import { DEFAULT_METADATA_RULES, type Schedule } from "./schedule.ts";
 import { buildScheduledEvent, createScheduleStore, type ScheduledRow } from "./store.ts";
 
-interface ScheduleRuntime {
+interface ScheduleRuntime extends ScheduledEventsService {
   /** Runs these schedules. Forgets the schedules of earlier names that are not in `names`. */
   use(schedules: readonly Schedule[], names: ReadonlySet<string>): void;
-  /** Installs what events need, and takes jobs of events that administrators make. */
-  prepare(): Promise<void>;
-  findSchedule(name: string): Schedule | undefined;
   close(): Promise<void>;
 }
 
@@ -37,9 +35,8 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
   let declared: ReadonlySet<string> = new Set();
   /** Schedules that an earlier model of the process declared. */
   const removed = new Set<string>();
-  /** An administrator has made an event. */
-  let isPrepared = false;
-  let isFirstModel = true;
+  /** The process takes jobs, which begins later if another plugin or process installs the tables. */
+  let takesJobs = false;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
 
@@ -48,11 +45,13 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
 
   const getClient = (): WebhookClient => requireService(context, webhookService);
 
+  const installTables = async (): Promise<void> => {
+    if (options.eventsInstall) await installEventSchema(context);
+    else if (!(await hasEventSchema(context))) throw schedulesNotInstalled();
+  };
+
   const install = async (): Promise<void> => {
-    if (schedules.length > 0 || isPrepared) {
-      if (options.eventsInstall) await installEventSchema(context);
-      else if (!(await hasEventSchema(context))) throw schedulesNotInstalled();
-    }
+    if (schedules.length > 0) await installTables();
     if (removed.size === 0 || !(await hasEventSchema(context))) return;
     await store.forget([...removed]);
     removed.clear();
@@ -122,8 +121,18 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
         ),
         ["event/scheduled-event", createTask(loadReceiver, store, logger)],
       ]),
-    onTasks: () => void recordDue(),
+    onTasks: () => {
+      takesJobs = true;
+      void recordDue();
+    },
   });
+
+  /** Prepares the process for an event that an administrator makes. */
+  const prepare = async (): Promise<void> => {
+    if (takesJobs) return;
+    await installTables();
+    await dispatcher.restart();
+  };
 
   return {
     use: (next, names) => {
@@ -133,17 +142,9 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
       // functions have no text, and a task finds its schedule when it runs
       const isSame = JSON.stringify(next) === JSON.stringify(schedules);
       schedules = next;
-      if (isSame && removed.size === 0 && !isFirstModel) return;
-      isFirstModel = false;
-      void dispatcher.restart();
+      if (!isSame || removed.size > 0 || !takesJobs) void dispatcher.restart();
     },
-    prepare: async () => {
-      isPrepared = true;
-      if (options.eventsInstall) await installEventSchema(context);
-      else if (!(await hasEventSchema(context))) throw schedulesNotInstalled();
-      await dispatcher.restart();
-    },
-    findSchedule,
+    ...createScheduledEventLog(context, getClient, prepare),
     close: async () => {
       isClosed = true;
       clearTimeout(timer);
