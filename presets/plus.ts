@@ -21,7 +21,14 @@ import {
   softDelete,
   whyEmpty,
 } from "../plugins/plus/index.ts";
-import { events, metadataActions, remoteSchemaFields, webhooks } from "../plugins/services/index.ts";
+import {
+  events,
+  jobQueue,
+  metadataActions,
+  remoteSchemaFields,
+  scheduledEvents,
+  webhooks,
+} from "../plugins/services/index.ts";
 import { fullCompat } from "./full-compat.ts";
 import type { PresetOptions } from "./options.ts";
 
@@ -52,7 +59,9 @@ const features: readonly Plugin[] = [
   softDelete,
   webhooks,
   whyEmpty,
+  jobQueue,
   events,
+  scheduledEvents,
 ];
 
 /** Composes `fullCompat` with features that neither PostgREST nor Hasura has: docs/reference/plus.md. */

@@ -542,6 +542,7 @@ export {
 // relapi/plugins/metadata/api
 export {
   /** @experimental */ MetadataActions,
+  /** @experimental */ MetadataCronTriggers,
   /** @experimental */ MetadataEndpoint,
   /** @experimental */ MetadataEventTrigger,
   /** @experimental */ MetadataLimits,
@@ -706,25 +707,36 @@ export {
   /** @experimental */ EventHandlerOptions,
   RemoteSchema,
   /** @experimental */ RowEvent,
+  /** @experimental */ ScheduleHandler,
+  /** @experimental */ ScheduleOptions,
+  /** @experimental */ ScheduledRun,
   /** @experimental */ TableEventHandlers,
   actions,
   authHook,
   /** @experimental */ eventHandlers,
   events,
+  jobQueue,
   metadataActions,
   remoteSchemaFields,
   remoteSchemas,
+  scheduledEvents,
+  /** @experimental */ schedules,
   webhooks,
 };
 
 // relapi/plugins/services/api
 export {
+  /** @experimental */ CountedList,
   /** @experimental */ EventCounts,
   /** @experimental */ EventsService,
   /** @experimental */ ListWindow,
   /** @experimental */ LoggedAttempt,
   /** @experimental */ LoggedEvent,
+  /** @experimental */ LoggedScheduledEvent,
   /** @experimental */ RemoteSchemaControl,
+  /** @experimental */ ScheduledEventFilter,
+  /** @experimental */ ScheduledEventStatus,
+  /** @experimental */ ScheduledEventsService,
   /** @experimental */ TriggerStatus,
   WebhookClient,
   WebhookFailure,
@@ -732,6 +744,7 @@ export {
   WebhookResponse,
   /** @experimental */ eventsService,
   /** @experimental */ remoteSchemaControlService,
+  /** @experimental */ scheduledEventsService,
   webhookService,
 };
 
@@ -4033,6 +4046,7 @@ export interface MetadataEventTrigger {
     readonly table: QualifiedName;
     readonly raw: Json;
 }
+export type MetadataCronTriggers = readonly Json[];
 export interface MetadataActions {
     readonly actions: readonly Json[];
     readonly customTypes: Readonly<Record<string, Json>>;
@@ -4043,7 +4057,7 @@ export interface MetadataActions {
     readonly takenNames: MetadataNative["takenNames"];
 }
 export interface MetadataObject {
-    readonly type: "table" | "enum_table" | "object_relation" | "array_relation" | "computed_field" | "select_permission" | "insert_permission" | "update_permission" | "delete_permission" | "function" | "inherited_role" | "native_query" | "logical_model" | "rest_endpoint" | "event_trigger" | "remote_schema" | "remote_schema_permission" | "action" | "custom_types";
+    readonly type: "table" | "enum_table" | "object_relation" | "array_relation" | "computed_field" | "select_permission" | "insert_permission" | "update_permission" | "delete_permission" | "function" | "inherited_role" | "native_query" | "logical_model" | "rest_endpoint" | "event_trigger" | "cron_trigger" | "remote_schema" | "remote_schema_permission" | "action" | "custom_types";
     readonly owner?: QualifiedName;
     readonly name?: string;
     readonly role?: string;
@@ -4673,6 +4687,32 @@ export interface EventsService {
     loadAttempts(trigger: string, window: ListWindow): Promise<readonly LoggedAttempt[]>;
 }
 export declare const eventsService: import("../../core/index.ts").ServiceToken<EventsService>;
+export type ScheduledEventStatus = "scheduled" | "locked" | "delivered" | "error" | "dead";
+export interface LoggedScheduledEvent {
+    readonly id: string;
+    readonly scheduledAt: Date;
+    readonly status: ScheduledEventStatus;
+    readonly tries: number;
+    readonly createdAt: Date;
+    readonly nextTryAt: Date;
+    readonly definition: JsonObject;
+}
+export interface ScheduledEventFilter {
+    readonly trigger: string | undefined;
+    readonly statuses?: readonly ScheduledEventStatus[];
+    readonly id?: string;
+}
+export interface CountedList<Entry> {
+    readonly entries: readonly Entry[];
+    readonly count: number;
+}
+export interface ScheduledEventsService {
+    create(definition: JsonObject, scheduledAt: Date): Promise<string>;
+    remove(id: string, isCron: boolean): Promise<boolean>;
+    loadEvents(filter: ScheduledEventFilter, window: ListWindow): Promise<CountedList<LoggedScheduledEvent>>;
+    loadAttempts(filter: ScheduledEventFilter, window: ListWindow): Promise<CountedList<LoggedAttempt>>;
+}
+export declare const scheduledEventsService: import("../../core/index.ts").ServiceToken<ScheduledEventsService>;
 
 // --- plugins/services/auth-hook/index.d.ts
 export declare const authHook: import("../../../core/plugin.ts").Plugin;
@@ -4742,6 +4782,9 @@ export declare const eventSettings: readonly [
 interface ResolvedOptions extends ValuesOf<typeof eventSettings> {
 }
 
+// --- plugins/services/queue/index.d.ts
+export declare const jobQueue: import("../../../core/plugin.ts").Plugin;
+
 // --- plugins/services/remote-schemas/definition.d.ts
 export type RemoteSchema = ({
     readonly schema: GraphQLSchema;
@@ -4765,6 +4808,30 @@ export declare const remoteSchemaSettings: readonly [
 ];
 interface ResolvedOptions extends ValuesOf<typeof remoteSchemaSettings> {
 }
+
+// --- plugins/services/schedules/handlers.d.ts
+export interface ScheduledRun {
+    readonly id: string;
+    readonly name: string;
+    readonly scheduledAt: Date;
+    readonly payload: Json;
+    readonly attempt: number;
+    readonly signal: AbortSignal;
+}
+export type ScheduleHandler = (run: ScheduledRun) => unknown;
+export interface ScheduleOptions {
+    readonly cron: string;
+    readonly handle: ScheduleHandler;
+    readonly payload?: Json;
+    readonly retryCount?: number;
+    readonly intervalSeconds?: number;
+    readonly timeoutSeconds?: number;
+    readonly toleranceSeconds?: number;
+}
+export declare const schedules: (on: Readonly<Record<string, ScheduleHandler | ScheduleOptions>>) => Plugin;
+
+// --- plugins/services/schedules/index.d.ts
+export declare const scheduledEvents: import("../../../core/plugin.ts").Plugin;
 
 // --- plugins/services/webhook/index.d.ts
 export declare const webhooks: import("../../../core/plugin.ts").Plugin;

@@ -47,6 +47,10 @@ export interface MetadataEventTrigger {
   readonly raw: Json;
 }
 
+/** The unparsed `cron_triggers` of the metadata. `metadata-loader` puts them into
+ *  `model.pluginFacts["metadata-cron-triggers"]`. @experimental */
+export type MetadataCronTriggers = readonly Json[];
+
 /** The unparsed `actions` and `custom_types` of the metadata. `metadata-loader` puts them into
  *  `model.pluginFacts["metadata-actions"]`. @experimental */
 export interface MetadataActions {
@@ -76,6 +80,7 @@ export interface MetadataObject {
     | "logical_model"
     | "rest_endpoint"
     | "event_trigger"
+    | "cron_trigger"
     | "remote_schema"
     | "remote_schema_permission"
     | "action"

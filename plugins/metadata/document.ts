@@ -29,6 +29,8 @@ export interface MetadataDocument {
   readonly remoteSchemas: readonly Raw[];
   /** The unparsed event triggers, for the plugin that handles them. */
   readonly eventTriggers: readonly MetadataEventTrigger[];
+  /** The unparsed cron triggers, for the plugin that handles them. */
+  readonly cronTriggers: readonly Raw[];
   /** The unparsed actions and custom types, for the plugin that handles them. */
   readonly actions: Pick<MetadataActions, "actions" | "customTypes">;
   /** The unparsed limits, for the plugins that handle them. */
@@ -174,6 +176,7 @@ export const readDocument = (loaded: Raw, note: LogIgnored, served: readonly str
     queries: readQueries(top, served, note),
     native: { queries: readList(source["native_queries"]), models: readList(source["logical_models"]) },
     remoteSchemas: served.includes("remote_schemas") ? readList(top["remote_schemas"]) : [],
+    cronTriggers: served.includes("cron_triggers") ? readList(top["cron_triggers"]) : [],
     actions: readActions(top),
     limits: served.includes("api_limits") ? readObject(top["api_limits"]) : {},
     closedForRoles: readList(readObject(top["graphql_schema_introspection"])["disabled_for_roles"]).flatMap(

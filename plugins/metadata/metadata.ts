@@ -41,6 +41,7 @@ import { findTakenNames } from "./taken-names.ts";
 import {
   metadataSourceService,
   type MetadataActions,
+  type MetadataCronTriggers,
   type MetadataNative,
   type MetadataProblem,
   type MetadataProposal,
@@ -68,6 +69,8 @@ const METADATA_LIMITS = "metadata-limits";
 
 /** The part of the model that contains the list of `MetadataEventTrigger` for other plugins. */
 const METADATA_EVENT_TRIGGERS = "metadata-event-triggers";
+/** The part of the model that contains the unparsed cron triggers for other plugins. */
+const METADATA_CRON_TRIGGERS = "metadata-cron-triggers";
 /** The part of the model that contains `MetadataNative` for other plugins. */
 const METADATA_NATIVE = "metadata-native";
 /** The part of the model that contains `MetadataRemoteSchemas` for other plugins. */
@@ -133,6 +136,7 @@ export const metadataLoader = definePlugin({
           [METADATA_QUERIES]: document.queries,
           [METADATA_LIMITS]: document.limits,
           [METADATA_EVENT_TRIGGERS]: document.eventTriggers,
+          [METADATA_CRON_TRIGGERS]: document.cronTriggers satisfies MetadataCronTriggers,
           [METADATA_REMOTE_SCHEMAS]: {
             schemas: document.remoteSchemas,
             inheritedRoles: document.inheritedRoles,
@@ -158,6 +162,7 @@ const findServedKeys = ({ has }: Registry): readonly string[] => [
   ...(has("trusted-documents") ? ["allowlist", "allow_list"] : []),
   ...(has("rest-endpoints") ? ["rest_endpoints"] : []),
   ...(has("events") ? ["event_triggers"] : []),
+  ...(has("scheduled-events") ? ["cron_triggers"] : []),
   ...(has("native-queries") ? ["native_queries", "logical_models"] : []),
   ...(has("remote-schema-fields") ? ["remote_schemas"] : []),
   ...(has("metadata-actions") ? ["actions", "custom_types"] : []),

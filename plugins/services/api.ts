@@ -1,4 +1,5 @@
-/** The types and tokens of the services of this family: the client for webhooks, remote schemas, and events. */
+/** The types and tokens of the services of this family: the client for webhooks, remote schemas, events and scheduled
+ *  events. */
 import type { IncomingHttpHeaders } from "node:http";
 import { defineService, type Json, type JsonObject, type OpenExchange, type QualifiedName } from "../../core/index.ts";
 
@@ -134,3 +135,53 @@ export interface EventsService {
 
 /** The service of the plugin `events`. @experimental */
 export const eventsService = defineService<EventsService>("events");
+
+// --- scheduled events -----------------------------------------------------------------------------------------------
+
+/** The state of a scheduled event. `error`: its attempts are used up. `dead`: it was later than its tolerance.
+ *  @experimental */
+export type ScheduledEventStatus = "scheduled" | "locked" | "delivered" | "error" | "dead";
+
+/** A scheduled event as an administrator sees it. @experimental */
+export interface LoggedScheduledEvent {
+  readonly id: string;
+  readonly scheduledAt: Date;
+  readonly status: ScheduledEventStatus;
+  readonly tries: number;
+  readonly createdAt: Date;
+  readonly nextTryAt: Date;
+  /** The arguments of an event that an administrator made. */
+  readonly definition: JsonObject;
+}
+
+/** The events of a cron trigger, or those that administrators made. @experimental */
+export interface ScheduledEventFilter {
+  /** The name of the cron trigger. Undefined for events that administrators made. */
+  readonly trigger: string | undefined;
+  readonly statuses?: readonly ScheduledEventStatus[];
+  /** The UUID of an event, for its attempts. */
+  readonly id?: string;
+}
+
+/** A part of a list, and the number of entries of the whole list. @experimental */
+export interface CountedList<Entry> {
+  readonly entries: readonly Entry[];
+  readonly count: number;
+}
+
+/** Scheduled events, for administrators. @experimental */
+export interface ScheduledEventsService {
+  /** Makes an event that is delivered once, and returns its id. `definition` has the keys of Hasura's command
+   *  `create_scheduled_event`. @throws RelApiError `validation-failed`, `preset` */
+  create(definition: JsonObject, scheduledAt: Date): Promise<string>;
+  /** Deletes an event of a cron trigger, or one that an administrator made. Returns false if there is no such event.
+   *  `id` is a UUID. */
+  remove(id: string, isCron: boolean): Promise<boolean>;
+  /** Returns events by their time. @throws RelApiError `preset` */
+  loadEvents(filter: ScheduledEventFilter, window: ListWindow): Promise<CountedList<LoggedScheduledEvent>>;
+  /** Returns attempts, the latest first. */
+  loadAttempts(filter: ScheduledEventFilter, window: ListWindow): Promise<CountedList<LoggedAttempt>>;
+}
+
+/** The service of the plugin `scheduled-events`. @experimental */
+export const scheduledEventsService = defineService<ScheduledEventsService>("scheduled-events");

@@ -10,4 +10,12 @@ export {
   type RowEvent,
   type TableEventHandlers,
 } from "./events/index.ts";
+export {
+  scheduledEvents,
+  schedules,
+  type ScheduledRun,
+  type ScheduleHandler,
+  type ScheduleOptions,
+} from "./schedules/index.ts";
+export { jobQueue } from "./queue/index.ts";
 export { webhooks } from "./webhook/index.ts";

@@ -347,7 +347,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       const lines = api.log.filter((line) => line.startsWith("event triggers do not work"));
       expect(lines).toEqual([
         expect.stringMatching(
-          /the login role may not install event triggers \(permission denied for database \w+\): run \\"relapi events install\\"/,
+          /the login role may not install event triggers and schedules \(permission denied for database \w+\): run \\"relapi events install\\"/,
         ),
       ]);
       expect(lines[0]).not.toContain("sea_login:");

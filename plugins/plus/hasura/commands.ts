@@ -23,6 +23,7 @@ import { metadataError, wrongKind } from "./errors.ts";
 import { createAddCommand, createChangeCommand, type ListedKind } from "./list-commands.ts";
 import { documentCommands } from "./document-commands.ts";
 import { eventTriggerCommands } from "./event-commands.ts";
+import { cronTriggerCommands } from "./schedule-commands.ts";
 import { actionCommands } from "./action-commands.ts";
 import { nativeQueryCommands } from "./native-query-commands.ts";
 import { remoteSchemaCommands } from "./remote-schema-commands.ts";
@@ -209,5 +210,6 @@ export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ...nativeQueryCommands,
   ...remoteSchemaCommands,
   ...eventTriggerCommands,
+  ...cronTriggerCommands,
   ...documentCommands,
 ]);

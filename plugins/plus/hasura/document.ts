@@ -224,6 +224,8 @@ export const removeObject = (document: Entry, { type, owner, name = "", role }: 
           ? replaceEntry(remote, "permissions", (one) => one["role"] === role, removeEntry)
           : undefined,
     );
+  if (type === "cron_trigger")
+    return replaceEntry(document, "cron_triggers", (one) => one["name"] === name, removeEntry);
   if (type === "action") return replaceEntry(document, "actions", (one) => one["name"] === name, removeEntry);
   if (type === "custom_types") return { ...document, custom_types: removeCustomType(document["custom_types"], name) };
   if (type === "native_query" || type === "logical_model") {

@@ -91,6 +91,12 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
 
+export const readUuid = (from: Arguments, key: string): string => {
+  const id = requireText(from, key);
+  if (!UUID.test(id)) throw wrongKind(key, "a UUID", from.path);
+  return id;
+};
+
 const readCount = ({ args, path }: Arguments, key: string, byDefault: number, max: number): number => {
   const argument = args[key];
   if (argument === undefined || argument === null) return byDefault;
@@ -100,7 +106,7 @@ const readCount = ({ args, path }: Arguments, key: string, byDefault: number, ma
   return number;
 };
 
-const readWindow = (from: Arguments): ListWindow => ({
+export const readWindow = (from: Arguments): ListWindow => ({
   limit: readCount(from, "limit", DEFAULT_LIMIT, MAX_LIMIT),
   offset: readCount(from, "offset", 0, Number.MAX_SAFE_INTEGER),
 });
@@ -126,8 +132,7 @@ export const createEventHandlers = (events: EventsService | undefined): Readonly
       return { event_id: await events.invoke(name, writeJson(payload)) };
     },
     pg_redeliver_event: async (from) => {
-      const id = requireText(from, "event_id");
-      if (!UUID.test(id)) throw wrongKind("event_id", "a UUID", from.path);
+      const id = readUuid(from, "event_id");
       if ((await events?.redeliver(id)) !== true)
         throw metadataError("not-exists", "there is no such event that could be delivered again now", from.path);
       return { message: "success" };

@@ -2,7 +2,7 @@
  *  written back to its file or folder. */
 import { definePlugin } from "../../../core/index.ts";
 import { metadataSourceService } from "../../metadata/api.ts";
-import { eventsService, remoteSchemaControlService } from "../../services/api.ts";
+import { eventsService, remoteSchemaControlService, scheduledEventsService } from "../../services/api.ts";
 import { createAdminSurface } from "./admin-surface.ts";
 import { createEditor } from "./editor.ts";
 import { answerRequest } from "./requests.ts";
@@ -29,6 +29,7 @@ export const metadataApi = definePlugin({
           answerRequest(body, editor, encode, {
             remotes: context.use(remoteSchemaControlService),
             events: context.use(eventsService),
+            schedules: context.use(scheduledEventsService),
           }),
       }),
     );

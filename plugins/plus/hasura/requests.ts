@@ -8,7 +8,8 @@ import { missingKey, metadataError, wrongKind } from "./errors.ts";
 import { normalizeForExport } from "./normalize-export.ts";
 import { encodeProblem } from "./inconsistent-metadata.ts";
 import { introspectRemoteSchema, renewRemoteSchema, renewRemoteSchemas } from "./remote-schema-commands.ts";
-import type { EventsService, RemoteSchemaControl } from "../../services/api.ts";
+import { createScheduleHandlers } from "./schedule-commands.ts";
+import type { EventsService, RemoteSchemaControl, ScheduledEventsService } from "../../services/api.ts";
 
 interface Request extends Arguments {
   readonly type: string;
@@ -136,6 +137,7 @@ const groupByLeniency = (changes: readonly Change[]): readonly (readonly Change[
 interface AdministeredServices {
   readonly remotes: RemoteSchemaControl | undefined;
   readonly events: EventsService | undefined;
+  readonly schedules: ScheduledEventsService | undefined;
 }
 
 /** Runs a request and returns its response. @throws RelApiError */
@@ -143,7 +145,7 @@ export const answerRequest = async (
   body: Json,
   editor: Editor,
   encode: (error: unknown) => Json,
-  { remotes, events }: AdministeredServices,
+  { remotes, events, schedules }: AdministeredServices,
 ): Promise<Json> => {
   const describeConsistency = async (): Promise<Entry> => {
     const problems = editor.problems();
@@ -184,6 +186,7 @@ export const answerRequest = async (
       return SUCCESS;
     },
     ...createEventHandlers(events),
+    ...createScheduleHandlers(schedules, async () => (await editor.current()).document),
     // the command line sends this request first
     get_catalog_state: async () => ({
       id: "00000000-0000-0000-0000-000000000000",

@@ -1,5 +1,6 @@
 /** Declares event triggers: which changes of a table become events, and what receives them. */
 import type { QualifiedName } from "../../../core/index.ts";
+import type { Delivery, RetryRules } from "../queue/delivery.ts";
 
 export const OPERATIONS = ["insert", "update", "delete"] as const;
 
@@ -11,16 +12,6 @@ export interface OperationColumns {
   readonly listened?: readonly string[];
   /** The columns of the rows in the event. Undefined if the event has all columns. */
   readonly payload?: readonly string[];
-}
-
-/** How often and for how long the delivery of an event is tried. */
-export interface RetryRules {
-  /** The number of attempts after the first one. */
-  readonly retryCount: number;
-  /** The time between two attempts. */
-  readonly intervalSeconds: number;
-  /** The time limit of one attempt. */
-  readonly timeoutSeconds: number;
 }
 
 export interface EventTrigger {
@@ -49,15 +40,4 @@ export interface StoredEvent {
   readonly createdAt: Date;
   /** The number of failed attempts. */
   readonly tries: number;
-}
-
-/** The outcome of an attempt. */
-export interface Delivery {
-  /** The reason of a failed attempt. Undefined if the event is delivered. */
-  readonly error?: string;
-  /** The status and the beginning of the body of a webhook's answer. */
-  readonly status?: number;
-  readonly response?: string;
-  /** The receiver asked for the next attempt after this time. */
-  readonly retryAfterSeconds?: number;
 }

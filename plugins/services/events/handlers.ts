@@ -1,5 +1,6 @@
 /** Event handlers in TypeScript: `eventHandlers({ "public.order": { insert: async ({ row }) => … } })`. */
 import { definePlugin, defineService, type JsonObject, type Plugin, type QualifiedName } from "../../../core/index.ts";
+import { DEFAULT_RULES, MAX_RULES, readRules } from "../queue/delivery.ts";
 import { handlersInvalid } from "./errors.ts";
 import { OPERATIONS, type EventTrigger, type Operation, type StoredEvent } from "./event-trigger.ts";
 
@@ -60,11 +61,6 @@ export const eventHandlers = (on: Readonly<Record<string, TableEventHandlers>>):
   });
 };
 
-const DEFAULT_RULES = { retryCount: 10, intervalSeconds: 10, timeoutSeconds: 60 };
-
-/** The limits of the rules, which metadata has too. */
-export const MAX_RULES = { retryCount: 10_000, intervalSeconds: 86_400 * 30, timeoutSeconds: 3600 };
-
 const MAX_NAME_LENGTH = 100;
 
 const readTable = (key: string, handlers: TableEventHandlers): readonly EventTrigger[] => {
@@ -95,13 +91,7 @@ const readHandler = (
   if (typeof options !== "object" || options === null || typeof options.handle !== "function")
     throw handlersInvalid(location, "is neither a function nor an object with the function handle");
   const { handle, columns, ...rules } = options;
-  for (const [rule, number] of Object.entries(rules)) {
-    const max = MAX_RULES[rule as keyof typeof MAX_RULES] as number | undefined; // undefined for an unknown name
-    if (max === undefined) throw handlersInvalid(location, `has an unknown option "${rule}"`);
-    const min = rule === "retryCount" ? 0 : 1;
-    if (number !== undefined && !(Number.isInteger(number) && number >= min && number <= max))
-      throw handlersInvalid(location, `has ${rule}, which is no whole number from ${min} to ${max}`);
-  }
+  const retry = readRules(rules, DEFAULT_RULES, MAX_RULES, (reason) => handlersInvalid(location, reason));
   if (columns !== undefined && operation !== "update")
     throw handlersInvalid(location, "has columns, which only update accepts");
   if (columns !== undefined && !(Array.isArray(columns) && columns.length > 0))
@@ -110,7 +100,7 @@ const readHandler = (
     name,
     table,
     operations: { [operation]: columns === undefined ? {} : { listened: columns } },
-    retry: { ...DEFAULT_RULES, ...Object.fromEntries(Object.entries(rules).filter(([, rule]) => rule !== undefined)) },
+    retry,
     allowsManual: true,
     deliver: async (event, signal) => {
       await handle(buildRowEvent(event, signal));

@@ -5,7 +5,6 @@ import { eventsService, webhookService } from "../api.ts";
 import { eventHandlersService } from "./handlers.ts";
 import type { EventTrigger } from "./event-trigger.ts";
 import { createEventRuntime } from "./runtime.ts";
-import { eventSettings } from "./settings.ts";
 import { checkTriggers } from "./check.ts";
 import { listNames, readMetadataTriggers, type ReportProblem } from "./metadata-triggers.ts";
 
@@ -38,8 +37,7 @@ const markTables = (model: Model, triggers: readonly EventTrigger[]): Model => {
 /** Records changes of rows as events, and delivers them. @rule X-EVT-1 … X-EVT-18 */
 export const events = definePlugin({
   name: NAME,
-  settings: eventSettings,
-  requires: ["catalog-introspection", "session-settings", "webhooks"],
+  requires: ["catalog-introspection", "job-queue", "session-settings", "webhooks"],
   before: ["metadata"], // that tap reports the metadata problems
   apply: (hooks, context) => {
     const runtime = createEventRuntime(context);

@@ -1,10 +1,9 @@
 /** Installs event triggers in the database, removes them, and reports their state. */
-import { ident, join, literal, RelApiError, sql, type PluginContext, type Sql } from "../../../core/index.ts";
+import { ident, literal, sql, type Sql } from "../../../core/index.ts";
 import type { EventCounts, TriggerStatus } from "../api.ts";
-import { databaseEmbedded, installRefused } from "./errors.ts";
 import type { EventTrigger } from "./event-trigger.ts";
-import { installQueue } from "./queue.ts";
-import { buildFingerprint, buildTableTriggers, EVENT_SCHEMA, type TableTrigger } from "./schema.ts";
+import { hasEventSchema, installEventSchema, runInstallation, type QueueDatabase } from "../queue/install.ts";
+import { buildTableTriggers, type TableTrigger } from "./schema.ts";
 
 interface InstalledTrigger {
   readonly schema: string;
@@ -30,66 +29,21 @@ join pg_catalog.pg_namespace pn on pn.oid = p.pronamespace
 where pn.nspname = 'relapi' and p.proname = 'record_event' and t.tgparentid = 0
 order by 1, 2, 3`;
 
-/** The comment of the trigger function, which is installed last. */
-const INSTALLED_SCHEMA = sql`
-select pg_catalog.obj_description(p.oid, 'pg_proc') as fingerprint
-from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
-where n.nspname = 'relapi' and p.proname = 'record_event'`;
-
-const SCHEMA_FINGERPRINT = buildFingerprint(EVENT_SCHEMA);
-
-/** Processes that start at the same time install one after another. */
-const LOCK = sql`select pg_catalog.pg_advisory_xact_lock(${literal("7310305118327")}::int8)`;
-
-/** A trigger waits for the transactions of its table, and later ones wait for the trigger. */
-const LOCK_LIMIT = sql`set local lock_timeout = '5s'`;
-
-type Database = Pick<PluginContext, "query" | "script" | "logger" | "findDatabaseUrl">;
-
 const isSame = (one: TableTrigger, other: InstalledTrigger): boolean =>
   one.schema === other.schema && one.table === other.table && one.name === other.name;
-
-/** Returns whether the tables and functions of this version are installed. */
-export const hasEventSchema = async ({ query }: Pick<Database, "query">): Promise<boolean> => {
-  const [row] = await query<{ readonly fingerprint: string | null }>(INSTALLED_SCHEMA);
-  return row?.fingerprint === SCHEMA_FINGERPRINT;
-};
 
 const compileTrigger = ({ name, schema, table, definition, fingerprint }: TableTrigger): readonly Sql[] => [
   definition,
   sql`comment on trigger ${ident(name)} on ${ident(schema, table)} is ${literal(fingerprint)}`,
 ];
 
-/** Runs statements of the installation. @throws RelApiError `preset` if the role has not the rights */
-const runInstallation = async ({ script }: Database, statements: readonly Sql[]): Promise<void> => {
-  try {
-    await script(join([LOCK_LIMIT, LOCK, ...statements], ";\n"), { access: "read write" });
-  } catch (error) {
-    throw convertRefusal(error);
-  }
-};
-
-/** Insufficient rights, and a database that only reads. */
-const REFUSALS: ReadonlySet<unknown> = new Set(["42501", "25006"]);
-
-const convertRefusal = (error: unknown): unknown =>
-  // errors of the driver and of core have the SQLSTATE as code
-  REFUSALS.has((error as { readonly code?: unknown }).code) ? installRefused((error as Error).message) : error;
-
 /** Installs the schema of events and the triggers that are missing or have changed. Removes the other operations of the
  *  same event triggers. Changes nothing if all is installed. Returns the number of triggers that it has changed.
  *  @throws RelApiError `preset` if the database refuses @rule X-EVT-3 X-EVT-4 */
-export const installTriggers = async (database: Database, triggers: readonly EventTrigger[]): Promise<number> => {
+export const installTriggers = async (database: QueueDatabase, triggers: readonly EventTrigger[]): Promise<number> => {
   const wanted = buildTableTriggers(triggers);
   const names = new Set(triggers.map(({ name }) => name));
-  const hasSchema = await hasEventSchema(database);
-  if (!hasSchema) {
-    await installEventQueue(database);
-    await runInstallation(database, [
-      EVENT_SCHEMA,
-      sql`comment on function relapi.record_event() is ${literal(SCHEMA_FINGERPRINT)}`,
-    ]);
-  }
+  await installEventSchema(database);
   const installed = await database.query<InstalledTrigger>(INSTALLED_TRIGGERS);
   const missing = wanted.filter(
     (one) => !installed.some((other) => isSame(one, other) && one.fingerprint === other.fingerprint),
@@ -100,23 +54,12 @@ export const installTriggers = async (database: Database, triggers: readonly Eve
   return missing.length + obsolete.length;
 };
 
-const installEventQueue = async (database: Database): Promise<void> => {
-  const url = await database.findDatabaseUrl();
-  if (url === undefined) throw databaseEmbedded();
-  try {
-    await installQueue(url, database.logger);
-  } catch (error) {
-    if (error instanceof RelApiError) throw error;
-    throw convertRefusal(error);
-  }
-};
-
 const compileDrop = ({ name, schema, table }: InstalledTrigger): Sql =>
   sql`drop trigger if exists ${ident(name)} on ${ident(schema, table)}`;
 
 /** Removes the event triggers of these names, or all of them, from their tables. Events stay. Returns the number of
  *  triggers. @rule X-EVT-3 */
-export const removeTriggers = async (database: Database, names?: ReadonlySet<string>): Promise<number> => {
+export const removeTriggers = async (database: QueueDatabase, names?: ReadonlySet<string>): Promise<number> => {
   const all = await database.query<InstalledTrigger>(INSTALLED_TRIGGERS);
   const installed = all.filter(({ event }) => names?.has(event) ?? true);
   if (installed.length > 0) await runInstallation(database, installed.map(compileDrop));
@@ -125,7 +68,7 @@ export const removeTriggers = async (database: Database, names?: ReadonlySet<str
 
 /** Compares the triggers with those of the database. */
 export const loadTriggerStatus = async (
-  database: Database,
+  database: QueueDatabase,
   triggers: readonly EventTrigger[],
 ): Promise<readonly TriggerStatus[]> => {
   const wanted = buildTableTriggers(triggers);
@@ -151,7 +94,7 @@ export const loadTriggerStatus = async (
 };
 
 /** Counts events by trigger. The list is empty before the installation. */
-export const loadEventCounts = async ({ query }: Database): Promise<readonly EventCounts[]> => {
+export const loadEventCounts = async ({ query }: QueueDatabase): Promise<readonly EventCounts[]> => {
   const [table] = await query<{ readonly oid: string | null }>(
     sql`select pg_catalog.to_regclass('relapi.event')::text as oid`,
   );

@@ -1,26 +1,21 @@
 /** Reads the event triggers of Hasura metadata: which changes of a table go to which webhook. */
-import {
-  isJsonObject,
-  numberText,
-  RelApiError,
-  type Json,
-  type JsonObject,
-  type QualifiedName,
-} from "../../../core/index.ts";
+import { isJsonObject, RelApiError, type Json, type JsonObject, type QualifiedName } from "../../../core/index.ts";
 import type { MetadataEventTrigger } from "../../metadata/api.ts";
 import type { WebhookClient } from "../api.ts";
-import { expandHeaders, expandTemplate, readHeaderTemplates, readVariable } from "../webhook/templates.ts";
-import { MAX_RULES } from "./handlers.ts";
-import { OPERATIONS, type EventTrigger, type OperationColumns, type RetryRules } from "./event-trigger.ts";
+import { MAX_RULES, type RetryRules } from "../queue/delivery.ts";
+import {
+  InvalidDefinition,
+  readName,
+  readObject,
+  readRule,
+  readTarget,
+  rejectUnknownKeys,
+} from "../queue/webhook-definition.ts";
+import { OPERATIONS, type EventTrigger, type OperationColumns } from "./event-trigger.ts";
 import { deliverToWebhook } from "./webhook-delivery.ts";
 
 /** Reports an event trigger that is ignored. */
 export type ReportProblem = (table: QualifiedName, name: string, reason: string) => void;
-
-const readName = (raw: Json): string => {
-  const name = isJsonObject(raw) ? raw["name"] : undefined;
-  return typeof name === "string" ? name : "";
-};
 
 /** Returns the names of all triggers, with those that cannot be read. */
 export const listNames = (entries: readonly MetadataEventTrigger[]): readonly string[] =>
@@ -39,14 +34,11 @@ export const readMetadataTriggers = (
     try {
       return [readTrigger(table, name, object, getClient)];
     } catch (error) {
-      if (!(error instanceof InvalidTrigger || error instanceof RelApiError)) throw error;
+      if (!(error instanceof InvalidDefinition || error instanceof RelApiError)) throw error;
       report(table, name, error.message);
       return [];
     }
   });
-
-/** A part of the metadata that cannot be served. */
-class InvalidTrigger extends Error {}
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,41}$/; // `order_created`, as in Hasura
 
@@ -56,23 +48,6 @@ const IGNORED_KEYS = new Set(["cleanup_config", "comment", "trigger_on_replicati
 const DEFINITION_KEYS = new Set(["enable_manual", ...OPERATIONS]);
 const RETRY_KEYS = new Set(["num_retries", "interval_sec", "timeout_sec", "tolerance_seconds"]);
 
-const isEmpty = (raw: Json | undefined): boolean =>
-  raw === undefined ||
-  raw === null ||
-  (Array.isArray(raw) && raw.length === 0) ||
-  (isJsonObject(raw) && Object.keys(raw).length === 0);
-
-const rejectUnknownKeys = (raw: JsonObject, known: ReadonlySet<string>, location: string): void => {
-  for (const [key, value] of Object.entries(raw))
-    if (!known.has(key) && !isEmpty(value)) throw new InvalidTrigger(`${location}${key} is not supported`);
-};
-
-const readObject = (raw: Json | undefined, location: string): JsonObject => {
-  if (raw === undefined || raw === null) return {};
-  if (!isJsonObject(raw)) throw new InvalidTrigger(`${location} is not an object`);
-  return raw;
-};
-
 const readTrigger = (
   table: QualifiedName,
   name: string,
@@ -80,7 +55,7 @@ const readTrigger = (
   getClient: () => WebhookClient,
 ): EventTrigger => {
   if (!NAME.test(name))
-    throw new InvalidTrigger("its name has to begin with a letter, and to have at most 42 letters, digits, _ and -");
+    throw new InvalidDefinition("its name has to begin with a letter, and to have at most 42 letters, digits, _ and -");
   rejectUnknownKeys(raw, new Set([...TRIGGER_KEYS, ...IGNORED_KEYS]), "");
   const definition = readObject(raw["definition"], "definition");
   rejectUnknownKeys(definition, DEFINITION_KEYS, "definition.");
@@ -95,18 +70,16 @@ const readTrigger = (
   );
   const allowsManual = definition["enable_manual"] === true;
   if (Object.keys(operations).length === 0 && !allowsManual)
-    throw new InvalidTrigger("definition has no insert, update, delete or enable_manual");
+    throw new InvalidDefinition("definition has no insert, update, delete or enable_manual");
   const retry = readRetry(readObject(raw["retry_conf"], "retry_conf"));
-  const url = readUrl(raw);
-  const headers = expandHeaders(readHeaderTemplates(raw["headers"], (reason) => new InvalidTrigger(reason)));
-  const target = { url, headers, retry };
+  const target = readTarget(raw);
   return {
     name,
     table,
     operations,
     retry,
     allowsManual,
-    deliver: (event, signal) => deliverToWebhook(getClient(), target, event, signal),
+    deliver: (event, signal) => deliverToWebhook(getClient(), target, retry, event, signal),
   };
 };
 
@@ -116,7 +89,7 @@ const readColumns = (isUpdate: boolean, raw: JsonObject, operation: string): Ope
   const columns = readColumnList(raw["columns"], `${location}.columns`);
   const payload = readColumnList(raw["payload"], `${location}.payload`);
   if (isUpdate) {
-    if (columns?.length === 0) throw new InvalidTrigger(`${location}.columns is empty`);
+    if (columns?.length === 0) throw new InvalidDefinition(`${location}.columns is empty`);
     return { ...(columns && { listened: columns }), ...(payload && { payload }) };
   }
   const shown = payload ?? columns;
@@ -127,35 +100,15 @@ const readColumns = (isUpdate: boolean, raw: JsonObject, operation: string): Ope
 const readColumnList = (raw: Json | undefined, location: string): readonly string[] | undefined => {
   if (raw === undefined || raw === null || raw === "*") return undefined;
   if (!Array.isArray(raw) || !raw.every((column): column is string => typeof column === "string"))
-    throw new InvalidTrigger(`${location} is neither "*" nor a list of column names`);
+    throw new InvalidDefinition(`${location} is neither "*" nor a list of column names`);
   return raw;
 };
 
 const readRetry = (raw: JsonObject): RetryRules => {
   rejectUnknownKeys(raw, RETRY_KEYS, "retry_conf.");
-  const read = (key: string, byDefault: number, min: number, max: number): number => {
-    const given = raw[key];
-    if (given === undefined || given === null) return byDefault;
-    const number = Number(numberText(given) ?? Number.NaN);
-    if (!Number.isInteger(number) || number < min || number > max)
-      throw new InvalidTrigger(`retry_conf.${key} is no whole number from ${min} to ${max}`);
-    return number;
-  };
   return {
-    retryCount: read("num_retries", 0, 0, MAX_RULES.retryCount),
-    intervalSeconds: read("interval_sec", 10, 0, MAX_RULES.intervalSeconds),
-    timeoutSeconds: read("timeout_sec", 60, 1, MAX_RULES.timeoutSeconds),
+    retryCount: readRule(raw, "num_retries", 0, 0, MAX_RULES.retryCount),
+    intervalSeconds: readRule(raw, "interval_sec", 10, 0, MAX_RULES.intervalSeconds),
+    timeoutSeconds: readRule(raw, "timeout_sec", 60, 1, MAX_RULES.timeoutSeconds),
   };
-};
-
-/** @throws RelApiError `webhook-variable-missing` */
-const readUrl = ({ webhook, webhook_from_env: variable }: JsonObject): string => {
-  const isGiven = typeof webhook === "string" && webhook !== "";
-  const isNamed = typeof variable === "string" && variable !== "";
-  if (isGiven === isNamed) throw new InvalidTrigger("it needs either webhook or webhook_from_env");
-  const url = isNamed ? readVariable(variable) : expandTemplate(webhook as string); // checked above
-  // the URL may contain a secret
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw new InvalidTrigger(`${isNamed ? "webhook_from_env" : "webhook"} is not an http or https URL`);
-  return url;
 };

@@ -1,51 +1,20 @@
 /** Sends events to webhooks, with the body and the headers of Hasura v2. */
 import type { WebhookClient } from "../api.ts";
 import { renameSessionVariables } from "../webhook/session-variables.ts";
-import type { Delivery, RetryRules, StoredEvent } from "./event-trigger.ts";
-import { MAX_RULES, parseSession } from "./handlers.ts";
-
-interface WebhookTarget {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly retry: RetryRules;
-}
-
-/** The length of the answer in the log of an attempt. */
-const MAX_LOGGED_LENGTH = 4000;
+import type { Delivery, RetryRules } from "../queue/delivery.ts";
+import type { WebhookTarget } from "../queue/webhook-definition.ts";
+import { sendEvent } from "../queue/webhook-delivery.ts";
+import type { StoredEvent } from "./event-trigger.ts";
+import { parseSession } from "./handlers.ts";
 
 /** Sends one attempt. A status of 2xx delivers the event. @throws RelApiError `webhook-failed` @rule X-EVT-15 X-EVT-16 */
-export const deliverToWebhook = async (
+export const deliverToWebhook = (
   client: WebhookClient,
-  { url, headers, retry }: WebhookTarget,
+  target: WebhookTarget,
+  retry: RetryRules,
   event: StoredEvent,
   signal: AbortSignal,
-): Promise<Delivery> => {
-  const {
-    status,
-    headers: answered,
-    text,
-  } = await client.send({
-    url,
-    headers,
-    body: buildBody(event, retry),
-    timeoutMs: retry.timeoutSeconds * 1000,
-    signal,
-  });
-  // PostgreSQL stores no NUL in a text
-  const response = text.replaceAll("\u0000", "").slice(0, MAX_LOGGED_LENGTH);
-  if (status >= 200 && status < 300) return { status, response };
-  const retryAfterSeconds = readRetryAfter(answered["retry-after"]);
-  return {
-    status,
-    response,
-    error: `the webhook answered with status ${status}`,
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-  };
-};
-
-/** Reads seconds. A date is ignored, as in Hasura. */
-const readRetryAfter = (header: string | undefined): number | undefined =>
-  header !== undefined && /^\d{1,9}$/.test(header) ? Math.min(Number(header), MAX_RULES.intervalSeconds) : undefined;
+): Promise<Delivery> => sendEvent(client, target, buildBody(event, retry), retry.timeoutSeconds, signal);
 
 /** The rows are the texts of the database, so that no digit of a number is lost. */
 const buildBody = (event: StoredEvent, { retryCount }: RetryRules): string => {

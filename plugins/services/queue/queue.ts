@@ -18,7 +18,7 @@ const loadWorker = async (): Promise<Worker> => {
 /** Logs errors of the queue. Its other lines describe each job. */
 const createQueueLogger = ({ Logger: QueueLogger }: Worker, logger: Logger): InstanceType<Worker["Logger"]> =>
   new QueueLogger(() => (level, message) => {
-    if (level === "error") logger.warn("the queue of events reports a problem", { reason: message });
+    if (level === "error") logger.warn("the job queue reports a problem", { reason: message });
   });
 
 /** Creates the tables of the queue, or brings them up to date. @throws RelApiError `preset` if the package is missing */
@@ -32,13 +32,15 @@ export const installQueue = async (url: string, logger: Logger): Promise<void> =
   });
 };
 
+/** The functions by the identifier of their jobs. */
+export type Tasks = ReadonlyMap<string, (payload: unknown, signal: AbortSignal) => Promise<void>>;
+
 export interface QueueOptions {
   readonly url: string;
   readonly concurrency: number;
   /** The time that running jobs have when the queue stops. Then their signal aborts. */
   readonly graceMs: number;
-  /** The functions by the identifier of their jobs. */
-  readonly tasks: ReadonlyMap<string, (payload: unknown, signal: AbortSignal) => Promise<void>>;
+  readonly tasks: Tasks;
   readonly logger: Logger;
   /** Called once if the queue has stopped by itself. */
   readonly onLost: (reason: string) => void;

@@ -1,4 +1,4 @@
-/** Settings of `events`. */
+/** Settings of `job-queue`. */
 import { defineSetting, settingKinds, type ValuesOf } from "../../../core/index.ts";
 
 const { flag, wholeNumber } = settingKinds;
@@ -6,14 +6,14 @@ const { flag, wholeNumber } = settingKinds;
 const MAX_WORKERS = 1000;
 const MAX_HOURS = 87_600;
 
-export const eventSettings = [
+export const queueSettings = [
   defineSetting({
     name: "eventsInstall",
     environment: ["EVENTS_INSTALL"],
     kind: flag,
     default: true,
     description:
-      "`false`: the start changes nothing in the database, and `relapi events install` installs event triggers (X-EVT-3)",
+      "`false`: the start changes nothing in the database, and `relapi events install` installs what event triggers and schedules need (X-EVT-3)",
     isFixed: true,
   }),
   defineSetting({
@@ -30,11 +30,12 @@ export const eventSettings = [
     kind: wholeNumber(0, MAX_HOURS),
     default: 168,
     unit: "hours",
-    description: "how long delivered events and their log are kept; 0: they are kept for ever (X-EVT-12)",
+    description:
+      "how long delivered events of triggers and schedules are kept with their log; 0: they are kept for ever (X-EVT-12)",
     isFixed: true,
   }),
 ] as const;
 
 declare module "../../../core/index.ts" {
-  interface ResolvedOptions extends ValuesOf<typeof eventSettings> {}
+  interface ResolvedOptions extends ValuesOf<typeof queueSettings> {}
 }

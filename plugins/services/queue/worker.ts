@@ -1,13 +1,22 @@
 /** Delivers events: takes jobs from the queue, calls the receivers, and writes down the outcome. */
 import type { Logger } from "../../../core/index.ts";
-import type { Delivery, EventTrigger, StoredEvent } from "./event-trigger.ts";
+import type { Delivery, RetryRules } from "./delivery.ts";
 import { describeError } from "./queue.ts";
 import type { EventStore } from "./store.ts";
 
 const MAX_ERROR_LENGTH = 1000;
 
+/** Receives the events of a task. */
+export interface Receiver<Row> {
+  /** The name of the trigger or schedule, for the log. */
+  readonly name: string;
+  readonly retry: RetryRules;
+  /** Delivers an event. The signal ends the attempt. @throws Error if the attempt failed without an answer */
+  readonly deliver: (row: Row, signal: AbortSignal) => Promise<Delivery>;
+}
+
 /** Resolves with the outcome of an attempt at the latest when the signal aborts. */
-const deliver = async (trigger: EventTrigger, event: StoredEvent, signal: AbortSignal): Promise<Delivery> => {
+const deliver = async <Row>(receiver: Receiver<Row>, event: Row, signal: AbortSignal): Promise<Delivery> => {
   let stop: () => void = () => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
     stop = () => reject(signal.reason as Error); // the two controllers below abort with an Error
@@ -15,7 +24,7 @@ const deliver = async (trigger: EventTrigger, event: StoredEvent, signal: AbortS
   });
   aborted.catch(() => undefined); // the race below has its reason
   try {
-    return await Promise.race([trigger.deliver(event, signal), aborted]);
+    return await Promise.race([receiver.deliver(event, signal), aborted]);
   } catch (error) {
     return { error: describeError(error).slice(0, MAX_ERROR_LENGTH) };
   } finally {
@@ -23,14 +32,18 @@ const deliver = async (trigger: EventTrigger, event: StoredEvent, signal: AbortS
   }
 };
 
-/** Returns the task of a trigger's jobs. @rule X-EVT-6 X-EVT-7 X-EVT-8 */
+/** Returns a task, which finds the receiver of an event by its id. @rule X-EVT-6 X-EVT-7 X-EVT-8 */
 export const createTask =
-  (findTrigger: () => EventTrigger | undefined, store: EventStore, logger: Logger) =>
+  <Row extends { readonly tries: number }>(
+    findReceiver: (id: string) => Receiver<Row> | undefined | Promise<Receiver<Row> | undefined>,
+    store: EventStore<Row>,
+    logger: Logger,
+  ) =>
   async (payload: unknown, shutdown: AbortSignal): Promise<void> => {
-    const trigger = findTrigger();
-    if (trigger === undefined) return; // the event waits for a process that has the trigger
-    const { retry, name } = trigger;
     const { id } = payload as { readonly id: string }; // relapi.add_event_job writes it
+    const receiver = await findReceiver(id);
+    if (receiver === undefined) return; // the event waits for a process that has the trigger
+    const { retry, name } = receiver;
     const event = await store.claim(id, retry);
     if (event === undefined) return;
     const controller = new AbortController();
@@ -41,7 +54,7 @@ export const createTask =
     const onShutdown = (): void => controller.abort(new Error("the process ends"));
     shutdown.addEventListener("abort", onShutdown, { once: true });
     const startedAt = new Date();
-    const delivery = await deliver(trigger, event, controller.signal);
+    const delivery = await deliver(receiver, event, controller.signal);
     clearTimeout(timer);
     shutdown.removeEventListener("abort", onShutdown);
     if (delivery.error === undefined) return store.finishDelivered({ id, startedAt, delivery });

@@ -1,0 +1,48 @@
+/** Declares attempts: how often they are repeated, and how they end. */
+
+/** How often and for how long the delivery of an event is tried. */
+export interface RetryRules {
+  /** The number of attempts after the first one. */
+  readonly retryCount: number;
+  /** The time between two attempts. */
+  readonly intervalSeconds: number;
+  /** The time limit of one attempt. */
+  readonly timeoutSeconds: number;
+}
+
+/** The rules of handlers in TypeScript. */
+export const DEFAULT_RULES: RetryRules = { retryCount: 10, intervalSeconds: 10, timeoutSeconds: 60 };
+
+/** The limits of the rules, which metadata has too. */
+export const MAX_RULES: RetryRules = { retryCount: 10_000, intervalSeconds: 86_400 * 30, timeoutSeconds: 3600 };
+
+/** The outcome of an attempt. */
+export interface Delivery {
+  /** The reason of a failed attempt. Undefined if the event is delivered. */
+  readonly error?: string;
+  /** The event gets no further attempt. */
+  readonly isDropped?: boolean;
+  /** The status and the beginning of the body of a webhook's answer. */
+  readonly status?: number;
+  readonly response?: string;
+  /** The receiver asked for the next attempt after this time. */
+  readonly retryAfterSeconds?: number;
+}
+
+/** Reads the rules of a handler in TypeScript. Rules that are not given have the defaults. `fail` makes the error from a
+ *  reason. @rule X-EVT-2 X-SCH-1 */
+export const readRules = <Rules extends RetryRules>(
+  given: Readonly<Record<string, unknown>>,
+  defaults: Rules,
+  limits: Rules,
+  fail: (reason: string) => Error,
+): Rules => {
+  for (const [rule, number] of Object.entries(given)) {
+    const max = limits[rule as keyof Rules] as number | undefined; // undefined for an unknown name
+    if (max === undefined) throw fail(`has an unknown option "${rule}"`);
+    const min = rule === "retryCount" ? 0 : 1;
+    if (number !== undefined && !(Number.isInteger(number) && Number(number) >= min && Number(number) <= max))
+      throw fail(`has ${rule}, which is no whole number from ${min} to ${max}`);
+  }
+  return { ...defaults, ...Object.fromEntries(Object.entries(given).filter(([, rule]) => rule !== undefined)) };
+};

@@ -1,0 +1,123 @@
+/** Runs one kind of events in a process: installs what it needs, takes its jobs, and looks after its events. */
+import { setTimeout as pause } from "node:timers/promises";
+import { RelApiError, requireService, type PluginContext } from "../../../core/index.ts";
+import { hasEventSchema } from "./install.ts";
+import { jobQueueService, STOP_MS } from "./job-queue.ts";
+import { describeError, type Tasks } from "./queue.ts";
+import type { EventStore } from "./store.ts";
+
+interface DispatcherOptions {
+  /** Names the kind of events in health problems: `events`. */
+  readonly name: string;
+  /** The line of the log for an error: `event triggers do not work`. */
+  readonly failure: string;
+  readonly store: Pick<EventStore<object>, "sweep" | "clean">;
+  /** @throws RelApiError `preset` if the installation needs a person */
+  install(): Promise<void>;
+  /** The tasks of the current model. */
+  listTasks(): Tasks;
+  /** Called each time that the process takes the jobs of a model. */
+  onTasks?(): void;
+}
+
+export interface Dispatcher {
+  /** Installs what the current model needs, and takes its jobs. */
+  restart(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How often a process looks for events that were left by others. */
+const SWEEP_MS = 10_000;
+const CLEAN_MS = 600_000;
+const RESTART_MS = 2000;
+
+/** A mistake of the installation needs a person. Any other reason may pass. */
+const isFinal = (error: unknown): boolean => error instanceof RelApiError && error.code === "preset";
+
+/** Creates the dispatcher of one kind of events. @rule X-EVT-3 X-EVT-4 X-EVT-9 X-EVT-10 X-SCH-4 */
+export const createDispatcher = (
+  context: PluginContext,
+  { name, failure, store, install, listTasks, onTasks }: DispatcherOptions,
+): Dispatcher => {
+  const { logger, healthProblems, options } = context;
+  let isClosed = false;
+  let isStarted = false;
+  let loggedReason: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const intervals: NodeJS.Timeout[] = [];
+  /** Models arrive while an earlier one is installed. */
+  let last: Promise<void> = Promise.resolve();
+
+  const reportProblem = (error: unknown): void => {
+    const reason = describeError(error);
+    healthProblems.set(name, reason);
+    // each further attempt may fail for the same reason
+    if (reason !== loggedReason) logger.error(failure, { reason });
+    loggedReason = reason;
+  };
+
+  const reportIfFinal = (error: unknown): void => {
+    if (!isFinal(error)) throw error;
+    reportProblem(error);
+  };
+
+  const logFailure = (what: string) => (error: unknown) => {
+    if (!isClosed) logger.warn(what, { reason: describeError(error) });
+  };
+
+  const startRoutines = (): void => {
+    if (isStarted) return;
+    isStarted = true;
+    const sweep = (): void => void store.sweep().catch(logFailure("failed to look for events that were left"));
+    const clean = (): void =>
+      void store.clean(options.eventsRetention).catch(logFailure("failed to delete old events"));
+    sweep();
+    intervals.push(setInterval(sweep, SWEEP_MS).unref());
+    if (options.eventsRetention > 0) {
+      clean();
+      intervals.push(setInterval(clean, CLEAN_MS).unref());
+    }
+  };
+
+  const restartLater = (): void => {
+    if (isClosed) return;
+    timer = setTimeout(() => void enqueue(), RESTART_MS);
+    timer.unref();
+  };
+
+  const restart = async (): Promise<void> => {
+    clearTimeout(timer);
+    const takesJobs = options.eventsConcurrency > 0;
+    if (isClosed || !(options.eventsInstall || takesJobs)) return;
+    healthProblems.set(name, undefined);
+    try {
+      await install().catch(reportIfFinal); // what is installed works
+      const tasks = listTasks();
+      const hasJobs = takesJobs && tasks.size > 0 && (await hasEventSchema(context));
+      await requireService(context, jobQueueService).setTasks(name, hasJobs ? tasks : new Map());
+      if (!hasJobs || isClosed) return;
+      startRoutines();
+      onTasks?.();
+    } catch (error) {
+      if (isClosed) return;
+      reportProblem(error);
+      if (!isFinal(error)) restartLater();
+    }
+  };
+
+  const enqueue = (): Promise<void> => {
+    last = last.then(restart).catch(logFailure("failed to start the delivery of events"));
+    return last;
+  };
+
+  return {
+    restart: enqueue,
+    close: async () => {
+      isClosed = true;
+      clearTimeout(timer);
+      for (const interval of intervals) clearInterval(interval);
+      const limit = pause(options.shutdownGrace * 1000 + STOP_MS, undefined, { ref: false });
+      await Promise.race([last, limit]);
+    },
+  };
+};

@@ -1,0 +1,61 @@
+/** Installs the tables of events and of the queue in the database. */
+import { join, literal, RelApiError, sql, type PluginContext, type Sql } from "../../../core/index.ts";
+import { databaseEmbedded, installRefused } from "./errors.ts";
+import { installQueue } from "./queue.ts";
+import { buildFingerprint, EVENT_SCHEMA } from "./schema.ts";
+
+/** The comment of the trigger function, which is installed last. */
+const INSTALLED_SCHEMA = sql`
+select pg_catalog.obj_description(p.oid, 'pg_proc') as fingerprint
+from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+where n.nspname = 'relapi' and p.proname = 'record_event'`;
+
+const SCHEMA_FINGERPRINT = buildFingerprint(EVENT_SCHEMA);
+
+/** Processes that start at the same time install one after another. */
+const LOCK = sql`select pg_catalog.pg_advisory_xact_lock(${literal("7310305118327")}::int8)`;
+
+/** A trigger waits for the transactions of its table, and later ones wait for the trigger. */
+const LOCK_LIMIT = sql`set local lock_timeout = '5s'`;
+
+export type QueueDatabase = Pick<PluginContext, "query" | "script" | "logger" | "findDatabaseUrl">;
+
+/** Returns whether the tables and functions of this version are installed. */
+export const hasEventSchema = async ({ query }: Pick<QueueDatabase, "query">): Promise<boolean> => {
+  const [row] = await query<{ readonly fingerprint: string | null }>(INSTALLED_SCHEMA);
+  return row?.fingerprint === SCHEMA_FINGERPRINT;
+};
+
+/** Runs statements of the installation. @throws RelApiError `preset` if the role has not the rights */
+export const runInstallation = async ({ script }: QueueDatabase, statements: readonly Sql[]): Promise<void> => {
+  try {
+    await script(join([LOCK_LIMIT, LOCK, ...statements], ";\n"), { access: "read write" });
+  } catch (error) {
+    throw convertRefusal(error);
+  }
+};
+
+/** Insufficient rights, and a database that only reads. */
+const REFUSALS: ReadonlySet<unknown> = new Set(["42501", "25006"]);
+
+const convertRefusal = (error: unknown): unknown =>
+  // errors of the driver and of core have the SQLSTATE as code
+  REFUSALS.has((error as { readonly code?: unknown }).code) ? installRefused((error as Error).message) : error;
+
+/** Installs the tables and functions that are missing or older. Changes nothing if this version is installed.
+ *  @throws RelApiError `preset` if the database refuses @rule X-EVT-3 X-EVT-4 X-SCH-4 */
+export const installEventSchema = async (database: QueueDatabase): Promise<void> => {
+  if (await hasEventSchema(database)) return;
+  const url = await database.findDatabaseUrl();
+  if (url === undefined) throw databaseEmbedded();
+  try {
+    await installQueue(url, database.logger);
+  } catch (error) {
+    if (error instanceof RelApiError) throw error;
+    throw convertRefusal(error);
+  }
+  await runInstallation(database, [
+    EVENT_SCHEMA,
+    sql`comment on function relapi.record_event() is ${literal(SCHEMA_FINGERPRINT)}`,
+  ]);
+};

@@ -1,0 +1,88 @@
+/** One queue of graphile-worker for all plugins of a process that have jobs. */
+import { setTimeout as pause } from "node:timers/promises";
+import { defineService, type PluginContext } from "../../../core/index.ts";
+import { databaseEmbedded } from "./errors.ts";
+import { describeError, startQueue, type Queue, type Tasks } from "./queue.ts";
+
+export interface JobQueue {
+  /** Replaces the tasks of an owner. Resolves when the queue takes jobs of them. @throws RelApiError `preset` if the
+   *  package or the server is missing */
+  setTasks(owner: string, tasks: Tasks): Promise<void>;
+  /** Takes no more jobs, and waits for the running ones until the grace of the end has passed. */
+  close(): Promise<void>;
+}
+
+/** The service of the plugin `job-queue`. */
+export const jobQueueService = defineService<JobQueue>("job-queue");
+
+const RESTART_MS = 2000;
+/** The time after `SHUTDOWN_GRACE` in which the queue gives its jobs back. */
+export const STOP_MS = 2000;
+
+/** Creates the queue, which starts with the first tasks. @rule X-EVT-9 X-EVT-11 */
+export const createJobQueue = ({ options, logger, findDatabaseUrl }: PluginContext): JobQueue => {
+  const tasksByOwner = new Map<string, Tasks>();
+  let queue: Queue | undefined;
+  /** The identifiers of the tasks whose jobs the queue takes. */
+  let identifiers = "";
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+  let last: Promise<void> = Promise.resolve();
+
+  /** Starts the queue again if it has to take other jobs. */
+  const restart = async (): Promise<void> => {
+    const tasks = new Map([...tasksByOwner.values()].flatMap((own) => [...own]));
+    const next = JSON.stringify([...tasks.keys()].toSorted());
+    if (queue !== undefined && next === identifiers) return;
+    await queue?.stop();
+    queue = undefined;
+    identifiers = next;
+    if (isClosed || tasks.size === 0 || options.eventsConcurrency === 0) return;
+    const url = await findDatabaseUrl();
+    if (url === undefined) throw databaseEmbedded();
+    queue = await startQueue({
+      url,
+      concurrency: options.eventsConcurrency,
+      graceMs: options.shutdownGrace * 1000,
+      tasks,
+      logger,
+      onLost: (reason) => {
+        logger.warn("the job queue stopped; starting it again", { reason });
+        queue = undefined;
+        restartLater();
+      },
+    });
+  };
+
+  const enqueue = (): Promise<void> => {
+    clearTimeout(timer);
+    const restarted = last.then(restart);
+    last = restarted.catch(() => undefined); // the caller has the error
+    return restarted;
+  };
+
+  const restartLater = (): void => {
+    if (isClosed) return;
+    timer = setTimeout(() => {
+      enqueue().catch((error: unknown) => {
+        if (!isClosed) logger.warn("failed to start the job queue", { reason: describeError(error) });
+        restartLater();
+      });
+    }, RESTART_MS);
+    timer.unref();
+  };
+
+  return {
+    setTasks: (owner, tasks) => {
+      tasksByOwner.set(owner, tasks);
+      return enqueue();
+    },
+    close: async () => {
+      isClosed = true;
+      clearTimeout(timer);
+      // a statement that waits for a lock, or a lost server, must not keep the process
+      const limit = pause(options.shutdownGrace * 1000 + STOP_MS, undefined, { ref: false });
+      await Promise.race([last.then(() => queue?.stop()), limit]);
+    },
+  };
+};

@@ -1,0 +1,65 @@
+/** Reads the parts that event triggers and cron triggers of Hasura metadata share. */
+import { isJsonObject, numberText, type Json, type JsonObject } from "../../../core/index.ts";
+import { expandHeaders, expandTemplate, readHeaderTemplates, readVariable } from "../webhook/templates.ts";
+
+/** A part of the metadata that cannot be served. The message has its location. */
+export class InvalidDefinition extends Error {}
+
+/** The webhook of a definition. */
+export interface WebhookTarget {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Returns the name of a definition, or an empty text if it has none. */
+export const readName = (raw: Json): string => {
+  const name = isJsonObject(raw) ? raw["name"] : undefined;
+  return typeof name === "string" ? name : "";
+};
+
+const isEmpty = (raw: Json | undefined): boolean =>
+  raw === undefined ||
+  raw === null ||
+  (Array.isArray(raw) && raw.length === 0) ||
+  (isJsonObject(raw) && Object.keys(raw).length === 0);
+
+/** `location` ends with a dot unless it is empty. @throws InvalidDefinition */
+export const rejectUnknownKeys = (raw: JsonObject, known: ReadonlySet<string>, location: string): void => {
+  for (const [key, value] of Object.entries(raw))
+    if (!known.has(key) && !isEmpty(value)) throw new InvalidDefinition(`${location}${key} is not supported`);
+};
+
+/** @throws InvalidDefinition */
+export const readObject = (raw: Json | undefined, location: string): JsonObject => {
+  if (raw === undefined || raw === null) return {};
+  if (!isJsonObject(raw)) throw new InvalidDefinition(`${location} is not an object`);
+  return raw;
+};
+
+/** Reads a number of `retry_conf`. @throws InvalidDefinition */
+export const readRule = (raw: JsonObject, key: string, byDefault: number, min: number, max: number): number => {
+  const given = raw[key];
+  if (given === undefined || given === null) return byDefault;
+  const number = Number(numberText(given) ?? Number.NaN);
+  if (!Number.isInteger(number) || number < min || number > max)
+    throw new InvalidDefinition(`retry_conf.${key} is no whole number from ${min} to ${max}`);
+  return number;
+};
+
+/** Reads `webhook`, `webhook_from_env` and `headers`, with the values of environment variables. @throws
+ *  InvalidDefinition, RelApiError `webhook-variable-missing` */
+export const readTarget = (raw: JsonObject): WebhookTarget => ({
+  url: readUrl(raw),
+  headers: expandHeaders(readHeaderTemplates(raw["headers"], (reason) => new InvalidDefinition(reason))),
+});
+
+const readUrl = ({ webhook, webhook_from_env: variable }: JsonObject): string => {
+  const isGiven = typeof webhook === "string" && webhook !== "";
+  const isNamed = typeof variable === "string" && variable !== "";
+  if (isGiven === isNamed) throw new InvalidDefinition("it needs either webhook or webhook_from_env");
+  const url = isNamed ? readVariable(variable) : expandTemplate(webhook as string); // checked above
+  // the URL may contain a secret
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw new InvalidDefinition(`${isNamed ? "webhook_from_env" : "webhook"} is not an http or https URL`);
+  return url;
+};

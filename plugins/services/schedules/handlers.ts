@@ -1,0 +1,121 @@
+/** Schedules in TypeScript: `schedules({ "0 3 * * *": async ({ scheduledAt }) => … })`. */
+import { definePlugin, defineService, type Json, type Plugin } from "../../../core/index.ts";
+import { DEFAULT_RULES, MAX_RULES, readRules } from "../queue/delivery.ts";
+import { InvalidCron, parseCron, type CronExpression } from "./cron.ts";
+import { scheduleInvalid } from "./errors.ts";
+import {
+  DEFAULT_TOLERANCE_SECONDS,
+  MAX_TOLERANCE_SECONDS,
+  type Schedule,
+  type ScheduledEvent,
+  type ScheduleRules,
+} from "./schedule.ts";
+
+/** A run of a schedule, as a function receives it. It arrives at least once, so a function that must not act twice
+ *  remembers the `id`. @rule X-SCH-6 @experimental */
+export interface ScheduledRun {
+  /** A UUID that is the same in each attempt. */
+  readonly id: string;
+  /** The name of the schedule, or its cron expression if it has no name. */
+  readonly name: string;
+  /** The time of the schedule, which is earlier than the call if processes were down. */
+  readonly scheduledAt: Date;
+  /** The payload of the schedule. */
+  readonly payload: Json;
+  /** The number of this attempt, from 1. */
+  readonly attempt: number;
+  /** Aborts when the time limit of the attempt has passed, or when the process ends. */
+  readonly signal: AbortSignal;
+}
+
+/** Receives a run. The run has succeeded when the promise resolves, and is tried again when it rejects. @experimental */
+export type ScheduleHandler = (run: ScheduledRun) => unknown;
+
+/** A schedule with its rules. @rule X-SCH-1 @experimental */
+export interface ScheduleOptions {
+  /** The times in UTC, such as `0 3 * * *`. */
+  readonly cron: string;
+  readonly handle: ScheduleHandler;
+  /** The payload of each run; by default null. */
+  readonly payload?: Json;
+  /** The number of attempts after the first one; by default 10. */
+  readonly retryCount?: number;
+  /** The time between two attempts; by default 10 seconds. */
+  readonly intervalSeconds?: number;
+  /** The time limit of one attempt; by default 60 seconds. */
+  readonly timeoutSeconds?: number;
+  /** A run that is later than this is dropped; by default 6 hours. */
+  readonly toleranceSeconds?: number;
+}
+
+/** The schedules of `schedules`, for the plugin `scheduled-events`. */
+export const schedulesService = defineService<readonly Schedule[]>("schedules");
+
+/** Calls functions of the application at the times of cron expressions, in UTC. A key is a cron expression with a
+ *  function, or a name with options. @throws RelApiError `preset` for an expression or an option that is not valid
+ *  @rule X-SCH-1 @experimental */
+export const schedules = (on: Readonly<Record<string, ScheduleHandler | ScheduleOptions>>): Plugin => {
+  const read = Object.entries(on).map(([key, given]) => readSchedule(key, given));
+  return definePlugin({
+    name: "schedules",
+    requires: ["scheduled-events"],
+    apply: (_hooks, context) => context.offer(schedulesService, read),
+  });
+};
+
+const DEFAULTS: ScheduleRules = { ...DEFAULT_RULES, toleranceSeconds: DEFAULT_TOLERANCE_SECONDS };
+const LIMITS: ScheduleRules = { ...MAX_RULES, toleranceSeconds: MAX_TOLERANCE_SECONDS };
+
+const MAX_NAME_LENGTH = 100;
+
+const readSchedule = (name: string, given: ScheduleHandler | ScheduleOptions): Schedule => {
+  const location = `"${name}"`;
+  const fail = (reason: string): Error => scheduleInvalid(location, reason);
+  const options = typeof given === "function" ? { cron: name, handle: given } : given;
+  if (typeof options !== "object" || options === null || typeof options.handle !== "function")
+    throw fail("is neither a function nor an object with the function handle");
+  if (name === "" || name.length > MAX_NAME_LENGTH) throw fail(`is no name of 1 to ${MAX_NAME_LENGTH} characters`);
+  const { cron, handle, payload = null, ...rules } = options;
+  if (typeof cron !== "string") throw fail('has no cron, such as "0 3 * * *"');
+  return {
+    name,
+    cron,
+    times: readTimes(cron, fail),
+    retry: readRules(rules, DEFAULTS, LIMITS, fail),
+    payload: writePayload(payload, fail),
+    comment: null,
+    deliver: async (event, signal) => {
+      await handle(buildRun(event, name, signal));
+      return {};
+    },
+  };
+};
+
+const readTimes = (cron: string, fail: (reason: string) => Error): CronExpression => {
+  try {
+    return parseCron(cron);
+  } catch (error) {
+    if (!(error instanceof InvalidCron)) throw error;
+    throw fail(`cannot be read: ${error.message}`);
+  }
+};
+
+const writePayload = (payload: Json, fail: (reason: string) => Error): string => {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(payload) as string | undefined; // undefined for a function
+  } catch {
+    text = undefined;
+  }
+  if (text === undefined) throw fail("has a payload that is no JSON value");
+  return text;
+};
+
+const buildRun = (event: ScheduledEvent, name: string, signal: AbortSignal): ScheduledRun => ({
+  id: event.id,
+  name,
+  scheduledAt: event.scheduledAt,
+  payload: JSON.parse(event.payload) as Json, // the database has checked the text
+  attempt: event.tries + 1,
+  signal,
+});

@@ -1,0 +1,54 @@
+/** Calls functions and webhooks at times: `schedules({ "0 3 * * *": async ({ scheduledAt }) => … })`. */
+import { definePlugin, requireService, type Model } from "../../../core/index.ts";
+import type { MetadataCronTriggers, MetadataProblem } from "../../metadata/api.ts";
+import { scheduledEventsService, webhookService } from "../api.ts";
+import { readName } from "../queue/webhook-definition.ts";
+import { schedulesService } from "./handlers.ts";
+import { readCronTriggers, type ReportProblem } from "./metadata-schedules.ts";
+import { createScheduleRuntime } from "./runtime.ts";
+import type { Schedule } from "./schedule.ts";
+
+export { schedules } from "./handlers.ts";
+export type { ScheduledRun, ScheduleHandler, ScheduleOptions } from "./handlers.ts";
+
+const NAME = "scheduled-events";
+const PART = "schedules";
+const NAMES = "schedule-names";
+const PROBLEMS = "metadata-problems";
+
+// only the tap below writes it
+const getSchedules = (model: Model): readonly Schedule[] => (model.pluginFacts[PART] ?? []) as readonly Schedule[];
+
+const getNames = (model: Model): ReadonlySet<string> => model.pluginFacts[NAMES] as ReadonlySet<string>;
+
+/** Makes events at the times of schedules, and delivers them. @rule X-SCH-1 … X-SCH-13 */
+export const scheduledEvents = definePlugin({
+  name: NAME,
+  requires: ["catalog-introspection", "job-queue", "webhooks"],
+  before: ["metadata"], // that tap reports the metadata problems
+  apply: (hooks, context) => {
+    const runtime = createScheduleRuntime(context);
+    hooks.introspect.tapPromise(NAME, async (model, introspection) => {
+      // only metadata plugins write these lists
+      const entries = (model.pluginFacts["metadata-cron-triggers"] ?? []) as MetadataCronTriggers;
+      const problems = [...((model.pluginFacts[PROBLEMS] ?? []) as readonly MetadataProblem[])];
+      const report: ReportProblem = (name, reason) => {
+        const text = `cron trigger ${name}: ${reason}`;
+        introspection.warn(`metadata: ${text}; ignored`);
+        problems.push({ type: "cron_trigger", name, reason: text });
+      };
+      const ofHandlers = context.use(schedulesService) ?? [];
+      const known = new Map(ofHandlers.map((one) => [one.name, one]));
+      for (const one of readCronTriggers(entries, () => requireService(context, webhookService), report)) {
+        if (known.has(one.name)) report(one.name, "another schedule has this name");
+        else known.set(one.name, one);
+      }
+      const names = new Set([...known.keys(), ...entries.map(readName)]);
+      const pluginFacts = { ...model.pluginFacts, [PART]: [...known.values()], [NAMES]: names, [PROBLEMS]: problems };
+      return { ...model, pluginFacts };
+    });
+    context.onModel((model) => runtime.use(getSchedules(model), getNames(model)));
+    context.onClose(runtime.close);
+    context.offer(scheduledEventsService, runtime);
+  },
+});

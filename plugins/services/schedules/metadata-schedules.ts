@@ -1,0 +1,91 @@
+/** Reads the cron triggers of Hasura metadata, and the definitions of events that administrators make. */
+import { isJsonObject, RelApiError, writeJson, type Json, type JsonObject } from "../../../core/index.ts";
+import type { WebhookClient } from "../api.ts";
+import { MAX_RULES } from "../queue/delivery.ts";
+import {
+  InvalidDefinition,
+  readName,
+  readObject,
+  readRule,
+  readTarget,
+  rejectUnknownKeys,
+} from "../queue/webhook-definition.ts";
+import { InvalidCron, parseCron } from "./cron.ts";
+import { DEFAULT_METADATA_RULES, MAX_TOLERANCE_SECONDS, type Schedule, type ScheduleRules } from "./schedule.ts";
+import { deliverToWebhook } from "./webhook-delivery.ts";
+
+/** Reports a cron trigger that is ignored. */
+export type ReportProblem = (name: string, reason: string) => void;
+
+const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/; // `end_of_day`
+
+const DEFINITION_KEYS = ["webhook", "webhook_from_env", "headers", "payload", "retry_conf", "comment"];
+const TRIGGER_KEYS = new Set([...DEFINITION_KEYS, "name", "schedule", "include_in_metadata"]);
+const EVENT_KEYS = new Set([...DEFINITION_KEYS, "schedule_at"]);
+const RETRY_KEYS = new Set(["num_retries", "retry_interval_seconds", "timeout_seconds", "tolerance_seconds"]);
+
+/** Returns the cron triggers that can be read, and reports each other one. @rule X-SCH-8 X-SCH-9 */
+export const readCronTriggers = (
+  entries: readonly Json[],
+  getClient: () => WebhookClient,
+  report: ReportProblem,
+): readonly Schedule[] =>
+  entries.flatMap((raw) => {
+    const name = readName(raw);
+    try {
+      return [readTrigger(name, isJsonObject(raw) ? raw : {}, getClient)];
+    } catch (error) {
+      if (!(error instanceof InvalidDefinition || error instanceof InvalidCron || error instanceof RelApiError))
+        throw error;
+      report(name, error instanceof InvalidCron ? `schedule: ${error.message}` : error.message);
+      return [];
+    }
+  });
+
+const readTrigger = (name: string, raw: JsonObject, getClient: () => WebhookClient): Schedule => {
+  if (!NAME.test(name))
+    throw new InvalidDefinition(
+      "its name has to begin with a letter, and to have at most 100 letters, digits, _ and -",
+    );
+  rejectUnknownKeys(raw, TRIGGER_KEYS, "");
+  const { schedule: cron } = raw;
+  if (typeof cron !== "string") throw new InvalidDefinition("schedule is no cron expression");
+  return { name, cron, times: parseCron(cron), ...readDefinition(raw, getClient) };
+};
+
+/** Reads an event that an administrator made. @throws InvalidDefinition, RelApiError `webhook-variable-missing`
+ *  @rule X-SCH-12 */
+export const readEventDefinition = (
+  raw: JsonObject,
+  getClient: () => WebhookClient,
+): Pick<Schedule, "retry" | "payload" | "comment" | "deliver"> => {
+  rejectUnknownKeys(raw, EVENT_KEYS, "");
+  return readDefinition(raw, getClient);
+};
+
+const readDefinition = (
+  raw: JsonObject,
+  getClient: () => WebhookClient,
+): Pick<Schedule, "retry" | "payload" | "comment" | "deliver"> => {
+  const { payload = null, comment = null } = raw;
+  if (comment !== null && typeof comment !== "string") throw new InvalidDefinition("comment is no text");
+  const retry = readRetry(readObject(raw["retry_conf"], "retry_conf"));
+  const target = readTarget(raw);
+  return {
+    retry,
+    payload: writeJson(payload),
+    comment,
+    deliver: (event, signal) => deliverToWebhook(getClient(), target, retry, event, signal),
+  };
+};
+
+const readRetry = (raw: JsonObject): ScheduleRules => {
+  rejectUnknownKeys(raw, RETRY_KEYS, "retry_conf.");
+  const { retryCount, intervalSeconds, timeoutSeconds, toleranceSeconds } = DEFAULT_METADATA_RULES;
+  return {
+    retryCount: readRule(raw, "num_retries", retryCount, 0, MAX_RULES.retryCount),
+    intervalSeconds: readRule(raw, "retry_interval_seconds", intervalSeconds, 0, MAX_RULES.intervalSeconds),
+    timeoutSeconds: readRule(raw, "timeout_seconds", timeoutSeconds, 1, MAX_RULES.timeoutSeconds),
+    toleranceSeconds: readRule(raw, "tolerance_seconds", toleranceSeconds, 0, MAX_TOLERANCE_SECONDS),
+  };
+};

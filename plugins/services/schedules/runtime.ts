@@ -1,0 +1,154 @@
+/** Runs schedules in a process: makes the events that are due, and delivers them until the api closes. */
+import { isJsonObject, parseJson, requireService, sql, value, type PluginContext } from "../../../core/index.ts";
+import { webhookService, type ScheduledEventsService, type WebhookClient } from "../api.ts";
+import { createDispatcher } from "../queue/dispatcher.ts";
+import { hasEventSchema, installEventSchema } from "../queue/install.ts";
+import { describeError } from "../queue/queue.ts";
+import { createTask, type Receiver } from "../queue/worker.ts";
+import { createScheduledEventLog } from "./event-log.ts";
+import { schedulesNotInstalled } from "./errors.ts";
+import { readEventDefinition } from "./metadata-schedules.ts";
+import { DEFAULT_METADATA_RULES, type Schedule } from "./schedule.ts";
+import { buildScheduledEvent, createScheduleStore, type ScheduledRow } from "./store.ts";
+
+interface ScheduleRuntime extends ScheduledEventsService {
+  /** Runs these schedules. Forgets the schedules of earlier names that are not in `names`. */
+  use(schedules: readonly Schedule[], names: ReadonlySet<string>): void;
+  close(): Promise<void>;
+}
+
+/** Names events in the log that administrators made. */
+const ONE_OFF = "one-off";
+
+const MINUTE_MS = 60_000;
+/** The time after a failure in which the next look for due events begins. */
+const RETRY_MS = 5000;
+/** A timer of Node may fire a moment early. */
+const MARGIN_MS = 5;
+
+/** Creates the runtime of an api. @rule X-SCH-3 X-SCH-4 X-SCH-5 */
+export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime => {
+  const { logger, options } = context;
+  const store = createScheduleStore(context);
+  let schedules: readonly Schedule[] = [];
+  /** The names of the last model, with those of cron triggers that are ignored. */
+  let declared: ReadonlySet<string> = new Set();
+  /** Schedules that an earlier model of the process declared. */
+  const removed = new Set<string>();
+  /** The process takes jobs, which begins later if another plugin or process installs the tables. */
+  let takesJobs = false;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  // a later model may have other rules for the schedule
+  const findSchedule = (name: string): Schedule | undefined => schedules.find((one) => one.name === name);
+
+  const getClient = (): WebhookClient => requireService(context, webhookService);
+
+  const installTables = async (): Promise<void> => {
+    if (options.eventsInstall) await installEventSchema(context);
+    else if (!(await hasEventSchema(context))) throw schedulesNotInstalled();
+  };
+
+  const install = async (): Promise<void> => {
+    if (schedules.length > 0) await installTables();
+    if (removed.size === 0 || !(await hasEventSchema(context))) return;
+    await store.forget([...removed]);
+    removed.clear();
+  };
+
+  /** Drops an event that is later than its tolerance. @rule X-SCH-7 */
+  const buildReceiver = (
+    name: string,
+    { retry, deliver }: Pick<Schedule, "retry" | "deliver">,
+  ): Receiver<ScheduledRow> => ({
+    name,
+    retry,
+    deliver: async (row, signal) => {
+      const event = buildScheduledEvent(row);
+      if (event.ageSeconds > retry.toleranceSeconds)
+        return { error: `the event is later than its tolerance of ${retry.toleranceSeconds} s`, isDropped: true };
+      return deliver(event, signal);
+    },
+  });
+
+  const findReceiver = (name: string): Receiver<ScheduledRow> | undefined => {
+    const schedule = findSchedule(name);
+    return schedule && buildReceiver(name, schedule);
+  };
+
+  /** Reads the definition of an event that an administrator made. */
+  const loadReceiver = async (id: string): Promise<Receiver<ScheduledRow> | undefined> => {
+    const [row] = await context.query<{ readonly definition: string | null }>(
+      sql`select definition::text from relapi.scheduled_event where id = ${value(id, "uuid")}`,
+    );
+    if (row === undefined) return undefined;
+    const raw = parseJson(row.definition ?? "null");
+    try {
+      return buildReceiver(ONE_OFF, readEventDefinition(isJsonObject(raw) ? raw : {}, getClient));
+    } catch (error) {
+      // an environment variable may be missing in this process
+      return buildReceiver(ONE_OFF, { retry: DEFAULT_METADATA_RULES, deliver: () => Promise.reject(error as Error) });
+    }
+  };
+
+  const recordDue = async (): Promise<void> => {
+    clearTimeout(timer);
+    if (isClosed || schedules.length === 0) return;
+    let waitMs = RETRY_MS;
+    try {
+      const now = await store.recordDue(schedules);
+      // the clock of the database decides, because those of processes differ
+      waitMs = MINUTE_MS - (now.getTime() % MINUTE_MS) + MARGIN_MS;
+    } catch (error) {
+      if (!isClosed) logger.warn("failed to look for schedules that are due", { reason: describeError(error) });
+    }
+    if (isClosed) return;
+    clearTimeout(timer); // another call may have set it meanwhile
+    timer = setTimeout(() => void recordDue(), waitMs);
+    timer.unref();
+  };
+
+  const dispatcher = createDispatcher(context, {
+    name: "schedules",
+    failure: "schedules do not work",
+    store,
+    install,
+    listTasks: () =>
+      new Map([
+        ...schedules.map(
+          ({ name }) => [`event/schedule/${name}`, createTask(() => findReceiver(name), store, logger)] as const,
+        ),
+        ["event/scheduled-event", createTask(loadReceiver, store, logger)],
+      ]),
+    onTasks: () => {
+      takesJobs = true;
+      void recordDue();
+    },
+  });
+
+  /** Prepares the process for an event that an administrator makes. */
+  const prepare = async (): Promise<void> => {
+    if (takesJobs) return;
+    await installTables();
+    await dispatcher.restart();
+  };
+
+  return {
+    use: (next, names) => {
+      for (const name of names) removed.delete(name);
+      if (options.eventsInstall) for (const name of declared) if (!names.has(name)) removed.add(name);
+      declared = names;
+      // functions have no text, and a task finds its schedule when it runs
+      const isSame = JSON.stringify(next) === JSON.stringify(schedules);
+      schedules = next;
+      if (!isSame || removed.size > 0 || !takesJobs) void dispatcher.restart();
+    },
+    ...createScheduledEventLog(context, getClient, prepare),
+    close: async () => {
+      isClosed = true;
+      clearTimeout(timer);
+      await dispatcher.close();
+    },
+  };
+};

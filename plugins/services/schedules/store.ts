@@ -1,0 +1,110 @@
+/** Reads and writes scheduled events in the database, as the login role. */
+import { sql, value, type PluginContext } from "../../../core/index.ts";
+import { createEventStore, type EventStore } from "../queue/store.ts";
+import { listTimes } from "./cron.ts";
+import type { Schedule, ScheduledEvent } from "./schedule.ts";
+
+export interface ScheduledRow {
+  readonly id: string;
+  readonly trigger_name: string | null;
+  readonly scheduled_time: Date;
+  readonly payload: string | null;
+  readonly comment: string | null;
+  readonly created_at: Date;
+  readonly tries: number;
+  readonly age: number;
+}
+
+export const buildScheduledEvent = (row: ScheduledRow): ScheduledEvent => ({
+  id: row.id,
+  name: row.trigger_name,
+  scheduledAt: row.scheduled_time,
+  payload: row.payload ?? "null",
+  comment: row.comment,
+  createdAt: row.created_at,
+  tries: row.tries,
+  ageSeconds: row.age,
+});
+
+/** The name of the job of an event. An event without a trigger is one that an administrator made. */
+export const JOB = sql`coalesce('schedule/' || trigger_name, 'scheduled-event')`;
+
+export interface ScheduleStore extends EventStore<ScheduledRow> {
+  /** Makes the events that are due, once for each time among all processes. Returns the time of the database. */
+  recordDue(schedules: readonly Schedule[]): Promise<Date>;
+  /** Deletes the waiting events of schedules that no longer exist. */
+  forget(names: readonly string[]): Promise<void>;
+}
+
+interface KnownSchedule {
+  readonly name: string;
+  readonly cron: string;
+  readonly checked_until: Date;
+  readonly now: Date;
+}
+
+/** Creates the store of scheduled events. @rule X-SCH-3 X-SCH-5 X-SCH-7 */
+export const createScheduleStore = (context: Pick<PluginContext, "query">): ScheduleStore => {
+  const { query } = context;
+
+  /** Returns the schedules as the database knows them. A schedule that is new begins now. */
+  const loadKnown = async (schedules: readonly Schedule[]): Promise<readonly KnownSchedule[]> => {
+    const wanted = value(JSON.stringify(schedules.map(({ name, cron }) => ({ name, cron }))), "json");
+    await query(sql`
+      insert into relapi.schedule (name, cron)
+      select name, cron from pg_catalog.json_to_recordset(${wanted}) wanted (name text, cron text)
+      on conflict do nothing`);
+    return query<KnownSchedule>(sql`
+      select s.name, s.cron, s.checked_until, pg_catalog.clock_timestamp() as now
+      from pg_catalog.json_to_recordset(${wanted}) wanted (name text, cron text)
+      join relapi.schedule s on s.name = wanted.name and s.cron = wanted.cron`);
+  };
+
+  return {
+    ...createEventStore<ScheduledRow>(context, {
+      events: sql`relapi.scheduled_event`,
+      invocations: sql`relapi.scheduled_event_invocation`,
+      columns: sql`id::text, trigger_name, scheduled_time, payload::text, comment, created_at, tries,
+        extract(epoch from pg_catalog.clock_timestamp() - scheduled_time)::float8 as age`,
+      job: JOB,
+    }),
+    recordDue: async (schedules) => {
+      const known = await loadKnown(schedules);
+      const now = known[0]?.now ?? new Date();
+      const due = schedules.flatMap(({ name, cron, times, retry, payload, comment }) => {
+        const checked = known.find((one) => one.name === name && one.cron === cron)?.checked_until ?? now;
+        const oldest = now.getTime() - retry.toleranceSeconds * 1000;
+        const after = new Date(Math.max(checked.getTime(), oldest));
+        return listTimes(times, after, now).map((at) => ({ name, cron, at, payload, comment }));
+      });
+      if (due.length === 0) return now;
+      // the payload is a text, so that no digit of its numbers is lost
+      await query(sql`
+        with due as (
+          select * from pg_catalog.json_to_recordset(${value(JSON.stringify(due), "json")})
+            due (name text, cron text, at timestamptz, payload text, comment text)
+        ), made as (
+          insert into relapi.scheduled_event (trigger_name, scheduled_time, next_try_at, payload, comment)
+          select due.name, due.at, due.at, due.payload::json, due.comment
+          from due join relapi.schedule s on s.name = due.name and s.cron = due.cron
+          where due.at > s.checked_until
+          order by due.name, due.at
+          on conflict (trigger_name, scheduled_time) do nothing
+          returning id, trigger_name, next_try_at
+        ), checked as (
+          update relapi.schedule s set checked_until = greatest(s.checked_until, latest.at)
+          from (select name, cron, max(at) as at from due group by name, cron) latest
+          where s.name = latest.name and s.cron = latest.cron
+        )
+        select relapi.add_event_job(id, ${JOB}, next_try_at) from made`);
+      return now;
+    },
+    forget: async (names) => {
+      const list = value(JSON.stringify(names), "json");
+      const wanted = sql`select wanted.name from pg_catalog.json_array_elements_text(${list}) wanted (name)`;
+      await query(sql`
+        with forgotten as (delete from relapi.schedule where name in (${wanted}))
+        delete from relapi.scheduled_event where status = 'pending' and trigger_name in (${wanted})`);
+    },
+  };
+};

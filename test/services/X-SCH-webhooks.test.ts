@@ -1,0 +1,217 @@
+/** Cron triggers of the metadata, which go to a real HTTP server. */
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { RelApiOptions } from "../../core/index.ts";
+import { plus } from "../../presets/index.ts";
+import { schedules } from "../../plugins/services/index.ts";
+import { asAdmin, capabilities, forGraphql, startApi, type TestApi } from "../support/api.ts";
+import { openDatabase } from "../support/database.ts";
+import { documentOf, type Entry } from "../support/metadata-document.ts";
+import { until } from "../support/until.ts";
+import { json, startHook } from "./hook-server.ts";
+
+describe.runIf(capabilities.realServer)("on a server", async () => {
+  const database = await openDatabase();
+  const hook = await startHook();
+  hook.answer = json({});
+
+  const HALF_AN_HOUR_AGO = new Date(Math.floor(Date.now() / 60_000 - 30) * 60_000);
+  const PAST = `${HALF_AN_HOUR_AGO.getUTCMinutes()} ${HALF_AN_HOUR_AGO.getUTCHours()} ${HALF_AN_HOUR_AGO.getUTCDate()} ${HALF_AN_HOUR_AGO.getUTCMonth() + 1} *`;
+
+  const hasTables = async (): Promise<boolean> => {
+    const [row] = await database.query("select to_regclass('relapi.schedule') is not null as exists");
+    return row?.["exists"] === true;
+  };
+
+  // installs the tables, so that tests can write rows before they start a server
+  const first = await startApi(
+    forGraphql({ preset: plus, on: database, parts: [schedules({ "0 0 31 2 *": () => 0 })] }),
+  );
+  await until(hasTables, "the tables are installed");
+  await first.close();
+
+  interface Started extends TestApi {
+    readonly log: readonly string[];
+  }
+
+  /** Starts an api with cron triggers, of which all have missed one time. */
+  const start = async (triggers: readonly Entry[], more: RelApiOptions = {}): Promise<Started> => {
+    hook.requests.length = 0;
+    for (const { name } of triggers)
+      await database.query(
+        `insert into relapi.schedule (name, cron, checked_until) values ($1, $2, now() - interval '1 hour')
+        on conflict do nothing`,
+        [name ?? "", PAST],
+      );
+    const log: string[] = [];
+    const note = (line: string, fields?: unknown): void => void log.push(`${line} ${JSON.stringify(fields)}`);
+    const ignore = (): void => undefined;
+    const logger = { error: note, warn: note, info: note, debug: ignore, access: ignore };
+    const metadata = documentOf([], { cron_triggers: triggers });
+    const options = { preset: plus, on: database, logger, metadata, webhookAllowedHosts: ["127.0.0.1"], ...more };
+    const api = await startApi(forGraphql(options));
+    onTestFinished(api.close);
+    return { ...api, log };
+  };
+
+  const trigger = (name: string, more: Entry = {}): Entry => ({
+    name,
+    webhook: hook.url,
+    schedule: PAST,
+    include_in_metadata: true,
+    ...more,
+  });
+
+  const loadEvents = (name: string): Promise<{ status: string; tries: number; wait: number }[]> =>
+    database.query(
+      `select status, tries, extract(epoch from next_try_at - clock_timestamp())::float8 as wait
+      from relapi.scheduled_event where trigger_name = $1`,
+      [name],
+    );
+
+  const loadAttempts = (name: string): Promise<unknown[]> =>
+    database.query(
+      `select i.status, i.response, i.error from relapi.scheduled_event_invocation i
+      join relapi.scheduled_event e on e.id = i.event_id where e.trigger_name = $1 order by i.id`,
+      [name],
+    );
+
+  const untilEvent = (name: string, status: string, tries: number): Promise<void> =>
+    until(async () => {
+      const [event] = await loadEvents(name);
+      return event?.status === status && event.tries === tries;
+    }, `the event of ${name} is ${status} after ${tries} attempts`);
+
+  test("X-SCH-8 X-SCH-10 a webhook receives the time with the body and the headers of Hasura", async () => {
+    process.env["SCH_SECRET"] = "s3cret";
+    process.env["SCH_BASE"] = hook.url;
+    onTestFinished(() => {
+      delete process.env["SCH_SECRET"];
+      delete process.env["SCH_BASE"];
+    });
+    const headers = [
+      { name: "X-Fixed", value: "yes" },
+      { name: "X-Secret", value_from_env: "SCH_SECRET" },
+    ];
+    const payload = { size: 12345678901234567890n, list: [1, "two"] };
+    const api = await start([
+      trigger("reports", { webhook: "{{SCH_BASE}}", headers, payload, comment: "every evening" }),
+      trigger("plain", { webhook: null, webhook_from_env: "SCH_BASE" }),
+    ]);
+    await untilEvent("reports", "delivered", 0);
+    await untilEvent("plain", "delivered", 0);
+    const reports = hook.requests.find(({ body }) => body.includes("reports"));
+    const plain = hook.requests.find(({ body }) => body.includes("plain"));
+    expect(reports).toMatchObject({
+      method: "POST",
+      headers: { "content-type": "application/json", "x-fixed": "yes", "x-secret": "s3cret" },
+    });
+    expect(reports?.body).toContain('"payload":{"size":12345678901234567890,"list":[1,"two"]}');
+    const time = HALF_AN_HOUR_AGO.toISOString().replace(".000", "");
+    expect(JSON.parse(reports?.body ?? "")).toMatchObject({ name: "reports", comment: "every evening" });
+    expect(JSON.parse(plain?.body ?? "")).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      name: "plain",
+      scheduled_time: time,
+      payload: null,
+    });
+    expect(api.log.join("\n")).not.toMatch(/s3cret|hook-secret/);
+  });
+
+  test("X-SCH-9 triggers that cannot be served are reported with their location, and the others work", async () => {
+    const bad: readonly [Entry, string][] = [
+      [
+        trigger("1 report"),
+        "cron trigger 1 report: its name has to begin with a letter, and to have at most 100 letters, digits, _ and -",
+      ],
+      [
+        trigger("words", { schedule: "at noon" }),
+        "cron trigger words: schedule: a cron expression has five fields: minute, hour, day, month, weekday",
+      ],
+      [trigger("number", { schedule: 5 }), "cron trigger number: schedule is no cron expression"],
+      [trigger("range", { schedule: "0 25 * * *" }), 'cron trigger range: schedule: the hour "25" is not from 0 to 23'],
+      [trigger("no_hook", { webhook: null }), "cron trigger no_hook: it needs either webhook or webhook_from_env"],
+      [trigger("ftp", { webhook: "ftp://secret-host/" }), "cron trigger ftp: webhook is not an http or https URL"],
+      [
+        trigger("missing", { webhook: "{{SCH_MISSING}}/a" }),
+        "cron trigger missing: the environment variable SCH_MISSING is not set",
+      ],
+      [
+        trigger("retries", { retry_conf: { num_retries: -1 } }),
+        "cron trigger retries: retry_conf.num_retries is no whole number from 0 to 10000",
+      ],
+      [
+        trigger("unknown_rule", { retry_conf: { interval_sec: 1 } }),
+        "cron trigger unknown_rule: retry_conf.interval_sec is not supported",
+      ],
+      [
+        trigger("header", { headers: [{ name: "a" }] }),
+        "cron trigger header: headers[0] needs either value or value_from_env",
+      ],
+      [trigger("comment", { comment: 7 }), "cron trigger comment: comment is no text"],
+      [
+        trigger("request", { request_transform: { version: 2 } }),
+        "cron trigger request: request_transform is not supported",
+      ],
+      [
+        trigger("response", { response_transform: { version: 2 } }),
+        "cron trigger response: response_transform is not supported",
+      ],
+      [trigger("good"), "cron trigger good: another schedule has this name"],
+    ];
+    const api = await start([trigger("good"), ...bad.map(([entry]) => entry)]);
+    await untilEvent("good", "delivered", 0);
+    expect(api.log.filter((line) => line.startsWith("metadata:"))).toEqual(
+      bad.map(([, message]) => expect.stringContaining(`metadata: ${message}; ignored`)),
+    );
+    expect(api.log.join("\n")).not.toContain("secret-host");
+    const answer = await api.post("/v1/metadata", {
+      headers: asAdmin(),
+      body: { type: "get_inconsistent_metadata", args: {} },
+    });
+    const { is_consistent, inconsistent_objects: objects } = answer.json();
+    expect(is_consistent).toBe(false);
+    expect(objects).toHaveLength(bad.length);
+    expect(objects[1]).toEqual({
+      type: "cron_trigger",
+      name: "cron_trigger words",
+      definition: { name: "words" },
+      reason: expect.stringContaining("a cron expression has five fields"),
+    });
+  });
+
+  test("X-SCH-10 a status other than 2xx is tried again after the interval", async () => {
+    hook.answer = (response) => void response.writeHead(hook.requests.length < 3 ? 500 : 204).end();
+    onTestFinished(() => void (hook.answer = json({})));
+    await start([trigger("broken", { retry_conf: { num_retries: 2, retry_interval_seconds: 0 } })]);
+    await untilEvent("broken", "delivered", 2);
+    expect(new Set(hook.requests.map(({ body }) => JSON.parse(body).id)).size).toBe(1);
+    const failed = { status: 500, response: "", error: "the webhook answered with status 500" };
+    expect(await loadAttempts("broken")).toEqual([failed, failed, { status: 204, response: "", error: null }]);
+  });
+
+  test("X-SCH-10 without retry_conf there is one attempt", async () => {
+    hook.answer = json({}, 500);
+    onTestFinished(() => void (hook.answer = json({})));
+    await start([trigger("once")]);
+    await untilEvent("once", "dead", 1);
+    expect(hook.requests).toHaveLength(1);
+  });
+
+  test("X-SCH-10 Retry-After sets the next attempt, although the attempts are used up", async () => {
+    hook.answer = (response) => void response.writeHead(429, { "retry-after": "600" }).end();
+    onTestFinished(() => void (hook.answer = json({})));
+    await start([trigger("limited")]);
+    await untilEvent("limited", "pending", 1);
+    const [event] = await loadEvents("limited");
+    expect(event?.wait).toBeGreaterThan(300);
+    expect(event?.wait).toBeLessThanOrEqual(600);
+  });
+
+  test("X-SCH-11 a private address is refused without WEBHOOK_ALLOWED_HOSTS, and no log has the URL", async () => {
+    const api = await start([trigger("private")], { webhookAllowedHosts: [] });
+    await untilEvent("private", "dead", 1);
+    expect(hook.requests).toEqual([]);
+    expect(await loadAttempts("private")).toMatchObject([{ error: expect.stringContaining("private address") }]);
+    expect(api.log.join("\n")).not.toContain("hook-secret");
+  });
+});
