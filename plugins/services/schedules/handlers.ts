@@ -1,7 +1,7 @@
 /** Schedules in TypeScript: `schedules({ "0 3 * * *": async ({ scheduledAt }) => … })`. */
 import { definePlugin, defineService, type Json, type Plugin } from "../../../core/index.ts";
 import { DEFAULT_RULES, MAX_RULES, readRules } from "../queue/delivery.ts";
-import { InvalidCron, parseCron, type CronExpression } from "./cron.ts";
+import { InvalidCron, parseCron, type ListTimes } from "./cron.ts";
 import { scheduleInvalid } from "./errors.ts";
 import {
   DEFAULT_TOLERANCE_SECONDS,
@@ -80,7 +80,7 @@ const readSchedule = (name: string, given: ScheduleHandler | ScheduleOptions): S
   return {
     name,
     cron,
-    times: readTimes(cron, fail),
+    listTimes: readCron(cron, fail),
     retry: readRules(rules, DEFAULTS, LIMITS, fail),
     payload: writePayload(payload, fail),
     comment: null,
@@ -91,12 +91,12 @@ const readSchedule = (name: string, given: ScheduleHandler | ScheduleOptions): S
   };
 };
 
-const readTimes = (cron: string, fail: (reason: string) => Error): CronExpression => {
+const readCron = (cron: string, fail: (reason: string) => Error): ListTimes => {
   try {
     return parseCron(cron);
   } catch (error) {
     if (!(error instanceof InvalidCron)) throw error;
-    throw fail(`cannot be read: ${error.message}`);
+    throw fail(`has no valid times: ${error.message}`);
   }
 };
 

@@ -50,7 +50,7 @@ const readTrigger = (name: string, raw: JsonObject, getClient: () => WebhookClie
   rejectUnknownKeys(raw, TRIGGER_KEYS, "");
   const { schedule: cron } = raw;
   if (typeof cron !== "string") throw new InvalidDefinition("schedule is no cron expression");
-  return { name, cron, times: parseCron(cron), ...readDefinition(raw, getClient) };
+  return { name, cron, listTimes: parseCron(cron), ...readDefinition(raw, getClient) };
 };
 
 /** Reads an event that an administrator made. @throws InvalidDefinition, RelApiError `webhook-variable-missing`

@@ -1,6 +1,6 @@
 /** Declares schedules: the times at which a function or a webhook is called. */
 import type { Delivery, RetryRules } from "../queue/delivery.ts";
-import type { CronExpression } from "./cron.ts";
+import type { ListTimes } from "./cron.ts";
 
 /** The rules of attempts of a scheduled event. */
 export interface ScheduleRules extends RetryRules {
@@ -13,7 +13,7 @@ export interface Schedule {
   readonly name: string;
   /** The cron expression as it is written. */
   readonly cron: string;
-  readonly times: CronExpression;
+  readonly listTimes: ListTimes;
   readonly retry: ScheduleRules;
   /** The payload of each event as JSON text. */
   readonly payload: string;

@@ -1,7 +1,6 @@
 /** Reads and writes scheduled events in the database, as the login role. */
 import { sql, value, type PluginContext } from "../../../core/index.ts";
 import { createEventStore, type EventStore } from "../queue/store.ts";
-import { listTimes } from "./cron.ts";
 import type { Schedule, ScheduledEvent } from "./schedule.ts";
 
 export interface ScheduledRow {
@@ -71,11 +70,11 @@ export const createScheduleStore = (context: Pick<PluginContext, "query">): Sche
     recordDue: async (schedules) => {
       const known = await loadKnown(schedules);
       const now = known[0]?.now ?? new Date();
-      const due = schedules.flatMap(({ name, cron, times, retry, payload, comment }) => {
+      const due = schedules.flatMap(({ name, cron, listTimes, retry, payload, comment }) => {
         const checked = known.find((one) => one.name === name && one.cron === cron)?.checked_until ?? now;
         const oldest = now.getTime() - retry.toleranceSeconds * 1000;
         const after = new Date(Math.max(checked.getTime(), oldest));
-        return listTimes(times, after, now).map((at) => ({ name, cron, at, payload, comment }));
+        return listTimes(after, now).map((at) => ({ name, cron, at, payload, comment }));
       });
       if (due.length === 0) return now;
       // the payload is a text, so that no digit of its numbers is lost
