@@ -406,6 +406,7 @@ export {
   /** @experimental */ GqlHints,
   /** @experimental */ GqlInput,
   /** @experimental */ GqlInputField,
+  /** @experimental */ GqlJoin,
   /** @experimental */ GqlLiveCall,
   /** @experimental */ GqlLiveExample,
   /** @experimental */ GqlLiveField,
@@ -550,6 +551,7 @@ export {
   /** @experimental */ MetadataProblem,
   /** @experimental */ MetadataProposal,
   /** @experimental */ MetadataQueries,
+  /** @experimental */ MetadataRemoteRelationship,
   /** @experimental */ MetadataRemoteSchemas,
   /** @experimental */ MetadataSource,
   /** @experimental */ metadataSourceService,
@@ -3489,6 +3491,9 @@ export type GqlFieldImplementation = {
 } | {
     readonly columns: readonly string[];
     readonly load: (rows: readonly GqlLoadedRow[], request: GqlFunctionRequest) => readonly Json[] | Promise<readonly Json[]>;
+} | {
+    readonly columns: readonly string[];
+    readonly join: GqlJoin;
 };
 export interface GqlLiveField {
     readonly program: Program;
@@ -3499,6 +3504,9 @@ export interface GqlForward {
     readonly types?: readonly GraphQLNamedType[];
     check(document: DocumentNode, path: string): void;
     run(request: GqlForwardRequest): Promise<string>;
+}
+export interface GqlJoin extends Pick<GqlForward, "types" | "check"> {
+    load(rows: readonly GqlLoadedRow[], request: GqlForwardRequest): Promise<readonly string[]>;
 }
 export interface GqlForwardRequest extends Omit<GqlFunctionRequest, "arguments" | "selection" | "document"> {
     readonly document: DocumentNode;
@@ -4024,10 +4032,16 @@ export interface MetadataNative {
 }
 export interface MetadataRemoteSchemas {
     readonly schemas: readonly Json[];
+    readonly relationships: readonly MetadataRemoteRelationship[];
     readonly inheritedRoles: readonly {
         readonly role: string;
         readonly parents: readonly string[];
     }[];
+}
+export interface MetadataRemoteRelationship {
+    readonly table: QualifiedName;
+    readonly raw: Json;
+    readonly otherNames: ReadonlySet<string>;
 }
 export interface MetadataEventTrigger {
     readonly table: QualifiedName;
@@ -4043,7 +4057,7 @@ export interface MetadataActions {
     readonly takenNames: MetadataNative["takenNames"];
 }
 export interface MetadataObject {
-    readonly type: "table" | "enum_table" | "object_relation" | "array_relation" | "computed_field" | "select_permission" | "insert_permission" | "update_permission" | "delete_permission" | "function" | "inherited_role" | "native_query" | "logical_model" | "rest_endpoint" | "event_trigger" | "remote_schema" | "remote_schema_permission" | "action" | "custom_types";
+    readonly type: "table" | "enum_table" | "object_relation" | "array_relation" | "computed_field" | "select_permission" | "insert_permission" | "update_permission" | "delete_permission" | "function" | "inherited_role" | "native_query" | "logical_model" | "rest_endpoint" | "event_trigger" | "remote_schema" | "remote_schema_permission" | "remote_relationship" | "action" | "custom_types";
     readonly owner?: QualifiedName;
     readonly name?: string;
     readonly role?: string;

@@ -135,6 +135,7 @@ export const metadataLoader = definePlugin({
           [METADATA_EVENT_TRIGGERS]: document.eventTriggers,
           [METADATA_REMOTE_SCHEMAS]: {
             schemas: document.remoteSchemas,
+            relationships: document.remoteRelationships,
             inheritedRoles: document.inheritedRoles,
           } satisfies MetadataRemoteSchemas,
           [METADATA_NATIVE]: { ...document.native, takenNames } satisfies MetadataNative,
@@ -159,7 +160,7 @@ const findServedKeys = ({ has }: Registry): readonly string[] => [
   ...(has("rest-endpoints") ? ["rest_endpoints"] : []),
   ...(has("events") ? ["event_triggers"] : []),
   ...(has("native-queries") ? ["native_queries", "logical_models"] : []),
-  ...(has("remote-schema-fields") ? ["remote_schemas"] : []),
+  ...(has("remote-schema-fields") ? ["remote_schemas", "remote_relationships"] : []),
   ...(has("metadata-actions") ? ["actions", "custom_types"] : []),
   ...(["api-limits", "rate-limits", "row-limits", "cost-limits"].some(has) ? ["api_limits"] : []),
 ];
