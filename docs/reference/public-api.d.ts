@@ -406,6 +406,7 @@ export {
   /** @experimental */ GqlHints,
   /** @experimental */ GqlInput,
   /** @experimental */ GqlInputField,
+  /** @experimental */ GqlJoin,
   /** @experimental */ GqlLiveCall,
   /** @experimental */ GqlLiveExample,
   /** @experimental */ GqlLiveField,
@@ -551,6 +552,7 @@ export {
   /** @experimental */ MetadataProblem,
   /** @experimental */ MetadataProposal,
   /** @experimental */ MetadataQueries,
+  /** @experimental */ MetadataRemoteRelationship,
   /** @experimental */ MetadataRemoteSchemas,
   /** @experimental */ MetadataSource,
   /** @experimental */ metadataSourceService,
@@ -3502,6 +3504,9 @@ export type GqlFieldImplementation = {
 } | {
     readonly columns: readonly string[];
     readonly load: (rows: readonly GqlLoadedRow[], request: GqlFunctionRequest) => readonly Json[] | Promise<readonly Json[]>;
+} | {
+    readonly columns: readonly string[];
+    readonly join: GqlJoin;
 };
 export interface GqlLiveField {
     readonly program: Program;
@@ -3512,6 +3517,9 @@ export interface GqlForward {
     readonly types?: readonly GraphQLNamedType[];
     check(document: DocumentNode, path: string): void;
     run(request: GqlForwardRequest): Promise<string>;
+}
+export interface GqlJoin extends Pick<GqlForward, "types" | "check"> {
+    load(rows: readonly GqlLoadedRow[], request: GqlForwardRequest): Promise<readonly string[]>;
 }
 export interface GqlForwardRequest extends Omit<GqlFunctionRequest, "arguments" | "selection" | "document"> {
     readonly document: DocumentNode;
@@ -4037,10 +4045,16 @@ export interface MetadataNative {
 }
 export interface MetadataRemoteSchemas {
     readonly schemas: readonly Json[];
+    readonly relationships: readonly MetadataRemoteRelationship[];
     readonly inheritedRoles: readonly {
         readonly role: string;
         readonly parents: readonly string[];
     }[];
+}
+export interface MetadataRemoteRelationship {
+    readonly table: QualifiedName;
+    readonly raw: Json;
+    readonly otherNames: ReadonlySet<string>;
 }
 export interface MetadataEventTrigger {
     readonly table: QualifiedName;

@@ -171,7 +171,9 @@ export type GqlFieldImplementation =
         rows: readonly GqlLoadedRow[],
         request: GqlFunctionRequest,
       ) => readonly Json[] | Promise<readonly Json[]>;
-    };
+    }
+  /** A field of another GraphQL schema, for fields of rows. Columns are those of `load`. @rule X-GQL-13 */
+  | { readonly columns: readonly string[]; readonly join: GqlJoin };
 
 /** The statement that a live query runs instead of the function. @experimental */
 export interface GqlLiveField {
@@ -192,6 +194,12 @@ export interface GqlForward {
   check(document: DocumentNode, path: string): void;
   /** Returns the JSON text of the field. A `RelApiError` with the fact `graphqlErrors` is answered with these errors. */
   run(request: GqlForwardRequest): Promise<string>;
+}
+
+/** The functions of a field of rows whose selection belongs to another GraphQL schema. @rule X-GQL-13 @experimental */
+export interface GqlJoin extends Pick<GqlForward, "types" | "check"> {
+  /** Returns the JSON texts of the field for all rows, in their order. Errors are those of `GqlForward`. */
+  load(rows: readonly GqlLoadedRow[], request: GqlForwardRequest): Promise<readonly string[]>;
 }
 
 /** A field that is forwarded to another GraphQL schema. @experimental */

@@ -33,11 +33,20 @@ export interface MetadataNative {
   readonly takenNames: { readonly roots: ReadonlySet<string>; readonly types: ReadonlySet<string> };
 }
 
-/** The unparsed `remote_schemas`, and the inherited roles. `metadata-loader` puts them into
- *  `model.pluginFacts["metadata-remote-schemas"]`. @experimental */
+/** The unparsed `remote_schemas`, the relationships of tables to them, and the inherited roles. `metadata-loader` puts
+ *  them into `model.pluginFacts["metadata-remote-schemas"]`. @experimental */
 export interface MetadataRemoteSchemas {
   readonly schemas: readonly Json[];
+  readonly relationships: readonly MetadataRemoteRelationship[];
   readonly inheritedRoles: readonly { readonly role: string; readonly parents: readonly string[] }[];
+}
+
+/** An unparsed entry of `remote_relationships` of a table. @experimental */
+export interface MetadataRemoteRelationship {
+  readonly table: QualifiedName;
+  readonly raw: Json;
+  /** The names that the metadata gives to other fields of the table. */
+  readonly otherNames: ReadonlySet<string>;
 }
 
 /** An unparsed event trigger of a table. `metadata-loader` puts the list into
@@ -83,6 +92,7 @@ export interface MetadataObject {
     | "cron_trigger"
     | "remote_schema"
     | "remote_schema_permission"
+    | "remote_relationship"
     | "action"
     | "custom_types";
   /** The table that contains the object, or the table or function itself. */

@@ -1,6 +1,12 @@
 /** Reads the metadata into one form for all versions: names and permissions by table, without looking anything up. */
 import { metadataVersionUnknown } from "./errors.ts";
-import type { MetadataActions, MetadataEventTrigger, MetadataNative, MetadataQueries } from "./api.ts";
+import type {
+  MetadataActions,
+  MetadataEventTrigger,
+  MetadataNative,
+  MetadataQueries,
+  MetadataRemoteRelationship,
+} from "./api.ts";
 import { readQueries } from "./queries.ts";
 import { isJsonObject, numberText, writeJson, type QualifiedName } from "../../core/index.ts";
 import { readQualifiedName, type LogIgnored, type Raw, type RawObject } from "./raw-values.ts";
@@ -27,6 +33,7 @@ export interface MetadataDocument {
   readonly native: Omit<MetadataNative, "takenNames">;
   /** The unparsed remote schemas, for the plugin that handles them. */
   readonly remoteSchemas: readonly Raw[];
+  readonly remoteRelationships: readonly MetadataRemoteRelationship[];
   /** The unparsed event triggers, for the plugin that handles them. */
   readonly eventTriggers: readonly MetadataEventTrigger[];
   /** The unparsed cron triggers, for the plugin that handles them. */
@@ -91,7 +98,7 @@ const TABLE_KEYS: ReadonlySet<string> = new Set([
   "comment",
 ]);
 /** The keys of tables that plugins may handle. Their other keys belong to the whole metadata or to a source. */
-const SERVED_TABLE_KEYS: readonly string[] = ["event_triggers"];
+const SERVED_TABLE_KEYS: readonly string[] = ["event_triggers", "remote_relationships"];
 const CONFIGURATION_KEYS: ReadonlySet<string> = new Set([
   "custom_name",
   "comment",
@@ -177,12 +184,32 @@ export const readDocument = (loaded: Raw, note: LogIgnored, served: readonly str
     native: { queries: readList(source["native_queries"]), models: readList(source["logical_models"]) },
     remoteSchemas: served.includes("remote_schemas") ? readList(top["remote_schemas"]) : [],
     cronTriggers: served.includes("cron_triggers") ? readList(top["cron_triggers"]) : [],
+    remoteRelationships: served.includes("remote_relationships") ? tables.flatMap(readRemoteRelationships) : [],
     actions: readActions(top),
     limits: served.includes("api_limits") ? readObject(top["api_limits"]) : {},
     closedForRoles: readList(readObject(top["graphql_schema_introspection"])["disabled_for_roles"]).flatMap(
       (role) => readText(role) ?? [],
     ),
   };
+};
+
+/** Reads the relationships of a table to remote schemas, and the names of its other fields. */
+const readRemoteRelationships = ({
+  name,
+  raw,
+  configuration,
+}: TableDocument): readonly MetadataRemoteRelationship[] => {
+  const entries = readList(raw["remote_relationships"]);
+  if (entries.length === 0) return [];
+  const names = ["object_relationships", "array_relationships", "computed_fields"].flatMap((list) =>
+    readList(raw[list]).map((entry) => readObject(entry)["name"]),
+  );
+  const columns = [
+    ...Object.values(readObject(configuration["column_config"])).map((column) => readObject(column)["custom_name"]),
+    ...Object.values(readObject(configuration["custom_column_names"])),
+  ];
+  const otherNames = new Set([...names, ...columns].flatMap((one) => (typeof one === "string" ? [one] : [])));
+  return entries.map((entry) => ({ table: name, raw: entry, otherNames }));
 };
 
 /** Reads actions and custom types. The files of a folder have both in one object. */

@@ -139,6 +139,7 @@ export const metadataLoader = definePlugin({
           [METADATA_CRON_TRIGGERS]: document.cronTriggers satisfies MetadataCronTriggers,
           [METADATA_REMOTE_SCHEMAS]: {
             schemas: document.remoteSchemas,
+            relationships: document.remoteRelationships,
             inheritedRoles: document.inheritedRoles,
           } satisfies MetadataRemoteSchemas,
           [METADATA_NATIVE]: { ...document.native, takenNames } satisfies MetadataNative,
@@ -164,7 +165,7 @@ const findServedKeys = ({ has }: Registry): readonly string[] => [
   ...(has("events") ? ["event_triggers"] : []),
   ...(has("scheduled-events") ? ["cron_triggers"] : []),
   ...(has("native-queries") ? ["native_queries", "logical_models"] : []),
-  ...(has("remote-schema-fields") ? ["remote_schemas"] : []),
+  ...(has("remote-schema-fields") ? ["remote_schemas", "remote_relationships"] : []),
   ...(has("metadata-actions") ? ["actions", "custom_types"] : []),
   ...(["api-limits", "rate-limits", "row-limits", "cost-limits"].some(has) ? ["api_limits"] : []),
 ];

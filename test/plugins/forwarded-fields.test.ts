@@ -1,9 +1,9 @@
-/** Root fields whose selection belongs to another GraphQL schema. */
+/** Root fields, and fields of rows, whose selection belongs to another GraphQL schema. */
 import { buildSchema, print, type DocumentNode, type GraphQLObjectType } from "graphql";
 import { beforeEach, expect, test } from "vitest";
 import { definePlugin, RelApiError } from "../../core/index.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../../plugins/graphql/api.ts";
-import { forGraphql, startApi } from "../support/api.ts";
+import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 
 const schema = buildSchema(`
   type Query { found: Found }
@@ -38,28 +38,50 @@ const echo = (answer: (text: string, variables: unknown) => string): GqlField =>
   },
 });
 
+const joinField: GqlField = {
+  config: { type: schema.getType("Found") as never },
+  toPlan: {
+    kind: "custom",
+    columns: ["id", "name"],
+    join: {
+      types: [schema.getType("Author") as GraphQLObjectType],
+      check: (document, path) => {
+        checked.push(path);
+        if (write(document).includes("forbidden"))
+          throw new RelApiError({ code: "validation-failed", status: 400, message: "not here", path });
+      },
+      load: async (rows, { document, variables }) => {
+        ran.push(write(document));
+        return rows.map((row) => JSON.stringify({ ...row, ...variables }));
+      },
+    },
+  },
+};
+
 const forwarded = definePlugin({
   name: "forwarded-fields",
   requires: ["graphql-queries"],
   apply: (hooks) =>
-    hooks.buildGqlField.tap("forwarded-fields", (fields: GqlFields, { scope }: GqlFieldContext) =>
-      scope === "query_root" || scope === "mutation_root"
-        ? {
-            ...fields,
-            found: echo((text, variables) => JSON.stringify({ text, variables })),
-            refused: echo(() => {
-              throw new RelApiError({
-                code: "refused",
-                status: 400,
-                message: "no",
-                facts: { graphqlErrors: [{ message: "theirs", path: ["a", 0], extensions: { own: 1 } }] },
-              });
-            }),
-            plain: echo(() => {
-              throw new RelApiError({ code: "away", status: 502, message: "it is away" });
-            }),
-          }
-        : fields,
+    hooks.buildGqlField.tap("forwarded-fields", (fields: GqlFields, { scope, relation }: GqlFieldContext) =>
+      scope === "row" && relation?.name === "artist"
+        ? { ...fields, joined: joinField }
+        : scope === "query_root" || scope === "mutation_root"
+          ? {
+              ...fields,
+              found: echo((text, variables) => JSON.stringify({ text, variables })),
+              refused: echo(() => {
+                throw new RelApiError({
+                  code: "refused",
+                  status: 400,
+                  message: "no",
+                  facts: { graphqlErrors: [{ message: "theirs", path: ["a", 0], extensions: { own: 1 } }] },
+                });
+              }),
+              plain: echo(() => {
+                throw new RelApiError({ code: "away", status: 502, message: "it is away" });
+              }),
+            }
+          : fields,
     ),
 });
 
@@ -130,4 +152,40 @@ test("X-GQL-12c errors of another schema are answered unchanged", async () => {
   expect(await api.gql("{ refused { a } album { id } }")).toEqual({
     errors: [{ message: "theirs", path: ["a", 0], extensions: { own: 1 } }],
   });
+});
+
+test("X-GQL-13 a field of rows is a document of its own, which runs once for all rows", async () => {
+  const query = `query ($a: Int = 1, $b: Int) {
+    album(order_by: {id: asc}, limit: 2) { artist { x: joined(of: $a) { ...one } } }
+    artist_by_pk(id: 2) { joined(of: $b) { title } }
+  }
+  fragment one on Book { title }`;
+  const { data, errors } = await api.gql(query, { b: 2 });
+  expect(errors).toBeUndefined();
+  const abba = { artist: { x: { id: 1, name: "Abba" } } };
+  expect(data).toEqual({ album: [abba, abba], artist_by_pk: { joined: { id: 2, name: "Bjork", b: 2 } } });
+  expect(ran.toSorted()).toEqual([
+    "query ($a: Int = 1) { x: joined(of: $a) { ...one } } fragment one on Book { title }",
+    "query ($b: Int) { joined(of: $b) { title } }",
+  ]);
+  expect(checked).toEqual([
+    "$.selectionSet.album.selectionSet.artist.selectionSet.joined",
+    "$.selectionSet.artist_by_pk.selectionSet.joined",
+  ]);
+});
+
+test("X-GQL-13 the field is refused by its own check, and for roles that may not read its columns", async () => {
+  expect((await api.gql("{ artist { joined { forbidden } } }")).errors).toEqual([
+    {
+      message: "not here",
+      extensions: { path: "$.selectionSet.artist.selectionSet.joined", code: "validation-failed" },
+    },
+  ]);
+  expect(ran).toEqual([]);
+  await api.sql("grant select (id) on artist to music_nobody");
+  await api.reload();
+  expect((await api.gql("{ artist { joined { title } } }", {}, asAdmin("music_nobody"))).errors[0].message).toBe(
+    "field 'joined' not found in type: 'artist'",
+  );
+  await api.sql("revoke select (id) on artist from music_nobody");
 });

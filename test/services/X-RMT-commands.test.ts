@@ -76,6 +76,40 @@ test("X-RMT-11 permissions are added and dropped", async () => {
   });
 });
 
+test("X-RMT-13h relationships are created, updated and deleted", async () => {
+  await run("add_remote_schema", { name: "shop", definition });
+  await run("pg_track_table", { table: "artist" });
+  const relationship = { table: "artist", name: "homeland" };
+  const part = { remote_schema: "shop", remote_field: { country: { arguments: { code: "$country" } } } };
+  const define = (column: string) => ({ to_remote_schema: { ...part, lhs_fields: [column] } });
+  const create = (more: object) => run("pg_create_remote_relationship", { ...relationship, ...more });
+  expect(await create({ definition: define("nothing") })).toMatchObject({
+    code: "invalid-configuration",
+    error: expect.stringContaining(
+      'Inconsistent object: in table "artist": in remote relationship "homeland": column "nothing" does not exist',
+    ),
+  });
+  expect(await create({ hasura_fields: ["country"], ...part })).toEqual(SUCCESS);
+  const homeland = "{ artist(where: {id: {_eq: 1}}) { homeland { name } } }";
+  expect(await ask(homeland)).toEqual({ data: { artist: [{ homeland: { name: "Sweden" } }] } });
+  expect(await create({ definition: define("country") })).toMatchObject({
+    code: "already-exists",
+    error: 'field with name "homeland" already exists in table "artist"',
+  });
+  const remote_field = { countries: { arguments: { codes: ["$country"] } } };
+  const changed = { to_remote_schema: { ...part, lhs_fields: ["country"], remote_field } };
+  expect(await run("pg_update_remote_relationship", { ...relationship, definition: changed })).toEqual(SUCCESS);
+  expect(await ask(homeland)).toEqual({ data: { artist: [{ homeland: [{ name: "Sweden" }] }] } });
+  const { sources } = await run("export_metadata", {});
+  expect(sources[0].tables.find(({ table }: any) => table.name === "artist").remote_relationships).toEqual([
+    { name: "homeland", definition: changed },
+  ]);
+  expect(await run("remove_remote_schema", { name: "shop" })).toMatchObject({ code: "dependency-error" });
+  expect(await run("pg_delete_remote_relationship", relationship)).toEqual(SUCCESS);
+  expect((await ask(homeland)).errors[0].message).toBe("field 'homeland' not found in type: 'artist'");
+  expect(await run("pg_delete_remote_relationship", relationship)).toMatchObject({ code: "not-exists" });
+});
+
 test("X-RMT-11 a schema is read again on request, and stays if that fails", async () => {
   await run("add_remote_schema", { name: "shop", definition });
   const before = remote.introspections;

@@ -8,7 +8,7 @@ import type { VariableValues } from "../document/variables.ts";
 import { functionRefused } from "../errors.ts";
 import type { GqlCall, GqlLiveCall } from "../operations.ts";
 import type { GqlFunctionRequest, GqlLiveField, GqlSelected } from "../parts.ts";
-import { readArgumentLeaves } from "./plugin-fields.ts";
+import { describeOrigin, readArgumentLeaves } from "./plugin-fields.ts";
 import type { CustomPart, FunctionField, CustomPartWith } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
 import { visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
@@ -102,7 +102,7 @@ const encodeResult = ({ type, members }: ResultShape, value: Json | undefined): 
 export const planFunctionField = (planner: Planner, selected: SelectedField, part: CustomPart): FunctionField => {
   const shape = planShape(planner, selected);
   return {
-    origin: `plugin "${part.plugin ?? "?"}", field "${selected.name}"`,
+    origin: describeOrigin(selected, part),
     path: selected.path,
     leaves: readArgumentLeaves(planner, selected),
     selection: (variables) => buildSelection(shape, variables),

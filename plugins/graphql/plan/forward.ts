@@ -1,5 +1,5 @@
 /** Plans fields of other GraphQL schemas: the field with its whole selection becomes a document of its own.
- *  @rule X-GQL-12 */
+ *  @rule X-GQL-12 X-GQL-13 */
 import {
   Kind,
   visit,
@@ -7,6 +7,7 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  type OperationTypeNode,
   type VariableDefinitionNode,
 } from "graphql";
 import type { Json } from "../../../core/index.ts";
@@ -15,6 +16,7 @@ import type { GqlCall } from "../operations.ts";
 import type { GqlForward } from "../parts.ts";
 import type { CustomPartWith } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
+import { describeOrigin } from "./plugin-fields.ts";
 import type { SelectedField } from "./selection.ts";
 
 /** A forwarded field without the values of variables. */
@@ -58,13 +60,17 @@ const buildVariableDefinition = ({ declarations }: Planner, name: string): reado
   ];
 };
 
-/** Plans a field. `stepCount` is the number of steps before it. @throws RelApiError of the field's own check */
-export const planForward = (
+/** The document of a field, and the names of its variables. */
+interface ForwardedDocument {
+  readonly document: DocumentNode;
+  readonly variables: readonly string[];
+}
+
+export const buildForwardedDocument = (
   planner: Planner,
-  { node, selections, path, name }: SelectedField,
-  { forward, plugin }: CustomPartWith<"forward">,
-  stepCount: number,
-): ForwardTemplate => {
+  { node, selections }: SelectedField,
+  operation: OperationTypeNode,
+): ForwardedDocument => {
   const field: FieldNode = {
     ...node,
     directives: [], // the planner has applied them
@@ -74,20 +80,32 @@ export const planForward = (
         : { kind: Kind.SELECTION_SET, selections: selections.flatMap((set) => set.selections) },
   };
   const { fragments, variables } = collectUses(field, planner.fragments);
-  const isMutation = planner.operation === "mutation";
   const definitions: DefinitionNode[] = [
     {
       kind: Kind.OPERATION_DEFINITION,
-      operation: planner.operation,
+      operation,
       variableDefinitions: variables.flatMap((one) => buildVariableDefinition(planner, one)),
       selectionSet: { kind: Kind.SELECTION_SET, selections: [field] },
     },
     ...fragments,
   ];
-  const document: DocumentNode = { kind: Kind.DOCUMENT, definitions };
+  return { document: { kind: Kind.DOCUMENT, definitions }, variables };
+};
+
+/** Plans a field. `stepCount` is the number of steps before it. @throws RelApiError of the field's own check */
+export const planForward = (
+  planner: Planner,
+  selected: SelectedField,
+  part: CustomPartWith<"forward">,
+  stepCount: number,
+): ForwardTemplate => {
+  const { path } = selected;
+  const { forward } = part;
+  const isMutation = planner.operation === "mutation";
+  const { document, variables } = buildForwardedDocument(planner, selected, planner.operation);
   forward.check(document, path);
   return {
-    origin: `plugin "${plugin ?? "?"}", field "${name}"`,
+    origin: describeOrigin(selected, part),
     path,
     document,
     variables,
@@ -102,10 +120,14 @@ const readVariable = (values: VariableValues, name: string): readonly (readonly 
   return value === undefined || "literal" in value ? [] : [[name, value.json]];
 };
 
+/** Returns the values that the request gives to the variables. */
+export const readVariables = (values: VariableValues, names: readonly string[]): Readonly<Record<string, Json>> =>
+  Object.fromEntries(names.flatMap((name) => readVariable(values, name)));
+
 export const fillForward = (
   { document, variables, run, ...call }: ForwardTemplate,
   values: VariableValues,
 ): GqlCall => {
-  const variableValues = Object.fromEntries(variables.flatMap((name) => readVariable(values, name)));
+  const variableValues = readVariables(values, variables);
   return { ...call, live: undefined, run: (by) => run({ ...by, document, variables: variableValues }) };
 };

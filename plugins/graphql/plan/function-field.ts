@@ -1,6 +1,7 @@
 /** Declares the planner's types of plugins' own fields: their parts, and the fields that functions resolve. */
 import type { Json } from "../../../core/index.ts";
 import type { VariableValues } from "../document/variables.ts";
+import type { GqlLoad } from "../operations.ts";
 import type { GqlPart, GqlSelected } from "../parts.ts";
 import type { LeafInput } from "./input.ts";
 
@@ -17,7 +18,5 @@ export interface FunctionField {
   text(result: Json): string;
 }
 
-export interface LoadTemplate {
-  readonly field: FunctionField;
-  readonly load: CustomPartWith<"load">["load"];
-}
+/** Returns the load of a field with the values of variables. */
+export type LoadTemplate = (variables: VariableValues) => GqlLoad;

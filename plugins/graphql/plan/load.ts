@@ -1,24 +1,65 @@
-/** Plans fields of rows that a plugin's function resolves for all rows at once. The plan reads the required columns
- *  under the field's name, and the function's results replace them. @rule X-GQL-6 */
+/** Plans fields of rows that a plugin's function or another GraphQL schema resolves for all rows at once. The plan reads
+ *  the required columns under the field's name, and the results replace them. @rule X-GQL-6 X-GQL-13 */
+import { OperationTypeNode, print } from "graphql";
 import type { Bundle, Json, Output, Plan } from "../../../core/index.ts";
 import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "../document/variables.ts";
 import type { GqlLoadTree, GqlLoads, GqlStep } from "../operations.ts";
 import { computeArguments, planFunctionField } from "./call.ts";
+import { buildForwardedDocument, readVariables } from "./forward.ts";
 import type { LoadTemplate, CustomPartWith } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
+import { describeOrigin } from "./plugin-fields.ts";
 import type { SelectedField } from "./selection.ts";
 import { formatCount } from "../../shared/plural.ts";
 
-type LoadPart = CustomPartWith<"load">;
+/** Returns an object of the columns that the field needs. */
+const buildColumns = ({ as }: SelectedField, columns: readonly string[]): Output => ({
+  kind: "object",
+  as,
+  of: columns.map((name) => ({ kind: "value", as: name, value: { kind: "column", name } })),
+});
 
-export const planLoad = (planner: Planner, selected: SelectedField, part: LoadPart): Output => {
-  const output: Output = {
-    kind: "object",
-    as: selected.as,
-    of: part.columns.map((name) => ({ kind: "value", as: name, value: { kind: "column", name } })),
-  };
-  planner.loads.set(output, { field: planFunctionField(planner, selected, part), load: part.load });
+const checkCount = <Result>(rows: readonly unknown[], results: readonly Result[]): readonly Result[] => {
+  if (Array.isArray(results) && results.length === rows.length) return results;
+  throw new TypeError(`it was given ${formatCount(rows.length, "row")} and must return as many results`);
+};
+
+export const planLoad = (planner: Planner, selected: SelectedField, part: CustomPartWith<"load">): Output => {
+  const output = buildColumns(selected, part.columns);
+  const field = planFunctionField(planner, selected, part);
+  const { origin, path } = field;
+  planner.loads.set(output, (variables) => {
+    const args = computeArguments(field, variables);
+    const selection = field.selection(variables);
+    return {
+      origin,
+      path,
+      key: JSON.stringify([origin, path, writeJson(args), writeJson(selection as unknown as Json)]), // the selection contains only JSON
+      run: async (rows, context) =>
+        checkCount(rows, await part.load(rows, { ...context, arguments: args, selection })).map(field.text),
+    };
+  });
+  return output;
+};
+
+/** Plans a field of another GraphQL schema. @throws RelApiError of the field's own check */
+export const planJoin = (planner: Planner, selected: SelectedField, part: CustomPartWith<"join">): Output => {
+  const { path } = selected;
+  const { join, columns } = part;
+  const output = buildColumns(selected, columns);
+  const { document, variables } = buildForwardedDocument(planner, selected, OperationTypeNode.QUERY);
+  join.check(document, path);
+  const origin = describeOrigin(selected, part);
+  planner.loads.set(output, (values) => {
+    const given = readVariables(values, variables);
+    return {
+      origin,
+      path,
+      key: JSON.stringify([origin, path, print(document), writeJson(given)]),
+      run: async (rows, context) => checkCount(rows, await join.load(rows, { ...context, document, variables: given })),
+    };
+  });
   return output;
 };
 
@@ -92,19 +133,5 @@ export const collectLoads = ({ loads }: Planner, steps: readonly Pick<GqlStep, "
 export const fillLoads = ({ step, tree, fields }: StepLoads, variables: VariableValues): GqlLoads => ({
   step,
   tree,
-  fields: fields.map(({ field, load }) => {
-    const args = computeArguments(field, variables);
-    const selection = field.selection(variables);
-    return {
-      origin: field.origin,
-      path: field.path,
-      key: JSON.stringify([field.origin, field.path, writeJson(args), writeJson(selection as unknown as Json)]), // the selection contains only JSON
-      run: async (rows, context) => {
-        const results = await load(rows, { ...context, arguments: args, selection });
-        if (!Array.isArray(results) || results.length !== rows.length)
-          throw new TypeError(`it was given ${formatCount(rows.length, "row")} and must return as many results`);
-        return results.map((result) => field.text(result));
-      },
-    };
-  }),
+  fields: fields.map((fill) => fill(variables)),
 });

@@ -24,6 +24,10 @@ import {
 export const misplacedFieldError = ({ plugin }: CustomPart): Error =>
   new TypeError(`plugin "${plugin ?? "?"}" gives a field that cannot be served where it stands`);
 
+/** Describes the source of a field in log lines. */
+export const describeOrigin = ({ name }: SelectedField, { plugin }: CustomPart): string =>
+  `plugin "${plugin ?? "?"}", field "${name}"`;
+
 /** An argument that is bound or read. The value of a read argument becomes part of the plan's cache key. */
 interface ReadArgument {
   readonly leaf: LeafInput;

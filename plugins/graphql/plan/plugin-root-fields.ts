@@ -2,7 +2,7 @@
 import { getNamedType, isObjectType } from "graphql";
 import type { BundleField } from "../../../core/index.ts";
 import { getTypeExtension } from "../field-types.ts";
-import { isListField, misplacedFieldError, planPluginRoot, planStatement } from "./plugin-fields.ts";
+import { describeOrigin, isListField, misplacedFieldError, planPluginRoot, planStatement } from "./plugin-fields.ts";
 import type { CustomPart, CustomPartWith } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
 import { planRow } from "./rows.ts";
@@ -11,9 +11,6 @@ import { planOneRow, planResponse, planWriteStep, type StepTemplate } from "./wr
 
 const callPlan = (planner: Planner, selected: SelectedField, part: CustomPartWith<"plan">) =>
   planPluginRoot(planner, selected, part, (type, { selections, path }) => planRow(planner, type, selections, path));
-
-const describeOrigin = ({ name }: SelectedField, { plugin }: CustomPart): string =>
-  `plugin "${plugin ?? "?"}", field "${name}"`;
 
 /** Plans a field that reads. @throws TypeError if its plan writes */
 export const planCustomRead = (planner: Planner, selected: SelectedField, part: CustomPart): BundleField => {

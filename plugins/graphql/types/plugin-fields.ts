@@ -8,14 +8,14 @@ import type { GqlPart } from "../parts.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
 
 type CustomPart = Extract<GqlPart, { readonly kind: "custom" }>;
-const ALL_PLAN_KINDS = ["output", "plan", "statement", "run", "forward", "load"] as const;
+const ALL_PLAN_KINDS = ["output", "plan", "statement", "run", "forward", "load", "join"] as const;
 type PlanKind = (typeof ALL_PLAN_KINDS)[number];
 
 const ALLOWED_KINDS: Readonly<Partial<Record<GqlScope, readonly PlanKind[]>>> = {
   query_root: ["plan", "statement", "run", "forward"],
   mutation_root: ["plan", "statement", "run", "forward"],
   subscription_root: ["plan", "statement"],
-  row: ["output", "load"],
+  row: ["output", "load", "join"],
   record: ["output"],
 };
 
@@ -46,7 +46,7 @@ const checkField = (plugin: string, name: string, field: GqlField, context: GqlF
     if (isOutputType(type) && !isLeafType(getNamedType(type)))
       throw refuse("a statement gives a scalar, not an object");
   }
-  if ("load" in part) {
+  if ("columns" in part) {
     const { relation, build } = context;
     const unknown = part.columns.find((column) => relation === undefined || findColumn(relation, column) === undefined);
     if (unknown !== undefined) throw refuse(`the table has no column "${unknown}"`);

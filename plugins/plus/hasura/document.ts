@@ -195,6 +195,7 @@ export const MEMBERS = {
   update_permission: ["update_permissions", "role"],
   delete_permission: ["delete_permissions", "role"],
   event_trigger: ["event_triggers", "name"],
+  remote_relationship: ["remote_relationships", "name"],
 } as const;
 
 /** Returns whether the source is the database that is served. */

@@ -18,6 +18,7 @@ const MEMBER_WORDS = {
   update_permission: "permission for role",
   delete_permission: "permission for role",
   event_trigger: "event trigger",
+  remote_relationship: "remote relationship",
 } as const;
 
 const isMember = (type: MetadataProblem["type"]): type is keyof typeof MEMBER_WORDS => type in MEMBER_WORDS;

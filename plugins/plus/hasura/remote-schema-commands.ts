@@ -1,7 +1,9 @@
-/** Commands of the metadata API for remote schemas. @rule X-RMT-11 */
+/** Commands of the metadata API for remote schemas, and for relationships to them. @rule X-RMT-11 X-RMT-13h */
 import { RelApiError, type Json } from "../../../core/index.ts";
 import type { RemoteSchemaControl } from "../../services/api.ts";
 import {
+  changeObject,
+  formatName,
   objectMissing,
   omitKeys,
   omitUndefined,
@@ -11,9 +13,12 @@ import {
   refuseAdmin,
   removeEntry,
   requireEntry,
+  requireName,
   requireText,
   type Arguments,
+  type Command,
   type Commands,
+  type Entry,
 } from "./document.ts";
 import { metadataError, wrongKind } from "./errors.ts";
 import { createAddCommand, createChangeCommand, type ListedKind } from "./list-commands.ts";
@@ -33,7 +38,38 @@ const PERMISSION: ListedKind = {
   description: "permission for role",
 };
 
+const RELATIONSHIP: ListedKind = {
+  changeOwner: (document, from, change) => changeObject(document, from, "table", change),
+  lists: ["remote_relationships", "object_relationships", "array_relationships", "computed_fields"],
+  key: "name",
+  description: "remote relationship",
+  buildTakenError: (name, from) =>
+    metadataError(
+      "already-exists",
+      `field with name "${name}" already exists in table "${formatName(requireName(from, "table"))}"`,
+      from.path,
+    ),
+};
+
+/** The members of a definition that the older form has beside the name. */
+const OLD_KEYS = ["remote_schema", "hasura_fields", "remote_field"];
+
+/** Reads the definition of either form. */
+const readRelationship = (from: Arguments): Entry =>
+  from.args["definition"] === undefined
+    ? { definition: pickArguments(from, ...OLD_KEYS) }
+    : { definition: requireEntry(from, "definition") };
+
+const changeRelationship = (change: Parameters<typeof createChangeCommand>[1]): Command =>
+  createChangeCommand({ ...RELATIONSHIP, lists: ["remote_relationships"] }, change);
+
 export const remoteSchemaCommands: Commands = [
+  ["pg_create_remote_relationship", createAddCommand(RELATIONSHIP, readRelationship)],
+  [
+    "pg_update_remote_relationship",
+    changeRelationship((entry, from) => ({ ...omitKeys(entry, ...OLD_KEYS), ...readRelationship(from) })),
+  ],
+  ["pg_delete_remote_relationship", changeRelationship(removeEntry)],
   [
     "add_remote_schema",
     createAddCommand(REMOTE_SCHEMA, (from) => ({

@@ -30,6 +30,14 @@ export const remoteRefused = (errors: readonly Json[], message: string): RelApiE
 export const selectionRefused = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "validation-failed", status: 400, message, path });
 
+/** A value of a column that is no value of an argument. @rule X-RMT-13c */
+export const valueRefused = (argument: string, reason: string): RelApiError =>
+  new RelApiError({
+    code: "data-exception",
+    status: 400,
+    message: `the row has no value for the argument "${argument}" of the remote field: ${reason}`,
+  });
+
 /** @rule X-RMT-10 */
 export const variableMissing = (name: string): RelApiError =>
   new RelApiError({ code: "not-found", status: 400, message: `missing session variable: "${name}"` });

@@ -2,23 +2,33 @@
 import {
   definePlugin,
   isJsonObject,
+  nameKey,
   type Json,
   type Model,
   type Plugin,
   type PluginContext,
 } from "../../../core/index.ts";
-import { graphqlService, type GqlFieldContext, type GqlFields } from "../../graphql/api.ts";
+import {
+  graphqlService,
+  type GqlBuild,
+  type GqlField,
+  type GqlFieldContext,
+  type GqlFields,
+} from "../../graphql/api.ts";
 import type { MetadataNative, MetadataProblem, MetadataRemoteSchemas } from "../../metadata/api.ts";
 import { remoteSchemaControlService } from "../api.ts";
 import type { LocalNames } from "./conflicts.ts";
 import { convertRemoteSchema, readDefinition, type RemoteDefinition, type RemoteSchema } from "./definition.ts";
 import { createControl } from "./control.ts";
 import { RemoteSchemaProblem } from "./errors.ts";
+import { buildJoinField } from "./join.ts";
+import { matchRelationships, type RelationshipsByTable } from "./relationships.ts";
 import { createReader } from "./introspection.ts";
 import { createRemoteBuilder, findView, type Remote, type ReportProblem } from "./remotes.ts";
 import { remoteSchemaSettings } from "./settings.ts";
 import { loadWrapTools } from "./tools.ts";
 import { ownRemoteSchemas } from "./own.ts";
+import type { RemoteView } from "./view.ts";
 
 const PART = "remote-schemas";
 const PROBLEMS = "metadata-problems";
@@ -28,6 +38,7 @@ interface RemotePart {
   /** All remote schemas, including those that cannot be served. */
   readonly definitions: readonly RemoteDefinition[];
   readonly remotes: readonly Remote[];
+  readonly relationships: RelationshipsByTable;
   readonly parents: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -81,7 +92,7 @@ export const remoteSchemaFields = definePlugin({
       const ofCode = context.use(ownRemoteSchemas) ?? [];
       // only the metadata loader writes this part
       const metadata = model.pluginFacts["metadata-remote-schemas"] as MetadataRemoteSchemas | undefined;
-      const { schemas = [], inheritedRoles = [] } = metadata ?? {};
+      const { schemas = [], relationships = [], inheritedRoles = [] } = metadata ?? {};
       // only metadata plugins write this list
       const problems = [...((model.pluginFacts[PROBLEMS] ?? []) as readonly MetadataProblem[])];
       const report: ReportProblem = (problem, reason) => {
@@ -100,6 +111,17 @@ export const remoteSchemaFields = definePlugin({
       const part: RemotePart = {
         definitions,
         remotes,
+        relationships: matchRelationships(relationships, model, remotes, ({ table }, name, reason) => {
+          const what = `table ${table.name}: remote relationship ${name}`;
+          warn(`metadata: ${what}: ${reason}; ignored`);
+          problems.push({
+            type: "remote_relationship",
+            owner: table,
+            name,
+            reason: `${what}: ${reason}`,
+            detail: reason,
+          });
+        }),
         parents: new Map(inheritedRoles.map(({ role, parents }) => [role, parents])),
       };
       return {
@@ -128,17 +150,35 @@ export const remoteSchemaFields = definePlugin({
       }
     };
 
-    hooks.buildGqlField.tap("remote-schema-fields", (fields: GqlFields, { scope, model, build }: GqlFieldContext) => {
-      const root = scope === "query_root" ? "query" : scope === "mutation_root" ? "mutation" : undefined;
-      const part = getPart(model);
-      if (root === undefined || part === undefined || part.remotes.length === 0) return fields;
-      const { role, databaseRole, isBackend } = build.access;
+    const findRoleView = (remote: Remote, { parents }: RemotePart, { access }: GqlBuild): RemoteView | undefined => {
+      const { role, databaseRole, isBackend } = access;
       // a role of the database or of the metadata may be called `admin` too
       const isAdmin = role === "admin" && databaseRole === undefined && isBackend === undefined;
       const seesAll = isAdmin || (!context.options.enableRemoteSchemaPermissions && role !== "");
-      const views = part.remotes.flatMap((remote) =>
-        seesAll ? remote.whole : (findView(remote, role, part.parents) ?? []),
-      );
+      return seesAll ? remote.whole : findView(remote, role, parents);
+    };
+
+    const buildRelationshipFields = (
+      part: RemotePart,
+      { relation, build }: GqlFieldContext,
+    ): readonly (readonly [string, GqlField])[] =>
+      (relation && part.relationships.get(nameKey(relation)))?.flatMap((relationship) => {
+        const view = findRoleView(relationship.remote, part, build);
+        const field = view && buildJoinField(view, relationship);
+        return field === undefined ? [] : [[relationship.name, field] as const];
+      }) ?? [];
+
+    hooks.buildGqlField.tap("remote-schema-fields", (fields: GqlFields, field: GqlFieldContext) => {
+      const { scope, model, build } = field;
+      const part = getPart(model);
+      if (part === undefined || part.remotes.length === 0) return fields;
+      if (scope === "row") {
+        const added = buildRelationshipFields(part, field);
+        return added.length === 0 ? fields : { ...Object.fromEntries(added), ...fields };
+      }
+      const root = scope === "query_root" ? "query" : scope === "mutation_root" ? "mutation" : undefined;
+      if (root === undefined) return fields;
+      const views = part.remotes.flatMap((remote) => findRoleView(remote, part, build) ?? []);
       const added = Object.assign({}, ...views.map((view) => view.fields[root])) as GqlFields;
       return { ...added, ...fields }; // a field of a table takes precedence
     });

@@ -19,7 +19,7 @@ import {
 import { RelApiError, writeJson, type Json, type PluginContext } from "../../../core/index.ts";
 import type { GqlField, GqlForward, GqlForwardRequest } from "../../graphql/api.ts";
 import { sendToRemote, type RemoteCaller, type RemoteRequest } from "./client.ts";
-import { buildTransforms } from "./customization.ts";
+import { buildTransforms, createSurfaceNames, type SurfaceNames } from "./customization.ts";
 import type { RemoteDefinition } from "./definition.ts";
 import { remoteRefused, RemoteSchemaProblem, selectionRefused } from "./errors.ts";
 import { convertData, convertVariables } from "./numbers.ts";
@@ -31,6 +31,21 @@ import type { Subschema, WrapTools } from "./tools.ts";
 export interface RemoteView {
   readonly schema: GraphQLSchema;
   readonly fields: Readonly<Record<"query" | "mutation", Readonly<Record<string, GqlField>>>>;
+  /** The part of the role in the remote's own names. */
+  readonly own: GraphQLSchema;
+  readonly names: SurfaceNames;
+  /** Runs a document in the remote's own names, with the presets of the role. @throws RelApiError */
+  readonly send: Send;
+  /** The types that only interfaces of the remote lead to. */
+  readonly types: readonly GraphQLObjectType[];
+}
+
+type Send = (request: RemoteRequest, caller: RemoteCaller) => Promise<RemoteResult>;
+
+/** A result of GraphQL. The errors are objects of the remote, or instances of `GraphQLError`. */
+interface RemoteResult {
+  readonly data?: unknown;
+  readonly errors?: unknown;
 }
 
 interface ViewParts {
@@ -44,9 +59,9 @@ interface ViewParts {
 
 type Executor = NonNullable<Subschema["executor"]>;
 
-/** Runs requests in the remote's own names. */
-const createExecutor = ({ context, definition: { name, target }, full, part: { presets } }: ViewParts): Executor => {
-  const run = async (request: RemoteRequest, caller: RemoteCaller): Promise<unknown> => {
+const createSend =
+  ({ context, definition: { name, target }, full, part: { presets } }: ViewParts): Send =>
+  async (request, caller) => {
     const { session } = caller;
     const { document, variables } = session === undefined ? request : addPresets(request, full, presets, session);
     if ("schema" in target)
@@ -54,14 +69,14 @@ const createExecutor = ({ context, definition: { name, target }, full, part: { p
     const result = await sendToRemote(context, name, target, { document, variables }, caller);
     return { ...result, data: convertData(result["data"] ?? null, document, full) };
   };
-  return ((request: RemoteRequest & { readonly context?: RemoteCaller }) =>
-    run(request, request.context ?? {})) as Executor; // results of GraphQL have the type that the caller expects
-};
 
-/** The remote checks this rule itself. It takes quadratic time. */
-const RULES = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
+const createExecutor = (send: Send): Executor =>
+  ((request: RemoteRequest & { readonly context?: RemoteCaller }) => send(request, request.context ?? {})) as Executor; // results of GraphQL have the type that the caller expects
 
-const getOperation = ({ definitions }: DocumentNode): OperationDefinitionNode =>
+/** The remote checks the other rule itself. It takes quadratic time. */
+export const RULES = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
+
+export const getOperation = ({ definitions }: DocumentNode): OperationDefinitionNode =>
   definitions[0] as OperationDefinitionNode; // the surface writes the operation first
 
 /** Returns the document without its only root field, the field of the namespace. */
@@ -83,7 +98,7 @@ const getResponseName = (document: DocumentNode): string => {
 };
 
 /** Finds the error that a function threw on purpose. */
-const findOwnError = ({ originalError }: GraphQLError): RelApiError | undefined => {
+export const findOwnError = ({ originalError }: Pick<GraphQLError, "originalError">): RelApiError | undefined => {
   let error: unknown = originalError;
   for (let depth = 0; depth < 10 && error !== undefined; depth++) {
     if (error instanceof RelApiError) return error;
@@ -93,7 +108,10 @@ const findOwnError = ({ originalError }: GraphQLError): RelApiError | undefined 
 };
 
 /** Encodes an error of the remote. The locations of its document mean nothing to the client. @rule X-RMT-7 */
-const encodeError = ({ message, path, extensions }: GraphQLError, prefix: readonly string[]): Json => ({
+export const encodeError = (
+  { message, path, extensions }: Pick<GraphQLError, "message" | "path" | "extensions">,
+  prefix: readonly string[],
+): Json => ({
   message,
   ...(path !== undefined && { path: [...prefix, ...path] }),
   ...(Object.keys(extensions).length > 0 && { extensions: extensions as Json & object }),
@@ -192,11 +210,13 @@ const buildFields = (
 export const buildView = (parts: ViewParts): RemoteView => {
   const { tools, definition, part } = parts;
   const { customization } = definition;
+  const send = createSend(parts);
+  const names = createSurfaceNames(part.schema, customization);
   const schema = tools.wrapSchema({
     schema: part.schema,
-    executor: createExecutor(parts),
+    executor: createExecutor(send),
     batch: true,
-    transforms: buildTransforms(tools, part.schema, customization),
+    transforms: buildTransforms(tools, part.schema, customization, names),
   });
   const [invalid] = validateSchema(schema);
   if (invalid !== undefined) throw new RemoteSchemaProblem(invalid.message);
@@ -207,6 +227,10 @@ export const buildView = (parts: ViewParts): RemoteView => {
   const { namespace } = customization;
   return {
     schema,
+    own: part.schema,
+    names,
+    send,
+    types,
     fields: {
       query: buildFields(schema.getQueryType(), namespace, forward),
       mutation: buildFields(schema.getMutationType(), namespace, forward),

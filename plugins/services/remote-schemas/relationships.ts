@@ -1,0 +1,179 @@
+/** Matches the relationships of tables with the tables and the remote schemas. @rule X-RMT-13 X-RMT-13g */
+import {
+  coerceInputValue,
+  getNamedType,
+  getNullableType,
+  isInputObjectType,
+  isInterfaceType,
+  isListType,
+  isObjectType,
+  isRequiredArgument,
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLNamedType,
+} from "graphql";
+import {
+  findColumn,
+  findRelation,
+  isJsonObject,
+  nameKey,
+  type Json,
+  type Model,
+  type Relation,
+} from "../../../core/index.ts";
+import type { MetadataRemoteRelationship } from "../../metadata/api.ts";
+import { RemoteSchemaProblem } from "./errors.ts";
+import { readRelationship, type RelationshipDefinition, type RelationshipStep } from "./relationship-definition.ts";
+import type { Remote } from "./remotes.ts";
+
+/** A field on the way to the value, in the remote's own names. */
+export interface JoinStep {
+  /** The name of the type that has the field. */
+  readonly parent: string;
+  readonly name: string;
+  readonly arguments: readonly JoinArgument[];
+}
+
+export interface JoinArgument {
+  readonly name: string;
+  readonly type: GraphQLInputType;
+  /** The value, in which `$column` is replaced by the value of that column. */
+  readonly template: Json;
+}
+
+/** A relationship from the rows of a table to a field of a remote schema. */
+export interface RemoteRelationship {
+  readonly name: string;
+  readonly remote: Remote;
+  readonly columns: readonly string[];
+  readonly steps: readonly JoinStep[];
+}
+
+/** The relationships by `nameKey` of their table. */
+export type RelationshipsByTable = ReadonlyMap<string, readonly RemoteRelationship[]>;
+
+const NAME = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/;
+
+const refuse = (reason: string): never => {
+  throw new RemoteSchemaProblem(reason);
+};
+
+/** Returns the column whose value replaces a value. */
+export const findTemplateColumn = (template: Json): string | undefined =>
+  typeof template === "string" && template.startsWith("$") ? template.slice(1) : undefined;
+
+const listColumns = (template: Json): readonly string[] => {
+  if (Array.isArray(template)) return template.flatMap(listColumns);
+  if (isJsonObject(template)) return Object.values(template).flatMap(listColumns);
+  const column = findTemplateColumn(template);
+  return column === undefined ? [] : [column];
+};
+
+/** Checks the parts of a value that no column replaces. */
+const checkTemplate = (template: Json, type: GraphQLInputType, location: string): void => {
+  if (findTemplateColumn(template) !== undefined) return;
+  const nullable = getNullableType(type);
+  if (listColumns(template).length === 0) {
+    coerceInputValue(template, type, (_path, _value, { message }) => refuse(`${location}: ${message}`));
+  } else if (isListType(nullable)) {
+    const items = Array.isArray(template) ? template : [template];
+    for (const item of items) checkTemplate(item, nullable.ofType, location);
+  } else if (isInputObjectType(nullable) && isJsonObject(template)) {
+    const fields = nullable.getFields();
+    for (const [name, member] of Object.entries(template)) {
+      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      if (field === undefined) return refuse(`${location}: the type "${nullable.name}" has no field "${name}"`);
+      checkTemplate(member, field.type, `${location}.${name}`);
+    }
+  } else if (isInputObjectType(nullable) || typeof template === "object")
+    refuse(`${location} is not a value of the type ${String(type)}`);
+};
+
+const matchArgument = (
+  [name, template]: readonly [string, Json],
+  args: readonly GraphQLArgument[],
+  columns: readonly string[],
+  what: string,
+): JoinArgument => {
+  const argument = args.find((one) => one.name === name) ?? refuse(`${what} has no argument "${name}"`);
+  const unknown = listColumns(template).find((column) => !columns.includes(column));
+  if (unknown !== undefined) refuse(`"$${unknown}" is not one of the columns of the relationship`);
+  checkTemplate(template, argument.type, `the argument "${name}"`);
+  return { name, type: argument.type, template };
+};
+
+const findField = (type: GraphQLNamedType | null | undefined, name: string): GraphQLField<unknown, unknown> => {
+  if (!isObjectType(type) && !isInterfaceType(type)) return refuse(`the remote schema has no field "${name}" there`);
+  const fields = type.getFields();
+  const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  return field ?? refuse(`the type "${type.name}" has no field "${name}" in the remote schema`);
+};
+
+const matchSteps = (
+  steps: readonly RelationshipStep[],
+  columns: readonly string[],
+  { full }: Remote,
+): readonly JoinStep[] => {
+  let type: GraphQLNamedType | null | undefined = full.getQueryType();
+  return steps.map(({ name, arguments: values }, i) => {
+    const field = findField(type, name);
+    const parent = type?.name ?? "";
+    const what = `the field "${parent}.${name}"`;
+    const args = Object.entries(values).map((entry) => matchArgument(entry, field.args, columns, what));
+    if (i < steps.length - 1) {
+      if (isListType(getNullableType(field.type))) refuse(`${what} is a list, and only the last field may be one`);
+      const missing = field.args.find((one) => isRequiredArgument(one) && !Object.hasOwn(values, one.name));
+      if (missing !== undefined) refuse(`${what} needs the argument "${missing.name}"`);
+    }
+    type = getNamedType(field.type);
+    return { parent, name, arguments: args };
+  });
+};
+
+const matchRelationship = (
+  name: string,
+  { remote: wanted, columns, steps }: RelationshipDefinition,
+  relation: Relation,
+  remotes: readonly Remote[],
+): RemoteRelationship => {
+  const missing = columns.find((column) => findColumn(relation, column) === undefined);
+  if (missing !== undefined) return refuse(`column "${missing}" does not exist`);
+  const remote =
+    remotes.find(({ definition }) => definition.name === wanted) ??
+    refuse(`remote schema with name "${wanted}" does not exist, or cannot be served`);
+  return { name, remote, columns, steps: matchSteps(steps, columns, remote) };
+};
+
+/** Reports a relationship that cannot be served. */
+export type ReportRelationship = (entry: MetadataRemoteRelationship, name: string, reason: string) => void;
+
+/** Returns the relationships that can be served, and reports each other one. Tables that do not exist are reported
+ *  elsewhere. */
+export const matchRelationships = (
+  entries: readonly MetadataRemoteRelationship[],
+  model: Model,
+  remotes: readonly Remote[],
+  report: ReportRelationship,
+): RelationshipsByTable => {
+  const byTable = new Map<string, RemoteRelationship[]>();
+  for (const entry of entries) {
+    const { table, raw, otherNames } = entry;
+    const relation = findRelation(model, table);
+    if (relation === undefined) continue;
+    const key = nameKey(relation);
+    const known = byTable.get(key) ?? [];
+    const object = isJsonObject(raw) ? raw : {};
+    const name = typeof object["name"] === "string" ? object["name"] : "";
+    try {
+      if (!NAME.test(name)) refuse("its name is not a valid GraphQL name");
+      if (findColumn(relation, name) !== undefined) refuse("a column has that name");
+      if (otherNames.has(name) || known.some((other) => other.name === name)) refuse("the name is taken");
+      byTable.set(key, [...known, matchRelationship(name, readRelationship(object), relation, remotes)]);
+    } catch (error) {
+      if (!(error instanceof RemoteSchemaProblem)) throw error;
+      report(entry, name, error.message);
+    }
+  }
+  return byTable;
+};
