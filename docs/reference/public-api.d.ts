@@ -4597,7 +4597,7 @@ export declare const metadataActions: import("../../../core/plugin.ts").Plugin;
 // --- plugins/services/api.d.ts
 export interface WebhookRequest {
     readonly url: string;
-    readonly method?: "GET" | "POST";
+    readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
     readonly headers?: Readonly<Record<string, string>>;
     readonly body?: string;
     readonly timeoutMs: number;

@@ -7,9 +7,9 @@ export interface WebhookRequest {
   /** The URL, with scheme `http` or `https`. */
   readonly url: string;
   /** The method, by default `POST`. */
-  readonly method?: "GET" | "POST";
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body as JSON text. */
+  /** The body, which is JSON text unless a header names another type. */
   readonly body?: string;
   /** The time until the complete answer has arrived, in milliseconds. */
   readonly timeoutMs: number;

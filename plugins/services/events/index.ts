@@ -35,7 +35,7 @@ const markTables = (model: Model, triggers: readonly EventTrigger[]): Model => {
   return { ...model, relations };
 };
 
-/** Records changes of rows as events, and delivers them. @rule X-EVT-1 … X-EVT-18 */
+/** Records changes of rows as events, and delivers them. @rule X-EVT-1 … X-EVT-19 */
 export const events = definePlugin({
   name: NAME,
   settings: eventSettings,

@@ -10,6 +10,7 @@ import {
 import type { MetadataEventTrigger } from "../../metadata/api.ts";
 import type { WebhookClient } from "../api.ts";
 import { expandHeaders, expandTemplate, readHeaderTemplates, readVariable } from "../webhook/templates.ts";
+import { readTransforms } from "../webhook/transform.ts";
 import { MAX_RULES } from "./handlers.ts";
 import { OPERATIONS, type EventTrigger, type OperationColumns, type RetryRules } from "./event-trigger.ts";
 import { deliverToWebhook } from "./webhook-delivery.ts";
@@ -50,7 +51,16 @@ class InvalidTrigger extends Error {}
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,41}$/; // `order_created`, as in Hasura
 
-const TRIGGER_KEYS = new Set(["name", "definition", "retry_conf", "webhook", "webhook_from_env", "headers"]);
+const TRIGGER_KEYS = new Set([
+  "name",
+  "definition",
+  "retry_conf",
+  "webhook",
+  "webhook_from_env",
+  "headers",
+  "request_transform",
+  "response_transform",
+]);
 /** Keys without an effect. `EVENTS_RETENTION` cleans. */
 const IGNORED_KEYS = new Set(["cleanup_config", "comment", "trigger_on_replication"]);
 const DEFINITION_KEYS = new Set(["enable_manual", ...OPERATIONS]);
@@ -98,8 +108,9 @@ const readTrigger = (
     throw new InvalidTrigger("definition has no insert, update, delete or enable_manual");
   const retry = readRetry(readObject(raw["retry_conf"], "retry_conf"));
   const url = readUrl(raw);
-  const headers = expandHeaders(readHeaderTemplates(raw["headers"], (reason) => new InvalidTrigger(reason)));
-  const target = { url, headers, retry };
+  const createError = (reason: string): Error => new InvalidTrigger(reason);
+  const headers = expandHeaders(readHeaderTemplates(raw["headers"], createError));
+  const target = { url, headers, retry, transforms: readTransforms(raw, createError) };
   return {
     name,
     table,
