@@ -4702,6 +4702,7 @@ export interface StoredEvent {
     readonly oldRow: string | null;
     readonly newRow: string | null;
     readonly session: string | null;
+    readonly traceParent: string | undefined;
     readonly createdAt: Date;
     readonly tries: number;
 }
@@ -4715,6 +4716,7 @@ export interface RowEvent<Row = JsonObject> {
     readonly row: Row;
     readonly old: Row | undefined;
     readonly session: Readonly<Record<string, string>> | undefined;
+    readonly traceParent: string | undefined;
     readonly attempt: number;
     readonly createdAt: Date;
     readonly signal: AbortSignal;

@@ -1,5 +1,7 @@
 /** Event triggers of the metadata, which go to a real HTTP server. */
 import { once } from "node:events";
+import { propagation, trace } from "@opentelemetry/api";
+import { BasicTracerProvider } from "@opentelemetry/sdk-trace-base";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { RelApiOptions } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
@@ -287,6 +289,26 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       expect(await loadAttempts("huge")).toEqual([
         { status: 500, response: "x".repeat(4000), error: "the webhook answered with status 500" },
         { status: null, response: null, error: "the answer of the webhook is larger than 10000 bytes" },
+      ]);
+    });
+
+    test("X-EVT-20 the trace of the request arrives in the event and in the header of the webhook", async () => {
+      trace.setGlobalTracerProvider(new BasicTracerProvider());
+      propagation.disable();
+      onTestFinished(() => trace.disable());
+      const api = await start("traced_order", [trigger("traced")], { tracing: true, traceRatio: 1 });
+      const { headers } = await api.post("/traced_order", { headers: asAdmin("music_editor"), body: { item: "a" } });
+      await until(() => hook.requests.length === 1, "the first event arrived");
+      await database.query(
+        "set local relapi.trace_parent = 'no trace'; insert into public.traced_order (item) values ('b')",
+      );
+      await until(() => hook.requests.length === 2, "the second event arrived");
+      const [, traceId, spanId] = headers["traceparent"]?.split("-") ?? [];
+      expect(
+        hook.requests.map((request) => [request.headers["traceparent"], JSON.parse(request.body).event.trace_context]),
+      ).toEqual([
+        [headers["traceparent"], { trace_id: traceId, span_id: spanId }],
+        [undefined, null],
       ]);
     });
 

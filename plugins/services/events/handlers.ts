@@ -19,6 +19,8 @@ export interface RowEvent<Row = JsonObject> {
   readonly old: Row | undefined;
   /** The session variables of the caller by `x-session-` name. Undefined if the change came from outside of the api. */
   readonly session: Readonly<Record<string, string>> | undefined;
+  /** The header `traceparent` of the request that made the change. Undefined without `TRACING`. */
+  readonly traceParent: string | undefined;
   /** The number of this attempt, from 1. */
   readonly attempt: number;
   readonly createdAt: Date;
@@ -123,7 +125,7 @@ const parseRow = (text: string | null): JsonObject | undefined =>
   text === null ? undefined : (JSON.parse(text) as JsonObject); // the database wrote an object
 
 const buildRowEvent = (event: StoredEvent, signal: AbortSignal): RowEvent => {
-  const { id, trigger, table, operation, createdAt } = event;
+  const { id, trigger, table, operation, traceParent, createdAt } = event;
   const [old, changed] = [parseRow(event.oldRow), parseRow(event.newRow)];
   return {
     id,
@@ -133,6 +135,7 @@ const buildRowEvent = (event: StoredEvent, signal: AbortSignal): RowEvent => {
     row: changed ?? old ?? {},
     old: changed === undefined ? undefined : old,
     session: parseSession(event.session),
+    traceParent,
     attempt: event.tries + 1,
     createdAt,
     signal,

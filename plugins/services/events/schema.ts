@@ -27,6 +27,7 @@ create table if not exists relapi.event (
   locked_until timestamptz,
   ended_at timestamptz
 );
+alter table relapi.event add column if not exists trace_parent text;
 create index if not exists event_pending on relapi.event (next_try_at) where status = 'pending';
 create index if not exists event_ended on relapi.event (ended_at) where status = 'delivered';
 create index if not exists event_trigger on relapi.event (trigger_name, created_at);
@@ -60,12 +61,13 @@ declare
   event relapi.event;
   payload text[] := nullif(tg_argv[1], '')::text[];
 begin
-  insert into relapi.event (trigger_name, schema_name, table_name, operation, old_row, new_row, session)
+  insert into relapi.event (trigger_name, schema_name, table_name, operation, old_row, new_row, session, trace_parent)
   values (
     tg_argv[0], tg_argv[2], tg_argv[3], tg_op,
     case when tg_op <> 'INSERT' then relapi.pick_columns(row_to_json(old), payload) end,
     case when tg_op <> 'DELETE' then relapi.pick_columns(row_to_json(new), payload) end,
-    nullif(current_setting('session.variables', true), '')
+    nullif(current_setting('session.variables', true), ''),
+    nullif(current_setting('relapi.trace_parent', true), '')
   )
   returning * into event;
   perform relapi.add_event_job(event.id, event.trigger_name, event.next_try_at);

@@ -1,6 +1,7 @@
 /** Reads and writes events in the database, as the login role. */
 import { sql, value, type PluginContext, type Sql } from "../../../core/index.ts";
 import type { Delivery, RetryRules, StoredEvent } from "./event-trigger.ts";
+import { readTraceParent } from "./trace.ts";
 
 /** Waits longer than a receiver, so that an event is not tried again while its attempt ends. */
 const LEASE_MARGIN_SECONDS = 5;
@@ -30,7 +31,7 @@ export interface EventStore {
   clean(hours: number): Promise<void>;
 }
 
-const EVENT_COLUMNS = sql`id::text, trigger_name, schema_name, table_name, operation, old_row::text, new_row::text, session, created_at, tries`;
+const EVENT_COLUMNS = sql`id::text, trigger_name, schema_name, table_name, operation, old_row::text, new_row::text, session, trace_parent, created_at, tries`;
 
 interface EventRow {
   readonly id: string;
@@ -41,6 +42,7 @@ interface EventRow {
   readonly old_row: string | null;
   readonly new_row: string | null;
   readonly session: string | null;
+  readonly trace_parent: string | null;
   readonly created_at: Date;
   readonly tries: number;
 }
@@ -53,6 +55,7 @@ const buildEvent = (row: EventRow): StoredEvent => ({
   oldRow: row.old_row,
   newRow: row.new_row,
   session: row.session,
+  traceParent: readTraceParent(row.trace_parent),
   createdAt: row.created_at,
   tries: row.tries,
 });

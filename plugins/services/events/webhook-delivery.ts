@@ -4,6 +4,7 @@ import type { WebhookClient, WebhookResponse } from "../api.ts";
 import { TemplateError } from "../webhook/kriti.ts";
 import { renameSessionVariables } from "../webhook/session-variables.ts";
 import type { TransformedRequest, Transforms } from "../webhook/transform.ts";
+import { buildTraceContext } from "./trace.ts";
 import type { Delivery, RetryRules, StoredEvent } from "./event-trigger.ts";
 import { MAX_RULES, parseSession } from "./handlers.ts";
 
@@ -27,9 +28,14 @@ export const deliverToWebhook = async (
 ): Promise<Delivery> => {
   const variables = parseSession(event.session);
   const sessionVariables = variables === undefined ? null : renameSessionVariables(variables);
-  const request = { url, headers, body: buildBody(event, retry, sessionVariables), sessionVariables };
+  const request = {
+    url,
+    headers: { ...(event.traceParent === undefined ? {} : { traceparent: event.traceParent }), ...headers },
+    body: buildBody(event, retry, sessionVariables),
+    sessionVariables,
+  };
   const answer = await client.send({
-    ...(transforms.request?.(request) ?? { url, headers, body: request.body }),
+    ...(transforms.request?.(request) ?? { url, headers: request.headers, body: request.body }),
     timeoutMs: retry.timeoutSeconds * 1000,
     signal,
   });
@@ -66,13 +72,13 @@ const readRetryAfter = (header: string | undefined): number | undefined =>
 
 /** The rows are the texts of the database, so that no digit of a number is lost. */
 const buildBody = (event: StoredEvent, { retryCount }: RetryRules, sessionVariables: Json): string => {
-  const { id, trigger, table, operation, oldRow, newRow, createdAt, tries } = event;
+  const { id, trigger, table, operation, oldRow, newRow, traceParent, createdAt, tries } = event;
   const members: readonly (readonly [name: string, json: string])[] = [
     ["created_at", JSON.stringify(createdAt)],
     ["delivery_info", JSON.stringify({ current_retry: tries, max_retries: retryCount })],
     [
       "event",
-      `{"data":{"new":${newRow ?? "null"},"old":${oldRow ?? "null"}},"op":${JSON.stringify(operation)},"session_variables":${JSON.stringify(sessionVariables)},"trace_context":null}`,
+      `{"data":{"new":${newRow ?? "null"},"old":${oldRow ?? "null"}},"op":${JSON.stringify(operation)},"session_variables":${JSON.stringify(sessionVariables)},"trace_context":${JSON.stringify(buildTraceContext(traceParent))}}`,
     ],
     ["id", JSON.stringify(id)],
     ["table", JSON.stringify({ name: table.name, schema: table.schema })],
