@@ -4725,6 +4725,7 @@ export type EventHandler<Row = any> = (event: RowEvent<Row>) => unknown;
 export interface EventHandlerOptions<Row = any> {
     readonly handle: EventHandler<Row>;
     readonly columns?: readonly string[];
+    readonly ordered?: boolean;
     readonly retryCount?: number;
     readonly intervalSeconds?: number;
     readonly timeoutSeconds?: number;

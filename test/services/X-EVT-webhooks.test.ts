@@ -193,6 +193,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         { request_transform: { version: 2, url: "{{$base_url}}/{{if $body}}" } },
         "event trigger bad: request_transform.url: character 17: if is not supported",
       ],
+      ["an order", { ordered: "yes" }, "event trigger bad: ordered is neither true nor false"],
       [
         "no object",
         "text" as unknown as Entry,

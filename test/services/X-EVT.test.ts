@@ -241,15 +241,22 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         { "public.order": { update: { handle, columns: [] } } },
         '"public.order".update has columns, which is no list of column names',
       ],
+      [
+        "an order that is no boolean",
+        { "public.order": { update: { handle, ordered: 1 } } },
+        '"public.order".update has ordered, which is neither true nor false',
+      ],
     ])("X-EVT-2 %s is refused", (_, on, message) => {
       expect(() => eventHandlers(on as Handlers)).toThrow(`eventHandlers: ${message}`);
     });
 
-    test("X-EVT-5 handlers of missing tables and columns are reported, and the others work", async () => {
+    test("X-EVT-5 X-EVT-21 handlers of missing tables, columns and keys are reported, and the others work", async () => {
       await createTable("present");
+      await database.query("create table public.keyless (id int)");
       const received: RowEvent[] = [];
       const api = await start({
         "public.absent": { insert: handle },
+        "public.keyless": { insert: { handle, ordered: true } },
         "public.artist_total": { insert: handle },
         "public.present": { insert: (event) => void received.push(event), update: { columns: ["colour"], handle } },
       });
@@ -261,6 +268,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       expect(text).toContain(
         'event trigger public.artist_total.insert: there is no table "public"."artist_total"; ignored',
       );
+      expect(text).toContain("event trigger public.keyless.insert: ordered: the table has no primary key; ignored");
       expect(text).toContain('event trigger public.present.update: update: the table has no column "colour"; ignored');
     });
   });
@@ -383,6 +391,48 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       expect(api.log.filter((line) => line.startsWith("an event was not delivered; it is tried again"))).toHaveLength(
         2,
       );
+    });
+
+    test("X-EVT-21 events of a row arrive one after another in order, also after failures, and other rows do not wait", async () => {
+      await createTable("ordered_order");
+      const received: [id: unknown, item: unknown][] = [];
+      let isBroken = true;
+      await start({
+        "public.ordered_order": {
+          update: {
+            ordered: true,
+            retryCount: 1000,
+            intervalSeconds: 1,
+            handle: ({ row }) => {
+              if (row["id"] === 1 && isBroken) throw new Error("broken");
+              received.push([row["id"], row["item"]]);
+            },
+          },
+        },
+      });
+      await untilInstalled("ordered_order");
+      await database.query("insert into public.ordered_order (item) values ('first'), ('second')");
+      for (const item of ["a", "b", "c"]) await database.query(`update public.ordered_order set item = '${item}'`);
+      await until(() => received.length === 3, "all events of the second row arrived");
+      isBroken = false;
+      await untilEnded("ordered_order", "delivered");
+      expect(received).toEqual([2, 1].flatMap((id) => ["a", "b", "c"].map((item) => [id, item])));
+    });
+
+    test("X-EVT-21 a dead event delays no other", async () => {
+      await createTable("unblocked");
+      const received: unknown[] = [];
+      const handle = ({ row }: RowEvent): void => {
+        received.push(row["item"]);
+        if (row["item"] === "a") throw new Error("broken");
+      };
+      await start({ "public.unblocked": { update: { ordered: true, retryCount: 0, handle } } });
+      await untilInstalled("unblocked");
+      await database.query("insert into public.unblocked (item) values ('first')");
+      await database.query("update public.unblocked set item = 'a'");
+      await database.query("update public.unblocked set item = 'b'");
+      await until(() => received.length === 2, "both events arrived");
+      expect(received).toEqual(["a", "b"]);
     });
 
     test("X-EVT-7 an event whose attempts are used up is dead and kept", async () => {

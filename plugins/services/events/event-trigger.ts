@@ -29,6 +29,10 @@ export interface EventTrigger {
   readonly table: QualifiedName;
   readonly operations: Readonly<Partial<Record<Operation, OperationColumns>>>;
   readonly retry: RetryRules;
+  /** Delivers the events of a row one after another. */
+  readonly isOrdered: boolean;
+  /** The primary key of the table, if events are ordered. */
+  readonly keyColumns?: readonly string[];
   /** An administrator may make events of a row without a change. */
   readonly allowsManual: boolean;
   /** Delivers an event. The signal ends the attempt. @throws Error if the attempt failed without an answer */

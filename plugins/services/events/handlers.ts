@@ -37,6 +37,8 @@ export interface EventHandlerOptions<Row = any> {
   readonly handle: EventHandler<Row>;
   /** Only for updates: the handler is called if one of these columns changes. By default, any column. */
   readonly columns?: readonly string[];
+  /** Delivers the events of a row one after another, in the order of the changes. The table needs a primary key. */
+  readonly ordered?: boolean;
   /** The number of attempts after the first one; by default 10. */
   readonly retryCount?: number;
   /** The time between two attempts; by default 10 seconds. */
@@ -96,7 +98,7 @@ const readHandler = (
   const options = typeof given === "function" ? { handle: given } : given;
   if (typeof options !== "object" || options === null || typeof options.handle !== "function")
     throw handlersInvalid(location, "is neither a function nor an object with the function handle");
-  const { handle, columns, ...rules } = options;
+  const { handle, columns, ordered = false, ...rules } = options;
   for (const [rule, number] of Object.entries(rules)) {
     const max = MAX_RULES[rule as keyof typeof MAX_RULES] as number | undefined; // undefined for an unknown name
     if (max === undefined) throw handlersInvalid(location, `has an unknown option "${rule}"`);
@@ -108,9 +110,11 @@ const readHandler = (
     throw handlersInvalid(location, "has columns, which only update accepts");
   if (columns !== undefined && !(Array.isArray(columns) && columns.length > 0))
     throw handlersInvalid(location, "has columns, which is no list of column names");
+  if (typeof ordered !== "boolean") throw handlersInvalid(location, "has ordered, which is neither true nor false");
   return {
     name,
     table,
+    isOrdered: ordered,
     operations: { [operation]: columns === undefined ? {} : { listened: columns } },
     retry: { ...DEFAULT_RULES, ...Object.fromEntries(Object.entries(rules).filter(([, rule]) => rule !== undefined)) },
     allowsManual: true,

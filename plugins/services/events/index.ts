@@ -37,7 +37,7 @@ const markTables = (model: Model, triggers: readonly EventTrigger[]): Model => {
   return { ...model, relations };
 };
 
-/** Records changes of rows as events, and delivers them. @rule X-EVT-1 … X-EVT-20 */
+/** Records changes of rows as events, and delivers them. @rule X-EVT-1 … X-EVT-21 */
 export const events = definePlugin({
   name: NAME,
   settings: eventSettings,

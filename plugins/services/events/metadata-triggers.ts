@@ -58,6 +58,7 @@ const TRIGGER_KEYS = new Set([
   "webhook",
   "webhook_from_env",
   "headers",
+  "ordered",
   "request_transform",
   "response_transform",
 ]);
@@ -106,6 +107,8 @@ const readTrigger = (
   const allowsManual = definition["enable_manual"] === true;
   if (Object.keys(operations).length === 0 && !allowsManual)
     throw new InvalidTrigger("definition has no insert, update, delete or enable_manual");
+  const isOrdered = raw["ordered"] ?? false;
+  if (typeof isOrdered !== "boolean") throw new InvalidTrigger("ordered is neither true nor false");
   const retry = readRetry(readObject(raw["retry_conf"], "retry_conf"));
   const url = readUrl(raw);
   const createError = (reason: string): Error => new InvalidTrigger(reason);
@@ -116,6 +119,7 @@ const readTrigger = (
     table,
     operations,
     retry,
+    isOrdered,
     allowsManual,
     deliver: (event, signal) => deliverToWebhook(getClient(), target, event, signal),
   };

@@ -65,11 +65,11 @@ const seconds = (count: number): Sql => sql`pg_catalog.make_interval(secs => ${v
 /** Inserts the log of an attempt for the event of the statement `ended`. */
 const logAttempt = ({ startedAt, delivery: { status, response, error } }: EndedAttempt): Sql => sql`
   insert into relapi.event_invocation (event_id, started_at, status, response, error)
-  select id, ${value(startedAt.toISOString(), "timestamptz")}, ${value(status === undefined ? null : String(status), "int4")},
+  select (event).id, ${value(startedAt.toISOString(), "timestamptz")}, ${value(status === undefined ? null : String(status), "int4")},
     ${value(response ?? null, "text")}, ${value(error ?? null, "text")}
   from ended`;
 
-/** Creates the functions that read and write events. @rule X-EVT-7 X-EVT-8 X-EVT-10 X-EVT-12 */
+/** Creates the functions that read and write events. @rule X-EVT-7 X-EVT-8 X-EVT-10 X-EVT-12 X-EVT-21 */
 export const createEventStore = ({ query }: Pick<PluginContext, "query">): EventStore => ({
   claim: async (id, { timeoutSeconds }) => {
     const [row] = await query<EventRow>(sql`
@@ -77,6 +77,7 @@ export const createEventStore = ({ query }: Pick<PluginContext, "query">): Event
       set locked_until = pg_catalog.clock_timestamp() + ${seconds(timeoutSeconds + LEASE_MARGIN_SECONDS)}
       where id = ${value(id, "uuid")} and status = 'pending' and next_try_at <= pg_catalog.clock_timestamp()
         and (locked_until is null or locked_until <= pg_catalog.clock_timestamp())
+        and not relapi.has_earlier(event)
       returning ${EVENT_COLUMNS}`);
     return row && buildEvent(row);
   },
@@ -85,9 +86,9 @@ export const createEventStore = ({ query }: Pick<PluginContext, "query">): Event
       with ended as (
         update relapi.event set status = 'delivered', locked_until = null, ended_at = pg_catalog.clock_timestamp()
         where id = ${value(attempt.id, "uuid")} and status = 'pending'
-        returning id
-      )
-      ${logAttempt(attempt)}`);
+        returning event
+      ), logged as (${logAttempt(attempt)})
+      select relapi.add_next_job(event) from ended`);
   },
   finishFailed: async (attempt, { retryCount, intervalSeconds }) => {
     const { retryAfterSeconds } = attempt.delivery;
@@ -101,9 +102,13 @@ export const createEventStore = ({ query }: Pick<PluginContext, "query">): Event
           ended_at = case when ${isLast} then pg_catalog.clock_timestamp() end,
           next_try_at = pg_catalog.clock_timestamp() + ${seconds(retryAfterSeconds ?? intervalSeconds)}
         where id = ${value(attempt.id, "uuid")} and status = 'pending'
-        returning id, trigger_name, status, next_try_at
+        returning event
       ), logged as (${logAttempt(attempt)})
-      select status, case when status = 'pending' then relapi.add_event_job(id, trigger_name, next_try_at) end
+      select (event).status, case
+        when (event).status = 'pending'
+        then relapi.add_event_job((event).id, (event).trigger_name, (event).next_try_at)
+        else relapi.add_next_job(event)
+      end
       from ended`);
     return ended?.status !== "dead";
   },
@@ -123,6 +128,7 @@ export const createEventStore = ({ query }: Pick<PluginContext, "query">): Event
       where e.status = 'pending'
         and e.next_try_at <= pg_catalog.clock_timestamp()
         and (e.locked_until is null or e.locked_until <= pg_catalog.clock_timestamp())
+        and not relapi.has_earlier(e)
         and not exists (
           select from relapi_queue.jobs j
           where j.key = 'event/' || e.id::text and (
