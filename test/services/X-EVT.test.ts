@@ -250,6 +250,41 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       expect(() => eventHandlers(on as Handlers)).toThrow(`eventHandlers: ${message}`);
     });
 
+    test("X-EVT-1a a statement that changes many rows makes an event for each, also of inherited tables", async () => {
+      await createTable("bulk_order");
+      await createTable("bulk_child");
+      await database.query(`
+        alter table public.bulk_order drop column note;
+        alter table public.bulk_child inherit public.bulk_order`);
+      await createTable("bulk_alone");
+      await database.query("alter table public.bulk_alone drop column price");
+      const received: string[] = [];
+      const handle = ({ operation, table, row }: RowEvent): void =>
+        void received.push(`${operation} ${table.name} ${JSON.stringify(row)}`);
+      const both = { insert: { handle, ordered: true }, delete: handle };
+      await start({ "public.bulk_alone": both, "public.bulk_child": both });
+      await untilInstalled("bulk_alone", 2);
+      await untilInstalled("bulk_child", 2);
+      await database.query(`
+        insert into public.bulk_alone (item) values ('a'), ('b');
+        insert into public.bulk_alone (item) select 'c' where false;
+        insert into public.bulk_alone (id, item) overriding system value values (2, 'c'), (3, 'd')
+          on conflict (id) do update set item = excluded.item;
+        insert into public.bulk_child (item) values ('e');
+        delete from public.bulk_order;
+        delete from public.bulk_alone where id < 3`);
+      await until(() => received.length === 7, "all events arrived");
+      expect(received.toSorted()).toEqual([
+        'DELETE bulk_alone {"id":1,"item":"a","note":null}',
+        'DELETE bulk_alone {"id":2,"item":"c","note":null}',
+        'DELETE bulk_child {"id":1,"item":"e","price":null,"note":null}',
+        'INSERT bulk_alone {"id":1,"item":"a","note":null}',
+        'INSERT bulk_alone {"id":2,"item":"b","note":null}',
+        'INSERT bulk_alone {"id":3,"item":"d","note":null}',
+        'INSERT bulk_child {"id":1,"item":"e","price":null,"note":null}',
+      ]);
+    });
+
     test("X-EVT-5 X-EVT-21 handlers of missing tables, columns and keys are reported, and the others work", async () => {
       await createTable("present");
       await database.query("create table public.keyless (id int)");

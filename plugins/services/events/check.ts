@@ -7,6 +7,7 @@ interface TableRow {
   readonly name: string;
   readonly columns: readonly string[];
   readonly keyColumns: readonly string[];
+  readonly isInherited: boolean;
 }
 
 /** Tables that can have triggers for rows. */
@@ -26,11 +27,14 @@ const loadTables = (
         join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum = any (i.indkey)
         where i.indrelid = c.oid and i.indisprimary
         order by a.attnum
-      ) as "keyColumns"
+      ) as "keyColumns",
+      c.relkind = 'p' or exists (
+        select from pg_catalog.pg_inherits i where c.oid in (i.inhrelid, i.inhparent)
+      ) as "isInherited"
     from pg_catalog.json_to_recordset(${value(names, "json")}) wanted (schema text, name text)
     join pg_catalog.pg_namespace n on n.nspname = wanted.schema
     join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = wanted.name and c.relkind in ('r', 'p')
-    group by n.nspname, c.relname, c.oid`);
+    group by n.nspname, c.relname, c.oid, c.relkind`);
 };
 
 /** Returns the triggers that fit the database. Calls `report` with each other one. @rule X-EVT-2 X-EVT-5 */
@@ -51,7 +55,10 @@ export const checkTriggers = async (
         ? `there is no table "${schema}"."${name}"`
         : findProblem(trigger, table);
     if (problem !== undefined || table === undefined) report(trigger, problem ?? "");
-    else known.set(trigger.name, trigger.isOrdered ? { ...trigger, keyColumns: table.keyColumns } : trigger);
+    else {
+      const { isInherited, keyColumns } = table;
+      known.set(trigger.name, { ...trigger, isInherited, ...(trigger.isOrdered ? { keyColumns } : {}) });
+    }
   }
   return [...known.values()];
 };

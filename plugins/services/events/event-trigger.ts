@@ -33,6 +33,8 @@ export interface EventTrigger {
   readonly isOrdered: boolean;
   /** The primary key of the table, if events are ordered. */
   readonly keyColumns?: readonly string[];
+  /** The table has partitions or children, or is one. */
+  readonly isInherited?: boolean;
   /** An administrator may make events of a row without a change. */
   readonly allowsManual: boolean;
   /** Delivers an event. The signal ends the attempt. @throws Error if the attempt failed without an answer */
