@@ -380,7 +380,19 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       });
     });
 
-    test("X-EVT-4 a role that may not install triggers says so in one sentence, and the rest is served", async () => {
+    test("X-EVT-4a a start names the triggers whose handlers are gone", async () => {
+      await createTable("forgotten");
+      await createTable("remembered");
+      const first = await start({ "public.forgotten": { insert: nothing } });
+      await untilInstalled("forgotten");
+      await first.close();
+      const second = await start({ "public.remembered": { insert: nothing } });
+      const isNamed = (line: string): boolean =>
+        line.startsWith("event triggers without a handler") && line.includes("public.forgotten.insert");
+      await until(() => second.log.some(isNamed), "the log names the trigger");
+    });
+
+    test("X-EVT-4 X-EVT-4a a role that may not install triggers says so, and installs them after it got the rights", async () => {
       const own = await openDatabase();
       await own.query("create table public.guarded (id int primary key); grant all on public.guarded to sea_login");
       const api = await start({ "public.guarded": { insert: nothing } }, {
@@ -395,6 +407,11 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       ]);
       expect(lines[0]).not.toContain("sea_login:");
       expect((await api.gql("{ __typename }")).data).toEqual({ __typename: "query_root" });
+      await own.query(`
+        do $$ begin execute format('grant create on database %I to sea_login', current_database()); end $$;
+        alter table public.guarded owner to sea_login`);
+      await api.reload();
+      await until(() => api.log.some((line) => line.startsWith("event triggers are installed")), "installed");
     });
   });
 

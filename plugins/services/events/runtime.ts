@@ -36,6 +36,9 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
   let queueNames = "";
   let isClosed = false;
   let loggedReason: string | undefined;
+  /** The last installation was refused. */
+  let isRefused = false;
+  let loggedUnknown = "";
   /** The names of the last model, with those of triggers that are ignored. */
   let declared: ReadonlySet<string> = new Set();
   /** Triggers that an earlier model of the process declared. */
@@ -50,6 +53,7 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
 
   const reportProblem = (error: unknown): void => {
     const reason = describeError(error);
+    isRefused = isFinal(error);
     healthProblems.set("events", reason);
     // each further attempt may fail for the same reason
     if (reason !== loggedReason) logger.error("event triggers do not work", { reason });
@@ -63,6 +67,18 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
 
   const logFailure = (what: string) => (error: unknown) => {
     if (!isClosed) logger.warn(what, { reason: describeError(error) });
+  };
+
+  /** Says which triggers of the database store events that this process does not deliver. */
+  const reportUnknown = async (): Promise<void> => {
+    const states = await loadTriggerStatus(context, triggers);
+    const unknown = new Set(states.filter(({ state }) => state === "unknown").map(({ trigger }) => trigger));
+    const names = [...unknown].join(", ");
+    if (names !== "" && names !== loggedUnknown)
+      logger.warn("event triggers without a handler or metadata store events that this process does not deliver", {
+        triggers: names,
+      });
+    loggedUnknown = names;
   };
 
   const install = async (): Promise<void> => {
@@ -129,9 +145,11 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
     const hasWork = options.eventsInstall || options.eventsConcurrency > 0;
     if (isClosed || !hasWork) return;
     healthProblems.set("events", undefined);
+    isRefused = false;
     try {
       await install().catch(reportIfFinal); // the triggers that are installed work
       await restartQueue();
+      if (triggers.length > 0) await reportUnknown();
     } catch (error) {
       reportProblem(error);
       if (!isFinal(error)) restartLater();
@@ -156,7 +174,8 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
       // functions have no text, and a task finds its trigger when it runs
       const isSame = JSON.stringify(next) === JSON.stringify(triggers);
       triggers = next;
-      if (!isSame || removed.size > 0) void enqueue(restart);
+      // a role may have got the rights since
+      if (!isSame || removed.size > 0 || isRefused) void enqueue(restart);
     },
     install: () => installTriggers(context, triggers),
     remove: () => removeTriggers(context),
