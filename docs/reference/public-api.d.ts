@@ -4638,6 +4638,7 @@ export interface ListWindow {
 }
 export interface LoggedEvent {
     readonly id: string;
+    readonly trigger: string;
     readonly table: QualifiedName;
     readonly operation: string;
     readonly old: Json;
@@ -4652,6 +4653,7 @@ export interface LoggedEvent {
 export interface LoggedAttempt {
     readonly id: string;
     readonly eventId: string;
+    readonly trigger: string;
     readonly startedAt: Date;
     readonly status: number | null;
     readonly response: string | null;
@@ -4670,6 +4672,8 @@ export interface EventsService {
     invoke(trigger: string, row: string): Promise<string>;
     redeliver(id: string): Promise<boolean>;
     loadEvents(trigger: string, window: ListWindow, status?: "pending" | "ended"): Promise<readonly LoggedEvent[]>;
+    loadEvent(id: string): Promise<LoggedEvent | undefined>;
+    loadEventAttempts(id: string, window: ListWindow): Promise<readonly LoggedAttempt[]>;
     loadAttempts(trigger: string, window: ListWindow): Promise<readonly LoggedAttempt[]>;
 }
 export declare const eventsService: import("../../core/index.ts").ServiceToken<EventsService>;

@@ -89,6 +89,7 @@ export interface ListWindow {
 /** An event as the log of an administrator shows it. @experimental */
 export interface LoggedEvent {
   readonly id: string;
+  readonly trigger: string;
   readonly table: QualifiedName;
   readonly operation: string;
   readonly old: Json;
@@ -105,6 +106,7 @@ export interface LoggedEvent {
 export interface LoggedAttempt {
   readonly id: string;
   readonly eventId: string;
+  readonly trigger: string;
   readonly startedAt: Date;
   /** The status and the body of the webhook's answer. */
   readonly status: number | null;
@@ -128,6 +130,10 @@ export interface EventsService {
   redeliver(id: string): Promise<boolean>;
   /** Returns the events of a trigger, the latest first. */
   loadEvents(trigger: string, window: ListWindow, status?: "pending" | "ended"): Promise<readonly LoggedEvent[]>;
+  /** Returns an event, or undefined for an unknown id. `id` is a UUID. */
+  loadEvent(id: string): Promise<LoggedEvent | undefined>;
+  /** Returns the attempts of an event, the latest first. `id` is a UUID. */
+  loadEventAttempts(id: string, window: ListWindow): Promise<readonly LoggedAttempt[]>;
   /** Returns the attempts of a trigger, the latest first. */
   loadAttempts(trigger: string, window: ListWindow): Promise<readonly LoggedAttempt[]>;
 }
