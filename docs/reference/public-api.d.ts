@@ -4625,7 +4625,7 @@ export declare const metadataActions: import("../../../core/plugin.ts").Plugin;
 // --- plugins/services/api.d.ts
 export interface WebhookRequest {
     readonly url: string;
-    readonly method?: "GET" | "POST";
+    readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
     readonly headers?: Readonly<Record<string, string>>;
     readonly body?: string;
     readonly timeoutMs: number;
@@ -4666,6 +4666,7 @@ export interface ListWindow {
 }
 export interface LoggedEvent {
     readonly id: string;
+    readonly trigger: string;
     readonly table: QualifiedName;
     readonly operation: string;
     readonly old: Json;
@@ -4680,6 +4681,7 @@ export interface LoggedEvent {
 export interface LoggedAttempt {
     readonly id: string;
     readonly eventId: string;
+    readonly trigger: string;
     readonly startedAt: Date;
     readonly status: number | null;
     readonly response: string | null;
@@ -4698,6 +4700,8 @@ export interface EventsService {
     invoke(trigger: string, row: string): Promise<string>;
     redeliver(id: string): Promise<boolean>;
     loadEvents(trigger: string, window: ListWindow, status?: "pending" | "ended"): Promise<readonly LoggedEvent[]>;
+    loadEvent(id: string): Promise<LoggedEvent | undefined>;
+    loadEventAttempts(id: string, window: ListWindow): Promise<readonly LoggedAttempt[]>;
     loadAttempts(trigger: string, window: ListWindow): Promise<readonly LoggedAttempt[]>;
 }
 export declare const eventsService: import("../../core/index.ts").ServiceToken<EventsService>;
@@ -4756,6 +4760,7 @@ export interface StoredEvent {
     readonly oldRow: string | null;
     readonly newRow: string | null;
     readonly session: string | null;
+    readonly traceParent: string | undefined;
     readonly createdAt: Date;
     readonly tries: number;
 }
@@ -4769,6 +4774,7 @@ export interface RowEvent<Row = JsonObject> {
     readonly row: Row;
     readonly old: Row | undefined;
     readonly session: Readonly<Record<string, string>> | undefined;
+    readonly traceParent: string | undefined;
     readonly attempt: number;
     readonly createdAt: Date;
     readonly signal: AbortSignal;
@@ -4777,6 +4783,7 @@ export type EventHandler<Row = any> = (event: RowEvent<Row>) => unknown;
 export interface EventHandlerOptions<Row = any> {
     readonly handle: EventHandler<Row>;
     readonly columns?: readonly string[];
+    readonly ordered?: boolean;
     readonly retryCount?: number;
     readonly intervalSeconds?: number;
     readonly timeoutSeconds?: number;

@@ -8,9 +8,9 @@ export interface WebhookRequest {
   /** The URL, with scheme `http` or `https`. */
   readonly url: string;
   /** The method, by default `POST`. */
-  readonly method?: "GET" | "POST";
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body as JSON text. */
+  /** The body, which is JSON text unless a header names another type. */
   readonly body?: string;
   /** The time until the complete answer has arrived, in milliseconds. */
   readonly timeoutMs: number;
@@ -90,6 +90,7 @@ export interface ListWindow {
 /** An event as the log of an administrator shows it. @experimental */
 export interface LoggedEvent {
   readonly id: string;
+  readonly trigger: string;
   readonly table: QualifiedName;
   readonly operation: string;
   readonly old: Json;
@@ -106,6 +107,7 @@ export interface LoggedEvent {
 export interface LoggedAttempt {
   readonly id: string;
   readonly eventId: string;
+  readonly trigger: string;
   readonly startedAt: Date;
   /** The status and the body of the webhook's answer. */
   readonly status: number | null;
@@ -129,6 +131,10 @@ export interface EventsService {
   redeliver(id: string): Promise<boolean>;
   /** Returns the events of a trigger, the latest first. */
   loadEvents(trigger: string, window: ListWindow, status?: "pending" | "ended"): Promise<readonly LoggedEvent[]>;
+  /** Returns an event, or undefined for an unknown id. `id` is a UUID. */
+  loadEvent(id: string): Promise<LoggedEvent | undefined>;
+  /** Returns the attempts of an event, the latest first. `id` is a UUID. */
+  loadEventAttempts(id: string, window: ListWindow): Promise<readonly LoggedAttempt[]>;
   /** Returns the attempts of a trigger, the latest first. */
   loadAttempts(trigger: string, window: ListWindow): Promise<readonly LoggedAttempt[]>;
 }

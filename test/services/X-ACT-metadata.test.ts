@@ -37,7 +37,10 @@ describe("metadata that does not fit", () => {
 
   test.each([
     [action({ kind: "asynchronous" }), "asynchronous actions are not supported"],
-    [action({ request_transform: { version: 2 } }), "request_transform is not supported"],
+    [
+      action({ request_transform: { version: 2, method: "TRACE" } }),
+      "request_transform.method is none of GET, POST, PUT, PATCH, DELETE",
+    ],
     [action({ type: "subscription" }), 'its type is "subscription", not query or mutation'],
     [action({ handler: "{{NOWHERE}}/login" }), "the environment variable NOWHERE is not set"],
     [action({ handler: "login" }), "its handler is not an http or https URL"],

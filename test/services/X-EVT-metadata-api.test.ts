@@ -125,6 +125,14 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       { event_id: id, status: 500, response: { body: '{"reason":"no"}' } },
     ]);
     expect(await run(api, "pg_get_event_logs", { name: "parcel_sent", limit: 1, offset: 1 })).toEqual([]);
+    expect(await run(api, "pg_get_event_by_id", { event_id: id, invocation_log_limit: 1 })).toEqual({
+      event: expect.objectContaining({ id, trigger_name: "parcel_sent", delivered: true }),
+      invocations: attempts.slice(0, 1),
+    });
+    expect(await run(api, "pg_get_event_by_id", { event_id: "00000000-0000-0000-0000-000000000000" })).toEqual({
+      event: null,
+      invocations: [],
+    });
   });
 
   test("X-EVT-18 P-HAS-11 arguments that do not fit are refused with their path", async () => {
@@ -136,6 +144,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       run(api, "pg_invoke_event_trigger", { name: "absent", payload: {} }),
       run(api, "pg_redeliver_event", { event_id: "1; drop table relapi.event" }),
       run(api, "pg_redeliver_event", { event_id: "00000000-0000-0000-0000-000000000000" }),
+      run(api, "pg_get_event_by_id", { event_id: "7" }),
       run(api, "pg_get_event_logs", { name: "parcel_sent", limit: -1 }),
       run(api, "pg_get_event_logs", { name: "parcel_sent", status: "dead" }),
     ]);
@@ -144,6 +153,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       ["not-exists", "$.args"],
       ["parse-failed", "$.args.event_id"],
       ["not-exists", "$.args"],
+      ["parse-failed", "$.args.event_id"],
       ["parse-failed", "$.args.limit"],
       ["parse-failed", "$.args.status"],
     ]);

@@ -1,5 +1,7 @@
 /** Event triggers of the metadata, which go to a real HTTP server. */
 import { once } from "node:events";
+import { propagation, trace } from "@opentelemetry/api";
+import { BasicTracerProvider } from "@opentelemetry/sdk-trace-base";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { RelApiOptions } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
@@ -188,9 +190,10 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       ],
       [
         "a transform",
-        { request_transform: { version: 2, method: "GET" } },
-        "event trigger bad: request_transform is not supported",
+        { request_transform: { version: 2, url: "{{$base_url}}/{{if $body}}" } },
+        "event trigger bad: request_transform.url: character 17: if is not supported",
       ],
+      ["an order", { ordered: "yes" }, "event trigger bad: ordered is neither true nor false"],
       [
         "no object",
         "text" as unknown as Entry,
@@ -212,7 +215,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     test("X-EVT-14 the metadata API lists the trigger as inconsistent", async () => {
       const api = await start("listed_order", [
         trigger("fine"),
-        trigger("bad", { response_transform: { version: 2 } }),
+        trigger("bad", { response_transform: { version: 3 } }),
       ]);
       const answer = await api.post("/v1/metadata", {
         headers: asAdmin(),
@@ -221,7 +224,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       expect(answer.json().inconsistent_objects).toEqual([
         expect.objectContaining({
           type: "event_trigger",
-          reason: expect.stringContaining("response_transform is not supported"),
+          reason: expect.stringContaining("response_transform.version is neither 1 nor 2"),
         }),
       ]);
     });
@@ -288,6 +291,85 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         { status: 500, response: "x".repeat(4000), error: "the webhook answered with status 500" },
         { status: null, response: null, error: "the answer of the webhook is larger than 10000 bytes" },
       ]);
+    });
+
+    test("X-EVT-20 the trace of the request arrives in the event and in the header of the webhook", async () => {
+      trace.setGlobalTracerProvider(new BasicTracerProvider());
+      propagation.disable();
+      onTestFinished(() => trace.disable());
+      const api = await start("traced_order", [trigger("traced")], { tracing: true, traceRatio: 1 });
+      const { headers } = await api.post("/traced_order", { headers: asAdmin("music_editor"), body: { item: "a" } });
+      await until(() => hook.requests.length === 1, "the first event arrived");
+      await database.query(
+        "set local relapi.trace_parent = 'no trace'; insert into public.traced_order (item) values ('b')",
+      );
+      await until(() => hook.requests.length === 2, "the second event arrived");
+      const [, traceId, spanId] = headers["traceparent"]?.split("-") ?? [];
+      expect(
+        hook.requests.map((request) => [request.headers["traceparent"], JSON.parse(request.body).event.trace_context]),
+      ).toEqual([
+        [headers["traceparent"], { trace_id: traceId, span_id: spanId }],
+        [undefined, null],
+      ]);
+    });
+
+    test("X-EVT-19 transforms change the request, and the answer in the log", async () => {
+      hook.answer = (response) => void response.end('{"state":{"code":12345678901234567890123}}');
+      onTestFinished(() => void (hook.answer = json({})));
+      const request_transform = {
+        version: 2,
+        template_engine: "Kriti",
+        method: "put",
+        url: "{{$base_url}}",
+        query_params: { row: "{{$body.event.data.new.id}}" },
+        request_headers: { add_headers: { "x-table": "{{$body.table.name}}" }, remove_headers: ["X-Dropped"] },
+        body: {
+          action: "transform",
+          template: '{"price": {{$body.event.data.new.price}}, "by": {{$session_variables?[\'x-hasura-user-id\']}}}',
+        },
+      };
+      const response_transform = { version: 2, body: { action: "transform", template: "{{$body.state}}" } };
+      const headers = [
+        { name: "X-Dropped", value: "a" },
+        { name: "X-Kept", value: "b" },
+      ];
+      await start("changed_order", [trigger("changed", { request_transform, response_transform, headers })]);
+      await database.query("insert into public.changed_order (price) values (0.10)");
+      await untilEvent("changed", "delivered", 0);
+      expect(hook.requests).toHaveLength(1);
+      expect(hook.requests[0]).toMatchObject({
+        method: "PUT",
+        url: "/hook?row=1",
+        headers: { "x-table": "changed_order", "x-kept": "b", "content-type": "application/json" },
+        body: '{"price":0.10,"by":null}',
+      });
+      expect(hook.requests[0]?.headers).not.toHaveProperty("x-dropped");
+      expect(await loadAttempts("changed")).toMatchObject([{ response: '{"code":12345678901234567890123}' }]);
+    });
+
+    test("X-EVT-19 a request that cannot be made has failed, and an answer that cannot be changed delivers the event", async () => {
+      const body = { action: "transform", template: "{{$body.event.data.new.absent}}" };
+      const changed = { action: "transform", template: "{{$body.absent}}" };
+      await start(
+        "unchanged_order",
+        [
+          trigger("unsent", { request_transform: { version: 2, body } }),
+          trigger("unread", { response_transform: { version: 2, body: changed } }),
+        ],
+        { count: 2 },
+      );
+      await database.query("insert into public.unchanged_order (item) values ('a')");
+      await untilEvent("unsent", "dead", 1);
+      await untilEvent("unread", "delivered", 0);
+      expect(hook.requests).toHaveLength(1);
+      expect(await loadAttempts("unsent")).toEqual([
+        {
+          status: null,
+          response: null,
+          error: "request_transform.body.template: $body.event.data.new.absent has no value",
+        },
+      ]);
+      expect(await loadAttempts("unread")).toMatchObject([{ status: 200, response: "{}", error: null }]);
     });
 
     test("X-EVT-17 a private address is refused without WEBHOOK_ALLOWED_HOSTS, and no log has the URL", async () => {

@@ -241,15 +241,57 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         { "public.order": { update: { handle, columns: [] } } },
         '"public.order".update has columns, which is no list of column names',
       ],
+      [
+        "an order that is no boolean",
+        { "public.order": { update: { handle, ordered: 1 } } },
+        '"public.order".update has ordered, which is neither true nor false',
+      ],
     ])("X-EVT-2 %s is refused", (_, on, message) => {
       expect(() => eventHandlers(on as Handlers)).toThrow(`eventHandlers: ${message}`);
     });
 
-    test("X-EVT-5 handlers of missing tables and columns are reported, and the others work", async () => {
+    test("X-EVT-1a a statement that changes many rows makes an event for each, also of inherited tables", async () => {
+      await createTable("bulk_order");
+      await createTable("bulk_child");
+      await database.query(`
+        alter table public.bulk_order drop column note;
+        alter table public.bulk_child inherit public.bulk_order`);
+      await createTable("bulk_alone");
+      await database.query("alter table public.bulk_alone drop column price");
+      const received: string[] = [];
+      const handle = ({ operation, table, row }: RowEvent): void =>
+        void received.push(`${operation} ${table.name} ${JSON.stringify(row)}`);
+      const both = { insert: { handle, ordered: true }, delete: handle };
+      await start({ "public.bulk_alone": both, "public.bulk_child": both });
+      await untilInstalled("bulk_alone", 2);
+      await untilInstalled("bulk_child", 2);
+      await database.query(`
+        insert into public.bulk_alone (item) values ('a'), ('b');
+        insert into public.bulk_alone (item) select 'c' where false;
+        insert into public.bulk_alone (id, item) overriding system value values (2, 'c'), (3, 'd')
+          on conflict (id) do update set item = excluded.item;
+        insert into public.bulk_child (item) values ('e');
+        delete from public.bulk_order;
+        delete from public.bulk_alone where id < 3`);
+      await until(() => received.length === 7, "all events arrived");
+      expect(received.toSorted()).toEqual([
+        'DELETE bulk_alone {"id":1,"item":"a","note":null}',
+        'DELETE bulk_alone {"id":2,"item":"c","note":null}',
+        'DELETE bulk_child {"id":1,"item":"e","price":null,"note":null}',
+        'INSERT bulk_alone {"id":1,"item":"a","note":null}',
+        'INSERT bulk_alone {"id":2,"item":"b","note":null}',
+        'INSERT bulk_alone {"id":3,"item":"d","note":null}',
+        'INSERT bulk_child {"id":1,"item":"e","price":null,"note":null}',
+      ]);
+    });
+
+    test("X-EVT-5 X-EVT-21 handlers of missing tables, columns and keys are reported, and the others work", async () => {
       await createTable("present");
+      await database.query("create table public.keyless (id int)");
       const received: RowEvent[] = [];
       const api = await start({
         "public.absent": { insert: handle },
+        "public.keyless": { insert: { handle, ordered: true } },
         "public.artist_total": { insert: handle },
         "public.present": { insert: (event) => void received.push(event), update: { columns: ["colour"], handle } },
       });
@@ -261,6 +303,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       expect(text).toContain(
         'event trigger public.artist_total.insert: there is no table "public"."artist_total"; ignored',
       );
+      expect(text).toContain("event trigger public.keyless.insert: ordered: the table has no primary key; ignored");
       expect(text).toContain('event trigger public.present.update: update: the table has no column "colour"; ignored');
     });
   });
@@ -337,7 +380,19 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       });
     });
 
-    test("X-EVT-4 a role that may not install triggers says so in one sentence, and the rest is served", async () => {
+    test("X-EVT-4a a start names the triggers whose handlers are gone", async () => {
+      await createTable("forgotten");
+      await createTable("remembered");
+      const first = await start({ "public.forgotten": { insert: nothing } });
+      await untilInstalled("forgotten");
+      await first.close();
+      const second = await start({ "public.remembered": { insert: nothing } });
+      const isNamed = (line: string): boolean =>
+        line.startsWith("event triggers without a handler") && line.includes("public.forgotten.insert");
+      await until(() => second.log.some(isNamed), "the log names the trigger");
+    });
+
+    test("X-EVT-4 X-EVT-4a a role that may not install triggers says so, and installs them after it got the rights", async () => {
       const own = await openDatabase();
       await own.query("create table public.guarded (id int primary key); grant all on public.guarded to sea_login");
       const api = await start({ "public.guarded": { insert: nothing } }, {
@@ -352,6 +407,11 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       ]);
       expect(lines[0]).not.toContain("sea_login:");
       expect((await api.gql("{ __typename }")).data).toEqual({ __typename: "query_root" });
+      await own.query(`
+        do $$ begin execute format('grant create on database %I to sea_login', current_database()); end $$;
+        alter table public.guarded owner to sea_login`);
+      await api.reload();
+      await until(() => api.log.some((line) => line.startsWith("event triggers are installed")), "installed");
     });
   });
 
@@ -383,6 +443,48 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       expect(api.log.filter((line) => line.startsWith("an event was not delivered; it is tried again"))).toHaveLength(
         2,
       );
+    });
+
+    test("X-EVT-21 events of a row arrive one after another in order, also after failures, and other rows do not wait", async () => {
+      await createTable("ordered_order");
+      const received: [id: unknown, item: unknown][] = [];
+      let isBroken = true;
+      await start({
+        "public.ordered_order": {
+          update: {
+            ordered: true,
+            retryCount: 1000,
+            intervalSeconds: 1,
+            handle: ({ row }) => {
+              if (row["id"] === 1 && isBroken) throw new Error("broken");
+              received.push([row["id"], row["item"]]);
+            },
+          },
+        },
+      });
+      await untilInstalled("ordered_order");
+      await database.query("insert into public.ordered_order (item) values ('first'), ('second')");
+      for (const item of ["a", "b", "c"]) await database.query(`update public.ordered_order set item = '${item}'`);
+      await until(() => received.length === 3, "all events of the second row arrived");
+      isBroken = false;
+      await untilEnded("ordered_order", "delivered");
+      expect(received).toEqual([2, 1].flatMap((id) => ["a", "b", "c"].map((item) => [id, item])));
+    });
+
+    test("X-EVT-21 a dead event delays no other", async () => {
+      await createTable("unblocked");
+      const received: unknown[] = [];
+      const handle = ({ row }: RowEvent): void => {
+        received.push(row["item"]);
+        if (row["item"] === "a") throw new Error("broken");
+      };
+      await start({ "public.unblocked": { update: { ordered: true, retryCount: 0, handle } } });
+      await untilInstalled("unblocked");
+      await database.query("insert into public.unblocked (item) values ('first')");
+      await database.query("update public.unblocked set item = 'a'");
+      await database.query("update public.unblocked set item = 'b'");
+      await until(() => received.length === 2, "both events arrived");
+      expect(received).toEqual(["a", "b"]);
     });
 
     test("X-EVT-7 an event whose attempts are used up is dead and kept", async () => {

@@ -1,6 +1,6 @@
 /** Commands of the metadata API for event triggers and their events. @rule P-HAS-1 P-HAS-11 */
 import { numberText, writeJson, type Json } from "../../../core/index.ts";
-import type { EventsService, ListWindow } from "../../services/api.ts";
+import type { EventsService, ListWindow, LoggedAttempt, LoggedEvent } from "../../services/api.ts";
 import {
   changeObject,
   changeSource,
@@ -106,9 +106,33 @@ const readCount = ({ args, path }: Arguments, key: string, byDefault: number, ma
   return number;
 };
 
-export const readWindow = (from: Arguments): ListWindow => ({
-  limit: readCount(from, "limit", DEFAULT_LIMIT, MAX_LIMIT),
-  offset: readCount(from, "offset", 0, Number.MAX_SAFE_INTEGER),
+export const readWindow = (from: Arguments, prefix = ""): ListWindow => ({
+  limit: readCount(from, `${prefix}limit`, DEFAULT_LIMIT, MAX_LIMIT),
+  offset: readCount(from, `${prefix}offset`, 0, Number.MAX_SAFE_INTEGER),
+});
+
+const writeEvent = (event: LoggedEvent): Json => ({
+  id: event.id,
+  schema_name: event.table.schema,
+  table_name: event.table.name,
+  trigger_name: event.trigger,
+  payload: { op: event.operation, data: { old: event.old, new: event.new }, session_variables: event.session },
+  delivered: event.status === "delivered",
+  error: event.status === "dead",
+  tries: event.tries,
+  created_at: event.createdAt.toISOString(),
+  locked: event.isLocked,
+  next_retry_at: event.status === "pending" && event.tries > 0 ? event.nextTryAt.toISOString() : null,
+  archived: false,
+});
+
+const writeAttempt = (attempt: LoggedAttempt): Json => ({
+  id: attempt.id,
+  event_id: attempt.eventId,
+  trigger_name: attempt.trigger,
+  status: attempt.status,
+  response: omitUndefined({ body: attempt.response, error: attempt.error }),
+  created_at: attempt.startedAt.toISOString(),
 });
 
 /** Returns the commands that read or repeat events. */
@@ -143,33 +167,20 @@ export const createEventHandlers = (events: EventsService | undefined): Readonly
       if (status !== null && status !== "pending" && status !== "processed")
         throw wrongKind("status", "pending or processed", from.path);
       const filter = status === null ? undefined : status === "pending" ? "pending" : "ended";
-      const loadedEvents = await events.loadEvents(name, readWindow(from), filter);
-      return loadedEvents.map((event) => ({
-        id: event.id,
-        schema_name: event.table.schema,
-        table_name: event.table.name,
-        trigger_name: name,
-        payload: { op: event.operation, data: { old: event.old, new: event.new }, session_variables: event.session },
-        delivered: event.status === "delivered",
-        error: event.status === "dead",
-        tries: event.tries,
-        created_at: event.createdAt.toISOString(),
-        locked: event.isLocked,
-        next_retry_at: event.status === "pending" && event.tries > 0 ? event.nextTryAt.toISOString() : null,
-        archived: false,
-      }));
+      return (await events.loadEvents(name, readWindow(from), filter)).map(writeEvent);
     },
     pg_get_event_invocation_logs: async (from) => {
       const { events, name } = findTrigger(from);
-      const attempts = await events.loadAttempts(name, readWindow(from));
-      return attempts.map((attempt) => ({
-        id: attempt.id,
-        event_id: attempt.eventId,
-        trigger_name: name,
-        status: attempt.status,
-        response: omitUndefined({ body: attempt.response, error: attempt.error }),
-        created_at: attempt.startedAt.toISOString(),
-      }));
+      return (await events.loadAttempts(name, readWindow(from))).map(writeAttempt);
+    },
+    pg_get_event_by_id: async (from) => {
+      const id = readUuid(from, "event_id");
+      const event = await events?.loadEvent(id);
+      const attempts = event && (await events?.loadEventAttempts(id, readWindow(from, "invocation_log_")));
+      return {
+        event: event === undefined ? null : writeEvent(event),
+        invocations: (attempts ?? []).map(writeAttempt),
+      };
     },
   };
 };

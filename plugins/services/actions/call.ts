@@ -3,6 +3,7 @@ import { isJsonObject, RelApiError, writeJson, type Json, type PluginContext } f
 import { graphqlService, type GqlFunctionRequest } from "../../graphql/api.ts";
 import { webhookService, type WebhookResponse } from "../api.ts";
 import { buildForwardedHeaders } from "../webhook/forwarded-headers.ts";
+import { TemplateError } from "../webhook/kriti.ts";
 import type { ProblemLog } from "../webhook/problem-log.ts";
 import { renameSessionVariables } from "../webhook/session-variables.ts";
 import type { CustomTypes } from "./definitions.ts";
@@ -10,6 +11,8 @@ import {
   actionAnswerNotJson,
   actionCallFailed,
   actionRefused,
+  actionRequestTransformFailed,
+  actionResponseTransformFailed,
   actionResultInvalid,
   actionStatusInvalid,
 } from "./errors.ts";
@@ -26,6 +29,17 @@ export const createActionCaller = (context: PluginContext, logProblem: ProblemLo
     }
   };
 
+  /** Runs a transform of the action. The reason of a failure is logged. */
+  const transform = <Value>(action: WebhookAction, run: () => Value, createError: () => RelApiError): Value => {
+    try {
+      return run();
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error;
+      logProblem(action.field.name, error.message);
+      throw createError();
+    }
+  };
+
   const send = async (action: WebhookAction, request: GqlFunctionRequest): Promise<WebhookResponse> => {
     const { arguments: input, session, signal, exchange, document } = request;
     const forwarded =
@@ -34,20 +48,29 @@ export const createActionCaller = (context: PluginContext, logProblem: ProblemLo
         : {};
     const client = context.use(webhookService);
     if (client === undefined) throw new TypeError("the plugin webhooks is missing");
-    return client.send({
-      url: action.url,
-      // a header of the action wins over one of the client
-      headers: { ...forwarded, ...action.headers },
-      body: writeJson({
-        action: { name: action.field.name },
-        input,
-        session_variables: { ...renameSessionVariables(session.variables), "x-hasura-role": session.role },
-        request_query: document,
-      }),
-      timeoutMs: action.timeoutMs,
-      signal,
-      exchange,
+    const sessionVariables = { ...renameSessionVariables(session.variables), "x-hasura-role": session.role };
+    const { url, transforms } = action;
+    // a header of the action wins over one of the client
+    const headers = { ...forwarded, ...action.headers };
+    const body = writeJson({
+      action: { name: action.field.name },
+      input,
+      session_variables: sessionVariables,
+      request_query: document,
     });
+    const original = { url, headers, body, sessionVariables };
+    const changed = transform(
+      action,
+      () => transforms.request?.(original) ?? { url, headers, body },
+      actionRequestTransformFailed,
+    );
+    const answer = await client.send({ ...changed, timeoutMs: action.timeoutMs, signal, exchange });
+    const text = transform(
+      action,
+      () => transforms.response?.(answer, original) ?? answer.text,
+      actionResponseTransformFailed,
+    );
+    return { ...answer, text };
   };
 
   const readAnswer = ({ status, text }: WebhookResponse, action: WebhookAction, types: CustomTypes): Json => {

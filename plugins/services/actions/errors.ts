@@ -23,3 +23,9 @@ export const actionRefused = (
   code: string,
   extensions: JsonObject | undefined,
 ): RelApiError => new RelApiError({ code, status, message, facts: extensions === undefined ? {} : { extensions } });
+
+/** @rule X-ACT-11 */
+export const actionRequestTransformFailed = (): RelApiError => actionFailed("Request Transformation Failed");
+
+/** @rule X-ACT-11 */
+export const actionResponseTransformFailed = (): RelApiError => actionFailed("Response Transformation Failed");

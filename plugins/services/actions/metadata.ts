@@ -2,6 +2,7 @@
 import { isJsonObject, type JsonObject, type Model } from "../../../core/index.ts";
 import type { MetadataActions } from "../../metadata/api.ts";
 import { expandHeaders, expandTemplate, readHeaderTemplates } from "../webhook/templates.ts";
+import { readTransforms, type Transforms } from "../webhook/transform.ts";
 import {
   excludedError,
   getDatabaseTypes,
@@ -22,6 +23,7 @@ export interface WebhookAction {
   readonly headers: Readonly<Record<string, string>>;
   readonly forwardsHeaders: boolean;
   readonly timeoutMs: number;
+  readonly transforms: Transforms;
 }
 
 /** The actions that are served. */
@@ -39,8 +41,6 @@ const readWebhookAction = (raw: JsonObject, types: CustomTypes, surroundings: Ac
   const kind = definition["kind"] ?? "";
   // Hasura exports an empty kind for queries
   if (kind !== "" && kind !== "synchronous") throw excludedError("asynchronous actions are not supported");
-  for (const key of ["request_transform", "response_transform"])
-    if ((definition[key] ?? null) !== null) throw excludedError(`${key} is not supported`);
   const handler = readText(definition["handler"]);
   if (handler === undefined) throw excludedError("it has no handler");
   const url = expandTemplate(handler);
@@ -51,6 +51,7 @@ const readWebhookAction = (raw: JsonObject, types: CustomTypes, surroundings: Ac
     headers: expandHeaders(readHeaderTemplates(definition["headers"], excludedError)),
     forwardsHeaders: definition["forward_client_headers"] === true,
     timeoutMs: readSeconds(definition["timeout"], DEFAULT_SECONDS) * 1000,
+    transforms: readTransforms(definition, excludedError),
   };
 };
 

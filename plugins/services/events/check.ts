@@ -6,6 +6,8 @@ interface TableRow {
   readonly schema: string;
   readonly name: string;
   readonly columns: readonly string[];
+  readonly keyColumns: readonly string[];
+  readonly isInherited: boolean;
 }
 
 /** Tables that can have triggers for rows. */
@@ -19,11 +21,20 @@ const loadTables = (
       array(
         select a.attname::text from pg_catalog.pg_attribute a
         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-      ) as columns
+      ) as columns,
+      array(
+        select a.attname::text from pg_catalog.pg_index i
+        join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum = any (i.indkey)
+        where i.indrelid = c.oid and i.indisprimary
+        order by a.attnum
+      ) as "keyColumns",
+      c.relkind = 'p' or exists (
+        select from pg_catalog.pg_inherits i where c.oid in (i.inhrelid, i.inhparent)
+      ) as "isInherited"
     from pg_catalog.json_to_recordset(${value(names, "json")}) wanted (schema text, name text)
     join pg_catalog.pg_namespace n on n.nspname = wanted.schema
     join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = wanted.name and c.relkind in ('r', 'p')
-    group by n.nspname, c.relname, c.oid`);
+    group by n.nspname, c.relname, c.oid, c.relkind`);
 };
 
 /** Returns the triggers that fit the database. Calls `report` with each other one. @rule X-EVT-2 X-EVT-5 */
@@ -36,23 +47,28 @@ export const checkTriggers = async (
   const tables = await loadTables(introspection, triggers);
   const known = new Map<string, EventTrigger>();
   for (const trigger of triggers) {
-    const problem = findProblem(trigger, tables, known);
-    if (problem === undefined) known.set(trigger.name, trigger);
-    else report(trigger, problem);
+    const { schema, name } = trigger.table;
+    const table = tables.find((one) => one.schema === schema && one.name === name);
+    const problem = known.has(trigger.name)
+      ? "another event trigger has this name"
+      : table === undefined
+        ? `there is no table "${schema}"."${name}"`
+        : findProblem(trigger, table);
+    if (problem !== undefined || table === undefined) report(trigger, problem ?? "");
+    else {
+      const { isInherited, keyColumns } = table;
+      known.set(trigger.name, { ...trigger, isInherited, ...(trigger.isOrdered ? { keyColumns } : {}) });
+    }
   }
   return [...known.values()];
 };
 
 const findProblem = (
-  { name, table, operations }: EventTrigger,
-  tables: readonly TableRow[],
-  known: ReadonlyMap<string, EventTrigger>,
+  { operations, isOrdered }: EventTrigger,
+  { columns, keyColumns }: TableRow,
 ): string | undefined => {
-  if (known.has(name)) return "another event trigger has this name";
-  const found = tables.find((one) => one.schema === table.schema && one.name === table.name);
-  if (found === undefined) return `there is no table "${table.schema}"."${table.name}"`;
   for (const operation of OPERATIONS)
     for (const column of [...(operations[operation]?.listened ?? []), ...(operations[operation]?.payload ?? [])])
-      if (!found.columns.includes(column)) return `${operation}: the table has no column "${column}"`;
-  return undefined;
+      if (!columns.includes(column)) return `${operation}: the table has no column "${column}"`;
+  return isOrdered && keyColumns.length === 0 ? "ordered: the table has no primary key" : undefined;
 };

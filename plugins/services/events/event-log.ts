@@ -5,7 +5,10 @@ import type { EventTrigger } from "./event-trigger.ts";
 import { parseSession } from "./handlers.ts";
 import { renameSessionVariables } from "../webhook/session-variables.ts";
 
-type EventLog = Pick<EventsService, "invoke" | "redeliver" | "loadEvents" | "loadAttempts">;
+type EventLog = Pick<
+  EventsService,
+  "invoke" | "redeliver" | "loadEvents" | "loadEvent" | "loadAttempts" | "loadEventAttempts"
+>;
 
 /** The session of events that an administrator makes. */
 const ADMIN_SESSION = JSON.stringify({ "x-session-role": "admin" });
@@ -27,6 +30,28 @@ const buildSession = (text: string | null): Json => {
   const variables = parseSession(text);
   return variables === undefined ? null : renameSessionVariables(variables);
 };
+
+const buildEvent = ({ schema, name, ...event }: EventRow): LoggedEvent => ({
+  ...event,
+  table: { schema, name },
+  old: parseRow(event.old),
+  new: parseRow(event.new),
+  session: buildSession(event.session),
+});
+
+const selectEvents = (end: Sql): Sql => sql`
+  select id::text, trigger_name as trigger, schema_name as schema, table_name as name, operation, old_row::text as old,
+    new_row::text as new, session, created_at as "createdAt", status, tries, next_try_at as "nextTryAt",
+    coalesce(locked_until > pg_catalog.clock_timestamp(), false) as "isLocked"
+  from relapi.event
+  ${end}`;
+
+const selectAttempts = (condition: Sql, window: ListWindow): Sql => sql`
+  select i.id::text, i.event_id::text as "eventId", e.trigger_name as trigger, i.started_at as "startedAt", i.status,
+    i.response, i.error
+  from relapi.event_invocation i join relapi.event e on e.id = i.event_id
+  where ${condition}
+  order by i.id desc ${compileWindow(window)}`;
 
 /** Creates the functions for administrators. @rule X-EVT-18 */
 export const createEventLog = (
@@ -56,26 +81,19 @@ export const createEventLog = (
     return events.length > 0;
   },
   loadEvents: async (trigger, window, status) => {
-    const events = await query<EventRow>(sql`
-      select id::text, schema_name as schema, table_name as name, operation, old_row::text as old, new_row::text as new,
-        session, created_at as "createdAt", status, tries, next_try_at as "nextTryAt",
-        coalesce(locked_until > pg_catalog.clock_timestamp(), false) as "isLocked"
-      from relapi.event
-      where trigger_name = ${value(trigger)}
-        and (${value(status ?? null, "text")} is null or (status = 'pending') = (${value(status ?? null, "text")} = 'pending'))
-      order by created_at desc ${compileWindow(window)}`);
-    return events.map(({ schema, name, ...event }) => ({
-      ...event,
-      table: { schema, name },
-      old: parseRow(event.old),
-      new: parseRow(event.new),
-      session: buildSession(event.session),
-    }));
+    const events = await query<EventRow>(
+      selectEvents(sql`
+        where trigger_name = ${value(trigger)}
+          and (${value(status ?? null, "text")} is null or (status = 'pending') = (${value(status ?? null, "text")} = 'pending'))
+        order by created_at desc ${compileWindow(window)}`),
+    );
+    return events.map(buildEvent);
   },
+  loadEvent: async (id) => {
+    const [event] = await query<EventRow>(selectEvents(sql`where id = ${value(id, "uuid")}`));
+    return event && buildEvent(event);
+  },
+  loadEventAttempts: (id, window) => query<LoggedAttempt>(selectAttempts(sql`e.id = ${value(id, "uuid")}`, window)),
   loadAttempts: (trigger, window) =>
-    query<LoggedAttempt>(sql`
-      select i.id::text, i.event_id::text as "eventId", i.started_at as "startedAt", i.status, i.response, i.error
-      from relapi.event_invocation i join relapi.event e on e.id = i.event_id
-      where e.trigger_name = ${value(trigger)}
-      order by i.id desc ${compileWindow(window)}`),
+    query<LoggedAttempt>(selectAttempts(sql`e.trigger_name = ${value(trigger)}`, window)),
 });

@@ -20,6 +20,12 @@ export interface EventTrigger {
   readonly table: QualifiedName;
   readonly operations: Readonly<Partial<Record<Operation, OperationColumns>>>;
   readonly retry: RetryRules;
+  /** Delivers the events of a row one after another. */
+  readonly isOrdered: boolean;
+  /** The primary key of the table, if events are ordered. */
+  readonly keyColumns?: readonly string[];
+  /** The table has partitions or children, or is one. */
+  readonly isInherited?: boolean;
   /** An administrator may make events of a row without a change. */
   readonly allowsManual: boolean;
   /** Delivers an event. The signal ends the attempt. @throws Error if the attempt failed without an answer */
@@ -37,6 +43,8 @@ export interface StoredEvent {
   readonly newRow: string | null;
   /** The session variables of the change as JSON text. Null if the change came from outside of the api. */
   readonly session: string | null;
+  /** The header `traceparent` of the request that made the change. Undefined without a trace. */
+  readonly traceParent: string | undefined;
   readonly createdAt: Date;
   /** The number of failed attempts. */
   readonly tries: number;

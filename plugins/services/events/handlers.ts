@@ -20,6 +20,8 @@ export interface RowEvent<Row = JsonObject> {
   readonly old: Row | undefined;
   /** The session variables of the caller by `x-session-` name. Undefined if the change came from outside of the api. */
   readonly session: Readonly<Record<string, string>> | undefined;
+  /** The header `traceparent` of the request that made the change. Undefined without `TRACING`. */
+  readonly traceParent: string | undefined;
   /** The number of this attempt, from 1. */
   readonly attempt: number;
   readonly createdAt: Date;
@@ -36,6 +38,8 @@ export interface EventHandlerOptions<Row = any> {
   readonly handle: EventHandler<Row>;
   /** Only for updates: the handler is called if one of these columns changes. By default, any column. */
   readonly columns?: readonly string[];
+  /** Delivers the events of a row one after another, in the order of the changes. The table needs a primary key. */
+  readonly ordered?: boolean;
   /** The number of attempts after the first one; by default 10. */
   readonly retryCount?: number;
   /** The time between two attempts; by default 10 seconds. */
@@ -90,15 +94,17 @@ const readHandler = (
   const options = typeof given === "function" ? { handle: given } : given;
   if (typeof options !== "object" || options === null || typeof options.handle !== "function")
     throw handlersInvalid(location, "is neither a function nor an object with the function handle");
-  const { handle, columns, ...rules } = options;
+  const { handle, columns, ordered = false, ...rules } = options;
   const retry = readRules(rules, DEFAULT_RULES, MAX_RULES, (reason) => handlersInvalid(location, reason));
   if (columns !== undefined && operation !== "update")
     throw handlersInvalid(location, "has columns, which only update accepts");
   if (columns !== undefined && !(Array.isArray(columns) && columns.length > 0))
     throw handlersInvalid(location, "has columns, which is no list of column names");
+  if (typeof ordered !== "boolean") throw handlersInvalid(location, "has ordered, which is neither true nor false");
   return {
     name,
     table,
+    isOrdered: ordered,
     operations: { [operation]: columns === undefined ? {} : { listened: columns } },
     retry,
     allowsManual: true,
@@ -113,7 +119,7 @@ const parseRow = (text: string | null): JsonObject | undefined =>
   text === null ? undefined : (JSON.parse(text) as JsonObject); // the database wrote an object
 
 const buildRowEvent = (event: StoredEvent, signal: AbortSignal): RowEvent => {
-  const { id, trigger, table, operation, createdAt } = event;
+  const { id, trigger, table, operation, traceParent, createdAt } = event;
   const [old, changed] = [parseRow(event.oldRow), parseRow(event.newRow)];
   return {
     id,
@@ -123,6 +129,7 @@ const buildRowEvent = (event: StoredEvent, signal: AbortSignal): RowEvent => {
     row: changed ?? old ?? {},
     old: changed === undefined ? undefined : old,
     session: parseSession(event.session),
+    traceParent,
     attempt: event.tries + 1,
     createdAt,
     signal,

@@ -1,11 +1,13 @@
 /** Delivers changes of rows to functions and webhooks: `eventHandlers({ "public.order": { insert: async ({ row }) => … } })`. */
 import { definePlugin, nameKey, requireService, type Model } from "../../../core/index.ts";
 import type { MetadataEventTrigger, MetadataProblem } from "../../metadata/api.ts";
+import { tracingService } from "../../operations/api.ts";
 import { eventsService, webhookService } from "../api.ts";
 import { eventHandlersService } from "./handlers.ts";
 import type { EventTrigger } from "./event-trigger.ts";
 import { createEventRuntime } from "./runtime.ts";
 import { checkTriggers } from "./check.ts";
+import { addTraceParent } from "./trace.ts";
 import { listNames, readMetadataTriggers, type ReportProblem } from "./metadata-triggers.ts";
 
 export { eventHandlers } from "./handlers.ts";
@@ -34,7 +36,7 @@ const markTables = (model: Model, triggers: readonly EventTrigger[]): Model => {
   return { ...model, relations };
 };
 
-/** Records changes of rows as events, and delivers them. @rule X-EVT-1 … X-EVT-18 */
+/** Records changes of rows as events, and delivers them. @rule X-EVT-1 … X-EVT-21 */
 export const events = definePlugin({
   name: NAME,
   requires: ["catalog-introspection", "job-queue", "session-settings", "webhooks"],
@@ -61,7 +63,18 @@ export const events = definePlugin({
       const pluginFacts = { ...model.pluginFacts, [PART]: triggers, [NAMES]: names, [PROBLEMS]: problems };
       return { ...markTables(model, triggers), pluginFacts };
     });
-    context.onModel((model) => runtime.use(getTriggers(model), getNames(model)));
+    let hasTriggers = false;
+    context.onModel((model) => {
+      hasTriggers = getTriggers(model).length > 0;
+      runtime.use(getTriggers(model), getNames(model));
+    });
+    context.wrap({
+      execute: (next) => (execution) => {
+        const { exchange } = execution;
+        if (!hasTriggers || exchange === undefined) return next(execution);
+        return next(addTraceParent(execution, () => context.use(tracingService)?.findTraceParent(exchange)));
+      },
+    });
     context.onClose(runtime.close);
     context.offer(eventsService, runtime);
   },

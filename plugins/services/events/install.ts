@@ -26,7 +26,7 @@ join pg_catalog.pg_class c on c.oid = t.tgrelid
 join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 join pg_catalog.pg_proc p on p.oid = t.tgfoid
 join pg_catalog.pg_namespace pn on pn.oid = p.pronamespace
-where pn.nspname = 'relapi' and p.proname = 'record_event' and t.tgparentid = 0
+where pn.nspname = 'relapi' and p.proname in ('record_event', 'record_statement') and t.tgparentid = 0
 order by 1, 2, 3`;
 
 const isSame = (one: TableTrigger, other: InstalledTrigger): boolean =>

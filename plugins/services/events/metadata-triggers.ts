@@ -42,7 +42,17 @@ export const readMetadataTriggers = (
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,41}$/; // `order_created`, as in Hasura
 
-const TRIGGER_KEYS = new Set(["name", "definition", "retry_conf", "webhook", "webhook_from_env", "headers"]);
+const TRIGGER_KEYS = new Set([
+  "name",
+  "definition",
+  "retry_conf",
+  "webhook",
+  "webhook_from_env",
+  "headers",
+  "ordered",
+  "request_transform",
+  "response_transform",
+]);
 /** Keys without an effect. `EVENTS_RETENTION` cleans. */
 const IGNORED_KEYS = new Set(["cleanup_config", "comment", "trigger_on_replication"]);
 const DEFINITION_KEYS = new Set(["enable_manual", ...OPERATIONS]);
@@ -71,6 +81,8 @@ const readTrigger = (
   const allowsManual = definition["enable_manual"] === true;
   if (Object.keys(operations).length === 0 && !allowsManual)
     throw new InvalidDefinition("definition has no insert, update, delete or enable_manual");
+  const isOrdered = raw["ordered"] ?? false;
+  if (typeof isOrdered !== "boolean") throw new InvalidDefinition("ordered is neither true nor false");
   const retry = readRetry(readObject(raw["retry_conf"], "retry_conf"));
   const target = readTarget(raw);
   return {
@@ -78,6 +90,7 @@ const readTrigger = (
     table,
     operations,
     retry,
+    isOrdered,
     allowsManual,
     deliver: (event, signal) => deliverToWebhook(getClient(), target, retry, event, signal),
   };

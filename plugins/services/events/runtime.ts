@@ -20,6 +20,7 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
   const { logger, options } = context;
   const store = createTriggerStore(context);
   let triggers: readonly EventTrigger[] = [];
+  let loggedUnknown = "";
   /** The names of the last model, with those of triggers that are ignored. */
   let declared: ReadonlySet<string> = new Set();
   /** Triggers that an earlier model of the process declared. */
@@ -28,7 +29,19 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
   // a later model may have other rules for the trigger
   const findTrigger = (name: string): EventTrigger | undefined => triggers.find((one) => one.name === name);
 
-  const install = async (): Promise<void> => {
+  /** Says which triggers of the database store events that this process does not deliver. */
+  const reportUnknown = async (): Promise<void> => {
+    const states = await loadTriggerStatus(context, triggers);
+    const unknown = new Set(states.filter(({ state }) => state === "unknown").map(({ trigger }) => trigger));
+    const names = [...unknown].join(", ");
+    if (names !== "" && names !== loggedUnknown)
+      logger.warn("event triggers without a handler or metadata store events that this process does not deliver", {
+        triggers: names,
+      });
+    loggedUnknown = names;
+  };
+
+  const installMissing = async (): Promise<void> => {
     if (options.eventsInstall) {
       if (removed.size > 0) await removeTriggers(context, removed);
       removed.clear();
@@ -41,6 +54,11 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
     const states = await loadTriggerStatus(context, triggers);
     const missing = states.filter(({ state }) => state === "missing" || state === "changed");
     if (missing.length > 0) throw notInstalled(new Set(missing.map(({ trigger }) => trigger)));
+  };
+
+  const install = async (): Promise<void> => {
+    await installMissing();
+    if (triggers.length > 0) await reportUnknown();
   };
 
   const findReceiver = (name: string): Receiver<EventRow> | undefined => {
@@ -72,7 +90,8 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
       // functions have no text, and a task finds its trigger when it runs
       const isSame = JSON.stringify(next) === JSON.stringify(triggers);
       triggers = next;
-      if (!isSame || removed.size > 0) void dispatcher.restart();
+      // a role may have got the rights since
+      if (!isSame || removed.size > 0 || dispatcher.isRefused) void dispatcher.restart();
     },
     install: () => installTriggers(context, triggers),
     remove: () => removeTriggers(context),

@@ -2,6 +2,7 @@
 import { sql, type PluginContext } from "../../../core/index.ts";
 import { createEventStore, type EventStore } from "../queue/store.ts";
 import type { StoredEvent } from "./event-trigger.ts";
+import { readTraceParent } from "./trace.ts";
 
 export interface EventRow {
   readonly id: string;
@@ -12,6 +13,7 @@ export interface EventRow {
   readonly old_row: string | null;
   readonly new_row: string | null;
   readonly session: string | null;
+  readonly trace_parent: string | null;
   readonly created_at: Date;
   readonly tries: number;
 }
@@ -24,15 +26,18 @@ export const buildEvent = (row: EventRow): StoredEvent => ({
   oldRow: row.old_row,
   newRow: row.new_row,
   session: row.session,
+  traceParent: readTraceParent(row.trace_parent),
   createdAt: row.created_at,
   tries: row.tries,
 });
 
-/** Creates the store of the events of triggers. */
+/** Creates the store of the events of triggers. @rule X-EVT-21 */
 export const createTriggerStore = (context: Pick<PluginContext, "query">): EventStore<EventRow> =>
   createEventStore(context, {
     events: sql`relapi.event`,
     invocations: sql`relapi.event_invocation`,
-    columns: sql`id::text, trigger_name, schema_name, table_name, operation, old_row::text, new_row::text, session, created_at, tries`,
+    columns: sql`id::text, trigger_name, schema_name, table_name, operation, old_row::text, new_row::text, session, trace_parent, created_at, tries`,
     job: sql`trigger_name`,
+    isBlocked: sql`relapi.has_earlier(e)`,
+    nextJob: sql`relapi.add_next_job(stored)`,
   });

@@ -1,31 +1,39 @@
 /** Sends events to webhooks, with the body and the headers of Hasura v2. */
+import type { Json } from "../../../core/index.ts";
 import type { WebhookClient } from "../api.ts";
-import { renameSessionVariables } from "../webhook/session-variables.ts";
 import type { Delivery, RetryRules } from "../queue/delivery.ts";
 import type { WebhookTarget } from "../queue/webhook-definition.ts";
 import { sendEvent } from "../queue/webhook-delivery.ts";
+import { renameSessionVariables } from "../webhook/session-variables.ts";
 import type { StoredEvent } from "./event-trigger.ts";
 import { parseSession } from "./handlers.ts";
+import { buildTraceContext } from "./trace.ts";
 
-/** Sends one attempt. A status of 2xx delivers the event. @throws RelApiError `webhook-failed` @rule X-EVT-15 X-EVT-16 */
+/** Sends one attempt. A status of 2xx delivers the event. @throws RelApiError `webhook-failed`, TemplateError
+ *  @rule X-EVT-15 X-EVT-16 X-EVT-19 */
 export const deliverToWebhook = (
   client: WebhookClient,
   target: WebhookTarget,
   retry: RetryRules,
   event: StoredEvent,
   signal: AbortSignal,
-): Promise<Delivery> => sendEvent(client, target, buildBody(event, retry), retry.timeoutSeconds, signal);
+): Promise<Delivery> => {
+  const variables = parseSession(event.session);
+  const sessionVariables = variables === undefined ? null : renameSessionVariables(variables);
+  const body = buildBody(event, retry, sessionVariables);
+  const { traceParent } = event;
+  return sendEvent(client, target, { body, sessionVariables, traceParent }, retry.timeoutSeconds, signal);
+};
 
 /** The rows are the texts of the database, so that no digit of a number is lost. */
-const buildBody = (event: StoredEvent, { retryCount }: RetryRules): string => {
-  const { id, trigger, table, operation, oldRow, newRow, session, createdAt, tries } = event;
-  const variables = parseSession(session);
+const buildBody = (event: StoredEvent, { retryCount }: RetryRules, sessionVariables: Json): string => {
+  const { id, trigger, table, operation, oldRow, newRow, traceParent, createdAt, tries } = event;
   const members: readonly (readonly [name: string, json: string])[] = [
     ["created_at", JSON.stringify(createdAt)],
     ["delivery_info", JSON.stringify({ current_retry: tries, max_retries: retryCount })],
     [
       "event",
-      `{"data":{"new":${newRow ?? "null"},"old":${oldRow ?? "null"}},"op":${JSON.stringify(operation)},"session_variables":${JSON.stringify(variables === undefined ? null : renameSessionVariables(variables))},"trace_context":null}`,
+      `{"data":{"new":${newRow ?? "null"},"old":${oldRow ?? "null"}},"op":${JSON.stringify(operation)},"session_variables":${JSON.stringify(sessionVariables)},"trace_context":${JSON.stringify(buildTraceContext(traceParent))}}`,
     ],
     ["id", JSON.stringify(id)],
     ["table", JSON.stringify({ name: table.name, schema: table.schema })],

@@ -23,6 +23,8 @@ interface DispatcherOptions {
 export interface Dispatcher {
   /** Installs what the current model needs, and takes its jobs. */
   restart(): Promise<void>;
+  /** True if the last installation was refused. */
+  readonly isRefused: boolean;
   close(): Promise<void>;
 }
 
@@ -42,6 +44,7 @@ export const createDispatcher = (
   const { logger, healthProblems, options } = context;
   let isClosed = false;
   let isStarted = false;
+  let isRefused = false;
   let loggedReason: string | undefined;
   let timer: NodeJS.Timeout | undefined;
   const intervals: NodeJS.Timeout[] = [];
@@ -50,6 +53,7 @@ export const createDispatcher = (
 
   const reportProblem = (error: unknown): void => {
     const reason = describeError(error);
+    isRefused = isFinal(error);
     healthProblems.set(name, reason);
     // each further attempt may fail for the same reason
     if (reason !== loggedReason) logger.error(failure, { reason });
@@ -90,6 +94,7 @@ export const createDispatcher = (
     const takesJobs = options.eventsConcurrency > 0;
     if (isClosed || !(options.eventsInstall || takesJobs)) return;
     healthProblems.set(name, undefined);
+    isRefused = false;
     try {
       await install().catch(reportIfFinal); // what is installed works
       const tasks = listTasks();
@@ -112,6 +117,9 @@ export const createDispatcher = (
 
   return {
     restart: enqueue,
+    get isRefused() {
+      return isRefused;
+    },
     close: async () => {
       isClosed = true;
       clearTimeout(timer);

@@ -26,6 +26,9 @@ create table if not exists relapi.event (
   locked_until timestamptz,
   ended_at timestamptz
 );
+alter table relapi.event add column if not exists trace_parent text, add column if not exists row_key text;
+create index if not exists event_row on relapi.event (trigger_name, row_key, created_at)
+  where status = 'pending' and row_key is not null;
 create index if not exists event_pending on relapi.event (next_try_at) where status = 'pending';
 create index if not exists event_ended on relapi.event (ended_at) where status = 'delivered';
 create index if not exists event_trigger on relapi.event (trigger_name, created_at);
@@ -85,25 +88,85 @@ language sql immutable set search_path = pg_catalog, pg_temp as $body$
     where e.key = any (columns)
   ) end
 $body$;
+create or replace function relapi.has_earlier(event relapi.event) returns boolean
+language sql stable set search_path = pg_catalog, pg_temp as $body$
+  select event.row_key is not null and exists (
+    select from relapi.event earlier
+    where earlier.trigger_name = event.trigger_name and earlier.row_key = event.row_key
+      and earlier.status = 'pending' and earlier.created_at < event.created_at
+  )
+$body$;
+create or replace function relapi.add_next_job(ended relapi.event) returns void
+language sql set search_path = pg_catalog, pg_temp as $body$
+  select relapi.add_event_job(later.id, later.trigger_name, later.next_try_at)
+  from (
+    select * from relapi.event
+    where trigger_name = ended.trigger_name and row_key = ended.row_key and status = 'pending' and id <> ended.id
+    order by created_at limit 1
+  ) later
+$body$;
 create or replace function relapi.record_event() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
 declare
   event relapi.event;
   payload text[] := nullif(tg_argv[1], '')::text[];
+  key_columns text[] := nullif(tg_argv[4], '')::text[];
 begin
-  insert into relapi.event (trigger_name, schema_name, table_name, operation, old_row, new_row, session)
+  insert into relapi.event (trigger_name, schema_name, table_name, operation, old_row, new_row, session, trace_parent, row_key)
   values (
     tg_argv[0], tg_argv[2], tg_argv[3], tg_op,
     case when tg_op <> 'INSERT' then relapi.pick_columns(row_to_json(old), payload) end,
     case when tg_op <> 'DELETE' then relapi.pick_columns(row_to_json(new), payload) end,
-    nullif(current_setting('session.variables', true), '')
+    nullif(current_setting('session.variables', true), ''),
+    nullif(current_setting('relapi.trace_parent', true), ''),
+    case when key_columns is not null then
+      relapi.pick_columns(row_to_json(case when tg_op = 'DELETE' then old else new end), key_columns)::text
+    end
   )
   returning * into event;
   perform relapi.add_event_job(event.id, event.trigger_name, event.next_try_at);
   return null;
 end $body$;
+create or replace function relapi.record_statement() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
+declare
+  payload text[] := nullif(tg_argv[1], '')::text[];
+  key_columns text[] := nullif(tg_argv[4], '')::text[];
+  variables text := nullif(current_setting('session.variables', true), '');
+  trace_parent text := nullif(current_setting('relapi.trace_parent', true), '');
+  jobs relapi_queue.job_spec[];
+begin
+  for jobs in
+    with added as (
+      insert into relapi.event (
+        trigger_name, schema_name, table_name, operation, old_row, new_row, session, trace_parent, row_key
+      )
+      select tg_argv[0], tg_argv[2], tg_argv[3], tg_op,
+        case when tg_op = 'DELETE' then relapi.pick_columns(r.image, payload) end,
+        case when tg_op = 'INSERT' then relapi.pick_columns(r.image, payload) end,
+        variables, trace_parent,
+        case when key_columns is not null then relapi.pick_columns(r.image, key_columns)::text end
+      from (select row_to_json(changed) as image from changed) r
+      returning id, trigger_name, next_try_at
+    ), numbered as (
+      select *, (row_number() over () - 1) / 10000 as batch from added
+    )
+    select array_agg(
+      row(
+        'event/' || trigger_name, json_build_object('id', id), null, next_try_at, null, 'event/' || id::text, null, null
+      )::relapi_queue.job_spec
+    )
+    from numbered group by batch
+  loop
+    perform from relapi_queue.add_jobs(jobs);
+  end loop;
+  return null;
+end $body$;
+revoke execute on function relapi.record_statement() from public;
 revoke execute on function relapi.record_event() from public;
 revoke execute on function relapi.add_event_job(uuid, text, timestamptz) from public;
+revoke execute on function relapi.has_earlier(relapi.event) from public;
+revoke execute on function relapi.add_next_job(relapi.event) from public;
 revoke execute on function relapi.pick_columns(json, text[]) from public`;
 
 /** The comment of installed objects. It changes with their definition. */

@@ -38,6 +38,10 @@ interface EventTables {
   readonly columns: Sql;
   /** The column or expression that names the job of an event. */
   readonly job: Sql;
+  /** True for an event `e` that waits for another one. By default, no event waits. */
+  readonly isBlocked?: Sql;
+  /** Adds the job of the event that waits for the event `stored`, which has ended. */
+  readonly nextJob?: Sql;
 }
 
 const seconds = (count: number): Sql => sql`pg_catalog.make_interval(secs => ${value(String(count), "float8")})`;
@@ -52,25 +56,26 @@ const logAttempt = (invocations: Sql, { startedAt, delivery: { status, response,
 /** Creates the functions that read and write the events of these tables. @rule X-EVT-7 X-EVT-8 X-EVT-10 X-EVT-12 */
 export const createEventStore = <Row extends object>(
   { query }: Pick<PluginContext, "query">,
-  { events, invocations, columns, job }: EventTables,
+  { events, invocations, columns, job, isBlocked = sql`false`, nextJob = sql`null` }: EventTables,
 ): EventStore<Row> => ({
   claim: async (id, { timeoutSeconds }) => {
     const [row] = await query<Row>(sql`
-      update ${events}
+      update ${events} e
       set locked_until = pg_catalog.clock_timestamp() + ${seconds(timeoutSeconds + LEASE_MARGIN_SECONDS)}
       where id = ${value(id, "uuid")} and status = 'pending' and next_try_at <= pg_catalog.clock_timestamp()
         and (locked_until is null or locked_until <= pg_catalog.clock_timestamp())
+        and not ${isBlocked}
       returning ${columns}`);
     return row;
   },
   finishDelivered: async (attempt) => {
     await query(sql`
       with ended as (
-        update ${events} set status = 'delivered', locked_until = null, ended_at = pg_catalog.clock_timestamp()
+        update ${events} e set status = 'delivered', locked_until = null, ended_at = pg_catalog.clock_timestamp()
         where id = ${value(attempt.id, "uuid")} and status = 'pending'
-        returning id
-      )
-      ${logAttempt(invocations, attempt)}`);
+        returning id, e as stored
+      ), logged as (${logAttempt(invocations, attempt)})
+      select ${nextJob} from ended`);
   },
   finishFailed: async (attempt, { retryCount, intervalSeconds }) => {
     const { retryAfterSeconds, isDropped = false } = attempt.delivery;
@@ -78,15 +83,15 @@ export const createEventStore = <Row extends object>(
     const isLast = sql`tries >= ${value(String(retryCount), "int4")} and ${value(String(retryAfterSeconds === undefined), "bool")}`;
     const [ended] = await query<{ readonly status: string }>(sql`
       with ended as (
-        update ${events}
+        update ${events} e
         set tries = tries + 1, locked_until = null,
           status = case when ${value(String(isDropped), "bool")} then 'dropped' when ${isLast} then 'dead' else 'pending' end,
           ended_at = case when ${value(String(isDropped), "bool")} or ${isLast} then pg_catalog.clock_timestamp() end,
           next_try_at = pg_catalog.clock_timestamp() + ${seconds(retryAfterSeconds ?? intervalSeconds)}
         where id = ${value(attempt.id, "uuid")} and status = 'pending'
-        returning id, trigger_name, status, next_try_at
+        returning id, trigger_name, status, next_try_at, e as stored
       ), logged as (${logAttempt(invocations, attempt)})
-      select status, case when status = 'pending' then relapi.add_event_job(id, ${job}, next_try_at) end
+      select status, case when status = 'pending' then relapi.add_event_job(id, ${job}, next_try_at) else ${nextJob} end
       from ended`);
     return ended?.status === "pending";
   },
@@ -106,6 +111,7 @@ export const createEventStore = <Row extends object>(
       where e.status = 'pending'
         and e.next_try_at <= pg_catalog.clock_timestamp()
         and (e.locked_until is null or e.locked_until <= pg_catalog.clock_timestamp())
+        and not ${isBlocked}
         and not exists (
           select from relapi_queue.jobs j
           where j.key = 'event/' || e.id::text and (

@@ -1,6 +1,7 @@
 /** Reads the parts that event triggers and cron triggers of Hasura metadata share. */
 import { isJsonObject, numberText, type Json, type JsonObject } from "../../../core/index.ts";
 import { expandHeaders, expandTemplate, readHeaderTemplates, readVariable } from "../webhook/templates.ts";
+import { readTransforms, type Transforms } from "../webhook/transform.ts";
 
 /** A part of the metadata that cannot be served. The message has its location. */
 export class InvalidDefinition extends Error {}
@@ -9,6 +10,7 @@ export class InvalidDefinition extends Error {}
 export interface WebhookTarget {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly transforms: Transforms;
 }
 
 /** Returns the name of a definition, or an empty text if it has none. */
@@ -46,12 +48,15 @@ export const readRule = (raw: JsonObject, key: string, byDefault: number, min: n
   return number;
 };
 
-/** Reads `webhook`, `webhook_from_env` and `headers`, with the values of environment variables. @throws
+/** Reads `webhook`, `webhook_from_env`, `headers` and the transforms, with the values of environment variables. @throws
  *  InvalidDefinition, RelApiError `webhook-variable-missing` */
 export const readTarget = (raw: JsonObject): WebhookTarget => ({
   url: readUrl(raw),
-  headers: expandHeaders(readHeaderTemplates(raw["headers"], (reason) => new InvalidDefinition(reason))),
+  headers: expandHeaders(readHeaderTemplates(raw["headers"], createError)),
+  transforms: readTransforms(raw, createError),
 });
+
+const createError = (reason: string): InvalidDefinition => new InvalidDefinition(reason);
 
 const readUrl = ({ webhook, webhook_from_env: variable }: JsonObject): string => {
   const isGiven = typeof webhook === "string" && webhook !== "";

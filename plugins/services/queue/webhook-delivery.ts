@@ -1,27 +1,47 @@
 /** Sends events to webhooks as Hasura v2 does. */
-import type { WebhookClient } from "../api.ts";
+import type { Json } from "../../../core/index.ts";
+import type { WebhookClient, WebhookResponse } from "../api.ts";
+import { TemplateError } from "../webhook/kriti.ts";
+import type { TransformedRequest, Transforms } from "../webhook/transform.ts";
 import { MAX_RULES, type Delivery } from "./delivery.ts";
 import type { WebhookTarget } from "./webhook-definition.ts";
 
 /** The length of the answer in the log of an attempt. */
 const MAX_LOGGED_LENGTH = 4000;
 
-/** Sends one attempt. `body` is JSON text. A status of 2xx delivers the event. @throws RelApiError `webhook-failed`
- *  @rule X-EVT-16 X-SCH-10 */
+/** The event as it is sent. */
+export interface EventMessage {
+  /** JSON text. */
+  readonly body: string;
+  /** The session variables by their names in Hasura, or null. Transforms read them. */
+  readonly sessionVariables: Json;
+  /** The header `traceparent`. */
+  readonly traceParent?: string | undefined;
+}
+
+/** Sends one attempt. A status of 2xx delivers the event. @throws RelApiError `webhook-failed`, TemplateError
+ *  @rule X-EVT-16 X-EVT-19 X-SCH-10 */
 export const sendEvent = async (
   client: WebhookClient,
-  { url, headers }: WebhookTarget,
-  body: string,
+  { url, headers, transforms }: WebhookTarget,
+  { body, sessionVariables, traceParent }: EventMessage,
   timeoutSeconds: number,
   signal: AbortSignal,
 ): Promise<Delivery> => {
-  const {
-    status,
-    headers: answered,
-    text,
-  } = await client.send({ url, headers, body, timeoutMs: timeoutSeconds * 1000, signal });
+  const original = {
+    url,
+    headers: { ...(traceParent === undefined ? {} : { traceparent: traceParent }), ...headers },
+    body,
+    sessionVariables,
+  };
+  const answer = await client.send({
+    ...(transforms.request?.(original) ?? { url, headers: original.headers, body }),
+    timeoutMs: timeoutSeconds * 1000,
+    signal,
+  });
+  const { status, headers: answered } = answer;
   // PostgreSQL stores no NUL in a text
-  const response = text.replaceAll("\u0000", "").slice(0, MAX_LOGGED_LENGTH);
+  const response = transformAnswer(answer, original, transforms).replaceAll("\u0000", "").slice(0, MAX_LOGGED_LENGTH);
   if (status >= 200 && status < 300) return { status, response };
   const retryAfterSeconds = readRetryAfter(answered["retry-after"]);
   return {
@@ -30,6 +50,20 @@ export const sendEvent = async (
     error: `the webhook answered with status ${status}`,
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   };
+};
+
+/** A transform that fails must not repeat an event that the webhook has accepted. */
+const transformAnswer = (
+  answer: Pick<WebhookResponse, "status" | "text">,
+  request: TransformedRequest,
+  { response }: Transforms,
+): string => {
+  try {
+    return response?.(answer, request) ?? answer.text;
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    return answer.text;
+  }
 };
 
 /** Reads seconds. A date is ignored, as in Hasura. */

@@ -19,7 +19,16 @@ export type ReportProblem = (name: string, reason: string) => void;
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/; // `end_of_day`
 
-const DEFINITION_KEYS = ["webhook", "webhook_from_env", "headers", "payload", "retry_conf", "comment"];
+const DEFINITION_KEYS = [
+  "webhook",
+  "webhook_from_env",
+  "headers",
+  "payload",
+  "retry_conf",
+  "comment",
+  "request_transform",
+  "response_transform",
+];
 const TRIGGER_KEYS = new Set([...DEFINITION_KEYS, "name", "schedule", "include_in_metadata"]);
 const EVENT_KEYS = new Set([...DEFINITION_KEYS, "schedule_at"]);
 const RETRY_KEYS = new Set(["num_retries", "retry_interval_seconds", "timeout_seconds", "tolerance_seconds"]);

@@ -12,7 +12,8 @@ export const deliverToWebhook = (
   { timeoutSeconds }: RetryRules,
   event: ScheduledEvent,
   signal: AbortSignal,
-): Promise<Delivery> => sendEvent(client, target, buildBody(event), timeoutSeconds, signal);
+): Promise<Delivery> =>
+  sendEvent(client, target, { body: buildBody(event), sessionVariables: null }, timeoutSeconds, signal);
 
 /** Writes a time as Hasura does, without a fraction of zero: `2026-11-30T03:00:00Z`. */
 export const formatTime = (at: Date): string => at.toISOString().replace(/\.000Z$/, "Z");
