@@ -172,8 +172,8 @@ export type GqlFieldImplementation =
         request: GqlFunctionRequest,
       ) => readonly Json[] | Promise<readonly Json[]>;
     }
-  /** A field of another GraphQL schema, for fields of rows. Columns are those of `load`. @rule X-GQL-13 */
-  | { readonly columns: readonly string[]; readonly join: GqlJoin };
+  /** A field of another GraphQL schema, for fields of rows. Columns are those of `load`. @rule X-GQL-14 */
+  | { readonly columns: readonly string[]; readonly delegate: GqlDelegate };
 
 /** The statement that a live query runs instead of the function. @experimental */
 export interface GqlLiveField {
@@ -196,8 +196,8 @@ export interface GqlForward {
   run(request: GqlForwardRequest): Promise<string>;
 }
 
-/** The functions of a field of rows whose selection belongs to another GraphQL schema. @rule X-GQL-13 @experimental */
-export interface GqlJoin extends Pick<GqlForward, "types" | "check"> {
+/** The functions of a field of rows whose selection belongs to another GraphQL schema. @rule X-GQL-14 @experimental */
+export interface GqlDelegate extends Pick<GqlForward, "types" | "check"> {
   /** Returns the JSON texts of the field for all rows, in their order. Errors are those of `GqlForward`. */
   load(rows: readonly GqlLoadedRow[], request: GqlForwardRequest): Promise<readonly string[]>;
 }

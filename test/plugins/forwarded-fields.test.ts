@@ -43,7 +43,7 @@ const joinField: GqlField = {
   toPlan: {
     kind: "custom",
     columns: ["id", "name"],
-    join: {
+    delegate: {
       types: [schema.getType("Author") as GraphQLObjectType],
       check: (document, path) => {
         checked.push(path);
@@ -154,7 +154,7 @@ test("X-GQL-12c errors of another schema are answered unchanged", async () => {
   });
 });
 
-test("X-GQL-13 a field of rows is a document of its own, which runs once for all rows", async () => {
+test("X-GQL-14 a field of rows is a document of its own, which runs once for all rows", async () => {
   const query = `query ($a: Int = 1, $b: Int) {
     album(order_by: {id: asc}, limit: 2) { artist { x: joined(of: $a) { ...one } } }
     artist_by_pk(id: 2) { joined(of: $b) { title } }
@@ -174,7 +174,7 @@ test("X-GQL-13 a field of rows is a document of its own, which runs once for all
   ]);
 });
 
-test("X-GQL-13 the field is refused by its own check, and for roles that may not read its columns", async () => {
+test("X-GQL-14 the field is refused by its own check, and for roles that may not read its columns", async () => {
   expect((await api.gql("{ artist { joined { forbidden } } }")).errors).toEqual([
     {
       message: "not here",

@@ -1,5 +1,5 @@
 /** Plans fields of other GraphQL schemas: the field with its whole selection becomes a document of its own.
- *  @rule X-GQL-12 X-GQL-13 */
+ *  @rule X-GQL-12 X-GQL-14 */
 import {
   Kind,
   visit,

@@ -1,5 +1,5 @@
 /** Plans fields of rows that a plugin's function or another GraphQL schema resolves for all rows at once. The plan reads
- *  the required columns under the field's name, and the results replace them. @rule X-GQL-6 X-GQL-13 */
+ *  the required columns under the field's name, and the results replace them. @rule X-GQL-6 X-GQL-14 */
 import { OperationTypeNode, print } from "graphql";
 import type { Bundle, Json, Output, Plan } from "../../../core/index.ts";
 import { writeJson } from "../coerce/numbers.ts";
@@ -44,12 +44,12 @@ export const planLoad = (planner: Planner, selected: SelectedField, part: Custom
 };
 
 /** Plans a field of another GraphQL schema. @throws RelApiError of the field's own check */
-export const planJoin = (planner: Planner, selected: SelectedField, part: CustomPartWith<"join">): Output => {
+export const planDelegate = (planner: Planner, selected: SelectedField, part: CustomPartWith<"delegate">): Output => {
   const { path } = selected;
-  const { join, columns } = part;
+  const { delegate, columns } = part;
   const output = buildColumns(selected, columns);
   const { document, variables } = buildForwardedDocument(planner, selected, OperationTypeNode.QUERY);
-  join.check(document, path);
+  delegate.check(document, path);
   const origin = describeOrigin(selected, part);
   planner.loads.set(output, (values) => {
     const given = readVariables(values, variables);
@@ -57,7 +57,8 @@ export const planJoin = (planner: Planner, selected: SelectedField, part: Custom
       origin,
       path,
       key: JSON.stringify([origin, path, print(document), writeJson(given)]),
-      run: async (rows, context) => checkCount(rows, await join.load(rows, { ...context, document, variables: given })),
+      run: async (rows, context) =>
+        checkCount(rows, await delegate.load(rows, { ...context, document, variables: given })),
     };
   });
   return output;

@@ -8,7 +8,7 @@ import { planAggregate } from "./aggregate.ts";
 import { findFixedArguments, planArguments } from "./computed-fields.ts";
 import { misplacedFieldError, planOutput } from "./plugin-fields.ts";
 import { getRowLimit, planListArguments } from "./lists.ts";
-import { planJoin, planLoad } from "./load.ts";
+import { planDelegate, planLoad } from "./load.ts";
 import type { Planner } from "./planner.ts";
 import { planColumn, planComputedValue, type ComputedPart } from "./row-values.ts";
 import { visitSelections, checkSubselection, type GivenArgument, type SelectedField } from "./selection.ts";
@@ -55,7 +55,7 @@ const planRowField = (planner: Planner, type: GraphQLObjectType, selected: Selec
           planRow(planner, row, selections, path),
         );
       if ("load" in part) return planLoad(planner, selected, part);
-      if ("join" in part) return planJoin(planner, selected, part);
+      if ("delegate" in part) return planDelegate(planner, selected, part);
       throw misplacedFieldError(part);
     default:
       throw new TypeError(`a field of a row stands for ${part?.kind ?? "nothing"}`);

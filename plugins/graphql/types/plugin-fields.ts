@@ -8,14 +8,14 @@ import type { GqlPart } from "../parts.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
 
 type CustomPart = Extract<GqlPart, { readonly kind: "custom" }>;
-const ALL_PLAN_KINDS = ["output", "plan", "statement", "run", "forward", "load", "join"] as const;
+const ALL_PLAN_KINDS = ["output", "plan", "statement", "run", "forward", "load", "delegate"] as const;
 type PlanKind = (typeof ALL_PLAN_KINDS)[number];
 
 const ALLOWED_KINDS: Readonly<Partial<Record<GqlScope, readonly PlanKind[]>>> = {
   query_root: ["plan", "statement", "run", "forward"],
   mutation_root: ["plan", "statement", "run", "forward"],
   subscription_root: ["plan", "statement"],
-  row: ["output", "load", "join"],
+  row: ["output", "load", "delegate"],
   record: ["output"],
 };
 

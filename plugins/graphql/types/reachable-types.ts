@@ -56,7 +56,7 @@ export const walkTypes = function* (schema: RoleSchema): Generator<GraphQLNamedT
       add(field.type);
       const part = getFieldPart(field);
       if (part?.kind === "custom" && "forward" in part) part.forward.types?.forEach(add);
-      if (part?.kind === "custom" && "join" in part) part.join.types?.forEach(add);
+      if (part?.kind === "custom" && "delegate" in part) part.delegate.types?.forEach(add);
       if (++count % FIELDS_PER_SLICE === 0) yield undefined;
       if ("args" in field) for (const argument of field.args) add(argument.type);
     }

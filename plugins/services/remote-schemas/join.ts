@@ -24,7 +24,7 @@ import {
   type VariableDefinitionNode,
 } from "graphql";
 import { isJsonObject, writeJson, type Json } from "../../../core/index.ts";
-import type { GqlField, GqlForwardRequest, GqlJoin, GqlLoadedRow } from "../../graphql/api.ts";
+import type { GqlField, GqlForwardRequest, GqlDelegate, GqlLoadedRow } from "../../graphql/api.ts";
 import { remoteRefused, selectionRefused, valueRefused } from "./errors.ts";
 import { fillTemplate } from "./join-values.ts";
 import { convertVariables } from "./numbers.ts";
@@ -204,16 +204,16 @@ export const buildJoinField = (view: RemoteView, relationship: RemoteRelationshi
         last.args.flatMap((argument) => (isSet(argument) ? [] : [[argument.name, { ...argument, extensions: {} }]])),
       ),
     },
-    toPlan: { kind: "custom", columns, join: createJoin(view, relationship, fields, isSet) },
+    toPlan: { kind: "custom", columns, delegate: createDelegate(view, relationship, fields, isSet) },
   };
 };
 
-const createJoin = (
+const createDelegate = (
   view: RemoteView,
   { columns, steps }: RemoteRelationship,
   fields: readonly GraphQLField<unknown, unknown>[],
   isSet: (argument: GraphQLArgument) => boolean,
-): GqlJoin => {
+): GqlDelegate => {
   const last = fields.at(-1) as GraphQLField<unknown, unknown>; // a relationship has at least one field
   const surfaceSteps = fields.map((field, i): Step => ({
     name: field.name,
