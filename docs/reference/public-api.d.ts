@@ -3265,7 +3265,7 @@ export interface GqlCall {
     readonly path: string;
     run(context: GqlCallContext): Promise<string>;
     readonly live: ((session: Session) => GqlLiveCall) | undefined;
-    readonly afterSteps?: number;
+    readonly afterSteps?: number | undefined;
 }
 export interface GqlLiveCall {
     readonly program: Program;

@@ -76,7 +76,7 @@ export interface GqlOperation {
   readonly outputs: readonly GqlOutput[];
   /** True if a generator writes some output. */
   readonly isIntrospecting?: boolean;
-  /** The calls of plugin functions that resolve root fields. They run before the transaction. */
+  /** The calls of plugin functions that resolve root fields. A query makes its calls before the transaction. */
   readonly calls: readonly GqlCall[];
   /** The fields of rows that plugin functions resolve after the transaction. */
   readonly loads: readonly GqlLoads[];
@@ -104,7 +104,7 @@ export interface GqlCall {
   readonly live: ((session: Session) => GqlLiveCall) | undefined;
   /** The number of steps of a mutation that come before the call. The call then runs between two transactions.
    *  Undefined for calls that run before all steps. @rule X-GQL-12b */
-  readonly afterSteps?: number;
+  readonly afterSteps?: number | undefined;
 }
 
 /** A field of a plugin as a live query. @experimental */

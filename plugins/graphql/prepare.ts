@@ -203,9 +203,10 @@ const fillOperation = (
     plans,
     outputs,
     isIntrospecting,
-    calls: template.calls.map((call) =>
-      "document" in call ? fillForward(call, variables) : fillCall(call, variables),
-    ),
+    calls: template.calls.map((call) => ({
+      ...("document" in call ? fillForward(call, variables) : fillCall(call, variables)),
+      afterSteps: call.afterSteps,
+    })),
     loads: template.loads.map((loads) => fillLoads(loads, variables)),
     cachePlan,
   };

@@ -24,7 +24,6 @@ export interface ForwardTemplate {
   readonly document: DocumentNode;
   readonly variables: readonly string[];
   readonly run: GqlForward["run"];
-  readonly afterSteps: number | undefined;
 }
 
 /** Returns the fragments that the field uses, and the names of its variables, both in the order of their first use. */
@@ -58,12 +57,11 @@ const buildVariableDefinition = ({ declarations }: Planner, name: string): reado
   ];
 };
 
-/** Plans a field. `stepCount` is the number of steps before it. @throws RelApiError of the field's own check */
+/** Plans a field. @throws RelApiError of the field's own check */
 export const planForward = (
   planner: Planner,
   { node, selections, path, name }: SelectedField,
   { forward, plugin }: CustomPartWith<"forward">,
-  stepCount: number,
 ): ForwardTemplate => {
   const field: FieldNode = {
     ...node,
@@ -74,7 +72,6 @@ export const planForward = (
         : { kind: Kind.SELECTION_SET, selections: selections.flatMap((set) => set.selections) },
   };
   const { fragments, variables } = collectUses(field, planner.fragments);
-  const isMutation = planner.operation === "mutation";
   const definitions: DefinitionNode[] = [
     {
       kind: Kind.OPERATION_DEFINITION,
@@ -92,7 +89,6 @@ export const planForward = (
     document,
     variables,
     run: forward.run,
-    afterSteps: isMutation && stepCount > 0 ? stepCount : undefined,
   };
 };
 

@@ -1,5 +1,5 @@
-/** Declares the parts of an operation during its planning: statements, and functions that run before them. */
-import type { GqlOutput } from "../operations.ts";
+/** Declares the parts of an operation during its planning: statements, and functions that resolve root fields. */
+import type { GqlCall, GqlOutput } from "../operations.ts";
 import { planFunctionField, type CallTemplate } from "./call.ts";
 import { planForward, type ForwardTemplate } from "./forward.ts";
 import type { CustomPartWith } from "./function-field.ts";
@@ -9,7 +9,7 @@ import type { StepTemplate } from "./writes.ts";
 
 export interface OperationParts {
   readonly steps: StepTemplate[];
-  readonly calls: (CallTemplate | ForwardTemplate)[];
+  readonly calls: ((CallTemplate | ForwardTemplate) & Pick<GqlCall, "afterSteps">)[];
 }
 
 export type CallPart = CustomPartWith<"run"> | CustomPartWith<"forward">;
@@ -23,12 +23,16 @@ export const planCall = (
   selected: SelectedField,
   part: CallPart,
   { calls, steps }: OperationParts,
-): GqlOutput => ({
-  as: selected.as,
-  call:
-    calls.push(
-      "forward" in part
-        ? planForward(planner, selected, part, steps.length)
-        : { field: planFunctionField(planner, selected, part), run: part.run, live: part.live },
-    ) - 1,
-});
+): GqlOutput => {
+  // the functions of a query run at the same time
+  const afterSteps = planner.operation === "mutation" && steps.length > 0 ? steps.length : undefined;
+  return {
+    as: selected.as,
+    call:
+      calls.push(
+        "forward" in part
+          ? { ...planForward(planner, selected, part), afterSteps }
+          : { field: planFunctionField(planner, selected, part), run: part.run, live: part.live, afterSteps },
+      ) - 1,
+  };
+};
