@@ -86,15 +86,6 @@ describe("metadata that does not fit", () => {
       'action login: output type: there is no type "Token"; ignored',
     ]);
   });
-
-  test("X-ACT-8 a relationship of a type is left out, and the type is served", async () => {
-    const [token] = CUSTOM_TYPES.objects;
-    const relationship = { name: "artist", type: "object", remote_table: "artist", field_mapping: { artist_id: "id" } };
-    const types = { ...CUSTOM_TYPES, objects: [{ ...token, relationships: [relationship] }] };
-    expect(await problemsOf(buildDocument([LOGIN, WEATHER], types))).toEqual([
-      "relationship of a custom type Token.artist: it is not supported; ignored",
-    ]);
-  });
 });
 
 describe("a project of Hasura's command line", () => {

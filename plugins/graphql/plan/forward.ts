@@ -103,5 +103,12 @@ export const fillForward = (
   values: VariableValues,
 ): GqlCall => {
   const given = Object.fromEntries(variables.flatMap((name) => readVariable(values, name)));
-  return { ...call, live: undefined, run: (by) => run({ ...by, document, variables: given }) };
+  return {
+    ...call,
+    live: undefined,
+    run: async (by) => {
+      const text = await run({ ...by, document, variables: given });
+      return { joins: [], text: () => text };
+    },
+  };
 };

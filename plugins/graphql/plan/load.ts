@@ -5,7 +5,7 @@ import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "../document/variables.ts";
 import type { GqlLoadTree, GqlLoads, GqlStep } from "../operations.ts";
 import { computeArguments, planFunctionField } from "./call.ts";
-import type { LoadTemplate, CustomPartWith } from "./function-field.ts";
+import type { LoadTemplate, CustomPartWith, StepLoads } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
 import type { SelectedField } from "./selection.ts";
 import { formatCount } from "../../shared/plural.ts";
@@ -21,11 +21,6 @@ export const planLoad = (planner: Planner, selected: SelectedField, part: LoadPa
   planner.loads.set(output, { field: planFunctionField(planner, selected, part), load: part.load });
   return output;
 };
-
-/** The loads of a step's body, without the values of variables. */
-export interface StepLoads extends Omit<GqlLoads, "fields"> {
-  readonly fields: readonly LoadTemplate[];
-}
 
 type Loads = Planner["loads"];
 

@@ -9,6 +9,7 @@ import {
   getNullableType,
   specifiedScalarTypes,
   type GraphQLFieldConfig,
+  type GraphQLFieldConfigMap,
   type GraphQLInputType,
   type GraphQLOutputType,
   type GraphQLNullableType,
@@ -22,6 +23,7 @@ import {
   type CustomType,
   type CustomTypes,
   type TypedName,
+  type TypeRelationship,
 } from "./definitions.ts";
 
 type FieldConfig = Pick<GraphQLFieldConfig<unknown, unknown>, "type" | "args" | "description">;
@@ -74,10 +76,26 @@ export const createActionTypes = (build: GqlBuild, types: CustomTypes): BuildAct
       }),
     );
 
+  const buildRelationships = (relationships: readonly TypeRelationship[]): GraphQLFieldConfigMap<unknown, unknown> =>
+    Object.fromEntries(
+      relationships.flatMap(({ name, relation, ...own }) => {
+        const table = build.table(relation);
+        const field = table && build.joinedField(table, own);
+        return field === undefined ? [] : [[name, field] as const];
+      }),
+    );
+
   const add = (type: CustomType): void => {
     const { name, description } = type;
     if (type.kind === "object")
-      outputs.set(name, new GraphQLObjectType({ name, description, fields: () => mapFields(type.fields, findOutput) }));
+      outputs.set(
+        name,
+        new GraphQLObjectType({
+          name,
+          description,
+          fields: () => ({ ...mapFields(type.fields, findOutput), ...buildRelationships(type.relationships) }),
+        }),
+      );
     else if (type.kind === "input")
       inputs.set(
         name,

@@ -27,8 +27,8 @@ export const metadataActions = definePlugin({
       const problems = [...((model.pluginFacts[PROBLEMS] ?? []) as readonly MetadataProblem[])];
       const actions = readWebhookActions(raw, model, (type, name, reason) => {
         warn(`metadata: ${WORDS[type]} ${name}: ${reason}; ignored`);
-        // the type of the relationship is served
-        if (type !== "relationship") problems.push({ type, name, reason: `${WORDS[type]} ${name}: ${reason}` });
+        const problem = type === "relationship" ? "custom_types" : type;
+        problems.push({ type: problem, name, reason: `${WORDS[type]} ${name}: ${reason}` });
       });
       return { ...model, pluginFacts: { ...model.pluginFacts, [PART]: actions, [PROBLEMS]: problems } };
     });

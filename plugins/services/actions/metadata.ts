@@ -1,5 +1,13 @@
 /** Reads the actions of the metadata, whose handlers are webhooks. @rule X-ACT-1 X-ACT-3 */
-import { isJsonObject, type JsonObject, type Model } from "../../../core/index.ts";
+import {
+  findRelation,
+  isJsonObject,
+  isSameName,
+  type JsonObject,
+  type Model,
+  type QualifiedName,
+  type Relation,
+} from "../../../core/index.ts";
 import type { MetadataActions } from "../../metadata/api.ts";
 import { expandHeaders, expandTemplate, readHeaderTemplates } from "../webhook/templates.ts";
 import {
@@ -13,6 +21,7 @@ import {
   type CustomTypes,
   type ReportProblem,
 } from "./definitions.ts";
+import { addRelationships } from "./relationships.ts";
 import { readList, readObject, readText } from "../../shared/json-values.ts";
 
 /** An action with a webhook. */
@@ -66,7 +75,7 @@ const addInheritedRoles = (raw: JsonObject, inherited: MetadataActions["inherite
 
 /** Reads the actions that fit, and reports the others. */
 export const readWebhookActions = (
-  { actions, customTypes, inheritedRoles, takenNames }: MetadataActions,
+  { actions, customTypes, inheritedRoles, takenNames, tables }: MetadataActions,
   model: Model,
   report: ReportProblem,
 ): WebhookActions => {
@@ -75,7 +84,14 @@ export const readWebhookActions = (
     takenTypes: takenNames.types,
     isDatabaseType: (name: string) => getDatabaseTypes(model).has(name),
   };
-  const types = readCustomTypes(customTypes, surroundings, report);
+  const findTable = (name: QualifiedName): Relation | undefined =>
+    tables.some((table) => isSameName(table, name)) ? findRelation(model, name) : undefined;
+  const types = addRelationships(
+    readCustomTypes(customTypes, surroundings, report),
+    customTypes["objects"],
+    findTable,
+    report,
+  );
   const found = new Map<string, WebhookAction>();
   for (const raw of actions) {
     const name = readText(readObject(raw)["name"]) ?? "";
