@@ -36,7 +36,9 @@ describe("metadata that does not fit", () => {
   const action = (more: Entry, outer: Entry = {}): Entry => ({ ...LOGIN, ...outer, definition: definition(more) });
 
   test.each([
-    [action({ kind: "asynchronous" }), "asynchronous actions are not supported"],
+    [action({ kind: "asynchronous", type: "query" }), "only mutations can be asynchronous"],
+    [action({ kind: "asynchronous" }, { name: "Token" }), "a type has that name in GraphQL"],
+    [action({ kind: "later" }), "its kind is unknown"],
     [action({ request_transform: { version: 2 } }), "request_transform is not supported"],
     [action({ type: "subscription" }), 'its type is "subscription", not query or mutation'],
     [action({ handler: "{{NOWHERE}}/login" }), "the environment variable NOWHERE is not set"],
@@ -53,7 +55,9 @@ describe("metadata that does not fit", () => {
     [action({ headers: [{ name: "a" }] }), "headers[0] needs either value or value_from_env"],
     [action({ timeout: -1 }), "its timeout is not a number of seconds up to 3600"],
   ])("X-ACT-8 an action is left out with its reason, %#", async (faulty, reason) => {
-    expect(await problemsOf(buildDocument([faulty, WEATHER]))).toEqual([`action login: ${reason}; ignored`]);
+    expect(await problemsOf(buildDocument([faulty, WEATHER]))).toEqual([
+      `action ${String(faulty["name"])}: ${reason}; ignored`,
+    ]);
   });
 
   test("X-ACT-8 names of tables are taken, and so are names of other actions", async () => {

@@ -193,6 +193,8 @@ export const fillCall = (
     origin: field.origin,
     path: field.path,
     run: async (by) => buildCallResult(field, await run({ ...by, ...request }), buildRead),
-    live: live && ((session) => buildLiveCall(field, live({ ...request, session }))),
+    // a live query has no statement for joins
+    live:
+      field.joins.length > 0 ? undefined : live && ((session) => buildLiveCall(field, live({ ...request, session }))),
   };
 };

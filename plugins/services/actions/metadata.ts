@@ -31,6 +31,8 @@ export interface WebhookAction {
   readonly headers: Readonly<Record<string, string>>;
   readonly forwardsHeaders: boolean;
   readonly timeoutMs: number;
+  /** True if the field answers an id, and the webhook is called in the background. */
+  readonly isAsynchronous: boolean;
 }
 
 /** The actions that are served. */
@@ -42,12 +44,21 @@ export interface WebhookActions {
 const DEFAULT_SECONDS = 30;
 
 /** @throws Error with the reason for leaving the action out */
-const readWebhookAction = (raw: JsonObject, types: CustomTypes, surroundings: ActionSurroundings): WebhookAction => {
+const readWebhookAction = (
+  raw: JsonObject,
+  types: CustomTypes,
+  surroundings: ActionSurroundings & { readonly hasQueue: boolean },
+): WebhookAction => {
   const definition = readObject(raw["definition"]);
   const field = readActionField(raw, types, surroundings);
   const kind = definition["kind"] ?? "";
+  const isAsynchronous = kind === "asynchronous";
   // Hasura exports an empty kind for queries
-  if (kind !== "" && kind !== "synchronous") throw excludedError("asynchronous actions are not supported");
+  if (!isAsynchronous && kind !== "" && kind !== "synchronous") throw excludedError("its kind is unknown");
+  if (isAsynchronous && field.root !== "mutation") throw excludedError("only mutations can be asynchronous");
+  if (isAsynchronous && !surroundings.hasQueue) throw excludedError("asynchronous actions need the plugin events");
+  if (isAsynchronous && (types.has(field.name) || surroundings.takenTypes.has(field.name)))
+    throw excludedError("a type has that name in GraphQL");
   for (const key of ["request_transform", "response_transform"])
     if ((definition[key] ?? null) !== null) throw excludedError(`${key} is not supported`);
   const handler = readText(definition["handler"]);
@@ -60,6 +71,7 @@ const readWebhookAction = (raw: JsonObject, types: CustomTypes, surroundings: Ac
     headers: expandHeaders(readHeaderTemplates(definition["headers"], excludedError)),
     forwardsHeaders: definition["forward_client_headers"] === true,
     timeoutMs: readSeconds(definition["timeout"], DEFAULT_SECONDS) * 1000,
+    isAsynchronous,
   };
 };
 
@@ -73,13 +85,15 @@ const addInheritedRoles = (raw: JsonObject, inherited: MetadataActions["inherite
   return { ...raw, permissions: [...roles].map((role) => ({ role })) };
 };
 
-/** Reads the actions that fit, and reports the others. */
+/** Reads the actions that fit, and reports the others. Without a queue, no action is asynchronous. */
 export const readWebhookActions = (
   { actions, customTypes, inheritedRoles, takenNames, tables }: MetadataActions,
   model: Model,
+  hasQueue: boolean,
   report: ReportProblem,
 ): WebhookActions => {
   const surroundings = {
+    hasQueue,
     takenRoots: takenNames.roots,
     takenTypes: takenNames.types,
     isDatabaseType: (name: string) => getDatabaseTypes(model).has(name),
