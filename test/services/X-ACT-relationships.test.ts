@@ -2,9 +2,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { GraphQLString } from "graphql";
 import { describe, expect, test } from "vitest";
 import { definePlugin } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
+import type { GqlFieldContext, GqlFields, GqlLoadedRow } from "../../plugins/graphql/api.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions } from "../support/api.ts";
 import { documentOf, notes, object, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { argument, startActionHook } from "./action-metadata.ts";
@@ -61,6 +63,23 @@ const buildDocument = (relationships: readonly Entry[] = RELATIONSHIPS): Entry =
   );
 
 let statements = 0;
+let loads = 0;
+const loaded = definePlugin({
+  name: "loaded-names",
+  requires: ["graphql-queries"],
+  apply: (hooks) =>
+    hooks.buildGqlField.tap("loaded-names", (fields: GqlFields, { scope, relation }: GqlFieldContext): GqlFields => {
+      if (scope !== "row" || relation?.name !== "artist") return fields;
+      const load = (rows: readonly GqlLoadedRow[]): readonly string[] => {
+        loads++;
+        return rows.map(({ name }) => String(name).toUpperCase());
+      };
+      return {
+        ...fields,
+        loud: { config: { type: GraphQLString }, toPlan: { kind: "custom", columns: ["name"], load } },
+      };
+    }),
+});
 const counted = definePlugin({
   name: "counted-statements",
   apply: (_hooks, context) =>
@@ -73,7 +92,7 @@ const counted = definePlugin({
 });
 
 const options: StartOptions = { preset: plus, webhookAllowedHosts: ["127.0.0.1"] };
-const api = await startApi(forGraphql({ ...options, parts: [counted], metadata: buildDocument() }));
+const api = await startApi(forGraphql({ ...options, parts: [counted, loaded], metadata: buildDocument() }));
 const reader = asAdmin("reader");
 
 const ask = async (results: unknown, query: string, variables: Entry = {}, headers = asAdmin()): Promise<any> => {
@@ -99,6 +118,18 @@ describe("the rows", () => {
     expect(statements).toBe(2);
     await ask([], "{ find { artist { name } albums { title } } }");
     expect(statements).toBe(0);
+  });
+
+  test("X-ACT-11a X-GQL-6 functions that load fields of the rows are called once", async () => {
+    const results = [{ artist_id: 2 }, { artist_id: 99 }, { artist_id: 1 }];
+    loads = 0;
+    const { data } = await ask(results, "{ find { artist { loud } albums(limit: 1) { artist { loud } } } }");
+    expect(data.find).toEqual([
+      { artist: { loud: "BJORK" }, albums: [{ artist: { loud: "BJORK" } }] },
+      { artist: null, albums: [] },
+      { artist: { loud: "ABBA" }, albums: [{ artist: { loud: "ABBA" } }] },
+    ]);
+    expect(loads).toBe(2);
   });
 
   test("X-ACT-11b the arguments of an array relationship hold for each object of the result", async () => {
