@@ -129,6 +129,7 @@ export {
   type TextRow,
 } from "./engine/sql/fragment.ts";
 export { usesOnlyBuiltIns, type BuiltIn } from "./engine/sql/built-in.ts";
+export { createBatchProgram } from "./engine/sql/batch.ts";
 export { CORE_MEDIA } from "./engine/sql/compile.ts";
 export { COMPARISONS as KEYSET_COMPARISONS } from "./engine/sql/keyset.ts";
 export { UNNAMED } from "./engine/sql/json.ts";

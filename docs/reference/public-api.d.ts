@@ -385,6 +385,7 @@ export {
   /** @experimental */ GqlBuild,
   /** @experimental */ GqlCall,
   /** @experimental */ GqlCallContext,
+  /** @experimental */ GqlCallResult,
   /** @experimental */ GqlCatalog,
   /** @experimental */ GqlColumn,
   /** @experimental */ GqlComputedEntry,
@@ -3180,6 +3181,9 @@ export interface GqlRowsField {
     readonly args?: Readonly<Record<string, GraphQLArgumentConfig>>;
     readonly transformRead: (read: Read, context: GqlSelectionContext) => Read;
 }
+export interface GqlJoinedField extends Pick<GqlJoin, "columns" | "isToOne"> {
+    readonly description: string | undefined;
+}
 export type GqlRootName = "query" | "mutation" | "subscription";
 export interface GqlBuild {
     readonly schema: RoleSchema;
@@ -3200,6 +3204,7 @@ export interface GqlBuild {
     orderDirection(): GraphQLEnumType | undefined;
     listArguments(table: GqlTable): Readonly<Record<string, GraphQLArgumentConfig>>;
     rowsField(table: GqlTable, own: GqlRowsField): GqlField | undefined;
+    joinedField(table: GqlTable, own: GqlJoinedField): GraphQLFieldConfig<unknown, unknown> | undefined;
     boolExp(table: GqlTable): GraphQLInputObjectType | undefined;
     updates(table: GqlTable): GraphQLInputObjectType | undefined;
     relatedInsert(table: GqlTable, isToOne: boolean): GraphQLInputObjectType | undefined;
@@ -3278,9 +3283,16 @@ export interface GqlStep {
 export interface GqlCall {
     readonly origin: string;
     readonly path: string;
-    run(context: GqlCallContext): Promise<string>;
+    run(context: GqlCallContext): Promise<GqlCallResult>;
     readonly live: ((session: Session) => GqlLiveCall) | undefined;
-    readonly afterSteps?: number;
+    readonly afterSteps?: number | undefined;
+}
+export interface GqlCallResult {
+    readonly joins: readonly GqlJoinedRead[];
+    text(rows: readonly (readonly string[])[]): string;
+}
+export interface GqlJoinedRead extends GqlStep {
+    readonly loads: readonly GqlLoads[];
 }
 export interface GqlLiveCall {
     readonly program: Program;
@@ -3502,12 +3514,22 @@ export type GqlFieldImplementation = {
 } | {
     readonly forward: GqlForward;
 } | {
+    readonly join: GqlJoin;
+} | {
     readonly columns: readonly string[];
     readonly load: (rows: readonly GqlLoadedRow[], request: GqlFunctionRequest) => readonly Json[] | Promise<readonly Json[]>;
 } | {
     readonly columns: readonly string[];
     readonly join: GqlJoin;
 };
+export interface GqlJoin {
+    readonly relation: Relation;
+    readonly columns: readonly (readonly [
+        member: string,
+        column: string
+    ])[];
+    readonly isToOne: boolean;
+}
 export interface GqlLiveField {
     readonly program: Program;
     read(body: string): Json;
@@ -4069,6 +4091,7 @@ export interface MetadataActions {
         readonly parents: readonly string[];
     }[];
     readonly takenNames: MetadataNative["takenNames"];
+    readonly tables: readonly QualifiedName[];
 }
 export interface MetadataObject {
     readonly type: "table" | "enum_table" | "object_relation" | "array_relation" | "computed_field" | "select_permission" | "insert_permission" | "update_permission" | "delete_permission" | "function" | "inherited_role" | "native_query" | "logical_model" | "rest_endpoint" | "event_trigger" | "cron_trigger" | "remote_schema" | "remote_schema_permission" | "action" | "custom_types";

@@ -173,25 +173,6 @@ export const createEngine = (
       session: Session,
       { requestSettings, settings, onGone, exchange, longBody, end = "commit", access }: GqlRunOptions<LongResult> = {},
     ): Promise<string | LongResult> => {
-      const hasOrder = operation.calls.some(({ afterSteps }) => afterSteps !== undefined);
-      const calls: string[] =
-        hasOrder || operation.calls.length === 0
-          ? []
-          : [...(await functions.call(operation, session, { onGone, exchange }))];
-      if (operation.isIntrospecting && longBody?.takePacked !== undefined) {
-        const packed = await introspectionWriter.writeBody(operation.outputs);
-        if (packed !== undefined) {
-          operation.cachePlan();
-          return longBody.takePacked(packed);
-        }
-      }
-      const written = operation.isIntrospecting
-        ? { outputs: await introspectionWriter.writeTexts(operation.outputs) }
-        : operation;
-      if (operation.steps.length === 0) {
-        operation.cachePlan();
-        return assemble(written, [], calls);
-      }
       const isReadOnly = operation.access === "read only";
       const { outputs, loads, steps } = operation;
       const frame = steps.length === 1 && loads.length === 0 ? findBodyFrame(outputs) : undefined;
@@ -223,8 +204,11 @@ export const createEngine = (
         mayUseReplica: isReadOnly,
         longRows: takeLong && context.use(streamedAnswersService)?.createRowReader(takeLong),
       };
-      const execute = (programs: Execution["programs"]): Promise<readonly ResultRow[]> =>
-        context.execute({ ...execution, programs }).catch((error: unknown) => {
+      const execute = (
+        programs: Execution["programs"],
+        changes: Partial<Execution> = {},
+      ): Promise<readonly ResultRow[]> =>
+        context.execute({ ...execution, programs, ...changes }).catch((error: unknown) => {
           throw currentLimits !== undefined &&
             seconds !== undefined &&
             error instanceof RelApiError &&
@@ -232,13 +216,36 @@ export const createEngine = (
             ? currentLimits.createTimeExceededError(seconds)
             : error;
         });
+      const executeReads = (reads: Execution["programs"]): Promise<readonly ResultRow[]> =>
+        execute(reads, { access: "read only", end: "commit", longRows: undefined });
+      const hasOrder = operation.calls.some(({ afterSteps }) => afterSteps !== undefined);
+      const calls: string[] =
+        hasOrder || operation.calls.length === 0
+          ? []
+          : [...(await functions.call(operation, executeReads, session, { onGone, exchange }))];
+      if (operation.isIntrospecting && longBody?.takePacked !== undefined) {
+        const packed = await introspectionWriter.writeBody(operation.outputs);
+        if (packed !== undefined) {
+          operation.cachePlan();
+          return longBody.takePacked(packed);
+        }
+      }
+      const written = operation.isIntrospecting
+        ? { outputs: await introspectionWriter.writeTexts(operation.outputs) }
+        : operation;
+      if (operation.steps.length === 0) {
+        operation.cachePlan();
+        return assemble(written, [], calls);
+      }
       const rows = hasOrder
         ? await runInOrder(operation, execute, async (call) => {
             const { document } = operation;
-            const [text = "null"] = await functions.call({ kind: "mutation", calls: [call], document }, session, {
-              onGone,
-              exchange,
-            });
+            const [text = "null"] = await functions.call(
+              { kind: "mutation", calls: [call], document },
+              executeReads,
+              session,
+              { onGone, exchange },
+            );
             calls[operation.calls.indexOf(call)] = text;
           })
         : await execute(steps);

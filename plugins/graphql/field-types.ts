@@ -15,7 +15,7 @@ import type { Model, Read, Relation, Routine, QualifiedName } from "../../core/i
 import type { GqlScope } from "./part-kinds.ts";
 import type { GqlComputedField, GqlValueType } from "./value-types.ts";
 import type { GqlColumn, GqlRoleAccess, GqlCatalog, GqlTable, GqlTableRights, GqlNamePart } from "./catalog-types.ts";
-import { GQL_EXTENSION, type GqlPart, type GqlSelectionContext } from "./parts.ts";
+import { GQL_EXTENSION, type GqlJoin, type GqlPart, type GqlSelectionContext } from "./parts.ts";
 import type { RoleSchema } from "./role-schema.ts";
 
 /** The purpose of a GraphQL type, stored in its `extensions`. @experimental */
@@ -104,6 +104,11 @@ export interface GqlRowsField {
   readonly transformRead: (read: Read, context: GqlSelectionContext) => Read;
 }
 
+/** A field with rows of a table that belong to an object in the result of a function. @experimental */
+export interface GqlJoinedField extends Pick<GqlJoin, "columns" | "isToOne"> {
+  readonly description: string | undefined;
+}
+
 /** The three kinds of operations. @experimental */
 export type GqlRootName = "query" | "mutation" | "subscription";
 
@@ -139,6 +144,9 @@ export interface GqlBuild {
   /** Returns a field of the query root for rows of the table, or undefined if the role may not read the table. @rule
    *  X-GQL-11 */
   rowsField(table: GqlTable, own: GqlRowsField): GqlField | undefined;
+  /** Returns a field of a plugin's own object type for rows of the table, or undefined if the role may not read the
+   *  table. @rule X-GQL-13 */
+  joinedField(table: GqlTable, own: GqlJoinedField): GraphQLFieldConfig<unknown, unknown> | undefined;
   /** Returns the condition on rows. The next members are the dialect's other inputs of writes: items of
    *  `update_T_many`, nested rows, and update operators. @rule X-GQL-10 */
   boolExp(table: GqlTable): GraphQLInputObjectType | undefined;

@@ -76,7 +76,7 @@ export interface GqlOperation {
   readonly outputs: readonly GqlOutput[];
   /** True if a generator writes some output. */
   readonly isIntrospecting?: boolean;
-  /** The calls of plugin functions that resolve root fields. They run before the transaction. */
+  /** The calls of plugin functions that resolve root fields. A query makes its calls before the transaction. */
   readonly calls: readonly GqlCall[];
   /** The fields of rows that plugin functions resolve after the transaction. */
   readonly loads: readonly GqlLoads[];
@@ -98,13 +98,26 @@ export interface GqlCall {
   /** The source of the function in log lines: `plugin "weather", field query_root.weather`. */
   readonly origin: string;
   readonly path: string;
-  /** Returns the JSON text of the field. */
-  run(context: GqlCallContext): Promise<string>;
+  run(context: GqlCallContext): Promise<GqlCallResult>;
   /** Returns the statement that a live query runs instead of the function. Undefined if the field cannot be live. */
   readonly live: ((session: Session) => GqlLiveCall) | undefined;
   /** The number of steps of a mutation that come before the call. The call then runs between two transactions.
    *  Undefined for calls that run before all steps. @rule X-GQL-12b */
-  readonly afterSteps?: number;
+  readonly afterSteps?: number | undefined;
+}
+
+/** The result of a call. @experimental */
+export interface GqlCallResult {
+  /** The reads of rows that belong to objects of the result. @rule X-GQL-13 */
+  readonly joins: readonly GqlJoinedRead[];
+  /** Returns the JSON text of the field. `rows` has a text for each object of each read. */
+  text(rows: readonly (readonly string[])[]): string;
+}
+
+/** The read of rows for a list of objects. Its body is a JSON array with the rows for each object. @experimental */
+export interface GqlJoinedRead extends GqlStep {
+  /** The fields of the rows that functions load, as if the read were the only step. */
+  readonly loads: readonly GqlLoads[];
 }
 
 /** A field of a plugin as a live query. @experimental */

@@ -163,6 +163,8 @@ export type GqlFieldImplementation =
   /** A field of another GraphQL schema, for fields of the query and mutation roots. Its type is a type of that schema,
    *  which checks and runs the selection. @rule X-GQL-12 */
   | { readonly forward: GqlForward }
+  /** Rows of a table that belong to an object in the result of a function, for fields of a plugin's own types. */
+  | { readonly join: GqlJoin }
   /** A function of some columns of the row (SQL names), called once for all rows of the response. It returns results in
    *  the order of the rows. A role that may not read all these columns does not have the field. */
   | {
@@ -174,6 +176,15 @@ export type GqlFieldImplementation =
     }
   /** A field of another GraphQL schema, for fields of rows. Columns are those of `load`. @rule X-GQL-14 */
   | { readonly columns: readonly string[]; readonly delegate: GqlDelegate };
+
+/** Rows of a table that belong to an object in the result of a function. One statement reads the rows for all objects
+ *  that the field is selected from. @rule X-GQL-13 @experimental */
+export interface GqlJoin {
+  readonly relation: Relation;
+  /** Pairs of a member of the object and a column of the table, whose values are equal. */
+  readonly columns: readonly (readonly [member: string, column: string])[];
+  readonly isToOne: boolean;
+}
 
 /** The statement that a live query runs instead of the function. @experimental */
 export interface GqlLiveField {

@@ -31,9 +31,10 @@ import {
 import { notAGraphqlQuery, variablesTooDeep } from "./errors.ts";
 import { fillCall } from "./plan/call.ts";
 import { fillForward } from "./plan/forward.ts";
+import { fillJoin, prepareJoin, type PreparedJoin } from "./plan/join.ts";
 import { fillLoads } from "./plan/load.ts";
 import { planOperation, getRootType, type OperationTemplate } from "./plan/operation.ts";
-import type { StepTemplate } from "./plan/writes.ts";
+import type { StepTemplate } from "./plan/function-field.ts";
 import { BOUND_SHARE, createBudget, tooMuchBound, type Planner } from "./plan/planner.ts";
 import type { Caller, Schemas } from "./schema.ts";
 import type { GqlVariant } from "./field-types.ts";
@@ -97,8 +98,12 @@ class OperationSource implements DocumentSource, WithVariables {
 /** A document without its syntax tree, and its plan with the programs of the steps. */
 interface PreparedOperation {
   readonly document: Omit<CheckedDocument, "parsed" | "length">;
-  readonly template: Omit<OperationTemplate, "steps"> & {
+  readonly template: Omit<OperationTemplate, "steps" | "calls"> & {
     readonly steps: readonly (StepTemplate & Pick<GqlStep, "program">)[];
+    readonly calls: readonly {
+      readonly call: OperationTemplate["calls"][number];
+      readonly joins: readonly PreparedJoin[];
+    }[];
   };
 }
 
@@ -161,7 +166,11 @@ const prepareOperation = (
   variables.close();
   const session = observeSession(ask);
   const steps = template.steps.map((step) => ({ ...step, program: prepare(step.planned, session, "graphql") }));
-  return { document: { schema, declared, summary }, template: { ...template, steps } };
+  const calls = template.calls.map((call) => ({
+    call,
+    joins: "field" in call ? call.field.joins.map((join) => prepareJoin(prepare, join, session)) : [],
+  }));
+  return { document: { schema, declared, summary }, template: { ...template, steps, calls } };
 };
 
 const estimateOperationBytes = ({ template: { plans } }: PreparedOperation): number =>
@@ -203,9 +212,16 @@ const fillOperation = (
     plans,
     outputs,
     isIntrospecting,
-    calls: template.calls.map((call) =>
-      "document" in call ? fillForward(call, variables) : fillCall(call, variables),
-    ),
+    calls: template.calls.map(({ call, joins }) => ({
+      ...("document" in call
+        ? fillForward(call, variables)
+        : fillCall(
+            call,
+            variables,
+            joins.map((join) => fillJoin(join, variables, fillAll)),
+          )),
+      afterSteps: call.afterSteps,
+    })),
     loads: template.loads.map((loads) => fillLoads(loads, variables)),
     cachePlan,
   };

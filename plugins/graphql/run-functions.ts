@@ -1,16 +1,17 @@
 /** Runs the plugin functions that resolve fields. @rule X-GQL-4 X-GQL-6 */
-import { RelApiError, type Logger, type Session } from "../../core/index.ts";
+import { RelApiError, splitJson, type Logger, type ResultRow, type Session } from "../../core/index.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { functionFailed, functionRefused } from "./errors.ts";
 import { findSpans, splice } from "./splice.ts";
 import type { GqlCallContext, GqlLoadedRow } from "./parts.ts";
-import type { GqlCall, GqlLoads, GqlOperation, GqlRunOptions } from "./operations.ts";
+import type { GqlCall, GqlJoinedRead, GqlLoads, GqlOperation, GqlRunOptions } from "./operations.ts";
 
 interface FunctionRunner {
   /** Runs calls, concurrently for queries and sequentially for mutations, and returns their texts in order. If a call
    *  fails, the others are aborted. @throws RelApiError of the first call that fails */
   call(
     operation: Pick<GqlOperation, "kind" | "calls" | "document">,
+    execute: ExecuteReads,
     session: Session,
     options: FunctionRunOptions,
   ): Promise<readonly string[]>;
@@ -22,6 +23,9 @@ interface FunctionRunner {
     options: FunctionRunOptions,
   ): Promise<readonly (string | null)[]>;
 }
+
+/** Runs the reads of rows that belong to results of functions, in one transaction. */
+type ExecuteReads = (reads: readonly GqlJoinedRead[]) => Promise<readonly ResultRow[]>;
 
 type FunctionRunOptions = Pick<GqlRunOptions, "onGone" | "exchange">;
 
@@ -56,8 +60,6 @@ export const createFunctionRunner = (logger: Logger): FunctionRunner => {
       throw functionFailed(path);
     }
   };
-  const runOne = (call: GqlCall, context: GqlCallContext): Promise<string> =>
-    withHiddenExceptions(call, () => call.run(context));
 
   const loadBody = async ({ tree, fields }: GqlLoads, body: string, context: GqlCallContext): Promise<string> => {
     const spans = findSpans(body, tree);
@@ -74,25 +76,50 @@ export const createFunctionRunner = (logger: Logger): FunctionRunner => {
     return splice(body, spans, texts);
   };
 
+  const loadBodies = async (
+    loads: readonly GqlLoads[],
+    bodies: readonly (string | null)[],
+    context: GqlCallContext,
+  ): Promise<readonly (string | null)[]> => {
+    const loaded = [...bodies];
+    await Promise.all(
+      loads.map(async (one) => {
+        const body = bodies[one.step];
+        if (typeof body === "string") loaded[one.step] = await loadBody(one, body, context);
+      }),
+    );
+    return loaded;
+  };
+
+  const readJoins = async (
+    joins: readonly GqlJoinedRead[],
+    execute: ExecuteReads,
+    context: GqlCallContext,
+  ): Promise<readonly (readonly string[])[]> => {
+    if (joins.length === 0) return [];
+    const rows = await execute(joins);
+    return Promise.all(
+      joins.map(async ({ loads }, i) => {
+        const [body] = await loadBodies(loads, [rows[i]?.["body"] ?? "[]"], context);
+        return [...splitJson(body ?? "[]")];
+      }),
+    );
+  };
+
+  const runOne = async (call: GqlCall, execute: ExecuteReads, context: GqlCallContext): Promise<string> => {
+    const { joins, text } = await withHiddenExceptions(call, () => call.run(context));
+    return text(await readJoins(joins, execute, context));
+  };
+
   return {
     load: ({ loads, document }, bodies, session, { onGone, exchange }) =>
-      withAbortSignal(onGone, async (signal) => {
-        const loaded = [...bodies];
-        await Promise.all(
-          loads.map(async (one) => {
-            const body = bodies[one.step];
-            const context = { session, signal, exchange, document };
-            if (typeof body === "string") loaded[one.step] = await loadBody(one, body, context);
-          }),
-        );
-        return loaded;
-      }),
-    call: ({ kind, calls, document }, session, { onGone, exchange }) =>
+      withAbortSignal(onGone, (signal) => loadBodies(loads, bodies, { session, signal, exchange, document })),
+    call: ({ kind, calls, document }, execute, session, { onGone, exchange }) =>
       withAbortSignal(onGone, async (signal) => {
         const context = { session, signal, exchange, document };
-        if (kind !== "mutation") return Promise.all(calls.map((call) => runOne(call, context)));
+        if (kind !== "mutation") return Promise.all(calls.map((call) => runOne(call, execute, context)));
         const texts: string[] = [];
-        for (const call of calls) texts.push(await runOne(call, context));
+        for (const call of calls) texts.push(await runOne(call, execute, context));
         return texts;
       }),
   };

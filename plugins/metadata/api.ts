@@ -69,6 +69,8 @@ export interface MetadataActions {
   readonly inheritedRoles: readonly { readonly role: string; readonly parents: readonly string[] }[];
   /** The GraphQL names of root fields and types that the tables and functions of the source use. */
   readonly takenNames: MetadataNative["takenNames"];
+  /** The tracked tables. */
+  readonly tables: readonly QualifiedName[];
 }
 
 /** An object of the metadata. @experimental */

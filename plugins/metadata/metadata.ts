@@ -147,6 +147,7 @@ export const metadataLoader = definePlugin({
             ...document.actions,
             inheritedRoles: document.inheritedRoles,
             takenNames,
+            tables: document.tables.map(({ name }) => name),
           } satisfies MetadataActions,
           [METADATA_PROBLEMS]: problems,
           ...(proposed === undefined ? {} : { [METADATA_PROPOSAL]: proposed }),

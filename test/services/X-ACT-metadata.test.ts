@@ -36,7 +36,9 @@ describe("metadata that does not fit", () => {
   const action = (more: Entry, outer: Entry = {}): Entry => ({ ...LOGIN, ...outer, definition: definition(more) });
 
   test.each([
-    [action({ kind: "asynchronous" }), "asynchronous actions are not supported"],
+    [action({ kind: "asynchronous", type: "query" }), "only mutations can be asynchronous"],
+    [action({ kind: "asynchronous" }, { name: "Token" }), "a type has that name in GraphQL"],
+    [action({ kind: "later" }), "its kind is unknown"],
     [
       action({ request_transform: { version: 2, method: "TRACE" } }),
       "request_transform.method is none of GET, POST, PUT, PATCH, DELETE",
@@ -56,7 +58,9 @@ describe("metadata that does not fit", () => {
     [action({ headers: [{ name: "a" }] }), "headers[0] needs either value or value_from_env"],
     [action({ timeout: -1 }), "its timeout is not a number of seconds up to 3600"],
   ])("X-ACT-8 an action is left out with its reason, %#", async (faulty, reason) => {
-    expect(await problemsOf(buildDocument([faulty, WEATHER]))).toEqual([`action login: ${reason}; ignored`]);
+    expect(await problemsOf(buildDocument([faulty, WEATHER]))).toEqual([
+      `action ${String(faulty["name"])}: ${reason}; ignored`,
+    ]);
   });
 
   test("X-ACT-8 names of tables are taken, and so are names of other actions", async () => {
@@ -87,15 +91,6 @@ describe("metadata that does not fit", () => {
       "custom type Value: it has no values; ignored",
       'custom type Token: value: there is no type "Value"; ignored',
       'action login: output type: there is no type "Token"; ignored',
-    ]);
-  });
-
-  test("X-ACT-8 a relationship of a type is left out, and the type is served", async () => {
-    const [token] = CUSTOM_TYPES.objects;
-    const relationship = { name: "artist", type: "object", remote_table: "artist", field_mapping: { artist_id: "id" } };
-    const types = { ...CUSTOM_TYPES, objects: [{ ...token, relationships: [relationship] }] };
-    expect(await problemsOf(buildDocument([LOGIN, WEATHER], types))).toEqual([
-      "relationship of a custom type Token.artist: it is not supported; ignored",
     ]);
   });
 });

@@ -180,6 +180,24 @@ describe("the call", () => {
     expect(hook.requests).toHaveLength(1);
   });
 
+  test("X-ACT-4a an action of a mutation sees the writes before it, which stay if it fails", async () => {
+    const insert = (name: string) => `insert_artist_one(object: {name: "${name}"}) { name }`;
+    const names = () => api.sql("select name from artist where name in ('Before', 'After') order by name");
+    let seen: unknown;
+    hook.answer = (response, asked) =>
+      void names().then((rows) => {
+        seen = rows;
+        json({ message: "no" }, 400)(response, asked);
+      });
+    const answer = await api.gql(
+      `mutation { a: ${insert("Before")} login(login: {name: "x"}) { value } b: ${insert("After")} }`,
+    );
+    expect(errorOf(answer)).toMatchObject({ message: "no" });
+    expect(seen).toEqual([{ name: "Before" }]);
+    expect(await names()).toEqual(seen);
+    await api.sql("delete from artist where name = 'Before'");
+  });
+
   test("X-ACT-4 X-HTTP-2 a client that disconnects ends the call", async () => {
     let held: ServerResponse | undefined;
     let isClosed = false;

@@ -140,7 +140,7 @@ describe("requests", async () => {
   ]);
 
   test.each(REQUESTS.map(([what, , sent], i) => [what, sent, i] as const))(
-    "X-HTTP-7 X-ACT-11 a transform changes %s",
+    "X-HTTP-7 X-ACT-13 a transform changes %s",
     async (_what, { headers = {}, ...sent }, i) => {
       expect(await run(api, i)).toEqual({ data: { [`action_${i}`]: {} } });
       const [request] = hook.requests;
@@ -176,7 +176,7 @@ describe("answers", async () => {
     { request_transform: { version: 2, url: "/{{$body.input.of.count}}" } },
   ]);
 
-  test("X-ACT-11 the answer of the webhook becomes the value of the template", async () => {
+  test("X-ACT-13 the answer of the webhook becomes the value of the template", async () => {
     hook.answer = json({ data: ["first"] });
     expect(await run(api, 0)).toEqual({ data: { action_0: "first" } });
     expect(await run(api, 1)).toEqual({
@@ -185,7 +185,7 @@ describe("answers", async () => {
     expect(await run(api, 4)).toEqual({ data: { action_4: null } });
   });
 
-  test("X-ACT-11 the answer of a refusal becomes an error with its message", async () => {
+  test("X-ACT-13 the answer of a refusal becomes an error with its message", async () => {
     hook.answer = json({ reason: "closed" }, 403);
     const { errors } = await run(api, 2);
     expect(errors).toEqual([
@@ -197,7 +197,7 @@ describe("answers", async () => {
     [3, "Response Transformation Failed", 1],
     [5, "Request Transformation Failed", 0],
     [6, "Request Transformation Failed", 0],
-  ])("X-ACT-11 a transform without a value is an error, %#", async (index, message, requestCount) => {
+  ])("X-ACT-13 a transform without a value is an error, %#", async (index, message, requestCount) => {
     const { errors } = await run(api, index);
     expect(errors).toEqual([
       expect.objectContaining({ message, extensions: expect.objectContaining({ code: "unexpected" }) }),

@@ -6,10 +6,10 @@ import { isPlainObject } from "../coerce/leaf.ts";
 import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "../document/variables.ts";
 import { functionRefused } from "../errors.ts";
-import type { GqlCall, GqlLiveCall } from "../operations.ts";
+import type { GqlCall, GqlCallResult, GqlJoinedRead, GqlLiveCall } from "../operations.ts";
 import type { GqlFunctionRequest, GqlLiveField, GqlSelected } from "../parts.ts";
-import { describeOrigin, readArgumentLeaves } from "./plugin-fields.ts";
-import type { CustomPart, FunctionField, CustomPartWith } from "./function-field.ts";
+import { describeOrigin, misplacedFieldError, readArgumentLeaves } from "./plugin-fields.ts";
+import type { CustomPart, CustomPartWith, FunctionField, JoinTemplate, WriteJoin } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
 import { visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
 
@@ -25,11 +25,16 @@ interface ShapeMember {
   /** The key of the member in the result. */
   readonly key: string;
   readonly leaves: FunctionField["leaves"];
-  /** The shape of the member's value. Undefined for `__typename`. */
+  /** The shape of the member's value. Undefined for `__typename` and for rows of a table. */
   readonly shape: ResultShape | undefined;
+  /** The index of the read that gives the member its rows. */
+  readonly join?: number;
 }
 
-const planShape = (planner: Planner, selected: SelectedField): ResultShape => {
+/** Plans a field with rows of a table, and returns its index among those of the result. */
+type AddJoin = (selected: SelectedField, part: CustomPartWith<"join">) => number;
+
+const planShape = (planner: Planner, selected: SelectedField, addJoin: AddJoin): ResultShape => {
   const { type } = selected.field;
   const object = checkSubselection(selected);
   if (object === undefined) return { type, members: [] };
@@ -39,14 +44,19 @@ const planShape = (planner: Planner, selected: SelectedField): ResultShape => {
       members.push({ as: selection.as, name: "__typename", key: "", leaves: [], shape: undefined });
       return;
     }
-    const { as, name, field } = selection;
+    const { as, name, field, part } = selection;
+    if (part?.kind === "custom" && "join" in part) {
+      const join = addJoin(selection, part);
+      members.push({ as, name, key: "", leaves: [], shape: undefined, join });
+      return;
+    }
     const key = field.args.length === 0 ? name : `:${members.length}`;
     members.push({
       as,
       name,
       key,
       leaves: readArgumentLeaves(planner, selection),
-      shape: planShape(planner, selection),
+      shape: planShape(planner, selection, addJoin),
     });
   });
   return { type, members };
@@ -77,36 +87,50 @@ const buildSelection = ({ members }: ResultShape, variables: VariableValues): re
 
 /** Encodes the result as text, because the keys of a response may be any names, and must have the order of
  *  selection. */
-const encodeResult = ({ type, members }: ResultShape, value: Json | undefined): string => {
+const encodeResult = ({ type, members }: ResultShape, value: Json | undefined, writeJoin: WriteJoin): string => {
   if (isNonNullType(type)) {
     if (value === null || value === undefined) throw new TypeError(`null where the schema says "${type.toString()}"`);
-    return encodeResult({ type: type.ofType, members }, value);
+    return encodeResult({ type: type.ofType, members }, value, writeJoin);
   }
   if (value === null || value === undefined) return "null";
   if (isListType(type)) {
     if (!Array.isArray(value)) throw new TypeError(`no list where the schema says "${type.toString()}"`);
-    return `[${value.map((item: Json) => encodeResult({ type: type.ofType, members }, item)).join(",")}]`;
+    return `[${value.map((item: Json) => encodeResult({ type: type.ofType, members }, item, writeJoin)).join(",")}]`;
   }
   if (!isObjectType(type)) return writeJson(value);
   if (!isPlainObject(value)) throw new TypeError(`no object where the schema says "${type.name}"`);
-  const texts = members.map(({ as, key, shape }) => {
+  const texts = members.map(({ as, key, shape, join }) => {
     const text =
-      shape === undefined
-        ? JSON.stringify(getNamedType(type).name)
-        : encodeResult(shape, Object.hasOwn(value, key) ? value[key] : null);
+      join !== undefined
+        ? writeJoin(join, value)
+        : shape === undefined
+          ? JSON.stringify(getNamedType(type).name)
+          : encodeResult(shape, Object.hasOwn(value, key) ? value[key] : null, writeJoin);
     return `${JSON.stringify(as)}:${text}`;
   });
   return `{${texts.join(",")}}`;
 };
 
-export const planFunctionField = (planner: Planner, selected: SelectedField, part: CustomPart): FunctionField => {
-  const shape = planShape(planner, selected);
+/** Plans a field that a function resolves. `planJoin` plans the fields of its result that have rows of tables. The
+ *  planner refuses such fields if the argument is missing. */
+export const planFunctionField = (
+  planner: Planner,
+  selected: SelectedField,
+  part: CustomPart,
+  planJoin?: (planner: Planner, selected: SelectedField, part: CustomPartWith<"join">) => JoinTemplate,
+): FunctionField => {
+  const joins: JoinTemplate[] = [];
+  const shape = planShape(planner, selected, (inner, join) => {
+    if (planJoin === undefined) throw misplacedFieldError(join);
+    return joins.push(planJoin(planner, inner, join)) - 1;
+  });
   return {
     origin: describeOrigin(selected, part),
     path: selected.path,
     leaves: readArgumentLeaves(planner, selected),
     selection: (variables) => buildSelection(shape, variables),
-    text: (result) => encodeResult(shape, result),
+    joins,
+    text: (result, writeJoin = () => "null") => encodeResult(shape, result, writeJoin),
   };
 };
 
@@ -131,12 +155,49 @@ const buildLiveCall = (field: FunctionField, { program, read, convertError }: Gq
   },
 });
 
-export const fillCall = ({ field, run, live }: CallTemplate, variables: VariableValues): GqlCall => {
+/** Collects the objects of a result to which rows belong, and returns the reads of these rows. */
+const buildCallResult = (
+  field: FunctionField,
+  result: Json,
+  buildRead: (join: number, objects: string) => GqlJoinedRead,
+): GqlCallResult => {
+  const objects = field.joins.map((): Json[] => []);
+  const text = field.text(result, (join, object) => {
+    const keys =
+      field.joins[join]?.members.map(
+        (name, i) => [`k${i}`, Object.hasOwn(object, name) ? (object[name] ?? null) : null] as const,
+      ) ?? [];
+    objects[join]?.push(Object.fromEntries(keys));
+    return "";
+  });
+  const used = [...objects.keys()].filter((join) => objects[join]?.length !== 0);
+  if (used.length === 0) return { joins: [], text: () => text };
+  return {
+    joins: used.map((join) => buildRead(join, writeJson(objects[join] ?? []))),
+    text: (rows) => {
+      const next = objects.map(() => 0);
+      return field.text(result, (join) => rows[used.indexOf(join)]?.[next[join]!++] ?? "null"); // a join has a number
+    },
+  };
+};
+
+export const fillCall = (
+  { field, run, live }: CallTemplate,
+  variables: VariableValues,
+  reads: readonly GqlJoinedRead[],
+): GqlCall => {
   const request = { arguments: computeArguments(field, variables), selection: field.selection(variables) };
+  const buildRead = (join: number, objects: string): GqlJoinedRead => {
+    const read = reads[join]!; // there is a read for each join of the field
+    const list = field.joins[join]?.members.length; // the value after those of the members
+    return { ...read, values: read.values.map((value, i) => (i === list ? objects : value)) };
+  };
   return {
     origin: field.origin,
     path: field.path,
-    run: async (by) => field.text(await run({ ...by, ...request })),
-    live: live && ((session) => buildLiveCall(field, live({ ...request, session }))),
+    run: async (by) => buildCallResult(field, await run({ ...by, ...request }), buildRead),
+    // a live query has no statement for joins
+    live:
+      field.joins.length > 0 ? undefined : live && ((session) => buildLiveCall(field, live({ ...request, session }))),
   };
 };

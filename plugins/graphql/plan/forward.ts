@@ -26,7 +26,6 @@ export interface ForwardTemplate {
   readonly document: DocumentNode;
   readonly variables: readonly string[];
   readonly run: GqlForward["run"];
-  readonly afterSteps: number | undefined;
 }
 
 /** Returns the fragments that the field uses, and the names of its variables, both in the order of their first use. */
@@ -92,16 +91,14 @@ export const buildForwardedDocument = (
   return { document: { kind: Kind.DOCUMENT, definitions }, variables };
 };
 
-/** Plans a field. `stepCount` is the number of steps before it. @throws RelApiError of the field's own check */
+/** Plans a field. @throws RelApiError of the field's own check */
 export const planForward = (
   planner: Planner,
   selected: SelectedField,
   part: CustomPartWith<"forward">,
-  stepCount: number,
 ): ForwardTemplate => {
   const { path } = selected;
   const { forward } = part;
-  const isMutation = planner.operation === "mutation";
   const { document, variables } = buildForwardedDocument(planner, selected, planner.operation);
   forward.check(document, path);
   return {
@@ -110,7 +107,6 @@ export const planForward = (
     document,
     variables,
     run: forward.run,
-    afterSteps: isMutation && stepCount > 0 ? stepCount : undefined,
   };
 };
 
@@ -129,5 +125,12 @@ export const fillForward = (
   values: VariableValues,
 ): GqlCall => {
   const variableValues = readVariables(values, variables);
-  return { ...call, live: undefined, run: (by) => run({ ...by, document, variables: variableValues }) };
+  return {
+    ...call,
+    live: undefined,
+    run: async (by) => {
+      const text = await run({ ...by, document, variables: variableValues });
+      return { joins: [], text: () => text };
+    },
+  };
 };

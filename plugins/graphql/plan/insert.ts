@@ -1,5 +1,6 @@
 /** Plans `insert_T` and `insert_T_one` without nested data: one statement with one JSON payload. @rule G-INS-1 …
  *  G-INS-8 */
+import type { StepTemplate } from "./function-field.ts";
 import { memoize, type Json, type OnConflict, type Relation } from "../../../core/index.ts";
 import { findValue, createUntrackedVariables } from "../document/tracked-variables.ts";
 import { planConflict } from "./conflict.ts";
@@ -19,7 +20,7 @@ import { planNestedInsert } from "./nested-insert.ts";
 import { bind, type Planner } from "./planner.ts";
 import { createPlainRowReader, type PlainRowReader, type PlainRows } from "./plain-rows.ts";
 import { visitArguments, type GivenArgument, type SelectedField } from "./selection.ts";
-import { encodeEmptyAnswer, planOneRow, planResponse, planWriteStep, type StepTemplate } from "./writes.ts";
+import { encodeEmptyAnswer, planOneRow, planResponse, planWriteStep } from "./writes.ts";
 
 /** Plans the insert. If no rows are written, it returns the response as a string, because nothing needs to run. */
 export const planInsert = (

@@ -7,7 +7,7 @@ import type { VariableValues } from "../document/variables.ts";
 import type { GqlLoadTree, GqlLoads, GqlStep } from "../operations.ts";
 import { computeArguments, planFunctionField } from "./call.ts";
 import { buildForwardedDocument, readVariables } from "./forward.ts";
-import type { LoadTemplate, CustomPartWith } from "./function-field.ts";
+import type { LoadTemplate, CustomPartWith, StepLoads } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
 import { describeOrigin } from "./plugin-fields.ts";
 import type { SelectedField } from "./selection.ts";
@@ -37,7 +37,9 @@ export const planLoad = (planner: Planner, selected: SelectedField, part: Custom
       path,
       key: JSON.stringify([origin, path, writeJson(args), writeJson(selection as unknown as Json)]), // the selection contains only JSON
       run: async (rows, context) =>
-        checkCount(rows, await part.load(rows, { ...context, arguments: args, selection })).map(field.text),
+        checkCount(rows, await part.load(rows, { ...context, arguments: args, selection })).map((result) =>
+          field.text(result),
+        ),
     };
   });
   return output;
@@ -63,11 +65,6 @@ export const planDelegate = (planner: Planner, selected: SelectedField, part: Cu
   });
   return output;
 };
-
-/** The loads of a step's body, without the values of variables. */
-export interface StepLoads extends Omit<GqlLoads, "fields"> {
-  readonly fields: readonly LoadTemplate[];
-}
 
 type Loads = Planner["loads"];
 

@@ -1,4 +1,5 @@
 /** Plans the root fields of mutations as one step each, in the order of the document. @rule G-TX-1 G-TX-2 G-TX-5 */
+import type { StepTemplate } from "./function-field.ts";
 import type { GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { Predicate, Relation } from "../../../core/index.ts";
 import { planInsert } from "./insert.ts";
@@ -9,7 +10,7 @@ import { planUpdate, planUpdateMany } from "./update.ts";
 import { isCall, planCall, type OperationParts } from "./operation-parts.ts";
 import { planCustomField } from "./plugin-root-fields.ts";
 import { getQualifiedName, omitTrue, planWhere } from "./where.ts";
-import { planOneRow, planResponse, planWriteStep, type StepTemplate } from "./writes.ts";
+import { planOneRow, planResponse, planWriteStep } from "./writes.ts";
 import type { GqlOutput } from "../operations.ts";
 
 /** Adds the steps of a root or namespace, and returns the outputs for their results. */

@@ -1,5 +1,6 @@
 /** `insert_artist(objects: [{ name: "A", albums: { data: [{ title: "x" }] } }])`: plans one statement per row, and a
  *  row with a key runs before the rows that use it. @rule G-NST-1 … G-NST-12 */
+import type { StepTemplate } from "./function-field.ts";
 import {
   findColumn,
   type Cell,
@@ -14,7 +15,7 @@ import { hasNested, type InputRelated, type InputRow } from "./insert-input.ts";
 import { buildInsert, isFixed, buildPayloadRows, encodeRows } from "./insert-rows.ts";
 import { bind, buildColumnRef, type Planner } from "./planner.ts";
 import { getQualifiedName } from "./where.ts";
-import { planSequenceStep, type WriteAnswer, type StepTemplate } from "./writes.ts";
+import { planSequenceStep, type WriteAnswer } from "./writes.ts";
 
 /** An earlier row whose key another row takes over. */
 interface Parent {

@@ -1,15 +1,15 @@
-/** Declares the parts of an operation during its planning: statements, and functions that run before them. */
-import type { GqlOutput } from "../operations.ts";
+/** Declares the parts of an operation during its planning: statements, and functions that resolve root fields. */
+import type { GqlCall, GqlOutput } from "../operations.ts";
 import { planFunctionField, type CallTemplate } from "./call.ts";
 import { planForward, type ForwardTemplate } from "./forward.ts";
-import type { CustomPartWith } from "./function-field.ts";
+import type { CustomPartWith, JoinTemplate, StepTemplate } from "./function-field.ts";
+import { planJoin } from "./join.ts";
 import type { Planner } from "./planner.ts";
 import type { SelectedField } from "./selection.ts";
-import type { StepTemplate } from "./writes.ts";
 
 export interface OperationParts {
   readonly steps: StepTemplate[];
-  readonly calls: (CallTemplate | ForwardTemplate)[];
+  readonly calls: ((CallTemplate | ForwardTemplate) & Pick<GqlCall, "afterSteps">)[];
 }
 
 export type CallPart = CustomPartWith<"run"> | CustomPartWith<"forward">;
@@ -23,12 +23,20 @@ export const planCall = (
   selected: SelectedField,
   part: CallPart,
   { calls, steps }: OperationParts,
-): GqlOutput => ({
-  as: selected.as,
-  call:
-    calls.push(
-      "forward" in part
-        ? planForward(planner, selected, part, steps.length)
-        : { field: planFunctionField(planner, selected, part), run: part.run, live: part.live },
-    ) - 1,
-});
+): GqlOutput => {
+  // the functions of a query run at the same time
+  const afterSteps = planner.operation === "mutation" && steps.length > 0 ? steps.length : undefined;
+  return {
+    as: selected.as,
+    call:
+      calls.push(
+        "forward" in part
+          ? { ...planForward(planner, selected, part), afterSteps }
+          : { field: planFunctionField(planner, selected, part, planJoin), run: part.run, live: part.live, afterSteps },
+      ) - 1,
+  };
+};
+
+/** Returns the reads of rows that belong to results of functions. */
+export const listJoins = ({ calls }: Pick<OperationParts, "calls">): readonly JoinTemplate[] =>
+  calls.flatMap((call) => ("field" in call ? call.field.joins : []));

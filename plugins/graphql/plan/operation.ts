@@ -1,27 +1,29 @@
 /** Plans a whole operation: its root fields become steps, and their results form the response. @rule G-DOC-13 G-DOC-14
  *  G-SUB-2 G-INT-9 G-INT-10 */
+import type { StepTemplate, StepLoads } from "./function-field.ts";
 import type { GraphQLField, GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { BundleField, Plan } from "../../../core/index.ts";
 import { hasDirective, readOperationDirectives } from "../document/directives.ts";
 import type { ParsedDocument } from "../document/parse.ts";
 import type { ValueSource } from "../document/variables.ts";
 import { notSupported, validationFailed } from "../errors.ts";
-import { collectLoads, type StepLoads } from "./load.ts";
-import { isCall, planCall, type CallPart, type OperationParts } from "./operation-parts.ts";
+import { collectLoads } from "./load.ts";
+import { isCall, listJoins, planCall, type CallPart, type OperationParts } from "./operation-parts.ts";
 import { planMetaField } from "./meta.ts";
 import { planMutationFields } from "./mutation.ts";
 import { openStep, type Planner } from "./planner.ts";
 import { planReadField } from "./query.ts";
 import { visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
-import { buildStep, type StepTemplate } from "./writes.ts";
+import { buildStep } from "./writes.ts";
 import type { GqlOperation, GqlOutput } from "../operations.ts";
 
-const findUnsentValues = ({ allSources }: Planner, steps: readonly StepTemplate[]): readonly ValueSource[] => {
-  const sentSources = new Set(steps.map(({ sources }) => sources));
+const findUnsentValues = ({ allSources }: Planner, parts: OperationParts): readonly ValueSource[] => {
+  const sentSources = new Set([...parts.steps, ...listJoins(parts)].map(({ sources }) => sources));
   return allSources.filter((sources) => !sentSources.has(sources)).flat();
 };
 
-const listPlans = (steps: readonly StepTemplate[]): readonly Plan[] => steps.map(({ planned }) => planned.plan);
+const listPlans = (parts: OperationParts): readonly Plan[] =>
+  [...parts.steps, ...listJoins(parts)].map(({ planned }) => planned.plan);
 
 /** An operation without the values of its variables. */
 export interface OperationTemplate extends Omit<GqlOperation, "document" | "steps" | "calls" | "loads" | "cachePlan"> {
@@ -52,8 +54,8 @@ export const planOperation = (planner: Planner, parsed: ParsedDocument, root: Gr
       directives: readOperationDirectives(planner, operation),
       access: "read write",
       ...parts,
-      plans: listPlans(parts.steps),
-      unsent: findUnsentValues(planner, parts.steps),
+      plans: listPlans(parts),
+      unsent: findUnsentValues(planner, parts),
       loads: collectLoads(planner, parts.steps),
       outputs,
     };
@@ -129,8 +131,8 @@ const planReads = (
     kind,
     access: reads.isVolatile ? "read write" : "read only",
     ...reads.parts,
-    plans: listPlans(reads.parts.steps),
-    unsent: findUnsentValues(planner, reads.parts.steps),
+    plans: listPlans(reads.parts),
+    unsent: findUnsentValues(planner, reads.parts),
     loads: collectLoads(planner, reads.parts.steps),
     outputs: reads.outputs,
     isIntrospecting: reads.outputs.some((output) => "pieces" in output),

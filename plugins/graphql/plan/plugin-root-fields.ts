@@ -3,11 +3,11 @@ import { getNamedType, isObjectType } from "graphql";
 import type { BundleField } from "../../../core/index.ts";
 import { getTypeExtension } from "../field-types.ts";
 import { describeOrigin, isListField, misplacedFieldError, planPluginRoot, planStatement } from "./plugin-fields.ts";
-import type { CustomPart, CustomPartWith } from "./function-field.ts";
+import type { CustomPart, CustomPartWith, StepTemplate } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
 import { planRow } from "./rows.ts";
 import type { SelectedField } from "./selection.ts";
-import { planOneRow, planResponse, planWriteStep, type StepTemplate } from "./writes.ts";
+import { planOneRow, planResponse, planWriteStep } from "./writes.ts";
 
 const callPlan = (planner: Planner, selected: SelectedField, part: CustomPartWith<"plan">) =>
   planPluginRoot(planner, selected, part, (type, { selections, path }) => planRow(planner, type, selections, path));

@@ -1,4 +1,5 @@
 /** Plans updates with plugins' own arguments: one sequence with writes before and after the update. @rule X-GQL-10 */
+import type { StepTemplate } from "./function-field.ts";
 import { findRelation, type Assignment, type Predicate, type Relation, type Update } from "../../../core/index.ts";
 import { getFieldPart, type GqlInput, type GqlInputField, type GqlWriting } from "../parts.ts";
 import { checkValues, countValue, readRelated } from "./insert-input.ts";
@@ -14,7 +15,7 @@ import {
   type UpdateParts,
 } from "./update-parts.ts";
 import { combinePredicates, getQualifiedName, omitTrue, planWhere } from "./where.ts";
-import { planSequenceStep, planWriteStep, type WriteAnswer, type StepTemplate } from "./writes.ts";
+import { planSequenceStep, planWriteStep, type WriteAnswer } from "./writes.ts";
 
 /** Plans an update with plugins' own arguments. `path` is the path of the arguments. */
 export const planUpdateAdditions = (

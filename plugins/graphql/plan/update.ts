@@ -1,4 +1,5 @@
 /** Plans `update_T`, `update_T_by_pk` and `update_T_many`. @rule G-UPD-1a … G-UPD-9 */
+import type { StepTemplate } from "./function-field.ts";
 import type { Relation } from "../../../core/index.ts";
 import { getFieldPart } from "../parts.ts";
 import { planUpdateAdditions } from "./update-additions.ts";
@@ -6,7 +7,7 @@ import { getItemPosition, getPosition, readList, readObject } from "./input.ts";
 import { countWrites, openStep, type Planner } from "./planner.ts";
 import { visitArguments, type SelectedField } from "./selection.ts";
 import { createParts, addPart, buildUpdate, type UpdateParts } from "./update-parts.ts";
-import { planOneRow, planResponse, planWriteStep, type WriteAnswer, type StepTemplate } from "./writes.ts";
+import { planOneRow, planResponse, planWriteStep, type WriteAnswer } from "./writes.ts";
 
 /** Plans the parts of an update. Errors of its arguments precede errors of the selection. */
 const planParts = (

@@ -1,4 +1,5 @@
 /** Plans the results of writes, and the steps that run them. @rule G-INS-5 G-INS-6 G-UPD-7 G-DEL-1 */
+import type { StepTemplate } from "./function-field.ts";
 import type { GraphQLObjectType } from "graphql";
 import type {
   Delete,
@@ -16,13 +17,6 @@ import type {
 import type { Planner } from "./planner.ts";
 import { readsOtherRows, planRow } from "./rows.ts";
 import { visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
-import type { GqlStep } from "../operations.ts";
-import type { ValueSource } from "../document/variables.ts";
-
-/** A step without the values of variables. */
-export interface StepTemplate extends Omit<GqlStep, "values" | "program"> {
-  readonly sources: readonly ValueSource[];
-}
 
 /** The envelopes for compact JSON of the whole result, or of the first row. */
 const DOCUMENT: Envelope = Object.freeze({ media: "document" });

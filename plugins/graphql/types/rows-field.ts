@@ -1,7 +1,9 @@
-/** Builds plugins' own root fields with rows of a table. */
+/** Builds plugins' own fields with rows of a table. */
+import type { GraphQLFieldConfig } from "graphql";
 import { listArguments, buildRowType } from "./type-names.ts";
 import { wrapNonNullList } from "./non-null-list.ts";
-import type { GqlBuild, GqlField, GqlRowsField } from "../field-types.ts";
+import type { GqlBuild, GqlField, GqlJoinedField, GqlRowsField } from "../field-types.ts";
+import { withPart } from "../parts.ts";
 import type { GqlTable } from "../catalog-types.ts";
 
 /** Builds a plugin's own root field with rows of a table. @rule X-GQL-11 */
@@ -33,6 +35,24 @@ export const buildRowsField = (
             context,
           ),
       },
+    }
+  );
+};
+
+/** Builds a field of a plugin's own object type with rows of a table. @rule X-GQL-13 */
+export const buildJoinedField = (
+  build: GqlBuild,
+  table: GqlTable,
+  { description, columns, isToOne }: GqlJoinedField,
+): GraphQLFieldConfig<unknown, unknown> | undefined => {
+  const row = build.rights(table).select && buildRowType(build, table);
+  const join = { relation: table.relation, columns, isToOne };
+  return (
+    row && {
+      type: isToOne ? row : wrapNonNullList(row),
+      args: isToOne ? {} : listArguments(build, table),
+      description,
+      extensions: withPart({ kind: "custom", join }),
     }
   );
 };

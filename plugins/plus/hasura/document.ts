@@ -201,13 +201,21 @@ export const MEMBERS = {
 /** Returns whether the source is the database that is served. */
 export const isServedSource = ({ kind = "postgres" }: Entry): boolean => kind === "postgres" || kind === "pg";
 
-const removeCustomType = (types: Json | undefined, name: string): Entry =>
-  Object.fromEntries(
+/** Removes a type, or a relationship such as `Token.artist`. */
+const removeCustomType = (types: Json | undefined, name: string): Entry => {
+  const [typeName, relationship] = name.split(".");
+  const has = (given: string | undefined) => (entry: Entry) => entry["name"] === given;
+  return Object.fromEntries(
     Object.entries(readEntry(types)).map(([list, items]) => [
       list,
-      readList(items).filter((item) => readEntry(item)["name"] !== name),
+      readList(items).flatMap((item) => {
+        const type = readEntry(item);
+        if (!has(typeName)(type)) return [item];
+        return relationship === undefined ? [] : [replaceEntry(type, "relationships", has(relationship), removeEntry)];
+      }),
     ]),
   );
+};
 
 /** Removes the object that does not fit the database from the document. @rule P-HAS-4 */
 export const removeObject = (document: Entry, { type, owner, name = "", role }: MetadataProblem): Entry => {

@@ -72,7 +72,7 @@ export const actions = (definitions: Readonly<Record<string, Action>>, types = "
         const added: Record<string, GqlField> = {};
         for (const [field, action] of own.fields) {
           if (scope !== `${field.root}_root` || !(role === "admin" || field.roles.has(role))) continue;
-          const config = getTypes(build)(field);
+          const config = getTypes(build).buildField(field);
           if (config !== undefined) added[field.name] = buildField(config, field, action, own.types);
         }
         return { ...fields, ...added };

@@ -1,5 +1,14 @@
 /** Calls the webhook of an action. @rule X-ACT-3 … X-ACT-7 */
-import { isJsonObject, RelApiError, writeJson, type Json, type PluginContext } from "../../../core/index.ts";
+import {
+  isJsonObject,
+  RelApiError,
+  writeJson,
+  type Json,
+  type JsonObject,
+  type OpenExchange,
+  type PluginContext,
+  type Session,
+} from "../../../core/index.ts";
 import { graphqlService, type GqlFunctionRequest } from "../../graphql/api.ts";
 import { webhookService, type WebhookResponse } from "../api.ts";
 import { buildForwardedHeaders } from "../webhook/forwarded-headers.ts";
@@ -19,8 +28,37 @@ import {
 import type { WebhookAction } from "./metadata.ts";
 import { findResultProblem } from "./result.ts";
 
+/** A call of an action's webhook. */
+export interface ActionCall {
+  /** The body, without the name of the action. */
+  readonly payload: JsonObject;
+  /** The headers of the client that the webhook receives. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  readonly exchange?: OpenExchange | undefined;
+}
+
+export const buildSessionVariables = ({ variables, role }: Session): JsonObject => ({
+  ...renameSessionVariables(variables),
+  "x-hasura-role": role,
+});
+
+/** Builds the call of an action from the request of a client. */
+export const buildActionCall = (action: WebhookAction, request: GqlFunctionRequest): ActionCall => {
+  const { arguments: input, session, signal, exchange, document } = request;
+  const headers =
+    action.forwardsHeaders && exchange !== undefined
+      ? buildForwardedHeaders(exchange.credentials, [...exchange.credentials.headers()])
+      : {};
+  const payload = { input, session_variables: buildSessionVariables(session), request_query: document };
+  return { payload, headers, signal, exchange };
+};
+
+/** Calls the webhook of an action, and returns its checked result. @throws RelApiError */
+export type CallAction = (action: WebhookAction, types: CustomTypes, call: ActionCall) => Promise<Json>;
+
 /** Returns the function that calls webhooks. `logProblem` receives the reason of each failure. */
-export const createActionCaller = (context: PluginContext, logProblem: ProblemLog) => {
+export const createActionCaller = (context: PluginContext, logProblem: ProblemLog): CallAction => {
   const parse = (text: string): Json => {
     try {
       return context.use(graphqlService)?.parseJson(text) ?? null;
@@ -40,24 +78,15 @@ export const createActionCaller = (context: PluginContext, logProblem: ProblemLo
     }
   };
 
-  const send = async (action: WebhookAction, request: GqlFunctionRequest): Promise<WebhookResponse> => {
-    const { arguments: input, session, signal, exchange, document } = request;
-    const forwarded =
-      action.forwardsHeaders && exchange !== undefined
-        ? buildForwardedHeaders(exchange.credentials, [...exchange.credentials.headers()])
-        : {};
+  const send = async (action: WebhookAction, request: ActionCall): Promise<WebhookResponse> => {
+    const { payload, signal, exchange } = request;
     const client = context.use(webhookService);
     if (client === undefined) throw new TypeError("the plugin webhooks is missing");
-    const sessionVariables = { ...renameSessionVariables(session.variables), "x-hasura-role": session.role };
     const { url, transforms } = action;
     // a header of the action wins over one of the client
-    const headers = { ...forwarded, ...action.headers };
-    const body = writeJson({
-      action: { name: action.field.name },
-      input,
-      session_variables: sessionVariables,
-      request_query: document,
-    });
+    const headers = { ...request.headers, ...action.headers };
+    const body = writeJson({ action: { name: action.field.name }, ...payload });
+    const sessionVariables = payload["session_variables"] ?? null;
     const original = { url, headers, body, sessionVariables };
     const changed = transform(
       action,
@@ -85,7 +114,7 @@ export const createActionCaller = (context: PluginContext, logProblem: ProblemLo
     return value;
   };
 
-  return async (action: WebhookAction, types: CustomTypes, request: GqlFunctionRequest): Promise<Json> => {
+  return async (action: WebhookAction, types: CustomTypes, request: ActionCall): Promise<Json> => {
     let response: WebhookResponse;
     try {
       response = await send(action, request);

@@ -1,6 +1,14 @@
 /** Reads actions and custom types in the form of the metadata, and checks that they fit each other. @rule X-ACT-1 */
 import { parseType, specifiedScalarTypes, type TypeNode } from "graphql";
-import { memoize, numberText, type Json, type JsonObject, type Model, type PgType } from "../../../core/index.ts";
+import {
+  memoize,
+  numberText,
+  type Json,
+  type JsonObject,
+  type Model,
+  type PgType,
+  type Relation,
+} from "../../../core/index.ts";
 import { readObject, readList, readText } from "../../shared/json-values.ts";
 
 /** An argument of an action, or a field of a custom type. */
@@ -10,15 +18,28 @@ export interface TypedName {
   readonly description: string | undefined;
 }
 
-interface Described {
+/** A name with its description. */
+export interface Described {
   readonly name: string;
   readonly description: string | undefined;
+}
+
+/** Rows of a table that belong to an object of a custom type. */
+export interface TypeRelationship extends Described {
+  readonly isToOne: boolean;
+  readonly relation: Relation;
+  /** Pairs of a field of the type and a column of the table, whose values are equal. */
+  readonly columns: readonly (readonly [field: string, column: string])[];
 }
 
 /** A custom type. */
 export type CustomType = Described &
   (
-    | { readonly kind: "object"; readonly fields: readonly TypedName[] }
+    | {
+        readonly kind: "object";
+        readonly fields: readonly TypedName[];
+        readonly relationships: readonly TypeRelationship[];
+      }
     | { readonly kind: "input"; readonly fields: readonly TypedName[] }
     | { readonly kind: "enum"; readonly values: readonly Described[] }
     | { readonly kind: "scalar" }
@@ -72,7 +93,8 @@ const readName = (raw: JsonObject, key = "name"): string => {
   return name;
 };
 
-const readDescribed = (raw: JsonObject, key = "name"): Described => ({
+/** @throws Error if the name is not valid */
+export const readDescribed = (raw: JsonObject, key = "name"): Described => ({
   name: readName(raw, key),
   description: readText(raw["description"]),
 });
@@ -121,7 +143,7 @@ const readCustomType = (kind: CustomType["kind"], raw: JsonObject): CustomType =
   }
   const fields = readTypedNames(raw["fields"]);
   if (fields.length === 0) throw excludedError("it has no fields");
-  return { ...described, kind, fields };
+  return kind === "object" ? { ...described, kind, fields, relationships: [] } : { ...described, kind, fields };
 };
 
 type Position = "input" | "output";
@@ -162,8 +184,6 @@ export const readCustomTypes = (
         report("custom_types", name, (error as Error).message); // only `excludedError` is thrown here
         continue;
       }
-      for (const relationship of readList(entry["relationships"]))
-        report("relationship", `${name}.${String(readObject(relationship)["name"])}`, "it is not supported");
     }
   removeFaulty(types, surroundings, report);
   return types;

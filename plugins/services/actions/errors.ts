@@ -24,8 +24,8 @@ export const actionRefused = (
   extensions: JsonObject | undefined,
 ): RelApiError => new RelApiError({ code, status, message, facts: extensions === undefined ? {} : { extensions } });
 
-/** @rule X-ACT-11 */
+/** @rule X-ACT-13 */
 export const actionRequestTransformFailed = (): RelApiError => actionFailed("Request Transformation Failed");
 
-/** @rule X-ACT-11 */
+/** @rule X-ACT-13 */
 export const actionResponseTransformFailed = (): RelApiError => actionFailed("Response Transformation Failed");

@@ -9,12 +9,13 @@ import {
   getNullableType,
   specifiedScalarTypes,
   type GraphQLFieldConfig,
+  type GraphQLFieldConfigMap,
   type GraphQLInputType,
   type GraphQLOutputType,
   type GraphQLNullableType,
   type TypeNode,
 } from "graphql";
-import type { GqlBuild, GqlValueType } from "../../graphql/api.ts";
+import type { GqlBuild, GqlScope, GqlValueType } from "../../graphql/api.ts";
 import {
   getDatabaseTypes,
   getTypeName,
@@ -22,13 +23,18 @@ import {
   type CustomType,
   type CustomTypes,
   type TypedName,
+  type TypeRelationship,
 } from "./definitions.ts";
 
 type FieldConfig = Pick<GraphQLFieldConfig<unknown, unknown>, "type" | "args" | "description">;
 
-/** Returns the definition of an action's field. It is undefined if the role has no GraphQL type for a type of the
- *  database in it. */
-export type BuildActionField = (field: ActionField) => FieldConfig | undefined;
+/** Builds definitions of fields. They are undefined if the role has no GraphQL type for a type of the database. */
+interface ActionTypes {
+  buildField(field: ActionField): FieldConfig | undefined;
+  /** Builds the field of an asynchronous action in a root: the mutation answers an id, and the other roots have an
+   *  object with the result. @rule X-ACT-12 */
+  buildAsynchronousField(scope: GqlScope, field: ActionField): FieldConfig | undefined;
+}
 
 const SPECIFIED = new Map(specifiedScalarTypes.map((type) => [type.name, type]));
 
@@ -41,7 +47,7 @@ const wrap = <Type extends GraphQLInputType | GraphQLOutputType>(node: TypeNode,
     : new GraphQLNonNull(inner as GraphQLNullableType)) as unknown as Type;
 };
 
-export const createActionTypes = (build: GqlBuild, types: CustomTypes): BuildActionField => {
+export const createActionTypes = (build: GqlBuild, types: CustomTypes): ActionTypes => {
   const inputs = new Map<string, GraphQLInputType>();
   const outputs = new Map<string, GraphQLOutputType>();
 
@@ -74,10 +80,26 @@ export const createActionTypes = (build: GqlBuild, types: CustomTypes): BuildAct
       }),
     );
 
+  const buildRelationships = (relationships: readonly TypeRelationship[]): GraphQLFieldConfigMap<unknown, unknown> =>
+    Object.fromEntries(
+      relationships.flatMap(({ name, relation, ...own }) => {
+        const table = build.table(relation);
+        const field = table && build.joinedField(table, own);
+        return field === undefined ? [] : [[name, field] as const];
+      }),
+    );
+
   const add = (type: CustomType): void => {
     const { name, description } = type;
     if (type.kind === "object")
-      outputs.set(name, new GraphQLObjectType({ name, description, fields: () => mapFields(type.fields, findOutput) }));
+      outputs.set(
+        name,
+        new GraphQLObjectType({
+          name,
+          description,
+          fields: () => ({ ...mapFields(type.fields, findOutput), ...buildRelationships(type.relationships) }),
+        }),
+      );
     else if (type.kind === "input")
       inputs.set(
         name,
@@ -98,10 +120,39 @@ export const createActionTypes = (build: GqlBuild, types: CustomTypes): BuildAct
   };
   for (const type of types.values()) add(type);
 
-  return ({ arguments: args, output, description }) => {
+  const buildField = ({ arguments: args, output, description }: ActionField): FieldConfig | undefined => {
     const type = findOutput(getTypeName(output));
     const argumentConfigs = mapFields(args, findInput);
     if (type === undefined || Object.keys(argumentConfigs).length < args.length) return undefined;
     return { type: wrap(output, type), args: argumentConfigs, description };
+  };
+
+  const results = new Map<string, GraphQLObjectType>();
+  const findResult = (name: string, output: GraphQLOutputType): GraphQLObjectType | undefined => {
+    const [id, createdAt, errors] = ["uuid", "timestamptz", "json"].map(findDatabaseOutput);
+    if (id === undefined || createdAt === undefined || errors === undefined) return undefined;
+    const fields = {
+      id: { type: new GraphQLNonNull(id), description: "the unique id of an action" },
+      created_at: { type: new GraphQLNonNull(createdAt), description: "the time at which this action was created" },
+      errors: { type: errors, description: "errors related to the invocation" },
+      output: { type: getNullableType(output), description: "the output fields of this action" },
+    };
+    const result =
+      results.get(name) ?? new GraphQLObjectType({ name, description: `fields of action: "${name}"`, fields });
+    results.set(name, result);
+    return result;
+  };
+
+  return {
+    buildField,
+    buildAsynchronousField: (scope, field) => {
+      const config = buildField(field);
+      const [input, output] = [findDatabaseInput("uuid"), findDatabaseOutput("uuid")];
+      if (config === undefined || input === undefined || output === undefined) return undefined;
+      if (scope === "mutation_root") return { ...config, type: new GraphQLNonNull(output) };
+      const type = findResult(field.name, config.type);
+      const args = { id: { type: new GraphQLNonNull(input), description: "the unique id of an action" } };
+      return type && { type, args, description: field.description };
+    },
   };
 };

@@ -1,15 +1,19 @@
 /** Serves the actions of the metadata: `{ login(name: "Ada") { token } }` calls the webhook of the action `login`. */
 import { definePlugin, memoize, type Json, type Model } from "../../../core/index.ts";
-import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
+import type { GqlBuild, GqlField, GqlFieldContext, GqlFields, GqlFunctionRequest } from "../../graphql/api.ts";
 import type { MetadataActions, MetadataProblem } from "../../metadata/api.ts";
 import { createProblemLog } from "../webhook/problem-log.ts";
-import { createActionCaller } from "./call.ts";
+import { buildDeliveries, findAction, startAction, watchAction } from "./asynchronous.ts";
+import { buildActionCall, createActionCaller } from "./call.ts";
 import { createActionTypes } from "./graphql-types.ts";
 import { readWebhookActions, type WebhookActions } from "./metadata.ts";
 
 const PART = "actions";
 const PROBLEMS = "metadata-problems";
+const ROOTS: ReadonlySet<string> = new Set(["query_root", "mutation_root", "subscription_root"]);
 const WORDS = { action: "action", custom_types: "custom type", relationship: "relationship of a custom type" };
+
+type LiveRequest = Omit<GqlFunctionRequest, "signal" | "document">;
 
 // only the tap below writes it
 const getActions = (model: Model): WebhookActions | undefined => model.pluginFacts[PART] as WebhookActions | undefined;
@@ -18,25 +22,27 @@ const getActions = (model: Model): WebhookActions | undefined => model.pluginFac
 export const metadataActions = definePlugin({
   name: "metadata-actions",
   requires: ["metadata-loader", "catalog-introspection", "graphql-queries", "webhooks"],
-  before: ["metadata"], // that tap reports the metadata problems
+  before: ["metadata", "events"], // these taps report the metadata problems and deliver actions
   apply: (hooks, context) => {
+    const call = createActionCaller(
+      context,
+      createProblemLog((action, reason) => context.logger.error("an action failed", { action, reason })),
+    );
     hooks.introspect.tapPromise("metadata-actions", async (model, { warn }) => {
       const raw = model.pluginFacts["metadata-actions"] as MetadataActions | undefined; // only the metadata loader writes it
       if (raw === undefined) return model;
       // only metadata plugins write this list
       const problems = [...((model.pluginFacts[PROBLEMS] ?? []) as readonly MetadataProblem[])];
-      const actions = readWebhookActions(raw, model, (type, name, reason) => {
+      const actions = readWebhookActions(raw, model, context.registry.has("events"), (type, name, reason) => {
         warn(`metadata: ${WORDS[type]} ${name}: ${reason}; ignored`);
-        // the type of the relationship is served
-        if (type !== "relationship") problems.push({ type, name, reason: `${WORDS[type]} ${name}: ${reason}` });
+        const problem = type === "relationship" ? "custom_types" : type;
+        problems.push({ type: problem, name, reason: `${WORDS[type]} ${name}: ${reason}` });
       });
-      return { ...model, pluginFacts: { ...model.pluginFacts, [PART]: actions, [PROBLEMS]: problems } };
+      const deliveries = buildDeliveries(context, actions, call);
+      const pluginFacts = { [PART]: actions, [PROBLEMS]: problems, "action-deliveries": deliveries };
+      return { ...model, pluginFacts: { ...model.pluginFacts, ...pluginFacts } };
     });
 
-    const call = createActionCaller(
-      context,
-      createProblemLog((action, reason) => context.logger.error("an action failed", { action, reason })),
-    );
     const getTypes = memoize((build: GqlBuild) =>
       createActionTypes(build, getActions(build.schema.model)?.types ?? new Map()),
     );
@@ -45,17 +51,20 @@ export const metadataActions = definePlugin({
       if (served === undefined || served.actions.length === 0) return fields;
       const added: Record<string, GqlField> = {};
       for (const action of served.actions) {
-        const { field } = action;
-        if (scope !== `${field.root}_root` || !(role === "admin" || field.roles.has(role))) continue;
-        const config = getTypes(build)(field);
+        const { field, isAsynchronous } = action;
+        const isServed = isAsynchronous ? ROOTS.has(scope) : scope === `${field.root}_root`;
+        if (!isServed || !(role === "admin" || field.roles.has(role))) continue;
+        const types = getTypes(build);
+        const config = isAsynchronous ? types.buildAsynchronousField(scope, field) : types.buildField(field);
         if (config === undefined) continue;
-        added[field.name] = {
-          config,
-          toPlan: {
-            kind: "custom",
-            run: (request): Promise<Json> => call(action, served.types, request),
-          },
+        const run = (request: GqlFunctionRequest): Promise<Json> => {
+          if (!isAsynchronous) return call(action, served.types, buildActionCall(action, request));
+          return scope === "mutation_root"
+            ? startAction(context, action, request)
+            : findAction(context, action, request);
         };
+        const live = isAsynchronous ? { live: (request: LiveRequest) => watchAction(action, request) } : {};
+        added[field.name] = { config, toPlan: { kind: "custom", run, ...live } };
       }
       return { ...added, ...fields }; // a field of a table takes precedence
     });

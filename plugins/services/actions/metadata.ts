@@ -1,5 +1,13 @@
 /** Reads the actions of the metadata, whose handlers are webhooks. @rule X-ACT-1 X-ACT-3 */
-import { isJsonObject, type JsonObject, type Model } from "../../../core/index.ts";
+import {
+  findRelation,
+  isJsonObject,
+  isSameName,
+  type JsonObject,
+  type Model,
+  type QualifiedName,
+  type Relation,
+} from "../../../core/index.ts";
 import type { MetadataActions } from "../../metadata/api.ts";
 import { expandHeaders, expandTemplate, readHeaderTemplates } from "../webhook/templates.ts";
 import { readTransforms, type Transforms } from "../webhook/transform.ts";
@@ -14,6 +22,7 @@ import {
   type CustomTypes,
   type ReportProblem,
 } from "./definitions.ts";
+import { addRelationships } from "./relationships.ts";
 import { readList, readObject, readText } from "../../shared/json-values.ts";
 
 /** An action with a webhook. */
@@ -24,6 +33,8 @@ export interface WebhookAction {
   readonly forwardsHeaders: boolean;
   readonly timeoutMs: number;
   readonly transforms: Transforms;
+  /** True if the field answers an id, and the webhook is called in the background. */
+  readonly isAsynchronous: boolean;
 }
 
 /** The actions that are served. */
@@ -35,12 +46,21 @@ export interface WebhookActions {
 const DEFAULT_SECONDS = 30;
 
 /** @throws Error with the reason for leaving the action out */
-const readWebhookAction = (raw: JsonObject, types: CustomTypes, surroundings: ActionSurroundings): WebhookAction => {
+const readWebhookAction = (
+  raw: JsonObject,
+  types: CustomTypes,
+  surroundings: ActionSurroundings & { readonly hasQueue: boolean },
+): WebhookAction => {
   const definition = readObject(raw["definition"]);
   const field = readActionField(raw, types, surroundings);
   const kind = definition["kind"] ?? "";
+  const isAsynchronous = kind === "asynchronous";
   // Hasura exports an empty kind for queries
-  if (kind !== "" && kind !== "synchronous") throw excludedError("asynchronous actions are not supported");
+  if (!isAsynchronous && kind !== "" && kind !== "synchronous") throw excludedError("its kind is unknown");
+  if (isAsynchronous && field.root !== "mutation") throw excludedError("only mutations can be asynchronous");
+  if (isAsynchronous && !surroundings.hasQueue) throw excludedError("asynchronous actions need the plugin events");
+  if (isAsynchronous && (types.has(field.name) || surroundings.takenTypes.has(field.name)))
+    throw excludedError("a type has that name in GraphQL");
   const handler = readText(definition["handler"]);
   if (handler === undefined) throw excludedError("it has no handler");
   const url = expandTemplate(handler);
@@ -52,6 +72,7 @@ const readWebhookAction = (raw: JsonObject, types: CustomTypes, surroundings: Ac
     forwardsHeaders: definition["forward_client_headers"] === true,
     timeoutMs: readSeconds(definition["timeout"], DEFAULT_SECONDS) * 1000,
     transforms: readTransforms(definition, excludedError),
+    isAsynchronous,
   };
 };
 
@@ -65,18 +86,27 @@ const addInheritedRoles = (raw: JsonObject, inherited: MetadataActions["inherite
   return { ...raw, permissions: [...roles].map((role) => ({ role })) };
 };
 
-/** Reads the actions that fit, and reports the others. */
+/** Reads the actions that fit, and reports the others. Without a queue, no action is asynchronous. */
 export const readWebhookActions = (
-  { actions, customTypes, inheritedRoles, takenNames }: MetadataActions,
+  { actions, customTypes, inheritedRoles, takenNames, tables }: MetadataActions,
   model: Model,
+  hasQueue: boolean,
   report: ReportProblem,
 ): WebhookActions => {
   const surroundings = {
+    hasQueue,
     takenRoots: takenNames.roots,
     takenTypes: takenNames.types,
     isDatabaseType: (name: string) => getDatabaseTypes(model).has(name),
   };
-  const types = readCustomTypes(customTypes, surroundings, report);
+  const findTable = (name: QualifiedName): Relation | undefined =>
+    tables.some((table) => isSameName(table, name)) ? findRelation(model, name) : undefined;
+  const types = addRelationships(
+    readCustomTypes(customTypes, surroundings, report),
+    customTypes["objects"],
+    findTable,
+    report,
+  );
   const found = new Map<string, WebhookAction>();
   for (const raw of actions) {
     const name = readText(readObject(raw)["name"]) ?? "";

@@ -59,8 +59,15 @@ export const events = definePlugin({
           ? introspection.warn(`event trigger ${trigger.name}: ${reason}; ignored`)
           : reportMetadata(trigger.table, trigger.name, reason),
       );
+      // only `metadata-actions` writes this list, whose events have no triggers of tables
+      const ofActions = (model.pluginFacts["action-deliveries"] ?? []) as readonly EventTrigger[];
       const names = new Set([...ofHandlers.map(({ name }) => name), ...listNames(entries)]);
-      const pluginFacts = { ...model.pluginFacts, [PART]: triggers, [NAMES]: names, [PROBLEMS]: problems };
+      const pluginFacts = {
+        ...model.pluginFacts,
+        [PART]: [...triggers, ...ofActions],
+        [NAMES]: names,
+        [PROBLEMS]: problems,
+      };
       return { ...markTables(model, triggers), pluginFacts };
     });
     let hasTriggers = false;

@@ -5,7 +5,7 @@ import { sql, toStatement, type Sql } from "../../../core/index.ts";
 /** The schema in which graphile-worker keeps its jobs. */
 export const QUEUE_SCHEMA = "relapi_queue";
 
-/** The function runs as its owner, because a caller who writes a row has no rights on events. Its search path has no
+/** The functions run as their owner, because a caller has no rights on events and actions. Their search path has no
  *  schema in which callers can create objects. A job has the id of its event as key, so an event has one waiting job.
  *  The unique constraint of scheduled events gives each time of a schedule one event. */
 export const EVENT_SCHEMA: Sql = sql`
@@ -73,6 +73,26 @@ create table if not exists relapi.scheduled_event_invocation (
   error text
 );
 create index if not exists scheduled_event_invocation_event on relapi.scheduled_event_invocation (event_id);
+create table if not exists relapi.action_log (
+  id uuid primary key default pg_catalog.gen_random_uuid(),
+  action_name text not null,
+  input json not null,
+  session_variables json not null,
+  request_headers json,
+  request_query text not null,
+  created_at timestamptz not null default pg_catalog.clock_timestamp(),
+  status text not null default 'created' check (status in ('created', 'processing', 'completed', 'error')),
+  output json,
+  errors json,
+  ended_at timestamptz
+);
+create or replace function relapi.read_action(action_id uuid, name text, variables text) returns json
+language sql stable security definer set search_path = pg_catalog, pg_temp as $body$
+  select json_build_object('id', id, 'created_at', created_at, 'errors', errors, 'output', output)
+  from relapi.action_log
+  where id = action_id and action_name = name and (variables is null or session_variables::jsonb = variables::jsonb)
+$body$;
+grant usage on schema relapi to public;
 create or replace function relapi.add_event_job(event uuid, trigger_name text, run_at timestamptz) returns void
 language sql set search_path = pg_catalog, pg_temp as $body$
   select from relapi_queue.add_job(

@@ -36,9 +36,10 @@ export const createWebhookClient = (
   const addresses = createAddressCheck(allowedHosts);
   const agentOptions = { keepAlive: true, timeout: IDLE_MS, ...(addresses && { lookup: addresses.lookup }) };
   const agents = { http: new HttpAgent(agentOptions), https: new HttpsAgent(agentOptions) };
+  // the callers end their requests, because deliveries have time until `SHUTDOWN_GRACE`
   context.onClose(() => {
-    agents.http.destroy();
-    agents.https.destroy();
+    for (const { freeSockets } of Object.values(agents))
+      for (const socket of Object.values(freeSockets).flat()) socket?.destroy();
   });
 
   const open = (url: URL, request: WebhookRequest, signal: AbortSignal): Promise<IncomingMessage> => {

@@ -1,0 +1,56 @@
+/** Plans fields of results of functions that have rows of a table: one statement reads the rows for all objects of a
+ *  result. @rule X-GQL-13 */
+import { createBatchProgram, type PluginContext, type Predicate, type Session } from "../../../core/index.ts";
+import type { VariableValues } from "../document/variables.ts";
+import type { GqlJoinedRead, GqlStep } from "../operations.ts";
+import type { CustomPartWith, JoinTemplate, StepTemplate } from "./function-field.ts";
+import { getRowLimit, planListArguments } from "./lists.ts";
+import { collectLoads, fillLoads } from "./load.ts";
+import { bind, openStep, type Planner } from "./planner.ts";
+import { planRows } from "./rows.ts";
+import type { SelectedField } from "./selection.ts";
+import { combinePredicates, getQualifiedName } from "./where.ts";
+import { buildStep } from "./writes.ts";
+
+/** Plans the read of the rows for one object. The values of the object come first, and then the list of all objects. */
+export const planJoin = (
+  planner: Planner,
+  selected: SelectedField,
+  { join: { relation, columns, isToOne } }: CustomPartWith<"join">,
+): JoinTemplate => {
+  const own = openStep(planner);
+  const keys = columns.map(([, name]): Predicate => {
+    const column = relation.columns.find((one) => one.name === name);
+    const type = column && planner.schema.model.types.get(column.type)?.sqlName;
+    if (type === undefined) throw new TypeError(`table "${relation.name}" has no column "${name}"`);
+    const operand = { param: bind(own, { fixed: null }), type };
+    return { kind: "compare", left: { kind: "column", name }, operator: "eq", operand };
+  });
+  bind(own, { fixed: null });
+  const list = planListArguments(own, selected);
+  const where = combinePredicates(list.where === undefined ? keys : [...keys, list.where]);
+  const limit = isToOne ? {} : getRowLimit(own);
+  const read = planRows(own, selected, { relation: getQualifiedName(relation) }, { ...list, where, ...limit });
+  const step = buildStep(own, read, selected.path, isToOne);
+  return { ...step, members: columns.map(([member]) => member), loads: collectLoads(own, [step]) };
+};
+
+/** A read with its program. */
+export interface PreparedJoin extends JoinTemplate, Pick<GqlStep, "program"> {}
+
+export const prepareJoin = (prepare: PluginContext["prepare"], join: JoinTemplate, session: Session): PreparedJoin => ({
+  ...join,
+  program: createBatchProgram(prepare(join.planned, session, "graphql"), join.members.length),
+});
+
+export const fillJoin = (
+  { planned, program, path, sources, loads }: PreparedJoin,
+  variables: VariableValues,
+  fill: (sources: StepTemplate["sources"]) => GqlStep["values"],
+): GqlJoinedRead => ({
+  planned,
+  program,
+  path,
+  values: fill(sources),
+  loads: loads.map((one) => fillLoads(one, variables)),
+});

@@ -1,0 +1,157 @@
+/** Asynchronous actions: a mutation answers an id, the webhook is called in the background, and fields have the result. */
+import type { ServerResponse } from "node:http";
+import { beforeEach, describe, expect, test } from "vitest";
+import { without } from "../../core/index.ts";
+import { plus } from "../../presets/index.ts";
+import { asAdmin, capabilities, forGraphql, startApi, type HeaderValues, type StartOptions } from "../support/api.ts";
+import { openDatabase } from "../support/database.ts";
+import { documentOf, notes, permissions, table } from "../support/metadata-document.ts";
+import { openSocket } from "../support/socket.ts";
+import { until } from "../support/until.ts";
+import { argument, startActionHook } from "./action-metadata.ts";
+import { json } from "./hook-server.ts";
+
+const metadata = documentOf(
+  [table("artist", { select_permissions: permissions({ reader: { columns: ["name"], filter: {} } }) })],
+  {
+    actions: [
+      {
+        name: "order",
+        comment: "Places an order.",
+        definition: {
+          kind: "asynchronous",
+          type: "mutation",
+          handler: "{{ACTION_BASE}}/order",
+          forward_client_headers: true,
+          arguments: [argument("amount", "bigint!")],
+          output_type: "Placed!",
+        },
+        permissions: [{ role: "reader" }],
+      },
+    ],
+    custom_types: {
+      objects: [
+        {
+          name: "Placed",
+          fields: [argument("number", "bigint!"), argument("artist_id", "Int")],
+          relationships: [
+            { name: "artist", type: "object", remote_table: "artist", field_mapping: { artist_id: "id" } },
+          ],
+        },
+      ],
+    },
+  },
+);
+
+const hook = await startActionHook();
+
+test("X-ACT-12d without the plugin events asynchronous actions are left out", async () => {
+  const kept = notes();
+  await startApi(forGraphql({ preset: plus, parts: [without("events")], metadata, logger: kept.logger }));
+  expect(kept.all()).toEqual(["action order: asynchronous actions need the plugin events; ignored"]);
+});
+
+describe.runIf(capabilities.realServer)("on a server", async () => {
+  const options: StartOptions = {
+    preset: plus,
+    webhookAllowedHosts: ["127.0.0.1"],
+    metadata,
+    on: await openDatabase(),
+  };
+  const api = await startApi(forGraphql(options));
+  const reader: HeaderValues = { ...asAdmin("reader"), "x-hasura-user-id": "7" };
+  beforeEach(() => void (hook.requests.length = 0));
+
+  const order = async (headers = reader): Promise<string> =>
+    (await api.gql("mutation ($n: bigint!) { order(amount: $n) }", { n: "5" }, headers)).data.order;
+  const FIELDS = "id created_at errors output { number artist { name } }";
+  const find = async (id: string, headers = reader, on = api): Promise<any> =>
+    (await on.gql(`query ($id: uuid!) { order(id: $id) { ${FIELDS} } }`, { id }, headers)).data.order;
+  const findEnded = async (id: string, on = api): Promise<any> => {
+    await until(async () => {
+      const { errors, output } = await find(id, reader, on);
+      return errors !== null || output !== null;
+    }, "the action has a result");
+    return find(id, reader, on);
+  };
+
+  test("X-ACT-12 the mutation answers an id, with which the query has the result", async () => {
+    let response: ServerResponse | undefined;
+    hook.answer = (held) => void (response = held);
+    const id = await order();
+    await until(() => response !== undefined, "the webhook is called");
+    expect(await find(id)).toEqual({ id, created_at: expect.any(String), errors: null, output: null });
+    const [row] = await api.sql("select status from relapi.action_log where id = $1", [id]);
+    expect(row).toEqual({ status: "processing" });
+    json({ number: 9, artist_id: 2 })(response!, hook.requests[0]!);
+    expect(await findEnded(id)).toMatchObject({ errors: null, output: { number: 9, artist: { name: "Bjork" } } });
+  });
+
+  test("X-ACT-12b the webhook receives the stored call", async () => {
+    hook.answer = json({ number: 1 });
+    const id = await order({ ...reader, "x-own": "1" });
+    const { created_at: createdAt } = await findEnded(id);
+    expect(JSON.parse(hook.requests[0]?.body ?? "")).toEqual({
+      action: { name: "order" },
+      id,
+      created_at: createdAt,
+      input: { amount: "5" },
+      session_variables: { "x-hasura-role": "reader", "x-hasura-user-id": "7" },
+      request_query: "mutation ($n: bigint!) { order(amount: $n) }",
+    });
+    expect(hook.requests[0]?.headers["x-own"]).toBe("1");
+    expect(
+      await api.sql("select status, request_headers as headers from relapi.action_log where id = $1", [id]),
+    ).toEqual([{ status: "completed", headers: null }]);
+  });
+
+  test.each([
+    [json({ message: "sold out", code: "empty" }, 400), { path: "$", code: "empty" }, "sold out"],
+    [json({ message: "sold out", extensions: { left: 0 } }, 400), { left: 0 }, "sold out"],
+    [json({}, 500), { path: "$", code: "unexpected" }, "internal error"],
+    [json({ number: null }), { path: "$", code: "unexpected" }, expect.stringContaining('"number"')],
+  ])("X-ACT-12b an error of the webhook is the result, %#", async (answer, extensions, message) => {
+    hook.answer = answer;
+    const { errors, output } = await findEnded(await order());
+    expect({ errors, output }).toEqual({ errors: { message, extensions }, output: null });
+    expect(hook.requests).toHaveLength(1);
+  });
+
+  test("X-ACT-12a only the same session and administrators see a call", async () => {
+    hook.answer = json({ number: 1 });
+    const id = await order();
+    expect(await find(id, { ...reader, "x-hasura-user-id": "8" })).toBeNull();
+    expect(await find(id, asAdmin())).toMatchObject({ id });
+    expect(await find("00000000-0000-0000-0000-000000000000")).toBeNull();
+  });
+
+  test("X-ACT-12c a subscription receives the result when it is written", async () => {
+    let response: ServerResponse | undefined;
+    hook.answer = (held) => void (response = held);
+    const id = await order();
+    const socket = await openSocket(api);
+    await socket.init({ headers: reader });
+    const query = `subscription { order(id: "${id}") { errors output { number } } }`;
+    socket.send({ id: "1", type: "subscribe", payload: { query } });
+    expect(await socket.next()).toMatchObject({ payload: { data: { order: { errors: null, output: null } } } });
+    await until(() => response !== undefined, "the webhook is called");
+    json({ number: 3 })(response!, hook.requests[0]!);
+    expect(await socket.next()).toMatchObject({
+      payload: { data: { order: { errors: null, output: { number: 3 } } } },
+    });
+    await socket.close();
+  });
+
+  test("X-ACT-12b a call whose process ends is made again with the same id", async () => {
+    hook.answer = () => undefined;
+    const other = await startApi(forGraphql({ ...options, shutdownGrace: 0 }));
+    await api.close();
+    const { data } = await other.gql('mutation { order(amount: "6") }', {}, reader);
+    await until(() => hook.requests.length === 1, "the webhook is called");
+    hook.answer = json({ number: 6 });
+    await other.close();
+    const next = await startApi(forGraphql(options));
+    expect(await findEnded(data.order, next)).toMatchObject({ output: { number: 6 } });
+    expect(hook.requests.map(({ body }) => JSON.parse(body).id)).toEqual([data.order, data.order]);
+  });
+});
