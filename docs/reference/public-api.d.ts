@@ -391,6 +391,7 @@ export {
   /** @experimental */ GqlComputedEntry,
   /** @experimental */ GqlComputedField,
   /** @experimental */ GqlCustomization,
+  /** @experimental */ GqlDelegate,
   GqlDirective,
   GqlEngine,
   /** @experimental */ GqlEnumSpec,
@@ -408,6 +409,8 @@ export {
   /** @experimental */ GqlInput,
   /** @experimental */ GqlInputField,
   /** @experimental */ GqlJoin,
+  /** @experimental */ GqlJoinedField,
+  /** @experimental */ GqlJoinedRead,
   /** @experimental */ GqlLiveCall,
   /** @experimental */ GqlLiveExample,
   /** @experimental */ GqlLiveField,
@@ -3520,7 +3523,7 @@ export type GqlFieldImplementation = {
     readonly load: (rows: readonly GqlLoadedRow[], request: GqlFunctionRequest) => readonly Json[] | Promise<readonly Json[]>;
 } | {
     readonly columns: readonly string[];
-    readonly join: GqlJoin;
+    readonly delegate: GqlDelegate;
 };
 export interface GqlJoin {
     readonly relation: Relation;
@@ -3540,7 +3543,7 @@ export interface GqlForward {
     check(document: DocumentNode, path: string): void;
     run(request: GqlForwardRequest): Promise<string>;
 }
-export interface GqlJoin extends Pick<GqlForward, "types" | "check"> {
+export interface GqlDelegate extends Pick<GqlForward, "types" | "check"> {
     load(rows: readonly GqlLoadedRow[], request: GqlForwardRequest): Promise<readonly string[]>;
 }
 export interface GqlForwardRequest extends Omit<GqlFunctionRequest, "arguments" | "selection" | "document"> {
@@ -4094,7 +4097,7 @@ export interface MetadataActions {
     readonly tables: readonly QualifiedName[];
 }
 export interface MetadataObject {
-    readonly type: "table" | "enum_table" | "object_relation" | "array_relation" | "computed_field" | "select_permission" | "insert_permission" | "update_permission" | "delete_permission" | "function" | "inherited_role" | "native_query" | "logical_model" | "rest_endpoint" | "event_trigger" | "cron_trigger" | "remote_schema" | "remote_schema_permission" | "action" | "custom_types";
+    readonly type: "table" | "enum_table" | "object_relation" | "array_relation" | "computed_field" | "select_permission" | "insert_permission" | "update_permission" | "delete_permission" | "function" | "inherited_role" | "native_query" | "logical_model" | "rest_endpoint" | "event_trigger" | "cron_trigger" | "remote_schema" | "remote_schema_permission" | "remote_relationship" | "action" | "custom_types";
     readonly owner?: QualifiedName;
     readonly name?: string;
     readonly role?: string;
@@ -4816,15 +4819,6 @@ export declare const eventHandlers: (on: Readonly<Record<string, TableEventHandl
 
 // --- plugins/services/events/index.d.ts
 export declare const events: import("../../../core/plugin.ts").Plugin;
-
-// --- plugins/services/events/settings.d.ts
-export declare const eventSettings: readonly [
-    import("../../../core/index.ts").Setting<boolean, "eventsInstall">,
-    import("../../../core/index.ts").Setting<number, "eventsConcurrency">,
-    import("../../../core/index.ts").Setting<number, "eventsRetention">
-];
-interface ResolvedOptions extends ValuesOf<typeof eventSettings> {
-}
 
 // --- plugins/services/queue/index.d.ts
 export declare const jobQueue: import("../../../core/plugin.ts").Plugin;
