@@ -148,8 +148,8 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
     isRefused = false;
     try {
       await install().catch(reportIfFinal); // the triggers that are installed work
-      await restartQueue();
       if (triggers.length > 0) await reportUnknown();
+      await restartQueue();
     } catch (error) {
       reportProblem(error);
       if (!isFinal(error)) restartLater();
