@@ -404,7 +404,7 @@ describe("refusals", () => {
   const run = field({ run: () => null });
 
   test.each<[title: string, scope: GqlScope, field: GqlField, message: string]>([
-    ["a function in rows", "row", run, "it is served by run, and in row only output or load can be"],
+    ["a function in rows", "row", run, "it is served by run, and in row only output or load or delegate can be"],
     [
       "anything in an aggregate",
       "aggregate_fields",

@@ -222,7 +222,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       [
         "a transform",
         "create_cron_trigger",
-        { ...trigger, request_transform: { version: 2 } },
+        { ...trigger, request_transform: { version: 2, method: "TRACE" } },
         "invalid-configuration",
         "$.args",
       ],

@@ -152,12 +152,12 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       ],
       [trigger("comment", { comment: 7 }), "cron trigger comment: comment is no text"],
       [
-        trigger("request", { request_transform: { version: 2 } }),
-        "cron trigger request: request_transform is not supported",
+        trigger("request", { request_transform: { version: 2, method: "TRACE" } }),
+        "cron trigger request: request_transform.method is none of GET, POST, PUT, PATCH, DELETE",
       ],
       [
-        trigger("response", { response_transform: { version: 2 } }),
-        "cron trigger response: response_transform is not supported",
+        trigger("response", { response_transform: { version: 3 } }),
+        "cron trigger response: response_transform.version is neither 1 nor 2",
       ],
       [trigger("good"), "cron trigger good: another schedule has this name"],
     ];
