@@ -42,6 +42,23 @@ const convertRefusal = (error: unknown): unknown =>
   // errors of the driver and of core have the SQLSTATE as code
   REFUSALS.has((error as { readonly code?: unknown }).code) ? installRefused((error as Error).message) : error;
 
+/** The errors of two processes that create the same schema, table or function at the same time. */
+const COLLISIONS: ReadonlySet<unknown> = new Set(["23505", "42P06", "42P07", "42723"]);
+
+const MAX_COLLISIONS = 5;
+
+/** Installs the queue. Its migrations take no lock, so they run again after a collision with another process. */
+const installQueueSafely = async (url: string, { logger }: Pick<QueueDatabase, "logger">): Promise<void> => {
+  for (let collisions = 0; ; collisions++) {
+    try {
+      return await installQueue(url, logger);
+    } catch (error) {
+      const { code } = error as { readonly code?: unknown }; // errors of the driver have the SQLSTATE as code
+      if (collisions === MAX_COLLISIONS || !COLLISIONS.has(code)) throw error;
+    }
+  }
+};
+
 /** Installs the tables and functions that are missing or older. Changes nothing if this version is installed.
  *  @throws RelApiError `preset` if the database refuses @rule X-EVT-3 X-EVT-4 X-SCH-4 */
 export const installEventSchema = async (database: QueueDatabase): Promise<void> => {
@@ -49,7 +66,7 @@ export const installEventSchema = async (database: QueueDatabase): Promise<void>
   const url = await database.findDatabaseUrl();
   if (url === undefined) throw databaseEmbedded();
   try {
-    await installQueue(url, database.logger);
+    await installQueueSafely(url, database);
   } catch (error) {
     if (error instanceof RelApiError) throw error;
     throw convertRefusal(error);
