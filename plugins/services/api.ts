@@ -1,10 +1,22 @@
 /** The types and tokens of the services of this family: the client for webhooks, remote schemas, events and scheduled
  *  events. */
 import type { IncomingHttpHeaders } from "node:http";
-import { defineService, type Json, type JsonObject, type OpenExchange, type QualifiedName } from "../../core/index.ts";
+import {
+  defineService,
+  defineSignal,
+  type Json,
+  type JsonObject,
+  type OpenExchange,
+  type QualifiedName,
+} from "../../core/index.ts";
+
+/** The features that call webhooks. */
+export type WebhookPurpose = "action" | "auth-hook" | "event" | "remote-schema" | "schedule" | "other";
 
 /** A request to a webhook. */
 export interface WebhookRequest {
+  /** The feature that sends the request, for metrics. By default `other`. */
+  readonly purpose?: WebhookPurpose;
   /** The URL, with scheme `http` or `https`. */
   readonly url: string;
   /** The method, by default `POST`. */
@@ -44,6 +56,17 @@ export type WebhookFailure = "url" | "header" | "address" | "connection" | "time
 
 /** The service by which other plugins call webhooks, provided by the plugin `webhooks`. */
 export const webhookService = defineService<WebhookClient>("webhooks");
+
+/** A request to a webhook that has ended. @experimental */
+export interface WebhookCall {
+  readonly purpose: WebhookPurpose;
+  /** The class of the status, such as `2xx`, the reason of a request without an answer, or `cancelled`. */
+  readonly outcome: string;
+  readonly durationMs: number;
+}
+
+/** Emitted after each request to a webhook. @rule X-MET-9 @experimental */
+export const webhookCallSignal = defineSignal<WebhookCall>("webhook-call");
 
 // --- remote schemas -------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ import { GraphQLString } from "graphql";
 import { beforeEach, describe, expect, test } from "vitest";
 import { compose, definePlugin, optionsFromEnvironment, RelApiError, type RelApiOptions } from "../../core/index.ts";
 import type { GqlFieldContext, GqlFields } from "../../plugins/graphql/api.ts";
+import { metrics } from "../../plugins/operations/index.ts";
 import { webhookService, type WebhookClient, type WebhookRequest } from "../../plugins/services/api.ts";
 import { plus } from "../../presets/index.ts";
 import { forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
@@ -326,4 +327,28 @@ describe("a connection that fails", () => {
       void response.socket?.end("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n");
     expect((await failure(client.send(request))).slice(0, 2)).toEqual(["webhook-failed", "connection"]);
   });
+});
+
+test("X-MET-9 calls are in a histogram by purpose and outcome", async () => {
+  const { api: counting, client: counted } = await start({
+    ...on,
+    parts: [metrics],
+    webhookAllowedHosts: ["127.0.0.1"],
+  });
+  hook.answer = json({});
+  await counted.send({ ...request, purpose: "action" });
+  hook.answer = json({}, 503);
+  await counted.send({ ...request, purpose: "event" });
+  await counted.send({ ...request, url: "ftp://localhost/" }).catch(() => undefined);
+  const aborted = new AbortController();
+  aborted.abort();
+  await counted.send({ ...request, signal: aborted.signal }).catch(() => undefined);
+  const text = await counting.relApi.metrics();
+  const lines = text.split("\n").filter((line) => line.startsWith("relapi_webhook_duration_seconds_count"));
+  expect(lines).toEqual([
+    'relapi_webhook_duration_seconds_count{purpose="action",outcome="2xx"} 1',
+    'relapi_webhook_duration_seconds_count{purpose="event",outcome="5xx"} 1',
+    'relapi_webhook_duration_seconds_count{purpose="other",outcome="url"} 1',
+    'relapi_webhook_duration_seconds_count{purpose="other",outcome="cancelled"} 1',
+  ]);
 });

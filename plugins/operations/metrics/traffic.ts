@@ -2,6 +2,7 @@
 import type { Registry } from "prom-client";
 import { requestSignal, transactionSignal, type PluginContext } from "../../../core/index.ts";
 import { liveRunSignal } from "../../live/api.ts";
+import { webhookCallSignal } from "../../services/api.ts";
 import { createBoundedLabel, createRoleLabel } from "./labels.ts";
 import { registerLivePlans } from "./live-plans.ts";
 import type { PromClient } from "./prom-client.ts";
@@ -10,7 +11,7 @@ const MS_PER_SECOND = 1000;
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const LABELS = ["surface", "operation", "role", "status"] as const;
 
-/** @rule X-MET-2 X-MET-3 X-MET-4 */
+/** @rule X-MET-2 X-MET-3 X-MET-4 X-MET-9 */
 export const registerTraffic = (prom: PromClient, registry: Registry, context: PluginContext): void => {
   const { Counter, Histogram } = prom;
   const registers = [registry];
@@ -63,8 +64,23 @@ export const registerTraffic = (prom: PromClient, registry: Registry, context: P
     if (beganAtMs === undefined) return;
     transactions.observe({ outcome: error === undefined ? "ok" : "error" }, (endedAtMs - beganAtMs) / MS_PER_SECOND);
   });
+  registerWebhooks(prom, registry, context);
   registerLive(prom, registry, context);
   registerLivePlans(prom, registry, context, labelRole);
+};
+
+/** @rule X-MET-9 */
+const registerWebhooks = ({ Histogram }: PromClient, registry: Registry, context: PluginContext): void => {
+  const durations = new Histogram({
+    name: "relapi_webhook_duration_seconds",
+    help: "From the request to a webhook to its complete answer",
+    labelNames: ["purpose", "outcome"],
+    buckets: REQUEST_BUCKETS,
+    registers: [registry],
+  });
+  context
+    .use(webhookCallSignal)
+    .listen(({ purpose, outcome, durationMs }) => durations.observe({ purpose, outcome }, durationMs / MS_PER_SECOND));
 };
 
 const registerLive = ({ Counter, Histogram }: PromClient, registry: Registry, context: PluginContext): void => {

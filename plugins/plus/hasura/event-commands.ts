@@ -62,6 +62,7 @@ const createTrigger: Command = (document, from) => {
       "response_transform",
       "cleanup_config",
       "trigger_on_replication",
+      "ordered",
     ),
   };
   return changeObject(document, from, "table", (table) =>

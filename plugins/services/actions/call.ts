@@ -93,7 +93,7 @@ export const createActionCaller = (context: PluginContext, logProblem: ProblemLo
       () => transforms.request?.(original) ?? { url, headers, body },
       actionRequestTransformFailed,
     );
-    const answer = await client.send({ ...changed, timeoutMs: action.timeoutMs, signal, exchange });
+    const answer = await client.send({ ...changed, purpose: "action", timeoutMs: action.timeoutMs, signal, exchange });
     const text = transform(
       action,
       () => transforms.response?.(answer, original) ?? answer.text,

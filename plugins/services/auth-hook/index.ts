@@ -67,6 +67,7 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
     let response: WebhookResponse;
     try {
       response = await client.send({
+        purpose: "auth-hook",
         ...request,
         url: url.href,
         timeoutMs: authHookTimeout * 1000,

@@ -22,7 +22,13 @@ export const deliverToWebhook = (
   const sessionVariables = variables === undefined ? null : renameSessionVariables(variables);
   const body = buildBody(event, retry, sessionVariables);
   const { traceParent } = event;
-  return sendEvent(client, target, { body, sessionVariables, traceParent }, retry.timeoutSeconds, signal);
+  return sendEvent(
+    client,
+    target,
+    { purpose: "event", body, sessionVariables, traceParent },
+    retry.timeoutSeconds,
+    signal,
+  );
 };
 
 /** The rows are the texts of the database, so that no digit of a number is lost. */

@@ -11,6 +11,7 @@ const MAX_LOGGED_LENGTH = 4000;
 
 /** The event as it is sent. */
 export interface EventMessage {
+  readonly purpose: "event" | "schedule";
   /** JSON text. */
   readonly body: string;
   /** The session variables by their names in Hasura, or null. Transforms read them. */
@@ -24,7 +25,7 @@ export interface EventMessage {
 export const sendEvent = async (
   client: WebhookClient,
   { url, headers, transforms }: WebhookTarget,
-  { body, sessionVariables, traceParent }: EventMessage,
+  { purpose, body, sessionVariables, traceParent }: EventMessage,
   timeoutSeconds: number,
   signal: AbortSignal,
 ): Promise<Delivery> => {
@@ -36,6 +37,7 @@ export const sendEvent = async (
   };
   const answer = await client.send({
     ...(transforms.request?.(original) ?? { url, headers: original.headers, body }),
+    purpose,
     timeoutMs: timeoutSeconds * 1000,
     signal,
   });

@@ -76,6 +76,7 @@ export const sendToRemote = async (
   const { exchange, signal } = caller;
   try {
     const { status, text } = await requireService(context, webhookService).send({
+      purpose: "remote-schema",
       url: expandTemplate(server.url),
       headers: buildHeaders(server, caller),
       body: writeJson({ query: print(document), ...(variables && { variables: variables as Json & object }) }),

@@ -13,7 +13,13 @@ export const deliverToWebhook = (
   event: ScheduledEvent,
   signal: AbortSignal,
 ): Promise<Delivery> =>
-  sendEvent(client, target, { body: buildBody(event), sessionVariables: null }, timeoutSeconds, signal);
+  sendEvent(
+    client,
+    target,
+    { purpose: "schedule", body: buildBody(event), sessionVariables: null },
+    timeoutSeconds,
+    signal,
+  );
 
 /** Writes a time as Hasura does, without a fraction of zero: `2026-11-30T03:00:00Z`. */
 export const formatTime = (at: Date): string => at.toISOString().replace(/\.000Z$/, "Z");

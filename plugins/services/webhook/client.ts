@@ -9,7 +9,7 @@ import {
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { RelApiError, requestCancelled, type PluginContext } from "../../../core/index.ts";
 import { tracingService } from "../../operations/api.ts";
-import type { WebhookClient, WebhookRequest } from "../api.ts";
+import { webhookCallSignal, type WebhookClient, type WebhookRequest, type WebhookResponse } from "../api.ts";
 import { createAddressCheck } from "./addresses.ts";
 import {
   webhookAnswerTooLarge,
@@ -70,25 +70,46 @@ export const createWebhookClient = (
     });
   };
 
+  const send = async (request: WebhookRequest): Promise<WebhookResponse> => {
+    const { timeoutMs, signal } = request;
+    const url = parseUrl(request.url);
+    addresses?.checkLiteral(url.hostname.replace(/^\[|\]$/g, ""));
+    const timeout = AbortSignal.timeout(timeoutMs);
+    try {
+      const response = await open(url, request, signal === undefined ? timeout : AbortSignal.any([timeout, signal]));
+      const text = await readText(response, request.maxAnswerBytes ?? maxAnswerBytes);
+      return { status: response.statusCode ?? 0, headers: response.headers, text };
+    } catch (error) {
+      if (error instanceof RelApiError) throw error;
+      if (signal?.aborted === true) throw signal.reason instanceof RelApiError ? signal.reason : requestCancelled();
+      if (timeout.aborted) throw webhookTooSlow(timeoutMs);
+      throw webhookConnectionFailed(describeFailure(error));
+    }
+  };
+
+  const calls = context.use(webhookCallSignal);
   return {
     send: async (request) => {
-      const { timeoutMs, signal } = request;
-      const url = parseUrl(request.url);
-      addresses?.checkLiteral(url.hostname.replace(/^\[|\]$/g, ""));
-      const timeout = AbortSignal.timeout(timeoutMs);
+      const startedAtMs = performance.now();
+      const emit = (outcome: string): void =>
+        calls.emit({ purpose: request.purpose ?? "other", outcome, durationMs: performance.now() - startedAtMs });
       try {
-        const response = await open(url, request, signal === undefined ? timeout : AbortSignal.any([timeout, signal]));
-        const text = await readText(response, request.maxAnswerBytes ?? maxAnswerBytes);
-        return { status: response.statusCode ?? 0, headers: response.headers, text };
+        const response = await send(request);
+        emit(`${Math.floor(response.status / 100)}xx`);
+        return response;
       } catch (error) {
-        if (error instanceof RelApiError) throw error;
-        if (signal?.aborted === true) throw signal.reason instanceof RelApiError ? signal.reason : requestCancelled();
-        if (timeout.aborted) throw webhookTooSlow(timeoutMs);
-        throw webhookConnectionFailed(describeFailure(error));
+        emit(describeOutcome(error));
+        throw error;
       }
     },
   };
 };
+
+/** Returns the reason of a request without an answer. Another error is the reason of the aborted signal. */
+const describeOutcome = (error: unknown): string =>
+  error instanceof RelApiError && typeof error.facts["reason"] === "string" && error.code === "webhook-failed"
+    ? error.facts["reason"]
+    : "cancelled";
 
 /** @throws RelApiError `webhook-failed` */
 const parseUrl = (text: string): URL => {
