@@ -744,13 +744,16 @@ export {
   /** @experimental */ ScheduledEventStatus,
   /** @experimental */ ScheduledEventsService,
   /** @experimental */ TriggerStatus,
+  /** @experimental */ WebhookCall,
   WebhookClient,
   WebhookFailure,
+  WebhookPurpose,
   WebhookRequest,
   WebhookResponse,
   /** @experimental */ eventsService,
   /** @experimental */ remoteSchemaControlService,
   /** @experimental */ scheduledEventsService,
+  /** @experimental */ webhookCallSignal,
   webhookService,
 };
 
@@ -4649,7 +4652,9 @@ export declare const actions: (definitions: Readonly<Record<string, Action>>, ty
 export declare const metadataActions: import("../../../core/plugin.ts").Plugin;
 
 // --- plugins/services/api.d.ts
+export type WebhookPurpose = "action" | "auth-hook" | "event" | "remote-schema" | "schedule" | "other";
 export interface WebhookRequest {
+    readonly purpose?: WebhookPurpose;
     readonly url: string;
     readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
     readonly headers?: Readonly<Record<string, string>>;
@@ -4669,6 +4674,12 @@ export interface WebhookClient {
 }
 export type WebhookFailure = "url" | "header" | "address" | "connection" | "timeout" | "size";
 export declare const webhookService: import("../../core/index.ts").ServiceToken<WebhookClient>;
+export interface WebhookCall {
+    readonly purpose: WebhookPurpose;
+    readonly outcome: string;
+    readonly durationMs: number;
+}
+export declare const webhookCallSignal: import("../../core/index.ts").Token<import("../../core/index.ts").Signal<WebhookCall>>;
 export interface RemoteSchemaControl {
     names(): readonly string[];
     renew(name: string): Promise<void>;
