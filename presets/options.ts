@@ -17,7 +17,7 @@ export type {} from "../plugins/plus/why/settings.ts";
 export type {} from "../plugins/rest/settings.ts";
 export type {} from "../plugins/services/auth-hook/settings.ts";
 export type {} from "../plugins/services/remote-schemas/settings.ts";
-export type {} from "../plugins/services/events/settings.ts";
+export type {} from "../plugins/services/queue/settings.ts";
 export type {} from "../plugins/services/webhook/settings.ts";
 export type {} from "../plugins/shared/settings.ts";
 export type {} from "../plugins/speed/settings.ts";
