@@ -35,32 +35,37 @@ describe("metadata that does not fit", () => {
   };
   const action = (more: Entry, outer: Entry = {}): Entry => ({ ...LOGIN, ...outer, definition: definition(more) });
 
-  test.each([
-    [action({ kind: "asynchronous", type: "query" }), "only mutations can be asynchronous"],
-    [action({ kind: "asynchronous" }, { name: "Token" }), "a type has that name in GraphQL"],
-    [action({ kind: "later" }), "its kind is unknown"],
-    [
-      action({ request_transform: { version: 2, method: "TRACE" } }),
-      "request_transform.method is none of GET, POST, PUT, PATCH, DELETE",
-    ],
-    [action({ type: "subscription" }), 'its type is "subscription", not query or mutation'],
-    [action({ handler: "{{NOWHERE}}/login" }), "the environment variable NOWHERE is not set"],
-    [action({ handler: "login" }), "its handler is not an http or https URL"],
-    [action({ handler: null }), "it has no handler"],
-    [action({ output_type: undefined }), "it has no output type"],
-    [action({ output_type: "Tok en" }), 'output type: "Tok en" is not a GraphQL type'],
-    [action({ output_type: "Nothing" }), 'output type: there is no type "Nothing"'],
-    [action({ output_type: "Login" }), 'output type: "Login" is an input type'],
-    [action({ arguments: [argument("a", "Token")] }), 'a: "Token" is no input type'],
-    [action({ arguments: [argument("a", "Int"), argument("a", "Int")] }), "a: the name is taken"],
-    [action({ arguments: [argument("a b", "Int")] }), '"a b" is not a valid GraphQL name'],
-    [action({ headers: [{ name: "a", value_from_env: "NOWHERE" }] }), "the environment variable NOWHERE is not set"],
-    [action({ headers: [{ name: "a" }] }), "headers[0] needs either value or value_from_env"],
-    [action({ timeout: -1 }), "its timeout is not a number of seconds up to 3600"],
-  ])("X-ACT-8 an action is left out with its reason, %#", async (faulty, reason) => {
-    expect(await problemsOf(buildDocument([faulty, WEATHER]))).toEqual([
-      `action ${String(faulty["name"])}: ${reason}; ignored`,
-    ]);
+  test("X-ACT-8 each action that does not fit is left out with its reason", async () => {
+    const faulty: readonly (readonly [action: Entry, reason: string])[] = [
+      [action({ kind: "asynchronous", type: "query" }), "only mutations can be asynchronous"],
+      [action({ kind: "asynchronous" }, { name: "Token" }), "a type has that name in GraphQL"],
+      [action({ kind: "later" }), "its kind is unknown"],
+      [
+        action({ request_transform: { version: 2, method: "TRACE" } }),
+        "request_transform.method is none of GET, POST, PUT, PATCH, DELETE",
+      ],
+      [action({ type: "subscription" }), 'its type is "subscription", not query or mutation'],
+      [action({ handler: "{{NOWHERE}}/login" }), "the environment variable NOWHERE is not set"],
+      [action({ handler: "login" }), "its handler is not an http or https URL"],
+      [action({ handler: null }), "it has no handler"],
+      [action({ output_type: undefined }), "it has no output type"],
+      [action({ output_type: "Tok en" }), 'output type: "Tok en" is not a GraphQL type'],
+      [action({ output_type: "Nothing" }), 'output type: there is no type "Nothing"'],
+      [action({ output_type: "Login" }), 'output type: "Login" is an input type'],
+      [action({ arguments: [argument("a", "Token")] }), 'a: "Token" is no input type'],
+      [action({ arguments: [argument("a", "Int"), argument("a", "Int")] }), "a: the name is taken"],
+      [action({ arguments: [argument("a b", "Int")] }), '"a b" is not a valid GraphQL name'],
+      [action({ headers: [{ name: "a", value_from_env: "NOWHERE" }] }), "the environment variable NOWHERE is not set"],
+      [action({ headers: [{ name: "a" }] }), "headers[0] needs either value or value_from_env"],
+      [action({ timeout: -1 }), "its timeout is not a number of seconds up to 3600"],
+    ];
+    // each has a name of its own, unless the name is the mistake
+    const named = faulty.map(([one, reason], i) => {
+      const name = one["name"] === LOGIN.name ? `login_${i}` : String(one["name"]);
+      return [{ ...one, name }, `action ${name}: ${reason}; ignored`] as const;
+    });
+    const expected = named.map(([, message]) => message);
+    expect(await problemsOf(buildDocument([...named.map(([one]) => one), WEATHER]))).toEqual(expected);
   });
 
   test("X-ACT-8 names of tables are taken, and so are names of other actions", async () => {
