@@ -4834,6 +4834,15 @@ export declare const events: import("../../../core/plugin.ts").Plugin;
 // --- plugins/services/queue/index.d.ts
 export declare const jobQueue: import("../../../core/plugin.ts").Plugin;
 
+// --- plugins/services/queue/settings.d.ts
+export declare const queueSettings: readonly [
+    import("../../../core/index.ts").Setting<boolean, "eventsInstall">,
+    import("../../../core/index.ts").Setting<number, "eventsConcurrency">,
+    import("../../../core/index.ts").Setting<number, "eventsRetention">
+];
+interface ResolvedOptions extends ValuesOf<typeof queueSettings> {
+}
+
 // --- plugins/services/remote-schemas/definition.d.ts
 export type RemoteSchema = ({
     readonly schema: GraphQLSchema;
