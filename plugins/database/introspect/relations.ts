@@ -122,6 +122,12 @@ ancestors (oid, types) as materialized (
   from lineage
   join pg_catalog.pg_class parent on parent.oid = lineage.parent and parent.relkind in ('r', 'f', 'p')
   group by lineage.oid
+),
+partially_unique (oid) as materialized (
+  select distinct index.indrelid
+  from pg_catalog.pg_index index
+  where index.indisunique
+    and (index.indpred is not null or index.indexprs is not null)
 )
 select relation.oid,
   relation.nspname::text as schema,
@@ -205,7 +211,7 @@ select relation.oid,
     where key.conrelid = relation.oid
       and (key.contype in ('p', 'u') or key.contype = 'f' and key.conparentid = 0)
   ) as keys,
-  (
+  case when relation.oid in (select partially_unique.oid from partially_unique) then (
     -- the definitions are expensive, so they are read after the plain indexes are excluded
     select pg_catalog.json_agg(
       pg_catalog.json_build_array(
@@ -241,7 +247,7 @@ select relation.oid,
     ) target
     where target.choices = 1
       and not target.has_plain
-  ) as "conflictTargets",
+  ) end as "conflictTargets",
   case when relation.relkind in ('v', 'm') and (
     relation.relnamespace in (select searched.oid from searched) or relation.oid in (select own.oid from own)
   ) then (
