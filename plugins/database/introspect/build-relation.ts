@@ -48,7 +48,7 @@ const buildRelation = (row: RelationRow, parts: RelationParts, columnsOf: GetCol
     oid: row.oid,
     kind: row.kind,
     rowType: row.rowType,
-    ...(row.ancestorTypes !== null && { ancestorTypes: row.ancestorTypes }),
+    ancestorTypes: row.ancestorTypes ?? undefined,
     owner: row.owner,
     acl: parts.readAcl(row.acl, "relation"),
     comment: row.comments?.[0],
@@ -57,13 +57,7 @@ const buildRelation = (row: RelationRow, parts: RelationParts, columnsOf: GetCol
     uniqueKeys: keys.flatMap(([kind, name, positions]): readonly UniqueKey[] =>
       kind === "f" ? [] : [{ name, columns: findNames(positions), isPrimary: kind === "p" }],
     ),
-    ...(targets.length > 0 && {
-      conflictTargets: targets.map(([positions, expressions, predicate]) => ({
-        columns: findNames(positions),
-        expressions,
-        ...(predicate !== null && { predicate }),
-      })),
-    }),
+    conflictTargets: targets.length === 0 ? undefined : targets.map((target) => buildConflictTarget(target, findNames)),
     foreignKeys: keys.flatMap(([kind, name, positions, target, targetPositions]): readonly ForeignKey[] => {
       const other = kind === "f" ? parts.rows.get(target) : undefined;
       if (other === undefined) return [];
@@ -83,13 +77,22 @@ const buildRelation = (row: RelationRow, parts: RelationParts, columnsOf: GetCol
       delete: (row.writable & DELETE) !== 0,
     },
     hasRowSecurity: row.hasRowSecurity,
-    ...(row.provenAccess !== null && { provenAccess: row.provenAccess }),
-    ...(row.mayHideNulls && { mayHideNulls: true }),
-    ...(row.rules !== null && { rules: row.rules }),
-    ...(row.refusesConflict && { refusesConflict: true }),
+    provenAccess: row.provenAccess ?? undefined,
+    mayHideNulls: row.mayHideNulls ? true : undefined,
+    rules: row.rules ?? undefined,
+    refusesConflict: row.refusesConflict ? true : undefined,
     relationships: [],
   };
 };
+
+const buildConflictTarget = (
+  [positions, expressions, predicate]: ConflictTargetRow,
+  findNames: (positions: readonly number[]) => readonly string[],
+): NonNullable<Relation["conflictTargets"]>[number] => ({
+  columns: findNames(positions),
+  expressions,
+  predicate: predicate ?? undefined,
+});
 
 /** Builds the columns of a relation. `own` is the relation, if the relation is a view or has comments. */
 const buildColumns = (rows: readonly ColumnRow[], parts: RelationParts, own?: RelationRow): readonly Column[] =>

@@ -3,7 +3,6 @@
 import {
   definePlugin,
   runSliced,
-  memoize,
   nameKey,
   type ColumnPair,
   type Slices,
@@ -31,25 +30,27 @@ interface KeyColumns {
   readonly columns: readonly string[];
 }
 
-/** Returns the relationships of every relation, by `nameKey` of the source. Relationships that need a view or a
- *  junction are made only within one exposed schema, because no other schema uses them. @rule R-REL-2 R-REL-3 R-REL-5
+/** Returns the relationships of each source. Relationships that need a view or a junction are made only within one
+ *  exposed schema, because no other schema uses them. @rule R-REL-2 R-REL-3 R-REL-5
  *  R-REL-6 R-REL-8 R-REL-10 */
 const buildRelationships = function* (
   relations: ReadonlyMap<string, Relation>,
   origins: ColumnOrigins,
   schemas: readonly string[],
-): Slices<ReadonlyMap<string, readonly Relationship[]>> {
+): Slices<ReadonlyMap<Relation, readonly Relationship[]>> {
   const exposed = new Set(schemas);
   const links = yield* deriveLinks(relations, origins, exposed);
-  const bySource = new Map<string, Relationship[]>();
-  const add = (relationship: Relationship): void =>
-    void getOrAdd(bySource, nameKey(relationship.source), () => []).push(relationship);
+  const bySource = new Map<Relation, Relationship[]>();
+  const add = (source: Relation, relationship: Relationship): void =>
+    void getOrAdd(bySource, source, () => []).push(relationship);
   for (const link of links) {
-    for (const relationship of buildBothDirections(link)) add(relationship);
+    const [forward, back] = buildBothDirections(link);
+    add(link.source, forward);
+    add(link.target, back);
     yield;
   }
-  for (const relationship of deriveThroughJunctions(links, exposed)) {
-    add(relationship);
+  for (const [source, relationship] of deriveThroughJunctions(links, exposed)) {
+    add(source, relationship);
     yield;
   }
   for (const list of bySource.values()) {
@@ -105,7 +106,7 @@ const indexViews = (
   origins: ColumnOrigins,
   exposed: ReadonlySet<string>,
 ): ((key: KeyColumns) => readonly KeyColumns[]) => {
-  const byTable = new Map<string, { readonly view: Relation; readonly shown: Map<string, string[]> }[]>();
+  const byTable = new Map<Relation | undefined, { readonly view: Relation; readonly shown: Map<string, string[]> }[]>();
   for (const [viewKey, columns] of origins) {
     const view = relations.get(viewKey);
     if (view === undefined || !exposed.has(view.schema)) continue;
@@ -116,10 +117,10 @@ const indexViews = (
       const shown = getOrAdd(tables, nameKey(origin.relation), () => new Map<string, string[]>());
       getOrAdd(shown, origin.column, () => []).push(name);
     }
-    for (const [table, shown] of tables) getOrAdd(byTable, table, () => []).push({ view, shown });
+    for (const [table, shown] of tables) getOrAdd(byTable, relations.get(table), () => []).push({ view, shown });
   }
   return ({ relation, columns }) =>
-    (byTable.get(nameKey(relation)) ?? []).flatMap(({ view, shown }) =>
+    (byTable.get(relation) ?? []).flatMap(({ view, shown }) =>
       combineColumns(columns.map((column) => shown.get(column) ?? [])).map((combination) => ({
         relation: view,
         columns: combination,
@@ -139,13 +140,14 @@ const buildBothDirections = (link: KeyLink): readonly [Relationship, Relationshi
   const { constraint, source, target, columns, isUnique, isThroughView } = link;
   const buildSuffix = (pairs: readonly ColumnPair[]): string => (isThroughView ? describePairs(pairs) : "");
   const back = columns.map(([own, far]): ColumnPair => [far, own]);
+  const [sourceName, targetName] = [getName(source), getName(target)];
   return [
     {
       id: `${constraint}>${formatLabel(target, source)}${buildSuffix(columns)}`,
       cardinality: isUnique ? "one-to-one" : "many-to-one",
       isToOne: true,
-      source: getName(source),
-      target: getName(target),
+      source: sourceName,
+      target: targetName,
       columns,
       constraint,
       isOwnKey: true,
@@ -154,8 +156,8 @@ const buildBothDirections = (link: KeyLink): readonly [Relationship, Relationshi
       id: `${constraint}<${formatLabel(source, target)}${buildSuffix(back)}`,
       cardinality: isUnique ? "one-to-one" : "one-to-many",
       isToOne: isUnique,
-      source: getName(target),
-      target: getName(source),
+      source: targetName,
+      target: sourceName,
       columns: back,
       constraint,
       isOwnKey: false,
@@ -169,7 +171,7 @@ const buildBothDirections = (link: KeyLink): readonly [Relationship, Relationshi
 const deriveThroughJunctions = function* (
   links: readonly KeyLink[],
   exposed: ReadonlySet<string>,
-): Generator<Relationship> {
+): Generator<readonly [source: Relation, relationship: Relationship]> {
   const byJunction = new Map<Relation, KeyLink[]>();
   for (const link of links) {
     const { source: junction, isUnique, columns } = link;
@@ -182,7 +184,7 @@ const deriveThroughJunctions = function* (
       for (const far of keys) {
         if (near.key === far.key || near.target.schema !== far.target.schema || !exposed.has(near.target.schema))
           continue;
-        yield buildThroughJunction(junction, near, far);
+        yield [near.target, buildThroughJunction(junction, near, far)];
       }
     }
   }
@@ -212,8 +214,7 @@ const buildThroughJunction = (junction: Relation, near: KeyLink, far: KeyLink): 
   };
 };
 
-/** Returns the name of a relation as one object, which all its relationships share. */
-const getName = memoize(({ schema, name }: Relation): QualifiedName => ({ schema, name }));
+const getName = ({ schema, name }: Relation): QualifiedName => ({ schema, name });
 
 /** Returns the name, with its schema if it differs from the schema of `from`. */
 const formatLabel = (name: QualifiedName, from: QualifiedName): string =>
@@ -258,14 +259,14 @@ export const relationships = definePlugin({
 
 const addRelationships = function* (
   relations: ReadonlyMap<string, Relation>,
-  bySource: ReadonlyMap<string, readonly Relationship[]>,
+  bySource: ReadonlyMap<Relation, readonly Relationship[]>,
 ): Slices<ReadonlyMap<string, Relation>> {
   const result = new Map<string, Relation>();
   for (const [key, relation] of relations) {
-    const found = bySource.get(key);
+    const derived = bySource.get(relation);
     result.set(
       key,
-      found === undefined ? relation : { ...relation, relationships: [...relation.relationships, ...found] },
+      derived === undefined ? relation : { ...relation, relationships: [...relation.relationships, ...derived] },
     );
     yield;
   }
