@@ -127,8 +127,13 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
 
   const builder = createFieldBuilder(hooks);
   const createContext = (spec: GqlTypeSpec): GqlFieldContext => ({
-    ...spec,
+    scope: spec.scope,
     typeName: spec.name,
+    relation: spec.relation,
+    routine: spec.routine,
+    computedField: spec.computedField,
+    value: spec.value,
+    fn: spec.fn,
     model,
     role: access.role,
     build,
