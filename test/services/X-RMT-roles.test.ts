@@ -265,6 +265,12 @@ describe("names", () => {
         name: "input",
         definition: { url: await small("type Query { d(a: album_bool_exp): Int } input album_bool_exp { id: ID }") },
       },
+      {
+        name: "scalar",
+        definition: {
+          url: await small("type Query { e(a: Int_comparison_exp): Int } input Int_comparison_exp { id: ID }"),
+        },
+      },
       { name: "root", definition: { url: await small("type Query { album_by_pk: Int }") } },
       { name: "shop", definition: { url: remote.url } },
     ];
@@ -275,9 +281,19 @@ describe("names", () => {
       'remote schema type: the remote schema shop has another type "Country"; ignored',
       'remote schema table: a type of a table has the name "album" too; ignored',
       'remote schema input: a type of a table has the name "album_bool_exp" too; ignored',
+      'remote schema scalar: a type of a table has the name "Int_comparison_exp" too; ignored',
       'remote schema root: a table or function has the root field "album_by_pk" too; ignored',
     ]);
     expect(await lame.gql("{ secret }")).toEqual({ data: { secret: "treasure" } });
+  });
+
+  test("X-RMT-5a a type may begin with the name of a table", async () => {
+    const all = notes();
+    const { url } = await startRemote(
+      "type Query { b(a: albumCreateInput, c: album_filter_fields, d: S_Int_comparison_exp): Albums } type Albums { id: ID } input albumCreateInput { id: ID } input album_filter_fields { id: ID } input S_Int_comparison_exp { id: ID }",
+    );
+    await start([{ name: "b", definition: { url } }], { logger: all.logger });
+    expect(all.all()).toEqual([]);
   });
 
   test.each([

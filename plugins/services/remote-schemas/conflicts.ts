@@ -4,36 +4,59 @@ import {
   isScalarType,
   isSpecifiedScalarType,
   printType,
+  specifiedScalarTypes,
   type GraphQLNamedType,
   type GraphQLSchema,
 } from "graphql";
 import { RemoteSchemaProblem } from "./errors.ts";
 import type { RemoteView } from "./view.ts";
 
-/** The names of the tables and functions. */
+/** The names of the GraphQL surface. */
 export interface LocalNames {
+  /** The root fields of tables and functions. */
   readonly roots: ReadonlySet<string>;
+  /** The row types of tables. */
   readonly types: ReadonlySet<string>;
+  /** The types of the database. */
+  readonly scalars: ReadonlySet<string>;
 }
 
 /** The ends of the names of types that belong to a table, in lower case and without underscores. */
-const TABLE_TYPE =
-  /^(?:.*fields|.*orderby|.*boolexp|(?:arrrel|objrel)?insertinput|onconflict|constraint|.*column|.*input|.*updates|mutationresponse|aggregate.*|connection|edge)$/;
+const TABLE_TYPE = new RegExp(
+  `^(?:${[
+    "(?:aggregate|avg|max|min|stddev|stddevpop|stddevsamp|sum|varpop|varsamp|variance)(?:fields|orderby)",
+    "aggregate",
+    "aggregateboolexp.*",
+    "(?:append|deleteatpath|deleteelem|deletekey|inc|insert|prepend|set)input",
+    "(?:arrrelinsert|objrelinsert|pkcolumns|streamcursor|streamcursorvalue)input",
+    "boolexp|orderby|onconflict|constraint|updatecolumn|selectcolumn.*|updates|mutationresponse|connection|edge",
+  ].join("|")})$`,
+);
 
 /** The types of the surface that belong to no table. */
 const OWN_TYPE =
-  /^(?:query_root|mutation_root|subscription_root|order_by|OrderBy|cursor_ordering|CursorOrdering|PageInfo|.+(?:_comparison_exp|ComparisonExp))$/;
+  /^(?:query_root|mutation_root|subscription_root|order_by|OrderBy|cursor_ordering|CursorOrdering|PageInfo)$/;
+
+/** The types of the surface that belong to a scalar: `Int_comparison_exp`, `StringArrayComparisonExp`. */
+const SCALAR_TYPE = /^(.+?)(?:_(?:array_)?comparison_exp|(?:Array)?ComparisonExp|_cast_exp|CastExp)$/;
+
+const BUILT_IN_SCALARS: ReadonlySet<string> = new Set(specifiedScalarTypes.map(({ name }) => name.toLowerCase()));
 
 const normalize = (name: string): string => name.toLowerCase().replaceAll("_", "");
 
-const isLocalType = (name: string, types: ReadonlySet<string>): boolean => {
-  if (types.has(name) || OWN_TYPE.test(name)) return true;
-  const word = normalize(name);
-  for (const type of types) {
-    const table = normalize(type);
-    if (word.startsWith(table) && TABLE_TYPE.test(word.slice(table.length))) return true;
+/** Returns true if a table has a type of this name: the name of its row type, followed by a known end. */
+const isTableType = (name: string, types: ReadonlySet<string>): boolean => {
+  for (let length = 1; length < name.length; length++) {
+    const end = name.slice(length);
+    if (/^[_A-Z]/.test(end) && types.has(name.slice(0, length)) && TABLE_TYPE.test(normalize(end))) return true;
   }
-  return false;
+  return types.has(name);
+};
+
+const isLocalType = (name: string, { types, scalars }: LocalNames): boolean => {
+  const scalar = SCALAR_TYPE.exec(name)?.[1]?.toLowerCase();
+  if (scalar !== undefined && (BUILT_IN_SCALARS.has(scalar) || scalars.has(scalar))) return true;
+  return OWN_TYPE.test(name) || isTableType(name, types);
 };
 
 const listTypes = (schema: GraphQLSchema, hasNamespace: boolean): readonly GraphQLNamedType[] => {
@@ -52,7 +75,7 @@ export interface ConflictCheck {
   add(remote: string, view: RemoteView, hasNamespace: boolean): void;
 }
 
-export const createConflictCheck = ({ roots, types }: LocalNames): ConflictCheck => {
+export const createConflictCheck = (local: LocalNames): ConflictCheck => {
   const rootOwners = new Map<string, string>();
   const typesByName = new Map<string, { readonly remote: string; readonly text: string }>();
   return {
@@ -64,12 +87,13 @@ export const createConflictCheck = ({ roots, types }: LocalNames): ConflictCheck
         const owner = rootOwners.get(key);
         if (owner !== undefined)
           throw new RemoteSchemaProblem(`the remote schema ${owner} has the root field "${name}" too`);
-        if (roots.has(name)) throw new RemoteSchemaProblem(`a table or function has the root field "${name}" too`);
+        if (local.roots.has(name))
+          throw new RemoteSchemaProblem(`a table or function has the root field "${name}" too`);
       }
       const own = listTypes(schema, hasNamespace).map((type) => [type, printType(type)] as const);
       for (const [type, text] of own) {
         const { name } = type;
-        if (!isScalarType(type) && isLocalType(name, types))
+        if (!isScalarType(type) && isLocalType(name, local))
           throw new RemoteSchemaProblem(`a type of a table has the name "${name}" too`);
         const other = typesByName.get(name);
         // a definition that is equal does no harm

@@ -67,16 +67,18 @@ const readMetadataDefinitions = (
   });
 };
 
-/** The names of tables and functions: those of the metadata, or of all relations without metadata. */
+/** Returns the names of tables and functions in the metadata, or of all relations without metadata. */
 const findLocalNames = (context: PluginContext, model: Model): LocalNames => {
+  const scalars = new Set<string>();
+  for (const { kind, name } of model.types.values()) if (kind !== "composite") scalars.add(name);
   // only the metadata loader writes this part
   const native = model.pluginFacts["metadata-native"] as MetadataNative | undefined;
-  if (native !== undefined) return native.takenNames;
+  if (native !== undefined) return { ...native.takenNames, scalars };
   const names = context.use(graphqlService)?.createNames({});
   const types = [...model.relations.values()].flatMap(
     ({ name }) => names?.typeName({ text: name, isCustom: false }) ?? [],
   );
-  return { roots: new Set(), types: new Set(types) };
+  return { roots: new Set(), types: new Set(types), scalars };
 };
 
 /** Serves the remote schemas of the metadata and of code as fields of the GraphQL surface. @rule X-RMT-1 … X-RMT-10 */
