@@ -388,9 +388,9 @@ export interface PluginContext {
   readonly caches: Caches;
   /** Returns the current model. @throws RelApiError `model-not-loaded` */
   model(): Model;
-  /** Registers a listener that receives a reloaded model before it replaces the current one, and that is awaited. It is
-   *  meant for slow computations on the model, in slices (`runSliced`), while the previous model serves requests. It is
-   *  not called if the options change with the model. @rule R-SC-11 */
+  /** Registers a listener that receives each model before it becomes current, including the first one, and that is
+   *  awaited. It is meant for slow work, in slices (`runSliced`), while the previous model serves requests. The context
+   *  still has the previous options. @rule R-SC-11 */
   beforeModel(listener: (model: Model) => void | Promise<void>): void;
   /** Makes requests wait for the gate, until another gate replaces it; `undefined` removes it. The promise must settle
    *  and must not reject. */

@@ -32,7 +32,7 @@ export interface ModelLoader {
   readonly ready: Promise<void>;
   /** Settles when the first attempt has ended, with or without success. */
   readonly firstAttempt: Promise<void>;
-  /** Registers a listener that receives a reloaded model before it becomes current, and that is awaited. */
+  /** Registers a listener that receives a model before it becomes current, and that is awaited. */
   beforeModel(listener: (model: Model) => void | Promise<void>): void;
   onModel(listener: (model: Model) => void): void;
   start(): void;
@@ -94,8 +94,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
       // a connection keeps the role and database settings that it started with
       if (current.model !== undefined) database.renew();
       const { loaded, options } = await introspect();
-      if (current.model !== undefined && options === current.options)
-        for (const prepare of beforeListeners) if (!isClosed) await prepare(loaded);
+      for (const prepare of beforeListeners) if (!isClosed) await prepare(loaded);
       if (isClosed) return;
       current.options = options;
       current.model = loaded;

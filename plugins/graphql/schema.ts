@@ -12,6 +12,7 @@ import {
   type Slices,
   type PluginContext,
   type RelApiHooks,
+  type ResolvedOptions,
   type Session,
   type SessionSource,
 } from "../../core/index.ts";
@@ -56,6 +57,8 @@ const parseAccessKey = (key: string): Session => {
 
 /** The preparation of a model. */
 interface Preparation {
+  /** The options with which the schemas are prepared. */
+  options: ResolvedOptions | undefined;
   /** The names, once they are complete. */
   names: ModelNames | undefined;
   /** The names that are not complete. A request that needs them earlier completes them synchronously. */
@@ -90,6 +93,7 @@ export const createSchemas = (
 ): Schemas => {
   const buildCacheName = (name: string): string => (variant === undefined ? name : `${variant.name} ${name}`);
   const getPreparation = memoize((_model: Model): Preparation => ({
+    options: undefined,
     names: undefined,
     unfinishedNames: undefined,
     schemas: new Map(),
@@ -142,8 +146,9 @@ export const createSchemas = (
       return roots.length === 0 && tables.length === 0 ? [] : [{ key, roots, tables }];
     });
     if (!isUsed) return;
-    const modelNames = await runSliced(buildModelNames(model));
     const preparation = getPreparation(model);
+    preparation.options = context.options;
+    const modelNames = await runSliced(buildModelNames(model));
     for (const { key, roots, tables } of used) {
       const schema = buildSchema(model, modelNames, parseAccessKey(key));
       if (schema.isWhole) await runSliced(schema.prepare(roots));
@@ -174,6 +179,11 @@ export const createSchemas = (
   context.onModel((model) => {
     opening.open = undefined;
     const preparation = getPreparation(model);
+    if (preparation.options !== context.options) {
+      // the options have changed with the model
+      preparation.names = undefined;
+      preparation.schemas.clear();
+    }
     if (preparation.names !== undefined) return;
     // the document that needs the names fails and reports the error
     const name = (): Promise<unknown> => startModelNames(model).catch(() => (preparation.unfinishedNames = undefined));

@@ -71,9 +71,10 @@ export const events = definePlugin({
       return { ...markTables(model, triggers), pluginFacts };
     });
     let hasTriggers = false;
+    context.beforeModel((model) => runtime.prepare(getTriggers(model), getNames(model)));
     context.onModel((model) => {
       hasTriggers = getTriggers(model).length > 0;
-      runtime.use(getTriggers(model), getNames(model));
+      runtime.start();
     });
     context.wrap({
       execute: (next) => (execution) => {

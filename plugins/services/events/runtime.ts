@@ -10,8 +10,11 @@ import { installTriggers, loadEventCounts, loadTriggerStatus, removeTriggers } f
 import { buildEvent, createTriggerStore, type EventRow } from "./store.ts";
 
 interface EventRuntime extends EventsService {
-  /** Delivers events of these triggers. Removes the triggers of earlier names that are not in `names`. */
-  use(triggers: readonly EventTrigger[], names: ReadonlySet<string>): void;
+  /** Installs these triggers, so that no write to their tables is missed once the model is current. Removes the triggers
+   *  of earlier names that are not in `names`. */
+  prepare(triggers: readonly EventTrigger[], names: ReadonlySet<string>): Promise<void>;
+  /** Delivers events of the prepared triggers. */
+  start(): void;
   close(): Promise<void>;
 }
 
@@ -20,6 +23,8 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
   const { logger, options } = context;
   const store = createTriggerStore(context);
   let triggers: readonly EventTrigger[] = [];
+  /** True if the delivery has to start again. */
+  let isChanged = false;
   let loggedUnknown = "";
   /** The names of the last model, with those of triggers that are ignored. */
   let declared: ReadonlySet<string> = new Set();
@@ -83,7 +88,7 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
   });
 
   return {
-    use: (next, names) => {
+    prepare: async (next, names) => {
       for (const name of names) removed.delete(name);
       if (options.eventsInstall) for (const name of declared) if (!names.has(name)) removed.add(name);
       declared = names;
@@ -91,7 +96,12 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
       const isSame = JSON.stringify(next) === JSON.stringify(triggers);
       triggers = next;
       // a role may have got the rights since
-      if (!isSame || removed.size > 0 || dispatcher.isRefused) void dispatcher.restart();
+      isChanged ||= !isSame || removed.size > 0 || dispatcher.isRefused;
+      if (isChanged) await dispatcher.prepare();
+    },
+    start: () => {
+      if (isChanged) void dispatcher.restart();
+      isChanged = false;
     },
     install: () => installTriggers(context, triggers),
     remove: () => removeTriggers(context),

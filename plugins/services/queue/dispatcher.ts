@@ -21,6 +21,8 @@ interface DispatcherOptions {
 }
 
 export interface Dispatcher {
+  /** Installs what the next model needs. `restart` reports the problems. */
+  prepare(): Promise<void>;
   /** Installs what the current model needs, and takes its jobs. */
   restart(): Promise<void>;
   /** True if the last installation was refused. */
@@ -85,7 +87,7 @@ export const createDispatcher = (
 
   const restartLater = (): void => {
     if (isClosed) return;
-    timer = setTimeout(() => void enqueue(), RESTART_MS);
+    timer = setTimeout(() => void enqueue(restart), RESTART_MS);
     timer.unref();
   };
 
@@ -110,13 +112,17 @@ export const createDispatcher = (
     }
   };
 
-  const enqueue = (): Promise<void> => {
-    last = last.then(restart).catch(logFailure("failed to start the delivery of events"));
+  const enqueue = (work: () => Promise<void>): Promise<void> => {
+    last = last.then(work).catch(logFailure("failed to start the delivery of events"));
     return last;
   };
 
   return {
-    restart: enqueue,
+    prepare: () =>
+      enqueue(async () => {
+        if (!isClosed && options.eventsInstall) await install().catch(() => undefined);
+      }),
+    restart: () => enqueue(restart),
     get isRefused() {
       return isRefused;
     },
