@@ -1,6 +1,7 @@
 /** Lists events and attempts for administrators, and makes or repeats events. */
 import { parseJson, sql, value, type Json, type PluginContext, type Sql } from "../../../core/index.ts";
 import type { EventsService, ListWindow, LoggedAttempt, LoggedEvent } from "../api.ts";
+import { compileWindow } from "../queue/store.ts";
 import type { EventTrigger } from "./event-trigger.ts";
 import { parseSession } from "./handlers.ts";
 import { renameSessionVariables } from "../webhook/session-variables.ts";
@@ -12,9 +13,6 @@ type EventLog = Pick<
 
 /** The session of events that an administrator makes. */
 const ADMIN_SESSION = JSON.stringify({ "x-session-role": "admin" });
-
-const compileWindow = ({ limit, offset }: ListWindow): Sql =>
-  sql`limit ${value(String(limit), "int8")} offset ${value(String(offset), "int8")}`;
 
 type EventRow = Omit<LoggedEvent, "table" | "old" | "new" | "session"> & {
   readonly schema: string;
