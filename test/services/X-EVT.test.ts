@@ -413,6 +413,27 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await api.reload();
       await until(() => api.log.some((line) => line.startsWith("event triggers are installed")), "installed");
     });
+
+    test("X-EVT-4 further starts log a refused installation and a queue that cannot start once", async () => {
+      const own = await openDatabase();
+      await own.query("create table public.owned (id int primary key)");
+      const first = await start({ "public.owned": { insert: nothing } }, { on: own } as RelApiOptions);
+      await until(() => first.log.some((line) => line.startsWith("event triggers are installed")), "installed");
+      await first.close();
+      await own.query("create table public.refused (id int primary key); grant all on public.refused to sea_login");
+      const api = await start({ "public.refused": { insert: nothing } }, {
+        on: { ...own, options: { databaseUrl: own.urlAs("sea_login") } },
+      } as RelApiOptions);
+      const listReasons = (): readonly string[] => api.log.filter((line) => line.startsWith("event triggers do not"));
+      await until(() => listReasons().length === 2, "the log has both reasons");
+      await own.query("grant usage on schema relapi_queue to sea_login");
+      await until(() => listReasons().some((line) => line.includes("permission denied for table")), "another start");
+      expect(listReasons()).toEqual([
+        expect.stringContaining("may not install event triggers"),
+        expect.stringContaining("permission denied for schema relapi_queue"),
+        expect.stringContaining("permission denied for table"),
+      ]);
+    });
   });
 
   describe("the delivery", () => {
