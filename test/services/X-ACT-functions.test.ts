@@ -1,4 +1,6 @@
 /** Asynchronous actions that functions of the application answer. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { compose, RelApiError, type RelApiOptions } from "../../core/index.ts";
 import { actions, type Action, type AsynchronousActionRequest } from "../../plugins/services/index.ts";
@@ -151,5 +153,34 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     const next = await start(({ id: again }) => ({ rows: 2, name: again }));
     await api.close();
     expect(await findEnded(next, id)).toMatchObject({ errors: null, output: { rows: 2, name: id } });
+  });
+
+  test("X-ACT-14 a call whose process was killed is made by another server with the same id", async () => {
+    const child = spawn(process.execPath, ["dist/test/services/event-server.js"], {
+      env: { ...process.env, DATABASE_URL: database.options.databaseUrl, TABLE: "public.artist" },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const calls: string[] = [];
+    const run = ({ id }: AsynchronousActionRequest): number => calls.push(id);
+    const hold = { kind: "asynchronous", output: "Int", run };
+    const open = (eventsConcurrency: number): Promise<TestApi> =>
+      startApi(forGraphql({ preset: compile(plus, { hold }), on: database, eventsConcurrency }));
+    const caller = await open(0);
+    onTestFinished(caller.close);
+    const id = (await caller.gql("mutation { hold }")).data.hold;
+    const [printed] = (await once(child.stdout, "data")) as [Buffer];
+    expect(printed.toString().trim()).toBe(id);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    // only the killed process may end the call before this time
+    await database.query("update relapi.event set locked_until = clock_timestamp() where new_row ->> 'id' = $1", [id]);
+    expect(calls).toEqual([]);
+    const other = await open(1);
+    onTestFinished(other.close);
+    const read = async (): Promise<unknown> => (await caller.gql(`{ hold(id: "${id}") { output } }`)).data.hold.output;
+    await until(async () => (await read()) !== null, "the call has a result");
+    expect(await read()).toBe(1);
+    expect(calls).toEqual([id]);
   });
 });

@@ -1,6 +1,7 @@
 /** Event triggers with handlers in TypeScript: real triggers, a real queue, and several servers. */
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
+import type { Readable, Writable } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { RelApiOptions } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
@@ -437,6 +438,20 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   });
 
   describe("the delivery", () => {
+    /** Starts a process that delivers inserts into the table, and that the test kills. */
+    const startServer = (table: string): ChildProcessByStdio<Writable, Readable, null> => {
+      const child = spawn(process.execPath, ["dist/test/services/event-server.js"], {
+        env: { ...process.env, DATABASE_URL: database.options.databaseUrl, TABLE: table },
+        stdio: ["pipe", "pipe", "inherit"],
+      });
+      onTestFinished(() => void child.kill("SIGKILL"));
+      return child;
+    };
+
+    /** Ends the time in which only the killed process may end its attempt, which is longer than a test should last. */
+    const endLease = (table: string): Promise<unknown> =>
+      database.query("update relapi.event set locked_until = clock_timestamp() where table_name = $1", [table]);
+
     test("X-EVT-6 X-EVT-7 a failed attempt is repeated with the same id, and the log keeps each attempt", async () => {
       await createTable("flaky");
       const attempts: [string, number][] = [];
@@ -586,20 +601,46 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
 
     test("X-EVT-10 an event whose process was killed during its attempt is delivered again with the same id", async () => {
       await createTable("killed");
-      const child = spawn(process.execPath, ["dist/test/services/event-server.js"], {
-        env: { ...process.env, DATABASE_URL: database.options.databaseUrl },
-        stdio: ["ignore", "pipe", "inherit"],
-      });
-      onTestFinished(() => void child.kill("SIGKILL"));
+      const child = startServer("public.killed");
       await untilInstalled("killed");
       await database.query("insert into public.killed (item) values ('a')");
       const [printed] = (await once(child.stdout, "data")) as [Buffer];
       child.kill("SIGKILL");
       await once(child, "exit");
+      await endLease("killed");
       const received: RowEvent[] = [];
-      await start({ "public.killed": { insert: { timeoutSeconds: 1, handle: (event) => void received.push(event) } } });
+      await start({ "public.killed": { insert: (event) => void received.push(event) } });
       await until(() => received.length === 1, "the event arrived again");
       expect(received[0]).toMatchObject({ id: printed.toString().trim(), attempt: 1 });
+    });
+
+    test("X-EVT-10 an event whose process was killed before it stored the delivery arrives at another server again", async () => {
+      await createTable("unacknowledged");
+      const child = startServer("public.unacknowledged");
+      await untilInstalled("unacknowledged");
+      await database.query("insert into public.unacknowledged (item) values ('a')");
+      const [printed] = (await once(child.stdout, "data")) as [Buffer];
+      const id = printed.toString().trim();
+      const client = await database.connect();
+      onTestFinished(() => client.end());
+      await client.query("begin");
+      await client.query("select from relapi.event where id = $1 for update", [id]);
+      child.stdin.write("continue\n");
+      const waiting = `from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      await until(async () => {
+        const rows = await database.query(`select ${waiting} and query like '%delivered%'`);
+        return rows.length === 1;
+      }, "the process stores the delivery");
+      child.kill("SIGKILL");
+      await once(child, "exit");
+      // the statement of a process that has ended would continue
+      await database.query(`select pg_terminate_backend(pid) ${waiting}`);
+      await client.query("rollback");
+      await endLease("unacknowledged");
+      const received: RowEvent[] = [];
+      await start({ "public.unacknowledged": { insert: (event) => void received.push(event) } });
+      await untilEnded("unacknowledged", "delivered");
+      expect(received).toEqual([expect.objectContaining({ id, attempt: 1 })]);
     });
 
     test("X-EVT-10 an event without a job gets one", async () => {
