@@ -4728,6 +4728,7 @@ export interface LoggedEvent {
     readonly old: Json;
     readonly new: Json;
     readonly session: Json;
+    readonly traceContext: JsonObject | null;
     readonly createdAt: Date;
     readonly status: "pending" | "delivered" | "dead";
     readonly tries: number;

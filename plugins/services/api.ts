@@ -119,6 +119,8 @@ export interface LoggedEvent {
   readonly old: Json;
   readonly new: Json;
   readonly session: Json;
+  /** The trace of the request that made the change, as webhooks receive it. Null without a trace. */
+  readonly traceContext: JsonObject | null;
   readonly createdAt: Date;
   readonly status: "pending" | "delivered" | "dead";
   readonly tries: number;
