@@ -4746,7 +4746,7 @@ export interface LoggedAttempt {
 }
 export interface EventsService {
     install(): Promise<number>;
-    remove(): Promise<number>;
+    remove(names?: ReadonlySet<string>): Promise<number>;
     loadStatus(): Promise<{
         readonly triggers: readonly TriggerStatus[];
         readonly events: readonly EventCounts[];

@@ -356,19 +356,31 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await until(() => received.length === 2, "both arrived");
     });
 
-    test("X-EVT-3 status and remove of the command line", async () => {
+    test("X-EVT-3b status and remove of the command line", async () => {
       const own = await openDatabase();
       const environment = { DATABASE_URL: own.options.databaseUrl ?? "", DB_SCHEMAS: "public", PRESET: "plus" };
       expect(await relapi(["events", "status"], environment)).toMatchObject({ code: 0, stdout: "no event triggers\n" });
       expect(await relapi(["events", "remove"], environment)).toMatchObject({ code: 0, stdout: "nothing to remove\n" });
       await own.query("create table public.listed (id int primary key)");
-      const api = await start({ "public.listed": { insert: nothing } }, { on: own } as RelApiOptions);
+      const on = { insert: nothing, delete: nothing };
+      const api = await start({ "public.listed": on }, { on: own } as RelApiOptions);
       await until(() => api.log.some((line) => line.startsWith("event triggers are installed")), "installed");
       await api.close();
+      const line = (operation: string): string =>
+        `public.listed.${operation}: unknown on public.listed; 0 pending, 0 delivered, 0 dead\n`;
       expect(await relapi(["events", "status"], environment)).toMatchObject({
         code: 0,
-        stdout: "public.listed.insert: unknown on public.listed; 0 pending, 0 delivered, 0 dead\n",
+        stdout: line("delete") + line("insert"),
       });
+      expect(await relapi(["events", "remove", "public.listed.delete", "a"], environment)).toMatchObject({
+        code: 1,
+        stderr: "relapi: the database has no event trigger a\n",
+      });
+      expect(await relapi(["events", "remove", "public.listed.delete"], environment)).toMatchObject({
+        code: 0,
+        stdout: "removed 1 trigger; the events stay in the schema relapi\n",
+      });
+      expect(await relapi(["events", "status"], environment)).toMatchObject({ code: 0, stdout: line("insert") });
       expect(await relapi(["events", "remove"], environment)).toMatchObject({
         code: 0,
         stdout: "removed 1 trigger; the events stay in the schema relapi\n",

@@ -94,7 +94,7 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
       if (!isSame || removed.size > 0 || dispatcher.isRefused) void dispatcher.restart();
     },
     install: () => installTriggers(context, triggers),
-    remove: () => removeTriggers(context),
+    remove: (names) => removeTriggers(context, names),
     findTrigger,
     ...createEventLog(context, findTrigger),
     loadStatus,
