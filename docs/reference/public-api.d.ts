@@ -709,6 +709,8 @@ export {
 export {
   Action,
   ActionRequest,
+  AsynchronousAction,
+  AsynchronousActionRequest,
   /** @experimental */ EventHandler,
   /** @experimental */ EventHandlerOptions,
   RemoteSchema,
@@ -716,6 +718,7 @@ export {
   /** @experimental */ ScheduleHandler,
   /** @experimental */ ScheduleOptions,
   /** @experimental */ ScheduledRun,
+  SynchronousAction,
   /** @experimental */ TableEventHandlers,
   actions,
   authHook,
@@ -4638,14 +4641,30 @@ export interface ActionRequest {
     readonly signal: AbortSignal;
     readonly exchange: OpenExchange | undefined;
 }
-export interface Action {
-    readonly type?: "query" | "mutation";
+export interface AsynchronousActionRequest {
+    readonly id: string;
+    readonly createdAt: Date;
+    readonly input: Readonly<Record<string, Json>>;
+    readonly session: Readonly<Record<string, string>>;
+    readonly signal: AbortSignal;
+}
+interface ActionDeclaration {
     readonly args?: string;
     readonly output: string;
     readonly roles?: readonly string[];
     readonly description?: string;
+}
+export interface SynchronousAction extends ActionDeclaration {
+    readonly kind?: "synchronous";
+    readonly type?: "query" | "mutation";
     readonly run: (request: ActionRequest) => Json | Promise<Json>;
 }
+export interface AsynchronousAction extends ActionDeclaration {
+    readonly kind: "asynchronous";
+    readonly timeoutSeconds?: number;
+    readonly run: (request: AsynchronousActionRequest) => Json | Promise<Json>;
+}
+export type Action = SynchronousAction | AsynchronousAction;
 export declare const actions: (definitions: Readonly<Record<string, Action>>, types?: string) => Plugin;
 
 // --- plugins/services/actions/metadata-actions.d.ts
@@ -4709,6 +4728,7 @@ export interface LoggedEvent {
     readonly old: Json;
     readonly new: Json;
     readonly session: Json;
+    readonly traceContext: JsonObject | null;
     readonly createdAt: Date;
     readonly status: "pending" | "delivered" | "dead";
     readonly tries: number;
@@ -4726,7 +4746,7 @@ export interface LoggedAttempt {
 }
 export interface EventsService {
     install(): Promise<number>;
-    remove(): Promise<number>;
+    remove(names?: ReadonlySet<string>): Promise<number>;
     loadStatus(): Promise<{
         readonly triggers: readonly TriggerStatus[];
         readonly events: readonly EventCounts[];

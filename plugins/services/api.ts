@@ -119,6 +119,8 @@ export interface LoggedEvent {
   readonly old: Json;
   readonly new: Json;
   readonly session: Json;
+  /** The trace of the request that made the change, as webhooks receive it. Null without a trace. */
+  readonly traceContext: JsonObject | null;
   readonly createdAt: Date;
   readonly status: "pending" | "delivered" | "dead";
   readonly tries: number;
@@ -142,8 +144,9 @@ export interface LoggedAttempt {
 export interface EventsService {
   /** Returns the number of triggers that it has installed, replaced or removed. @throws RelApiError `preset` */
   install(): Promise<number>;
-  /** Returns the number of triggers that it has removed. @throws RelApiError `preset` */
-  remove(): Promise<number>;
+  /** Removes the event triggers of these names, or all of them, from their tables. Returns the number of removed
+   *  triggers. @throws RelApiError `preset` */
+  remove(names?: ReadonlySet<string>): Promise<number>;
   loadStatus(): Promise<{ readonly triggers: readonly TriggerStatus[]; readonly events: readonly EventCounts[] }>;
   /** Returns whether the trigger exists, and whether `invoke` may make events of it. */
   findTrigger(name: string): { readonly allowsManual: boolean } | undefined;

@@ -1,5 +1,13 @@
 /** Features that call other services over HTTP. */
-export { actions, metadataActions, type Action, type ActionRequest } from "./actions/index.ts";
+export {
+  actions,
+  metadataActions,
+  type Action,
+  type ActionRequest,
+  type AsynchronousAction,
+  type AsynchronousActionRequest,
+  type SynchronousAction,
+} from "./actions/index.ts";
 export { authHook } from "./auth-hook/index.ts";
 export { remoteSchemaFields, remoteSchemas, type RemoteSchema } from "./remote-schemas/index.ts";
 export {

@@ -208,10 +208,11 @@ const addEventCommands = ({ program, terminal, loadSettings, setExitCode }: Comm
     });
   events
     .command("remove")
-    .description("remove all event triggers from their tables")
-    .action(async (_, command: Command) => {
+    .description("remove event triggers from their tables")
+    .argument("[triggers...]", "the names of event triggers (default: all)")
+    .action(async (triggers: readonly string[], _, command: Command) => {
       const { removeEvents } = await import("./events-command.ts");
-      await print(terminal, await removeEvents(await loadSettings(command)));
+      await print(terminal, await removeEvents(await loadSettings(command), triggers));
     });
   events
     .command("status")

@@ -24,10 +24,17 @@ export const installEvents = (settings: EnvironmentSettings): Promise<string> =>
     return count === 0 ? "nothing to install" : `installed ${formatCount(count)}`;
   });
 
-/** Removes the triggers, and returns a report of the removed objects. @throws RelApiError `preset` @rule X-EVT-3 */
-export const removeEvents = (settings: EnvironmentSettings): Promise<string> =>
-  withEvents(settings, async ({ remove }) => {
-    const count = await remove();
+/** Removes the event triggers of these names, or all of them, and returns a report of the removed objects.
+ *  @throws RelApiError `preset` if there is no such trigger @rule X-EVT-3b */
+export const removeEvents = (settings: EnvironmentSettings, names: readonly string[]): Promise<string> =>
+  withEvents(settings, async ({ remove, loadStatus }) => {
+    if (names.length > 0) {
+      const { triggers } = await loadStatus();
+      const installed = new Set(triggers.filter(({ state }) => state !== "missing").map(({ trigger }) => trigger));
+      const unknown = names.filter((name) => !installed.has(name));
+      if (unknown.length > 0) throw presetError(`the database has no event trigger ${unknown.join(", ")}`);
+    }
+    const count = await remove(names.length === 0 ? undefined : new Set(names));
     return count === 0 ? "nothing to remove" : `removed ${formatCount(count)}; the events stay in the schema relapi`;
   });
 

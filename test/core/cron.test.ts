@@ -1,6 +1,6 @@
 /** The times that cron expressions match. */
 import { expect, test } from "vitest";
-import { parseCron } from "../../plugins/services/schedules/cron.ts";
+import { InvalidCron, parseCron } from "../../plugins/services/schedules/cron.ts";
 
 const list = (cron: string, after: string, until: string): readonly string[] =>
   parseCron(cron)(new Date(after), new Date(until)).map((at) => at.toISOString().slice(0, 16));
@@ -28,3 +28,38 @@ test.each<[string, string, string, readonly string[]]>([
 ])("X-SCH-2 %s after %s until %s", (cron, after, until, expected) => {
   expect(list(cron, after, until)).toEqual(expected);
 });
+
+test.each([
+  "0 0 L * *",
+  "0 0 * * 5L",
+  "0 0 15W * *",
+  "0 0 * * 1#2",
+  "0 0 ? * *",
+  "0 0 * * +1",
+  "0 0 * january *",
+  "0 0 * * monday",
+  "/5 * * * *",
+  "1--2 * * * *",
+  "1, * * * *",
+  "60 * * * *",
+  "5-1 * * * *",
+  "*/0 * * * *",
+  "*/100 * * * *",
+  "0 0 0 * *",
+  "0 0 * 13 *",
+  "0 0 * * 8",
+  "0 0 * *",
+  "0 0 0 * * *",
+  "@Daily",
+  "@reboot",
+  "",
+])("X-SCH-2 %j is refused", (cron) => {
+  expect(() => parseCron(cron)).toThrow(InvalidCron);
+});
+
+test.each(["0 0 * * Mon-Fri/2", "0 0 * JAN,mar-may *", "*/15,7 * * * *", "@yearly"])(
+  "X-SCH-2 %j is accepted",
+  (cron) => {
+    expect(parseCron(cron)(new Date("2026-01-01T00:00Z"), new Date("2027-01-02T00:00Z"))).not.toEqual([]);
+  },
+);

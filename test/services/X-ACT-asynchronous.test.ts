@@ -110,7 +110,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     [json({ message: "sold out", extensions: { left: 0 } }, 400), { left: 0 }, "sold out"],
     [json({}, 500), { path: "$", code: "unexpected" }, "internal error"],
     [json({ number: null }), { path: "$", code: "unexpected" }, expect.stringContaining('"number"')],
-  ])("X-ACT-12b an error of the webhook is the result, %#", async (answer, extensions, message) => {
+  ])("X-ACT-12e an error of the webhook is the result, %#", async (answer, extensions, message) => {
     hook.answer = answer;
     const { errors, output } = await findEnded(await order());
     expect({ errors, output }).toEqual({ errors: { message, extensions }, output: null });
@@ -142,7 +142,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     await socket.close();
   });
 
-  test("X-ACT-12b a call whose process ends is made again with the same id", async () => {
+  test("X-ACT-12e a call whose process ends is made again with the same id", async () => {
     hook.answer = () => undefined;
     const other = await startApi(forGraphql({ ...options, shutdownGrace: 0 }));
     await api.close();

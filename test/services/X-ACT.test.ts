@@ -301,6 +301,11 @@ describe("the errors", () => {
     expect(log.join()).not.toMatch(/secret|127\.0\.0\.1/);
   });
 
+  test("X-ACT-6 JSON of another content type is a result", async () => {
+    hook.answer = (response) => void response.writeHead(200, { "content-type": "text/html" }).end('{"value":"u"}');
+    expect((await api.gql(LOG_IN, {}, reader)).data).toEqual({ login: { value: "u" } });
+  });
+
   test("X-ACT-7 X-HTTP-4 a private address is refused, and the log says so", async () => {
     const other = await start({ metadata: buildDocument(), webhookAllowedHosts: [] });
     log.length = 0;

@@ -36,7 +36,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
 
   const args = { name: "parcel_sent", table: "parcel", webhook: hook.url, insert: { columns: "*" } };
 
-  test("X-EVT-18 X-EVT-3a X-EVT-3b P-HAS-11 a trigger is created, replaced and deleted", async () => {
+  test("X-EVT-18 X-EVT-3a X-EVT-3c P-HAS-11 a trigger is created, replaced and deleted", async () => {
     const api = await start();
     expect(await run(api, "pg_create_event_trigger", args)).toEqual({ message: "success" });
     await api.sql("insert into public.parcel values (1, 'a')");
@@ -103,7 +103,12 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         tries: 1,
         schema_name: "public",
         table_name: "parcel",
-        payload: expect.objectContaining({ session_variables: { "x-hasura-role": "admin" } }),
+        payload: {
+          op: "MANUAL",
+          data: { old: null, new: { id: 7, big: 1 } },
+          session_variables: { "x-hasura-role": "admin" },
+          trace_context: null,
+        },
       }),
     ]);
     expect(await run(api, "pg_get_event_logs", { name: "parcel_sent", status: "pending" })).toEqual([]);
@@ -128,6 +133,19 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       event: null,
       invocations: [],
     });
+  });
+
+  test("X-EVT-18 the log of events has the trace of the change", async () => {
+    const api = await start();
+    await run(api, "pg_create_event_trigger", args);
+    await untilInstalled(api);
+    const [traceId, spanId] = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"];
+    await api.sql(
+      `begin; set local relapi.trace_parent = '00-${traceId}-${spanId}-01'; insert into public.parcel values (1, 'a'); commit`,
+    );
+    expect(await run(api, "pg_get_event_logs", { name: "parcel_sent" })).toMatchObject([
+      { payload: { op: "INSERT", trace_context: { trace_id: traceId, span_id: spanId } } },
+    ]);
   });
 
   test("X-EVT-18 P-HAS-11 arguments that do not fit are refused with their path", async () => {

@@ -245,6 +245,24 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       expect(await loadAttempts("broken")).toEqual([failed, failed, { status: 204, response: "", error: null }]);
     });
 
+    test("X-EVT-16 a webhook that always fails receives each attempt of the trigger, and then the event is dead", async () => {
+      hook.answer = (response) => void response.writeHead(500).end();
+      onTestFinished(() => void (hook.answer = json({})));
+      await start("failing_hook", [trigger("failing", { retry_conf: { num_retries: 3, interval_sec: 0 } })]);
+      await database.query("insert into public.failing_hook (item) values ('a')");
+      await untilEvent("failing", "dead", 4);
+      expect(hook.requests).toHaveLength(4);
+    });
+
+    test("X-EVT-16 a status of 2xx delivers the event, whatever the content type of the answer", async () => {
+      hook.answer = (response) => void response.writeHead(200, { "content-type": "image/png" }).end("\u0000<p>");
+      onTestFinished(() => void (hook.answer = json({})));
+      await start("typed_hook", [trigger("typed")]);
+      await database.query("insert into public.typed_hook (item) values ('a')");
+      await untilEvent("typed", "delivered", 0);
+      expect(await loadAttempts("typed")).toEqual([{ status: 200, response: "<p>", error: null }]);
+    });
+
     test("X-EVT-16 Retry-After sets the next attempt, although the attempts are used up", async () => {
       hook.answer = (response) => void response.writeHead(429, { "retry-after": "600" }).end();
       onTestFinished(() => void (hook.answer = json({})));
@@ -290,6 +308,26 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       expect(await loadAttempts("huge")).toEqual([
         { status: 500, response: "x".repeat(4000), error: "the webhook answered with status 500" },
         { status: null, response: null, error: "the answer of the webhook is larger than 10000 bytes" },
+      ]);
+    });
+
+    test("X-EVT-16 an answer without an end is ended at the limit, and the attempt has failed", async () => {
+      const closed: Promise<unknown>[] = [];
+      hook.answer = (response) => {
+        closed.push(once(response, "close"));
+        const write = (): void => {
+          while (response.write("x".repeat(100_000)));
+          response.once("drain", write);
+        };
+        write();
+      };
+      onTestFinished(() => void (hook.answer = json({})));
+      await start("endless_hook", [trigger("endless")], { webhookMaxAnswerBytes: 10_000 });
+      await database.query("insert into public.endless_hook (item) values ('a')");
+      await untilEvent("endless", "dead", 1);
+      await Promise.all(closed);
+      expect(await loadAttempts("endless")).toMatchObject([
+        { status: null, error: "the answer of the webhook is larger than 10000 bytes" },
       ]);
     });
 

@@ -1,6 +1,7 @@
 /** Event triggers with handlers in TypeScript: real triggers, a real queue, and several servers. */
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
+import type { Readable, Writable } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { RelApiOptions } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
@@ -111,7 +112,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await untilEnded("purchase", "delivered");
     });
 
-    test("X-EVT-1 X-EVT-3b the first request causes an event with session variables, although its model is older", async () => {
+    test("X-EVT-1 X-EVT-3c the first request causes an event with session variables, although its model is older", async () => {
       await createTable("early");
       const received: RowEvent[] = [];
       const api = await start({ "public.early": { insert: (event) => void received.push(event) } });
@@ -354,19 +355,31 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await until(() => received.length === 2, "both arrived");
     });
 
-    test("X-EVT-3 status and remove of the command line", async () => {
+    test("X-EVT-3b status and remove of the command line", async () => {
       const own = await openDatabase();
       const environment = { DATABASE_URL: own.options.databaseUrl ?? "", DB_SCHEMAS: "public", PRESET: "plus" };
       expect(await relapi(["events", "status"], environment)).toMatchObject({ code: 0, stdout: "no event triggers\n" });
       expect(await relapi(["events", "remove"], environment)).toMatchObject({ code: 0, stdout: "nothing to remove\n" });
       await own.query("create table public.listed (id int primary key)");
-      const api = await start({ "public.listed": { insert: nothing } }, { on: own } as RelApiOptions);
+      const on = { insert: nothing, delete: nothing };
+      const api = await start({ "public.listed": on }, { on: own } as RelApiOptions);
       await until(() => api.log.some((line) => line.startsWith("event triggers are installed")), "installed");
       await api.close();
+      const line = (operation: string): string =>
+        `public.listed.${operation}: unknown on public.listed; 0 pending, 0 delivered, 0 dead\n`;
       expect(await relapi(["events", "status"], environment)).toMatchObject({
         code: 0,
-        stdout: "public.listed.insert: unknown on public.listed; 0 pending, 0 delivered, 0 dead\n",
+        stdout: line("delete") + line("insert"),
       });
+      expect(await relapi(["events", "remove", "public.listed.delete", "a"], environment)).toMatchObject({
+        code: 1,
+        stderr: "relapi: the database has no event trigger a\n",
+      });
+      expect(await relapi(["events", "remove", "public.listed.delete"], environment)).toMatchObject({
+        code: 0,
+        stdout: "removed 1 trigger; the events stay in the schema relapi\n",
+      });
+      expect(await relapi(["events", "status"], environment)).toMatchObject({ code: 0, stdout: line("insert") });
       expect(await relapi(["events", "remove"], environment)).toMatchObject({
         code: 0,
         stdout: "removed 1 trigger; the events stay in the schema relapi\n",
@@ -412,9 +425,44 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await api.reload();
       await until(() => api.log.some((line) => line.startsWith("event triggers are installed")), "installed");
     });
+
+    test("X-EVT-4 further starts log a refused installation and a queue that cannot start once", async () => {
+      const own = await openDatabase();
+      await own.query("create table public.owned (id int primary key)");
+      const first = await start({ "public.owned": { insert: nothing } }, { on: own } as RelApiOptions);
+      await until(() => first.log.some((line) => line.startsWith("event triggers are installed")), "installed");
+      await first.close();
+      await own.query("create table public.refused (id int primary key); grant all on public.refused to sea_login");
+      const api = await start({ "public.refused": { insert: nothing } }, {
+        on: { ...own, options: { databaseUrl: own.urlAs("sea_login") } },
+      } as RelApiOptions);
+      const listReasons = (): readonly string[] => api.log.filter((line) => line.startsWith("event triggers do not"));
+      await until(() => listReasons().length === 2, "the log has both reasons");
+      await own.query("grant usage on schema relapi_queue to sea_login");
+      await until(() => listReasons().some((line) => line.includes("permission denied for table")), "another start");
+      expect(listReasons()).toEqual([
+        expect.stringContaining("may not install event triggers"),
+        expect.stringContaining("permission denied for schema relapi_queue"),
+        expect.stringContaining("permission denied for table"),
+      ]);
+    });
   });
 
   describe("the delivery", () => {
+    /** Starts a process that delivers inserts into the table, and that the test kills. */
+    const startServer = (table: string): ChildProcessByStdio<Writable, Readable, null> => {
+      const child = spawn(process.execPath, ["dist/test/services/event-server.js"], {
+        env: { ...process.env, DATABASE_URL: database.options.databaseUrl, TABLE: table },
+        stdio: ["pipe", "pipe", "inherit"],
+      });
+      onTestFinished(() => void child.kill("SIGKILL"));
+      return child;
+    };
+
+    /** Ends the time in which only the killed process may end its attempt, which is longer than a test should last. */
+    const endLease = (table: string): Promise<unknown> =>
+      database.query("update relapi.event set locked_until = clock_timestamp() where table_name = $1", [table]);
+
     test("X-EVT-6 X-EVT-7 a failed attempt is repeated with the same id, and the log keeps each attempt", async () => {
       await createTable("flaky");
       const attempts: [string, number][] = [];
@@ -564,20 +612,46 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
 
     test("X-EVT-10 an event whose process was killed during its attempt is delivered again with the same id", async () => {
       await createTable("killed");
-      const child = spawn(process.execPath, ["dist/test/services/event-server.js"], {
-        env: { ...process.env, DATABASE_URL: database.options.databaseUrl },
-        stdio: ["ignore", "pipe", "inherit"],
-      });
-      onTestFinished(() => void child.kill("SIGKILL"));
+      const child = startServer("public.killed");
       await untilInstalled("killed");
       await database.query("insert into public.killed (item) values ('a')");
       const [printed] = (await once(child.stdout, "data")) as [Buffer];
       child.kill("SIGKILL");
       await once(child, "exit");
+      await endLease("killed");
       const received: RowEvent[] = [];
-      await start({ "public.killed": { insert: { timeoutSeconds: 1, handle: (event) => void received.push(event) } } });
+      await start({ "public.killed": { insert: (event) => void received.push(event) } });
       await until(() => received.length === 1, "the event arrived again");
       expect(received[0]).toMatchObject({ id: printed.toString().trim(), attempt: 1 });
+    });
+
+    test("X-EVT-10 an event whose process was killed before it stored the delivery arrives at another server again", async () => {
+      await createTable("unacknowledged");
+      const child = startServer("public.unacknowledged");
+      await untilInstalled("unacknowledged");
+      await database.query("insert into public.unacknowledged (item) values ('a')");
+      const [printed] = (await once(child.stdout, "data")) as [Buffer];
+      const id = printed.toString().trim();
+      const client = await database.connect();
+      onTestFinished(() => client.end());
+      await client.query("begin");
+      await client.query("select from relapi.event where id = $1 for update", [id]);
+      child.stdin.write("continue\n");
+      const waiting = `from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      await until(async () => {
+        const rows = await database.query(`select ${waiting} and query like '%delivered%'`);
+        return rows.length === 1;
+      }, "the process stores the delivery");
+      child.kill("SIGKILL");
+      await once(child, "exit");
+      // the statement of a process that has ended would continue
+      await database.query(`select pg_terminate_backend(pid) ${waiting}`);
+      await client.query("rollback");
+      await endLease("unacknowledged");
+      const received: RowEvent[] = [];
+      await start({ "public.unacknowledged": { insert: (event) => void received.push(event) } });
+      await untilEnded("unacknowledged", "delivered");
+      expect(received).toEqual([expect.objectContaining({ id, attempt: 1 })]);
     });
 
     test("X-EVT-10 an event without a job gets one", async () => {

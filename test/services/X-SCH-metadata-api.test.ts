@@ -146,6 +146,19 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     });
   });
 
+  test("X-SCH-12 a process that has started before the tables exist delivers the event of another process", async () => {
+    const own = await openDatabase();
+    const first = await startApi(forGraphql({ ...options, on: own }));
+    onTestFinished(first.close);
+    const second = await startApi(forGraphql({ ...options, on: own, eventsConcurrency: 0 }));
+    hook.requests.length = 0;
+    const args = { webhook: hook.url, schedule_at: past, payload: "of another process" };
+    await second.post("/v1/metadata", { headers: asAdmin(), body: { type: "create_scheduled_event", args } });
+    await second.close();
+    await until(() => hook.requests.length === 1, "the event arrived");
+    expect(JSON.parse(hook.requests[0]?.body ?? "")).toMatchObject({ payload: "of another process" });
+  });
+
   test("X-SCH-12 P-HAS-12 failed events and their attempts are listed, and events are deleted", async () => {
     hook.answer = json({ reason: "no" }, 500);
     onTestFinished(() => void (hook.answer = json({})));

@@ -5,7 +5,6 @@ import { schedules } from "../../plugins/services/index.ts";
 
 const killed = {
   cron: process.env["CRON"] ?? "",
-  timeoutSeconds: 1,
   handle: async ({ id }: { readonly id: string }) => {
     process.stdout.write(`${id}\n`);
     await new Promise(() => undefined);

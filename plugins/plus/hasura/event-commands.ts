@@ -117,7 +117,12 @@ const writeEvent = (event: LoggedEvent): Json => ({
   schema_name: event.table.schema,
   table_name: event.table.name,
   trigger_name: event.trigger,
-  payload: { op: event.operation, data: { old: event.old, new: event.new }, session_variables: event.session },
+  payload: {
+    op: event.operation,
+    data: { old: event.old, new: event.new },
+    session_variables: event.session,
+    trace_context: event.traceContext,
+  },
   delivered: event.status === "delivered",
   error: event.status === "dead",
   tries: event.tries,

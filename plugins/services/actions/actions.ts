@@ -3,6 +3,8 @@ import {
   definePlugin,
   memoize,
   presetError,
+  RelApiError,
+  writeJson,
   type Json,
   type Model,
   type OpenExchange,
@@ -11,14 +13,29 @@ import {
 } from "../../../core/index.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
 import { readActionSdl } from "../../shared/action-sdl.ts";
+import { describeError } from "../queue/queue.ts";
+import { createProblemLog, type ProblemLog } from "../webhook/problem-log.ts";
+import { restoreSessionVariables } from "../webhook/session-variables.ts";
 import {
+  addDeliveries,
+  buildBackgroundPlan,
+  buildDelivery,
+  isServedIn,
+  type BackgroundAction,
+} from "./asynchronous.ts";
+import {
+  checkAsynchronous,
+  excludedError,
   getDatabaseTypes,
   readActionField,
+  readSeconds,
+  ROOTS,
   readCustomTypes,
   type ActionField,
   type ActionSurroundings,
   type CustomTypes,
 } from "./definitions.ts";
+import { actionStatusInvalid } from "./errors.ts";
 import { createActionTypes } from "./graphql-types.ts";
 import { findResultProblem } from "./result.ts";
 
@@ -33,10 +50,20 @@ export interface ActionRequest {
   readonly exchange: OpenExchange | undefined;
 }
 
-/** An action with a function. */
-export interface Action {
-  /** The root of the field, by default `mutation`. */
-  readonly type?: "query" | "mutation";
+/** The argument of an asynchronous action's function. @rule X-ACT-14 */
+export interface AsynchronousActionRequest {
+  /** The id that the mutation answered. It is the same if the function is called again. */
+  readonly id: string;
+  readonly createdAt: Date;
+  /** The coerced arguments. Numbers that JavaScript would change keep their text (`numberText`). */
+  readonly input: Readonly<Record<string, Json>>;
+  /** The session variables of the caller by `x-session-` name, with the role. */
+  readonly session: Readonly<Record<string, string>>;
+  /** The signal that is aborted when the time limit has passed, or when the process ends. */
+  readonly signal: AbortSignal;
+}
+
+interface ActionDeclaration {
   /** The arguments as SDL: `name: String!, tags: [String!]`. */
   readonly args?: string;
   /** The type of the result as SDL: `Token!`. */
@@ -44,9 +71,29 @@ export interface Action {
   /** The roles that may call the action, in addition to administrators. */
   readonly roles?: readonly string[];
   readonly description?: string;
+}
+
+/** An action whose field answers the result of a function. */
+export interface SynchronousAction extends ActionDeclaration {
+  readonly kind?: "synchronous";
+  /** The root of the field, by default `mutation`. */
+  readonly type?: "query" | "mutation";
   /** Returns JSON that fits the output type. @throws RelApiError for an error that the client sees */
   readonly run: (request: ActionRequest) => Json | Promise<Json>;
 }
+
+/** An action whose mutation answers an id, while a function runs in the background. @rule X-ACT-14 */
+export interface AsynchronousAction extends ActionDeclaration {
+  readonly kind: "asynchronous";
+  /** The time limit of the function; by default 60 seconds. */
+  readonly timeoutSeconds?: number;
+  /** Returns JSON that fits the output type. It is called again if the process ends before it has returned.
+   *  @throws RelApiError for an error that the client sees */
+  readonly run: (request: AsynchronousActionRequest) => Json | Promise<Json>;
+}
+
+/** An action with a function. */
+export type Action = SynchronousAction | AsynchronousAction;
 
 interface OwnActions {
   readonly types: CustomTypes;
@@ -59,43 +106,110 @@ export const actions = (definitions: Readonly<Record<string, Action>>, types = "
   definePlugin({
     name: "actions",
     requires: ["graphql-queries"],
-    apply: (hooks) => {
-      const read = memoize((model: Model) => readOwnActions(definitions, types, model));
+    before: ["metadata-actions", "events"], // a function precedes a webhook, and that tap delivers actions
+    apply: (hooks, context) => {
+      const read = memoize((model: Model) => readOwnActions(definitions, types, model, context.registry.has("events")));
+      const logProblem = createProblemLog((action, reason) =>
+        context.logger.error("an action failed", { action, reason }),
+      );
       const getTypes = memoize((build: GqlBuild) => createActionTypes(build, read(build.schema.model).types));
       hooks.introspect.tap("actions", (model) => {
-        read(model); // a mistake is found at the start
-        return model;
+        const own = read(model); // a mistake is found at the start
+        const deliveries = own.fields.flatMap(([field, action]) =>
+          action.kind === "asynchronous"
+            ? buildDelivery(context, buildBackgroundAction(field, action, own.types, logProblem))
+            : [],
+        );
+        return addDeliveries(model, deliveries);
       });
       hooks.buildGqlField.tap("actions", (fields: GqlFields, { scope, role, model, build }: GqlFieldContext) => {
-        if (scope !== "query_root" && scope !== "mutation_root") return fields;
+        if (!ROOTS.has(scope)) return fields;
         const own = read(model);
         const added: Record<string, GqlField> = {};
         for (const [field, action] of own.fields) {
-          if (scope !== `${field.root}_root` || !(role === "admin" || field.roles.has(role))) continue;
-          const config = getTypes(build).buildField(field);
-          if (config !== undefined) added[field.name] = buildField(config, field, action, own.types);
+          const isAsynchronous = action.kind === "asynchronous";
+          if (!isServedIn(scope, field, isAsynchronous) || !(role === "admin" || field.roles.has(role))) continue;
+          const actionTypes = getTypes(build);
+          const config = isAsynchronous
+            ? actionTypes.buildAsynchronousField(scope, field)
+            : actionTypes.buildField(field);
+          if (config === undefined) continue;
+          const toPlan =
+            action.kind === "asynchronous"
+              ? buildBackgroundPlan(context, field.name, false, scope)
+              : buildPlan(field, action, own.types);
+          added[field.name] = { config, toPlan };
         }
         return { ...fields, ...added };
       });
     },
   });
 
-const buildField = (config: GqlField["config"], field: ActionField, { run }: Action, types: CustomTypes): GqlField => ({
-  config,
-  toPlan: {
-    kind: "custom",
-    run: async ({ arguments: input, session, signal, exchange }) => {
-      const value = await run({ input, session, signal, exchange });
-      const problem = findResultProblem(field.output, value ?? null, types);
-      if (problem !== undefined) throw new TypeError(`action ${field.name}: ${problem}`);
-      return value;
-    },
+/** @throws TypeError if the result does not fit the output type */
+const checkResult = ({ name, output }: ActionField, result: Json | undefined, types: CustomTypes): Json => {
+  const checked = result ?? null;
+  const problem = findResultProblem(output, checked, types);
+  if (problem !== undefined) throw new TypeError(`action ${name}: ${problem}`);
+  return checked;
+};
+
+const buildPlan = (field: ActionField, { run }: SynchronousAction, types: CustomTypes): GqlField["toPlan"] => ({
+  kind: "custom",
+  run: async ({ arguments: input, session, signal, exchange }) =>
+    checkResult(field, await run({ input, session, signal, exchange }), types),
+});
+
+const DEFAULT_SECONDS = 60;
+
+/** Rejects with the reason of the signal when it is aborted, even if the function continues. */
+const runUntilAborted = async <Result>(run: () => Result | Promise<Result>, signal: AbortSignal): Promise<Result> => {
+  signal.throwIfAborted();
+  const aborted = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  });
+  aborted.catch(() => undefined); // the race below has its reason
+  return Promise.race([run(), aborted]);
+};
+
+/** @rule X-ACT-14 */
+const buildBackgroundAction = (
+  field: ActionField,
+  { run, timeoutSeconds = DEFAULT_SECONDS }: AsynchronousAction,
+  types: CustomTypes,
+  logProblem: ProblemLog,
+): BackgroundAction => ({
+  name: field.name,
+  timeoutMs: timeoutSeconds * 1000,
+  call: async ({ id, createdAt, input, sessionVariables }, processSignal) => {
+    const limit = AbortSignal.timeout(timeoutSeconds * 1000);
+    const signal = AbortSignal.any([processSignal, limit]);
+    const request: AsynchronousActionRequest = {
+      id,
+      createdAt: new Date(createdAt),
+      input: input as AsynchronousActionRequest["input"], // arguments are stored as an object
+      session: restoreSessionVariables(sessionVariables as Readonly<Record<string, string>>), // these are stored as texts
+      signal,
+    };
+    try {
+      return writeJson(checkResult(field, await runUntilAborted(() => run(request), signal), types));
+    } catch (error) {
+      if (error instanceof RelApiError) throw error;
+      processSignal.throwIfAborted(); // the function is called again
+      logProblem(field.name, limit.aborted ? `no result within ${timeoutSeconds} s` : describeError(error));
+      throw actionStatusInvalid();
+    }
   },
 });
 
 /** @throws RelApiError `preset` */
-const readOwnActions = (definitions: Readonly<Record<string, Action>>, sdl: string, model: Model): OwnActions => {
+const readOwnActions = (
+  definitions: Readonly<Record<string, Action>>,
+  sdl: string,
+  model: Model,
+  hasQueue: boolean,
+): OwnActions => {
   const surroundings: ActionSurroundings = {
+    hasQueue,
     takenRoots: new Set(),
     takenTypes: new Set(),
     isDatabaseType: (name) => getDatabaseTypes(model).has(name),
@@ -107,7 +221,10 @@ const readOwnActions = (definitions: Readonly<Record<string, Action>>, sdl: stri
   );
   const fields = Object.entries(definitions).map(([name, action]) =>
     refuseMistakes(name, () => {
-      const { args = "", type = "mutation", output, roles = [], description } = action;
+      const { args = "", output, roles = [], description } = action;
+      // the metadata allows other values, and so does JavaScript
+      const { kind = "synchronous", type = "mutation" } = action as { readonly kind?: string; readonly type?: string };
+      if (kind !== "synchronous" && kind !== "asynchronous") throw excludedError("its kind is unknown");
       const root = type === "query" ? "Query" : "Mutation";
       const field = `${name}${args.trim() === "" ? "" : `(${args})`}: ${output}`;
       const definition = readActionSdl(`type ${root} { ${field} }`).definitions.get(name);
@@ -117,7 +234,12 @@ const readOwnActions = (definitions: Readonly<Record<string, Action>>, sdl: stri
         permissions: roles.map((role) => ({ role })),
         ...(description === undefined ? {} : { comment: description }),
       };
-      return [readActionField(raw, types, surroundings), action] as const;
+      const read = readActionField(raw, types, surroundings);
+      if (action.kind === "asynchronous") {
+        checkAsynchronous(read, types, surroundings);
+        readSeconds(action.timeoutSeconds, DEFAULT_SECONDS);
+      }
+      return [read, action] as const;
     }),
   );
   return { types, fields };

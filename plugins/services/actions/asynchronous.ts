@@ -1,4 +1,4 @@
-/** Asynchronous actions: the mutation answers an id, the webhook is called in the background, and a field with the id
+/** Asynchronous actions: the mutation answers an id, the action is called in the background, and a field with the id
  *  has the result. @rule X-ACT-12 */
 import {
   createProgram,
@@ -11,32 +11,50 @@ import {
   value,
   writeJson,
   type Json,
+  type Model,
   type PluginContext,
   type Session,
   type Sql,
 } from "../../../core/index.ts";
-import type { GqlFunctionRequest, GqlLiveField } from "../../graphql/api.ts";
+import type { GqlField, GqlFunctionRequest, GqlLiveField, GqlScope } from "../../graphql/api.ts";
 import { eventsService } from "../api.ts";
 import type { EventTrigger } from "../events/event-trigger.ts";
-import { buildActionCall, buildSessionVariables, type CallAction } from "./call.ts";
-import type { WebhookAction, WebhookActions } from "./metadata.ts";
+import { buildActionCall, buildSessionVariables, type ActionCall } from "./call.ts";
+import { ROOTS, type ActionField } from "./definitions.ts";
 
-/** The name of the events by which actions are delivered. No table has a trigger for them. */
-const DELIVERY = "relapi/actions";
+/** The names of the events by which actions are delivered begin with this. No table has a trigger for them. */
+const DELIVERY_PREFIX = "relapi/actions/";
 
-/** The time that the database has to store a result, after the webhook has answered. */
+/** The time that the database has to store a result, after the action has ended. */
 const MARGIN_SECONDS = 5;
 
 const UNDEFINED_TABLE = "42P01";
 
-interface StoredAction {
-  readonly action_name: string;
-  readonly input: string;
-  readonly session_variables: string;
-  readonly request_headers: Readonly<Record<string, string>> | null;
-  readonly request_query: string;
-  readonly created_at: string;
+/** A call as the database stores it. */
+export interface StoredCall {
+  readonly id: string;
+  /** The time as JSON writes it. */
+  readonly createdAt: string;
+  readonly input: Json;
+  /** The session variables by their names in Hasura, with the role. */
+  readonly sessionVariables: Json;
+  /** The headers of the client that the webhook receives. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The document of the request. */
+  readonly document: string;
 }
+
+/** An action that is called in the background. */
+export interface BackgroundAction {
+  readonly name: string;
+  readonly timeoutMs: number;
+  /** Returns the result as JSON text. @throws RelApiError for an error that is the result */
+  call(stored: StoredCall, signal: AbortSignal): Promise<string>;
+}
+
+/** Returns whether a root has a field of the action: an asynchronous action has one in each root. */
+export const isServedIn = (scope: GqlScope, { root }: Pick<ActionField, "root">, isAsynchronous: boolean): boolean =>
+  isAsynchronous ? ROOTS.has(scope) : scope === `${root}_root`;
 
 /** Builds the error in the form in which GraphQL answers it. */
 const buildErrors = ({ message, code, facts }: RelApiError): Json => ({
@@ -44,16 +62,19 @@ const buildErrors = ({ message, code, facts }: RelApiError): Json => ({
   extensions: isJsonObject(facts["extensions"]) ? facts["extensions"] : { path: "$", code },
 });
 
-/** Returns the delivery of asynchronous actions. The list is empty without such actions. @rule X-ACT-12b */
-export const buildDeliveries = (
-  { query }: Pick<PluginContext, "query">,
-  { actions, types }: WebhookActions,
-  call: CallAction,
-): readonly EventTrigger[] => {
-  const asynchronous = new Map(actions.filter((one) => one.isAsynchronous).map((one) => [one.field.name, one]));
-  if (asynchronous.size === 0) return [];
-  const longestMs = Math.max(...[...asynchronous.values()].map(({ timeoutMs }) => timeoutMs));
+interface CallRow {
+  readonly input: string;
+  readonly session_variables: string;
+  readonly request_headers: Readonly<Record<string, string>> | null;
+  readonly request_query: string;
+  readonly created_at: string;
+}
 
+/** Returns the event trigger that delivers the calls of an action. @rule X-ACT-12b X-ACT-12e */
+export const buildDelivery = (
+  { query }: Pick<PluginContext, "query">,
+  { name, timeoutMs, call }: BackgroundAction,
+): EventTrigger => {
   const finish = (id: string, output: string | null, errors: string | null): Promise<unknown> =>
     query(sql`
       update relapi.action_log
@@ -63,61 +84,66 @@ export const buildDeliveries = (
 
   const deliver: EventTrigger["deliver"] = async ({ newRow }, signal) => {
     const { id } = JSON.parse(newRow ?? "{}") as { readonly id: string }; // `startAction` writes it
-    const [row] = await query<StoredAction>(sql`
+    const [row] = await query<CallRow>(sql`
       update relapi.action_log set status = 'processing'
       where id = ${value(id, "uuid")} and status in ('created', 'processing')
-      returning action_name, input::text, session_variables::text, request_headers, request_query,
+      returning input::text, session_variables::text, request_headers, request_query,
         pg_catalog.to_json(created_at) #>> '{}' as created_at`);
     if (row === undefined) return {};
-    const action = asynchronous.get(row.action_name);
-    if (action === undefined) return { error: `there is no asynchronous action "${row.action_name}"` };
-    const payload = {
+    const stored: StoredCall = {
       id,
-      created_at: row.created_at,
+      createdAt: row.created_at,
       input: parseJson(row.input),
-      session_variables: parseJson(row.session_variables),
-      request_query: row.request_query,
+      sessionVariables: parseJson(row.session_variables),
+      headers: row.request_headers ?? {},
+      document: row.request_query,
     };
     try {
-      const output = await call(action, types, { payload, headers: row.request_headers ?? {}, signal });
-      await finish(id, writeJson(output), null);
+      await finish(id, await call(stored, signal), null);
     } catch (error) {
-      signal.throwIfAborted(); // the process ends, and another one calls the webhook
+      signal.throwIfAborted(); // the process ends, and another one calls the action
       if (!(error instanceof RelApiError)) throw error;
       await finish(id, null, writeJson(buildErrors(error)));
     }
     return {};
   };
-  return [
-    {
-      name: DELIVERY,
-      table: { schema: "relapi", name: "action_log" },
-      operations: {},
-      isOrdered: false,
-      retry: { retryCount: 10, intervalSeconds: 10, timeoutSeconds: longestMs / 1000 + MARGIN_SECONDS },
-      allowsManual: false,
-      deliver,
-    },
-  ];
+  return {
+    name: `${DELIVERY_PREFIX}${name}`,
+    table: { schema: "relapi", name: "action_log" },
+    operations: {},
+    isOrdered: false,
+    retry: { retryCount: 10, intervalSeconds: 10, timeoutSeconds: timeoutMs / 1000 + MARGIN_SECONDS },
+    allowsManual: false,
+    deliver,
+  };
+};
+
+/** Adds deliveries to the model, from which the plugin `events` takes them. The delivery of an earlier plugin stays. */
+export const addDeliveries = (model: Model, deliveries: readonly EventTrigger[]): Model => {
+  // only this function writes the list
+  const earlier = (model.pluginFacts["action-deliveries"] ?? []) as readonly EventTrigger[];
+  const added = deliveries.filter(({ name }) => !earlier.some((one) => one.name === name));
+  return { ...model, pluginFacts: { ...model.pluginFacts, "action-deliveries": [...earlier, ...added] } };
 };
 
 /** Stores a call of an action, and returns its id. @rule X-ACT-12 */
-export const startAction = async (
+const startAction = async (
   context: PluginContext,
-  action: WebhookAction,
-  request: GqlFunctionRequest,
+  name: string,
+  { payload, headers }: Pick<ActionCall, "payload" | "headers">,
+  document: string,
 ): Promise<string> => {
-  const { payload, headers } = buildActionCall(action, request);
+  const storedHeaders = Object.keys(headers).length === 0 ? null : JSON.stringify(headers);
   const insert = sql`
     with called as (
       insert into relapi.action_log (action_name, input, session_variables, request_headers, request_query)
-      values (${value(action.field.name)}, ${value(writeJson(payload["input"] ?? {}), "json")},
+      values (${value(name)}, ${value(writeJson(payload["input"] ?? {}), "json")},
         ${value(writeJson(payload["session_variables"] ?? {}), "json")},
-        ${value(action.forwardsHeaders ? JSON.stringify(headers) : null, "json")}, ${value(request.document)})
+        ${value(storedHeaders, "json")}, ${value(document)})
       returning id
     ), made as (
       insert into relapi.event (trigger_name, schema_name, table_name, operation, new_row)
-      select ${value(DELIVERY, "text")}, 'relapi', 'action_log', 'INSERT', pg_catalog.json_build_object('id', id) from called
+      select ${value(`${DELIVERY_PREFIX}${name}`, "text")}, 'relapi', 'action_log', 'INSERT', pg_catalog.json_build_object('id', id) from called
       returning id, trigger_name, next_try_at
     )
     select called.id::text, relapi.add_event_job(made.id, trigger_name, next_try_at) from called, made`;
@@ -139,21 +165,21 @@ const compileRead = (name: string, id: Json | undefined, session: Session): Sql 
 };
 
 /** Returns the call with its result, or null if the caller's session has no such call. @rule X-ACT-12a */
-export const findAction = async (
+const findAction = async (
   { query }: Pick<PluginContext, "query">,
-  { field }: WebhookAction,
+  name: string,
   { arguments: { id }, session }: GqlFunctionRequest,
 ): Promise<Json> => {
-  const [row] = await query<{ readonly body: string | null }>(compileRead(field.name, id, session));
+  const [row] = await query<{ readonly body: string | null }>(compileRead(name, id, session));
   return parseJson(row?.body ?? "null");
 };
 
 /** Returns the live query of a call. @rule X-ACT-12c */
-export const watchAction = (
-  { field }: WebhookAction,
+const watchAction = (
+  name: string,
   { arguments: { id }, session }: Pick<GqlFunctionRequest, "arguments" | "session">,
 ): GqlLiveField => {
-  const fragment = compileRead(field.name, id, session);
+  const fragment = compileRead(name, id, session);
   const statement = { ...toStatement(fragment), columns: ["body"], fragment };
   return {
     program: createProgram([statement], { relations: new Set(["relapi.action_log"]), isOpenEnded: false }),
@@ -161,3 +187,18 @@ export const watchAction = (
     convertError: (error) => error,
   };
 };
+
+/** Returns the plan of an action's field in a root. @rule X-ACT-12 */
+export const buildBackgroundPlan = (
+  context: PluginContext,
+  name: string,
+  forwardsHeaders: boolean,
+  scope: GqlScope,
+): GqlField["toPlan"] => ({
+  kind: "custom",
+  run: (request) =>
+    scope === "mutation_root"
+      ? startAction(context, name, buildActionCall({ forwardsHeaders }, request), request.document)
+      : findAction(context, name, request),
+  live: (request) => watchAction(name, request),
+});

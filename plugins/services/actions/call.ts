@@ -44,10 +44,13 @@ export const buildSessionVariables = ({ variables, role }: Session): JsonObject 
 });
 
 /** Builds the call of an action from the request of a client. */
-export const buildActionCall = (action: WebhookAction, request: GqlFunctionRequest): ActionCall => {
+export const buildActionCall = (
+  { forwardsHeaders }: Pick<WebhookAction, "forwardsHeaders">,
+  request: GqlFunctionRequest,
+): ActionCall => {
   const { arguments: input, session, signal, exchange, document } = request;
   const headers =
-    action.forwardsHeaders && exchange !== undefined
+    forwardsHeaders && exchange !== undefined
       ? buildForwardedHeaders(exchange.credentials, [...exchange.credentials.headers()])
       : {};
   const payload = { input, session_variables: buildSessionVariables(session), request_query: document };

@@ -61,6 +61,8 @@ export interface ActionSurroundings {
   readonly takenRoots: ReadonlySet<string>;
   readonly takenTypes: ReadonlySet<string>;
   isDatabaseType(name: string): boolean;
+  /** The preset has the queue that asynchronous actions need. */
+  readonly hasQueue: boolean;
 }
 
 /** Reports a part that is left out. */
@@ -82,7 +84,7 @@ export const getTypeName = (type: TypeNode): string =>
 
 const GRAPHQL_NAME = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/;
 const BUILT_IN: ReadonlySet<string> = new Set(specifiedScalarTypes.map(({ name }) => name));
-const ROOTS: ReadonlySet<string> = new Set(["query_root", "mutation_root", "subscription_root"]);
+export const ROOTS: ReadonlySet<string> = new Set(["query_root", "mutation_root", "subscription_root"]);
 
 /** The error that excludes one object. It is caught and reported. */
 export const excludedError = (reason: string): Error => new Error(reason);
@@ -225,6 +227,23 @@ export const readActionField = (raw: JsonObject, types: CustomTypes, surrounding
   if (problem !== undefined) throw excludedError(problem);
   const roles = readList(raw["permissions"]).flatMap((entry) => readText(readObject(entry)["role"]) ?? []);
   return { name, description: readText(raw["comment"]), root, arguments: args, output, roles: new Set(roles) };
+};
+
+/** An identifier of the queue has at most 128 characters, and a prefix is a part of it. */
+const MAX_ASYNCHRONOUS_LENGTH = 100;
+
+/** @throws Error with the reason for leaving an asynchronous action out @rule X-ACT-12 */
+export const checkAsynchronous = (
+  { name, root }: ActionField,
+  types: CustomTypes,
+  { hasQueue, takenTypes }: ActionSurroundings,
+): void => {
+  if (root !== "mutation") throw excludedError("only mutations can be asynchronous");
+  if (!hasQueue) throw excludedError("asynchronous actions need the plugin events");
+  // the result has a type of this name
+  if (types.has(name) || takenTypes.has(name)) throw excludedError("a type has that name in GraphQL");
+  if (name.length > MAX_ASYNCHRONOUS_LENGTH)
+    throw excludedError(`its name has more than ${MAX_ASYNCHRONOUS_LENGTH} characters`);
 };
 
 /** Reads a number of seconds. @throws Error with the reason for leaving the action out */

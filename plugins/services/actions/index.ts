@@ -1,3 +1,10 @@
 /** Actions: root fields that a webhook or a function of the application answers. */
-export { actions, type Action, type ActionRequest } from "./actions.ts";
+export {
+  actions,
+  type Action,
+  type ActionRequest,
+  type AsynchronousAction,
+  type AsynchronousActionRequest,
+  type SynchronousAction,
+} from "./actions.ts";
 export { metadataActions } from "./metadata-actions.ts";

@@ -1,19 +1,16 @@
 /** Serves the actions of the metadata: `{ login(name: "Ada") { token } }` calls the webhook of the action `login`. */
-import { definePlugin, memoize, type Json, type Model } from "../../../core/index.ts";
-import type { GqlBuild, GqlField, GqlFieldContext, GqlFields, GqlFunctionRequest } from "../../graphql/api.ts";
+import { definePlugin, memoize, writeJson, type Model } from "../../../core/index.ts";
+import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
 import type { MetadataActions, MetadataProblem } from "../../metadata/api.ts";
 import { createProblemLog } from "../webhook/problem-log.ts";
-import { buildDeliveries, findAction, startAction, watchAction } from "./asynchronous.ts";
+import { addDeliveries, buildBackgroundPlan, buildDelivery, isServedIn } from "./asynchronous.ts";
 import { buildActionCall, createActionCaller } from "./call.ts";
 import { createActionTypes } from "./graphql-types.ts";
 import { readWebhookActions, type WebhookActions } from "./metadata.ts";
 
 const PART = "actions";
 const PROBLEMS = "metadata-problems";
-const ROOTS: ReadonlySet<string> = new Set(["query_root", "mutation_root", "subscription_root"]);
 const WORDS = { action: "action", custom_types: "custom type", relationship: "relationship of a custom type" };
-
-type LiveRequest = Omit<GqlFunctionRequest, "signal" | "document">;
 
 // only the tap below writes it
 const getActions = (model: Model): WebhookActions | undefined => model.pluginFacts[PART] as WebhookActions | undefined;
@@ -38,9 +35,26 @@ export const metadataActions = definePlugin({
         const problem = type === "relationship" ? "custom_types" : type;
         problems.push({ type: problem, name, reason: `${WORDS[type]} ${name}: ${reason}` });
       });
-      const deliveries = buildDeliveries(context, actions, call);
-      const pluginFacts = { [PART]: actions, [PROBLEMS]: problems, "action-deliveries": deliveries };
-      return { ...model, pluginFacts: { ...model.pluginFacts, ...pluginFacts } };
+      const deliveries = actions.actions
+        .filter(({ isAsynchronous }) => isAsynchronous)
+        .map((action) =>
+          buildDelivery(context, {
+            name: action.field.name,
+            timeoutMs: action.timeoutMs,
+            call: async ({ id, createdAt, input, sessionVariables, headers, document }, signal) => {
+              const payload = {
+                id,
+                created_at: createdAt,
+                input,
+                session_variables: sessionVariables,
+                request_query: document,
+              };
+              return writeJson(await call(action, actions.types, { payload, headers, signal }));
+            },
+          }),
+        );
+      const pluginFacts = { ...model.pluginFacts, [PART]: actions, [PROBLEMS]: problems };
+      return addDeliveries({ ...model, pluginFacts }, deliveries);
     });
 
     const getTypes = memoize((build: GqlBuild) =>
@@ -52,19 +66,14 @@ export const metadataActions = definePlugin({
       const added: Record<string, GqlField> = {};
       for (const action of served.actions) {
         const { field, isAsynchronous } = action;
-        const isServed = isAsynchronous ? ROOTS.has(scope) : scope === `${field.root}_root`;
-        if (!isServed || !(role === "admin" || field.roles.has(role))) continue;
+        if (!isServedIn(scope, field, isAsynchronous) || !(role === "admin" || field.roles.has(role))) continue;
         const types = getTypes(build);
         const config = isAsynchronous ? types.buildAsynchronousField(scope, field) : types.buildField(field);
         if (config === undefined) continue;
-        const run = (request: GqlFunctionRequest): Promise<Json> => {
-          if (!isAsynchronous) return call(action, served.types, buildActionCall(action, request));
-          return scope === "mutation_root"
-            ? startAction(context, action, request)
-            : findAction(context, action, request);
-        };
-        const live = isAsynchronous ? { live: (request: LiveRequest) => watchAction(action, request) } : {};
-        added[field.name] = { config, toPlan: { kind: "custom", run, ...live } };
+        const toPlan: GqlField["toPlan"] = isAsynchronous
+          ? buildBackgroundPlan(context, field.name, action.forwardsHeaders, scope)
+          : { kind: "custom", run: (request) => call(action, served.types, buildActionCall(action, request)) };
+        added[field.name] = { config, toPlan };
       }
       return { ...added, ...fields }; // a field of a table takes precedence
     });

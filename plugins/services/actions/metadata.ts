@@ -12,6 +12,7 @@ import type { MetadataActions } from "../../metadata/api.ts";
 import { expandHeaders, expandTemplate, readHeaderTemplates } from "../webhook/templates.ts";
 import { readTransforms, type Transforms } from "../webhook/transform.ts";
 import {
+  checkAsynchronous,
   excludedError,
   getDatabaseTypes,
   readActionField,
@@ -46,21 +47,14 @@ export interface WebhookActions {
 const DEFAULT_SECONDS = 30;
 
 /** @throws Error with the reason for leaving the action out */
-const readWebhookAction = (
-  raw: JsonObject,
-  types: CustomTypes,
-  surroundings: ActionSurroundings & { readonly hasQueue: boolean },
-): WebhookAction => {
+const readWebhookAction = (raw: JsonObject, types: CustomTypes, surroundings: ActionSurroundings): WebhookAction => {
   const definition = readObject(raw["definition"]);
   const field = readActionField(raw, types, surroundings);
   const kind = definition["kind"] ?? "";
   const isAsynchronous = kind === "asynchronous";
   // Hasura exports an empty kind for queries
   if (!isAsynchronous && kind !== "" && kind !== "synchronous") throw excludedError("its kind is unknown");
-  if (isAsynchronous && field.root !== "mutation") throw excludedError("only mutations can be asynchronous");
-  if (isAsynchronous && !surroundings.hasQueue) throw excludedError("asynchronous actions need the plugin events");
-  if (isAsynchronous && (types.has(field.name) || surroundings.takenTypes.has(field.name)))
-    throw excludedError("a type has that name in GraphQL");
+  if (isAsynchronous) checkAsynchronous(field, types, surroundings);
   const handler = readText(definition["handler"]);
   if (handler === undefined) throw excludedError("it has no handler");
   const url = expandTemplate(handler);

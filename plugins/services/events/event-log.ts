@@ -1,8 +1,10 @@
 /** Lists events and attempts for administrators, and makes or repeats events. */
 import { parseJson, sql, value, type Json, type PluginContext, type Sql } from "../../../core/index.ts";
 import type { EventsService, ListWindow, LoggedAttempt, LoggedEvent } from "../api.ts";
+import { compileWindow } from "../queue/store.ts";
 import type { EventTrigger } from "./event-trigger.ts";
 import { parseSession } from "./handlers.ts";
+import { buildTraceContext, readTraceParent } from "./trace.ts";
 import { renameSessionVariables } from "../webhook/session-variables.ts";
 
 type EventLog = Pick<
@@ -13,15 +15,13 @@ type EventLog = Pick<
 /** The session of events that an administrator makes. */
 const ADMIN_SESSION = JSON.stringify({ "x-session-role": "admin" });
 
-const compileWindow = ({ limit, offset }: ListWindow): Sql =>
-  sql`limit ${value(String(limit), "int8")} offset ${value(String(offset), "int8")}`;
-
-type EventRow = Omit<LoggedEvent, "table" | "old" | "new" | "session"> & {
+type EventRow = Omit<LoggedEvent, "table" | "old" | "new" | "session" | "traceContext"> & {
   readonly schema: string;
   readonly name: string;
   readonly old: string | null;
   readonly new: string | null;
   readonly session: string | null;
+  readonly traceParent: string | null;
 };
 
 const parseRow = (text: string | null): Json => (text === null ? null : parseJson(text));
@@ -31,17 +31,18 @@ const buildSession = (text: string | null): Json => {
   return variables === undefined ? null : renameSessionVariables(variables);
 };
 
-const buildEvent = ({ schema, name, ...event }: EventRow): LoggedEvent => ({
+const buildEvent = ({ schema, name, traceParent, ...event }: EventRow): LoggedEvent => ({
   ...event,
   table: { schema, name },
   old: parseRow(event.old),
   new: parseRow(event.new),
   session: buildSession(event.session),
+  traceContext: buildTraceContext(readTraceParent(traceParent)),
 });
 
 const selectEvents = (end: Sql): Sql => sql`
   select id::text, trigger_name as trigger, schema_name as schema, table_name as name, operation, old_row::text as old,
-    new_row::text as new, session, created_at as "createdAt", status, tries, next_try_at as "nextTryAt",
+    new_row::text as new, session, trace_parent as "traceParent", created_at as "createdAt", status, tries, next_try_at as "nextTryAt",
     coalesce(locked_until > pg_catalog.clock_timestamp(), false) as "isLocked"
   from relapi.event
   ${end}`;

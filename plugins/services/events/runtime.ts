@@ -104,7 +104,7 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
       isChanged = false;
     },
     install: () => installTriggers(context, triggers),
-    remove: () => removeTriggers(context),
+    remove: (names) => removeTriggers(context, names),
     findTrigger,
     ...createEventLog(context, findTrigger),
     loadStatus,

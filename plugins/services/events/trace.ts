@@ -18,7 +18,7 @@ const TRACE_PARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/; // `00-4b
 export const readTraceParent = (text: string | null): string | undefined =>
   TRACE_PARENT.test(text ?? "") ? (text ?? undefined) : undefined;
 
-/** Builds `trace_context` in the body of a webhook. */
+/** Builds `trace_context` in the body of a webhook and in the log of events. */
 export const buildTraceContext = (traceParent: string | undefined): JsonObject | null => {
   const [, traceId, spanId] = TRACE_PARENT.exec(traceParent ?? "") ?? [];
   return traceId === undefined || spanId === undefined ? null : { trace_id: traceId, span_id: spanId };

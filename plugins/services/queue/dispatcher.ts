@@ -47,7 +47,8 @@ export const createDispatcher = (
   let isClosed = false;
   let isStarted = false;
   let isRefused = false;
-  let loggedReason: string | undefined;
+  /** The reasons that the log has since the last start without a problem. */
+  const loggedReasons = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   const intervals: NodeJS.Timeout[] = [];
   /** Models arrive while an earlier one is installed. */
@@ -55,11 +56,11 @@ export const createDispatcher = (
 
   const reportProblem = (error: unknown): void => {
     const reason = describeError(error);
-    isRefused = isFinal(error);
-    healthProblems.set(name, reason);
-    // each further attempt may fail for the same reason
-    if (reason !== loggedReason) logger.error(failure, { reason });
-    loggedReason = reason;
+    // a refused installation stays the reason if a later step of the same start fails too
+    if (!isRefused) healthProblems.set(name, reason);
+    isRefused ||= isFinal(error);
+    if (!loggedReasons.has(reason)) logger.error(failure, { reason });
+    loggedReasons.add(reason);
   };
 
   const reportIfFinal = (error: unknown): void => {
@@ -102,6 +103,7 @@ export const createDispatcher = (
       const tasks = listTasks();
       const hasJobs = takesJobs && tasks.size > 0 && (await hasEventSchema(context));
       await requireService(context, jobQueueService).setTasks(name, hasJobs ? tasks : new Map());
+      if (!isRefused) loggedReasons.clear();
       if (!hasJobs || isClosed) return;
       startRoutines();
       onTasks?.();

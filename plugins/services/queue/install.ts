@@ -1,5 +1,6 @@
 /** Installs the tables of events and of the queue in the database. */
 import { join, literal, RelApiError, sql, type PluginContext, type Sql } from "../../../core/index.ts";
+import { reloadOthersService } from "../../database/api.ts";
 import { databaseEmbedded, installRefused } from "./errors.ts";
 import { installQueue } from "./queue.ts";
 import { buildFingerprint, EVENT_SCHEMA } from "./schema.ts";
@@ -18,7 +19,7 @@ const LOCK = sql`select pg_catalog.pg_advisory_xact_lock(${literal("731030511832
 /** A trigger waits for the transactions of its table, and later ones wait for the trigger. */
 const LOCK_LIMIT = sql`set local lock_timeout = '5s'`;
 
-export type QueueDatabase = Pick<PluginContext, "query" | "script" | "logger" | "findDatabaseUrl">;
+export type QueueDatabase = Pick<PluginContext, "query" | "script" | "logger" | "findDatabaseUrl" | "use">;
 
 /** Returns whether the tables and functions of this version are installed. */
 export const hasEventSchema = async ({ query }: Pick<QueueDatabase, "query">): Promise<boolean> => {
@@ -59,7 +60,7 @@ const installQueueSafely = async (url: string, { logger }: Pick<QueueDatabase, "
   }
 };
 
-/** Installs the tables and functions that are missing or older. Changes nothing if this version is installed.
+/** Installs the tables and functions that are missing or older, and reloads the other processes then. Changes nothing if this version is installed.
  *  @throws RelApiError `preset` if the database refuses @rule X-EVT-3 X-EVT-4 X-SCH-4 */
 export const installEventSchema = async (database: QueueDatabase): Promise<void> => {
   if (await hasEventSchema(database)) return;
@@ -75,4 +76,6 @@ export const installEventSchema = async (database: QueueDatabase): Promise<void>
     EVENT_SCHEMA,
     sql`comment on function relapi.record_event() is ${literal(SCHEMA_FINGERPRINT)}`,
   ]);
+  // a load of the model shows the tables to processes that have started before them
+  database.use(reloadOthersService)?.requestReload();
 };

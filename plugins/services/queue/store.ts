@@ -1,5 +1,6 @@
 /** Reads and writes events of one table in the database, as the login role. */
 import { sql, value, type PluginContext, type Sql } from "../../../core/index.ts";
+import type { ListWindow } from "../api.ts";
 import type { Delivery, RetryRules } from "./delivery.ts";
 
 /** Waits longer than a receiver, so that an event is not tried again while its attempt ends. */
@@ -43,6 +44,10 @@ interface EventTables {
   /** Adds the job of the event that waits for the event `stored`, which has ended. */
   readonly nextJob?: Sql;
 }
+
+/** Compiles the end of a statement that lists a part of the events or attempts. */
+export const compileWindow = ({ limit, offset }: ListWindow): Sql =>
+  sql`limit ${value(String(limit), "int8")} offset ${value(String(offset), "int8")}`;
 
 const seconds = (count: number): Sql => sql`pg_catalog.make_interval(secs => ${value(String(count), "float8")})`;
 

@@ -7,13 +7,31 @@ export type ListTimes = (after: Date, until: Date) => readonly Date[];
 /** An expression that cannot be read. */
 export class InvalidCron extends Error {}
 
-const FIVE_FIELDS = /^(?:\S+(?:\s+\S+){4}|@\S+)$/; // `0 3 * * *`, `@daily`
+const SHORTHANDS: ReadonlySet<string> = new Set(["@hourly", "@daily", "@weekly", "@monthly", "@yearly"]);
+
+const NUMBER = "\\d{1,2}";
+const MONTH = `${NUMBER}|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec`;
+const WEEKDAY = `${NUMBER}|sun|mon|tue|wed|thu|fri|sat`;
+
+/** Matches a list of `*`, `5`, `1-5` or `mon-fri`, each with an optional step such as `/2`. */
+const FIELDS = [NUMBER, NUMBER, NUMBER, MONTH, WEEKDAY].map((one) => {
+  const item = `(?:\\*|(?:${one})(?:-(?:${one}))?)(?:/${NUMBER})?`;
+  return new RegExp(`^${item}(?:,${item})*$`, "i");
+});
+
+/** The package also reads letters such as `L`, `W` and `#`, which Hasura refuses. */
+const isExpression = (text: string): boolean => {
+  const fields = text.split(/\s+/);
+  return (
+    SHORTHANDS.has(text) || (fields.length === FIELDS.length && FIELDS.every((one, i) => one.test(fields[i] ?? "")))
+  );
+};
 
 const createError = (text: string): InvalidCron =>
   new InvalidCron(`"${text}" is no cron expression, which has five fields: minute, hour, day, month, weekday`);
 
 const parsePattern = (text: string): Cron => {
-  if (!FIVE_FIELDS.test(text)) throw createError(text);
+  if (!isExpression(text)) throw createError(text);
   try {
     return new Cron(text, { mode: "5-part", utcOffset: 0, sloppyRanges: true, paused: true });
   } catch {

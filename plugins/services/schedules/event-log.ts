@@ -12,7 +12,6 @@ import {
 } from "../../../core/index.ts";
 import type {
   CountedList,
-  ListWindow,
   LoggedAttempt,
   LoggedScheduledEvent,
   ScheduledEventFilter,
@@ -20,6 +19,7 @@ import type {
   WebhookClient,
 } from "../api.ts";
 import { hasEventSchema } from "../queue/install.ts";
+import { compileWindow } from "../queue/store.ts";
 import { InvalidDefinition } from "../queue/webhook-definition.ts";
 import { eventInvalid } from "./errors.ts";
 import { readEventDefinition } from "./metadata-schedules.ts";
@@ -33,9 +33,6 @@ const STATUS = sql`case
   when e.status = 'dropped' then 'dead'
   else e.status
 end`;
-
-const compileWindow = ({ limit, offset }: ListWindow): Sql =>
-  sql`limit ${value(String(limit), "int8")} offset ${value(String(offset), "int8")}`;
 
 const compileFilter = ({ trigger, id, statuses }: ScheduledEventFilter): Sql => sql`
   e.trigger_name is not distinct from ${value(trigger ?? null, "text")}

@@ -1,11 +1,21 @@
 /** Names of session variables in requests to webhooks. */
 import { VARIABLE_PREFIX } from "../../../core/index.ts";
 
-/** Returns session variables by the names that Hasura gives them, such as `x-hasura-user-id`. */
-export const renameSessionVariables = (variables: Readonly<Record<string, string>>): Record<string, string> =>
+const HASURA_PREFIX = "x-hasura-";
+
+/** Replaces the beginning of names. */
+const replacePrefix = (variables: Readonly<Record<string, string>>, from: string, to: string): Record<string, string> =>
   Object.fromEntries(
     Object.entries(variables).map(([name, value]) => [
-      name.startsWith(VARIABLE_PREFIX) ? `x-hasura-${name.slice(VARIABLE_PREFIX.length)}` : name,
+      name.startsWith(from) ? `${to}${name.slice(from.length)}` : name,
       value,
     ]),
   );
+
+/** Returns session variables by the names that Hasura gives them, such as `x-hasura-user-id`. */
+export const renameSessionVariables = (variables: Readonly<Record<string, string>>): Record<string, string> =>
+  replacePrefix(variables, VARIABLE_PREFIX, HASURA_PREFIX);
+
+/** Returns session variables by the names that handlers know, such as `x-session-user-id`. */
+export const restoreSessionVariables = (variables: Readonly<Record<string, string>>): Record<string, string> =>
+  replacePrefix(variables, HASURA_PREFIX, VARIABLE_PREFIX);
