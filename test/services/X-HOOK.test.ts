@@ -265,6 +265,50 @@ describe("the caller", () => {
   });
 });
 
+describe("cookies of the answer", () => {
+  const cookies = ["session=8; Path=/; HttpOnly", "seen=1"];
+  const setCookies =
+    (status = 200) =>
+    (response: ServerResponse): void =>
+      void response.writeHead(status, { "set-cookie": cookies, "x-other": "1" }).end(JSON.stringify(READER));
+
+  test("X-HOOK-11 results and errors of both surfaces have the cookies, and no other header of the answer", async () => {
+    hook.answer = setCookies();
+    const answers = [
+      await askTypename(api),
+      await api.post("/v1/graphql", { body: { query: "{ nothing }" } }),
+      await api.get("/api/artist?select=id&limit=1"),
+      await api.get("/api/nothing"),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 404]);
+    for (const { headers, rawHeaders } of answers) {
+      expect(rawHeaders.filter(([name]) => name === "Set-Cookie").map(([, value]) => value)).toEqual(cookies);
+      expect(headers).not.toHaveProperty("x-other");
+    }
+  });
+
+  test("X-HOOK-11 the cookies belong to one request", async () => {
+    hook.answer = setCookies();
+    await askTypename(api);
+    hook.answer = json(READER);
+    expect((await askTypename(api)).headers).not.toHaveProperty("set-cookie");
+  });
+
+  test("X-HOOK-11 a refused caller and a failed webhook set no cookies", async () => {
+    for (const status of [401, 500]) {
+      hook.answer = setCookies(status);
+      expect((await askTypename(api)).headers, String(status)).not.toHaveProperty("set-cookie");
+    }
+  });
+
+  test("X-HOOK-11 a page of another origin gets no cookies", async () => {
+    hook.answer = setCookies();
+    const own = await askTypename(api, { origin: `http://127.0.0.1:${api.port}` });
+    const other = await askTypename(api, { origin: "https://evil.example" });
+    expect([own.headers["set-cookie"], other.headers["set-cookie"]]).toEqual([cookies.join(", "), undefined]);
+  });
+});
+
 describe("a refusal", () => {
   test("X-HOOK-6 status 401 refuses the caller in the words of each surface", async () => {
     hook.answer = json({ reason: "locked" }, 401);

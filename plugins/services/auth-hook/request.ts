@@ -9,7 +9,6 @@ import {
   type Json,
   type JsonObject,
 } from "../../../core/index.ts";
-import { createCookiePolicy } from "../../shared/cookie-policy.ts";
 import type { WebhookRequest } from "../api.ts";
 import { buildForwardedHeaders } from "../webhook/forwarded-headers.ts";
 
@@ -18,14 +17,15 @@ export interface HookRequestSettings {
   readonly mode: "get" | "post";
   readonly sendsRequestBody: boolean;
   readonly maxJsonDepth: number;
-  readonly corsAllowedOrigins: readonly string[];
+  /** Returns whether cookies of the caller count. */
+  readonly acceptsCookies: (credentials: Credentials) => boolean;
 }
 
 type BuildRequest = (credentials: Credentials) => Promise<Pick<WebhookRequest, "method" | "headers" | "body">>;
 
 /** Returns the function that builds requests. @rule X-HOOK-2 X-HOOK-3 X-HOOK-4 */
 export const createRequestBuilder = (settings: HookRequestSettings): BuildRequest => {
-  const acceptsCookies = createCookiePolicy(settings.corsAllowedOrigins);
+  const { acceptsCookies } = settings;
   const listHeaders = (credentials: Credentials): readonly (readonly [name: string, value: string])[] => {
     const sent = [...credentials.headers()];
     return acceptsCookies(credentials) ? sent : sent.filter(([name]) => name !== "cookie");
