@@ -2278,6 +2278,7 @@ export interface Credentials {
         name: string,
         value: string
     ]>;
+    headerNames?(): readonly string[];
     cookie(name: string): string | undefined;
     readonly request: IncomingMessage;
     readonly surface: string;

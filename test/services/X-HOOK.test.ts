@@ -443,13 +443,16 @@ describe("a socket", () => {
     await socket.close();
   });
 
-  test("X-HOOK-3 POST has null as the request of a socket", async () => {
-    const socket = await openSocket(posting);
-    await socket.init({ headers: { Authorization: "Bearer something" } });
-    expect(JSON.parse(hook.requests[0]?.body ?? "")).toMatchObject({
-      headers: { authorization: "Bearer something" },
-      request: null,
-    });
+  test("X-HOOK-3 X-AUTH-5 POST has the headers of a socket by the names that the client wrote", async () => {
+    const socket = await openSocket(posting, { headers: { "X-Upgrade": "1", "X-BOTH": "upgrade" } });
+    await socket.init({ headers: { Authorization: "Bearer something", "x-Both": "init" } });
+    const { headers, request: sent } = JSON.parse(hook.requests[0]?.body ?? "");
+    expect(sent).toBeNull();
+    expect(headers).toMatchObject({ Authorization: "Bearer something", "X-Upgrade": "1", "x-Both": "init" });
+    const names = Object.keys(headers).map((name) => name.toLowerCase());
+    expect(names.filter((name) => name === "x-both")).toHaveLength(1);
+    for (const name of ["connection", "upgrade", "sec-websocket-key", "sec-websocket-version"])
+      expect(names).not.toContain(name);
     await socket.close();
   });
 

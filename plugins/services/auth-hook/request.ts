@@ -44,18 +44,22 @@ export const createRequestBuilder = (settings: HookRequestSettings): BuildReques
   };
 };
 
-/** Names are in the case in which the request has them, as Hasura sends them. */
+/** Headers of the upgrade request that Hasura leaves out. */
+const UPGRADE_HEADERS = new Set(["connection", "sec-websocket-key", "sec-websocket-version", "upgrade"]);
+
+/** Names are in the case in which the client wrote them, as Hasura sends them. */
 const buildHeadersMember = (
-  { isSocket, request: { rawHeaders } }: Credentials,
+  credentials: Credentials,
   sent: readonly (readonly [name: string, value: string])[],
 ): JsonObject => {
+  const { isSocket } = credentials;
   const names = new Map<string, string>();
-  for (let i = rawHeaders.length - 2; i >= 0; i -= 2) {
-    const name = rawHeaders[i] as string; // i is within its length
-    names.set(name.toLowerCase(), name);
-  }
+  for (const name of credentials.headerNames?.() ?? [])
+    if (!names.has(name.toLowerCase())) names.set(name.toLowerCase(), name);
   return Object.fromEntries(
-    sent.map(([name, value]) => [names.get(name) ?? name, isSocket ? value : decodeUtf8Header(value)]),
+    sent
+      .filter(([name]) => !isSocket || !UPGRADE_HEADERS.has(name))
+      .map(([name, value]) => [names.get(name) ?? name, isSocket ? value : decodeUtf8Header(value)]),
   );
 };
 
