@@ -4,7 +4,7 @@ import { request, type IncomingMessage, type ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { optionsFromEnvironment, without, type RelApiOptions } from "../../core/index.ts";
 import { gqlCompat, plus, restCompat } from "../../presets/index.ts";
-import { forGraphql, startApi, type Answer, type HeaderValues, type TestApi } from "../support/api.ts";
+import { BROWSER, forGraphql, startApi, type Answer, type HeaderValues, type TestApi } from "../support/api.ts";
 import { subscribe } from "../support/live.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 import { askGraphql, askRest, gqlError, installSight, sightOfGraphql, sightOfRest } from "../support/sight.ts";
@@ -306,6 +306,30 @@ describe("cookies of the answer", () => {
     const own = await askTypename(api, { origin: `http://127.0.0.1:${api.port}` });
     const other = await askTypename(api, { origin: "https://evil.example" });
     expect([own.headers["set-cookie"], other.headers["set-cookie"]]).toEqual([cookies.join(", "), undefined]);
+  });
+});
+
+describe("pages", () => {
+  test("X-HOOK-12 a page, a preflight and a check of health ask no webhook, even if it fails", async () => {
+    hook.answer = json({}, 500);
+    const other = await start({ compatMode: false });
+    const preflight = { origin: "https://shop.example", "access-control-request-method": "GET" };
+    const answers = [
+      await other.get("/", { headers: BROWSER }),
+      await other.get("/v1/graphql", { headers: BROWSER }),
+      await other.get("/healthz"),
+      await other.options("/api/artist", { headers: preflight }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(hook.requests).toEqual([]);
+    expect(answers[0]?.text).toContain("X-Session-Admin-Secret");
+  });
+
+  test("X-HOOK-12 the front page names no table, and says who reads credentials without an admin secret", async () => {
+    const other = await start({ compatMode: false, adminSecret: undefined });
+    const { text } = await other.get("/", { headers: BROWSER });
+    expect(text).toContain("Requests need a credential. A webhook reads it from the headers of a request.");
+    expect(text).not.toContain("album");
   });
 });
 
