@@ -4159,6 +4159,8 @@ export interface TraceIds {
     readonly spanId: string;
 }
 export interface Tracing {
+    open(exchange: OpenExchange): void;
+    close(exchange: OpenExchange, record: RequestRecord): void;
     findIds(exchange: OpenExchange): TraceIds | undefined;
     findTraceParent(exchange: OpenExchange): string | undefined;
 }

@@ -107,7 +107,7 @@ export const startAction = async (
   action: WebhookAction,
   request: GqlFunctionRequest,
 ): Promise<string> => {
-  const { payload, headers } = buildActionCall(action, request);
+  const { payload, headers } = buildActionCall(context, action, request);
   const insert = sql`
     with called as (
       insert into relapi.action_log (action_name, input, session_variables, request_headers, request_query)

@@ -44,11 +44,15 @@ export const buildSessionVariables = ({ variables, role }: Session): JsonObject 
 });
 
 /** Builds the call of an action from the request of a client. */
-export const buildActionCall = (action: WebhookAction, request: GqlFunctionRequest): ActionCall => {
+export const buildActionCall = (
+  { options }: PluginContext,
+  action: WebhookAction,
+  request: GqlFunctionRequest,
+): ActionCall => {
   const { arguments: input, session, signal, exchange, document } = request;
   const headers =
     action.forwardsHeaders && exchange !== undefined
-      ? buildForwardedHeaders(exchange.credentials, [...exchange.credentials.headers()])
+      ? buildForwardedHeaders(exchange.credentials, options.corsAllowedOrigins)
       : {};
   const payload = { input, session_variables: buildSessionVariables(session), request_query: document };
   return { payload, headers, signal, exchange };

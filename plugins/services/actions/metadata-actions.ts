@@ -2,6 +2,7 @@
 import { definePlugin, memoize, type Json, type Model } from "../../../core/index.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields, GqlFunctionRequest } from "../../graphql/api.ts";
 import type { MetadataActions, MetadataProblem } from "../../metadata/api.ts";
+import { corsAllowedOrigins } from "../../shared/settings.ts";
 import { createProblemLog } from "../webhook/problem-log.ts";
 import { buildDeliveries, findAction, startAction, watchAction } from "./asynchronous.ts";
 import { buildActionCall, createActionCaller } from "./call.ts";
@@ -21,6 +22,7 @@ const getActions = (model: Model): WebhookActions | undefined => model.pluginFac
 /** Serves the actions and custom types of the metadata. @rule X-ACT-1 … X-ACT-8 */
 export const metadataActions = definePlugin({
   name: "metadata-actions",
+  settings: [corsAllowedOrigins],
   requires: ["metadata-loader", "catalog-introspection", "graphql-queries", "webhooks"],
   before: ["metadata", "events"], // these taps report the metadata problems and deliver actions
   apply: (hooks, context) => {
@@ -58,7 +60,7 @@ export const metadataActions = definePlugin({
         const config = isAsynchronous ? types.buildAsynchronousField(scope, field) : types.buildField(field);
         if (config === undefined) continue;
         const run = (request: GqlFunctionRequest): Promise<Json> => {
-          if (!isAsynchronous) return call(action, served.types, buildActionCall(action, request));
+          if (!isAsynchronous) return call(action, served.types, buildActionCall(context, action, request));
           return scope === "mutation_root"
             ? startAction(context, action, request)
             : findAction(context, action, request);

@@ -60,7 +60,7 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
   const buildRequest = createRequestBuilder({
     mode: options.authHookMode,
     sendsRequestBody,
-    acceptsCookies,
+    corsAllowedOrigins,
     maxJsonDepth,
   });
   // @rule X-HOOK-11

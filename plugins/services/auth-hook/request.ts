@@ -10,33 +10,28 @@ import {
   type JsonObject,
 } from "../../../core/index.ts";
 import type { WebhookRequest } from "../api.ts";
-import { buildForwardedHeaders } from "../webhook/forwarded-headers.ts";
+import { buildForwardedHeaders, listCallerHeaders } from "../webhook/forwarded-headers.ts";
 
 /** The settings that the requests depend on. */
 export interface HookRequestSettings {
   readonly mode: "get" | "post";
   readonly sendsRequestBody: boolean;
   readonly maxJsonDepth: number;
-  /** Returns whether cookies of the caller count. */
-  readonly acceptsCookies: (credentials: Credentials) => boolean;
+  readonly corsAllowedOrigins: readonly string[];
 }
 
 type BuildRequest = (credentials: Credentials) => Promise<Pick<WebhookRequest, "method" | "headers" | "body">>;
 
 /** Returns the function that builds requests. @rule X-HOOK-2 X-HOOK-3 X-HOOK-4 */
 export const createRequestBuilder = (settings: HookRequestSettings): BuildRequest => {
-  const { acceptsCookies } = settings;
-  const listHeaders = (credentials: Credentials): readonly (readonly [name: string, value: string])[] => {
-    const sent = [...credentials.headers()];
-    return acceptsCookies(credentials) ? sent : sent.filter(([name]) => name !== "cookie");
-  };
+  const { corsAllowedOrigins } = settings;
   if (settings.mode === "get")
     return async (credentials) => ({
       method: "GET",
-      headers: buildForwardedHeaders(credentials, listHeaders(credentials)),
+      headers: buildForwardedHeaders(credentials, corsAllowedOrigins),
     });
   return async (credentials) => {
-    const headers = buildHeadersMember(credentials, listHeaders(credentials));
+    const headers = buildHeadersMember(credentials, listCallerHeaders(credentials, corsAllowedOrigins));
     const payload: Json = settings.sendsRequestBody
       ? { headers, request: await readGqlRequest(credentials, settings.maxJsonDepth) }
       : { headers };
