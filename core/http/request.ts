@@ -101,6 +101,10 @@ export class RequestExchange implements Exchange, Credentials {
     return listFirstHeaders(this.rawHeaders);
   }
 
+  headerNames(): readonly string[] {
+    return this.rawHeaders.filter((_, index) => index % 2 === 0);
+  }
+
   cookie(name: string): string | undefined {
     return findCookie(this.sentHeaders.cookie, name);
   }

@@ -37,6 +37,8 @@ export interface Credentials {
   header(name: string): string | undefined;
   /** Returns all headers: lower-case name, first value. */
   headers(): Iterable<readonly [name: string, value: string]>;
+  /** Returns the names of the headers in the case in which the client wrote them. @rule X-AUTH-5 */
+  headerNames?(): readonly string[];
   cookie(name: string): string | undefined;
   /** The request that carried the credentials, with the properties that earlier middleware added (`request.user`). For
    *  a WebSocket it is the upgrade request. */

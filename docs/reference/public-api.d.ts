@@ -2281,6 +2281,7 @@ export interface Credentials {
         name: string,
         value: string
     ]>;
+    headerNames?(): readonly string[];
     cookie(name: string): string | undefined;
     readonly request: IncomingMessage;
     readonly surface: string;
@@ -4161,6 +4162,8 @@ export interface TraceIds {
     readonly spanId: string;
 }
 export interface Tracing {
+    open(exchange: OpenExchange): void;
+    close(exchange: OpenExchange, record: RequestRecord): void;
     findIds(exchange: OpenExchange): TraceIds | undefined;
     findTraceParent(exchange: OpenExchange): string | undefined;
 }

@@ -1,5 +1,5 @@
 /** The interfaces of the plugins `metrics` and `tracing` for other plugins: types and tokens. */
-import { defineService, type OpenExchange } from "../../core/index.ts";
+import { defineService, type OpenExchange, type RequestRecord } from "../../core/index.ts";
 
 /** The metrics of the api, for other plugins. */
 export interface Metrics {
@@ -20,6 +20,10 @@ export interface TraceIds {
 
 /** The spans of requests, for other plugins. */
 export interface Tracing {
+  /** Opens the span of an operation that does not come through the pipeline, such as one of a WebSocket. @experimental */
+  open(exchange: OpenExchange): void;
+  /** Ends this span. @experimental */
+  close(exchange: OpenExchange, record: RequestRecord): void;
   /** Returns the ids of the request's span, or undefined without a span. */
   findIds(exchange: OpenExchange): TraceIds | undefined;
   /** Returns the header `traceparent` for requests to other services, or undefined without a span. */

@@ -99,6 +99,22 @@ test("X-TRC-2 an error of GraphQL marks its span as failed, with any status", as
   expect(named("GET rest read ports").status.code).toBe(0); // an error that the client caused
 });
 
+test("X-TRC-1b an operation of a WebSocket has a span in the trace of the client, and its statement is below", async () => {
+  const socket = await openSocket(api);
+  await socket.init({ ...asAdmin(), traceparent: PARENT });
+  socket.send({ id: "1", type: "subscribe", payload: { query: "query Own { artist_by_pk(id: 4) { country } }" } });
+  await socket.next((message) => message.type === "next");
+  const operation = named("WEBSOCKET graphql query Own");
+  expect(operation.spanContext().traceId).toBe(TRACE);
+  expect(operation.attributes).toMatchObject({ "http.response.status_code": 200, "relapi.role": "admin" });
+  expect(named("statement").parentSpanContext?.spanId).toBe(operation.spanContext().spanId);
+  exporter.reset();
+  socket.send({ id: "2", type: "subscribe", payload: { query: "query Wrong { nothing }" } });
+  await socket.next((message) => message.type === "error");
+  expect(named("WEBSOCKET graphql query Wrong").attributes).toMatchObject({ "error.type": "validation-failed" });
+  await socket.close();
+});
+
 test("X-TRC-3 the delivery of a live query has a span", async () => {
   const socket = await openSocket(api);
   await socket.init(asAdmin());

@@ -168,6 +168,27 @@ describe("the call", () => {
     await socket.close();
   });
 
+  test("X-ACT-4 X-HOOK-2 an operation of a WebSocket forwards the headers of the socket", async () => {
+    const socket = await openSocket(api, { headers: { "x-upgrade": "1", cookie: "session=7" } });
+    await socket.init({ headers: { ...reader, "X-Own": "caf\u00e9", Authorization: "Bearer own" } });
+    socket.send({ id: "1", type: "subscribe", payload: { query: LOG_IN } });
+    expect(await socket.next()).toMatchObject({ type: "next" });
+    expect(hook.requests[0]?.headers).toMatchObject({
+      "x-upgrade": "1",
+      cookie: "session=7",
+      "x-own": "caf\u00c3\u00a9", // the bytes of UTF-8
+      authorization: "Bearer own",
+    });
+    expect(JSON.stringify(hook.requests[0])).not.toContain(adminSecret);
+    await socket.close();
+  });
+
+  test("X-ACT-4 X-HOOK-4 cookies of a page of another origin are not forwarded", async () => {
+    for (const origin of [undefined, `http://127.0.0.1:${api.port}`, "https://evil.example"])
+      await api.gql(LOG_IN, {}, { ...reader, cookie: "session=7", origin });
+    expect(hook.requests.map(({ headers }) => headers["cookie"])).toEqual(["session=7", "session=7", undefined]);
+  });
+
   test("X-ACT-4 mutations call their actions one after another, and stop at the first error", async () => {
     hook.answer = (response, { body }) =>
       json({ message: "no" }, JSON.parse(body).input.login.name === "b" ? 400 : 200)(response, hook.requests[0]!);

@@ -8,6 +8,7 @@ import { plus } from "../../presets/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
 import { documentOf, table, type Entry } from "../support/metadata-document.ts";
+import { openSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
 import { json, startHook } from "./hook-server.ts";
 
@@ -349,6 +350,25 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         [headers["traceparent"], { trace_id: traceId, span_id: spanId }],
         [undefined, null],
       ]);
+    });
+
+    test("X-EVT-20 the trace of an operation of a WebSocket arrives in the event", async () => {
+      trace.setGlobalTracerProvider(new BasicTracerProvider());
+      propagation.disable();
+      onTestFinished(() => trace.disable());
+      const api = await start("socket_order", [trigger("of_socket")], { tracing: true, traceRatio: 1 });
+      const socket = await openSocket(api);
+      await socket.init({ headers: asAdmin("music_editor") });
+      const query = 'mutation { insert_socket_order(objects: {item: "a"}) { affected_rows } }';
+      socket.send({ id: "1", type: "subscribe", payload: { query } });
+      expect(await socket.next()).toMatchObject({ payload: { data: { insert_socket_order: { affected_rows: 1 } } } });
+      await socket.close();
+      await until(() => hook.requests.length === 1, "the event arrived");
+      const [request] = hook.requests;
+      expect(request?.headers["traceparent"]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/);
+      expect(JSON.parse(request?.body ?? "").event.trace_context.trace_id).toBe(
+        request?.headers["traceparent"]?.toString().split("-")[1],
+      );
     });
 
     test("X-EVT-19 transforms change the request, and the answer in the log", async () => {

@@ -4,7 +4,7 @@ import { request, type IncomingMessage, type ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { optionsFromEnvironment, without, type RelApiOptions } from "../../core/index.ts";
 import { gqlCompat, plus, restCompat } from "../../presets/index.ts";
-import { forGraphql, startApi, type Answer, type HeaderValues, type TestApi } from "../support/api.ts";
+import { BROWSER, forGraphql, startApi, type Answer, type HeaderValues, type TestApi } from "../support/api.ts";
 import { subscribe } from "../support/live.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 import { askGraphql, askRest, gqlError, installSight, sightOfGraphql, sightOfRest } from "../support/sight.ts";
@@ -265,6 +265,74 @@ describe("the caller", () => {
   });
 });
 
+describe("cookies of the answer", () => {
+  const cookies = ["session=8; Path=/; HttpOnly", "seen=1"];
+  const setCookies =
+    (status = 200) =>
+    (response: ServerResponse): void =>
+      void response.writeHead(status, { "set-cookie": cookies, "x-other": "1" }).end(JSON.stringify(READER));
+
+  test("X-HOOK-11 results and errors of both surfaces have the cookies, and no other header of the answer", async () => {
+    hook.answer = setCookies();
+    const answers = [
+      await askTypename(api),
+      await api.post("/v1/graphql", { body: { query: "{ nothing }" } }),
+      await api.get("/api/artist?select=id&limit=1"),
+      await api.get("/api/nothing"),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 404]);
+    for (const { headers, rawHeaders } of answers) {
+      expect(rawHeaders.filter(([name]) => name === "Set-Cookie").map(([, value]) => value)).toEqual(cookies);
+      expect(headers).not.toHaveProperty("x-other");
+    }
+  });
+
+  test("X-HOOK-11 the cookies belong to one request", async () => {
+    hook.answer = setCookies();
+    await askTypename(api);
+    hook.answer = json(READER);
+    expect((await askTypename(api)).headers).not.toHaveProperty("set-cookie");
+  });
+
+  test("X-HOOK-11 a refused caller and a failed webhook set no cookies", async () => {
+    for (const status of [401, 500]) {
+      hook.answer = setCookies(status);
+      expect((await askTypename(api)).headers, String(status)).not.toHaveProperty("set-cookie");
+    }
+  });
+
+  test("X-HOOK-11 a page of another origin gets no cookies", async () => {
+    hook.answer = setCookies();
+    const own = await askTypename(api, { origin: `http://127.0.0.1:${api.port}` });
+    const other = await askTypename(api, { origin: "https://evil.example" });
+    expect([own.headers["set-cookie"], other.headers["set-cookie"]]).toEqual([cookies.join(", "), undefined]);
+  });
+});
+
+describe("pages", () => {
+  test("X-HOOK-12 a page, a preflight and a check of health ask no webhook, even if it fails", async () => {
+    hook.answer = json({}, 500);
+    const other = await start({ compatMode: false });
+    const preflight = { origin: "https://shop.example", "access-control-request-method": "GET" };
+    const answers = [
+      await other.get("/", { headers: BROWSER }),
+      await other.get("/v1/graphql", { headers: BROWSER }),
+      await other.get("/healthz"),
+      await other.options("/api/artist", { headers: preflight }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(hook.requests).toEqual([]);
+    expect(answers[0]?.text).toContain("X-Session-Admin-Secret");
+  });
+
+  test("X-HOOK-12 the front page names no table, and says who reads credentials without an admin secret", async () => {
+    const other = await start({ compatMode: false, adminSecret: undefined });
+    const { text } = await other.get("/", { headers: BROWSER });
+    expect(text).toContain("Requests need a credential. A webhook reads it from the headers of a request.");
+    expect(text).not.toContain("album");
+  });
+});
+
 describe("a refusal", () => {
   test("X-HOOK-6 status 401 refuses the caller in the words of each surface", async () => {
     hook.answer = json({ reason: "locked" }, 401);
@@ -399,13 +467,16 @@ describe("a socket", () => {
     await socket.close();
   });
 
-  test("X-HOOK-3 POST has null as the request of a socket", async () => {
-    const socket = await openSocket(posting);
-    await socket.init({ headers: { Authorization: "Bearer something" } });
-    expect(JSON.parse(hook.requests[0]?.body ?? "")).toMatchObject({
-      headers: { authorization: "Bearer something" },
-      request: null,
-    });
+  test("X-HOOK-3 X-AUTH-5 POST has the headers of a socket by the names that the client wrote", async () => {
+    const socket = await openSocket(posting, { headers: { "X-Upgrade": "1", "X-BOTH": "upgrade" } });
+    await socket.init({ headers: { Authorization: "Bearer something", "x-Both": "init" } });
+    const { headers, request: sent } = JSON.parse(hook.requests[0]?.body ?? "");
+    expect(sent).toBeNull();
+    expect(headers).toMatchObject({ Authorization: "Bearer something", "X-Upgrade": "1", "x-Both": "init" });
+    const names = Object.keys(headers).map((name) => name.toLowerCase());
+    expect(names.filter((name) => name === "x-both")).toHaveLength(1);
+    for (const name of ["connection", "upgrade", "sec-websocket-key", "sec-websocket-version"])
+      expect(names).not.toContain(name);
     await socket.close();
   });
 

@@ -6,6 +6,7 @@ import { remoteSchemas } from "../../plugins/services/index.ts";
 import { start as startProgram, temporaryFile } from "../cli/run.ts";
 import { asAdmin, capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { adminSecret } from "../support/tokens.ts";
+import { openSocket } from "../support/socket.ts";
 import { documentOf, notes, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { until } from "../support/until.ts";
 import { startRemote } from "./remote-server.ts";
@@ -257,6 +258,17 @@ describe("requests", () => {
     expect(remote.requests[1]?.headers).not.toHaveProperty("x-custom");
     expect(remote.requests[1]?.headers).not.toHaveProperty("authorization");
     vi.unstubAllEnvs();
+  });
+
+  test("X-RMT-4 an operation of a WebSocket forwards the headers of connection_init", async () => {
+    const forwarding = await start(withRemotes(remoteEntry({}, { forward_client_headers: true })));
+    const socket = await openSocket(forwarding);
+    await socket.init({ headers: { ...asAdmin(), "X-Custom": "mine", "X-Hasura-User-Id": "7" } });
+    socket.send({ id: "1", type: "subscribe", payload: { query: "{ secret }" } });
+    expect(await socket.next()).toMatchObject({ type: "next" });
+    expect(remote.requests[0]?.headers).toMatchObject({ "x-custom": "mine", "x-hasura-user-id": "7" });
+    expect(JSON.stringify(remote.requests[0])).not.toContain(adminSecret);
+    await socket.close();
   });
 
   test("X-RMT-4a the fields of a query are one request to the remote, and those of a mutation one each", async () => {

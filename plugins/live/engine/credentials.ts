@@ -10,8 +10,6 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set(["origin", "host"]);
 const isRecord = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const NO_HEADERS: ReadonlyMap<string, string> = new Map();
-
 /** Returns whether a header names the caller or restricts the caller's rights. */
 const isCredentialHeader = (name: string): boolean => /^(?:x-|authorization$)/i.test(name);
 
@@ -28,12 +26,17 @@ export const rejectInvalidHeaders = (payload: Json | undefined): void => {
       throw new Error(`the header '${name}' of 'connection_init' is not a string`);
 };
 
+/** Returns the object of the payload that contains the headers. */
+const findHeadersObject = (payload: Json | undefined): Readonly<Record<string, Json>> => {
+  if (!isRecord(payload)) return {};
+  const nestedHeaders = payload["headers"];
+  return isRecord(nestedHeaders) ? nestedHeaders : payload;
+};
+
 /** Reads the header values of the payload by lower-case name. The first value of a name wins. */
 const readPayloadHeaders = (payload: Json | undefined): ReadonlyMap<string, string> => {
-  if (!isRecord(payload)) return NO_HEADERS;
   const headers = new Map<string, string>();
-  const nestedHeaders = payload["headers"];
-  for (const [name, header] of Object.entries(isRecord(nestedHeaders) ? nestedHeaders : payload)) {
+  for (const [name, header] of Object.entries(findHeadersObject(payload))) {
     const key = name.toLowerCase();
     if (typeof header === "string" && !headers.has(key) && !CONNECTION_HEADERS.has(key)) headers.set(key, header);
   }
@@ -61,6 +64,11 @@ class SocketCredentials implements Credentials {
 
   headers(): ReadonlyMap<string, string> {
     return new Map([...readUpgradeHeaders(this.request), ...readPayloadHeaders(this.#payload)]);
+  }
+
+  headerNames(): readonly string[] {
+    const upgradeNames = this.request.rawHeaders.filter((_, index) => index % 2 === 0);
+    return [...Object.keys(findHeadersObject(this.#payload)), ...upgradeNames];
   }
 
   header(name: string): string | undefined {

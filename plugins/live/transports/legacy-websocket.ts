@@ -42,13 +42,17 @@ interface GqlError {
 
 const openConversation = (connection: ClientConnection): Conversation => {
   const { sendQueue, context, engine, path } = connection;
-  const caller = new SocketSession(connection, KEEP_ALIVE);
-  const { running } = caller;
+  const socketSession = new SocketSession(connection, KEEP_ALIVE);
+  const { running } = socketSession;
   /** The message of a refused `connection_init`. */
   let refusal: string | undefined;
 
   const encodeError = (error: unknown): GqlError =>
-    (JSON.parse(engine.encodeErrors(error, caller.session).body) as { readonly errors: readonly [GqlError] }).errors[0];
+    (
+      JSON.parse(engine.encodeErrors(error, socketSession.caller?.session).body) as {
+        readonly errors: readonly [GqlError];
+      }
+    ).errors[0];
 
   /** Encodes one error in the format of the path. @rule G-WSL-4 G-WSL-7 */
   const encodeOneError = (error: unknown): Json => {
@@ -72,9 +76,9 @@ const openConversation = (connection: ClientConnection): Conversation => {
   };
 
   const init = async (payload: Json | undefined): Promise<void> => {
-    if (caller.session !== undefined || refusal !== undefined) return;
+    if (socketSession.caller !== undefined || refusal !== undefined) return;
     try {
-      await caller.authorize(payload);
+      await socketSession.authorize(payload);
     } catch (error) {
       refusal = encodeError(error).message;
       sendQueue.send(JSON.stringify({ type: "connection_error", payload: refusal }));
@@ -83,19 +87,19 @@ const openConversation = (connection: ClientConnection): Conversation => {
   };
 
   const start = (id: string, payload: Json): Promise<void> | void => {
-    const { session } = caller;
+    const { caller } = socketSession;
     const limit = context.options.maxSocketOperations;
     const reason =
       refusal !== undefined
         ? startFailed(`cannot start as connection_init failed with: ${refusal}`)
-        : session === undefined
+        : caller === undefined
           ? startFailed("start received before the connection is initialised")
           : running.has(id)
             ? startFailed(`an operation already exists with this id: ${id}`)
             : running.size >= limit
               ? tooManyOperations(limit)
               : undefined;
-    if (reason !== undefined || session === undefined) return sendError(id, JSON.stringify(encodeOneError(reason)));
+    if (reason !== undefined || caller === undefined) return sendError(id, JSON.stringify(encodeOneError(reason)));
     const encodeLiveResult = (answer: LiveResult, patcher: LivePatcher | undefined): string => {
       const text = encodePayload(answer, patcher);
       if (!answer.isError) return encodeData(id, text);
@@ -126,11 +130,11 @@ const openConversation = (connection: ClientConnection): Conversation => {
       onLiveResult: (answer, patcher) =>
         sendQueue.offer(query, answer.hash, () => encodeFrame(encodeLiveResult(answer, patcher))),
       onLiveEnded: (error) => {
-        caller.stop(id);
+        socketSession.stop(id);
         sendError(id, encodeRefusal(error));
       },
     };
-    return startOperation(connection, session, () => engine.readRequest(payload), sink);
+    return startOperation(connection, caller, () => engine.readRequest(payload), sink);
   };
 
   const take = (text: string): Promise<void> | void => {
@@ -150,7 +154,7 @@ const openConversation = (connection: ClientConnection): Conversation => {
       case "start":
         return start(id, payload ?? null);
       case "stop":
-        return caller.stop(id);
+        return socketSession.stop(id);
       case "connection_terminate":
         return connection.close(1000, "");
     }
@@ -158,7 +162,7 @@ const openConversation = (connection: ClientConnection): Conversation => {
 
   return {
     receive: take,
-    ended: () => caller.end(),
+    ended: () => socketSession.end(),
   };
 };
 

@@ -1,8 +1,10 @@
 /** Runs one operation of a socket: a live query that continues, or a query or mutation that runs once. */
-import { RelApiError, requestSignal, type Operation, type Session } from "../../../core/index.ts";
+import { RelApiError, requestSignal, type RequestRecord } from "../../../core/index.ts";
+import { tracingService } from "../../operations/api.ts";
 import type { LivePatcher, LiveResult } from "../api.ts";
 import { readLiveDirective, openPatcher, type LiveDirectiveRequest } from "./live-directive.ts";
 import type { ClientConnection } from "./socket-connection.ts";
+import { SocketExchange, type SocketCaller } from "./socket-exchange.ts";
 import type { GqlOperation, GqlRequest, ValidatedDocument } from "../../graphql/api.ts";
 
 /** The callbacks through which a protocol reports the progress of an operation. */
@@ -25,22 +27,24 @@ export interface OperationSink {
  *  and any other operation has ended. @rule G-SUB-9 G-WS-4 G-WS-16 */
 export const startOperation = (
   connection: ClientConnection,
-  session: Session,
+  caller: SocketCaller,
   readRequest: () => GqlRequest,
   sink: OperationSink,
 ): Promise<void> | void => {
   const { engine } = connection;
-  const report = createReport(connection, session);
+  const { session } = caller;
+  const exchange = new SocketExchange(connection, caller);
+  const report = createReport(connection, exchange);
   const refuse = (error: unknown): void => {
     report.end(0, error);
     sink.onRefused(error);
   };
   const start = (request: GqlRequest, document: ValidatedDocument): Promise<void> | void => {
-    report.operation = document.namedOperation;
+    exchange.operation = document.namedOperation;
     const directive = readLiveDirective(document);
-    if (directive === undefined) return runOnce(connection, session, document.bind(), sink, report);
-    report.operation = { ...document.namedOperation, kind: "subscription" };
-    subscribe(connection, session, request, directive, sink, report);
+    if (directive === undefined) return runOnce(connection, exchange, document.bind(), sink, report);
+    exchange.operation = { ...document.namedOperation, kind: "subscription" };
+    subscribe(connection, exchange, request, directive, sink, report);
   };
   try {
     const request = readRequest();
@@ -54,15 +58,17 @@ export const startOperation = (
 
 const runOnce = (
   connection: ClientConnection,
-  session: Session,
+  exchange: SocketExchange,
   operation: GqlOperation,
   sink: OperationSink,
   report: Report,
 ): Promise<void> => {
   const { engine, context, settings } = connection;
+  exchange.plans = operation.plans;
   return engine
-    .run(operation, session, {
+    .run(operation, exchange.session, {
       settings,
+      exchange,
       onGone: (listener) => connection.onGone(listener),
       end: context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit",
     })
@@ -80,7 +86,7 @@ const runOnce = (
 
 const subscribe = (
   connection: ClientConnection,
-  session: Session,
+  { session }: SocketExchange,
   request: GqlRequest,
   directive: LiveDirectiveRequest,
   sink: OperationSink,
@@ -106,37 +112,38 @@ const subscribe = (
   });
 };
 
-const UNKNOWN_OPERATION: Operation = { kind: "other" };
+const UNKNOWN_OPERATION = { kind: "other" };
 const [OK, FAILED] = [200, 400];
 
 interface Report {
-  operation: Operation;
-  /** Reports the operation to `requestSignal`, once: at its first result, or at its end. */
+  /** Reports the operation to `requestSignal` and to its trace, once: at its first result, or at its end. */
   end(bytes: number, error?: unknown): void;
 }
 
-const createReport = ({ context, request }: ClientConnection, session: Session): Report => {
+const createReport = ({ context, request }: ClientConnection, exchange: SocketExchange): Report => {
   const signal = context.use(requestSignal);
+  const tracing = context.use(tracingService);
   const startedAtMs = performance.now();
-  let isReported = !signal.hasListeners;
-  const report: Report = {
-    operation: UNKNOWN_OPERATION,
+  let isReported = !signal.hasListeners && tracing === undefined;
+  tracing?.open(exchange);
+  return {
     end: (bytes, error) => {
       if (isReported) return;
       isReported = true;
-      signal.emit({
+      const record: RequestRecord = {
         request,
         surface: "graphql",
-        operation: report.operation,
+        operation: exchange.operation ?? UNKNOWN_OPERATION,
         status: error === undefined ? OK : FAILED,
         errorCode: error === undefined ? undefined : error instanceof RelApiError ? error.code : "internal",
         bytes,
         durationMs: performance.now() - startedAtMs,
-        session,
-      });
+        session: exchange.session,
+      };
+      signal.emit(record);
+      tracing?.close(exchange, record);
     },
   };
-  return report;
 };
 
 /** Creates the error for exceeding the setting `maxSocketOperations`. */

@@ -1,10 +1,11 @@
 /** Implements the common part of the WebSocket protocols: the caller of a socket, its heartbeat, and its live
  *  queries. */
-import { requireService, type Json, type Session } from "../../../core/index.ts";
+import { requireService, type Json } from "../../../core/index.ts";
 import type { GqlEngine } from "../../graphql/api.ts";
 import { credentialWatchService } from "../engine/credential-watch.ts";
 import { createSocketCredentials } from "../engine/credentials.ts";
 import type { BeatingConnection } from "./heartbeat.ts";
+import type { SocketCaller } from "./socket-exchange.ts";
 import type { SendQueueEntry } from "./send-queue.ts";
 import type { ClientConnection } from "./socket-connection.ts";
 
@@ -28,8 +29,8 @@ export interface RunningQuery extends SendQueueEntry {
 export class SocketSession implements BeatingConnection {
   /** The live queries by the ids of the client. */
   readonly running = new Map<string, RunningQuery>();
-  /** The session of the caller. Undefined until `authorize` has succeeded. */
-  session: Session | undefined;
+  /** Undefined until `authorize` has succeeded. */
+  caller: SocketCaller | undefined;
   readonly #connection: ClientConnection;
   readonly #heartbeatFrame: Uint8Array;
   #hasEnded = false;
@@ -46,7 +47,7 @@ export class SocketSession implements BeatingConnection {
     const credentials = createSocketCredentials(request, payload, engine);
     const session = await context.authorize(credentials);
     if (this.#hasEnded) return;
-    this.session = session;
+    this.caller = { session, credentials };
     sendQueue.send('{"type":"connection_ack"}');
     heartbeat.join(this);
     this.#forgetCredentials = requireService(context, credentialWatchService).join(session, {

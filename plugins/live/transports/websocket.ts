@@ -72,20 +72,20 @@ type EncodeNext = (id: string, text: string, isError: boolean) => Uint8Array;
 class WebsocketConversation implements Conversation {
   readonly connection: ClientConnection;
   readonly encodeNext: EncodeNext;
-  readonly caller: SocketSession;
+  readonly socketSession: SocketSession;
   #isInitReceived = false;
   #initTimer: NodeJS.Timeout | undefined;
 
   constructor(connection: ClientConnection, encodeNext: EncodeNext) {
     this.connection = connection;
     this.encodeNext = encodeNext;
-    this.caller = new SocketSession(connection, PING);
+    this.socketSession = new SocketSession(connection, PING);
     this.#initTimer = setTimeout(() => connection.close(4408, "Connection initialisation timeout"), INIT_MS);
   }
 
   sendError(id: string, error: unknown): void {
     const { sendQueue, engine } = this.connection;
-    const { body } = engine.encodeErrors(error, this.caller.session);
+    const { body } = engine.encodeErrors(error, this.socketSession.caller?.session);
     sendQueue.send(`{"id":${JSON.stringify(id)},"type":"error","payload":${extractErrors(body)}}`);
   }
 
@@ -113,13 +113,13 @@ class WebsocketConversation implements Conversation {
       case "subscribe":
         return this.#subscribe(id ?? "", payload ?? null);
       case "complete":
-        return this.caller.stop(id ?? "");
+        return this.socketSession.stop(id ?? "");
     }
   }
 
   ended(): void {
     this.#endInit();
-    this.caller.end();
+    this.socketSession.end();
   }
 
   #endInit(): void {
@@ -133,7 +133,7 @@ class WebsocketConversation implements Conversation {
     this.#isInitReceived = true;
     this.#endInit();
     try {
-      await this.caller.authorize(payload);
+      await this.socketSession.authorize(payload);
     } catch (error) {
       if (error instanceof RelApiError && error.status < 500)
         connection.close(4403, buildForbiddenReason(connection.engine, error));
@@ -143,13 +143,13 @@ class WebsocketConversation implements Conversation {
 
   #subscribe(id: string, payload: Json): Promise<void> | void {
     const { connection } = this;
-    const { session, running } = this.caller;
-    if (session === undefined) return connection.close(4401, "Unauthorized");
+    const { caller, running } = this.socketSession;
+    if (caller === undefined) return connection.close(4401, "Unauthorized");
     if (running.has(id)) return connection.close(4409, `Subscriber for ${id} already exists`);
     const limit = connection.context.options.maxSocketOperations;
     if (running.size >= limit) return this.sendError(id, tooManyOperations(limit));
     const operation = new SocketOperation(this, id);
-    return startOperation(connection, session, () => connection.engine.readRequest(payload), operation);
+    return startOperation(connection, caller, () => connection.engine.readRequest(payload), operation);
   }
 }
 
@@ -168,7 +168,7 @@ class SocketOperation implements OperationSink, RunningQuery {
 
   onStarted(stop: () => void): void {
     this.stop = stop;
-    this.#conversation.caller.running.set(this.#id, this);
+    this.#conversation.socketSession.running.set(this.#id, this);
   }
 
   onRefused(error: unknown): void {
@@ -197,7 +197,7 @@ class SocketOperation implements OperationSink, RunningQuery {
   }
 
   onLiveEnded(error: unknown): void {
-    this.#conversation.caller.stop(this.#id);
+    this.#conversation.socketSession.stop(this.#id);
     this.onRefused(error);
   }
 }

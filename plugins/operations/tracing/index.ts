@@ -41,6 +41,8 @@ export const tracing = definePlugin({
       return found !== undefined && api.isSpanContextValid(found) ? found : undefined;
     };
     context.offer(tracingService, {
+      open: spans.open,
+      close: spans.close,
       findIds: findSpanContext,
       findTraceParent: (exchange) => {
         const found = findSpanContext(exchange);

@@ -33,6 +33,9 @@ const getOperationKind = ({ execution }: EndedTransaction): string => execution.
 
 const SERVER_ERROR = 500;
 
+/** Returns the first word of the span's name. */
+const readTransport = ({ method, credentials }: OpenExchange): string => (credentials.isSocket ? "WEBSOCKET" : method);
+
 /** @rule X-TRC-1 X-TRC-2 X-TRC-3 X-TRC-5 */
 export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): Spans => {
   const { propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } = api;
@@ -42,6 +45,14 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
   /** The headers that carry trace contexts. They are read at the first request, because the SDK is registered by
    *  then. */
   let headerNames: readonly string[] | undefined;
+  /** Returns the context that the client sent, or the root. */
+  const extractContext = (exchange: OpenExchange, names: readonly string[]): Context => {
+    const sent = names.flatMap((name) => {
+      const value = exchange.header(name);
+      return value === undefined ? [] : [[name, value] as const];
+    });
+    return sent.length === 0 ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, Object.fromEntries(sent));
+  };
   const of = (exchange: OpenExchange | undefined): OpenSpan | undefined => exchange && opened.get(exchange);
 
   /** Records a span of an operation that has already ended. */
@@ -128,19 +139,13 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
       const around = exchange.parent === undefined ? undefined : of(exchange.parent);
       // An inner request belongs to the trace of the outer request, if the outer request has a trace.
       if (exchange.parent !== undefined && around === undefined) return;
-      const parent = around
-        ? around.context
-        : isInside
-          ? active
-          : headerNames.some((name) => name in request.headers)
-            ? propagation.extract(ROOT_CONTEXT, request.headers)
-            : ROOT_CONTEXT;
+      const parent = around ? around.context : isInside ? active : extractContext(exchange, headerNames);
       const above = parent === ROOT_CONTEXT ? undefined : trace.getSpanContext(parent);
       // Sampling is decided before the span is created, because an unsampled span costs half as much as a sampled one.
       if (above === undefined ? !startsTrace() : (above.traceFlags & TraceFlags.SAMPLED) === 0) return;
       const startMs = performance.now();
       const span = tracer.startSpan(
-        `${method} ${surface}`,
+        `${readTransport(exchange)} ${surface}`,
         {
           kind: isInside || around !== undefined ? SpanKind.INTERNAL : SpanKind.SERVER,
           startTime: epochMs(startMs),
@@ -160,10 +165,10 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
       const known = of(exchange);
       if (known === undefined) return;
       const { span } = known;
-      const { method, requestId } = exchange;
+      const { requestId } = exchange;
       if (span.isRecording()) {
         if (operation !== undefined)
-          span.updateName([method, surface, operation.kind, operation.name].filter(Boolean).join(" "));
+          span.updateName([readTransport(exchange), surface, operation.kind, operation.name].filter(Boolean).join(" "));
         span.setAttributes({
           "http.response.status_code": status,
           "http.response.body.size": bytes,

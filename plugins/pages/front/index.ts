@@ -39,15 +39,20 @@ const buildAnonymousCredentials = (surface: string, rules: Credentials["rules"])
   isSocket: false,
 });
 
-/** Returns the session of an anonymous caller. Returns undefined if the surface requires credentials. @throws errors
- *  with a status from 500 on, and exceptions */
+/** Returns whether a webhook decides about callers without a credential. */
+const asksWebhook = ({ options, registry }: PluginContext): boolean =>
+  registry.has("auth-hook") && options.authHook !== undefined && options.authHook !== "";
+
+/** Returns the session of an anonymous caller. Returns undefined if the surface requires credentials, or if a webhook
+ *  would have to be asked. @throws errors with a status from 500 on, and exceptions @rule X-HOOK-12 */
 const findAnonymousSession = async (
-  { authorize }: Pick<PluginContext, "authorize">,
+  context: PluginContext,
   surface: string,
   rules?: Credentials["rules"],
 ): Promise<Session | undefined> => {
+  if (asksWebhook(context)) return undefined;
   try {
-    return await authorize(buildAnonymousCredentials(surface, rules));
+    return await context.authorize(buildAnonymousCredentials(surface, rules));
   } catch (error) {
     if (error instanceof RelApiError && error.status < 500) return undefined;
     throw error;
@@ -222,6 +227,7 @@ const createFrontPage = (context: PluginContext): Surface => {
       version: VERSION,
       origin,
       credentialKind: findCredentialKind(context),
+      asksWebhook: asksWebhook(context),
       cards: cards.filter((card) => card !== undefined),
       liveDemo: rest?.liveDemo ?? graphql?.liveDemo,
     };

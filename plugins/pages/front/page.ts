@@ -46,6 +46,8 @@ export interface PageContent {
   readonly version: string;
   readonly origin: string;
   readonly credentialKind: CredentialKind | undefined;
+  /** True if a webhook reads the credentials of callers. */
+  readonly asksWebhook: boolean;
   readonly cards: readonly Card[];
   readonly liveDemo: LiveDemo | undefined;
 }
@@ -98,13 +100,15 @@ const CREDENTIAL_HEADERS: Readonly<Record<CredentialKind, string>> = {
 
 /** Returns the hint at the top, which is empty if anonymous callers may read something. The hint names the header of
  *  the credential, or the settings to set if the server accepts no credentials. */
-const buildNote = ({ cards, credentialKind }: PageContent): string => {
+const buildNote = ({ cards, credentialKind, asksWebhook }: PageContent): string => {
   if (cards.length === 0) return `<div class="note"><p>No API is served here.</p></div>`;
   if (cards.some(({ anonymousAccess }) => anonymousAccess === "open")) return "";
   const isClosed = cards.every(({ anonymousAccess }) => anonymousAccess === "secret");
   const what = isClosed
     ? "Requests need a credential."
     : "Requests without a credential see no table: there is none yet, or the anonymous role has no right to read one.";
+  if (credentialKind === undefined && asksWebhook)
+    return `<div class="note"><p>${what} A webhook reads it from the headers of a request.</p></div>`;
   if (credentialKind === undefined)
     return `<div class="note"><p>${what}${isClosed ? " The server is set up to take none yet: set <code>ANON_ROLE</code>, <code>JWT_SECRET</code> or <code>ADMIN_SECRET</code>." : ""}</p></div>`;
   return `<div class="note"><p>${what} Send one in this header; the pages below have a field for it:</p><pre><code>${CREDENTIAL_HEADERS[credentialKind]}</code></pre></div>`;

@@ -45,6 +45,13 @@ interface GqlErrorBody {
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
+/** Returns whether a page of another host has sent the request. Browsers send `Origin` with each POST. */
+const isFromOtherHost = (exchange: Exchange): boolean => {
+  const origin = exchange.header("origin");
+  if (origin === undefined) return false;
+  return !URL.canParse(origin) || new URL(origin).host !== exchange.header("host")?.toLowerCase();
+};
+
 const NO_STORE: Headers[number] = ["Cache-Control", "no-store"];
 
 export const createAdminSurface = (context: PluginContext, adminPath: AdminPath): Surface => {
@@ -74,8 +81,8 @@ export const createAdminSurface = (context: PluginContext, adminPath: AdminPath)
   /** @throws RelApiError */
   const readBody = async (exchange: Exchange): Promise<Json> => {
     if (method === "GET") return null;
-    // a page of another origin may send such a request without a CORS preflight
-    if (!JSON_TYPE.test(exchange.header("content-type") ?? ""))
+    // a browser sends other types without a CORS preflight
+    if (isFromOtherHost(exchange) && !JSON_TYPE.test(exchange.header("content-type") ?? ""))
       throw metadataError("invalid-headers", "the content type must be application/json", "$", undefined, 415);
     return getEngine().parseRequestJson(await exchange.text());
   };

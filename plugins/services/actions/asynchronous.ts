@@ -198,7 +198,7 @@ export const buildBackgroundPlan = (
   kind: "custom",
   run: (request) =>
     scope === "mutation_root"
-      ? startAction(context, name, buildActionCall({ forwardsHeaders }, request), request.document)
+      ? startAction(context, name, buildActionCall(context, { forwardsHeaders }, request), request.document)
       : findAction(context, name, request),
   live: (request) => watchAction(name, request),
 });

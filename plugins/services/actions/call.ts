@@ -45,13 +45,14 @@ export const buildSessionVariables = ({ variables, role }: Session): JsonObject 
 
 /** Builds the call of an action from the request of a client. */
 export const buildActionCall = (
+  { options }: Pick<PluginContext, "options">,
   { forwardsHeaders }: Pick<WebhookAction, "forwardsHeaders">,
   request: GqlFunctionRequest,
 ): ActionCall => {
   const { arguments: input, session, signal, exchange, document } = request;
   const headers =
     forwardsHeaders && exchange !== undefined
-      ? buildForwardedHeaders(exchange.credentials, [...exchange.credentials.headers()])
+      ? buildForwardedHeaders(exchange.credentials, options.corsAllowedOrigins)
       : {};
   const payload = { input, session_variables: buildSessionVariables(session), request_query: document };
   return { payload, headers, signal, exchange };

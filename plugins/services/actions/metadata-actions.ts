@@ -2,6 +2,7 @@
 import { definePlugin, memoize, writeJson, type Model } from "../../../core/index.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
 import type { MetadataActions, MetadataProblem } from "../../metadata/api.ts";
+import { corsAllowedOrigins } from "../../shared/settings.ts";
 import { createProblemLog } from "../webhook/problem-log.ts";
 import { addDeliveries, buildBackgroundPlan, buildDelivery, isServedIn } from "./asynchronous.ts";
 import { buildActionCall, createActionCaller } from "./call.ts";
@@ -18,6 +19,7 @@ const getActions = (model: Model): WebhookActions | undefined => model.pluginFac
 /** Serves the actions and custom types of the metadata. @rule X-ACT-1 … X-ACT-8 */
 export const metadataActions = definePlugin({
   name: "metadata-actions",
+  settings: [corsAllowedOrigins],
   requires: ["metadata-loader", "catalog-introspection", "graphql-queries", "webhooks"],
   before: ["metadata", "events"], // these taps report the metadata problems and deliver actions
   apply: (hooks, context) => {
@@ -72,7 +74,7 @@ export const metadataActions = definePlugin({
         if (config === undefined) continue;
         const toPlan: GqlField["toPlan"] = isAsynchronous
           ? buildBackgroundPlan(context, field.name, action.forwardsHeaders, scope)
-          : { kind: "custom", run: (request) => call(action, served.types, buildActionCall(action, request)) };
+          : { kind: "custom", run: (request) => call(action, served.types, buildActionCall(context, action, request)) };
         added[field.name] = { config, toPlan };
       }
       return { ...added, ...fields }; // a field of a table takes precedence

@@ -1,5 +1,13 @@
 /** Asks a webhook for the session of each caller: `GET https://auth.example/hook`, with the headers of the request. */
-import { definePlugin, RelApiError, type Credentials, type PluginContext, type Session } from "../../../core/index.ts";
+import {
+  definePlugin,
+  RelApiError,
+  type Credentials,
+  type Headers,
+  type PluginContext,
+  type Session,
+} from "../../../core/index.ts";
+import { createCookiePolicy } from "../../shared/cookie-policy.ts";
 import { createSessionCache } from "../../shared/session-cache.ts";
 import { anonRole, corsAllowedOrigins, maxJsonDepth } from "../../shared/settings.ts";
 import type { WebhookResponse } from "../api.ts";
@@ -16,7 +24,7 @@ import {
 import { createRequestBuilder } from "./request.ts";
 import { authHookSettings } from "./settings.ts";
 
-/** Authorizes callers by a webhook. @rule X-HOOK-1 … X-HOOK-10 */
+/** Authorizes callers by a webhook. @rule X-HOOK-1 … X-HOOK-12 */
 export const authHook = definePlugin({
   name: "auth-hook",
   settings: [anonRole, corsAllowedOrigins, maxJsonDepth, ...authHookSettings],
@@ -48,11 +56,18 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 const createHookCaller = (url: URL, context: PluginContext): ((credentials: Credentials) => Promise<HookAnswer>) => {
   const { options, logger } = context;
   const { authHookTimeout, authHookSendRequestBody: sendsRequestBody, corsAllowedOrigins, maxJsonDepth } = options;
+  const acceptsCookies = createCookiePolicy(corsAllowedOrigins);
   const buildRequest = createRequestBuilder({
     mode: options.authHookMode,
     sendsRequestBody,
     corsAllowedOrigins,
     maxJsonDepth,
+  });
+  // @rule X-HOOK-11
+  const cookieHeaders = new WeakMap<Credentials, Headers>();
+  context.addStep({
+    name: "auth-hook-cookies",
+    headers: ({ credentials }) => cookieHeaders.get(credentials) ?? NO_HEADERS,
   });
   const safeUrl = `${url.origin}${url.pathname}`; // the query may contain a secret
   const logProblem = createProblemLog((message, reason) => logger.error(message, { url: safeUrl, reason }));
@@ -80,7 +95,7 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
     } finally {
       forget?.();
     }
-    const { status, text } = response;
+    const { status, text, headers } = response;
     if (status === 401) throw callerRefused();
     if (status !== 200) {
       logProblem(FAILED, `status ${status}`);
@@ -91,6 +106,8 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
       const { unreadableExpiry } = answer;
       if (unreadableExpiry !== undefined)
         logProblem("the auth hook sent an expiry that cannot be read", `the value of ${unreadableExpiry}`);
+      const cookies = headers["set-cookie"]?.map((cookie) => ["Set-Cookie", cookie] as const);
+      if (cookies !== undefined && acceptsCookies(credentials)) cookieHeaders.set(credentials, cookies);
       return answer;
     } catch (error) {
       if (error instanceof RelApiError) logProblem(FAILED, error.message);
@@ -100,6 +117,8 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
 };
 
 const FAILED = "the auth hook failed";
+
+const NO_HEADERS: Headers = [];
 
 // --- sessions -------------------------------------------------------------------------------------------------------
 

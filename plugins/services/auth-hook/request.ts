@@ -9,9 +9,8 @@ import {
   type Json,
   type JsonObject,
 } from "../../../core/index.ts";
-import { createCookiePolicy } from "../../shared/cookie-policy.ts";
 import type { WebhookRequest } from "../api.ts";
-import { buildForwardedHeaders } from "../webhook/forwarded-headers.ts";
+import { buildForwardedHeaders, listCallerHeaders } from "../webhook/forwarded-headers.ts";
 
 /** The settings that the requests depend on. */
 export interface HookRequestSettings {
@@ -25,18 +24,14 @@ type BuildRequest = (credentials: Credentials) => Promise<Pick<WebhookRequest, "
 
 /** Returns the function that builds requests. @rule X-HOOK-2 X-HOOK-3 X-HOOK-4 */
 export const createRequestBuilder = (settings: HookRequestSettings): BuildRequest => {
-  const acceptsCookies = createCookiePolicy(settings.corsAllowedOrigins);
-  const listHeaders = (credentials: Credentials): readonly (readonly [name: string, value: string])[] => {
-    const sent = [...credentials.headers()];
-    return acceptsCookies(credentials) ? sent : sent.filter(([name]) => name !== "cookie");
-  };
+  const { corsAllowedOrigins } = settings;
   if (settings.mode === "get")
     return async (credentials) => ({
       method: "GET",
-      headers: buildForwardedHeaders(credentials, listHeaders(credentials)),
+      headers: buildForwardedHeaders(credentials, corsAllowedOrigins),
     });
   return async (credentials) => {
-    const headers = buildHeadersMember(credentials, listHeaders(credentials));
+    const headers = buildHeadersMember(credentials, listCallerHeaders(credentials, corsAllowedOrigins));
     const payload: Json = settings.sendsRequestBody
       ? { headers, request: await readGqlRequest(credentials, settings.maxJsonDepth) }
       : { headers };
@@ -44,18 +39,22 @@ export const createRequestBuilder = (settings: HookRequestSettings): BuildReques
   };
 };
 
-/** Names are in the case in which the request has them, as Hasura sends them. */
+/** Headers of the upgrade request that Hasura leaves out. */
+const UPGRADE_HEADERS = new Set(["connection", "sec-websocket-key", "sec-websocket-version", "upgrade"]);
+
+/** Names are in the case in which the client wrote them, as Hasura sends them. */
 const buildHeadersMember = (
-  { isSocket, request: { rawHeaders } }: Credentials,
+  credentials: Credentials,
   sent: readonly (readonly [name: string, value: string])[],
 ): JsonObject => {
+  const { isSocket } = credentials;
   const names = new Map<string, string>();
-  for (let i = rawHeaders.length - 2; i >= 0; i -= 2) {
-    const name = rawHeaders[i] as string; // i is within its length
-    names.set(name.toLowerCase(), name);
-  }
+  for (const name of credentials.headerNames?.() ?? [])
+    if (!names.has(name.toLowerCase())) names.set(name.toLowerCase(), name);
   return Object.fromEntries(
-    sent.map(([name, value]) => [names.get(name) ?? name, isSocket ? value : decodeUtf8Header(value)]),
+    sent
+      .filter(([name]) => !isSocket || !UPGRADE_HEADERS.has(name))
+      .map(([name, value]) => [names.get(name) ?? name, isSocket ? value : decodeUtf8Header(value)]),
   );
 };
 

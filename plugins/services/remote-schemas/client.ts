@@ -46,14 +46,13 @@ const encodeHeader = (value: string): string => {
 /** Returns the headers of a request. Headers of the definition take precedence, then session variables. @rule
  *  X-RMT-4 */
 const buildHeaders = (
+  { options }: PluginContext,
   { headers, forwardsClientHeaders }: Server,
   { session, exchange }: RemoteCaller,
 ): Readonly<Record<string, string>> => {
   const sent: Record<string, string> = {};
   if (forwardsClientHeaders && exchange !== undefined)
-    for (const [name, value] of Object.entries(
-      buildForwardedHeaders(exchange.credentials, [...exchange.credentials.headers()]),
-    ))
+    for (const [name, value] of Object.entries(buildForwardedHeaders(exchange.credentials, options.corsAllowedOrigins)))
       if (!OWN_HEADERS.test(name)) sent[name] = value;
   if (session !== undefined) {
     for (const [name, value] of Object.entries(renameSessionVariables(session.variables)))
@@ -78,7 +77,7 @@ export const sendToRemote = async (
     const { status, text } = await requireService(context, webhookService).send({
       purpose: "remote-schema",
       url: expandTemplate(server.url),
-      headers: buildHeaders(server, caller),
+      headers: buildHeaders(context, server, caller),
       body: writeJson({ query: print(document), ...(variables && { variables: variables as Json & object }) }),
       timeoutMs: server.timeoutMs,
       ...(signal && { signal }),

@@ -25,6 +25,7 @@ import { buildJoinField } from "./join.ts";
 import { matchRelationships, type RelationshipsByTable } from "./relationships.ts";
 import { createReader } from "./introspection.ts";
 import { createRemoteBuilder, findView, type Remote, type ReportProblem } from "./remotes.ts";
+import { corsAllowedOrigins } from "../../shared/settings.ts";
 import { remoteSchemaSettings } from "./settings.ts";
 import { loadWrapTools } from "./tools.ts";
 import { ownRemoteSchemas } from "./own.ts";
@@ -84,7 +85,7 @@ const findLocalNames = (context: PluginContext, model: Model): LocalNames => {
 /** Serves the remote schemas of the metadata and of code as fields of the GraphQL surface. @rule X-RMT-1 … X-RMT-10 */
 export const remoteSchemaFields = definePlugin({
   name: "remote-schema-fields",
-  settings: remoteSchemaSettings,
+  settings: [corsAllowedOrigins, ...remoteSchemaSettings],
   requires: ["webhooks", "metadata-loader", "catalog-introspection", "graphql-queries"],
   before: ["metadata"], // that tap reports the metadata problems
   apply: (hooks, context) => {

@@ -1,5 +1,6 @@
 /** Headers of the client that a webhook receives. */
-import type { Credentials } from "../../../core/index.ts";
+import { memoize, type Credentials } from "../../../core/index.ts";
+import { createCookiePolicy } from "../../shared/cookie-policy.ts";
 
 /** Headers of a caller that no webhook receives: those that Hasura leaves out, those of the connection itself, and the
  *  admin secret. */
@@ -34,16 +35,28 @@ const LEFT_OUT = new Set([
 const isSendable = (name: string, value: string): boolean =>
   /^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) && !/[^\t\x20-\x7e\x80-\xff]/.test(value);
 
+const getCookiePolicy = memoize(createCookiePolicy);
+
+/** Returns the headers of a caller. Cookies of a page of another origin are left out, unless the origin is allowed.
+ *  @rule X-HOOK-4 */
+export const listCallerHeaders = (
+  credentials: Credentials,
+  allowedOrigins: readonly string[],
+): readonly (readonly [name: string, value: string])[] => {
+  const sent = [...credentials.headers()];
+  return getCookiePolicy(allowedOrigins)(credentials) ? sent : sent.filter(([name]) => name !== "cookie");
+};
+
 /** Returns the headers of a caller as headers of a request to a webhook, by lower-case name. @rule X-HOOK-2 */
 export const buildForwardedHeaders = (
-  { isSocket }: Pick<Credentials, "isSocket">,
-  sent: readonly (readonly [name: string, value: string])[],
+  credentials: Credentials,
+  allowedOrigins: readonly string[],
 ): Readonly<Record<string, string>> => {
   const headers: Record<string, string> = {};
-  for (const [name, value] of sent) {
+  for (const [name, value] of listCallerHeaders(credentials, allowedOrigins)) {
     if (LEFT_OUT.has(name) || name.startsWith("sec-websocket-")) continue;
     // the values of a socket are decoded
-    const bytes = isSocket ? Buffer.from(value, "utf8").toString("latin1") : value;
+    const bytes = credentials.isSocket ? Buffer.from(value, "utf8").toString("latin1") : value;
     if (isSendable(name, bytes)) headers[name] = bytes;
   }
   return headers;
