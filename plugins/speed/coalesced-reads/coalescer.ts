@@ -67,7 +67,7 @@ const addProofCheck = memoize((model: Model) =>
 
 const MAX_STATEMENTS = 2;
 /** A run that takes longer is cancelled. */
-const PATIENCE_MS = 25;
+const MAX_RUN_MS = 25;
 
 /** @rule R-TX-17 */
 export const createCoalescer = (context: PluginContext): Coalescer => {
@@ -126,14 +126,14 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
       if (context.options.logQuery) for (const { statement } of reads) logger.info(statement.text);
       let cancelling: Promise<void> | undefined;
       let isOver = false;
-      const patience = setTimeout(() => {
+      const cancelTimer = setTimeout(() => {
         // results that arrived while the process was busy are read first
         setImmediate(() => {
           if (isOver) return;
           cancelling = connection.cancel();
           onLate();
         });
-      }, PATIENCE_MS);
+      }, MAX_RUN_MS);
       let result: WireResult;
       try {
         result = await transactionSender.send(connection, [first.settings, ...reads.map(({ statement }) => statement)]);
@@ -143,7 +143,7 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
         return NO_RESULT;
       } finally {
         isOver = true;
-        clearTimeout(patience);
+        clearTimeout(cancelTimer);
       }
       let failedAt = reads.length;
       let isReusable = !connection.isEnded;

@@ -55,8 +55,8 @@ const createNumericTest = (sqlType: string): ValueTest => {
 };
 
 const createCharacterTest = (sqlType: string): ValueTest => {
-  const [most = Infinity] = parseModifiers(sqlType);
-  return (text) => text.length <= most && isText(text);
+  const [maxLength = Infinity] = parseModifiers(sqlType);
+  return (text) => text.length <= maxLength && isText(text);
 };
 
 const TESTS: ReadonlyMap<string, (sqlType: string) => ValueTest> = new Map([
@@ -112,10 +112,10 @@ const prepareRowSource = ({ into, rows, onlyKeys }: Insert, model: Model): RowSo
       return sql`(select ${join(arrays)}) as ${alias}(${join(targets.map(({ name }) => ident(name)))})`;
     },
     values: (list) => {
-      const isCertain = targets.every(({ name, accepts }) =>
+      const isAccepted = targets.every(({ name, accepts }) =>
         list.every(({ [name]: text }) => text === null || (text !== undefined && accepts(text))),
       );
-      if (!isCertain) return undefined;
+      if (!isAccepted) return undefined;
       return targets.map(({ name }) => arrayLiteral(list.map((row) => row[name] ?? null)));
     },
   };

@@ -2,7 +2,7 @@
  *  `curl http://localhost:3000/api/track > tracks.json`. Status, headers and bytes are the same as without streaming. */
 import { definePlugin } from "../../../core/index.ts";
 import { streamedAnswersService, type ArrivingBody, type StreamedBody } from "../api.ts";
-import { readLongBody } from "./long-value.ts";
+import { createRowReader } from "./long-value.ts";
 import { openBody } from "./open-body.ts";
 import { streamSettings } from "../settings.ts";
 
@@ -39,7 +39,7 @@ export const streamedAnswers = definePlugin({
         onUnread: (response) => context.watchUnread(response),
         release: admitBody(),
         resume,
-        drop: discard,
+        discard,
       });
       context.counters.add("streams");
       return {
@@ -58,7 +58,7 @@ export const streamedAnswers = definePlugin({
     context.offer(streamedAnswersService, {
       aboveBytes: context.options.streamAboveBytes,
       openBody: openStreamedBody,
-      createRowReader: readLongBody,
+      createRowReader,
     });
   },
 });
