@@ -40,7 +40,7 @@ interface TappedHook {
   readonly taps: readonly object[];
 }
 
-/** The names that core writes without a schema around columns of any type, including casts. A name whose operands
+/** The operators, functions and casts that core writes without a schema around columns of any type. A name whose operands
  *  always have built-in types (`text || text`) is not listed, because PostgreSQL can only choose its own operator. */
 const UNQUALIFIED_NAMES: readonly string[] = [
   "::",
@@ -57,7 +57,7 @@ const UNQUALIFIED_NAMES: readonly string[] = [
   "to_json",
 ];
 
-/** Type names of SQL's grammar. All others are names of the catalog. */
+/** Type names that only SQL's grammar has. All other type names are in the catalog. */
 const GRAMMAR_TYPES: readonly string[] = ["int", "decimal", "float"];
 
 /** Returns whether PostgreSQL's own code reads, writes, compares and prints the values of the type. */
@@ -90,8 +90,8 @@ const listBuiltInTypeNames = memoize((model: Model): ReadonlySet<string> => {
 /** Lengths and precisions: `(20)`, `(10,2)`. */
 const MODIFIER = /\(\d+(?:,-?\d+)?\)/;
 
-/** Returns whether the plan runs no user code. The result of a plan that only reads must also be the
- *  same for all callers of one database role, except for bound values. @rule R-TX-10 G-SUB-10 */
+/** Returns whether the plan runs no user-defined code. The result of a plan that only reads must also be the same for all
+ *  callers of one database role, except for bound values. @rule R-TX-10 G-SUB-10 */
 const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }: ProofContext): boolean => {
   const isProvenPart = (part: BuiltIn | undefined): boolean => usesOnlyBuiltIns(part, model);
   /** Checks every tap that may compile the node. */
@@ -213,7 +213,7 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
     }
   };
 
-  // writes use whole rows: constraints, keys, returned columns
+  // constraints, keys and returned columns of a write use whole rows
   const isProvenWrite = ({ relation }: PlanScope, rows: WriteRows | undefined): boolean =>
     relation?.provenAccess === "write" &&
     areColumnsProven(relation) &&

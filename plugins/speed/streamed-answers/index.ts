@@ -8,8 +8,7 @@ import { streamSettings } from "../settings.ts";
 
 const SECOND_MS = 1000;
 
-/** Half of the connections may wait for clients, hence the divisor. @rule R-STR-4 */
-/** One connection of this many may wait for clients. @rule R-STR-4 */
+/** At most one connection in this many may wait for clients. @rule R-STR-4 */
 const POOL_DIVISOR = 2;
 
 /** Sends long bodies while they arrive from the database. @rule R-STR-1 R-STR-6 */
@@ -26,13 +25,12 @@ export const streamedAnswers = definePlugin({
     context.counters.watch("streams-waiting", () => waitingCount);
     const openStreamedBody = ({ bytes, execution, resume, discard }: ArrivingBody): StreamedBody | undefined => {
       const { exchange } = execution;
-      // an embedded database has sent the whole body already
-      const isHeld =
+      const mustBuffer =
         exchange === undefined ||
         exchange.needsBody === true ||
         exchange.response.socket === null || // the caller is the application or a plugin, or the client has left
-        context.options.database !== undefined;
-      if (isHeld) return undefined;
+        context.options.database !== undefined; // an embedded database has already sent the whole body
+      if (mustBuffer) return undefined;
       const { receiver, writeTo } = openBody({
         response: exchange.response,
         patienceMs: context.options.streamPatience * SECOND_MS,

@@ -1,5 +1,5 @@
-/** Streams a value that is too long for memory to its receiver, and returns the row without it. It reads the message
- *  before pg would assemble it. */
+/** Streams a value that is too long for memory to its receiver, and returns the row without the value. It reads the
+ *  bytes of the message before pg assembles them. */
 import { requestCancelled, type Execution, type LongRow, type ResultRow, type RowReader } from "../../../core/index.ts";
 import type { LongBodyHandler, ValueReceiver } from "../api.ts";
 
@@ -50,7 +50,7 @@ type LongValueHandler = (
   discard: () => void,
 ) => ValueReceiver | undefined;
 
-/** Reading more bytes than this takes longer than opening another connection. */
+/** If more bytes than this remain, the connection is closed, because opening another one takes less time. */
 const MAX_DISCARDED_BYTES = 4 * 1024 * 1024;
 
 const DISCARD: ValueReceiver = { write: () => true, end: () => undefined, fail: () => undefined };

@@ -1,4 +1,4 @@
-/** A body on its way from the database to a client. */
+/** Passes a body from the database to the response of its client. */
 import type { ServerResponse } from "node:http";
 import type { BodyFrame, ValueReceiver } from "../api.ts";
 import { createPlainSink, createGzipSink, type Sink } from "./sinks.ts";
@@ -21,7 +21,7 @@ interface OpenBodyParts {
   readonly discard: () => void;
 }
 
-/** @rule R-STR-2 R-STR-3 R-STR-4 R-STR-5 */
+/** Connects the receiver of a body with the response to its client. @rule R-STR-2 R-STR-3 R-STR-4 R-STR-5 */
 export const openBody = ({ response, patienceMs, onUnread, release, resume, discard }: OpenBodyParts): OpenBody => {
   let mayWait = release !== undefined;
   /** The bytes that arrive before the headers are sent. */
