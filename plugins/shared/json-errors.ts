@@ -1,15 +1,4 @@
-/** Helpers for hints in error messages, shared by the surfaces: the position of a JSON syntax error, and similar
- *  names. */
-import {
-  findBaseType,
-  findClosestNames,
-  type Column,
-  type Json,
-  type Model,
-  type PgType,
-  type Relation,
-  type Visibility,
-} from "../../core/index.ts";
+/** Finds the position and the reason of a JSON syntax error, for error messages. */
 
 /** The position of a JSON syntax error. Lines and columns start at 1, and columns count characters. */
 type JsonSyntaxError = {
@@ -129,64 +118,3 @@ export const findJsonError = (text: string): JsonSyntaxError | undefined => {
 /** For example `line 2, column 5: expected ":", found "}"`. */
 export const formatJsonError = ({ line, column, reason }: JsonSyntaxError): string =>
   `line ${line}, column ${column}: ${reason}`;
-
-// for example: invalid input value for enum sea.mood: "hapy"
-const ENUM_ERROR = "invalid input value for enum ";
-
-/** The name of the enum and the invalid value. */
-const readEnumError = (message: string): readonly [shown: string, given: string] | undefined => {
-  const colon = message.indexOf(': "');
-  return colon === -1 || !message.startsWith(ENUM_ERROR) || !message.endsWith('"')
-    ? undefined
-    : [message.slice(ENUM_ERROR.length, colon), message.slice(colon + 3, -1)];
-};
-
-const isNamed = ({ name, sqlName }: PgType, shown: string): boolean =>
-  sqlName === shown || name === shown || JSON.stringify(name) === shown;
-
-/** Labels that are similar to the invalid one of a database error. Undefined for other errors, or if no column that the
- *  caller knows has the enum. */
-export const suggestLabels = (
-  model: Model,
-  visibility: Visibility,
-  { code, message }: { readonly code: string; readonly message: string },
-): readonly string[] | undefined => {
-  const [shown = "", given = ""] = (code === "22P02" ? readEnumError(message) : undefined) ?? [];
-  if (shown === "") return undefined;
-  const hasEnum = ({ type }: Column): boolean => {
-    const found = findBaseType(model, type);
-    const element = found?.element === undefined ? found : findBaseType(model, found.element);
-    return element?.labels !== undefined && isNamed(element, shown);
-  };
-  const findColumn = (relation: Relation): Column | undefined =>
-    relation.columns.find((column) => hasEnum(column) && visibility.mayNameColumn(relation, column));
-  for (const relation of model.relations.values()) {
-    const column = findColumn(relation);
-    const found = column && findBaseType(model, column.type);
-    const labels =
-      found?.labels ?? (found?.element === undefined ? [] : (findBaseType(model, found.element)?.labels ?? []));
-    if (column !== undefined) return findClosestNames(given, labels);
-  }
-  return undefined;
-};
-
-/** For example `'a' or 'b'`. */
-export const joinWithOr = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(" or ");
-
-/** Facts of an error about an unknown name, for `suggestNames`. */
-export const buildUnknownNameFacts = (name: string, known: Iterable<string>): Readonly<Record<string, Json>> => ({
-  misspelt: name,
-  known: [...known],
-});
-
-/** With more names than this, the comparison would take too long. */
-const MAX_LISTED_NAMES = 5000;
-
-/** Names that are similar to the unknown one. Names that differ only in letter case take precedence. */
-export const suggestNames = ({ misspelt: name, known }: Readonly<Record<string, Json>>): readonly string[] => {
-  if (typeof name !== "string" || !Array.isArray(known) || known.length > MAX_LISTED_NAMES) return [];
-  const names = known as readonly string[]; // `buildUnknownNameFacts` wrote them
-  const lower = name.toLowerCase();
-  const same = names.filter((one) => one.toLowerCase() === lower);
-  return same.length > 0 ? same : findClosestNames(name, names);
-};
