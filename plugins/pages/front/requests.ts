@@ -11,7 +11,7 @@ export interface ExampleRequest {
   readonly text: string;
 }
 
-const HEADERS: Readonly<Record<CredentialKind, string>> = {
+const CURL_HEADERS: Readonly<Record<CredentialKind, string>> = {
   token: `-H "Authorization: Bearer $TOKEN"`,
   "admin-secret": `-H "X-Session-Admin-Secret: $ADMIN_SECRET"`,
 };
@@ -44,24 +44,24 @@ export const buildRestRequests = (
   origin: string,
   roots: readonly string[],
   example: RestExample | undefined,
-  secret: CredentialKind | undefined,
+  credentialKind: CredentialKind | undefined,
 ): readonly ExampleRequest[] => {
-  const at = `${origin}${roots[0] ?? ""}`;
+  const surfaceUrl = `${origin}${roots[0] ?? ""}`;
   const profile = example?.profile;
   const curl = joinArguments([
-    `curl ${quoteForShell(`${at}${example?.path ?? "/"}`)}`,
+    `curl ${quoteForShell(`${surfaceUrl}${example?.path ?? "/"}`)}`,
     profile === undefined ? undefined : `-H ${quoteForShell(`Accept-Profile: ${profile}`)}`,
-    secret && HEADERS[secret],
+    credentialKind && CURL_HEADERS[credentialKind],
   ]);
   const { relation = "<table>", select = "*" } = example ?? {};
   const call = `.from(${JSON.stringify(relation)}).select(${JSON.stringify(select)}).limit(3)`;
   const options = joinMembers([
     profile === undefined ? undefined : `schema: ${JSON.stringify(profile)}`,
-    secret && `headers: ${CLIENT_HEADERS[secret]}`,
+    credentialKind && `headers: ${CLIENT_HEADERS[credentialKind]}`,
   ]);
   const postgrest = `import { PostgrestClient } from "@supabase/postgrest-js";
 
-const api = new PostgrestClient(${JSON.stringify(at)}${options});
+const api = new PostgrestClient(${JSON.stringify(surfaceUrl)}${options});
 const { data, error } = await api${call};
 console.log(error ?? data);`;
   const supabaseOptions = profile === undefined ? "" : `, { db: { schema: ${JSON.stringify(profile)} } }`;
@@ -87,20 +87,20 @@ const QUERY_WITHOUT_TABLES = "query {\n  __typename\n}";
 
 /** Returns the requests for the example, a query of several lines. */
 export const buildGraphqlRequests = (
-  at: string,
+  surfaceUrl: string,
   example: string | undefined,
-  secret: CredentialKind | undefined,
+  credentialKind: CredentialKind | undefined,
 ): readonly ExampleRequest[] => {
   const query = example ?? QUERY_WITHOUT_TABLES;
   const shortQuery = query.replace(/\s+/g, " ").replace(/^query /, "");
   const curl = joinArguments([
-    `curl ${quoteForShell(at)}`,
-    secret && HEADERS[secret],
+    `curl ${quoteForShell(surfaceUrl)}`,
+    credentialKind && CURL_HEADERS[credentialKind],
     "-H 'Content-Type: application/json'",
     `-d ${quoteForShell(JSON.stringify({ query: shortQuery }))}`,
   ]);
-  const url = JSON.stringify(at);
-  const headers = secret && `headers: ${CLIENT_HEADERS[secret]}`;
+  const url = JSON.stringify(surfaceUrl);
+  const headers = credentialKind && `headers: ${CLIENT_HEADERS[credentialKind]}`;
   const document = `const query = gql\`\n${query}\n\`;`;
   const apollo = `import { ApolloClient, HttpLink, InMemoryCache, gql } from "@apollo/client";
 

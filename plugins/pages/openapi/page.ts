@@ -92,8 +92,8 @@ const refresh = async () => {
   }
 };
 
-const asked = new URLSearchParams(location.search).get("schema");
-if (config.schemas.includes(asked)) byId("schema").value = asked;
+const requestedSchema = new URLSearchParams(location.search).get("schema");
+if (config.schemas.includes(requestedSchema)) byId("schema").value = requestedSchema;
 byId("bar").addEventListener("submit", (event) => {
   event.preventDefault();
   void refresh();
