@@ -1,6 +1,6 @@
 /** Finds the position and the reason of a JSON syntax error, for error messages. */
 
-/** The position of a JSON syntax error. Lines and columns start at 1, and columns count characters. */
+/** A JSON syntax error. Lines and columns start at 1, and columns count characters. */
 type JsonSyntaxError = {
   readonly line: number;
   readonly column: number;
@@ -13,7 +13,7 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/y;
 const WORD = /[A-Za-z0-9_.+-]+/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/y;
 
-/** The end of a match at this position; the same position if there is no match. */
+/** Returns the end of a match at this position, or the position itself without a match. */
 const findMatchEnd = (expression: RegExp, text: string, at: number): number => {
   expression.lastIndex = at;
   return expression.test(text) ? expression.lastIndex : at;
@@ -24,10 +24,10 @@ interface MismatchPosition {
   readonly expected: string;
 }
 
-/** The position after the string, or of its syntax error. */
+/** Returns the position after the string, or its syntax error. */
 const readString = (text: string, start: number): number | MismatchPosition => {
   for (let at = start + 1; at < text.length; at++) {
-    const character = text[at] as string; // at is below the length
+    const character = text[at] as string; // `at` is less than the length
     if (character === '"') return at + 1;
     if (character < " ") return { at, expected: "a string without control characters" };
     if (character !== "\\") continue;
@@ -49,11 +49,11 @@ const readScalar = (text: string, at: number, expected: string): number | Mismat
 const VALUE = "a value";
 const KEY = "a key in double quotes";
 
-/** The first position at which the text is not JSON. It is a loop, because texts may be deeply nested. */
+/** Returns the first position at which the text is not JSON. It uses a loop, because texts may be deeply nested. */
 const findMismatch = (text: string): MismatchPosition | undefined => {
   const open: ("}" | "]")[] = [];
   let at = findMatchEnd(BLANKS, text, 0);
-  /** The expected token: a value or key, or the first one of a list or object that may also end here. */
+  /** The expected token. At the first value or key, the list or object may also end. */
   let expectedPart: "value" | "first value" | "key" | "first key" = "value";
   for (;;) {
     const close = open.at(-1);
@@ -98,7 +98,7 @@ const findMismatch = (text: string): MismatchPosition | undefined => {
   }
 };
 
-/** Returns undefined if the text is JSON. */
+/** Returns the syntax error, or undefined if the text is JSON. */
 export const findJsonError = (text: string): JsonSyntaxError | undefined => {
   const stop = findMismatch(text);
   if (stop === undefined) return undefined;
@@ -115,6 +115,6 @@ export const findJsonError = (text: string): JsonSyntaxError | undefined => {
   };
 };
 
-/** For example `line 2, column 5: expected ":", found "}"`. */
+/** Formats the error, for example `line 2, column 5: expected ":", found "}"`. */
 export const formatJsonError = ({ line, column, reason }: JsonSyntaxError): string =>
   `line ${line}, column ${column}: ${reason}`;

@@ -13,7 +13,7 @@ import {
 // for example: invalid input value for enum sea.mood: "hapy"
 const ENUM_ERROR = "invalid input value for enum ";
 
-/** The name of the enum and the invalid value. */
+/** Reads the name of the enum and the invalid label from a message of PostgreSQL. */
 const readEnumError = (message: string): readonly [enumName: string, label: string] | undefined => {
   const colon = message.indexOf(': "');
   return colon === -1 || !message.startsWith(ENUM_ERROR) || !message.endsWith('"')
@@ -24,8 +24,8 @@ const readEnumError = (message: string): readonly [enumName: string, label: stri
 const isNamed = ({ name, sqlName }: PgType, enumName: string): boolean =>
   sqlName === enumName || name === enumName || JSON.stringify(name) === enumName;
 
-/** Labels that are similar to the invalid one of a database error. Undefined for other errors, or if no column that the
- *  caller knows has the enum. */
+/** Returns labels that are similar to the invalid one in a database error. Undefined for other errors, or if the caller
+ *  may name no column with the enum. */
 export const suggestLabels = (
   model: Model,
   visibility: Visibility,
@@ -50,22 +50,22 @@ export const suggestLabels = (
   return undefined;
 };
 
-/** For example `'a' or 'b'`. */
+/** Joins names, for example `'a' or 'b'`. */
 export const joinWithOr = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(" or ");
 
-/** Facts of an error about an unknown name, for `suggestNames`. */
+/** Builds the facts of an error about an unknown name, for `suggestNames`. */
 export const buildUnknownNameFacts = (name: string, known: Iterable<string>): Readonly<Record<string, Json>> => ({
   misspelt: name,
   known: [...known],
 });
 
-/** With more names than this, the comparison would take too long. */
+/** More names than this take too long to compare. */
 const MAX_LISTED_NAMES = 5000;
 
-/** Names that are similar to the unknown one. Names that differ only in letter case take precedence. */
+/** Returns names that are similar to the unknown one. Names that differ only in letter case take precedence. */
 export const suggestNames = ({ misspelt: name, known }: Readonly<Record<string, Json>>): readonly string[] => {
   if (typeof name !== "string" || !Array.isArray(known) || known.length > MAX_LISTED_NAMES) return [];
-  const names = known as readonly string[]; // `buildUnknownNameFacts` wrote them
+  const names = known as readonly string[]; // `buildUnknownNameFacts` writes a list of names
   const lowerName = name.toLowerCase();
   const sameIgnoringCase = names.filter((one) => one.toLowerCase() === lowerName);
   return sameIgnoringCase.length > 0 ? sameIgnoringCase : findClosestNames(name, names);

@@ -44,7 +44,7 @@ const origins: SettingKind<readonly string[]> = {
   },
 };
 
-/** Read for CORS, for WebSockets and for tokens in cookies. */
+/** The allowed origins apply to CORS, to WebSockets and to tokens in cookies. */
 export const corsAllowedOrigins = defineSetting({
   name: "corsAllowedOrigins",
   environment: ["CORS_ALLOWED_ORIGINS", "PGRST_SERVER_CORS_ALLOWED_ORIGINS", "HASURA_GRAPHQL_CORS_DOMAIN"],

@@ -39,8 +39,8 @@ const buildAnonymousCredentials = (surface: string, rules: Credentials["rules"])
   isSocket: false,
 });
 
-/** Returns the session of an anonymous caller. Returns undefined if the surface requires credentials. @throws errors
- *  with a status from 500 on, and exceptions */
+/** Returns the session of an anonymous caller, or undefined if the surface requires credentials. @throws RelApiError with
+ *  a status from 500 on */
 const findAnonymousSession = async (
   { authorize }: Pick<PluginContext, "authorize">,
   surface: string,
@@ -81,7 +81,7 @@ const findCredentialKind = ({ use }: PluginContext): CredentialKind | undefined 
 
 const MAX_HEADING_CHARACTERS = 200;
 
-/** The comment that PostgreSQL gives the schema `public`. */
+/** The comment that PostgreSQL itself gives the schema `public`. */
 const DEFAULT_COMMENT = "standard public schema";
 
 /** Returns the first line of the comment on the first schema, if callers without a credential may read something there.
@@ -141,7 +141,7 @@ const createFrontPage = (context: PluginContext): Surface => {
     try {
       return await cachedName;
     } catch (error) {
-      cachedName = undefined; // the next request asks again
+      cachedName = undefined; // the next request queries the name again
       throw error;
     }
   };
@@ -209,7 +209,7 @@ const createFrontPage = (context: PluginContext): Surface => {
   };
 
   const answer = async (exchange: AnyExchange): Promise<Answer> => {
-    // a link that began with two slashes would be a link to another host
+    // a link that begins with two slashes leads to another host
     const base = trimEndCharacter(findMountPath(exchange.request), "/").replace(/^\/+/, "/");
     const origin = readOrigin(exchange);
     // building the cards waits for the first load of the schema

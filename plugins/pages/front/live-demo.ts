@@ -1,5 +1,5 @@
-/** The part of the page in which a live query shows rows on one side, and a row is edited on the other side. It sends
- *  nothing before a button is pressed. @rule X-PAGE-8 */
+/** Builds the live demo of the front page: one pane shows the rows of a live query, and the other pane edits a row. The
+ *  demo sends nothing before a button is pressed. @rule X-PAGE-8 */
 import { encodeInlineJson, escapeHtml } from "../../shared/pages.ts";
 import type { CredentialKind } from "./requests.ts";
 
@@ -22,6 +22,7 @@ interface GraphqlDemo {
   readonly mutation: string;
 }
 
+/** The live query of the demo, and the row that it edits. */
 export type LiveDemo = (RestDemo | GraphqlDemo) & {
   readonly key: string;
   readonly column: string;
@@ -30,6 +31,7 @@ export type LiveDemo = (RestDemo | GraphqlDemo) & {
   readonly credentialKind: CredentialKind | undefined;
 };
 
+/** The CSS rules of the demo. */
 export const LIVE_DEMO_STYLE = `
 .panes { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(19rem, 100%), 1fr)); gap: 1.25rem; margin-top: 1rem; }
 .panes > * { min-width: 0; }
@@ -166,7 +168,7 @@ form.addEventListener("submit", async (event) => {
 byId("live").hidden = false;
 `;
 
-/** Returns the advice to readers who may not change rows without a credential. */
+/** Returns a hint for readers who may not change rows without a credential. */
 const buildAdvice = ({ mayUpdate, credentialKind }: LiveDemo): string => {
   if (mayUpdate) return "";
   return credentialKind === undefined
@@ -187,6 +189,7 @@ const describeRequests = (demo: LiveDemo): { readonly watch: string; readonly ed
   };
 };
 
+/** Builds the HTML of the demo. */
 export const buildLiveDemo = (demo: LiveDemo): string => {
   const { key, column, mayUpdate, credentialKind, surface: _surface, ...requests } = demo;
   const [label, header, prefix] = CREDENTIALS[credentialKind ?? "token"];

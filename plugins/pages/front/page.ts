@@ -1,4 +1,4 @@
-/** Builds the page: plain HTML that works without its script. The script copies requests and inserts the origin of the
+/** Builds the front page, which also works without its script. The script copies requests and inserts the origin of the
  *  browser. */
 import { DOCUMENT_STYLE } from "../../shared/page-style.ts";
 import { escapeHtml, type Page } from "../../shared/pages.ts";
@@ -23,7 +23,9 @@ export interface RelationList {
   readonly more: number;
 }
 
+/** The part of the page about a surface. */
 export interface Card {
+  /** The name of the surface. */
   readonly title: string;
   readonly about: string;
   /** The URL of the surface. */
@@ -32,7 +34,7 @@ export interface Card {
   readonly link?: { readonly text: string; readonly path: string };
   /** The access of anonymous callers: they may read something, may read nothing, or may not call the surface. */
   readonly anonymousAccess: "open" | "empty" | "refused";
-  /** The first request is shown, and the others are folded. */
+  /** The requests to copy. The first one is visible, and the others are folded. */
   readonly requests: readonly ExampleRequest[];
   readonly relationLists?: readonly RelationList[];
 }
@@ -106,7 +108,7 @@ const buildNote = ({ cards, credentialKind }: PageContent): string => {
     ? "Requests need a credential."
     : "Requests without a credential see no table: there is none yet, or the anonymous role has no right to read one.";
   if (credentialKind === undefined)
-    return `<div class="note"><p>${reason}${isClosed ? " The server is set up to take none yet: set <code>ANON_ROLE</code>, <code>JWT_SECRET</code> or <code>ADMIN_SECRET</code>." : ""}</p></div>`;
+    return `<div class="note"><p>${reason}${isClosed ? " The server accepts none yet: set <code>ANON_ROLE</code>, <code>JWT_SECRET</code> or <code>ADMIN_SECRET</code>." : ""}</p></div>`;
   return `<div class="note"><p>${reason} Send one in this header; the pages below have a field for it:</p><pre><code>${CREDENTIAL_HEADERS[credentialKind]}</code></pre></div>`;
 };
 

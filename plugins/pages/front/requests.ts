@@ -1,5 +1,5 @@
-/** Builds requests to copy: commands for a terminal, and code of clients. Names are encoded for URLs, quoted for the
- *  shell, or written as strings of JavaScript, so they cannot end the quotes. */
+/** Builds requests to copy, as commands for a terminal and as code of clients. Names are encoded for URLs, quoted for the
+ *  shell, or written as strings of JavaScript, so that no name can end the quotes. */
 import type { RestExample } from "../../rest/api.ts";
 
 /** The credential that requests need: the caller's token, or the admin secret. */
@@ -18,7 +18,7 @@ const CURL_HEADERS: Readonly<Record<CredentialKind, string>> = {
 
 const EXPLAIN_CLIENT = "relapi explain: the statement, its plan and the row policies, on the server";
 
-/** The headers as an object of JavaScript. */
+/** The headers as a JavaScript object. */
 const CLIENT_HEADERS: Readonly<Record<CredentialKind, string>> = {
   token: `{ Authorization: "Bearer <token>" }`,
   "admin-secret": `{ "X-Session-Admin-Secret": "<secret>" }`,
@@ -29,7 +29,8 @@ const quoteForShell = (text: string): string => `'${text.replaceAll("'", `'\\''`
 const joinArguments = (parts: readonly (string | undefined)[]): string =>
   parts.filter((part) => part !== undefined).join(" \\\n  ");
 
-/** Joins the members of an object of JavaScript, as a second argument. Without members, it returns an empty text. */
+/** Joins the members of a JavaScript object that is the second argument of a call. Returns an empty text without
+ *  members. */
 const joinMembers = (members: readonly (string | undefined)[]): string => {
   const given = members.filter((member) => member !== undefined);
   return given.length === 0 ? "" : `, { ${given.join(", ")} }`;
@@ -85,7 +86,8 @@ console.log(error ?? data);`;
 
 const QUERY_WITHOUT_TABLES = "query {\n  __typename\n}";
 
-/** Returns the requests for the example, a query of several lines. */
+/** Returns the requests for the example, which is a query of several lines. Without an example, the query names no
+ *  table. */
 export const buildGraphqlRequests = (
   surfaceUrl: string,
   example: string | undefined,

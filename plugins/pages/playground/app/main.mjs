@@ -1,5 +1,5 @@
-// The playground's page: GraphiQL for the URL from which it was loaded. `.ci/bundle-playground.mjs` bundles it, and it
-// loads nothing from other hosts.
+// The script of the playground: GraphiQL for the URL from which it was loaded. `.ci/bundle-playground.mjs` bundles it,
+// and it loads nothing from other hosts.
 import { useGraphiQL, useGraphiQLActions } from "@graphiql/react";
 import { createGraphiQLFetcher } from "@graphiql/toolkit";
 import { GraphiQL } from "graphiql";
@@ -85,8 +85,8 @@ const forgetUnchangedExample = () => {
   for (const name of ["query", "tabState"]) localStorage.removeItem(`graphiql:${name}`);
 };
 
-/** Gives the editors the new colours when the preference of the reader changes, because GraphiQL does so only for the
- *  rest of the page. A theme from the settings of GraphiQL stays. */
+/** Changes the colours of the editors when the reader's preference changes, because GraphiQL itself changes only the rest
+ *  of the page. A theme from the settings of GraphiQL stays. */
 const ColorSchemeListener = () => {
   const theme = useGraphiQL((state) => state.theme);
   const { setTheme } = useGraphiQLActions();
