@@ -151,7 +151,7 @@ export const metadataLoader = definePlugin({
           } satisfies MetadataActions,
           [METADATA_PROBLEMS]: problems,
           ...(proposed === undefined ? {} : { [METADATA_PROPOSAL]: proposed }),
-          "catalog-wanted": additionalObjects,
+          "additional-objects": additionalObjects,
         },
       };
     });

@@ -58,8 +58,9 @@ type ParameterReader = (name: string) => string | undefined;
  *  connection string only. @throws Error */
 const parseAddresses = ({ hosts }: UrlParts, getOwn: ParameterReader, get: ParameterReader): readonly HostAddress[] => {
   const ports = get("port")?.split(",") ?? [];
-  const named = getOwn("hostaddr") ?? getOwn("host") ?? (hosts === "" ? (get("hostaddr") ?? get("host")) : undefined);
-  const ofUrl = hosts.split(",").map((hostText): HostAddress => {
+  const hostList =
+    getOwn("hostaddr") ?? getOwn("host") ?? (hosts === "" ? (get("hostaddr") ?? get("host")) : undefined);
+  const urlAddresses = hosts.split(",").map((hostText): HostAddress => {
     const [, address, name = "", port = ""] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d*))?$/.exec(hostText) ?? [
       undefined,
       undefined,
@@ -67,7 +68,7 @@ const parseAddresses = ({ hosts }: UrlParts, getOwn: ParameterReader, get: Param
     ];
     return { host: address ?? decodeURIComponent(name), port };
   });
-  const found = named?.split(",").map((host): HostAddress => ({ host, port: "" })) ?? ofUrl;
+  const found = hostList?.split(",").map((host): HostAddress => ({ host, port: "" })) ?? urlAddresses;
   if (ports.length > 1 && ports.length !== found.length)
     throw new Error(
       `the connection string has ${formatCount(found.length, "host")} and ${formatCount(ports.length, "port")}`,
@@ -91,9 +92,9 @@ export const parseHosts = (text: string, environment: Environment = process.env)
     throw new Error(
       `target_session_attrs is "${findValue("target_session_attrs")}": expected one of ${SESSION_KINDS.join(", ")}`,
     );
-  const balance = findValue("load_balance_hosts") ?? "disable";
-  if (balance !== "disable" && balance !== "random")
-    throw new Error(`load_balance_hosts is "${balance}": expected disable or random`);
+  const balancing = findValue("load_balance_hosts") ?? "disable";
+  if (balancing !== "disable" && balancing !== "random")
+    throw new Error(`load_balance_hosts is "${balancing}": expected disable or random`);
   const addresses = parseAddresses(urlParts, readParameter, findValue);
   const added = collectAddedParameters(urlParts, serviceParameters, environment);
   const parts: UrlParts = {
@@ -101,7 +102,7 @@ export const parseHosts = (text: string, environment: Environment = process.env)
     ...readCredentials(urlParts, serviceParameters, findValue),
     query: [...urlParts.query, ...added].filter(([name]) => !(name in ENVIRONMENT_VARIABLES)),
   };
-  const isPlain =
+  const isCompleteUrl =
     isUrl(text) &&
     addresses.length === 1 &&
     serviceParameters === undefined &&
@@ -111,12 +112,15 @@ export const parseHosts = (text: string, environment: Environment = process.env)
   const seconds = Number(findValue("connect_timeout") ?? 0);
   return {
     urls: addresses.map((address) => {
-      const whole = { ...parts, password: parts.password || findPassword(parts, address, findValue, environment) };
-      const isGiven = isPlain && whole.password === parts.password;
-      return addEncryption(isGiven ? text.trim() : buildUrl(whole, address));
+      const completeParts = {
+        ...parts,
+        password: parts.password || findPassword(parts, address, findValue, environment),
+      };
+      const keepsText = isCompleteUrl && completeParts.password === parts.password;
+      return addEncryption(keepsText ? text.trim() : buildUrl(completeParts, address));
     }),
     sessionKind,
-    isShuffled: balance === "random",
+    isShuffled: balancing === "random",
     connectMs:
       seconds > 0 ? Math.max(seconds * SECOND_MS, MIN_CONNECT_MS) : addresses.length > 1 ? MIN_CONNECT_MS : undefined,
   };
@@ -126,27 +130,29 @@ export const parseHosts = (text: string, environment: Environment = process.env)
  *  encryption. A socket needs no encryption. */
 const collectAddedParameters = (
   parts: UrlParts,
-  ofService: ReadonlyMap<string, string> | undefined,
+  serviceParameters: ReadonlyMap<string, string> | undefined,
   environment: Environment,
 ): UrlParts["query"] => {
-  const isBare = parts.query.some(([name, value]) => name === "ssl" || (name === "host" && value.startsWith("/")));
-  const ofEnvironment = Object.entries(ENCRYPTION_VARIABLES).flatMap(([name, variable]): [string, string][] => {
+  const ignoresEnvironment = parts.query.some(
+    ([name, value]) => name === "ssl" || (name === "host" && value.startsWith("/")),
+  );
+  const environmentParameters = Object.entries(ENCRYPTION_VARIABLES).flatMap(([name, variable]): [string, string][] => {
     const value = environment[variable] ?? "";
-    return value === "" || isBare || ofService?.has(name) === true ? [] : [[name, value]];
+    return value === "" || ignoresEnvironment || serviceParameters?.has(name) === true ? [] : [[name, value]];
   });
-  return [...(ofService ?? []), ...ofEnvironment].filter(
+  return [...(serviceParameters ?? []), ...environmentParameters].filter(
     ([name]) => !(name in ENVIRONMENT_VARIABLES) && !parts.query.some(([own]) => own === name),
   );
 };
 
 const readCredentials = (
   parts: UrlParts,
-  ofService: ReadonlyMap<string, string> | undefined,
+  serviceParameters: ReadonlyMap<string, string> | undefined,
   get: ParameterReader,
 ): Pick<UrlParts, "user" | "password" | "database"> => {
   // pg itself reads the credentials of the environment
   const encodeValue = (name: string): string =>
-    ofService?.has(name) === true || parts.query.some(([own]) => own === name)
+    serviceParameters?.has(name) === true || parts.query.some(([own]) => own === name)
       ? encodeURIComponent(get(name) ?? "")
       : "";
   return {

@@ -45,14 +45,14 @@ export const findPasswordInFile = (
     if (line.startsWith("#")) continue;
     // db.example:5432:*:api:it\:s
     const fields = line.match(/(?:\\.|[^:\\])*(?::|$)/gy)?.map((field) => field.replace(/:$/, "")) ?? [];
-    const [ofHost = "", ofPort = "", ofDatabase = "", ofUser = ""] = fields.map(removeEscapes);
+    const [hostField = "", portField = "", databaseField = "", userField = ""] = fields.map(removeEscapes);
     const matchesField = (field: string, ...values: readonly string[]): boolean =>
       field === "*" || values.includes(field);
     if (
-      matchesField(ofHost, ...hosts) &&
-      matchesField(ofPort, port) &&
-      matchesField(ofDatabase, database) &&
-      matchesField(ofUser, user)
+      matchesField(hostField, ...hosts) &&
+      matchesField(portField, port) &&
+      matchesField(databaseField, database) &&
+      matchesField(userField, user)
     )
       return fields[4] === undefined ? undefined : removeEscapes(fields[4]);
   }

@@ -23,14 +23,14 @@ interface Replica {
   isUsable: boolean | undefined;
 }
 
-const PAUSE_MS = 200;
+const CHECK_PAUSE_MS = 200;
 /** A refused login is retried after a longer pause, because the server logs each attempt. */
 const REFUSED_PAUSE_MS = 5000;
 /** A replica that answers later may be unreachable, so a new connection is tried in the meantime. */
 const RECHECK_MS = 200;
 /** A replica that answers later counts as slow. */
 const ANSWER_TIMEOUT_MS = 500;
-/** The timeout for reaching a silent replica, after which its statements are given up. Together with `PAUSE_MS`
+/** The timeout for reaching a silent replica, after which its statements are given up. Together with `CHECK_PAUSE_MS`
  *  and `RECHECK_MS`, it is less than a second. */
 const CONNECT_TIMEOUT_MS = 500;
 /** The log contains page headers, at which the two functions for its end may differ. */
@@ -68,7 +68,7 @@ const createWatch = (
 
   const checkPosition = async (): Promise<void> => {
     let isUnreachable = connection === undefined;
-    let pauseMs = PAUSE_MS;
+    let pauseMs = CHECK_PAUSE_MS;
     let recheck: NodeJS.Timeout | undefined;
     let limit: NodeJS.Timeout | undefined;
     try {
@@ -167,11 +167,11 @@ export const createReplicas = ({
   return {
     firstCheck,
     choose: (position) => {
-      const least = position === undefined ? 0n : parsePosition(position);
+      const minPosition = position === undefined ? 0n : parsePosition(position);
       for (let i = 0; i < all.length; i++) {
         lastIndex = (lastIndex + 1) % all.length;
         const replica = all[lastIndex];
-        if (replica?.isUsable === true && replica.position >= least) return replica.pool;
+        if (replica?.isUsable === true && replica.position >= minPosition) return replica.pool;
       }
       return undefined;
     },

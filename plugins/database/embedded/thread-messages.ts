@@ -1,6 +1,6 @@
 /** The messages between the main thread and the database thread. */
 import type { Image } from "./images.ts";
-import type { Batch } from "./messages.ts";
+import type { Batch } from "./client-messages.ts";
 
 /** The boot parameters of the database, in `workerData`. */
 export interface Boot {

@@ -131,7 +131,7 @@ const indexViews = (
  *  empty. */
 const combineColumns = (choices: readonly (readonly string[])[]): readonly (readonly string[])[] =>
   choices.reduce<readonly (readonly string[])[]>(
-    (sofar, choice) => sofar.flatMap((start) => choice.map((next) => [...start, next])),
+    (combinations, choice) => combinations.flatMap((start) => choice.map((next) => [...start, next])),
     [[]],
   );
 

@@ -68,7 +68,7 @@ with plain as materialized (
     or type.typtype in ('e', 'c')
     or element.typtype in ('e', 'c')
 )
-select pg_catalog.json_agg(distinct rival.name)
+select pg_catalog.json_agg(distinct shadowing.name)
 from (
   select operator.oprname::text
   from pg_catalog.pg_operator operator
@@ -114,7 +114,7 @@ from (
   where class.oid >= 16384
     and class.opcdefault
     and method.amname in ('btree', 'hash')
-) rival (name)`;
+) shadowing (name)`;
 
 /** Returns the schemas of a path in PostgreSQL's notation: `"$user", public`. */
 const parseSearchPath = (path: string): readonly string[] =>
@@ -125,9 +125,9 @@ const parseSearchPath = (path: string): readonly string[] =>
 /** Loads the facts about the server and its schemas. @rule R-REP-1 R-MED-4 R-OAS-3 */
 export const loadServer = async (context: IntrospectContext, additional: AdditionalObjects): Promise<ServerFacts> => {
   const exposed = value(JSON.stringify(context.schemas), "json");
-  const wantedSchemas = [...additional.relations, ...additional.routines].map(({ schema }) => schema);
+  const additionalSchemas = [...additional.relations, ...additional.routines].map(({ schema }) => schema);
   const named = value(
-    JSON.stringify([...new Set([...context.schemas, ...context.extraSearchPath, ...wantedSchemas])]),
+    JSON.stringify([...new Set([...context.schemas, ...context.extraSearchPath, ...additionalSchemas])]),
     "json",
   );
   const [row] = await context.query<ServerRow>(sql`

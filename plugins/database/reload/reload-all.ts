@@ -16,20 +16,20 @@ export const reloadAll = definePlugin({
   apply: (_hooks, context) => {
     const getBus = () => context.use(busService);
     let timer: NodeJS.Timeout | undefined;
-    let stop: (() => void) | undefined;
+    let unsubscribe: (() => void) | undefined;
     let isClosed = false;
-    const askOthers = (): void => getBus()?.publish(TOPIC, "");
-    context.offer(reloadOthersService, { requestReload: askOthers });
+    const notifyOthers = (): void => getBus()?.publish(TOPIC, "");
+    context.offer(reloadOthersService, { requestReload: notifyOthers });
     context.addMethod("reloadAll", () => {
-      askOthers();
+      notifyOthers();
       return context.reload();
     });
     // the bus is available once all plugins are applied, while the model is still loading
     queueMicrotask(() => {
-      const from = getBus();
+      const bus = getBus();
       // without a reload channel, no connection should listen
-      if (isClosed || from === undefined || (from.usesNotify && !context.options.dbChannelEnabled)) return;
-      stop = from.subscribe(TOPIC, context.requestReload, () => {
+      if (isClosed || bus === undefined || (bus.usesNotify && !context.options.dbChannelEnabled)) return;
+      unsubscribe = bus.subscribe(TOPIC, context.requestReload, () => {
         clearTimeout(timer);
         timer = setTimeout(context.requestReload, Math.random() * SPREAD_MS);
       });
@@ -37,7 +37,7 @@ export const reloadAll = definePlugin({
     context.onClose(() => {
       isClosed = true;
       clearTimeout(timer);
-      stop?.();
+      unsubscribe?.();
     });
   },
 });
