@@ -1,5 +1,5 @@
-/** Reads the servers of a connection string like libpq: several hosts, the required kind of session, and the values
- *  from the environment and files. */
+/** Reads the servers of a connection string as libpq does: several hosts, the required kind of session, and values from
+ *  the environment and from files. */
 import { userInfo } from "node:os";
 import {
   addEncryption,
@@ -18,7 +18,7 @@ const SESSION_KINDS = ["any", "read-write", "read-only", "primary", "standby", "
 export type SessionKind = (typeof SESSION_KINDS)[number];
 
 interface Hosts {
-  /** The URLs of each host, in order. URLs of one host differ in encryption. */
+  /** The URLs of each host, in order. The URLs of one host differ in encryption. */
   readonly urls: readonly (readonly string[])[];
   readonly sessionKind: SessionKind;
   /** Each connection tries the hosts in random order. */
@@ -28,10 +28,11 @@ interface Hosts {
 }
 
 const SECOND_MS = 1000;
-/** The minimum in libpq. The minimum is also the default for each of several hosts. */
+/** The shortest timeout in libpq, which is also the default for each of several hosts. */
 const MIN_CONNECT_MS = 2 * SECOND_MS;
 
-/** The driver itself reads the variables of user, password, database, `PGOPTIONS` and `PGAPPNAME`. */
+/** The variables of parameters. pg itself reads `PGOPTIONS`, `PGAPPNAME`, and the variables of user, password and
+ *  database. */
 const ENVIRONMENT_VARIABLES: Readonly<Record<string, string>> = {
   service: "PGSERVICE",
   host: "PGHOST",
@@ -126,8 +127,8 @@ export const parseHosts = (text: string, environment: Environment = process.env)
   };
 };
 
-/** Returns parameters that the string does not set: the other parameters of the service, and the environment's for
- *  encryption. A socket needs no encryption. */
+/** Returns the parameters that the string does not set: other parameters of the service, and the encryption parameters of
+ *  the environment. A socket needs no encryption. */
 const collectAddedParameters = (
   parts: UrlParts,
   serviceParameters: ReadonlyMap<string, string> | undefined,

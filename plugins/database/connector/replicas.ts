@@ -17,23 +17,24 @@ interface ReplicasParts {
 
 interface Replica {
   readonly pool: Pool;
-  /** The position that the replica has reached. */
+  /** The write position that the replica has reached. */
   position: bigint;
   /** Undefined until the replica was checked once. */
   isUsable: boolean | undefined;
 }
 
+/** The pause between two checks of a server. */
 const CHECK_PAUSE_MS = 200;
 /** A refused login is retried after a longer pause, because the server logs each attempt. */
 const REFUSED_PAUSE_MS = 5000;
-/** A replica that answers later may be unreachable, so a new connection is tried in the meantime. */
+/** The time after which a replica without a response may be unreachable, so a new connection is tried. */
 const RECHECK_MS = 200;
-/** A replica that answers later counts as slow. */
+/** The time after which a replica without a response counts as slow. */
 const ANSWER_TIMEOUT_MS = 500;
-/** The timeout for reaching a silent replica, after which its statements are given up. Together with `CHECK_PAUSE_MS`
+/** The timeout for reaching a silent replica, after which its statements fail. Together with `CHECK_PAUSE_MS`
  *  and `RECHECK_MS`, it is less than a second. */
 const CONNECT_TIMEOUT_MS = 500;
-/** The log contains page headers, at which the two functions for its end may differ. */
+/** The largest difference of the two functions for the end of the WAL, which is a page header. */
 const PAGE_HEADER_BYTES = 40n;
 
 const POSITION_QUERY = `select (case when pg_catalog.pg_is_in_recovery() then pg_catalog.pg_last_wal_replay_lsn() else pg_catalog.pg_current_wal_flush_lsn() end)::text as position`;

@@ -1,11 +1,11 @@
-/** Rewrites the backend's protocol messages for the client. */
+/** Corrects the backend's protocol messages for the client. */
 
 export const IDLE_STATUS = 0x49; // "I", the status in a ReadyForQuery outside a transaction
 
 const READY_FOR_QUERY = 0x5a;
 const NOTIFICATION = 0x41;
 
-/** The backend's response to one group. */
+/** The backend's response to one group of messages. */
 interface GroupAnswer {
   /** The end of the response after surplus messages were removed. */
   readonly end: number;

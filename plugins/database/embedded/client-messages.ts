@@ -43,7 +43,7 @@ const COPY_FAIL_MESSAGE = serialize.copyFail("the embedded database takes no COP
 interface MessageReader {
   /** Accepts bytes split anywhere. @throws Error on bytes that are not a message */
   write(chunk: Uint8Array): void;
-  /** Returns all complete groups so far, or undefined without one. */
+  /** Returns all complete groups that have arrived, or undefined without any. */
   take(): Batch | undefined;
   readonly hasGroups: boolean;
   /** Whether the client has sent Terminate. All further bytes are ignored. */

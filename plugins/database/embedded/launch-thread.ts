@@ -1,4 +1,4 @@
-/** Controls the database thread from the main thread, and limits the time of its requests. */
+/** Starts the database thread, sends requests to it, and limits the time of each request. */
 import { Worker } from "node:worker_threads";
 import { getThreadUrl } from "./built-files.ts";
 import type { Answer, Boot, FromThread, Request } from "./thread-messages.ts";
@@ -8,7 +8,7 @@ import type { Answer, Boot, FromThread, Request } from "./thread-messages.ts";
  *  limit does not count 3 million levels of JSON, which need 400 MB here. The memory is only reserved until it is
  *  used. */
 const STACK_MB = 512;
-/** The limit of JavaScript's heap, which is small because it contains neither tables nor results. */
+/** The limit of JavaScript's heap, which contains neither tables nor results. */
 const HEAP_MB = 512;
 
 interface ThreadEvents {
@@ -28,7 +28,7 @@ export interface Thread {
   stop(waitMs: number): Promise<void>;
 }
 
-/** PostgreSQL as the first thread of the process has compiled it. Later threads start in half of the time with it. */
+/** PostgreSQL as the first thread of the process has compiled it, which halves the start time of later threads. */
 let compiledEngine: WebAssembly.Module | undefined;
 
 /** The built images that threads have decompressed. The file of these images never changes. */

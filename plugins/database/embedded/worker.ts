@@ -10,6 +10,7 @@ import { buildQuery, STARTUP_PACKET } from "./client-messages.ts";
 import type { Batch } from "./client-messages.ts";
 import type { Answer, Boot, FromThread, Request } from "./thread-messages.ts";
 
+/** The size of the output buffer. A larger buffer is released after its response. */
 const INITIAL_BUFFER_BYTES = 1024 * 1024;
 
 /** The number of WAL segments, of 1 MB each, that causes a checkpoint. A checkpoint leaves about 20. */
@@ -125,7 +126,7 @@ async function serve(boot: Boot): Promise<void> {
   const engine = boot.engine ?? (await compileEngine());
   const { tar: decompressed, ...options } = boot;
   const sharedTar = decompressed ?? (boot.image && copyToSharedMemory(readImage(boot.image)));
-  const tar = sharedTar && new Uint8Array(sharedTar).slice(); // a blob takes no shared memory
+  const tar = sharedTar && new Uint8Array(sharedTar).slice(); // a blob does not accept shared memory
   const pg = await openCluster({ ...options, engine, alarm, ...(tar && { tar }) });
   await runScripts(pg, boot.scriptPaths);
   if (boot.loadScript !== undefined) await pg.exec(boot.loadScript);

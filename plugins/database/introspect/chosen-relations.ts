@@ -1,4 +1,4 @@
-/** Chooses the relations that the relations query loads, and marks relations whose writes run user code. */
+/** Chooses the relations that the relations query loads, and finds relations whose writes run user-defined code. */
 import { ident, sql, value, type IntrospectContext, type QualifiedName, type Sql } from "../../../core/index.ts";
 
 /** The objects to load although their schema is not exposed. */
@@ -9,7 +9,7 @@ export interface AdditionalObjects {
   readonly schemas: readonly string[];
 }
 
-/** Returns `[[schema, name], …]` as a parameter. */
+/** Binds names as a parameter of JSON: `[[schema, name], …]`. */
 export const bindNames = (names: readonly QualifiedName[]) =>
   value(JSON.stringify(names.map(({ schema, name }) => [schema, name])), "json");
 
@@ -20,9 +20,9 @@ export const compileSchemaSet = (cte: string, names: Iterable<string>) => sql`${
   where schema.nspname in (select pg_catalog.json_array_elements_text(${value(JSON.stringify([...names]), "json")}))
 )`;
 
-/** `code_relations` are relations whose writes run user code. C functions do not count, because only a superuser can create
- *  them. `remote_relations` are relations with rows on another server. Both sets include parents of such relations, and tables
- *  whose keys cascade to them. @rule R-TX-10 */
+/** Selects `code_relations`, whose writes run user-defined code, and `remote_relations`, which have rows on another
+ *  server. Both sets include the parents of such relations, and `code_relations` also the tables whose keys cascade to
+ *  them. C functions do not count, because only a superuser can create them. @rule R-TX-10 */
 const CODE_SETS = sql`code (class, oid) as materialized (
   select 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid, routine.oid
   from pg_catalog.pg_proc routine
@@ -96,9 +96,9 @@ remote_relations (oid) as (
   join pg_catalog.pg_inherits inheritance on inheritance.inhrelid = remote_relations.oid
 )`;
 
-/** `rule_effects` are relations whose writes use a rule of their own, or of the table that a view shows. `event` is `ev_type`,
- *  `effect` a value of `Relation.rules`. `conflict_refusals` are relations whose inserts accept no `on conflict` with the
- *  key. @rule R-OPT-4 R-PUT-6 R-WRT-7 */
+/** Selects `rule_effects`: relations whose writes use a rule of their own, or of the table that a view shows. `event` is
+ *  `ev_type`, and `effect` a value of `Relation.rules`. `conflict_refusals` are relations whose inserts accept no `on
+ *  conflict` with the key. @rule R-OPT-4 R-PUT-6 R-WRT-7 */
 const RULE_SETS = sql`own_rules (oid, event, effect) as materialized (
   select rule.ev_class, rule.ev_type,
     case
@@ -172,10 +172,10 @@ conflict_refusals (oid) as (
   join view_tables on view_tables.oid = conflict_refusals.oid
 )`;
 
-/** Writes `with …` with two sets of relations. `own` are the relations of the exposed and the wanted schemas. `chosen`
- *  adds relations of hidden schemas that a view reads, or that a routine names by row type. It also adds relations that
- *  a foreign key connects with an exposed relation. Partitions are included only if a view reads them. @rule R-PATH-4
- *  R-REL-2 R-REL-4 */
+/** Writes `with …` with two sets of relations. `own` has the relations of the exposed and the additional schemas.
+ *  `chosen` adds relations of hidden schemas that a view reads, or that a routine names by row type. It also adds
+ *  relations that a foreign key connects with an exposed relation. Partitions are included only if a view reads them.
+ *  @rule R-PATH-4 R-REL-2 R-REL-4 */
 export const compileRelationSets = (context: IntrospectContext, additional: AdditionalObjects): Sql => {
   const searched = new Set([...context.schemas, ...context.extraSearchPath]);
   return sql`with recursive ${CODE_SETS},
@@ -244,6 +244,6 @@ chosen (oid) as (
 )`;
 };
 
-/** The condition for the chosen relations that are loaded. */
+/** The condition for the chosen relations that are loaded, which excludes system schemas. */
 export const IS_LOADED = sql`relation.relkind in ('r', 'v', 'm', 'f', 'p')
   and (relation.oid in (select own.oid from own) or schema.nspname <> 'information_schema' and schema.nspname !~ '^pg_')`;

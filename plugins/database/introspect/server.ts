@@ -56,7 +56,8 @@ interface ServerFacts {
   readonly shadowedNames: ReadonlySet<string>;
 }
 
-/** User-created objects have oids from 16384 on. Proven statements use built-in types, enums, rows and arrays of these.
+/** Selects the names of built-in operators and functions that a user-defined object may shadow in a proven statement.
+ *  User-defined objects have oids from 16384 on. Proven statements use built-in types, enums, rows and arrays of these.
  *  For a value without a type, PostgreSQL prefers an operator that takes the left type on both sides. Only without such
  *  an operator does it choose one whose right side has another type. @rule R-TX-10 */
 const SHADOWED_NAMES = sql`

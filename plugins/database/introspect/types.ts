@@ -1,4 +1,4 @@
-/** Loads types: the built-in types, and the types that columns, parameters and results use. */
+/** Loads types: the built-in types, and other types that columns, parameters and results use. */
 import { forEachSliced, sql, value, type IntrospectContext, type PgType, type TypeKind } from "../../../core/index.ts";
 import { loadUserTypes } from "./user-types.ts";
 
@@ -68,8 +68,8 @@ const TYPE_COLUMNS = sql`type.oid,
 const COMMENT_JOIN = sql`left join pg_catalog.pg_description comment
   on comment.objoid = type.oid and comment.classoid = 'pg_catalog.pg_type'::pg_catalog.regclass and comment.objsubid = 0`;
 
-/** Loads the types of `pg_catalog` and of extensions, which refer only to each other. The query does not depend on
- *  other results. Most databases use few other types, and PostgreSQL takes as long to plan their query as to run it. */
+/** Loads the types of `pg_catalog` and of extensions, which refer only to each other. The query does not depend on other
+ *  results, so it runs early. Most databases use few other types. */
 export const loadCommonTypes = (context: IntrospectContext): Promise<readonly TypeRow[]> =>
   context.query<TypeRow>(sql`
 select ${TYPE_COLUMNS}, null as "default", null as labels, null as attributes, null as "relationSchema", null as "relationName"

@@ -1,14 +1,14 @@
-/** Reloads all processes when one process is asked to reload: `api.reloadAll()`. @rule X-BUS-2 */
+/** Reloads the model in all processes when one of them reloads: `api.reloadAll()`. @rule X-BUS-2 */
 import { definePlugin } from "../../../core/index.ts";
 import { busService } from "../../cluster/api.ts";
 import { reloadOthersService } from "../api.ts";
 import { channelSettings } from "../settings.ts";
 
 const TOPIC = "reload";
-/** Spreads the reloads of processes that have missed messages. */
+/** The time over which the reloads of processes that have missed messages are spread. */
 const SPREAD_MS = 1000;
 
-/** Reloads the model of all processes when one is asked to: `api.reloadAll()`. */
+/** Reloads the model in all processes when one of them reloads: `api.reloadAll()`. */
 export const reloadAll = definePlugin({
   name: "reload-all",
   requires: ["bus"],
