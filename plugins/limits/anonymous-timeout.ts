@@ -28,9 +28,9 @@ const compileTimeoutTest = (role: string) => sql`
       select from pg_catalog.pg_settings where name = 'statement_timeout' and source <> 'default'
     ) or exists (
       select
-      from pg_catalog.pg_db_role_setting as kept
-      join pg_catalog.pg_roles as owner on owner.oid = kept.setrole,
-        pg_catalog.unnest(kept.setconfig) as setting
+      from pg_catalog.pg_db_role_setting as entry
+      join pg_catalog.pg_roles as owner on owner.oid = entry.setrole,
+        pg_catalog.unnest(entry.setconfig) as setting
       where owner.rolname = ${value(role)} and pg_catalog.starts_with(setting, 'statement_timeout=')
     ) as "isSet"`;
 

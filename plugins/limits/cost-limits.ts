@@ -15,7 +15,7 @@ import { parseEstimate, type Estimate } from "./plan-cost.ts";
 import { apiLimitSettings, costLimitSettings } from "./settings.ts";
 import { formatCount } from "../shared/plural.ts";
 
-const costExceeded = (limit: "costLimits" | "estimatedRowLimits", message: string): RelApiError =>
+const createCostError = (limit: "costLimits" | "estimatedRowLimits", message: string): RelApiError =>
   new RelApiError({
     code: "cost-limit-exceeded",
     status: 400,
@@ -30,9 +30,12 @@ const checkEstimate = (
   { cost: maxCost = Infinity, estimatedRows = Infinity }: RoleLimits,
 ): void => {
   if (cost > maxCost)
-    throw costExceeded("costLimits", `the request has an estimated cost of ${Math.ceil(cost)}, more than ${maxCost}`);
+    throw createCostError(
+      "costLimits",
+      `the request has an estimated cost of ${Math.ceil(cost)}, more than ${maxCost}`,
+    );
   if (rows > estimatedRows)
-    throw costExceeded(
+    throw createCostError(
       "estimatedRowLimits",
       `the request reads an estimated ${formatCount(rows, "row")}, more than ${estimatedRows}`,
     );
@@ -66,13 +69,13 @@ export const costLimits = definePlugin({
     let check: CostLimits["check"] | undefined;
     context.wrap({
       execute: (next) => {
-        const checking = createCheck(next, limits.getLimits);
+        const checkCosts = createCheck(next, limits.getLimits);
         context.onModel(() => {
-          check = limits.isUsed ? checking : undefined;
+          check = limits.isUsed ? checkCosts : undefined;
         });
         return (execution) => {
-          const checked = check?.(execution);
-          return checked === undefined ? next(execution) : checked.then(() => next(execution));
+          const pendingCheck = check?.(execution);
+          return pendingCheck === undefined ? next(execution) : pendingCheck.then(() => next(execution));
         };
       },
     });

@@ -49,7 +49,7 @@ const readCallerValue = (
   return claim === undefined ? "" : JSON.stringify(claim);
 };
 
-const rateExceeded = (perMinute: number, waitMs: number): RelApiError =>
+const createRateError = (perMinute: number, waitMs: number): RelApiError =>
   new RelApiError({
     code: "rate-limit-exceeded",
     status: 429,
@@ -72,10 +72,10 @@ const buildLimitHeaders = ({ key, perMinute, burst }: RequestBucket, buckets: To
   const computeSeconds = (tokens: number): number => Math.ceil((tokens * 60) / perMinute);
   const policy = `"requests";q=${Math.floor(burst)};w=${computeSeconds(burst)}`;
   if (buckets === undefined) return [["RateLimit-Policy", policy]];
-  const left = buckets.countTokens(key, perMinute, burst);
+  const remainingTokens = buckets.countTokens(key, perMinute, burst);
   return [
     ["RateLimit-Policy", policy],
-    ["RateLimit", `"requests";r=${left};t=${computeSeconds(burst - left)}`],
+    ["RateLimit", `"requests";r=${remainingTokens};t=${computeSeconds(burst - remainingTokens)}`],
   ];
 };
 
@@ -118,43 +118,43 @@ export const rateLimits = definePlugin({
       { key, perMinute, burst }: RequestBucket,
       waitMs = buckets.take(key, perMinute, burst),
     ): undefined => {
-      if (waitMs > 0) throw rateExceeded(perMinute, waitMs);
+      if (waitMs > 0) throw createRateError(perMinute, waitMs);
     };
 
-    const authorized = (exchange: Exchange): Promise<undefined> | undefined => {
+    const countRequest = (exchange: Exchange): Promise<undefined> | undefined => {
       const { session, request } = exchange;
-      const by = findBucket(session, request);
-      if (by === undefined) return undefined;
+      const bucket = findBucket(session, request);
+      if (bucket === undefined) return undefined;
       countedRequests.add(request);
-      bucketSlot.set(exchange, by);
-      if (shared === undefined) return checkBucket(by);
-      return shared.take(by.key, by.perMinute, by.burst).then((waitMs) => checkBucket(by, waitMs));
+      bucketSlot.set(exchange, bucket);
+      if (shared === undefined) return checkBucket(bucket);
+      return shared.take(bucket.key, bucket.perMinute, bucket.burst).then((waitMs) => checkBucket(bucket, waitMs));
     };
 
     /** Decides by the count of this process, without waiting for the shared counter. Once the shared counter responds,
      *  its count applies. Tokens taken in excess until then are owed. @throws RelApiError 429 */
-    const takeSynchronously = (by: RequestBucket): void => {
-      checkBucket(by);
-      void shared?.take(by.key, by.perMinute, by.burst, true).then((waitMs = 0) => {
-        if (waitMs > 0) buckets.drain(by.key, by.perMinute, waitMs);
+    const takeSynchronously = (bucket: RequestBucket): void => {
+      checkBucket(bucket);
+      void shared?.take(bucket.key, bucket.perMinute, bucket.burst, true).then((waitMs = 0) => {
+        if (waitMs > 0) buckets.drain(bucket.key, bucket.perMinute, waitMs);
       });
     };
 
     context.addStep({
       name: "rate-limits",
       get afterAuthorize() {
-        return limits.isUsed ? authorized : undefined;
+        return limits.isUsed ? countRequest : undefined;
       },
       headers: (exchange) => {
-        const by = bucketSlot.get(exchange);
-        return by === undefined ? [] : buildLimitHeaders(by, shared === undefined ? buckets : undefined);
+        const bucket = bucketSlot.get(exchange);
+        return bucket === undefined ? [] : buildLimitHeaders(bucket, shared === undefined ? buckets : undefined);
       },
     });
     if (!context.registry.has("graphql")) return;
     context.use(checkGqlDocumentHook).tap("rate-limits", (_text, session, _document, sender) => {
       if (sender === undefined || countedRequests.delete(sender.request)) return;
-      const by = findBucket(session, sender.request);
-      if (by !== undefined) takeSynchronously(by);
+      const bucket = findBucket(session, sender.request);
+      if (bucket !== undefined) takeSynchronously(bucket);
     });
   },
 });

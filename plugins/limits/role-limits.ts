@@ -162,7 +162,7 @@ export const createRoleLimits = (context: PluginContext, plugin: string): Limits
   context.onModel(() => {
     refresh();
     for (const document of documents)
-      for (const fault of findDocumentErrors(document, plugin)) context.logger.warn(`api_limits: ${fault}`);
+      for (const problem of findDocumentErrors(document, plugin)) context.logger.warn(`api_limits: ${problem}`);
   });
 
   return {
@@ -180,9 +180,10 @@ export const createRoleLimits = (context: PluginContext, plugin: string): Limits
     get isUsed() {
       refresh();
       return [...KINDS].some(
-        ([kind, of]) =>
-          of.plugin === plugin &&
-          (hasSetting(context.options, of) || documents.some((document) => readOwnValue(document, kind) !== undefined)),
+        ([kind, limitKind]) =>
+          limitKind.plugin === plugin &&
+          (hasSetting(context.options, limitKind) ||
+            documents.some((document) => readOwnValue(document, kind) !== undefined)),
       );
     },
   };

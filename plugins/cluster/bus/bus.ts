@@ -22,8 +22,8 @@ export const bus = definePlugin({
     const { busUrl = NOTIFY, database } = context.options;
     // an embedded database has only one process
     if (database !== undefined) return;
-    const { bus: offered, open, close } = createBus(context, busUrl);
-    context.offer(busService, offered);
+    const { bus: service, open, close } = createBus(context, busUrl);
+    context.offer(busService, service);
     // opened before the model is loaded, because a reload may be requested meanwhile; the loader logs errors of the
     // database
     open(false);

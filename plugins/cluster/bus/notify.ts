@@ -31,7 +31,7 @@ const createNotifyBus = (
   namespace: string,
   { onMessage, onConnect, onMissed }: BusHandlers,
 ): BusTransport => {
-  const stops = new Map<string, () => void>();
+  const unsubscribers = new Map<string, () => void>();
   let waiting: (readonly [channel: string, text: string])[] = [];
   let sending: Promise<void> | undefined;
 
@@ -58,8 +58,8 @@ const createNotifyBus = (
       sending ??= send();
     },
     subscribe: (topic) => {
-      stops.get(topic)?.();
-      stops.set(
+      unsubscribers.get(topic)?.();
+      unsubscribers.set(
         topic,
         context.listen(
           buildChannel(namespace, topic),
@@ -69,11 +69,11 @@ const createNotifyBus = (
       );
     },
     unsubscribe: (topic) => {
-      stops.get(topic)?.();
-      stops.delete(topic);
+      unsubscribers.get(topic)?.();
+      unsubscribers.delete(topic);
     },
     close: async () => {
-      for (const stop of stops.values()) stop();
+      for (const unsubscribe of unsubscribers.values()) unsubscribe();
       await sending;
     },
   };

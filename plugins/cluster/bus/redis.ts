@@ -3,7 +3,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { definePlugin } from "../../../core/index.ts";
 import { openBusHook, type BusHandlers, type BusTransport } from "../api.ts";
-import { createRedis, type Redis } from "./redis-client.ts";
+import { createRedisClient, type Redis } from "./redis-client.ts";
 
 /** Redis accepts more; the limit protects the memory of slow receivers. */
 const MAX_BYTES = 1024 * 1024;
@@ -65,7 +65,10 @@ const createRedisBus = (
 
   const connect = async (): Promise<void> => {
     try {
-      [publisher, subscriber] = await Promise.all([createRedis(readUrl, namespace), createRedis(readUrl, namespace)]);
+      [publisher, subscriber] = await Promise.all([
+        createRedisClient(readUrl, namespace),
+        createRedisClient(readUrl, namespace),
+      ]);
     } catch (error) {
       return handleError(error); // the package is missing
     }

@@ -45,15 +45,15 @@ export const readYourWrites = definePlugin({
     const { readYourWrites: mode, databaseReplicaUrls, databaseReplicaMaxLag, database } = context.options;
     // without replicas there is only one server to read from
     if (mode === "off" || database !== undefined || databaseReplicaUrls.length === 0) return;
-    const [byHeader, byCookie] = [mode !== "cookie", mode !== "header"];
-    const written = createExchangeSlot<string>();
+    const [usesHeader, usesCookie] = [mode !== "cookie", mode !== "header"];
+    const positionSlot = createExchangeSlot<string>();
 
     const readPosition = (exchange: OpenExchange): string | undefined => {
-      const own = written.get(exchange);
-      if (own !== undefined) return own;
-      const header = byHeader ? exchange.header(HEADER.toLowerCase()) : undefined;
+      const writtenPosition = positionSlot.get(exchange);
+      if (writtenPosition !== undefined) return writtenPosition;
+      const header = usesHeader ? exchange.header(HEADER.toLowerCase()) : undefined;
       if (isPosition(header)) return header;
-      const cookie = byCookie ? readCookie(exchange.header("cookie")) : undefined;
+      const cookie = usesCookie ? readCookie(exchange.header("cookie")) : undefined;
       return isPosition(cookie) ? cookie : undefined;
     };
 
@@ -63,31 +63,31 @@ export const readYourWrites = definePlugin({
         if (exchange === undefined) return next(execution);
         if (execution.openTransaction !== undefined) {
           // the position of the commit is not known here, so reads must use the primary
-          if (isWrite(execution)) written.set(exchange.parent ?? exchange, LAST_POSITION);
+          if (isWrite(execution)) positionSlot.set(exchange.parent ?? exchange, LAST_POSITION);
           return next(execution);
         }
         if (isWrite(execution)) {
           const rows = await next(execution);
-          written.set(exchange, await loadPosition(context));
+          positionSlot.set(exchange, await loadPosition(context));
           return rows;
         }
-        const notBefore = execution.mayUseReplica === true ? readPosition(exchange) : undefined;
-        return next(notBefore === undefined ? execution : { ...execution, minWritePosition: notBefore });
+        const minWritePosition = execution.mayUseReplica === true ? readPosition(exchange) : undefined;
+        return next(minWritePosition === undefined ? execution : { ...execution, minWritePosition });
       },
     });
 
     context.addStep({
       name: "read-your-writes",
       headers: (exchange) => {
-        const position = written.get(exchange);
+        const position = positionSlot.get(exchange);
         if (position === undefined) return NO_HEADERS;
         const seconds = databaseReplicaMaxLag + MARGIN_SECONDS;
         return [
-          ...(byHeader ? [[HEADER, position] as const] : []),
-          ...(byHeader && exchange.header("origin") !== undefined
+          ...(usesHeader ? [[HEADER, position] as const] : []),
+          ...(usesHeader && exchange.header("origin") !== undefined
             ? [["Access-Control-Expose-Headers", HEADER] as const]
             : []),
-          ...(byCookie
+          ...(usesCookie
             ? [["Set-Cookie", `${COOKIE}=${position}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax`] as const]
             : []),
         ];
