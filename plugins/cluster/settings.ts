@@ -1,4 +1,4 @@
-/** Settings of the bus, and of reading one's own writes. */
+/** Settings of the bus, of rate limits in Redis, and of reads of own writes. */
 import { defineSetting, settingKinds, type SettingKind, type ValuesOf } from "../../core/index.ts";
 
 const { oneOf } = settingKinds;

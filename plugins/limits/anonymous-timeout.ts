@@ -7,7 +7,7 @@ import { formatCount } from "../shared/plural.ts";
 const DEFAULT_SECONDS = 10;
 const QUERY_CANCELED = "57014";
 
-/** Returns whether another session cancelled the statement with `pg_cancel_backend`. */
+/** Returns whether another session cancelled the statement with `pg_cancel_backend`, and not the timeout. */
 const isCancelledByUser = (message: string): boolean => message.includes("user request");
 
 const buildCallerSettings = (seconds: number): CallerSettings => ({
@@ -42,7 +42,7 @@ export const anonymousTimeout = definePlugin({
   apply: (hooks) => {
     hooks.introspect.tapPromise("anonymous-timeout", async (model, { query, options }) => {
       const { anonRole: role = "" } = options;
-      // The default in compatibility mode is 0, because neither PostgREST nor Hasura has such a limit.
+      // neither PostgREST nor Hasura has such a limit, so it is off in compatibility mode
       const seconds = options.anonStatementTimeout ?? (options.compatMode ? 0 : DEFAULT_SECONDS);
       if (role === "" || seconds === 0) return model;
       const [found] = await query<{ isSet: boolean }>(compileTimeoutTest(role));

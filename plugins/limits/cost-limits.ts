@@ -44,8 +44,8 @@ const checkEstimate = (
 /** Returns whether PostgreSQL raised the error. Its code is then a SQLSTATE. */
 const isDatabaseError = (error: unknown): boolean => error instanceof RelApiError && /^[0-9A-Z]{5}$/.test(error.code);
 
-/** Builds one program for each statement. It skips the statements that live queries build over many subscribers,
- *  because such a statement has no single caller. */
+/** Builds one program for each statement, except statements of live queries for many subscribers, which have no single
+ *  caller. With `isFirstOnly`, the statements after the first one are omitted. */
 const selectPrograms = ({ programs }: Execution, isFirstOnly: boolean): Execution["programs"] =>
   programs.flatMap(({ program, values, path }) =>
     (isFirstOnly ? program.statements.slice(0, 1) : program.statements).flatMap((statement) =>
@@ -97,8 +97,8 @@ const createCheck = (
     ): Promise<readonly Readonly<Record<string, string | null>>[]> =>
       // The rollback undoes the effects of the pre-request function, which runs because it affects the plan.
       execute({ ...execution, programs, end: "rollback", check: undefined });
-    // Later steps may depend on rows that earlier steps write, so that only the first step can be estimated. A
-    // statement that cannot be planned at all fails with its own error when it runs.
+    // If later steps depend on rows that earlier steps write, only the first step can be estimated. A statement that
+    // cannot be planned at all fails with its own error when it runs.
     const rows = await executePrograms(programs)
       .catch((error: unknown) =>
         isDatabaseError(error) ? executePrograms(selectPrograms(execution, true)) : Promise.reject(error),

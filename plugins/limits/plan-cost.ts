@@ -27,8 +27,8 @@ const FULL_INPUT_NODES: ReadonlySet<string> = new Set([
   "WindowAgg",
 ]);
 
-/** Returns the rows of the largest step among the node and the nodes below it. `loops` is the number of times that the
- *  node runs. `share` is the fraction of its rows that a LIMIT above the node needs. */
+/** Returns the number of rows of the largest step among the node and its descendants. `loops` is the number of times that
+ *  the node runs. `share` is the fraction of its rows that a LIMIT above the node needs. */
 const estimateMaxRows = (node: PlanNode, loops: number, share: number): number => {
   const { "Node Type": type = "", "Plan Rows": planRows = 0, Plans: children = [] } = node;
   const ownRows = planRows * loops * share;
@@ -50,7 +50,7 @@ const estimateMaxRows = (node: PlanNode, loops: number, share: number): number =
 
 /** Parses the text that the EXPLAIN statement returned. */
 export const parseEstimate = (text: string): Estimate => {
-  // PostgreSQL wrote the text, so its shape is known.
+  // PostgreSQL writes the text, so its shape is known
   const [{ Plan: plan } = {}] = JSON.parse(text) as readonly { readonly Plan?: PlanNode }[];
   return plan === undefined
     ? { cost: 0, rows: 0 }

@@ -22,8 +22,8 @@ import { formatCount } from "../shared/plural.ts";
 /** A request that Express may have extended. Express determines the address from its own proxy settings. */
 type MaybeExpressRequest = IncomingMessage & { readonly ip?: unknown };
 
-/** Returns the entry of `X-Forwarded-For` that the outermost trusted proxy added. `trustedProxies` counts from the
- *  right. Without such an entry, the function returns the address that Express or the socket has. */
+/** Returns the entry of `X-Forwarded-For` that the outermost trusted proxy added, which is at `trustedProxies` from the
+ *  right. Without such an entry, it returns the address that Express or the socket reports. */
 const findAddress = (request: MaybeExpressRequest, trustedProxies: number): string => {
   if (trustedProxies > 0) {
     const forwarded = String(request.headers["x-forwarded-for"] ?? "")
@@ -79,17 +79,18 @@ const buildLimitHeaders = ({ key, perMinute, burst }: RequestBucket, buckets: To
   ];
 };
 
-/** Counts each HTTP request once, each further entry of a GraphQL batch, and each operation of a socket. @rule R-LIM-6
+/** Limits the requests of each caller. Each HTTP request, each further entry of a GraphQL batch, and each operation of a
+ *  WebSocket counts once. @rule R-LIM-6
  *  X-BUS-5 G-LIM-9 */
 export const rateLimits = definePlugin({
   name: "rate-limits",
-  stage: Stage.late, // This stage is after the GraphQL surface, which declares the hook if the preset has it.
+  stage: Stage.late, // the GraphQL surface, which declares the hook, is applied first
   settings: [...rateLimitSettings, ...apiLimitSettings],
   apply: (_hooks, context) => {
     if (!mayHaveLimits(context.options)) return;
     const buckets = createTokenBuckets();
     const limits = createRoleLimits(context, "rate-limits");
-    /** The requests whose first operation is counted. */
+    /** Requests that are already counted, whose first operation must not count again. */
     const countedRequests = new WeakSet<IncomingMessage>();
     const bucketSlot = createExchangeSlot<RequestBucket>();
     let shared: SharedBuckets | undefined;
@@ -112,7 +113,7 @@ export const rateLimits = definePlugin({
       return { key, perMinute: rate.perMinute, burst: options.rateLimitBurst ?? rate.perMinute };
     };
 
-    /** Refuses a request without a token. The count of this process decides if the shared counter does not respond.
+    /** Refuses a request without a token. If the shared counter does not respond, the count of this process decides.
      *  @throws RelApiError 429 */
     const checkBucket = (
       { key, perMinute, burst }: RequestBucket,

@@ -1,4 +1,4 @@
-/** Settings of limits, except the limits on the size of one request. */
+/** Settings of limits that depend on the role or the caller. The surfaces declare the limits on the size of a request. */
 import { defineSetting, settingKinds, type Json, type SettingKind, type ValuesOf } from "../../core/index.ts";
 
 const isRecord = (value: unknown): value is Readonly<Record<string, Json>> =>

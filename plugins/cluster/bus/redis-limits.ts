@@ -1,4 +1,4 @@
-/** Rate limits that all processes share: the buckets are in Redis, and use its clock. @rule X-BUS-5 */
+/** Counts requests for rate limits in Redis, with its clock, so that all processes share the buckets. @rule X-BUS-5 */
 import { createHash } from "node:crypto";
 import { definePlugin, type PluginContext, type ValueOf } from "../../../core/index.ts";
 import { redisBucketsService } from "../../limits/api.ts";
@@ -6,7 +6,7 @@ import { loadNamespace } from "./namespace.ts";
 import { createRedisClient, type Redis } from "./redis-client.ts";
 import { busSettings, redisLimitSettings } from "../settings.ts";
 
-/** The time after which a request stops waiting for Redis. */
+/** The time that a request waits for Redis. */
 const ANSWER_TIMEOUT_MS = 500;
 /** The pause after a failure, in which Redis is not used. */
 const PAUSE_MS = 1000;
@@ -106,7 +106,7 @@ const createBuckets = (context: PluginContext, readUrl: () => string): ValueOf<t
     open: () => void open(),
     take: async (key, perMinute, burst, isOwed = false) => {
       if (redis?.isReady !== true || namespace === undefined || performance.now() < pausedUntilMs) return undefined;
-      // the key is hashed, because properties of callers must not be readable in Redis
+      // the key is hashed, because Redis must not show properties of callers
       const name = `${namespace}.rate.${createHash("sha256").update(key).digest("base64url")}`;
       let timer: NodeJS.Timeout | undefined;
       const timeout = new Promise<never>((_resolve, reject) => {
