@@ -42,9 +42,9 @@ interface Reply {
 const HIDDEN_OPTIONS = new Set(["database", "logger", "metadata"]);
 
 /** Converts the name of an option: `dbPool` becomes `db-pool`. */
-const settingName = (option: string): string => option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+const formatSettingName = (option: string): string => option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-const settingText = (setting: unknown): string =>
+const formatSettingValue = (setting: unknown): string =>
   Array.isArray(setting) ? JSON.stringify(setting.join(",")) : JSON.stringify(setting);
 
 /** Encodes one line for each setting: `db-pool = 10`. */
@@ -54,7 +54,10 @@ const encodeConfig = (options: ResolvedOptions, settings: readonly Setting[]): s
   return Object.entries(options)
     .filter(([name, setting]) => setting !== undefined && !HIDDEN_OPTIONS.has(name))
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, setting]) => `${settingName(name)} = ${shownNames.has(name) ? settingText(setting) : '"***"'}\n`)
+    .map(
+      ([name, setting]) =>
+        `${formatSettingName(name)} = ${shownNames.has(name) ? formatSettingValue(setting) : '"***"'}\n`,
+    )
     .join("");
 };
 
@@ -75,19 +78,19 @@ const checkReadiness: EndpointHandler = async (context, options) => {
       : { status, contentType: "text/plain; charset=utf-8", body: lines.map((line) => `${line}\n`).join("") };
   };
   if (!isUp(options)) return buildReply(500, "the API does not accept requests any more");
-  return (await answersInTime(context))
+  return (await respondsInTime(context))
     ? buildReply(200)
     : buildReply(503, "there is no schema yet, or the database does not answer");
 };
 
-const answersInTime = async (context: PluginContext): Promise<boolean> => {
+const respondsInTime = async (context: PluginContext): Promise<boolean> => {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
+  const timeout = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), PROBE_MS);
   });
   try {
     context.model();
-    return await Promise.race([context.query(sql`select 1 as ready`).then(() => true), late]);
+    return await Promise.race([context.query(sql`select 1 as ready`).then(() => true), timeout]);
   } catch {
     return false; // Any error means that the api is not ready. The api itself logs it.
   } finally {

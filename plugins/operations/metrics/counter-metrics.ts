@@ -70,7 +70,7 @@ const METRICS: readonly (readonly [name: string, counter: string, help: string])
 ];
 
 /** The gauges that show the largest value of several workers. Other metrics show the sum. */
-const MAXIMA: ReadonlySet<string> = new Set([
+const METRICS_WITH_MAXIMUM: ReadonlySet<string> = new Set([
   "pgrst_schema_cache_query_time_seconds",
   "relapi_live_source_lag_seconds",
 ]);
@@ -132,21 +132,21 @@ export const registerCounterMetrics = (
       help,
       labelNames: labels,
       registers: [registry],
-      aggregator: MAXIMA.has(name) ? "max" : "sum",
+      aggregator: METRICS_WITH_MAXIMUM.has(name) ? "max" : "sum",
     };
     if (name.endsWith("_total"))
       new Counter({
         ...common,
         collect() {
           this.reset();
-          for (const [of, read] of samples) this.inc(of, read(get));
+          for (const [sampleLabels, read] of samples) this.inc(sampleLabels, read(get));
         },
       });
     else
       new Gauge({
         ...common,
         collect() {
-          for (const [of, read] of samples) this.set(of, read(get));
+          for (const [sampleLabels, read] of samples) this.set(sampleLabels, read(get));
         },
       });
   }

@@ -39,15 +39,15 @@ export const registerLivePlans = (
   context: PluginContext,
   labelRole: RoleLabel,
 ): void => {
-  const plans = (): readonly PlanFigures[] => context.use(liveQueriesService)?.plans() ?? [];
+  const readPlans = (): readonly PlanFigures[] => context.use(liveQueriesService)?.plans() ?? [];
   /** The statistics of the current scrape, which are computed once for all metrics. */
   let cachedPlans: readonly PlanFigures[] | undefined;
-  const all = (): readonly PlanFigures[] => {
+  const getPlans = (): readonly PlanFigures[] => {
     if (cachedPlans === undefined) setImmediate(() => (cachedPlans = undefined));
-    return (cachedPlans ??= plans());
+    return (cachedPlans ??= readPlans());
   };
   const buildLabels = (plan: PlanFigures) => ({ plan: plan.planKey, role: labelRole(plan, "graphql") });
-  const common = (name: string, help: string): CounterConfiguration<string> => ({
+  const buildConfiguration = (name: string, help: string): CounterConfiguration<string> => ({
     name: `relapi_live_plan_${name}`,
     help,
     labelNames: LABELS,
@@ -55,27 +55,27 @@ export const registerLivePlans = (
   });
   for (const [name, help, of] of GAUGES)
     new Gauge({
-      ...common(name, help),
+      ...buildConfiguration(name, help),
       collect() {
         this.reset();
-        for (const [i, plan] of all().entries())
+        for (const [i, plan] of getPlans().entries())
           this.inc(i < MAX_PLANS ? buildLabels(plan) : { plan: OTHER, role: OTHER }, of(plan));
       },
     });
   for (const [name, help, of] of COUNTERS)
     new Counter({
-      ...common(name, help),
+      ...buildConfiguration(name, help),
       collect() {
         this.reset();
-        for (const plan of all().slice(0, MAX_PLANS)) this.inc(buildLabels(plan), of(plan));
+        for (const plan of getPlans().slice(0, MAX_PLANS)) this.inc(buildLabels(plan), of(plan));
       },
     });
   new Gauge({
-    ...common("lag_seconds", "From the notice of a change to its last result, of the last run, by plan"),
+    ...buildConfiguration("lag_seconds", "From the notice of a change to its last result, of the last run, by plan"),
     aggregator: "max",
     collect() {
       this.reset();
-      for (const plan of all().slice(0, MAX_PLANS))
+      for (const plan of getPlans().slice(0, MAX_PLANS))
         if (plan.lagMs !== undefined) this.set(buildLabels(plan), plan.lagMs / MS_PER_SECOND);
     },
   });

@@ -30,13 +30,13 @@ const encodeValue = (text: string): string =>
   // The buffer replaces unpaired surrogates, which cannot be encoded.
   encodeURIComponent(Buffer.from(text).toString().slice(0, MAX_LENGTH)).replace(
     /[!'()*]/g,
-    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
 /** @rule X-TRC-4 */
-export const addTrace = (execution: Execution, how: "application-name" | "comment", span: SpanContext): Execution => {
+export const addTrace = (execution: Execution, mode: "application-name" | "comment", span: SpanContext): Execution => {
   const parent = encodeTraceParent(span);
-  if (how === "application-name")
+  if (mode === "application-name")
     return { ...execution, settings: [...(execution.settings ?? []), buildApplicationName(parent)] };
   return { ...execution, comment: buildComment(parent, execution.exchange?.operation?.name) };
 };
