@@ -111,12 +111,12 @@ const readComputedFields = (
   table: NamedTable,
   rowFields: ReadonlySet<string>,
   location: string,
-  note: LogIgnored,
+  logIgnored: LogIgnored,
 ): ReadonlySet<string> =>
   new Set(
     readList(raw).flatMap((name) => {
       const field = table.entry.computedFields.find((one) => one.name === name);
-      if (field === undefined) note(`${location}computed field ${writeJson(name)} does not exist`);
+      if (field === undefined) logIgnored(`${location}computed field ${writeJson(name)} does not exist`);
       return field === undefined || rowFields.has(field.name) ? [] : [field.name];
     }),
   );
@@ -243,18 +243,18 @@ export const buildPermissions = (
         entry[operation] = undefined;
         const { schema, name } = table.relation;
         const of = { type: `${operation}_permission`, owner: { schema, name }, name: role } as const;
-        const note: LogIgnored = (message) =>
+        const logIgnored: LogIgnored = (message) =>
           builder.logIgnored(message, {
             ...of,
             detail: message.startsWith(location) ? message.slice(location.length) : message,
           });
-        const own: PermissionBuilder = { ...builder, logIgnored: note, logUnknownKey: builder.logIgnored };
+        const own: PermissionBuilder = { ...builder, logIgnored, logUnknownKey: builder.logIgnored };
         try {
           if (operation === "select") entry.select = buildSelectPermission(permission, table, location, own);
           else entry[operation] = buildWritePermission(operation, permission, table, location, own);
         } catch (error) {
           if (!(error instanceof InconsistentMetadata)) throw error;
-          note(`${location}${error.message}`);
+          logIgnored(`${location}${error.message}`);
         }
       }
     }

@@ -75,7 +75,7 @@ export const createRoleAccess =
     permissions: Permissions,
     functions: FunctionRights,
     closedForRoles: readonly string[],
-    infersFunctions: boolean,
+    infersPermissions: boolean,
   ): GqlMetadata["findAccess"] =>
   (session: Session) => {
     const { role } = session;
@@ -86,7 +86,7 @@ export const createRoleAccess =
       role,
       isBackend,
       rights: (table) => buildTableRights(ofRole.get(nameKey(table.relation)), isBackend),
-      mayCall: (fn) => (!fn.isMutation && infersFunctions) || functions.isGranted(role, fn.routine),
+      mayCall: (fn) => (!fn.isMutation && infersPermissions) || functions.isGranted(role, fn.routine),
       ...(closedForRoles.includes(role) ? { isIntrospectionClosed: true } : {}),
     };
   };

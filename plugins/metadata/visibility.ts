@@ -14,7 +14,7 @@ export const createVisibility = (
     findPermissions(relation).select?.columns.has(name) === true;
   return {
     isByGrants: false,
-    mayRead: mayRead,
+    mayRead,
     mayReadEveryRow: (relation, column) => {
       const { select } = findPermissions(relation);
       return (
