@@ -17,5 +17,5 @@ const formatDefault = ({ default: value, unit, whenUnset }: Setting): string => 
   // a list is shown in the syntax of its variable
   const list = Array.isArray(value) && value.length > 0 ? value.join(", ") : undefined;
   const text = list ?? (typeof value === "string" ? value : JSON.stringify(value));
-  return `\`${text}\`${unit === undefined ? "" : ` (${unit})`}`;
+  return `\`${text}\`${unit === undefined ? "" : ` (${unit})`}${whenUnset === undefined ? "" : `: ${whenUnset}`}`;
 };

@@ -13,14 +13,16 @@ export const coreSettings = [
     environment: ["DB_SCHEMAS"],
     kind: listOf("names of schemas"),
     default: ["public"],
-    description: "comma-separated exposed schemas, the first is the default profile",
+    description:
+      "the schemas that the API exposes, separated by commas; requests that name no schema use the first one",
   }),
   defineSetting({
     name: "dbExtraSearchPath",
     environment: ["DB_EXTRA_SEARCH_PATH"],
     kind: listOf("names of schemas"),
     default: ["public"],
-    description: "appended to `search_path` of every request (the login role's own may follow, G-SES-11)",
+    description:
+      "schemas that follow the schema of the request in the `search_path` of each transaction, separated by commas; the login role's own search path may follow (G-SES-11)",
     acceptsEmpty: true,
   }),
   defineSetting({
@@ -28,7 +30,7 @@ export const coreSettings = [
     environment: ["DB_POOL"],
     kind: wholeNumber(1, 10_000),
     default: 10,
-    description: "connections at most per process",
+    description: "the maximum number of database connections of each process",
     isFixed: true,
   }),
   defineSetting({
@@ -37,7 +39,7 @@ export const coreSettings = [
     kind: wholeNumber(1, MAX_SECONDS),
     default: 10,
     unit: "seconds",
-    description: "wait for a free connection, then 504",
+    description: "the time for which a request waits for a free connection; then it is answered 504",
     isFixed: true,
   }),
   defineSetting({
@@ -47,7 +49,7 @@ export const coreSettings = [
     default: 10,
     unit: "seconds",
     description:
-      "how long requests in progress may take to end once the api closes; then their statements are cancelled and they are answered 503 (R-ADM-4)",
+      "the time that requests in progress have to finish when the api closes; then their statements are cancelled, and they are answered 503 (R-ADM-4)",
     isFixed: true,
   }),
   defineSetting({
@@ -56,7 +58,7 @@ export const coreSettings = [
     kind: wholeNumber(1, MAX_SECONDS),
     default: 1800,
     unit: "seconds",
-    description: "pooled connections are renewed after that time",
+    description: "the age after which a pooled connection is replaced by a new one",
     isFixed: true,
   }),
   defineSetting({
@@ -65,7 +67,7 @@ export const coreSettings = [
     kind: wholeNumber(1, MAX_SECONDS),
     default: 30,
     unit: "seconds",
-    description: "pooled connections that were idle for that time are closed",
+    description: "the time after which an unused pooled connection is closed",
     isFixed: true,
   }),
   defineSetting({
@@ -75,7 +77,7 @@ export const coreSettings = [
     default: 0,
     unit: "seconds",
     description:
-      "how long the start goes on trying when the database refuses the login, or a certificate is missing or not valid; then it ends with exit code 1 (C-SET-5). A database that cannot be reached is always waited for",
+      "the time for which the start retries if the database refuses the login, or if a certificate is missing or not valid; then the process ends with exit code 1 (C-SET-5). A database that cannot be reached is retried without a limit",
     isFixed: true,
   }),
   defineSetting({
@@ -83,7 +85,8 @@ export const coreSettings = [
     environment: ["DB_PREPARED_STATEMENTS"],
     kind: flag,
     default: true,
-    description: "`false`: no statement is prepared (behind a connection pooler in transaction mode none is anyway)",
+    description:
+      "`false`: statements are not prepared, which costs time. Behind a connection pooler in transaction mode they are never prepared",
     isFixed: true,
   }),
   defineSetting({
@@ -91,7 +94,8 @@ export const coreSettings = [
     environment: ["DB_MAX_PREPARED_STATEMENTS"],
     kind: wholeNumber(1, 100_000),
     default: 250,
-    description: "statements prepared on each connection; those unused for longest go",
+    description:
+      "the maximum number of prepared statements on each connection; above it, the least recently used one is removed",
     isFixed: true,
   }),
   defineSetting({
@@ -101,14 +105,15 @@ export const coreSettings = [
     default: 1024 * 1024,
     unit: "bytes",
     description:
-      "bytes of their texts, on each connection; those unused for longest go. A longer text than an eighth of the bytes is never prepared",
+      "the maximum size of the SQL of all prepared statements on each connection; above it, the least recently used one is removed. A statement larger than an eighth of this size is never prepared",
     isFixed: true,
   }),
   defineSetting({
     name: "dbPreRequest",
     environment: ["DB_PRE_REQUEST"],
     kind: text,
-    description: "function called in each transaction before the main statement",
+    description: "a function in the database that each transaction calls before its main statement",
+    whenUnset: "no function is called",
   }),
   defineSetting({
     name: "cacheBytes",
@@ -117,7 +122,7 @@ export const coreSettings = [
     default: 64 * 1024 * 1024,
     unit: "bytes",
     description:
-      "plans, statements, documents and whatever else is kept between requests, in bytes as far as they can be estimated; those used longest ago make room. `0`: nothing is kept (R-CAC-1), which with `DB_PREPARED_STATEMENTS=false` makes a server whose answers owe nothing to earlier requests: for comparison, not for use",
+      "the estimated maximum size of all cached values of a process, such as plans, statements and documents; above it, the least recently used ones are removed (R-CAC-1). `0`: nothing is cached. This value is meant for comparisons and not for use",
   }),
   defineSetting({
     name: "maxUrlBytes",
@@ -126,7 +131,7 @@ export const coreSettings = [
     default: 64 * 1024,
     unit: "bytes",
     description:
-      "path and query of a request, percent-encoded; a longer URL is refused with 414 before it is read. It holds for each request of a batch, of an MCP tool and of the application itself too. The standalone server takes as many bytes again for the headers",
+      "the maximum size of the path and query of a request, percent-encoded; a longer URL is refused with 414. The limit also holds for each request of a batch, of an MCP tool and of the application. The standalone server accepts headers of the same size in addition",
     isLimit: true,
     isFixed: true,
   }),
@@ -137,7 +142,7 @@ export const coreSettings = [
     default: 32 * 1024 * 1024,
     unit: "bytes",
     description:
-      "a larger request body is refused with 413; compressed ones count unpacked, CSV as the JSON of its rows too. At most 268435456",
+      "the maximum size of a request body, at most 268435456; a larger body is refused with 413. A compressed body counts with its decompressed size, and CSV also as the JSON of its rows",
     isFixed: true,
   }),
   defineSetting({
@@ -147,7 +152,7 @@ export const coreSettings = [
     default: 128 * 1024 * 1024,
     unit: "bytes",
     description:
-      "bytes of request bodies that are not answered yet, all together, unpacked; a body that finds no room is refused with 413 and `Retry-After`. Bodies of up to 64 KiB, and one on its own, are always taken",
+      "the maximum total size of the decompressed bodies of all unanswered requests; a body above it is refused with 413 and `Retry-After`. Bodies of up to 64 KiB are always accepted, and so is a body if no other one is pending",
     isFixed: true,
   }),
   defineSetting({
@@ -156,7 +161,8 @@ export const coreSettings = [
     kind: wholeNumber(1, MAX_MESSAGE_BYTES),
     default: 128 * 1024 * 1024,
     unit: "bytes",
-    description: "a larger answer of the database is refused with 500 before it is read. At most 268435456",
+    description:
+      "the maximum size of a response from the database, at most 268435456; a request with a larger one is refused with 500 before the response is read",
     isFixed: true,
   }),
   defineSetting({
@@ -166,7 +172,7 @@ export const coreSettings = [
     default: 128 * 1024 * 1024,
     unit: "bytes",
     description:
-      "bytes of answers that wait in the process for clients to read them; beyond it connections are closed, those first that have read nothing for longest",
+      "the maximum total size of responses that clients have not read yet; above it, connections are closed, and the first one is the connection whose client has been inactive for longest",
     isFixed: true,
   }),
   defineSetting({
@@ -175,7 +181,7 @@ export const coreSettings = [
     kind: wholeNumber(1, MAX_SECONDS),
     default: 30,
     unit: "seconds",
-    description: "the time after which a connection that reads nothing of its answer is closed",
+    description: "the time after which a connection is closed if its client reads nothing of its response",
     isFixed: true,
   }),
   defineSetting({
@@ -185,21 +191,22 @@ export const coreSettings = [
     default: 30,
     unit: "seconds",
     description:
-      "for the headers of a request (standalone server), and for a body that comes in slower than 8 KiB a second",
+      "the time in which the headers of a request must arrive at the standalone server; a body may take longer if it arrives at 8 KiB per second or faster",
     isFixed: true,
   }),
   defineSetting({
     name: "logLevel",
     environment: ["LOG_LEVEL"],
     kind: oneOf(["silent", "error", "warn", "info", "debug"], { crit: "silent" }),
-    whenUnset: "`info` for the standalone server; in an application `warn`, and no requests (X-LOG-5)",
-    description: "the lowest level of lines in the log: `silent`, `error`, `warn`, `info`, `debug`",
+    whenUnset: "`info` in the standalone server; `warn` without a request log in an application (X-LOG-5)",
+    description: "the lowest level of the lines in the log: `silent`, `error`, `warn`, `info` or `debug`",
     isFixed: true,
   }),
   defineSetting({
     name: "name",
     kind: text,
-    description: "the name of the api in each line of the log, for a process with several (X-LOG-6)",
+    description: "the name of the api in each line of the log, for a process with several apis (X-LOG-6)",
+    whenUnset: "lines have no name",
     isFixed: true,
   }),
   defineSetting({
@@ -207,7 +214,7 @@ export const coreSettings = [
     environment: ["LOG_QUERY"],
     kind: flag,
     default: false,
-    description: "SQL of each request in the log (never its parameters)",
+    description: "`true`: the log contains the SQL of each request, without its parameters",
     isFixed: true,
   }),
   defineSetting({
@@ -215,7 +222,7 @@ export const coreSettings = [
     environment: ["SERVER_TIMING_ENABLED"],
     kind: flag,
     default: false,
-    description: "`Server-Timing` header",
+    description: "`true`: responses have a `Server-Timing` header with the duration of each phase",
     isFixed: true,
   }),
 ] as const satisfies readonly Setting[];

@@ -1,5 +1,5 @@
-/** The interface of the bus for other plugins: types and tokens. The bus passes messages between the processes that
- *  serve one database. */
+/** The interface of the bus for other plugins: types, a service and a hook. The bus passes messages between the processes
+ *  that serve one database. */
 import { SyncBailHook } from "tapable";
 import { defineService, defineHook } from "../../core/index.ts";
 
@@ -40,7 +40,7 @@ export interface BusHandlers {
   onDisconnect(reason: string): void;
 }
 
-/** A connection to the server that passes messages on. */
+/** A connection to the server that delivers the messages. */
 export interface BusTransport {
   /** The largest size of a message in bytes. */
   readonly maxBytes: number;

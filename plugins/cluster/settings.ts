@@ -1,4 +1,4 @@
-/** Settings of the bus, and of reading one's own writes. */
+/** Settings of the bus, of rate limits in Redis, and of reads of own writes. */
 import { defineSetting, settingKinds, type SettingKind, type ValuesOf } from "../../core/index.ts";
 
 const { oneOf } = settingKinds;
@@ -25,8 +25,8 @@ export const busSettings = [
     environment: ["BUS_URL"],
     kind: busUrl,
     description:
-      "what passes changes and reloads between processes: `nats://…` (package `@nats-io/transport-node`) or `redis://…` (package `@redis/client`)",
-    whenUnset: "the database's own `NOTIFY`",
+      "the URL of the service that carries changes and reloads between processes: `nats://…` (package `@nats-io/transport-node`) or `redis://…` (package `@redis/client`)",
+    whenUnset: "`NOTIFY` of the database",
     isSecret: true,
     isFixed: true,
   }),
@@ -38,7 +38,7 @@ export const busSettings = [
       parse: (value) => (/^[\w-]{1,40}$/.test(value.trim()) ? value.trim() : undefined),
     },
     default: "relapi",
-    description: "processes with the same name, bus and database belong together",
+    description: "the name of the group of processes: processes with the same name, bus and database exchange messages",
     isFixed: true,
   }),
 ] as const;
@@ -49,8 +49,9 @@ export const redisLimitSettings = [
     name: "rateLimitRedisUrl",
     environment: ["RATE_LIMIT_REDIS_URL", "HASURA_GRAPHQL_RATE_LIMIT_REDIS_URL"],
     kind: redisUrl,
-    description: "Redis that counts for rate limits, for all processes of all machines together (X-BUS-5)",
-    whenUnset: "`BUS_URL`, where that is Redis; else each machine counts for itself",
+    description:
+      "the URL of the Redis that counts requests for rate limits, for all processes of all machines together (X-BUS-5)",
+    whenUnset: "`BUS_URL` if it is a Redis; otherwise each machine counts for itself",
     isSecret: true,
     isFixed: true,
   }),
@@ -64,7 +65,7 @@ export const readYourWritesSettings = [
     kind: oneOf(["off", "header", "cookie", "both"]),
     default: "off",
     description:
-      "with replicas: how a caller who has written is known again, so that its reads see what it wrote (R-RYW-1): by the header `X-Write-Position`, by a cookie, or by both",
+      "with replicas, how a request shows which writes of its caller the answering replica must contain (R-RYW-1): `header` (`X-Write-Position`), `cookie`, or `both`. `off`: a read may miss the caller's latest write",
     isFixed: true,
   }),
 ] as const;

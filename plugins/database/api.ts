@@ -1,4 +1,4 @@
-/** The interface of reloads: types, tokens and a method of the api. */
+/** The interface of reloads for other plugins: a service, and a method of the api. */
 import { defineService } from "../../core/index.ts";
 
 declare module "../../core/index.ts" {

@@ -1,4 +1,4 @@
-/** The model from the catalogs, its reloads, stored settings, and the embedded database. */
+/** Connections, the model from the catalogs and its reloads, stored settings, and the embedded database. */
 export { connector } from "./connector/connector.ts";
 export { embedded, type EmbeddedDatabase, type EmbeddedOptions } from "./embedded/index.ts";
 export { catalogIntrospection } from "./introspect/catalog.ts";

@@ -12,8 +12,8 @@ export const connectorSettings = [
     environment: ["DATABASE_URL", "PGRST_DB_URI", "HASURA_GRAPHQL_DATABASE_URL"],
     kind: databaseUrl,
     description:
-      "libpq-style connection string of the login role (PostgreSQL 14 or newer): a URL or `host=… dbname=…`, with one host or several (R-HST-1). `sslmode` as in libpq; without it the connection is encrypted where the server asks for that (`allow`)",
-    whenUnset: "the embedded demo in the standalone server; an error elsewhere, unless `database` is given",
+      "the connection string of the login role, as for libpq: a URL or `host=… dbname=…`, with one or several hosts (R-HST-1), to PostgreSQL 14 or newer. `sslmode` works as in libpq; without it, the connection is encrypted if the server requires encryption (`allow`)",
+    whenUnset: "the standalone server starts the embedded demo; an application must set `database` instead",
     isSecret: true,
     isFixed: true,
   }),
@@ -22,7 +22,7 @@ export const connectorSettings = [
     environment: ["DATABASE_DIRECT_URL"],
     kind: databaseUrl,
     description:
-      "connection string that leads to the server itself where `DATABASE_URL` leads to a connection pooler: for notifications and logical replication, which need a database session of their own",
+      "a connection string to the database server itself, if `DATABASE_URL` leads to a connection pooler. It is used for notifications and logical replication, which need a database session of their own",
     whenUnset: "`DATABASE_URL`",
     isSecret: true,
     isFixed: true,
@@ -33,7 +33,7 @@ export const connectorSettings = [
     kind: oneOf(["auto", "session", "transaction"]),
     default: "auto",
     description:
-      "the mode of a connection pooler in front of the database. In `transaction` mode nothing is prepared (R-TX-15); `session` is also for no pooler. `auto` asks each new connection, and takes any pooler for one in transaction mode",
+      "the mode of a connection pooler in front of the database. `transaction`: no statement is prepared (R-TX-15). `session`: the pooler is in session mode, or is missing. `auto`: each new connection is tested, and any pooler counts as one in transaction mode",
     isFixed: true,
   }),
   defineSetting({
@@ -42,7 +42,8 @@ export const connectorSettings = [
     kind: databaseUrls,
     default: [],
     description:
-      "comma-separated read replicas for reads; live queries run on the primary, which reports changes first",
+      "the connection strings of read replicas, separated by commas; reads run on them. Live queries run on the primary, which reports changes first",
+    whenUnset: "reads run on the primary",
     isSecret: true,
     isFixed: true,
   }),
@@ -52,7 +53,8 @@ export const connectorSettings = [
     kind: wholeNumber(1, MAX_SECONDS),
     default: 10,
     unit: "seconds",
-    description: "a replica that is further behind the primary answers no reads until it has caught up (R-HST-8)",
+    description:
+      "the maximum delay of a replica behind the primary; a replica that is further behind receives no reads until it has caught up (R-HST-8)",
     isFixed: true,
   }),
   defineSetting({
@@ -62,7 +64,7 @@ export const connectorSettings = [
     default: 3,
     unit: "seconds",
     description:
-      "after this time without a message from a statement, the server is asked whether it still runs; a dead connection is replaced (R-HST-9)",
+      "the time without a message from a running statement after which the server is asked whether the statement still runs; a dead connection is replaced (R-HST-9)",
     isFixed: true,
   }),
   defineSetting({
@@ -72,7 +74,7 @@ export const connectorSettings = [
     default: 900,
     unit: "seconds",
     description:
-      "after this time without a message, a statement is given up, and its request is answered 503 (R-HST-10); the limit for running statements is `statement_timeout` of a role",
+      "the time without a message after which a statement counts as failed, and its request is answered 503 (R-HST-10). To limit statements that run, set `statement_timeout` of the role",
     isFixed: true,
   }),
 ] as const;
@@ -84,7 +86,7 @@ export const channelSettings = [
     environment: ["DB_CHANNEL_ENABLED", "PGRST_DB_CHANNEL_ENABLED"],
     kind: flag,
     default: true,
-    description: "whether that channel is listened to",
+    description: "`false`: the server does not listen on `DB_CHANNEL`, so no notification reloads the schema",
     isFixed: true,
   }),
 ] as const;
@@ -98,7 +100,7 @@ export const pollSettings = [
     default: 2,
     unit: "seconds",
     description:
-      "how often the server is asked whether its schema has changed, which then is reloaded (R-SC-9); `0`: never, only notifications and signals reload it",
+      "the interval in which the server checks whether the schema has changed, and then reloads it (R-SC-9). `0`: no checks, so that only notifications and signals reload the schema",
     isFixed: true,
   }),
 ] as const;
@@ -110,14 +112,17 @@ export const storeSettings = [
     environment: ["DB_CONFIG", "PGRST_DB_CONFIG"],
     kind: flag,
     default: true,
-    description: "settings kept in the database (`ALTER ROLE ... SET pgrst.<name>`) go before the options",
+    description:
+      "`true`: settings that the database stores (`ALTER ROLE … SET pgrst.<name>`) override the options (R-SC-8)",
     isFixed: true,
   }),
   defineSetting({
     name: "dbPreConfig",
     environment: ["DB_PRE_CONFIG", "PGRST_DB_PRE_CONFIG"],
     kind: text,
-    description: "function that sets them",
+    description:
+      "a function in the database that sets further `pgrst.<name>` settings, which override the stored ones (R-SC-8)",
+    whenUnset: "no function is called",
     isFixed: true,
   }),
 ] as const;

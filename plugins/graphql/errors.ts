@@ -1,7 +1,8 @@
 /** Creates the errors that the GraphQL surface raises, and translates errors of the database. `code` is the code that
  *  clients see. */
 import { RelApiError, limitExceeded, type Json, type Limit, type Limits } from "../../core/index.ts";
-import { findJsonError, buildUnknownNameFacts } from "../shared/hints.ts";
+import { findJsonError } from "../shared/json-errors.ts";
+import { buildUnknownNameFacts } from "../shared/name-hints.ts";
 import { formatCount } from "../shared/plural.ts";
 
 /** The facts for hints: a misspelt name and the names that may be meant, or a position. @rule G-HNT-1 */

@@ -1,7 +1,7 @@
 /** `"extensions": {"suggestions": ["title"]}` for `{ album { titel } }`: adds suggestions to errors. The messages of
  *  the dialect stay unchanged. */
 import { definePlugin, getVisibility } from "../../core/index.ts";
-import { suggestLabels, suggestNames } from "../shared/hints.ts";
+import { suggestLabels, suggestNames } from "../shared/name-hints.ts";
 import { graphqlHintsService, type GqlHints } from "./api.ts";
 
 /** Builds hints. The suggested names come from the types of the role, so a role without introspection gets no

@@ -10,7 +10,7 @@ export const graphqlSettings = [
     kind: flag,
     default: false,
     description:
-      "`true`: GraphQL errors carry near names and the place where a text breaks off in `extensions` (G-HNT-1, G-HNT-3). The demo has them",
+      "`true`: GraphQL errors have similar names, and the position of a syntax error, in `extensions` (G-HNT-1, G-HNT-3). The demo sets it",
   }),
   defineSetting({
     name: "graphqlOverHttp",
@@ -18,28 +18,31 @@ export const graphqlSettings = [
     kind: flag,
     default: false,
     description:
-      "`true`: statuses and media types of `/v1/graphql` are those of the specification GraphQL over HTTP (G-OVH), in place of 200 for every error",
+      "`true`: responses of `/v1/graphql` have the statuses and media types of the GraphQL over HTTP specification (G-OVH); `false`: errors have status 200",
   }),
   defineSetting({
     name: "stringifyNumericTypes",
     environment: ["STRINGIFY_NUMERIC_TYPES", "HASURA_GRAPHQL_STRINGIFY_NUMERIC_TYPES"],
     kind: flag,
     default: false,
-    description: "G-TYP-30",
+    description:
+      "`true`: values of the types `bigint`, `numeric`, `float8` and `money` are strings in GraphQL responses (G-TYP-30)",
   }),
   defineSetting({
     name: "v1BooleanNullCollapse",
     environment: ["V1_BOOLEAN_NULL_COLLAPSE", "HASURA_GRAPHQL_V1_BOOLEAN_NULL_COLLAPSE"],
     kind: flag,
     default: false,
-    description: "`where: {col: {_eq: null}}` counts as true instead of being refused",
+    description:
+      "`true`: a null operand, as in `where: {col: {_eq: null}}`, makes the condition true; `false`: the request is refused",
   }),
   defineSetting({
     name: "disablePostgresArrays",
     environment: ["DISABLE_POSTGRES_ARRAYS"],
     kind: flag,
     default: false,
-    description: "G-TYP-38",
+    description:
+      "`true`: array columns have opaque scalar types such as `_text` in GraphQL, in place of lists (G-TYP-38)",
   }),
   defineSetting({
     name: "noNullUnboundVariableDefault",
@@ -47,14 +50,15 @@ export const graphqlSettings = [
     kind: flag,
     default: false,
     description:
-      "a nullable variable without a value or default is omitted where it is used, instead of counting as null: G-VAR-11",
+      "`true`: an argument or field whose variable has neither a value nor a default counts as omitted; `false`: it is null (G-VAR-11)",
   }),
   defineSetting({
     name: "defaultNamingConvention",
     environment: ["DEFAULT_NAMING_CONVENTION", "HASURA_GRAPHQL_DEFAULT_NAMING_CONVENTION"],
     kind: oneOf(["hasura-default", "graphql-default"]),
     default: "hasura-default",
-    description: "`graphql-default`: G-NAM-7, where the metadata names none",
+    description:
+      "the naming convention of GraphQL if the metadata has none: `hasura-default` keeps the names of the database, `graphql-default` changes them to camelCase and PascalCase (G-NAM-7)",
   }),
 ] as const;
 
@@ -65,7 +69,8 @@ export const relationshipSettings = [
     environment: ["NULLABLE_RELATIONSHIPS"],
     kind: flag,
     default: false,
-    description: "object relationships are nullable wherever the related row may be hidden from the role: G-REL-11",
+    description:
+      "`true`: the type of an object relationship is nullable if the related row may be hidden from the role (G-REL-11)",
   }),
 ] as const;
 
@@ -77,7 +82,8 @@ export const persistedSettings = [
     kind: wholeNumber(0),
     default: 8 * 1024 * 1024,
     unit: "bytes",
-    description: "bytes of GraphQL documents that are kept by their hash (G-APQ); those unused for longest go",
+    description:
+      "the maximum total size of the GraphQL documents that are stored by their hash (G-APQ); above it, the least recently used one is removed",
   }),
 ] as const;
 
@@ -88,7 +94,7 @@ export const trustedSettings = [
     environment: ["ENABLE_ALLOWLIST", "HASURA_GRAPHQL_ENABLE_ALLOWLIST"],
     kind: flag,
     default: false,
-    description: "GraphQL answers only trusted documents, except to administrators (G-ALW)",
+    description: "`true`: callers other than administrators may send only trusted documents (G-ALW)",
     isFixed: true,
   }),
   defineSetting({
@@ -96,7 +102,8 @@ export const trustedSettings = [
     environment: ["TRUSTED_DOCUMENTS"],
     kind: text,
     description:
-      "folder of `.graphql` files and of `.json` manifests (Apollo's, Relay's, GraphQL Code Generator's) whose documents are trusted",
+      "a folder of trusted documents: `.graphql` files, and `.json` manifests of Apollo, Relay or GraphQL Code Generator",
+    whenUnset: "only the metadata lists trusted documents",
     isFixed: true,
   }),
 ] as const;
@@ -108,7 +115,7 @@ export const graphqlLimits = [
     kind: wholeNumber(1),
     default: 512 * 1024,
     unit: "bytes",
-    description: "size of a GraphQL document; reading one of this size takes about 0.2 s",
+    description: "the maximum size of a GraphQL document; parsing one of the default size takes about 0.2 s",
     isLimit: true,
   }),
   defineSetting({
@@ -116,7 +123,8 @@ export const graphqlLimits = [
     environment: ["MAX_DOCUMENT_DEPTH"],
     kind: wholeNumber(1),
     default: 50,
-    description: "selection sets inside each other, fragments put in place; the usual introspection query has 15",
+    description:
+      "the maximum depth of nested selection sets, with fragments expanded; the usual introspection query has 15",
     isLimit: true,
   }),
   defineSetting({
@@ -124,7 +132,8 @@ export const graphqlLimits = [
     environment: ["MAX_DOCUMENT_FIELDS"],
     kind: wholeNumber(1),
     default: 20_000,
-    description: "fields of an operation, fragments put in place and before equal ones are merged",
+    description:
+      "the maximum number of fields in an operation, with fragments expanded, and before equal fields are merged",
     isLimit: true,
   }),
   defineSetting({
@@ -133,7 +142,7 @@ export const graphqlLimits = [
     kind: wholeNumber(1),
     default: 1600,
     description:
-      "fields of an operation that have an alias, counted the same way; PostgreSQL answers 1664 columns of a row at most",
+      "the maximum number of fields with an alias in an operation, counted as for `MAX_DOCUMENT_FIELDS`; PostgreSQL returns at most 1664 columns",
     isLimit: true,
   }),
   defineSetting({
@@ -141,7 +150,7 @@ export const graphqlLimits = [
     environment: ["MAX_ROOT_FIELDS"],
     kind: wholeNumber(1),
     default: 1000,
-    description: "root fields of an operation; a thousand take about half a second",
+    description: "the maximum number of root fields in an operation; a thousand take about half a second",
     isLimit: true,
   }),
   defineSetting({
@@ -149,7 +158,7 @@ export const graphqlLimits = [
     environment: ["MAX_RELATED_CONDITIONS"],
     kind: wholeNumber(1),
     default: 200,
-    description: "relationships in the conditions of an operation",
+    description: "the maximum number of relationships in the conditions of an operation",
     isLimit: true,
   }),
   defineSetting({
@@ -158,7 +167,7 @@ export const graphqlLimits = [
     kind: wholeNumber(1),
     default: 2,
     description:
-      "lists of fields inside each other in introspection (`fields { type { fields … } }`), each of which multiplies the answer by the size of the schema; tools ask for one",
+      "the maximum depth of nested lists of fields in introspection (`fields { type { fields … } }`); each level multiplies the response by the size of the schema. Tools need one",
     isLimit: true,
   }),
   defineSetting({
@@ -167,7 +176,7 @@ export const graphqlLimits = [
     kind: wholeNumber(1),
     default: 20,
     description:
-      "`__type`, `types` and the lists of fields in the introspection of an operation, each of which takes as long as the schema is large; tools ask for five",
+      "the maximum number of `__type`, `types` and lists of fields in the introspection of an operation; each takes time in proportion to the schema. Tools need five",
     isLimit: true,
   }),
   defineSetting({
@@ -176,7 +185,7 @@ export const graphqlLimits = [
     kind: wholeNumber(1),
     default: 16 * 1024 * 1024,
     unit: "bytes",
-    description: "bytes of a GraphQL request beside its documents",
+    description: "the maximum size of a GraphQL request without its documents",
     isLimit: true,
   }),
   defineSetting({
@@ -184,7 +193,7 @@ export const graphqlLimits = [
     environment: ["MAX_LIST_ITEMS"],
     kind: wholeNumber(1),
     default: 100_000,
-    description: "items of one list of values (`_in`) in GraphQL",
+    description: "the maximum number of values in a list of a GraphQL operation, such as the operand of `_in`",
     isLimit: true,
   }),
   defineSetting({
@@ -193,7 +202,7 @@ export const graphqlLimits = [
     kind: wholeNumber(1),
     default: 200_000,
     description:
-      "objects and their fields in the inserts of one GraphQL operation; a hundred thousand take about a second",
+      "the maximum number of objects and fields in the inserts of a GraphQL operation; a hundred thousand take about a second",
     isLimit: true,
   }),
   defineSetting({
@@ -202,7 +211,7 @@ export const graphqlLimits = [
     kind: wholeNumber(1),
     default: 10_000,
     description:
-      "statements in which one GraphQL operation inserts, updates and deletes; nested inserts have one for each object with nested data and for each list without; a thousand take about half a second",
+      "the maximum number of statements with which a GraphQL operation inserts, updates and deletes; a thousand take about half a second. A nested insert needs one for each object with nested data, and one for each list without",
     isLimit: true,
   }),
   defineSetting({
@@ -210,7 +219,7 @@ export const graphqlLimits = [
     environment: ["MAX_BATCH_ENTRIES"],
     kind: wholeNumber(1),
     default: 100,
-    description: "requests of one GraphQL batch",
+    description: "the maximum number of operations in a GraphQL batch",
     isLimit: true,
   }),
   defineSetting({
@@ -219,7 +228,8 @@ export const graphqlLimits = [
     kind: wholeNumber(1),
     default: 64 * 1024 * 1024,
     unit: "bytes",
-    description: "bytes of the answers of one batch; entries that come after are answered with an error and not run",
+    description:
+      "the maximum size of all responses of a GraphQL batch; above it, the remaining operations do not run, and have an error as their response",
     isLimit: true,
   }),
 ] as const;

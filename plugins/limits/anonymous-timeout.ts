@@ -7,7 +7,7 @@ import { formatCount } from "../shared/plural.ts";
 const DEFAULT_SECONDS = 10;
 const QUERY_CANCELED = "57014";
 
-/** Returns whether another session cancelled the statement with `pg_cancel_backend`. */
+/** Returns whether another session cancelled the statement with `pg_cancel_backend`, and not the timeout. */
 const isCancelledByUser = (message: string): boolean => message.includes("user request");
 
 const buildCallerSettings = (seconds: number): CallerSettings => ({
@@ -28,9 +28,9 @@ const compileTimeoutTest = (role: string) => sql`
       select from pg_catalog.pg_settings where name = 'statement_timeout' and source <> 'default'
     ) or exists (
       select
-      from pg_catalog.pg_db_role_setting as kept
-      join pg_catalog.pg_roles as owner on owner.oid = kept.setrole,
-        pg_catalog.unnest(kept.setconfig) as setting
+      from pg_catalog.pg_db_role_setting as entry
+      join pg_catalog.pg_roles as owner on owner.oid = entry.setrole,
+        pg_catalog.unnest(entry.setconfig) as setting
       where owner.rolname = ${value(role)} and pg_catalog.starts_with(setting, 'statement_timeout=')
     ) as "isSet"`;
 
@@ -42,7 +42,7 @@ export const anonymousTimeout = definePlugin({
   apply: (hooks) => {
     hooks.introspect.tapPromise("anonymous-timeout", async (model, { query, options }) => {
       const { anonRole: role = "" } = options;
-      // The default in compatibility mode is 0, because neither PostgREST nor Hasura has such a limit.
+      // neither PostgREST nor Hasura has such a limit, so it is off in compatibility mode
       const seconds = options.anonStatementTimeout ?? (options.compatMode ? 0 : DEFAULT_SECONDS);
       if (role === "" || seconds === 0) return model;
       const [found] = await query<{ isSet: boolean }>(compileTimeoutTest(role));

@@ -1,4 +1,4 @@
-/** The interface of limits for other plugins: types and tokens. */
+/** The interface of limits for other plugins: types and services. */
 import { defineService, type Execution, type RelApiError, type Session } from "../../core/index.ts";
 
 /** The limits of GraphQL operations, for the surface. @rule G-LIM-8 @experimental */
@@ -18,8 +18,8 @@ export interface CostLimits {
   check(execution: Execution): Promise<void> | undefined;
 }
 
-/** The service for plugins that run their own statements instead of the callers' statements. `current` returns
- *  undefined if there are no limits. @experimental */
+/** The service by which plugins check statements that they run for a caller. `current` returns undefined if there are no
+ *  limits. @experimental */
 export const costLimitsService = defineService<{ current(): CostLimits | undefined }>("cost-limits");
 
 /** Token buckets: each key gains tokens at a steady rate, and can spend saved ones at once. @experimental */

@@ -15,7 +15,7 @@ import { parseEstimate, type Estimate } from "./plan-cost.ts";
 import { apiLimitSettings, costLimitSettings } from "./settings.ts";
 import { formatCount } from "../shared/plural.ts";
 
-const costExceeded = (limit: "costLimits" | "estimatedRowLimits", message: string): RelApiError =>
+const createCostError = (limit: "costLimits" | "estimatedRowLimits", message: string): RelApiError =>
   new RelApiError({
     code: "cost-limit-exceeded",
     status: 400,
@@ -30,9 +30,12 @@ const checkEstimate = (
   { cost: maxCost = Infinity, estimatedRows = Infinity }: RoleLimits,
 ): void => {
   if (cost > maxCost)
-    throw costExceeded("costLimits", `the request has an estimated cost of ${Math.ceil(cost)}, more than ${maxCost}`);
+    throw createCostError(
+      "costLimits",
+      `the request has an estimated cost of ${Math.ceil(cost)}, more than ${maxCost}`,
+    );
   if (rows > estimatedRows)
-    throw costExceeded(
+    throw createCostError(
       "estimatedRowLimits",
       `the request reads an estimated ${formatCount(rows, "row")}, more than ${estimatedRows}`,
     );
@@ -41,8 +44,8 @@ const checkEstimate = (
 /** Returns whether PostgreSQL raised the error. Its code is then a SQLSTATE. */
 const isDatabaseError = (error: unknown): boolean => error instanceof RelApiError && /^[0-9A-Z]{5}$/.test(error.code);
 
-/** Builds one program for each statement. It skips the statements that live queries build over many subscribers,
- *  because such a statement has no single caller. */
+/** Builds one program for each statement, except statements of live queries for many subscribers, which have no single
+ *  caller. With `isFirstOnly`, the statements after the first one are omitted. */
 const selectPrograms = ({ programs }: Execution, isFirstOnly: boolean): Execution["programs"] =>
   programs.flatMap(({ program, values, path }) =>
     (isFirstOnly ? program.statements.slice(0, 1) : program.statements).flatMap((statement) =>
@@ -66,13 +69,13 @@ export const costLimits = definePlugin({
     let check: CostLimits["check"] | undefined;
     context.wrap({
       execute: (next) => {
-        const checking = createCheck(next, limits.getLimits);
+        const checkCosts = createCheck(next, limits.getLimits);
         context.onModel(() => {
-          check = limits.isUsed ? checking : undefined;
+          check = limits.isUsed ? checkCosts : undefined;
         });
         return (execution) => {
-          const checked = check?.(execution);
-          return checked === undefined ? next(execution) : checked.then(() => next(execution));
+          const pendingCheck = check?.(execution);
+          return pendingCheck === undefined ? next(execution) : pendingCheck.then(() => next(execution));
         };
       },
     });
@@ -94,8 +97,8 @@ const createCheck = (
     ): Promise<readonly Readonly<Record<string, string | null>>[]> =>
       // The rollback undoes the effects of the pre-request function, which runs because it affects the plan.
       execute({ ...execution, programs, end: "rollback", check: undefined });
-    // Later steps may depend on rows that earlier steps write, so that only the first step can be estimated. A
-    // statement that cannot be planned at all fails with its own error when it runs.
+    // If later steps depend on rows that earlier steps write, only the first step can be estimated. A statement that
+    // cannot be planned at all fails with its own error when it runs.
     const rows = await executePrograms(programs)
       .catch((error: unknown) =>
         isDatabaseError(error) ? executePrograms(selectPrograms(execution, true)) : Promise.reject(error),

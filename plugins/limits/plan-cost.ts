@@ -27,30 +27,30 @@ const FULL_INPUT_NODES: ReadonlySet<string> = new Set([
   "WindowAgg",
 ]);
 
-/** Returns the rows of the largest step among the node and the nodes below it. `loops` is the number of times that the
- *  node runs. `share` is the fraction of its rows that a LIMIT above the node needs. */
+/** Returns the number of rows of the largest step among the node and its descendants. `loops` is the number of times that
+ *  the node runs. `share` is the fraction of its rows that a LIMIT above the node needs. */
 const estimateMaxRows = (node: PlanNode, loops: number, share: number): number => {
-  const { "Node Type": type = "", "Plan Rows": each = 0, Plans: parts = [] } = node;
-  const own = each * loops * share;
-  const [outer] = parts;
-  let most = own;
-  for (const part of parts) {
-    const relationship = part["Parent Relationship"];
-    let partLoops = loops;
-    let partShare = FULL_INPUT_NODES.has(type) ? 1 : share;
-    if (relationship === "InitPlan") [partLoops, partShare] = [1, 1];
-    else if (relationship === "SubPlan") [partLoops, partShare] = [Math.max(loops, own), 1];
-    else if (type === "Limit") partShare = share * Math.min(1, each / Math.max(1, part["Plan Rows"] ?? 1));
-    else if (type === "Nested Loop" && part !== outer)
-      [partLoops, partShare] = [Math.max(1, loops * share * (outer?.["Plan Rows"] ?? 1)), 1];
-    most = Math.max(most, estimateMaxRows(part, partLoops, partShare));
+  const { "Node Type": type = "", "Plan Rows": planRows = 0, Plans: children = [] } = node;
+  const ownRows = planRows * loops * share;
+  const [outer] = children;
+  let maxRows = ownRows;
+  for (const child of children) {
+    const relationship = child["Parent Relationship"];
+    let childLoops = loops;
+    let childShare = FULL_INPUT_NODES.has(type) ? 1 : share;
+    if (relationship === "InitPlan") [childLoops, childShare] = [1, 1];
+    else if (relationship === "SubPlan") [childLoops, childShare] = [Math.max(loops, ownRows), 1];
+    else if (type === "Limit") childShare = share * Math.min(1, planRows / Math.max(1, child["Plan Rows"] ?? 1));
+    else if (type === "Nested Loop" && child !== outer)
+      [childLoops, childShare] = [Math.max(1, loops * share * (outer?.["Plan Rows"] ?? 1)), 1];
+    maxRows = Math.max(maxRows, estimateMaxRows(child, childLoops, childShare));
   }
-  return most;
+  return maxRows;
 };
 
 /** Parses the text that the EXPLAIN statement returned. */
 export const parseEstimate = (text: string): Estimate => {
-  // PostgreSQL wrote the text, so its shape is known.
+  // PostgreSQL writes the text, so its shape is known
   const [{ Plan: plan } = {}] = JSON.parse(text) as readonly { readonly Plan?: PlanNode }[];
   return plan === undefined
     ? { cost: 0, rows: 0 }

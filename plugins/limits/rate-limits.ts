@@ -22,8 +22,8 @@ import { formatCount } from "../shared/plural.ts";
 /** A request that Express may have extended. Express determines the address from its own proxy settings. */
 type MaybeExpressRequest = IncomingMessage & { readonly ip?: unknown };
 
-/** Returns the entry of `X-Forwarded-For` that the outermost trusted proxy added. `trustedProxies` counts from the
- *  right. Without such an entry, the function returns the address that Express or the socket has. */
+/** Returns the entry of `X-Forwarded-For` that the outermost trusted proxy added, which is at `trustedProxies` from the
+ *  right. Without such an entry, it returns the address that Express or the socket reports. */
 const findAddress = (request: MaybeExpressRequest, trustedProxies: number): string => {
   if (trustedProxies > 0) {
     const forwarded = String(request.headers["x-forwarded-for"] ?? "")
@@ -49,7 +49,7 @@ const readCallerValue = (
   return claim === undefined ? "" : JSON.stringify(claim);
 };
 
-const rateExceeded = (perMinute: number, waitMs: number): RelApiError =>
+const createRateError = (perMinute: number, waitMs: number): RelApiError =>
   new RelApiError({
     code: "rate-limit-exceeded",
     status: 429,
@@ -72,24 +72,25 @@ const buildLimitHeaders = ({ key, perMinute, burst }: RequestBucket, buckets: To
   const computeSeconds = (tokens: number): number => Math.ceil((tokens * 60) / perMinute);
   const policy = `"requests";q=${Math.floor(burst)};w=${computeSeconds(burst)}`;
   if (buckets === undefined) return [["RateLimit-Policy", policy]];
-  const left = buckets.countTokens(key, perMinute, burst);
+  const remainingTokens = buckets.countTokens(key, perMinute, burst);
   return [
     ["RateLimit-Policy", policy],
-    ["RateLimit", `"requests";r=${left};t=${computeSeconds(burst - left)}`],
+    ["RateLimit", `"requests";r=${remainingTokens};t=${computeSeconds(burst - remainingTokens)}`],
   ];
 };
 
-/** Counts each HTTP request once, each further entry of a GraphQL batch, and each operation of a socket. @rule R-LIM-6
+/** Limits the requests of each caller. Each HTTP request, each further entry of a GraphQL batch, and each operation of a
+ *  WebSocket counts once. @rule R-LIM-6
  *  X-BUS-5 G-LIM-9 */
 export const rateLimits = definePlugin({
   name: "rate-limits",
-  stage: Stage.late, // This stage is after the GraphQL surface, which declares the hook if the preset has it.
+  stage: Stage.late, // the GraphQL surface, which declares the hook, is applied first
   settings: [...rateLimitSettings, ...apiLimitSettings],
   apply: (_hooks, context) => {
     if (!mayHaveLimits(context.options)) return;
     const buckets = createTokenBuckets();
     const limits = createRoleLimits(context, "rate-limits");
-    /** The requests whose first operation is counted. */
+    /** Requests that are already counted, whose first operation must not count again. */
     const countedRequests = new WeakSet<IncomingMessage>();
     const bucketSlot = createExchangeSlot<RequestBucket>();
     let shared: SharedBuckets | undefined;
@@ -112,49 +113,49 @@ export const rateLimits = definePlugin({
       return { key, perMinute: rate.perMinute, burst: options.rateLimitBurst ?? rate.perMinute };
     };
 
-    /** Refuses a request without a token. The count of this process decides if the shared counter does not respond.
+    /** Refuses a request without a token. If the shared counter does not respond, the count of this process decides.
      *  @throws RelApiError 429 */
     const checkBucket = (
       { key, perMinute, burst }: RequestBucket,
       waitMs = buckets.take(key, perMinute, burst),
     ): undefined => {
-      if (waitMs > 0) throw rateExceeded(perMinute, waitMs);
+      if (waitMs > 0) throw createRateError(perMinute, waitMs);
     };
 
-    const authorized = (exchange: Exchange): Promise<undefined> | undefined => {
+    const countRequest = (exchange: Exchange): Promise<undefined> | undefined => {
       const { session, request } = exchange;
-      const by = findBucket(session, request);
-      if (by === undefined) return undefined;
+      const bucket = findBucket(session, request);
+      if (bucket === undefined) return undefined;
       countedRequests.add(request);
-      bucketSlot.set(exchange, by);
-      if (shared === undefined) return checkBucket(by);
-      return shared.take(by.key, by.perMinute, by.burst).then((waitMs) => checkBucket(by, waitMs));
+      bucketSlot.set(exchange, bucket);
+      if (shared === undefined) return checkBucket(bucket);
+      return shared.take(bucket.key, bucket.perMinute, bucket.burst).then((waitMs) => checkBucket(bucket, waitMs));
     };
 
     /** Decides by the count of this process, without waiting for the shared counter. Once the shared counter responds,
      *  its count applies. Tokens taken in excess until then are owed. @throws RelApiError 429 */
-    const takeSynchronously = (by: RequestBucket): void => {
-      checkBucket(by);
-      void shared?.take(by.key, by.perMinute, by.burst, true).then((waitMs = 0) => {
-        if (waitMs > 0) buckets.drain(by.key, by.perMinute, waitMs);
+    const takeSynchronously = (bucket: RequestBucket): void => {
+      checkBucket(bucket);
+      void shared?.take(bucket.key, bucket.perMinute, bucket.burst, true).then((waitMs = 0) => {
+        if (waitMs > 0) buckets.drain(bucket.key, bucket.perMinute, waitMs);
       });
     };
 
     context.addStep({
       name: "rate-limits",
       get afterAuthorize() {
-        return limits.isUsed ? authorized : undefined;
+        return limits.isUsed ? countRequest : undefined;
       },
       headers: (exchange) => {
-        const by = bucketSlot.get(exchange);
-        return by === undefined ? [] : buildLimitHeaders(by, shared === undefined ? buckets : undefined);
+        const bucket = bucketSlot.get(exchange);
+        return bucket === undefined ? [] : buildLimitHeaders(bucket, shared === undefined ? buckets : undefined);
       },
     });
     if (!context.registry.has("graphql")) return;
     context.use(checkGqlDocumentHook).tap("rate-limits", (_text, session, _document, sender) => {
       if (sender === undefined || countedRequests.delete(sender.request)) return;
-      const by = findBucket(session, sender.request);
-      if (by !== undefined) takeSynchronously(by);
+      const bucket = findBucket(session, sender.request);
+      if (bucket !== undefined) takeSynchronously(bucket);
     });
   },
 });

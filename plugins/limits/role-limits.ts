@@ -74,7 +74,7 @@ const KINDS: ReadonlyMap<string, LimitKind> = new Map<string, LimitKind>([
 
 const isRate = (value: Json | undefined): boolean => parseRate(value) !== undefined;
 
-/** Lists the mistakes in the parts of a document that the plugin applies. `api-limits` also reports unknown kinds. */
+/** Lists the mistakes in the limits that the plugin applies. The plugin `api-limits` also reports unknown kinds. */
 const findDocumentErrors = (document: JsonObject, plugin: string): readonly string[] => {
   const errors: string[] = [];
   for (const [kind, value] of Object.entries(document)) {
@@ -127,7 +127,7 @@ const readLimits = (documents: readonly JsonObject[], options: ResolvedOptions, 
     seconds: readLimit("time_limit"),
     rate,
   };
-  return limits as RoleLimits; // A member that is undefined counts as missing.
+  return limits as RoleLimits; // an undefined member counts as missing
 };
 
 const NO_LIMITS: RoleLimits = {};
@@ -141,8 +141,8 @@ interface LimitsByRole {
   readonly isUsed: boolean;
 }
 
-/** Reads the current limits. The plugin named `plugin` applies some kinds of limits, and logs mistakes in them after
- *  each load. */
+/** Creates the reader of the limits that the plugin applies. Logs mistakes in these limits after each load of the
+ *  model. */
 export const createRoleLimits = (context: PluginContext, plugin: string): LimitsByRole => {
   let model: Model | undefined;
   let options: ResolvedOptions | undefined;
@@ -155,14 +155,14 @@ export const createRoleLimits = (context: PluginContext, plugin: string): Limits
     model = current;
     options = context.options;
     limitsByRole.clear();
-    // Only the loader of the metadata writes this fact.
+    // only the loader of the metadata writes this fact
     const metadataLimits = (model?.pluginFacts["metadata-limits"] ?? {}) as MetadataLimits;
     documents = [options.apiLimits ?? {}, metadataLimits];
   };
   context.onModel(() => {
     refresh();
     for (const document of documents)
-      for (const fault of findDocumentErrors(document, plugin)) context.logger.warn(`api_limits: ${fault}`);
+      for (const problem of findDocumentErrors(document, plugin)) context.logger.warn(`api_limits: ${problem}`);
   });
 
   return {
@@ -180,9 +180,10 @@ export const createRoleLimits = (context: PluginContext, plugin: string): Limits
     get isUsed() {
       refresh();
       return [...KINDS].some(
-        ([kind, of]) =>
-          of.plugin === plugin &&
-          (hasSetting(context.options, of) || documents.some((document) => readOwnValue(document, kind) !== undefined)),
+        ([kind, limitKind]) =>
+          limitKind.plugin === plugin &&
+          (hasSetting(context.options, limitKind) ||
+            documents.some((document) => readOwnValue(document, kind) !== undefined)),
       );
     },
   };
@@ -195,7 +196,7 @@ const findModel = (context: PluginContext): Model | undefined => {
   try {
     return context.model();
   } catch {
-    return undefined; // No model is loaded yet.
+    return undefined; // no model is loaded yet
   }
 };
 
@@ -205,6 +206,5 @@ export const mayHaveLimits = (options: ResolvedOptions): boolean =>
   options.metadata !== undefined ||
   [...KINDS.values()].some((kind) => hasSetting(options, kind));
 
-/** The largest number of roles whose limits are cached. It bounds the memory, because tokens may name any number of
- *  roles. */
+/** The largest number of roles whose limits are cached, because tokens may name any number of roles. */
 const MAX_ROLES = 1000;

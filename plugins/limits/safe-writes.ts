@@ -15,7 +15,7 @@ const evaluateConstant = (predicate: Predicate): boolean | undefined => {
   return inner.every((each) => each === neutral) ? neutral : undefined;
 };
 
-/** Refuses with the message of the extension `safeupdate`, which hosted PostgreSQL has. */
+/** Refuses a write with the message of the extension `safeupdate`, which hosted PostgreSQL often has. */
 const rejectWrite = (verb: "UPDATE" | "DELETE"): never => {
   throw new RelApiError({
     code: "unfiltered-write",
@@ -40,7 +40,7 @@ const checkPlan = (plan: Plan): void => {
  *  policy adds does not count. @rule R-LIM-5 G-LIM-7 */
 export const safeWrites = definePlugin({
   name: "safe-writes",
-  stage: Stage.early, // This stage is before permissions add their filters.
+  stage: Stage.early, // before permissions add their filters
   settings: safeWriteSettings,
   apply: (hooks, context) => {
     if (!context.options.safeWrites) return;

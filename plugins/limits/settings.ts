@@ -1,4 +1,4 @@
-/** Settings of limits, except the limits on the size of one request. */
+/** Settings of limits that depend on the role or the caller. The surfaces declare the limits on the size of a request. */
 import { defineSetting, settingKinds, type Json, type SettingKind, type ValuesOf } from "../../core/index.ts";
 
 const isRecord = (value: unknown): value is Readonly<Record<string, Json>> =>
@@ -59,7 +59,8 @@ export const rateLimitSettings = [
     environment: ["RATE_LIMITS"],
     kind: numbersByRole,
     description:
-      "requests per minute by role, `*` for all others: `anonymous=60,*=600`; a GraphQL batch counts once per entry (R-LIM-6). Before those of the metadata",
+      "the maximum number of requests per minute of each role, `*` for all other roles: `anonymous=60,*=600`; each entry of a GraphQL batch counts as one request (R-LIM-6). Overrides the rate limits of the metadata",
+    whenUnset: "only the rate limits of the metadata apply",
     isFixed: true,
     isLimit: true,
   }),
@@ -67,8 +68,8 @@ export const rateLimitSettings = [
     name: "rateLimitBurst",
     environment: ["RATE_LIMIT_BURST"],
     kind: settingKinds.wholeNumber(1),
-    description: "requests that a caller who was idle may send at once",
-    whenUnset: "as many as in a minute",
+    description: "the number of requests that a caller may send at once after a pause",
+    whenUnset: "the number of requests per minute",
   }),
   defineSetting({
     name: "rateLimitBy",
@@ -76,7 +77,8 @@ export const rateLimitSettings = [
     kind: settingKinds.listOf("address, names of claims or of session variables"),
     default: [],
     description:
-      "comma-separated facts that distinguish callers of one role: `address`, a claim (`sub`), a session variable (`x-session-user-id`). If it is empty, the callers of a role share its limit",
+      "the facts that distinguish the callers of a role, separated by commas: `address`, a claim (`sub`) or a session variable (`x-session-user-id`)",
+    whenUnset: "all callers of a role share its limit",
   }),
   defineSetting({
     name: "trustedProxies",
@@ -84,7 +86,7 @@ export const rateLimitSettings = [
     kind: settingKinds.wholeNumber(0),
     default: 0,
     description:
-      "the number of proxies in front, which is the number of trusted entries of `X-Forwarded-For`, counted from the right. With `0` the address of a caller is that of Express (`trust proxy`), or of the connection",
+      "the number of proxies in front of the server: this many entries of `X-Forwarded-For`, counted from the right, are trusted. `0`: the caller's address is the one that Express reports (`trust proxy`), or that of the connection",
   }),
 ] as const;
 
@@ -95,9 +97,9 @@ export const anonymousTimeoutSettings = [
     environment: ["ANON_STATEMENT_TIMEOUT"],
     kind: settingKinds.wholeNumber(0, 2_000_000),
     unit: "seconds",
-    whenUnset: "10, with `COMPAT_MODE` none",
+    whenUnset: "10 seconds, or no timeout with `COMPAT_MODE`",
     description:
-      "`statement_timeout` of callers with the anonymous role, where neither the server, the database, the role, the login role nor the request has one (R-LIM-9, G-LIM-12). `0`: none",
+      "the `statement_timeout` of callers with the anonymous role; `0`: no timeout. It applies if neither the server, the database, the role, the login role nor the request sets a timeout (R-LIM-9, G-LIM-12)",
     isLimit: true,
   }),
 ] as const;
@@ -109,7 +111,8 @@ export const rowLimitSettings = [
     environment: ["ROW_LIMITS"],
     kind: numbersByRole,
     description:
-      "rows of each list by role, `*` for all others: `anonymous=100,*=10000`; what is beyond is left out, as with `DB_MAX_ROWS` (R-LIM-7, G-LIM-10). Before the `row_limit` of `API_LIMITS` and the metadata",
+      "the maximum number of rows in each list by role, `*` for all other roles: `anonymous=100,*=10000`; further rows are omitted, as with `DB_MAX_ROWS` (R-LIM-7, G-LIM-10). Overrides the `row_limit` of `API_LIMITS` and of the metadata",
+    whenUnset: "only the other row limits apply",
     isFixed: true,
   }),
 ] as const;
@@ -121,7 +124,8 @@ export const costLimitSettings = [
     environment: ["COST_LIMITS"],
     kind: numbersByRole,
     description:
-      "total cost that the planner may expect of a request, by role, `*` for all others: `anonymous=10000` (R-LIM-8, G-LIM-11). Before the `cost_limit` of `API_LIMITS` and the metadata",
+      "the maximum total cost of a request as the planner of PostgreSQL estimates it, by role, `*` for all other roles: `anonymous=10000` (R-LIM-8, G-LIM-11). Overrides the `cost_limit` of `API_LIMITS` and of the metadata",
+    whenUnset: "only the other cost limits apply",
     isFixed: true,
     isLimit: true,
   }),
@@ -130,7 +134,8 @@ export const costLimitSettings = [
     environment: ["ESTIMATED_ROW_LIMITS"],
     kind: numbersByRole,
     description:
-      "rows that the planner may expect from the largest step of a statement, its repetitions counted, by role: `anonymous=100000` (R-LIM-8, G-LIM-11). Before the `estimated_row_limit` of `API_LIMITS` and the metadata",
+      "the maximum number of rows that the planner of PostgreSQL estimates for the largest step of a statement, with its repetitions, by role: `anonymous=100000` (R-LIM-8, G-LIM-11). Overrides the `estimated_row_limit` of `API_LIMITS` and of the metadata",
+    whenUnset: "only the other limits on estimated rows apply",
     isFixed: true,
     isLimit: true,
   }),
@@ -143,7 +148,8 @@ export const apiLimitSettings = [
     environment: ["API_LIMITS"],
     kind: jsonObject,
     description:
-      'JSON in the format of the metadata\'s `api_limits`, before which it goes: `{"depth_limit":{"global":7,"per_role":{"editor":12}}}` (G-LIM-8)',
+      'limits as JSON in the format of the metadata\'s `api_limits`, which they override: `{"depth_limit":{"global":7,"per_role":{"editor":12}}}` (G-LIM-8)',
+    whenUnset: "only the limits of the metadata apply",
     isFixed: true,
     isLimit: true,
   }),

@@ -6,8 +6,8 @@ interface Bucket {
   atMs: number;
 }
 
-/** The largest number of buckets. Beyond this number, the key that was idle for longest is removed, and starts with a
- *  full bucket again. */
+/** The largest number of buckets. Above it, the bucket that was idle for longest is removed, so its key starts with a full
+ *  bucket again. */
 const MAX_BUCKETS = 100_000;
 
 export interface TokenBuckets extends Buckets<number> {
@@ -23,10 +23,10 @@ export const createTokenBuckets = (): TokenBuckets => {
     const bucket = buckets.get(key) ?? { tokens, atMs: 0 };
     bucket.tokens = tokens;
     bucket.atMs = performance.now();
-    // The key moves to the end of the map, which iterates in insertion order.
+    // the key moves to the end of the map, which iterates in insertion order
     buckets.delete(key);
     buckets.set(key, bucket);
-    if (buckets.size > MAX_BUCKETS) buckets.delete(buckets.keys().next().value as string); // The map is not empty.
+    if (buckets.size > MAX_BUCKETS) buckets.delete(buckets.keys().next().value as string); // the map is not empty
   };
   const computeTokens = (key: string, perMinute: number, burst: number): number => {
     const known = buckets.get(key);

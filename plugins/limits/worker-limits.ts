@@ -1,4 +1,4 @@
-/** Shares rate limits between all workers of a machine. The primary process of the workers counts. @rule X-BUS-5 */
+/** Shares rate limits between all workers of a machine, whose primary process counts the requests. @rule X-BUS-5 */
 import type { Worker } from "node:cluster";
 import { definePlugin } from "../../core/index.ts";
 import { workerBucketsService, type SharedBuckets } from "./api.ts";
@@ -11,6 +11,7 @@ interface TakeMessage {
   readonly parts: readonly [key: string, perMinute: number, burst: number, isOwed: boolean];
 }
 
+/** The message by which the primary process answers. */
 interface TakenMessage {
   readonly relapi: "token-taken";
   readonly id: number;
@@ -23,14 +24,14 @@ const isMessageOf = <Message extends { readonly relapi: string }>(
 ): message is Message =>
   typeof message === "object" && message !== null && (message as { readonly relapi?: unknown }).relapi === kind;
 
-/** Creates the counter of the primary process. The returned function adds a worker, for which the counter counts. */
+/** Creates the counter of the primary process. The returned function adds a worker whose requests are counted. */
 export const createWorkerCounter = (): ((worker: Worker) => void) => {
   const buckets = createTokenBuckets();
   return (worker) => {
     worker.on("message", (message: unknown) => {
       if (!isMessageOf<TakeMessage>(message, "take-token") || !worker.isConnected()) return;
       const taken: TakenMessage = { relapi: "token-taken", id: message.id, waitMs: buckets.take(...message.parts) };
-      worker.send(taken, () => undefined); // The callback ignores errors, because the worker may have ended.
+      worker.send(taken, () => undefined); // the worker may have ended
     });
   };
 };
@@ -48,7 +49,7 @@ export const workerLimits = definePlugin({
     const handleUnavailable = (): void => {
       if (hasWarned) return;
       hasWarned = true;
-      context.logger.warn("rate limits are counted in each process: the one that counts for all does not answer");
+      context.logger.warn("rate limits are counted in each process: the primary process does not answer");
     };
     const receiveAnswer = (message: unknown): void => {
       if (isMessageOf<TakenMessage>(message, "token-taken")) waiting.get(message.id)?.(message.waitMs);

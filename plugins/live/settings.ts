@@ -10,7 +10,7 @@ export const liveSettings = [
     environment: ["LIVE_QUERY_BATCH_SIZE", "HASURA_GRAPHQL_LIVE_QUERIES_MULTIPLEXED_BATCH_SIZE"],
     kind: wholeNumber(1, 100_000),
     default: 100,
-    description: "subscribers answered by one statement",
+    description: "the maximum number of subscribers for which one statement runs",
   }),
   defineSetting({
     name: "maxLiveQueryBytes",
@@ -19,7 +19,7 @@ export const liveSettings = [
     default: 512 * 1024 * 1024,
     unit: "bytes",
     description:
-      "bytes that live queries keep, all together: about 3000 each, and 16 for each character of their values; a further one is refused with an error",
+      "the maximum size of the state of all live queries; a live query above it is refused with an error. A live query has about 3000 bytes, and 16 for each character of its values",
   }),
 ] as const;
 
@@ -31,7 +31,8 @@ export const pollSettings = [
     kind: wholeNumber(1, 86_400_000),
     default: 1000,
     unit: "ms",
-    description: "longest time until a change reaches a subscriber",
+    description:
+      "the interval in which the database is polled for changes, and so the longest time until a change reaches a subscriber",
   }),
 ] as const;
 
@@ -44,21 +45,22 @@ export const socketSettings = [
     default: 5,
     unit: "seconds",
     description:
-      "time between two heartbeats on a WebSocket (G-WS-3); longer, up to 20 s, while a process would otherwise send more than 2,000 a second (G-WS-22)",
+      "the interval between two heartbeats on a WebSocket (G-WS-3). It grows to up to 20 s if a process would otherwise send more than 2,000 heartbeats a second (G-WS-22)",
   }),
   defineSetting({
     name: "maxSockets",
     environment: ["MAX_SOCKETS"],
     kind: wholeNumber(1),
     default: 100_000,
-    description: "WebSockets open at a time per process; further ones are refused with 503",
+    description: "the maximum number of open WebSockets of a process; a further one is refused with 503",
   }),
   defineSetting({
     name: "maxSocketOperations",
     environment: ["MAX_SOCKET_OPERATIONS"],
     kind: wholeNumber(1),
     default: 1000,
-    description: "operations running at a time on one WebSocket; a further one is refused with an error message",
+    description:
+      "the maximum number of running operations on a WebSocket; a further one is refused with an error message",
   }),
   defineSetting({
     name: "maxSocketMessageBytes",
@@ -66,7 +68,7 @@ export const socketSettings = [
     kind: wholeNumber(1),
     default: 4 * 1024 * 1024,
     unit: "bytes",
-    description: "a larger message ends its WebSocket with close code 1009",
+    description: "the maximum size of a message from a client; a larger one ends its WebSocket with close code 1009",
   }),
 ] as const;
 
@@ -78,7 +80,7 @@ export const directiveSettings = [
     kind: flag,
     default: false,
     description:
-      "GraphQL queries with `@live` are live queries, and live queries with `@live(patch: true)` send what has changed (G-LIV)",
+      "`true`: GraphQL queries with `@live` are live queries, and `@live(patch: true)` requests only the changes of each result (G-LIV)",
   }),
 ] as const;
 
@@ -90,7 +92,8 @@ export const patchSettings = [
     kind: wholeNumber(1),
     default: 1024 * 1024,
     unit: "bytes",
-    description: "a larger result of a live query is sent whole, also to subscribers who ask for patches",
+    description:
+      "the maximum size of a result that is sent as a patch; subscribers receive the whole of a larger result",
   }),
   defineSetting({
     name: "maxLivePatchTotalBytes",
@@ -99,7 +102,7 @@ export const patchSettings = [
     default: 64 * 1024 * 1024,
     unit: "bytes",
     description:
-      "bytes of results that are kept for subscribers who ask for patches, all together; beyond it, subscribers get whole results",
+      "the maximum total size of the stored results from which patches are computed; above it, subscribers receive whole results",
   }),
 ] as const;
 

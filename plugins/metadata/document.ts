@@ -1,4 +1,4 @@
-/** Reads the metadata into one form for all versions: names and permissions by table, without looking anything up. */
+/** Reads the metadata of all versions into one form: names and permissions by table. The model is not needed. */
 import { metadataVersionUnknown } from "./errors.ts";
 import type {
   MetadataActions,
@@ -97,7 +97,7 @@ const TABLE_KEYS: ReadonlySet<string> = new Set([
   "apollo_federation_config",
   "comment",
 ]);
-/** The keys of tables that plugins may handle. Their other keys belong to the whole metadata or to a source. */
+/** The keys of a table that other plugins may handle. All other keys of plugins belong to the metadata or to a source. */
 const SERVED_TABLE_KEYS: readonly string[] = ["event_triggers", "remote_relationships"];
 const CONFIGURATION_KEYS: ReadonlySet<string> = new Set([
   "custom_name",
@@ -117,7 +117,7 @@ const FUNCTION_CONFIGURATION_KEYS: ReadonlySet<string> = new Set([
   "response",
 ]);
 
-/** Returns true if the value has no content. Exports write every key, often with empty lists. */
+/** Returns whether the value has no content. Exports write every key, often with an empty list. */
 const isEmptyEntry = (raw: Raw): boolean => {
   if (raw === null) return true;
   if (Array.isArray(raw)) return raw.length === 0;
@@ -144,18 +144,18 @@ export const logUnknownKeys = (
 
 /** Reads the metadata of any version. `served` lists the keys that other plugins of the preset handle. @throws
  *  RelApiError on an unsupported version @rule G-MET-1 G-MET-3 G-MET-4 G-MET-5 G-MET-6 */
-export const readDocument = (loaded: Raw, note: LogIgnored, served: readonly string[]): MetadataDocument => {
+export const readDocument = (loaded: Raw, logIgnored: LogIgnored, served: readonly string[]): MetadataDocument => {
   const envelope = readObject(loaded);
   const top = isJsonObject(envelope["metadata"]) ? envelope["metadata"] : envelope;
   const rawVersion = top["version"] ?? (top["sources"] === undefined ? 2 : 3);
   const version = Number(numberText(rawVersion) ?? rawVersion);
   if (version !== 2 && version !== 3) throw metadataVersionUnknown(numberText(rawVersion) ?? String(rawVersion));
   const servedAbove = served.filter((key) => !SERVED_TABLE_KEYS.includes(key));
-  logUnknownKeys(top, new Set([...TOP_KEYS, ...servedAbove]), "", note);
-  if (!isJsonObject(loaded)) note("not an object; ignored");
-  const source = version === 3 ? findServedSource(readList(top["sources"]), note) : top;
-  if (version === 3) logUnknownKeys(source, new Set([...SOURCE_KEYS, ...servedAbove]), "source: ", note);
-  const tables = readList(source["tables"]).flatMap((raw) => readTable(raw, note, served));
+  logUnknownKeys(top, new Set([...TOP_KEYS, ...servedAbove]), "", logIgnored);
+  if (!isJsonObject(loaded)) logIgnored("not an object; ignored");
+  const source = version === 3 ? findServedSource(readList(top["sources"]), logIgnored) : top;
+  if (version === 3) logUnknownKeys(source, new Set([...SOURCE_KEYS, ...servedAbove]), "source: ", logIgnored);
+  const tables = readList(source["tables"]).flatMap((raw) => readTable(raw, logIgnored, served));
   return {
     customization: readObject(source["customization"]),
     tables,
@@ -165,13 +165,13 @@ export const readDocument = (loaded: Raw, note: LogIgnored, served: readonly str
     functions: readList(source["functions"]).flatMap((raw) => {
       const name = readQualifiedName(isJsonObject(raw) ? (raw["function"] ?? null) : raw);
       if (name === undefined) {
-        note(`function entry without a name; ignored: ${writeJson(raw)}`);
+        logIgnored(`function entry without a name; ignored: ${writeJson(raw)}`);
         return [];
       }
       const fn = readObject(raw);
       const configuration = readObject(fn["configuration"]);
-      if (fn["function"] !== undefined) logUnknownKeys(fn, FUNCTION_KEYS, `function ${name.name}: `, note);
-      logUnknownKeys(configuration, FUNCTION_CONFIGURATION_KEYS, `function ${name.name}: configuration: `, note);
+      if (fn["function"] !== undefined) logUnknownKeys(fn, FUNCTION_KEYS, `function ${name.name}: `, logIgnored);
+      logUnknownKeys(configuration, FUNCTION_CONFIGURATION_KEYS, `function ${name.name}: configuration: `, logIgnored);
       return [{ name, raw: fn, configuration }];
     }),
     inheritedRoles: readList(top["inherited_roles"]).flatMap((raw) => {
@@ -180,7 +180,7 @@ export const readDocument = (loaded: Raw, note: LogIgnored, served: readonly str
         ? []
         : [{ role, parents: readList(readObject(raw)["role_set"]).flatMap((parent) => readText(parent) ?? []) }];
     }),
-    queries: readQueries(top, served, note),
+    queries: readQueries(top, served, logIgnored),
     native: { queries: readList(source["native_queries"]), models: readList(source["logical_models"]) },
     remoteSchemas: served.includes("remote_schemas") ? readList(top["remote_schemas"]) : [],
     cronTriggers: served.includes("cron_triggers") ? readList(top["cron_triggers"]) : [],
@@ -218,28 +218,28 @@ const readActions = (top: RawObject): MetadataDocument["actions"] => {
   return { actions: readList(actions), customTypes: readObject(customTypes) };
 };
 
-const findServedSource = (sources: readonly Raw[], note: LogIgnored): RawObject => {
+const findServedSource = (sources: readonly Raw[], logIgnored: LogIgnored): RawObject => {
   const isPostgres = (raw: Raw): boolean =>
     ["postgres", "pg"].includes(readText(readObject(raw)["kind"]) ?? "postgres");
   const served = sources.find(isPostgres);
   for (const other of sources)
     if (other !== served)
-      note(
+      logIgnored(
         `source ${readText(readObject(other)["name"]) ?? "without a name"} is skipped: only one source of kind postgres is served`,
       );
   return readObject(served);
 };
 
-const readTable = (raw: Raw, note: LogIgnored, served: readonly string[]): readonly TableDocument[] => {
+const readTable = (raw: Raw, logIgnored: LogIgnored, served: readonly string[]): readonly TableDocument[] => {
   const table = readObject(raw);
   const name = readQualifiedName(table["table"]);
   if (name === undefined) {
-    note(`table entry without a name; ignored: ${writeJson(raw).slice(0, 100)}`);
+    logIgnored(`table entry without a name; ignored: ${writeJson(raw).slice(0, 100)}`);
     return [];
   }
   const servedHere = SERVED_TABLE_KEYS.filter((key) => served.includes(key));
-  logUnknownKeys(table, new Set([...TABLE_KEYS, ...servedHere]), `table ${name.name}: `, note);
+  logUnknownKeys(table, new Set([...TABLE_KEYS, ...servedHere]), `table ${name.name}: `, logIgnored);
   const configuration = readObject(table["configuration"]);
-  logUnknownKeys(configuration, CONFIGURATION_KEYS, `table ${name.name}: configuration: `, note);
+  logUnknownKeys(configuration, CONFIGURATION_KEYS, `table ${name.name}: configuration: `, logIgnored);
   return [{ name, raw: table, configuration }];
 };

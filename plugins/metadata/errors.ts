@@ -1,4 +1,4 @@
-/** Creates the errors of the metadata plugins. */
+/** The errors of the metadata plugins. */
 import { RelApiError } from "../../core/index.ts";
 
 /** @rule G-MET-6 */
@@ -15,8 +15,8 @@ export const metadataVersionUnknown = (version: string): RelApiError =>
 
 /** Returns the error for a missing right, with the message of PostgreSQL, so that both surfaces respond as for a
  *  missing grant. @rule G-PRM-5 */
-export const permissionDenied = (what: "table" | "function", name: string): RelApiError =>
-  new RelApiError({ code: "42501", status: 403, message: `permission denied for ${what} ${name}` });
+export const permissionDenied = (kind: "table" | "function", name: string): RelApiError =>
+  new RelApiError({ code: "42501", status: 403, message: `permission denied for ${kind} ${name}` });
 
 /** Returns the error for a caller whose role the metadata no longer contains. */
 export const roleGone = (role: string): RelApiError =>

@@ -26,45 +26,45 @@ export const readParentRoles = (
   document: MetadataDocument,
   logIgnored: LogIgnored,
 ): ReadonlyMap<string, readonly string[]> => {
-  const parentsOf = new Map(document.inheritedRoles.map(({ role, parents }) => [role, parents]));
-  const circular = findRolesInCycles(parentsOf);
-  for (const role of circular) {
+  const parentRoles = new Map(document.inheritedRoles.map(({ role, parents }) => [role, parents]));
+  const cyclicRoles = findRolesInCycles(parentRoles);
+  for (const role of cyclicRoles) {
     logIgnored(`inherited role ${role}: its parents form a cycle, so it inherits nothing`, {
       type: "inherited_role",
       name: role,
     });
-    parentsOf.set(role, []);
+    parentRoles.set(role, []);
   }
-  return parentsOf;
+  return parentRoles;
 };
 
 /** Returns the role itself, followed by the roles from which it inherits. */
 export const collectRoleAndAncestors = (
   role: string,
-  parentsOf: ReadonlyMap<string, readonly string[]>,
+  parentRoles: ReadonlyMap<string, readonly string[]>,
 ): ReadonlySet<string> => {
   const found = new Set([role]);
-  for (const one of found) for (const parent of parentsOf.get(one) ?? []) found.add(parent);
+  for (const one of found) for (const parent of parentRoles.get(one) ?? []) found.add(parent);
   return found;
 };
 
 /** Returns the permissions by role and table, with the inherited ones. `own` contains the explicit permissions by role
  *  and table. */
 export const resolveInheritedPermissions = (
-  parentsOf: ReadonlyMap<string, readonly string[]>,
+  parentRoles: ReadonlyMap<string, readonly string[]>,
   own: ReadonlyMap<string, PermissionsOfRole>,
-  note: LogIgnored,
+  logIgnored: LogIgnored,
 ): ReadonlyMap<string, PermissionsOfRole> => {
   const resolvedRoles = new Map<string, PermissionsOfRole>();
   const resolve = (role: string): PermissionsOfRole | undefined => {
-    const parents = parentsOf.get(role);
+    const parents = parentRoles.get(role);
     if (parents === undefined) return own.get(role);
     const known = resolvedRoles.get(role);
     if (known !== undefined) return known;
     const inherited = parents.flatMap((parent) => {
       const found = resolve(parent);
       if (found === undefined)
-        note(`inherited role ${role}: parent ${parent} has no permission in the metadata`, {
+        logIgnored(`inherited role ${role}: parent ${parent} has no permission in the metadata`, {
           type: "inherited_role",
           name: role,
         });
@@ -72,17 +72,22 @@ export const resolveInheritedPermissions = (
     });
     const merged = new Map<string, Readonly<TablePermissions>>();
     for (const table of new Set([...inherited.flatMap((one) => [...one.keys()]), ...(own.get(role)?.keys() ?? [])])) {
-      const written = own.get(role)?.get(table);
-      const ofParents = inherited.flatMap((one) => one.get(table) ?? []);
+      const explicit = own.get(role)?.get(table);
+      const inheritedPermissions = inherited.flatMap((one) => one.get(table) ?? []);
       merged.set(
         table,
-        mergeParents(ofParents, written ?? {}, `inherited role ${role}: table ${table.replace("\u0000", ".")}: `, note),
+        mergeParents(
+          inheritedPermissions,
+          explicit ?? {},
+          `inherited role ${role}: table ${table.replace("\u0000", ".")}: `,
+          logIgnored,
+        ),
       );
     }
     resolvedRoles.set(role, merged);
     return merged;
   };
-  for (const role of parentsOf.keys()) resolve(role);
+  for (const role of parentRoles.keys()) resolve(role);
   return new Map([...own, ...resolvedRoles]);
 };
 
@@ -144,19 +149,19 @@ const mergeSelect = (parents: readonly SelectPermission[]): SelectPermission => 
  *  G-PRM-15 G-PRM-17 */
 const mergeParents = (
   parents: readonly Readonly<TablePermissions>[],
-  written: Readonly<TablePermissions>,
+  explicit: Readonly<TablePermissions>,
   location: string,
-  note: LogIgnored,
+  logIgnored: LogIgnored,
 ): Readonly<TablePermissions> => {
-  const merged: TablePermissions = { ...written };
+  const merged: TablePermissions = { ...explicit };
   const selects = parents.flatMap((parent) => parent.select ?? []);
-  if (!("select" in written) && selects.length > 0) merged.select = mergeSelect(selects);
+  if (!("select" in explicit) && selects.length > 0) merged.select = mergeSelect(selects);
   for (const operation of ["insert", "update", "delete"] as const) {
     const writes = parents.flatMap((parent) => parent[operation] ?? []);
     const [first] = writes;
-    if (operation in written || first === undefined) continue;
+    if (operation in explicit || first === undefined) continue;
     if (writes.every((write) => write.comparisonKey === first.comparisonKey)) merged[operation] = first;
-    else note(`${location}its parents have different ${operation} permissions, so it inherits none`);
+    else logIgnored(`${location}its parents have different ${operation} permissions, so it inherits none`);
   }
   return merged;
 };

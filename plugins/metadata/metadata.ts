@@ -108,26 +108,29 @@ export const metadataLoader = definePlugin({
     });
     hooks.introspect.tapPromise("metadata-loader", async (model, { warn }) => {
       const problems: MetadataProblem[] = [];
-      const note = createIgnoredPartLogger(warn, problems);
+      const logIgnored = createIgnoredPartLogger(warn, problems);
       const proposed = proposal;
       const served = findServedKeys(context.registry);
       let document: MetadataDocument;
       try {
-        if (proposed !== undefined) document = readDocument(proposed.raw, note, served);
-        else document = lastDocument = readDocument((await loadMetadata(metadata)).raw, note, served);
+        if (proposed !== undefined) document = readDocument(proposed.raw, logIgnored, served);
+        else document = lastDocument = readDocument((await loadMetadata(metadata)).raw, logIgnored, served);
         context.healthProblems.set("metadata", undefined);
       } catch (error) {
         if (lastDocument === undefined || proposed !== undefined) throw error;
         document = lastDocument;
         const message = `failed to load the new metadata; keeping the previous metadata: ${error instanceof Error ? error.message : String(error)}`;
-        note(message);
+        logIgnored(message);
         context.healthProblems.set("metadata", message);
       }
       const names = context.use(graphqlService)?.createNames(
         readCustomization(document.customization, () => undefined), // the plugin "metadata" reports its errors
       );
       const takenNames = names === undefined ? NO_NAMES : findTakenNames(names, document.tables, document.functions);
-      const additionalObjects = { relations: findWantedRelations(document), routines: findWantedRoutines(document) };
+      const additionalObjects = {
+        relations: listAdditionalRelations(document),
+        routines: listAdditionalRoutines(document),
+      };
       return {
         ...model,
         pluginFacts: {
@@ -151,7 +154,7 @@ export const metadataLoader = definePlugin({
           } satisfies MetadataActions,
           [METADATA_PROBLEMS]: problems,
           ...(proposed === undefined ? {} : { [METADATA_PROPOSAL]: proposed }),
-          "catalog-wanted": additionalObjects,
+          "additional-objects": additionalObjects,
         },
       };
     });
@@ -171,10 +174,10 @@ const findServedKeys = ({ has }: Registry): readonly string[] => [
   ...(["api-limits", "rate-limits", "row-limits", "cost-limits"].some(has) ? ["api_limits"] : []),
 ];
 
-const findWantedRelations = (document: MetadataDocument): readonly QualifiedName[] =>
+const listAdditionalRelations = (document: MetadataDocument): readonly QualifiedName[] =>
   document.tables.map((table) => table.name);
 
-const findWantedRoutines = (document: MetadataDocument): readonly QualifiedName[] => [
+const listAdditionalRoutines = (document: MetadataDocument): readonly QualifiedName[] => [
   ...document.functions.map((fn) => fn.name),
   ...document.tables.flatMap((table) =>
     readList(table.raw["computed_fields"]).flatMap(
@@ -206,12 +209,12 @@ const matchDocument = async (
   { registry, options }: PluginContext,
 ): Promise<Model> => {
   const problems = [...(model.pluginFacts[METADATA_PROBLEMS] as readonly MetadataProblem[])]; // the loader writes the problems
-  const note = createIgnoredPartLogger(introspection.warn, problems);
-  const enums = await loadEnums(document, model, introspection, note);
-  const matched = matchTables(document, model, enums, note);
+  const logIgnored = createIgnoredPartLogger(introspection.warn, problems);
+  const enums = await loadEnums(document, model, introspection, logIgnored);
+  const matched = matchTables(document, model, enums, logIgnored);
   const entries = new Map(matched.tables.map((table) => [nameKey(table.relation), table.entry]));
   const reader = createFilterReader(matched.model, registry, (relation) => entries.get(nameKey(relation)));
-  const parentRoles = readParentRoles(document, note);
+  const parentRoles = readParentRoles(document, logIgnored);
   // without the plugin that enforces permissions, grants apply to roles of the metadata too
   const permissions: Permissions = registry.has("metadata-permissions")
     ? buildPermissions(matched.tables, parentRoles, {
@@ -222,14 +225,14 @@ const matchDocument = async (
         ],
         model: matched.model,
         reader,
-        logIgnored: note,
+        logIgnored,
       })
     : new Map();
   const functionRights = createFunctionRights(document, parentRoles);
   const part: MetadataPart = {
-    customization: readCustomization(document.customization, note),
+    customization: readCustomization(document.customization, logIgnored),
     tables: matched.tables.map((table: NamedTable) => table.entry),
-    functions: buildFunctionEntries(document, matched.model, note),
+    functions: buildFunctionEntries(document, matched.model, logIgnored),
     introspectionClosedFor: new Set(document.closedForRoles),
     findAccess: createRoleAccess(
       permissions,
@@ -274,7 +277,7 @@ const loadEnums = async (
   document: MetadataDocument,
   model: Model,
   { query }: IntrospectContext,
-  note: LogIgnored,
+  logIgnored: LogIgnored,
 ): Promise<ReadonlyMap<TableDocument, EnumValues>> => {
   const found = new Map<TableDocument, EnumValues>();
   for (const table of document.tables) {
@@ -282,7 +285,10 @@ const loadEnums = async (
     const relation = findRelation(model, table.name);
     if (relation === undefined) continue;
     const logUnusable = (reason: string): void =>
-      note(`table ${relation.name}: it cannot be an enum table: ${reason}`, { type: "enum_table", owner: table.name });
+      logIgnored(`table ${relation.name}: it cannot be an enum table: ${reason}`, {
+        type: "enum_table",
+        owner: table.name,
+      });
     const columns = findEnumColumns(model, relation);
     if (typeof columns === "string") {
       logUnusable(columns);

@@ -67,12 +67,13 @@ const readRootFields = <Name extends string>(
 };
 
 /** Reads the customization of names. @rule G-NAM-6 */
-export const readCustomization = (raw: RawObject, note: LogIgnored): GqlCustomization => {
+export const readCustomization = (raw: RawObject, logIgnored: LogIgnored): GqlCustomization => {
   const root = readObject(raw["root_fields"]);
   const types = readObject(raw["type_names"]);
   const convention = readText(raw["naming_convention"]);
   const isKnown = convention === "graphql-default" || convention === "hasura-default";
-  if (convention !== undefined && !isKnown) note(`customization: naming_convention ${convention} is unknown; ignored`);
+  if (convention !== undefined && !isKnown)
+    logIgnored(`customization: naming_convention ${convention} is unknown; ignored`);
   return {
     namespace: readText(root["namespace"]),
     rootPrefix: readText(root["prefix"]),
@@ -100,33 +101,33 @@ export const matchTables = (
   document: MetadataDocument,
   model: Model,
   enumValues: ReadonlyMap<TableDocument, GqlTableEntry["enumValues"]>,
-  note: LogIgnored,
+  logIgnored: LogIgnored,
 ): { readonly model: Model; readonly tables: readonly NamedTable[] } => {
   const relations = new Map(model.relations);
   const found = new Map<string, { readonly table: TableDocument; readonly relation: Relation }>();
   for (const table of document.tables) {
     const relation = findRelation(model, table.name);
     if (relation === undefined)
-      note(`table ${table.name.name}: does not exist in schema ${table.name.schema}; ignored`, {
+      logIgnored(`table ${table.name.name}: does not exist in schema ${table.name.schema}; ignored`, {
         type: "table",
         owner: table.name,
       });
-    else if (found.has(nameKey(relation))) note(`table ${table.name.name}: listed twice; using the first entry`);
+    else if (found.has(nameKey(relation))) logIgnored(`table ${table.name.name}: listed twice; using the first entry`);
     else found.set(nameKey(relation), { table, relation });
   }
   const tablesByName = new Map<string, QualifiedName>();
   for (const { table, relation } of found.values()) {
-    const word = buildName(relation, table.configuration);
-    const other = tablesByName.get(word);
+    const graphqlName = buildName(relation, table.configuration);
+    const other = tablesByName.get(graphqlName);
     const logUnserved = (reason: string): void =>
-      note(`table ${relation.name}: ${reason}`, {
+      logIgnored(`table ${relation.name}: ${reason}`, {
         type: "table",
         owner: table.name,
         detail: `the table "${relation.name}" has no fields in GraphQL: ${reason}`,
       });
-    if (!GRAPHQL_NAME.test(word)) logUnserved(`"${word}" is not a valid GraphQL name: set custom_name`);
-    else if (other === undefined) tablesByName.set(word, relation);
-    else logUnserved(`the table ${other.schema}.${other.name} has the name "${word}" too: set custom_name`);
+    if (!GRAPHQL_NAME.test(graphqlName)) logUnserved(`"${graphqlName}" is not a valid GraphQL name: set custom_name`);
+    else if (other === undefined) tablesByName.set(graphqlName, relation);
+    else logUnserved(`the table ${other.schema}.${other.name} has the name "${graphqlName}" too: set custom_name`);
   }
   const isListed = (name: QualifiedName): boolean => found.has(nameKey(name));
   const tables = [...found.values()].map(({ table, relation }): NamedTable => {
@@ -134,11 +135,11 @@ export const matchTables = (
     const relationships: GqlTableEntry["relationships"][number][] = [];
     const addRelationship = (raw: Raw, isObjectRelationship: boolean): void => {
       const name = readText(readObject(raw)["name"]);
-      if (name === undefined) return note(`table ${relation.name}: relationship without a name; ignored`);
+      if (name === undefined) return logIgnored(`table ${relation.name}: relationship without a name; ignored`);
       const type = isObjectRelationship ? "object_relation" : "array_relation";
       const location = `table ${relation.name}: ${isObjectRelationship ? "object" : "array"} relationship ${name}: `;
       const logLeftOut = (reason: string, detail = reason): void =>
-        note(`${location}${reason}`, { type, owner: table.name, name, detail });
+        logIgnored(`${location}${reason}`, { type, owner: table.name, name, detail });
       if (!GRAPHQL_NAME.test(name)) return logLeftOut("its name is not a valid GraphQL name");
       if (findColumn(relation, name) !== undefined) return logLeftOut("a column has that name");
       if (relationships.some((other) => other.name === name)) return logLeftOut("the name is taken");
@@ -163,7 +164,7 @@ export const matchTables = (
     return {
       document: table,
       relation: extendedRelation,
-      entry: buildTableEntry(model, extendedRelation, table, relationships, enumValues.get(table), note),
+      entry: buildTableEntry(model, extendedRelation, table, relationships, enumValues.get(table), logIgnored),
     };
   });
   return { model: { ...model, relations }, tables };
@@ -195,7 +196,7 @@ const buildTableEntry = (
   table: TableDocument,
   relationships: GqlTableEntry["relationships"],
   enumValues: GqlTableEntry["enumValues"],
-  note: LogIgnored,
+  logIgnored: LogIgnored,
 ): GqlTableEntry => {
   const { configuration, raw } = table;
   const columns: Record<string, { customName?: string; comment?: string | null }> = {};
@@ -209,7 +210,7 @@ const buildTableEntry = (
   ];
   for (const [column, config] of columnEntries) {
     if (findColumn(relation, column) === undefined) {
-      note(`table ${relation.name}: column "${column}" does not exist`);
+      logIgnored(`table ${relation.name}: column "${column}" does not exist`);
       continue;
     }
     const comment = readComment(config["comment"]);
@@ -223,7 +224,7 @@ const buildTableEntry = (
   const primaryKey = readList(raw["logical_primary_key"]).flatMap((column) => readText(column) ?? []);
   const isKeyKnown = primaryKey.length > 0 && primaryKey.every((column) => findColumn(relation, column) !== undefined);
   if (primaryKey.length > 0 && !isKeyKnown)
-    note(`table ${relation.name}: logical_primary_key names a column that does not exist`);
+    logIgnored(`table ${relation.name}: logical_primary_key names a column that does not exist`);
   const comment = readComment(configuration["comment"]);
   const customName = readText(configuration["custom_name"]);
   return {
@@ -234,12 +235,12 @@ const buildTableEntry = (
       readObject(configuration["custom_root_fields"]),
       ROOT_FIELDS,
       `table ${relation.name}: `,
-      note,
+      logIgnored,
     ),
     columns,
     relationships,
     computedFields: readList(raw["computed_fields"]).flatMap((field) =>
-      buildComputedEntry(model, relation, readObject(field), note),
+      buildComputedEntry(model, relation, readObject(field), logIgnored),
     ),
     ...(isKeyKnown ? { primaryKey } : {}),
     ...(enumValues === undefined ? {} : { enumValues }),
@@ -251,7 +252,7 @@ const buildComputedEntry = (
   model: Model,
   relation: Relation,
   raw: RawObject,
-  note: LogIgnored,
+  logIgnored: LogIgnored,
 ): readonly GqlComputedEntry[] => {
   const name = readText(raw["name"]);
   const definition = readObject(raw["definition"]);
@@ -259,7 +260,7 @@ const buildComputedEntry = (
   if (name === undefined || routine === undefined) return [];
   const leaveOut = (reason: string): readonly [] => {
     const { schema, name: table } = relation;
-    note(`table ${table}: computed field ${name}: ${reason}`, {
+    logIgnored(`table ${table}: computed field ${name}: ${reason}`, {
       type: "computed_field",
       owner: { schema, name: table },
       name,
@@ -292,21 +293,24 @@ const buildComputedEntry = (
 export const buildFunctionEntries = (
   document: MetadataDocument,
   model: Model,
-  note: LogIgnored,
+  logIgnored: LogIgnored,
 ): readonly GqlFunctionEntry[] =>
   document.functions.flatMap(({ name, configuration }): readonly GqlFunctionEntry[] => {
     const routines = findRoutines(model, name);
     const location = `function ${name.name}: `;
     const leaveOut = (reason: string): readonly [] => {
-      note(reason, { type: "function", owner: name });
+      logIgnored(reason, { type: "function", owner: name });
       return [];
     };
     if (routines.length === 0) return leaveOut(`${location}does not exist in schema ${name.schema}; ignored`);
     if (!routines.some((routine) => routine.returns.relation !== undefined))
-      note(`${location}it does not return rows of a table, so GraphQL has no field for it`);
-    const word = buildName(name, configuration);
-    if (!GRAPHQL_NAME.test(word))
-      note(`${location}"${word}" is not a valid GraphQL name: set custom_name`, { type: "function", owner: name });
+      logIgnored(`${location}it does not return rows of a table, so GraphQL has no field for it`);
+    const graphqlName = buildName(name, configuration);
+    if (!GRAPHQL_NAME.test(graphqlName))
+      logIgnored(`${location}"${graphqlName}" is not a valid GraphQL name: set custom_name`, {
+        type: "function",
+        owner: name,
+      });
     const exposedAs = readText(configuration["exposed_as"]);
     if (exposedAs === "mutation" && routines.some((routine) => routine.volatility !== "volatile")) {
       return leaveOut(
@@ -332,7 +336,7 @@ export const buildFunctionEntries = (
           readObject(configuration["custom_root_fields"]),
           ["function", "function_aggregate"],
           location,
-          note,
+          logIgnored,
         ),
         ...(comment === undefined ? {} : { comment }),
       },

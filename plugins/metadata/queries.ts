@@ -8,7 +8,7 @@ const readTexts = (raw: Raw | undefined): readonly string[] => readList(raw).fla
 /** Collects objects by name. Objects without a name are reported. */
 const collectByName = <Value>(
   raws: readonly Raw[],
-  what: string,
+  kind: string,
   read: (raw: RawObject, name: string) => Value | undefined,
   logIgnored: LogIgnored,
 ): ReadonlyMap<string, Value> => {
@@ -16,14 +16,14 @@ const collectByName = <Value>(
   for (const raw of raws) {
     const name = readText(readObject(raw)["name"]);
     const value = name === undefined ? undefined : read(readObject(raw), name);
-    if (name === undefined) logIgnored(`${what} without a name; ignored`);
+    if (name === undefined) logIgnored(`${kind} without a name; ignored`);
     else if (value !== undefined) found.set(name, value);
   }
   return found;
 };
 
 /** Reads the queries. Keys that no plugin handles were already reported, so this function ignores them. */
-export const readQueries = (top: RawObject, served: readonly string[], note: LogIgnored): MetadataQueries => {
+export const readQueries = (top: RawObject, served: readonly string[], logIgnored: LogIgnored): MetadataQueries => {
   const readServedKey = (key: string): readonly Raw[] => (served.includes(key) ? readList(top[key]) : []);
   const collections = collectByName(
     readServedKey("query_collections"),
@@ -33,15 +33,15 @@ export const readQueries = (top: RawObject, served: readonly string[], note: Log
         readList(readObject(raw["definition"])["queries"]),
         `query collection ${name}: query`,
         (query) => readText(query["query"]),
-        note,
+        logIgnored,
       ),
-    note,
+    logIgnored,
   );
   const allowed = [...readServedKey("allowlist"), ...readServedKey("allow_list")].flatMap(
     (raw): MetadataQueries["allowed"] => {
       const collection = readText(readObject(raw)["collection"]);
       if (collection === undefined || !collections.has(collection)) {
-        note(`allow list: there is no query collection "${collection ?? ""}"; ignored`);
+        logIgnored(`allow list: there is no query collection "${collection ?? ""}"; ignored`);
         return [];
       }
       const scope = readObject(readObject(raw)["scope"]);
@@ -58,7 +58,7 @@ export const readQueries = (top: RawObject, served: readonly string[], note: Log
       const url = readText(raw["url"]);
       if (url !== undefined && document !== undefined)
         return { name, url, methods: readTexts(raw["methods"]), document };
-      note(
+      logIgnored(
         `REST endpoint ${name}: ${
           url === undefined
             ? "it has no url"
@@ -68,7 +68,7 @@ export const readQueries = (top: RawObject, served: readonly string[], note: Log
       );
       return undefined;
     },
-    note,
+    logIgnored,
   );
   return { collections, allowed, endpoints: [...endpoints.values()] };
 };

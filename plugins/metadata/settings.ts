@@ -1,4 +1,4 @@
-/** Declares the settings of the metadata. */
+/** Settings of the metadata. */
 import { defineSetting, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 const { document, flag } = settingKinds;
@@ -10,7 +10,8 @@ export const loaderSettings = [
     environment: ["METADATA", "HASURA_GRAPHQL_METADATA_DIR"],
     kind: document,
     description:
-      "metadata folder (YAML) or single JSON file, as an option also the metadata object itself: table and relationship names, permissions, functions, computed fields",
+      "the metadata: a folder of YAML files or a JSON file, as an option also the object itself. It contains names of tables and relationships, permissions, functions and computed fields",
+    whenUnset: "no metadata",
   }),
 ] as const;
 
@@ -21,7 +22,8 @@ export const metadataSettings = [
     environment: ["INFER_FUNCTION_PERMISSIONS", "HASURA_GRAPHQL_INFER_FUNCTION_PERMISSIONS"],
     kind: flag,
     default: true,
-    description: "functions follow the permission on the table they return",
+    description:
+      "`true`: a role may call each read-only function of the metadata if it may read the table that the function returns; `false`: the metadata must permit each function to the role",
   }),
   defineSetting({
     name: "checksAfterStatement",
@@ -29,7 +31,7 @@ export const metadataSettings = [
     kind: flag,
     default: false,
     description:
-      "checks of permissions run in a statement behind the write, so that they see what it has changed in other rows: quotas (G-PRM-19)",
+      "`true`: checks of permissions run in a statement after the write, so that they see the changes to other rows, as quotas need (G-PRM-19)",
   }),
 ] as const;
 

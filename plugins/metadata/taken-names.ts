@@ -5,7 +5,7 @@ import { buildName } from "./names.ts";
 import { type RawObject } from "./raw-values.ts";
 import { readObject, readText } from "../shared/json-values.ts";
 
-interface Named {
+interface NamedObject {
   readonly name: QualifiedName;
   readonly configuration: RawObject;
 }
@@ -21,24 +21,24 @@ const FUNCTION_ROOTS = [
   ["function_aggregate", ["aggregate"]],
 ] as const;
 
-const buildPart = ({ name, configuration }: Named): GqlNamePart => ({
+const buildPart = ({ name, configuration }: NamedObject): GqlNamePart => ({
   text: buildName(name, configuration),
   isCustom: readText(configuration["custom_name"]) !== undefined,
 });
 
 /** Returns the name that `custom_root_fields` gives to a root field. */
-const findCustomName = ({ configuration }: Named, key: string): string | undefined => {
+const findCustomName = ({ configuration }: NamedObject, key: string): string | undefined => {
   const custom = readObject(configuration["custom_root_fields"])[key];
   return readText(custom as never) ?? readText(readObject(custom as never)["name"]);
 };
 
-/** Returns the names that the metadata determines. */
+/** Returns the names of root fields and types that the tables and functions use. */
 export const findTakenNames = (
   { rootName, typeName }: GqlNames,
-  tables: readonly Named[],
-  functions: readonly Named[],
+  tables: readonly NamedObject[],
+  functions: readonly NamedObject[],
 ): { readonly roots: ReadonlySet<string>; readonly types: ReadonlySet<string> } => {
-  const listRoots = (named: Named, roots: readonly (readonly [key: string, end: readonly string[]])[]) =>
+  const listRoots = (named: NamedObject, roots: readonly (readonly [key: string, end: readonly string[]])[]) =>
     roots.map(([key, end]) => findCustomName(named, key) ?? rootName(buildPart(named), ...end));
   return {
     roots: new Set([

@@ -12,7 +12,7 @@ import {
 } from "../../core/index.ts";
 import type { Raw } from "./raw-values.ts";
 
-/** The error that a builder of permissions catches, because the permission is inconsistent. */
+/** The error for an inconsistent permission, which the builder of permissions catches and logs. */
 export class InconsistentMetadata extends Error {}
 
 const SESSION = /^x-(?:session|hasura)-(.+)$/i;
@@ -66,7 +66,7 @@ export const createValueReader = (model: Model): ValueReader => {
     return arrayLiteral(raw.map(encodeElement));
   };
 
-  const value = (raw: Raw, type: PgType): ValueRef => {
+  const readValue = (raw: Raw, type: PgType): ValueRef => {
     const apply = INPUT_FUNCTIONS.get(type.name);
     const session = parseSessionVariable(raw);
     if (session !== undefined) return apply === undefined ? { session, type: type.sqlName } : { session, apply };
@@ -88,14 +88,14 @@ export const createValueReader = (model: Model): ValueReader => {
         }
       );
     },
-    readValue: value,
+    readValue,
     readList: (raw, type) => {
       const session = parseSessionVariable(raw);
       if (session !== undefined) return { session, type: buildArrayType(type) };
       const items = Array.isArray(raw) ? (raw as readonly Raw[]) : [raw]; // isArray does not narrow readonly lists
       if (items.includes(null)) throw new InconsistentMetadata("a list of values has no null");
       if (INPUT_FUNCTIONS.has(type.name) || items.some((item) => parseSessionVariable(item) !== undefined))
-        return { items: items.map((item) => value(item, type)) };
+        return { items: items.map((item) => readValue(item, type)) };
       return { constant: arrayLiteral(items.map((item) => encodeLiteral(item, type))), type: buildArrayType(type) };
     },
   };

@@ -9,7 +9,8 @@ export const traceSettings = [
     name: "serverTraceHeader",
     environment: ["SERVER_TRACE_HEADER", "PGRST_SERVER_TRACE_HEADER"],
     kind: headerName,
-    description: "request header echoed in the answer and the log",
+    description: "the name of a request header that the response and the log repeat, such as `X-Request-Id`",
+    whenUnset: "no header is repeated",
   }),
 ] as const;
 
@@ -20,7 +21,7 @@ export const logSettings = [
     environment: ["LOG_FORMAT"],
     kind: oneOf(["text", "json", "pretty"]),
     description:
-      "`text`; `json`: each line an object (X-LOG-1); `pretty`: the same for the eye, which needs `pino-pretty`",
+      "`text`: one line of text; `json`: one JSON object per line (X-LOG-1); `pretty`: the objects in a form for people, which needs the package `pino-pretty`",
     default: "text",
     isFixed: true,
   }),
@@ -33,16 +34,17 @@ export const slowQuerySettings = [
     environment: ["SLOW_QUERY_MS"],
     kind: wholeNumber(1),
     description:
-      "a transaction that has a connection for this time is logged, with its statements, the role and the key of its plan (X-SLW-1)",
+      "a transaction that holds a connection for this many milliseconds is logged, with its statements, its role and the key of its plan (X-SLW-1)",
     unit: "ms",
-    whenUnset: "none is",
+    whenUnset: "no transaction is logged",
   }),
   defineSetting({
     name: "slowQueryPlans",
     environment: ["SLOW_QUERY_PLANS"],
     kind: flag,
     default: false,
-    description: "`true`: such a statement is explained too, as the same role, once a minute at most (X-SLW-2)",
+    description:
+      "`true`: the log of slow transactions has the execution plan too, which the same role requests, at most once a minute (X-SLW-2)",
   }),
 ] as const;
 
@@ -64,7 +66,8 @@ export const tracingSettings = [
     environment: ["TRACING"],
     kind: flag,
     default: false,
-    description: "`true`: spans for the OpenTelemetry SDK that the process has (X-TRC-1); needs `@opentelemetry/api`",
+    description:
+      "`true`: the server creates spans for the OpenTelemetry SDK of the process (X-TRC-1), which needs the package `@opentelemetry/api`",
     isFixed: true,
   }),
   defineSetting({
@@ -73,7 +76,7 @@ export const tracingSettings = [
     kind: ratio,
     default: 0.01,
     description:
-      "with `TRACING`, the share of requests and runs of live queries that begin a trace, from `0` to `1`; a request of a trace follows that trace (X-TRC-5)",
+      "with `TRACING`, the share of requests and live query runs that begin a trace, from `0` to `1`. A request that belongs to a trace follows the decision of that trace (X-TRC-5)",
     isFixed: true,
   }),
   defineSetting({
@@ -82,7 +85,7 @@ export const tracingSettings = [
     kind: oneOf(["off", "application-name", "comment"]),
     default: "off",
     description:
-      "with `TRACING`, the way in which the database receives a sampled trace. `application-name` sets it for the transaction, at no cost. `comment` puts a comment in the format of sqlcommenter behind the statement, which is then parsed and planned each time (X-TRC-4)",
+      "with `TRACING`, how the database receives the id of a sampled trace (X-TRC-4). `off`: it does not. `application-name`: as `application_name` of the transaction, at no cost. `comment`: in a comment in the format of sqlcommenter, so PostgreSQL parses and plans each statement again",
     isFixed: true,
   }),
 ] as const;

@@ -123,15 +123,13 @@ export const geoOperators = definePlugin({
       GEOMETRY,
       "does the column spatially intersect the given geometry value",
     ),
-    {
-      ...defineGeometryTest(
-        "st-intersects",
-        "_st_intersects",
-        "st_intersects",
-        ["geography"],
-        "does the column spatially intersect the given geography value",
-      ),
-    },
+    defineGeometryTest(
+      "st-intersects",
+      "_st_intersects",
+      "st_intersects",
+      ["geography"],
+      "does the column spatially intersect the given geography value",
+    ),
     defineDistanceOperator(
       "st-d-within",
       "_st_d_within",

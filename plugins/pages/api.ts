@@ -1,4 +1,4 @@
-/** The tokens of pages for other plugins. */
+/** The service of the playground, for other plugins. */
 import { defineService } from "../../core/index.ts";
 
 /** The playground page. The plugin `playground` provides this service if its files are installed. @experimental */

@@ -17,7 +17,8 @@ import {
   type Session,
   type Visibility,
 } from "../../core/index.ts";
-import { formatJsonError, findJsonError, suggestLabels, joinWithOr } from "../shared/hints.ts";
+import { formatJsonError, findJsonError } from "../shared/json-errors.ts";
+import { joinWithOr, suggestLabels } from "../shared/name-hints.ts";
 import { hintsService, type Hints } from "./api.ts";
 import { requireRest } from "./routes.ts";
 import type { Grammar } from "./request.ts";

@@ -27,48 +27,52 @@ export const restSettings = [
     environment: ["REST_PREFIXES"],
     kind: pathList,
     description:
-      "comma-separated paths that REST is served under: `/api,/rest/v1` for supabase-js. `api.rest` and the banner use the first",
+      "the paths at which REST is served, separated by commas, such as `/api,/rest/v1` for supabase-js; `api.rest` and the line at the start use the first one",
     whenUnset: "`/api`",
   }),
   defineSetting({
     name: "restPath",
     kind: text,
     default: "/api",
-    description: "the same for one path (an option only)",
+    description: "a single path, which is used if `REST_PREFIXES` is unset; it is an option only",
   }),
   defineSetting({
     name: "dbAggregatesEnabled",
     environment: ["DB_AGGREGATES_ENABLED", "PGRST_DB_AGGREGATES_ENABLED"],
     kind: flag,
     default: false,
-    description: "aggregate functions in the REST `select`",
+    description: "`true`: the `select` of a REST request may contain aggregate functions",
   }),
   defineSetting({
     name: "dbRootSpec",
     environment: ["DB_ROOT_SPEC", "PGRST_DB_ROOT_SPEC"],
     kind: text,
-    description: "function that answers the REST root",
+    description:
+      "a function in the database whose result is the response of the REST root, in place of the OpenAPI document",
+    whenUnset: "the OpenAPI document",
   }),
   defineSetting({
     name: "openapiMode",
     environment: ["OPENAPI_MODE", "PGRST_OPENAPI_MODE"],
     kind: oneOf(["follow-privileges", "ignore-privileges", "disabled"]),
     default: "follow-privileges",
-    description: "`follow-privileges`, `ignore-privileges`, `disabled`",
+    description:
+      "the content of the OpenAPI document. `follow-privileges`: what the caller may use; `ignore-privileges`: all exposed objects; `disabled`: there is no document",
   }),
   defineSetting({
     name: "clientErrorVerbosity",
     environment: ["CLIENT_ERROR_VERBOSITY", "PGRST_CLIENT_ERROR_VERBOSITY"],
     kind: oneOf(["verbose", "minimal"]),
     default: "verbose",
-    description: "`minimal`: error bodies have only `code` and `message`",
+    description: "`minimal`: the bodies of errors have only `code` and `message`; `verbose`: also `details` and `hint`",
   }),
   defineSetting({
     name: "urlUseLegacyTargetNames",
     environment: ["URL_USE_LEGACY_TARGET_NAMES", "PGRST_URL_USE_LEGACY_TARGET_NAMES"],
     kind: flag,
     default: true,
-    description: "R-EMB-7",
+    description:
+      "`true`: filters and orders may name an embed with an alias by its original name too, and the response then has a `Warning` header (R-EMB-7)",
   }),
 ] as const;
 
@@ -78,7 +82,8 @@ export const restLimits = [
     environment: ["MAX_COLUMNS"],
     kind: wholeNumber(1),
     default: 1600,
-    description: "columns that one REST body, row or `columns` names; a table of PostgreSQL has no more",
+    description:
+      "the maximum number of columns that a REST body, a row or `columns` names; a table of PostgreSQL has at most 1600",
     isLimit: true,
   }),
   defineSetting({
@@ -86,7 +91,8 @@ export const restLimits = [
     environment: ["MAX_PARAMETERS"],
     kind: wholeNumber(1),
     default: 2000,
-    description: "parameters of one URL; Node's usual 16 KB of headers hold few more",
+    description:
+      "the maximum number of parameters in a URL; the 16 KB of headers that Node accepts by default have room for few more",
     isLimit: true,
   }),
   defineSetting({
@@ -94,7 +100,7 @@ export const restLimits = [
     environment: ["MAX_SELECT_FIELDS"],
     kind: wholeNumber(1),
     default: 1600,
-    description: "fields of one `select`, those of its embeds included; PostgreSQL answers 1664 columns at most",
+    description: "the maximum number of fields in a `select` with its embeds; PostgreSQL returns at most 1664 columns",
     isLimit: true,
   }),
   defineSetting({
@@ -103,7 +109,7 @@ export const restLimits = [
     kind: wholeNumber(1),
     default: 50,
     description:
-      "embeds of one `select`. Each `!inner` one is another relation in one join: PostgreSQL plans 50 in half a second, 200 in a minute",
+      "the maximum number of embeds in a `select`. Each `!inner` embed adds a relation to one join: PostgreSQL plans 50 in half a second, and 200 in a minute",
     isLimit: true,
   }),
   defineSetting({
@@ -111,7 +117,7 @@ export const restLimits = [
     environment: ["MAX_LOGIC_DEPTH"],
     kind: wholeNumber(1),
     default: 100,
-    description: "`and` and `or` inside each other in a URL",
+    description: "the maximum depth of nested `and` and `or` in a URL",
     isLimit: true,
   }),
 ] as const;
@@ -122,7 +128,8 @@ export const rpcSettings = [
     environment: ["DB_HOISTED_TX_SETTINGS", "PGRST_DB_HOISTED_TX_SETTINGS"],
     kind: listOf("names of settings"),
     default: ["statement_timeout", "plan_filter.statement_cost_limit", "default_transaction_isolation"],
-    description: "function `SET` clauses lifted to the transaction",
+    description:
+      "the settings that a call of a function applies to its whole transaction, separated by commas, if the function sets them in its `SET` clauses",
     acceptsEmpty: true,
   }),
 ] as const;
@@ -133,13 +140,13 @@ export const openapiSettings = [
     environment: ["OPENAPI_SECURITY_ACTIVE", "PGRST_OPENAPI_SECURITY_ACTIVE"],
     kind: flag,
     default: false,
-    description: "the OpenAPI document says that a token is needed",
+    description: "`true`: the OpenAPI document declares that requests need a token",
   }),
   defineSetting({
     name: "openapiServerProxyUri",
     environment: ["OPENAPI_SERVER_PROXY_URI", "PGRST_OPENAPI_SERVER_PROXY_URI"],
     kind: httpUrl,
-    description: "address of the API in the OpenAPI document, as clients of a proxy see it",
+    description: "the public URL of the API in the OpenAPI document, for servers behind a proxy",
   }),
 ] as const;
 
@@ -149,7 +156,8 @@ export const etagSettings = [
     environment: ["ETAGS"],
     kind: flag,
     default: false,
-    description: "REST reads carry an `ETag`; `If-None-Match` and `If-Match` count (R-ETG)",
+    description:
+      "`true`: responses to REST reads have an `ETag`, and requests may use `If-None-Match` and `If-Match` (R-ETG)",
     isFixed: true,
   }),
 ] as const;
@@ -161,7 +169,8 @@ export const explainSettings = [
     environment: ["DB_PLAN_ENABLED", "PGRST_DB_PLAN_ENABLED"],
     kind: flag,
     default: false,
-    description: "execution plans by `Accept`",
+    description:
+      "`true`: requests with `Accept: application/vnd.pgrst.plan` receive the execution plan of their statement",
   }),
 ] as const;
 

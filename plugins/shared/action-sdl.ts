@@ -11,9 +11,8 @@ import type { Json, JsonObject } from "../../core/index.ts";
 
 /** Actions and custom types in the form of the metadata. */
 export interface ActionSdl {
-  /** The definitions by the names of the actions: `type`, `arguments` and `output_type`. */
+  /** The definitions by the name of the action. A definition has `type`, `arguments` and `output_type`. */
   readonly definitions: ReadonlyMap<string, JsonObject>;
-  /** `input_objects`, `objects`, `scalars` and `enums`. */
   readonly customTypes: Readonly<Record<"input_objects" | "objects" | "scalars" | "enums", readonly JsonObject[]>>;
 }
 
@@ -31,18 +30,19 @@ const readFields = (fields: readonly (FieldDefinitionNode | InputValueDefinition
 const readEnum = ({ values = [] }: EnumTypeDefinitionNode): readonly Json[] =>
   values.map((value) => ({ value: value.name.value, ...describe(value) }));
 
-const EMPTY = /^(?:[\s,]|#[^\n\r]*(?:[\n\r]|$))*$/; // `# no actions`
+/** Matches a text of blanks and comments: `# no actions`. */
+const EMPTY = /^(?:[\s,]|#[^\n\r]*(?:[\n\r]|$))*$/;
 
 const ROOTS: Readonly<Record<string, string>> = { Query: "query", Mutation: "mutation" };
 
-/** @throws GraphQLError for a syntax error @throws Error for a definition that is neither an action nor a type of one
- *  @rule X-ACT-2 */
+/** Reads actions and custom types. @throws GraphQLError for a syntax error @throws Error for a definition that is neither
+ *  an action nor a type of an action @rule X-ACT-2 */
 export const readActionSdl = (text: string): ActionSdl => {
   const definitions = new Map<string, JsonObject>();
   const customTypes = { input_objects: [], objects: [], scalars: [], enums: [] } as {
     readonly [Key in keyof ActionSdl["customTypes"]]: JsonObject[];
   };
-  // a project without actions has an empty file, which is no document of GraphQL
+  // the file of a project without actions is empty, and the parser of GraphQL refuses an empty document
   const nodes = EMPTY.test(text) ? [] : parse(text).definitions;
   for (const node of nodes) {
     if (!("name" in node) || node.name === undefined) throw new Error(`${node.kind} is not a type of an action`);

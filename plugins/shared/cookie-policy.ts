@@ -1,7 +1,8 @@
 /** Decides whether the cookies of a request count as credentials. */
 import { createOriginPolicy, type Credentials } from "../../core/index.ts";
 
-/** A page of another origin can make a browser send cookies, but must not act with them. @rule G-AUTH-12 X-HOOK-4 */
+/** Creates the test whether the cookies of a request count as credentials. A page of another origin can make a browser
+ *  send cookies, but must not act with them. @rule G-AUTH-12 X-HOOK-4 */
 export const createCookiePolicy = (allowedOrigins: readonly string[]): ((credentials: Credentials) => boolean) => {
   const originPolicy = createOriginPolicy(allowedOrigins);
   // with `*`, any page may send requests, but only pages of the server's own host may use cookies

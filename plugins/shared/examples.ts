@@ -1,4 +1,4 @@
-/** The example relations and columns that surfaces show to newcomers, the same on each surface. */
+/** Chooses the relations and columns of example requests, which are the same on each surface. */
 import {
   findBaseType,
   nameKey,
@@ -12,7 +12,7 @@ import {
 /** Matches a name that needs no quotes or escapes, such as `home_port`. */
 const PLAIN_NAME = /^[a-z_][a-z0-9_]*$/;
 
-/** The relations in order of suitability: plain names first, then those with most references to others. */
+/** Sorts relations by suitability: relations with plain names come first, then those with most references to others. */
 export const sortForExamples = (model: Model, relations: readonly Relation[]): readonly Relation[] => {
   const seen = new Set(relations.map(nameKey));
   const rank = (relation: Relation): number => {
@@ -30,7 +30,7 @@ export const sortForExamples = (model: Model, relations: readonly Relation[]): r
 
 const MAX_COLUMNS = 3;
 
-/** The first column, and text columns, which distinguish rows best. */
+/** Returns the first column, and text columns, which distinguish rows best. */
 export const chooseExampleColumns = (model: Model, columns: readonly Column[]): readonly Column[] => {
   const isText = ({ type }: Column): boolean => findBaseType(model, type)?.category === "S";
   const [first, ...more] = columns;
@@ -39,11 +39,11 @@ export const chooseExampleColumns = (model: Model, columns: readonly Column[]): 
   return [first, ...(texts.length === 0 ? more : texts)].slice(0, MAX_COLUMNS);
 };
 
-/** The column that identifies a row best. */
+/** Returns the column that identifies a row best for people. */
 export const chooseLabelColumn = (model: Model, columns: readonly Column[]): Column | undefined =>
   columns.find(({ type }) => findBaseType(model, type)?.category === "S") ?? columns[0];
 
-/** Returns the primary key, and a column of text that is not a foreign key. Undefined if one of them is missing. */
+/** Returns the primary key, and a text column that is not a foreign key. Undefined if one of them is missing. */
 export const findEditableColumn = (model: Model, relation: Relation, columns: readonly Column[]) => {
   const key = columns.find(({ name }) => relation.primaryKey.length === 1 && name === relation.primaryKey[0]);
   const references = relation.relationships.flatMap((one) => (one.isToOne ? one.columns.map(([own]) => own) : []));

@@ -17,17 +17,17 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Escapes text and attribute values. */
 export const escapeHtml = (text: string): string =>
-  text.replace(/[&<>"']/g, (character) => ENTITIES[character] as string); // it is one of the keys
+  text.replace(/[&<>"']/g, (character) => ENTITIES[character] as string); // the pattern matches only keys of `ENTITIES`
 
-/** JSON inside a script element, in which no `<` may end the element. */
+/** Encodes JSON for a script element, which a `<` in the JSON could end. */
 export const encodeInlineJson = (value: unknown): string => JSON.stringify(value).replaceAll("<", "\\u003c");
 
 const PAGE_TYPE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
 const ANY_TYPE = /^\s*(?:text|\*)\/\*\s*(?:;|$)/;
 const REFUSED_TYPE = /;\s*q=0(?:\.0*)?\s*(?:;|$)/i;
 
-/** Whether `Accept` names HTML with a quality above 0. With `orAnything`, a header that is missing or accepts any type
- *  counts too. */
+/** Returns whether `Accept` names HTML with a quality above 0. With `orAnything`, a missing header and a header that
+ *  accepts any type count too. */
 export const acceptsPage = (accept: string | undefined, orAnything = false): boolean =>
   accept === undefined
     ? orAnything
@@ -35,15 +35,16 @@ export const acceptsPage = (accept: string | undefined, orAnything = false): boo
         .split(",")
         .some((item) => (PAGE_TYPE.test(item) || (orAnything && ANY_TYPE.test(item))) && !REFUSED_TYPE.test(item));
 
+/** The content of a page. */
 export interface Page {
   readonly title: string;
   /** HTML in the head, such as links to files. */
   readonly head?: string;
-  /** The rules of this page, which follow those of `THEME`. */
+  /** The CSS rules of this page, which follow those of `THEME`. */
   readonly style: string;
   readonly body: string;
-  /** Directives of the security policy, which extend or replace the default ones. The defaults allow the style, and
-   *  scripts with the nonce. */
+  /** Directives of the security policy that extend or replace the default ones. The default ones allow only the style
+   *  and scripts with the nonce. */
   readonly sources?: Readonly<Record<string, string>>;
 }
 
@@ -61,6 +62,7 @@ const buildPolicy = (nonce: string, sources: Page["sources"]): string =>
     .map((directive) => directive.join(" "))
     .join("; ");
 
+/** Builds the response with a page. `build` receives the nonce for the page's scripts. */
 export const buildPageAnswer = (build: (nonce: string) => Page): Answer & { readonly body: string } => {
   const nonce = randomBytes(16).toString("base64url");
   const { title, head = "", style, body, sources } = build(nonce);
@@ -101,6 +103,7 @@ export interface Asset {
 
 const GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
 
+/** Builds the response with a file, compressed if the client accepts gzip. */
 export const buildAssetAnswer = (asset: Asset, exchange: Omit<Exchange, "session">, cacheControl: string): Answer => {
   const isGzipped = GZIP.test(exchange.header("accept-encoding") ?? "");
   return {
@@ -119,7 +122,7 @@ export const buildAssetAnswer = (asset: Asset, exchange: Omit<Exchange, "session
 const decompress = promisify(brotliDecompress);
 const compress = promisify(gzip);
 
-/** Returns a file of a page as browsers take it. */
+/** Returns a file of a page in the encodings in which it is sent. */
 export const encodeAsset = async (bytes: Buffer): Promise<Omit<Asset, "contentType">> => ({
   bytes,
   gzipped: await compress(bytes),

@@ -8,7 +8,7 @@ export const anonRole = defineSetting({
   name: "anonRole",
   environment: ["ANON_ROLE", "PGRST_DB_ANON_ROLE", "HASURA_GRAPHQL_UNAUTHORIZED_ROLE"],
   kind: text,
-  description: "role of a caller who presents no credential",
+  description: "the role of callers without a credential",
   whenUnset: "callers without a credential get 401",
 });
 
@@ -18,7 +18,7 @@ export const compatMode = defineSetting({
   kind: flag,
   default: false,
   description:
-    "`true`: REST paths also work at the root, without `/api`, and errors say no more than PostgREST and Hasura do (R-HNT-6, G-HNT-4)",
+    "`true`: REST paths also work at the root, without `/api`, and errors contain only what PostgREST and Hasura report (R-HNT-6, G-HNT-4)",
 });
 
 /** Matches values of the `Origin` header, which have a scheme, a host and no path. `*` matches every origin, and as the
@@ -44,13 +44,14 @@ const origins: SettingKind<readonly string[]> = {
   },
 };
 
-/** Read for CORS, for WebSockets and for tokens in cookies. */
+/** The allowed origins apply to CORS, to WebSockets and to tokens in cookies. */
 export const corsAllowedOrigins = defineSetting({
   name: "corsAllowedOrigins",
   environment: ["CORS_ALLOWED_ORIGINS", "PGRST_SERVER_CORS_ALLOWED_ORIGINS", "HASURA_GRAPHQL_CORS_DOMAIN"],
   kind: origins,
   default: ["*"],
-  description: "comma-separated origins",
+  description:
+    "the origins whose pages may use the API in a browser, separated by commas, such as `https://app.example`; `*`: all origins, but cookies count only from the server's own pages",
 });
 
 export const dbChannel = defineSetting({
@@ -58,7 +59,7 @@ export const dbChannel = defineSetting({
   environment: ["DB_CHANNEL", "PGRST_DB_CHANNEL"],
   kind: text,
   default: "pgrst",
-  description: "channel on which `NOTIFY` asks for a schema or settings reload",
+  description: "the channel of `NOTIFY` on which the server receives requests to reload the schema or the settings",
   isFixed: true,
 });
 
@@ -66,7 +67,8 @@ const dbMaxRows = defineSetting({
   name: "dbMaxRows",
   environment: ["DB_MAX_ROWS", "PGRST_DB_MAX_ROWS"],
   kind: wholeNumber(0),
-  description: "hard limit on rows of a read",
+  description: "the maximum number of rows of each list that a read returns; further rows are omitted",
+  whenUnset: "no limit",
 });
 
 export const dbTxEnd = defineSetting({
@@ -74,7 +76,8 @@ export const dbTxEnd = defineSetting({
   environment: ["DB_TX_END", "PGRST_DB_TX_END"],
   kind: oneOf(["commit", "commit-allow-override", "rollback", "rollback-allow-override"]),
   default: "commit",
-  description: "`commit`, `commit-allow-override`, `rollback`, `rollback-allow-override`",
+  description:
+    "how each transaction ends: `commit`, or `rollback`, which stores nothing. With `commit-allow-override` and `rollback-allow-override`, a request can choose the other end with `Prefer: tx=rollback` or `tx=commit`",
 });
 
 export const metadataPermissionsForRest = defineSetting({
@@ -82,7 +85,8 @@ export const metadataPermissionsForRest = defineSetting({
   environment: ["METADATA_PERMISSIONS_FOR_REST"],
   kind: flag,
   default: false,
-  description: "roles of the metadata have its permissions on the REST surface too, instead of the database's grants",
+  description:
+    "`true`: for roles of the metadata, the permissions of the metadata replace the grants of the database on the REST surface too",
 });
 
 const sharedOptions = [
@@ -101,7 +105,7 @@ export const maxJsonDepth = defineSetting({
   kind: wholeNumber(1),
   default: 500,
   description:
-    "arrays and objects inside each other: in a request body, the variables of a GraphQL operation, the claims of a token. Code that walks over JSON recurses, here and in PostgreSQL",
+    "the maximum depth of nested arrays and objects in a request body, in GraphQL variables and in the claims of a token. Deeper JSON could exhaust the stack here or in PostgreSQL",
   isLimit: true,
 });
 
@@ -111,7 +115,7 @@ const maxRelationDepth = defineSetting({
   kind: wholeNumber(1),
   default: 20,
   description:
-    "relationships inside each other: embeds of a `select`, conditions of a GraphQL `where`; planned together, as with `MAX_EMBEDS`",
+    "the maximum depth of nested relationships: embeds of a `select`, and conditions of a GraphQL `where`. PostgreSQL plans nested relationships together, as with `MAX_EMBEDS`",
   isLimit: true,
 });
 
@@ -121,7 +125,7 @@ const maxFilters = defineSetting({
   kind: wholeNumber(1),
   default: 10_000,
   description:
-    "conditions of one request: filters of a URL with those in its logic trees; comparisons and boolean expressions of a GraphQL operation",
+    "the maximum number of conditions in a request: filters of a URL with their logic trees, or comparisons and boolean expressions of a GraphQL operation",
   isLimit: true,
 });
 
@@ -130,7 +134,7 @@ const maxOrderTerms = defineSetting({
   environment: ["MAX_ORDER_TERMS"],
   kind: wholeNumber(1),
   default: 200,
-  description: "terms of one `order` or `order_by`",
+  description: "the maximum number of terms in an `order` or `order_by`",
   isLimit: true,
 });
 
@@ -139,7 +143,8 @@ const maxPathKeys = defineSetting({
   environment: ["MAX_PATH_KEYS"],
   kind: wholeNumber(1),
   default: 100,
-  description: "keys of one JSON path, `data->a->b`; PostgreSQL refuses some thousands, by its `max_stack_depth`",
+  description:
+    "the maximum number of keys in a JSON path such as `data->a->b`; PostgreSQL itself refuses some thousands of keys (`max_stack_depth`)",
   isLimit: true,
 });
 

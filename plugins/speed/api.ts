@@ -1,4 +1,4 @@
-/** The types and the token of streamed answers, for the surfaces. */
+/** The types and the service of streamed answers, for the surfaces. */
 import { defineService, type Answer, type Execution, type ResultRow } from "../../core/index.ts";
 
 /** The receiver of a value. @experimental */

@@ -1,4 +1,4 @@
-/** Plugins that change the cost of a response and not its content. */
+/** Plugins that reduce the cost of a response and do not change its content. */
 export { coalescedReads } from "./coalesced-reads/index.ts";
 export { columnArrays } from "./column-arrays/index.ts";
 export { planProof } from "./plan-proof.ts";

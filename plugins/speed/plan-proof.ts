@@ -40,9 +40,9 @@ interface TappedHook {
   readonly taps: readonly object[];
 }
 
-/** The names that core writes without a schema around columns of any type, including casts. A name whose operands
+/** The operators, functions and casts that core writes without a schema around columns of any type. A name whose operands
  *  always have built-in types (`text || text`) is not listed, because PostgreSQL can only choose its own operator. */
-const WRITTEN_BY_CORE: readonly string[] = [
+const UNQUALIFIED_NAMES: readonly string[] = [
   "::",
   "=",
   "#>>",
@@ -57,8 +57,8 @@ const WRITTEN_BY_CORE: readonly string[] = [
   "to_json",
 ];
 
-/** Type names of SQL's grammar. All others are names of the catalog. */
-const GRAMMAR: readonly string[] = ["int", "decimal", "float"];
+/** Type names that only SQL's grammar has. All other type names are in the catalog. */
+const GRAMMAR_TYPES: readonly string[] = ["int", "decimal", "float"];
 
 /** Returns whether PostgreSQL's own code reads, writes, compares and prints the values of the type. */
 const isBuiltInType = (model: Model, oid: number): boolean => {
@@ -78,7 +78,7 @@ const isBuiltInType = (model: Model, oid: number): boolean => {
 };
 
 const listBuiltInTypeNames = memoize((model: Model): ReadonlySet<string> => {
-  const names = new Set(GRAMMAR);
+  const names = new Set(GRAMMAR_TYPES);
   for (const type of model.types.values()) {
     if (!isBuiltInType(model, type.oid)) continue;
     names.add(type.sqlName);
@@ -90,8 +90,8 @@ const listBuiltInTypeNames = memoize((model: Model): ReadonlySet<string> => {
 /** Lengths and precisions: `(20)`, `(10,2)`. */
 const MODIFIER = /\(\d+(?:,-?\d+)?\)/;
 
-/** Returns whether the plan runs no user code. The result of a plan that only reads must also be the
- *  same for all callers of one database role, except for bound values. @rule R-TX-10 G-SUB-10 */
+/** Returns whether the plan runs no user-defined code. The result of a plan that only reads must also be the same for all
+ *  callers of one database role, except for bound values. @rule R-TX-10 G-SUB-10 */
 const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }: ProofContext): boolean => {
   const isProvenPart = (part: BuiltIn | undefined): boolean => usesOnlyBuiltIns(part, model);
   /** Checks every tap that may compile the node. */
@@ -110,7 +110,7 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
   const areColumnsProven = (relation: Relation | undefined): boolean =>
     relation !== undefined && relation.columns.every(({ name }) => isProvenColumn(relation, name));
 
-  const value = (ref: ValueRef): boolean => {
+  const isProvenValue = (ref: ValueRef): boolean => {
     if ("step" in ref) return true; // the row of the step was written by a proven write
     return isProvenType(ref.type) && (!("apply" in ref) || isProvenFunction(ref.apply));
   };
@@ -134,7 +134,7 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
     );
   };
 
-  const expression = (given: Expression, { relation, root }: PlanScope): boolean => {
+  const isProvenExpression = (given: Expression, { relation, root }: PlanScope): boolean => {
     switch (given.kind) {
       case "column":
         return isProvenColumn(given.of === "root" ? root : relation, given.name) && isProvenPath(given.path);
@@ -166,7 +166,7 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
     }
   };
 
-  const predicate = (given: Predicate, { relation }: PlanScope): boolean => {
+  const isProvenPredicate = (given: Predicate, { relation }: PlanScope): boolean => {
     switch (given.kind) {
       case "and":
       case "or":
@@ -189,7 +189,7 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
     }
   };
 
-  const output = (given: Output, { relation }: PlanScope): boolean => {
+  const isProvenOutput = (given: Output, { relation }: PlanScope): boolean => {
     switch (given.kind) {
       case "all":
         return areColumnsProven(relation);
@@ -213,7 +213,7 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
     }
   };
 
-  // writes use whole rows: constraints, keys, returned columns
+  // constraints, keys and returned columns of a write use whole rows
   const isProvenWrite = ({ relation }: PlanScope, rows: WriteRows | undefined): boolean =>
     relation?.provenAccess === "write" &&
     areColumnsProven(relation) &&
@@ -228,10 +228,10 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
       isProven &&= isProvenNode;
     };
     visitPlan(given, model, {
-      value: (ref) => check(value(ref)),
-      expression: (one, scope) => check(expression(one, scope)),
-      predicate: (one, scope) => check(predicate(one, scope)),
-      output: (one, scope) => check(output(one, scope)),
+      value: (ref) => check(isProvenValue(ref)),
+      expression: (one, scope) => check(isProvenExpression(one, scope)),
+      predicate: (one, scope) => check(isProvenPredicate(one, scope)),
+      output: (one, scope) => check(isProvenOutput(one, scope)),
       read: (_read, { relation }) => check(relation?.provenAccess !== undefined),
       insert: ({ rows }, scope) => check(isProvenWrite(scope, rows)),
       update: ({ payload, assignments = [] }, scope) =>
@@ -249,7 +249,7 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
     plan.kind === "bundle" || plan.kind === "sequence" || (media !== undefined && CORE_MEDIA.has(media));
   if (!isDocument && !registry.resultColumns.every(isProvenPart)) return false;
   const isKnownMedia = media === undefined || CORE_MEDIA.has(media) || areTapsProven(hooks.compileMedia.get(media));
-  return isKnownMedia && WRITTEN_BY_CORE.every((name) => !model.shadowedNames.has(name)) && areNodesProven(plan);
+  return isKnownMedia && UNQUALIFIED_NAMES.every((name) => !model.shadowedNames.has(name)) && areNodesProven(plan);
 };
 
 /** Proves which statements run no user-defined code, so that they may share work between callers. */

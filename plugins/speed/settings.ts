@@ -11,7 +11,7 @@ export const coalescedReadsSettings = [
     kind: wholeNumber(1),
     default: 16,
     description:
-      "the largest number of concurrent reads that share one round trip to the database (R-TX-17); with 1, each has its own",
+      "the maximum number of concurrent reads that share one round trip to the database (R-TX-17); `1`: each read has its own",
     isFixed: true,
   }),
 ] as const;
@@ -26,7 +26,7 @@ export const streamSettings = [
     default: 1024 * 1024,
     unit: "bytes",
     description:
-      "a longer body of a REST read, or a longer `data` of a GraphQL query, goes to the client while it arrives; the database waits for the client (R-STR)",
+      "the size above which a response is sent to the client while it arrives from the database: the body of a REST read, or the `data` of a GraphQL query (R-STR)",
   }),
   defineSetting({
     name: "streamPatience",
@@ -35,7 +35,7 @@ export const streamSettings = [
     default: 60,
     unit: "seconds",
     description:
-      "how long a client may keep the database waiting for it to read such a body; then what is left is read and held, and the connection is free",
+      "the time for which the database may wait for a client that reads such a body slowly; then the rest is read into memory, and the connection is free for other requests",
   }),
 ] as const;
 

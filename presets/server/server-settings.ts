@@ -59,62 +59,63 @@ export const serverSettings: readonly Setting<unknown, keyof ServerSettings>[] =
     kind: presetNameKind,
     default: SERVER_DEFAULTS.preset,
     description:
-      "what the command line serves: `full-compat`, or `plus`, which has in addition what neither engine has ([plus.md](plus.md))",
+      "the preset that the command line serves: `full-compat`, or `plus`, which adds features that neither PostgREST nor Hasura has ([plus.md](plus.md))",
   },
   {
     name: "host",
     environment: ["HOST", "PGRST_SERVER_HOST", "HASURA_GRAPHQL_SERVER_HOST"],
     kind: host,
     whenUnset: "`127.0.0.1` with the embedded database, `0.0.0.0` with a `DATABASE_URL`",
-    description: "address the server listens on",
+    description: "the address on which the server listens",
   },
   {
     name: "port",
     environment: ["PORT", "PGRST_SERVER_PORT", "HASURA_GRAPHQL_SERVER_PORT"],
     kind: port,
     default: SERVER_DEFAULTS.port,
-    description: "port the server listens on",
+    description: "the port on which the server listens; `0`: any free port",
   },
   {
     name: "unixSocket",
     environment: ["SERVER_UNIX_SOCKET", "PGRST_SERVER_UNIX_SOCKET"],
     kind: text,
-    description: "listen on a socket file instead of a port",
+    description: "the path of a Unix socket on which the server listens in place of a port",
+    whenUnset: "the server listens on the port",
   },
   {
     name: "unixSocketMode",
     environment: ["SERVER_UNIX_SOCKET_MODE", "PGRST_SERVER_UNIX_SOCKET_MODE"],
     kind: fileMode,
     whenUnset: `\`${SERVER_DEFAULTS.unixSocketMode.toString(8)}\``,
-    description: "file mode of that socket file",
+    description: "the file mode of the Unix socket",
   },
   {
     name: "dataDir",
     environment: ["DATA_DIR"],
     kind: text,
     whenUnset: "in memory",
-    description: "folder in which the embedded database keeps its data",
+    description: "the folder in which the embedded database stores its data",
   },
   {
     name: "adminPort",
     environment: ["ADMIN_PORT", "PGRST_ADMIN_SERVER_PORT"],
     kind: port,
     whenUnset: "no second listener",
-    description: "serves `/live`, `/ready`, `/metrics`, `/schema_cache`, `/config` apart from the API",
+    description: "the port of a second listener with `/live`, `/ready`, `/metrics`, `/schema_cache` and `/config`",
   },
   {
     name: "adminHost",
     environment: ["ADMIN_HOST", "PGRST_ADMIN_SERVER_HOST"],
     kind: host,
     whenUnset: "`127.0.0.1`",
-    description: "address of that second listener",
+    description: "the address of the second listener",
   },
   {
     name: "workers",
     environment: ["WORKERS"],
     kind: wholeNumber(1, 1024),
     default: SERVER_DEFAULTS.workers,
-    description: "processes of the standalone server that share the port",
+    description: "the number of processes that share the port of the standalone server",
   },
   {
     name: "shutdownDelay",
@@ -123,7 +124,7 @@ export const serverSettings: readonly Setting<unknown, keyof ServerSettings>[] =
     default: SERVER_DEFAULTS.shutdownDelay,
     unit: "seconds",
     description:
-      "after SIGTERM, how long it still accepts while `/ready` says no, so that load balancers turn away first",
+      "the time after SIGTERM for which the server still accepts connections while `/ready` fails, so that load balancers stop sending requests",
   },
 ];
 
@@ -157,7 +158,7 @@ export const featureSetting: Setting<readonly string[]> = {
     },
   },
   description:
-    "comma-separated flags of the GraphQL engine: `disable_postgres_arrays` and `no_null_unbound_variable_default` set the options of their names, the other flags of its 2.48 line are accepted and change nothing",
+    "feature flags of Hasura, separated by commas: `disable_postgres_arrays` and `no_null_unbound_variable_default` set the options with these names; the other flags of version 2.48 are accepted without effect",
 };
 
 /**
@@ -170,6 +171,6 @@ export const appSettings: Setting<string> = {
   name: "appSettings",
   environment: ["APP_SETTINGS_<NAME>", "PGRST_APP_SETTINGS_<NAME>"],
   kind: text,
-  whenUnset: "none",
-  description: "`app.settings.<name>` in SQL",
+  whenUnset: "no such setting",
+  description: "the value that SQL reads as `current_setting('app.settings.<name>')`",
 };

@@ -155,7 +155,7 @@ describe("relations", () => {
       relations: [{ schema: "hold", name: "port_copy" }],
       routines: [{ schema: "hold", name: "secret_label" }],
     };
-    const { model } = await load({ schemas: ["land"], parts: { "catalog-wanted": names } });
+    const { model } = await load({ schemas: ["land"], parts: { "additional-objects": names } });
     expect(relationIn(model, "port_copy", "hold").primaryKey).toEqual(["id"]);
     expect(routineIn(model, "secret_label", "hold").parameters).toHaveLength(1);
     expect(relationIn(model, "vessels").kind).toBe("table");

@@ -130,7 +130,9 @@ test("X-SET-8 an editor shows description, default and unit of each option of th
     if (name.endsWith("Bytes")) expect([name, unit]).toEqual([name, "bytes"]);
     if (name.endsWith("Ms")) expect([name, unit]).toEqual([name, "ms"]);
   }
-  expect(file).toContain("/** Connections at most per process. Default: `10`. */\n    readonly dbPool?:");
+  expect(file).toContain(
+    "/** The maximum number of database connections of each process. Default: `10`. */\n    readonly dbPool?:",
+  );
 });
 
 test.each([

@@ -138,7 +138,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   test("X-EVT-18 the log of events has the trace of the change", async () => {
     const api = await start();
     await run(api, "pg_create_event_trigger", args);
-    await untilInstalled(api);
     const [traceId, spanId] = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"];
     await api.sql(
       `begin; set local relapi.trace_parent = '00-${traceId}-${spanId}-01'; insert into public.parcel values (1, 'a'); commit`,

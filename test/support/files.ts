@@ -19,7 +19,7 @@ const NO_DATABASE = new Set([
   "core/embedded",
   "core/graphql-numbers",
   "core/graphql-words",
-  "core/json-fault",
+  "core/json-errors",
   "core/live-patches",
   "core/loaded",
   "core/package-types",

@@ -1,4 +1,5 @@
-/** The bus above its transports. It numbers its messages, so that receivers can detect missing ones. @rule X-BUS-1 */
+/** Passes messages between processes through a transport, and numbers them, so that receivers detect missing ones. @rule
+ *  X-BUS-1 */
 import { randomBytes } from "node:crypto";
 import { definePlugin, buildErrorFields, presetError, type PluginContext } from "../../../core/index.ts";
 import { busService, openBusHook, type Bus, type BusTransport } from "../api.ts";
@@ -8,10 +9,10 @@ import { busSettings } from "../settings.ts";
 const RETRY_MS = 1000;
 /** The prefix `sender number ` of each message. */
 const ENVELOPE_BYTES = 32;
-/** Bounds the number of senders, most of which may have ended long ago. */
+/** The largest number of senders whose last message is known. Most senders may have ended long ago. */
 const MAX_SENDERS = 10_000;
 
-/** The default transport, which is optional. */
+/** The URL of the default transport, which a preset may lack. */
 const NOTIFY = "notify:";
 
 /** Passes messages between the processes that serve one database. */
@@ -22,10 +23,10 @@ export const bus = definePlugin({
     const { busUrl = NOTIFY, database } = context.options;
     // an embedded database has only one process
     if (database !== undefined) return;
-    const { bus: offered, open, close } = createBus(context, busUrl);
-    context.offer(busService, offered);
-    // opened before the model is loaded, because a reload may be requested meanwhile; the loader logs errors of the
-    // database
+    const { bus: service, open, close } = createBus(context, busUrl);
+    context.offer(busService, service);
+    // the bus opens before the model is loaded, because a reload may be requested meanwhile; until then, the loader logs
+    // errors of the database
     open(false);
     context.onModel(() => open(true));
     context.onClose(close);
@@ -39,7 +40,7 @@ interface TopicSubscription {
 
 interface OpenedBus {
   readonly bus: Bus;
-  /** `isLoaded` says that the database has answered, so a failure is logged and opening is repeated. */
+  /** Opens the transport. With `isLoaded` the database has answered once, so a failure is logged, and opening is retried. */
   open(isLoaded: boolean): void;
   close(): Promise<void>;
 }
@@ -49,8 +50,9 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
   const { logger } = context;
   const id = randomBytes(9).toString("base64url");
   const topics = new Map<string, Set<TopicSubscription>>();
-  /** The numbers of the last sent message by topic, and of the last received message by topic and sender. */
+  /** The number of the last sent message by topic. */
   const sentNumbers = new Map<string, number>();
+  /** The number of the last received message by topic and sender. */
   const receivedNumbers = new Map<string, number>();
   let transport: BusTransport | undefined;
   let isOpening = false;
@@ -81,7 +83,7 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
     if (sender === id || first < 1 || second === -1 || !Number.isSafeInteger(number)) return;
     const key = `${topic} ${sender}`;
     const last = receivedNumbers.get(key);
-    // the message was delivered twice
+    // a transport may deliver a message twice
     if (last !== undefined && number <= last) return;
     receivedNumbers.delete(key);
     receivedNumbers.set(key, number);
@@ -152,7 +154,7 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
         if (/\s/.test(topic)) throw presetError(`the topic "${topic}" of the bus has a blank`);
         const number = (sentNumbers.get(topic) ?? 0) + 1;
         sentNumbers.set(topic, number);
-        // receivers see the gap in the numbers
+        // if the message is not sent, receivers notice the gap in the numbers
         if (isUp && !isClosed) transport?.publish(topic, `${id} ${number} ${text}`);
       },
       subscribe: (topic, onMessage, onMissed) => {
@@ -167,7 +169,7 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
           if (!all.delete(subscription) || all.size > 0 || topics.get(topic) !== all) return;
           topics.delete(topic);
           transport?.unsubscribe(topic);
-          // messages are not missed while there is no subscriber
+          // without a subscriber, no message counts as missed
           for (const key of receivedNumbers.keys()) if (key.startsWith(`${topic} `)) receivedNumbers.delete(key);
         };
       },

@@ -11,7 +11,7 @@ const RECONNECT_MS = 500;
 const PING_MS = 2000;
 const CONNECT_MS = 5000;
 const CLOSE_MS = 500;
-/** The default limit of a server, until the actual one is known from the connection. */
+/** The default size limit of a server, which applies until the connection reports the actual limit. */
 const DEFAULT_MAX_BYTES = 1024 * 1024;
 
 /** Passes the messages of the bus through NATS. */
@@ -32,14 +32,14 @@ export const natsBus = definePlugin({
 
 const parseUrls = (text: string): readonly URL[] => text.split(",").map((url) => new URL(url.trim()));
 
-/** The credentials of the first URL that has some: user and password, or a token in their place. */
+/** Returns the credentials of the first URL that has some: user and password, or a token in the place of the user. */
 const readCredentials = (text: string): UserPass | TokenAuth | undefined => {
   const { username = "", password = "" } = parseUrls(text).find((url) => url.username !== "") ?? {};
   const [user, pass] = [decodeURIComponent(username), decodeURIComponent(password)];
   return user === "" ? undefined : pass === "" ? { auth_token: user } : { user, pass };
 };
 
-/** `readUrl` is called for each connection, because user and password may rotate. */
+/** Builds the options of a connection. `readUrl` is called again for each connection, because credentials may rotate. */
 const buildOptions = (readUrl: () => string): NodeConnectionOptions => {
   const urls = parseUrls(readUrl());
   return {
@@ -120,7 +120,7 @@ const createNatsBus = (
     close: async () => {
       isClosed = true;
       clearTimeout(timer);
-      // waits no longer than this, because a lost server does not answer
+      // a lost server does not answer, so the wait is limited
       await Promise.race([connection?.flush().catch(() => undefined), pause(CLOSE_MS, undefined, { ref: false })]);
       await connection?.close();
     },

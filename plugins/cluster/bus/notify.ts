@@ -6,7 +6,8 @@ import { openBusHook, type BusHandlers, type BusTransport } from "../api.ts";
 
 /** PostgreSQL requires payloads shorter than 8000 bytes. */
 const MAX_BYTES = 7900;
-/** Limits the messages that wait for the previous statement. Further messages are dropped, and receivers miss them. */
+/** The largest number of messages that wait for the previous statement. Further messages are dropped, and receivers miss
+ *  them. */
 const MAX_WAITING = 1000;
 
 /** PostgreSQL requires channel names shorter than 64 bytes. */
@@ -31,7 +32,7 @@ const createNotifyBus = (
   namespace: string,
   { onMessage, onConnect, onMissed }: BusHandlers,
 ): BusTransport => {
-  const stops = new Map<string, () => void>();
+  const unsubscribers = new Map<string, () => void>();
   let waiting: (readonly [channel: string, text: string])[] = [];
   let sending: Promise<void> | undefined;
 
@@ -58,8 +59,8 @@ const createNotifyBus = (
       sending ??= send();
     },
     subscribe: (topic) => {
-      stops.get(topic)?.();
-      stops.set(
+      unsubscribers.get(topic)?.();
+      unsubscribers.set(
         topic,
         context.listen(
           buildChannel(namespace, topic),
@@ -69,11 +70,11 @@ const createNotifyBus = (
       );
     },
     unsubscribe: (topic) => {
-      stops.get(topic)?.();
-      stops.delete(topic);
+      unsubscribers.get(topic)?.();
+      unsubscribers.delete(topic);
     },
     close: async () => {
-      for (const stop of stops.values()) stop();
+      for (const unsubscribe of unsubscribers.values()) unsubscribe();
       await sending;
     },
   };

@@ -1,4 +1,4 @@
-/** Connections to Redis. */
+/** Opens connections to Redis. */
 import type { RedisClientType } from "@redis/client";
 import { loadPackage } from "./load-package.ts";
 
@@ -7,13 +7,13 @@ export type Redis = RedisClientType;
 
 const CONNECT_MS = 5000;
 const MAX_PAUSE_MS = 1000;
-/** A server that is silent for `SILENCE_MS`, although it receives pings, counts as lost. */
+/** The interval of pings. A server that is silent for `SILENCE_MS` in spite of them counts as lost. */
 const PING_MS = 2000;
 const SILENCE_MS = 5000;
 
-/** Opens a client that reconnects by itself. Commands fail while it is disconnected. `readUrl` is called for each
- *  connection, because user and password may rotate. */
-export const createRedis = async (readUrl: () => string, name: string): Promise<Redis> => {
+/** Creates a client that reconnects by itself. Commands fail while it is disconnected. `readUrl` is called for each
+ *  connection, because credentials may rotate. */
+export const createRedisClient = async (readUrl: () => string, name: string): Promise<Redis> => {
   const { createClient } = (await loadPackage("@redis/client")) as typeof import("@redis/client");
   const { url, hasCredentials } = removeCredentials(readUrl());
   const client = createClient({
@@ -35,7 +35,7 @@ export const createRedis = async (readUrl: () => string, name: string): Promise<
       reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, MAX_PAUSE_MS),
     },
   });
-  return client as Redis; // its type lists no modules
+  return client as Redis; // no modules are configured
 };
 
 /** Removes the credentials of the URL, which would otherwise take precedence over the provider. */

@@ -1,13 +1,13 @@
-/** Rate limits that all processes share: the buckets are in Redis, and use its clock. @rule X-BUS-5 */
+/** Counts requests for rate limits in Redis, with its clock, so that all processes share the buckets. @rule X-BUS-5 */
 import { createHash } from "node:crypto";
 import { definePlugin, type PluginContext, type ValueOf } from "../../../core/index.ts";
 import { redisBucketsService } from "../../limits/api.ts";
 import { loadNamespace } from "./namespace.ts";
-import { createRedis, type Redis } from "./redis-client.ts";
+import { createRedisClient, type Redis } from "./redis-client.ts";
 import { busSettings, redisLimitSettings } from "../settings.ts";
 
-/** The time after which a request stops waiting for Redis. */
-const PATIENCE_MS = 500;
+/** The time that a request waits for Redis. */
+const ANSWER_TIMEOUT_MS = 500;
 /** The pause after a failure, in which Redis is not used. */
 const PAUSE_MS = 1000;
 
@@ -18,10 +18,10 @@ local clock = redis.call('TIME')
 local now = clock[1] * 1000 + clock[2] / 1000
 local rate = tonumber(ARGV[1]) / 60000
 local burst = tonumber(ARGV[2])
-local kept = redis.call('HMGET', KEYS[1], 'tokens', 'at')
+local bucket = redis.call('HMGET', KEYS[1], 'tokens', 'at')
 local tokens = burst
-if kept[1] then
-  tokens = math.min(burst, tonumber(kept[1]) + math.max(0, now - tonumber(kept[2])) * rate)
+if bucket[1] then
+  tokens = math.min(burst, tonumber(bucket[1]) + math.max(0, now - tonumber(bucket[2])) * rate)
 end
 local wait = 0
 if tokens < 1 then wait = (1 - tokens) / rate end
@@ -57,10 +57,10 @@ const createBuckets = (context: PluginContext, readUrl: () => string): ValueOf<t
   let isOpening = false;
   let isClosed = false;
   let isUnavailable = false;
-  let notBeforeMs = 0;
+  let pausedUntilMs = 0;
 
   const handleUnavailable = (error: unknown): undefined => {
-    notBeforeMs = performance.now() + PAUSE_MS;
+    pausedUntilMs = performance.now() + PAUSE_MS;
     if (isUnavailable || isClosed) return;
     isUnavailable = true;
     logger.warn("rate limits are counted in each process: Redis does not answer", {
@@ -73,7 +73,7 @@ const createBuckets = (context: PluginContext, readUrl: () => string): ValueOf<t
     isOpening = true;
     try {
       namespace = await loadNamespace(context);
-      redis = await createRedis(readUrl, namespace);
+      redis = await createRedisClient(readUrl, namespace);
       if (isClosed) return;
       redis.on("error", handleUnavailable);
       redis.connect().catch(handleUnavailable);
@@ -105,12 +105,12 @@ const createBuckets = (context: PluginContext, readUrl: () => string): ValueOf<t
   return {
     open: () => void open(),
     take: async (key, perMinute, burst, isOwed = false) => {
-      if (redis?.isReady !== true || namespace === undefined || performance.now() < notBeforeMs) return undefined;
-      // the key is hashed, because properties of callers must not be readable in Redis
+      if (redis?.isReady !== true || namespace === undefined || performance.now() < pausedUntilMs) return undefined;
+      // the key is hashed, because Redis must not show properties of callers
       const name = `${namespace}.rate.${createHash("sha256").update(key).digest("base64url")}`;
       let timer: NodeJS.Timeout | undefined;
       const timeout = new Promise<never>((_resolve, reject) => {
-        timer = setTimeout(() => reject(new Error("it took too long")), PATIENCE_MS);
+        timer = setTimeout(() => reject(new Error("it took too long")), ANSWER_TIMEOUT_MS);
       });
       try {
         const reply = runScript(redis, {

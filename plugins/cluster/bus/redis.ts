@@ -3,9 +3,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { definePlugin } from "../../../core/index.ts";
 import { openBusHook, type BusHandlers, type BusTransport } from "../api.ts";
-import { createRedis, type Redis } from "./redis-client.ts";
+import { createRedisClient, type Redis } from "./redis-client.ts";
 
-/** Redis accepts more; the limit protects the memory of slow receivers. */
+/** The largest message. Redis accepts larger ones; the limit protects the memory of slow receivers. */
 const MAX_BYTES = 1024 * 1024;
 const CLOSE_MS = 500;
 
@@ -33,13 +33,13 @@ const createRedisBus = (
   const listeners = new Map<string, (text: string) => void>();
   const buildChannel = (topic: string): string => `${namespace}.${topic}`;
   let publisher: Redis | undefined;
-  /** A separate connection, because a subscribed connection accepts no other commands. */
+  /** The connection for subscriptions. It is separate, because a subscribed connection accepts no other commands. */
   let subscriber: Redis | undefined;
   let isStartReported = false;
   let isClosed = false;
 
   const listen = (topic: string, listener: (text: string) => void): void => {
-    // if the connection is lost meanwhile, `ready` subscribes again
+    // if the connection is lost meanwhile, `handleReady` subscribes again
     if (subscriber?.isReady === true) subscriber.subscribe(buildChannel(topic), listener).catch(() => undefined);
   };
 
@@ -54,7 +54,7 @@ const createRedisBus = (
 
   const handleReady = (): void => {
     isStartReported = true;
-    // subscribing the same listener again has no effect
+    // Redis ignores a second subscription of the same listener
     for (const [topic, listener] of listeners) listen(topic, listener);
     if (publisher?.isReady === true && subscriber?.isReady === true) onConnect();
   };
@@ -65,7 +65,10 @@ const createRedisBus = (
 
   const connect = async (): Promise<void> => {
     try {
-      [publisher, subscriber] = await Promise.all([createRedis(readUrl, namespace), createRedis(readUrl, namespace)]);
+      [publisher, subscriber] = await Promise.all([
+        createRedisClient(readUrl, namespace),
+        createRedisClient(readUrl, namespace),
+      ]);
     } catch (error) {
       return handleError(error); // the package is missing
     }

@@ -1,5 +1,5 @@
-/** Returns the write position with the response to a write, in the header `X-Write-Position: 0/3000148`. A read that
- *  sends it back runs on a server that has the write. A cookie with the same value needs no support by the client. */
+/** Adds the write position to the response to a write, in the header `X-Write-Position: 0/3000148`. A read that sends the
+ *  position back runs on a server that has the write. A cookie with the same value needs no support by the client. */
 import {
   createExchangeSlot,
   definePlugin,
@@ -17,6 +17,7 @@ const COOKIE = "relapi_write_position";
 /** The end of the primary's WAL, which is after all earlier commits. */
 const POSITION = sql`select pg_catalog.pg_current_wal_insert_lsn()::text as position`;
 
+/** A position that no replica reaches, so that reads run on the primary. */
 const LAST_POSITION = "FFFFFFFF/FFFFFFFF";
 
 const isPosition = (text: string | undefined): text is string =>
@@ -33,10 +34,10 @@ const readCookie = (cookies: string | undefined): string | undefined => {
 
 const NO_HEADERS: Headers = [];
 
-/** The margin beyond the largest lag, after which no responding replica lacks the write. */
+/** The time after the largest permitted lag, within which every replica that serves reads has the write. */
 const MARGIN_SECONDS = 5;
 
-/** Lets a read on a replica wait for the writes of its caller. @rule R-RYW-1 R-RYW-2 R-RYW-3 */
+/** Runs a read on a server that has the previous writes of its caller. @rule R-RYW-1 R-RYW-2 R-RYW-3 */
 export const readYourWrites = definePlugin({
   name: "read-your-writes",
   requires: ["connector"],
@@ -45,15 +46,15 @@ export const readYourWrites = definePlugin({
     const { readYourWrites: mode, databaseReplicaUrls, databaseReplicaMaxLag, database } = context.options;
     // without replicas there is only one server to read from
     if (mode === "off" || database !== undefined || databaseReplicaUrls.length === 0) return;
-    const [byHeader, byCookie] = [mode !== "cookie", mode !== "header"];
-    const written = createExchangeSlot<string>();
+    const [usesHeader, usesCookie] = [mode !== "cookie", mode !== "header"];
+    const positionSlot = createExchangeSlot<string>();
 
     const readPosition = (exchange: OpenExchange): string | undefined => {
-      const own = written.get(exchange);
-      if (own !== undefined) return own;
-      const header = byHeader ? exchange.header(HEADER.toLowerCase()) : undefined;
+      const writtenPosition = positionSlot.get(exchange);
+      if (writtenPosition !== undefined) return writtenPosition;
+      const header = usesHeader ? exchange.header(HEADER.toLowerCase()) : undefined;
       if (isPosition(header)) return header;
-      const cookie = byCookie ? readCookie(exchange.header("cookie")) : undefined;
+      const cookie = usesCookie ? readCookie(exchange.header("cookie")) : undefined;
       return isPosition(cookie) ? cookie : undefined;
     };
 
@@ -63,31 +64,31 @@ export const readYourWrites = definePlugin({
         if (exchange === undefined) return next(execution);
         if (execution.openTransaction !== undefined) {
           // the position of the commit is not known here, so reads must use the primary
-          if (isWrite(execution)) written.set(exchange.parent ?? exchange, LAST_POSITION);
+          if (isWrite(execution)) positionSlot.set(exchange.parent ?? exchange, LAST_POSITION);
           return next(execution);
         }
         if (isWrite(execution)) {
           const rows = await next(execution);
-          written.set(exchange, await loadPosition(context));
+          positionSlot.set(exchange, await loadPosition(context));
           return rows;
         }
-        const notBefore = execution.mayUseReplica === true ? readPosition(exchange) : undefined;
-        return next(notBefore === undefined ? execution : { ...execution, minWritePosition: notBefore });
+        const minWritePosition = execution.mayUseReplica === true ? readPosition(exchange) : undefined;
+        return next(minWritePosition === undefined ? execution : { ...execution, minWritePosition });
       },
     });
 
     context.addStep({
       name: "read-your-writes",
       headers: (exchange) => {
-        const position = written.get(exchange);
+        const position = positionSlot.get(exchange);
         if (position === undefined) return NO_HEADERS;
         const seconds = databaseReplicaMaxLag + MARGIN_SECONDS;
         return [
-          ...(byHeader ? [[HEADER, position] as const] : []),
-          ...(byHeader && exchange.header("origin") !== undefined
+          ...(usesHeader ? [[HEADER, position] as const] : []),
+          ...(usesHeader && exchange.header("origin") !== undefined
             ? [["Access-Control-Expose-Headers", HEADER] as const]
             : []),
-          ...(byCookie
+          ...(usesCookie
             ? [["Set-Cookie", `${COOKIE}=${position}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax`] as const]
             : []),
         ];
@@ -98,7 +99,8 @@ export const readYourWrites = definePlugin({
 
 const isWrite = ({ access, end }: Execution): boolean => access === "read write" && end === "commit";
 
-/** Errors are ignored, because the write is committed. Without a position, reads must use the primary. */
+/** Returns the position after a write. Errors are ignored, because the write is committed; without a position, reads must
+ *  use the primary. */
 const loadPosition = async (context: PluginContext): Promise<string> => {
   try {
     const [row] = await context.query<{ position: string }>(POSITION);

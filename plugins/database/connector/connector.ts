@@ -1,4 +1,4 @@
-/** Connects to PostgreSQL: to the primary, to replicas, for notifications and for logical replication. */
+/** Opens all connections to PostgreSQL: to the primary, to replicas, for notifications and for logical replication. */
 import {
   connectionFailed,
   definePlugin,
@@ -19,10 +19,9 @@ import { createReplicas } from "./replicas.ts";
 import { openReplication } from "./replication.ts";
 
 const SECOND_MS = 1000;
-/** The timeout is short, so that after a network failure no caller waits for connections much longer than the failure
- *  lasts. */
+/** The timeout of an attempt to connect. It is short, so that callers hardly wait longer than a network failure lasts. */
 const CONNECT_MS = 5000;
-/** The embedded database has only one backend, so more connections would only take turns. */
+/** The number of connections to an embedded database, whose only backend serves one connection at a time. */
 const EMBEDDED_CONNECTIONS = 1;
 
 /** Creates the connector of the database in the options. @throws RelApiError `preset` if the options name no
@@ -40,7 +39,7 @@ export const createConnector = (parts: ConnectorParts): Connector => {
   let listener: Listener | undefined;
   let checks: ReturnType<typeof createReplicas> | undefined;
   let isLoginRefused = false;
-  /** Whether the last opened or checked connection leads to a pooler. The next connection probably does too. */
+  /** Whether the last opened or checked connection leads to a pooler, as the next one probably does. */
   let isPooled = false;
 
   /** Logs once that the database refuses the login, because each request that needs a new connection then fails. @rule
@@ -117,7 +116,6 @@ const createDatabaseServer = (
   { options, logger }: ConnectorParts,
 ): DatabaseServer => {
   const open: DatabaseServer["open"] = (limits) => openTarget(target, connectMs, limits);
-  // an embedded database has one backend, which all connections share
   if ("stream" in target)
     return { maxCount: EMBEDDED_CONNECTIONS, open, isPooled: async () => false, watch: () => () => undefined };
   return {

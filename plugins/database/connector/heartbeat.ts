@@ -2,8 +2,7 @@
 import type { Connection } from "../../../core/engine/database/connection.ts";
 
 const BEAT_MS = 3000;
-/** The interval on an idle connection, in beats. The interval is short enough for firewalls that drop silent
- *  connections. */
+/** The interval on an idle connection, in beats. It is short enough for firewalls that drop silent connections. */
 const IDLE_BEATS = 20;
 
 /** Sends queries until the connection ends, and ends it if a query has no response before the next one. Returns a

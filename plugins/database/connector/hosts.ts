@@ -1,5 +1,5 @@
-/** Reads the servers of a connection string like libpq: several hosts, the required kind of session, and the values
- *  from the environment and files. */
+/** Reads the servers of a connection string as libpq does: several hosts, the required kind of session, and values from
+ *  the environment and from files. */
 import { userInfo } from "node:os";
 import {
   addEncryption,
@@ -18,7 +18,7 @@ const SESSION_KINDS = ["any", "read-write", "read-only", "primary", "standby", "
 export type SessionKind = (typeof SESSION_KINDS)[number];
 
 interface Hosts {
-  /** The URLs of each host, in order. URLs of one host differ in encryption. */
+  /** The URLs of each host, in order. The URLs of one host differ in encryption. */
   readonly urls: readonly (readonly string[])[];
   readonly sessionKind: SessionKind;
   /** Each connection tries the hosts in random order. */
@@ -28,10 +28,11 @@ interface Hosts {
 }
 
 const SECOND_MS = 1000;
-/** The minimum in libpq. The minimum is also the default for each of several hosts. */
+/** The shortest timeout in libpq, which is also the default for each of several hosts. */
 const MIN_CONNECT_MS = 2 * SECOND_MS;
 
-/** The driver itself reads the variables of user, password, database, `PGOPTIONS` and `PGAPPNAME`. */
+/** The variables of parameters. pg itself reads `PGOPTIONS`, `PGAPPNAME`, and the variables of user, password and
+ *  database. */
 const ENVIRONMENT_VARIABLES: Readonly<Record<string, string>> = {
   service: "PGSERVICE",
   host: "PGHOST",
@@ -58,8 +59,9 @@ type ParameterReader = (name: string) => string | undefined;
  *  connection string only. @throws Error */
 const parseAddresses = ({ hosts }: UrlParts, getOwn: ParameterReader, get: ParameterReader): readonly HostAddress[] => {
   const ports = get("port")?.split(",") ?? [];
-  const named = getOwn("hostaddr") ?? getOwn("host") ?? (hosts === "" ? (get("hostaddr") ?? get("host")) : undefined);
-  const ofUrl = hosts.split(",").map((hostText): HostAddress => {
+  const hostList =
+    getOwn("hostaddr") ?? getOwn("host") ?? (hosts === "" ? (get("hostaddr") ?? get("host")) : undefined);
+  const urlAddresses = hosts.split(",").map((hostText): HostAddress => {
     const [, address, name = "", port = ""] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d*))?$/.exec(hostText) ?? [
       undefined,
       undefined,
@@ -67,7 +69,7 @@ const parseAddresses = ({ hosts }: UrlParts, getOwn: ParameterReader, get: Param
     ];
     return { host: address ?? decodeURIComponent(name), port };
   });
-  const found = named?.split(",").map((host): HostAddress => ({ host, port: "" })) ?? ofUrl;
+  const found = hostList?.split(",").map((host): HostAddress => ({ host, port: "" })) ?? urlAddresses;
   if (ports.length > 1 && ports.length !== found.length)
     throw new Error(
       `the connection string has ${formatCount(found.length, "host")} and ${formatCount(ports.length, "port")}`,
@@ -91,9 +93,9 @@ export const parseHosts = (text: string, environment: Environment = process.env)
     throw new Error(
       `target_session_attrs is "${findValue("target_session_attrs")}": expected one of ${SESSION_KINDS.join(", ")}`,
     );
-  const balance = findValue("load_balance_hosts") ?? "disable";
-  if (balance !== "disable" && balance !== "random")
-    throw new Error(`load_balance_hosts is "${balance}": expected disable or random`);
+  const balancing = findValue("load_balance_hosts") ?? "disable";
+  if (balancing !== "disable" && balancing !== "random")
+    throw new Error(`load_balance_hosts is "${balancing}": expected disable or random`);
   const addresses = parseAddresses(urlParts, readParameter, findValue);
   const added = collectAddedParameters(urlParts, serviceParameters, environment);
   const parts: UrlParts = {
@@ -101,7 +103,7 @@ export const parseHosts = (text: string, environment: Environment = process.env)
     ...readCredentials(urlParts, serviceParameters, findValue),
     query: [...urlParts.query, ...added].filter(([name]) => !(name in ENVIRONMENT_VARIABLES)),
   };
-  const isPlain =
+  const isCompleteUrl =
     isUrl(text) &&
     addresses.length === 1 &&
     serviceParameters === undefined &&
@@ -111,42 +113,47 @@ export const parseHosts = (text: string, environment: Environment = process.env)
   const seconds = Number(findValue("connect_timeout") ?? 0);
   return {
     urls: addresses.map((address) => {
-      const whole = { ...parts, password: parts.password || findPassword(parts, address, findValue, environment) };
-      const isGiven = isPlain && whole.password === parts.password;
-      return addEncryption(isGiven ? text.trim() : buildUrl(whole, address));
+      const completeParts = {
+        ...parts,
+        password: parts.password || findPassword(parts, address, findValue, environment),
+      };
+      const keepsText = isCompleteUrl && completeParts.password === parts.password;
+      return addEncryption(keepsText ? text.trim() : buildUrl(completeParts, address));
     }),
     sessionKind,
-    isShuffled: balance === "random",
+    isShuffled: balancing === "random",
     connectMs:
       seconds > 0 ? Math.max(seconds * SECOND_MS, MIN_CONNECT_MS) : addresses.length > 1 ? MIN_CONNECT_MS : undefined,
   };
 };
 
-/** Returns parameters that the string does not set: the other parameters of the service, and the environment's for
- *  encryption. A socket needs no encryption. */
+/** Returns the parameters that the string does not set: other parameters of the service, and the encryption parameters of
+ *  the environment. A socket needs no encryption. */
 const collectAddedParameters = (
   parts: UrlParts,
-  ofService: ReadonlyMap<string, string> | undefined,
+  serviceParameters: ReadonlyMap<string, string> | undefined,
   environment: Environment,
 ): UrlParts["query"] => {
-  const isBare = parts.query.some(([name, value]) => name === "ssl" || (name === "host" && value.startsWith("/")));
-  const ofEnvironment = Object.entries(ENCRYPTION_VARIABLES).flatMap(([name, variable]): [string, string][] => {
+  const ignoresEnvironment = parts.query.some(
+    ([name, value]) => name === "ssl" || (name === "host" && value.startsWith("/")),
+  );
+  const environmentParameters = Object.entries(ENCRYPTION_VARIABLES).flatMap(([name, variable]): [string, string][] => {
     const value = environment[variable] ?? "";
-    return value === "" || isBare || ofService?.has(name) === true ? [] : [[name, value]];
+    return value === "" || ignoresEnvironment || serviceParameters?.has(name) === true ? [] : [[name, value]];
   });
-  return [...(ofService ?? []), ...ofEnvironment].filter(
+  return [...(serviceParameters ?? []), ...environmentParameters].filter(
     ([name]) => !(name in ENVIRONMENT_VARIABLES) && !parts.query.some(([own]) => own === name),
   );
 };
 
 const readCredentials = (
   parts: UrlParts,
-  ofService: ReadonlyMap<string, string> | undefined,
+  serviceParameters: ReadonlyMap<string, string> | undefined,
   get: ParameterReader,
 ): Pick<UrlParts, "user" | "password" | "database"> => {
   // pg itself reads the credentials of the environment
   const encodeValue = (name: string): string =>
-    ofService?.has(name) === true || parts.query.some(([own]) => own === name)
+    serviceParameters?.has(name) === true || parts.query.some(([own]) => own === name)
       ? encodeURIComponent(get(name) ?? "")
       : "";
   return {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Returns undefined if the file does not exist. */
+/** Returns the text, or undefined if the file does not exist. */
 const readTextFile = (file: string): string | undefined => {
   try {
     return readFileSync(file, "utf8");
@@ -29,8 +29,8 @@ interface PasswordKey {
 
 const GROUP_OR_WORLD = 0o077;
 
-/** Finds a password. `file` is the file that the connection string names. Like libpq, it ignores a file that others may
- *  read. @rule R-HST-4 */
+/** Finds a password. `file` is the file that the connection string names. Like libpq, the function ignores a file that
+ *  other users may read. @rule R-HST-4 */
 export const findPasswordInFile = (
   { host, port, database, user }: PasswordKey,
   file: string | undefined,
@@ -45,14 +45,14 @@ export const findPasswordInFile = (
     if (line.startsWith("#")) continue;
     // db.example:5432:*:api:it\:s
     const fields = line.match(/(?:\\.|[^:\\])*(?::|$)/gy)?.map((field) => field.replace(/:$/, "")) ?? [];
-    const [ofHost = "", ofPort = "", ofDatabase = "", ofUser = ""] = fields.map(removeEscapes);
+    const [hostField = "", portField = "", databaseField = "", userField = ""] = fields.map(removeEscapes);
     const matchesField = (field: string, ...values: readonly string[]): boolean =>
       field === "*" || values.includes(field);
     if (
-      matchesField(ofHost, ...hosts) &&
-      matchesField(ofPort, port) &&
-      matchesField(ofDatabase, database) &&
-      matchesField(ofUser, user)
+      matchesField(hostField, ...hosts) &&
+      matchesField(portField, port) &&
+      matchesField(databaseField, database) &&
+      matchesField(userField, user)
     )
       return fields[4] === undefined ? undefined : removeEscapes(fields[4]);
   }

@@ -1,5 +1,4 @@
-/** Manages the only connection that listens. The connection is open while a channel is in use, and reopened after a
- *  loss. */
+/** Manages the connection for notifications, which is open while a channel is in use, and is reopened after a loss. */
 import { ident, sql, toStatement, type Logger } from "../../../core/index.ts";
 import type { Connection } from "../../../core/engine/database/connection.ts";
 import type { Connector, Missed } from "../../../core/engine/database/connector.ts";
@@ -22,7 +21,7 @@ const CONNECT_MS = 10_000;
 const STANDBY_RETRY_MS = 5000;
 const STANDBY_SQLSTATE = "25006";
 
-/** The reasons for which notifications do not arrive. A pooler is a configuration error; a standby may be promoted. */
+/** The reasons why notifications do not arrive. A pooler is a configuration error; a standby may be promoted. */
 const PROBLEMS = {
   pooler:
     "notifications do not arrive through a connection pooler: set DATABASE_DIRECT_URL to a connection string that leads to the server itself, or DATABASE_POOLER=session if the pooler is in session mode",
@@ -34,14 +33,12 @@ interface ChannelEntry {
   readonly onMessage: (payload: string) => void;
   readonly onMissed: ((why: Missed) => void) | undefined;
   readonly onFailure: (() => void) | undefined;
-  /** The reason for lost notifications of which the listener does not know yet. Undefined if no notifications were
-   *  lost. */
+  /** The reason why notifications were lost, until `onMissed` reports it. Undefined if none were lost. */
   unreportedLoss: Missed | undefined;
 }
 
-/** Creates the listener of a target. `isLoaded` returns false until the schema is loaded, because until then the loader
- *  logs connection errors. With `isDirect`, no other connection uses this target, so no other code logs a refused
- *  login. @rule R-SC-5 R-SC-10 */
+/** Creates the listener of a target. Until `isLoaded` returns true, the loader of the schema logs connection errors. With
+ *  `isDirect`, no other connection uses this target, so the listener logs a refused login. @rule R-SC-5 R-SC-10 */
 export const createListener = (
   target: Target,
   logger: Logger,
@@ -135,7 +132,7 @@ export const createListener = (
       if ("url" in target)
         check = startHeartbeat(opened, () => listEntries().every(({ onFailure }) => onFailure === undefined));
       backoff.reset();
-      const channelNames = [...channels.keys()]; // some channels were added during the connection attempt
+      const channelNames = [...channels.keys()]; // channels may have been added while the connection was opened
       for (const channel of channelNames) await runCommand(opened, "listen", channel);
       channelNames.forEach(callMissed);
     } catch (error) {

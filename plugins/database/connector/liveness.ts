@@ -1,11 +1,11 @@
-/** Detects dead connections on which a statement runs. A network that drops packets is as silent as a long statement,
- *  so the server is asked about its backends on another connection. */
+/** Detects dead connections on which a statement runs. A network that drops packets is as silent as a long statement, so
+ *  a query on another connection reads the states of the backends. */
 import { connectionLost } from "../../../core/index.ts";
 import type { Connection, WatchedPool } from "../../../core/engine/database/connection.ts";
 import { isPgError, TIMED_OUT } from "../../../core/engine/database/pg-errors.ts";
 
 interface LivenessParts extends WatchedPool {
-  /** The silence of a statement after which the server is asked. */
+  /** The silence of a statement after which the state of its backend is read. */
   readonly checkMs: number;
   /** The maximum silence of a statement. */
   readonly limitMs: number;
@@ -22,14 +22,14 @@ interface SilentConnection {
 }
 
 const SAMPLE_MS = 500;
-/** The time limit of one attempt to ask the server. */
+/** The time limit of one attempt to read the states. */
 const ATTEMPT_MS = 2000;
 /** The maximum number of consecutive attempts. */
 const MAX_ATTEMPTS = 2;
-/** The time after which a response of the server should have arrived. */
+/** The time for which a backend must have been idle, so that its response should have arrived. */
 const STABLE_SECONDS = 2;
 
-/** Returns the states of the backends. A pooler reports process ids of its own. */
+/** Selects the states of the backends. `own` detects a pooler, which reports process ids of its own. */
 const STATES_QUERY = `select activity.pid, activity.state, extract(epoch from pg_catalog.clock_timestamp() - activity.state_change)::float8 as seconds, pg_catalog.pg_backend_pid() as own
 from (select) one left join pg_catalog.pg_stat_activity activity on activity.pid = any ($1::int4[])`;
 

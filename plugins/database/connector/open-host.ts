@@ -25,18 +25,18 @@ export const openMatchingHost = async (
   const { urls, sessionKind, isShuffled, connectMs = Number.POSITIVE_INFINITY } = parseHosts(target.url);
   const endMs = performance.now() + timeoutMs;
   let firstError: unknown;
-  for (const each of sessionKind === "prefer-standby" ? (["standby", "any"] as const) : [sessionKind]) {
+  for (const kind of sessionKind === "prefer-standby" ? (["standby", "any"] as const) : [sessionKind]) {
     for (const host of orderHosts(urls.length, isShuffled, target.reachedHost?.host)) {
       const leftMs = Math.min(endMs - performance.now(), connectMs);
       if (leftMs <= 0) throw firstError;
       try {
         const [connection, url] = await openWithEncryptionFallback(urls[host] ?? [], target.reachedHost, leftMs, open);
-        if (await matchesTarget(connection, each)) {
+        if (await matchesTarget(connection, kind)) {
           target.reachedHost = { host, url };
           return connection;
         }
         void connection.end();
-        firstError ??= new Error(`the server is not what target_session_attrs=${each} asks for`);
+        firstError ??= new Error(`the server is not what target_session_attrs=${kind} asks for`);
       } catch (error) {
         firstError ??= error;
         if (/^(?:28|3D)/.test(readSqlstate(error) ?? "")) throw error;
@@ -82,7 +82,7 @@ const openWithEncryptionFallback = async (
 
 const matchesTarget = async (connection: Connection, sessionKind: SessionKind): Promise<boolean> => {
   if (sessionKind === "any" || sessionKind === "prefer-standby") return true;
-  // servers before PostgreSQL 14 and some poolers do not report it
+  // servers before PostgreSQL 14 and some poolers do not report their state
   const session = connection.getServerState() ?? (await connection.query<ServerState>(SESSION_QUERY, []))[0];
   const { isStandby, isReadOnly } = session ?? { isStandby: false, isReadOnly: false };
   switch (sessionKind) {

@@ -1,4 +1,4 @@
-/** Opens connections to one of the hosts of a target, and detects poolers. */
+/** Opens a connection to one of the hosts of a target, and detects a pooler. */
 import type { Duplex } from "node:stream";
 import { listRegisteredChannels } from "./channels.ts";
 import type { Connection, ConnectionOptions } from "../../../core/engine/database/connection.ts";
@@ -8,7 +8,7 @@ import { parseHosts } from "./hosts.ts";
 import { openMatchingHost, type ReachedHost } from "./open-host.ts";
 import { loadBackend, type PoolerMode } from "./poolers.ts";
 
-/** The destination of connections: a connection string or streams. */
+/** The destination of connections: a connection string, or streams to an embedded database. */
 export type Target =
   | {
       readonly url: string;

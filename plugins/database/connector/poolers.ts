@@ -13,11 +13,10 @@ interface BackendRow {
   readonly hasPlpgsql: boolean;
 }
 
-/** Detects a pooler, which answers a new client itself with an invented process id instead of the backend's own.
- *  The question also switches `jit` off, because the planner overestimates statements with many nested rows, and
- *  compilation takes several times as long as their execution. A value that was set for the server, database, role or
- *  connection is kept. On a shared backend `jit` is unchanged, because the setting would affect other clients. @rule
- *  R-TX-8 R-TX-15 */
+/** Detects a pooler, which gives a new client an invented process id instead of the backend's own. The query also
+ *  switches `jit` off. The planner overestimates statements with many nested rows, whose compilation takes several times
+ *  as long as their execution. A value that is set for the server, database, role or connection stays. On a shared
+ *  backend `jit` is unchanged, because the setting would affect other clients. @rule R-TX-8 R-TX-15 */
 const BACKEND_QUERY = `select backend.own as "isOwn",
   jit.unset as "isJitUnset",
   case when backend.own and jit.unset then pg_catalog.set_config('jit', 'off', false) end,
@@ -32,12 +31,12 @@ from (select coalesce($1::pg_catalog.int4 = pg_catalog.pg_backend_pid(), true)) 
 
 const NO_PROCESS_ID = -1;
 
-/** Returns the parameter of the question: the expected process id of the backend, or null if any is right. `processId`
- *  is the id that was reported when the connection was opened; PostgreSQL always reports an id. */
+/** Returns the parameter of the query: the expected process id of the backend, or null if any id is right. `processId` is
+ *  the id that was reported when the connection was opened; PostgreSQL always reports an id. */
 const chooseProcessId = (mode: PoolerMode, processId: number | null): number | null =>
   mode === "session" ? null : mode === "auto" ? (processId ?? NO_PROCESS_ID) : NO_PROCESS_ID;
 
-/** Returns the facts about a backend. `row` is undefined if the server rejected the question. */
+/** Returns the facts about a backend. `row` is undefined if the server rejected the query. */
 const buildBackend = (row: BackendRow | undefined, mode: PoolerMode): Backend => {
   const isShared = row === undefined ? mode === "transaction" : !row.isOwn;
   const setsJit = row?.isJitUnset ?? false;
@@ -49,10 +48,10 @@ const buildBackend = (row: BackendRow | undefined, mode: PoolerMode): Backend =>
   };
 };
 
-/** Asks a new connection about its backend. @throws the error of the connection */
+/** Queries the facts about the backend of a new connection. @throws the error of the connection */
 export const loadBackend = async (connection: Connection, mode: PoolerMode): Promise<Backend> => {
   const expected = chooseProcessId(mode, connection.processId);
-  // a server that rejects the question keeps its defaults
+  // a server that rejects the query keeps its defaults
   const rows = await connection.query<BackendRow>(BACKEND_QUERY, [expected]).catch((error: unknown) => {
     if (connection.isEnded || !isPgError(error) || isFatal(error)) throw error;
   });

@@ -17,23 +17,24 @@ interface ReplicasParts {
 
 interface Replica {
   readonly pool: Pool;
-  /** The position that the replica has reached. */
+  /** The write position that the replica has reached. */
   position: bigint;
   /** Undefined until the replica was checked once. */
   isUsable: boolean | undefined;
 }
 
-const PAUSE_MS = 200;
+/** The pause between two checks of a server. */
+const CHECK_PAUSE_MS = 200;
 /** A refused login is retried after a longer pause, because the server logs each attempt. */
 const REFUSED_PAUSE_MS = 5000;
-/** A replica that answers later may be unreachable, so a new connection is tried in the meantime. */
+/** The time after which a replica without a response may be unreachable, so a new connection is tried. */
 const RECHECK_MS = 200;
-/** A replica that answers later counts as slow. */
+/** The time after which a replica without a response counts as slow. */
 const ANSWER_TIMEOUT_MS = 500;
-/** The timeout for reaching a silent replica, after which its statements are given up. Together with `PAUSE_MS`
+/** The timeout for reaching a silent replica, after which its statements fail. Together with `CHECK_PAUSE_MS`
  *  and `RECHECK_MS`, it is less than a second. */
 const CONNECT_TIMEOUT_MS = 500;
-/** The log contains page headers, at which the two functions for its end may differ. */
+/** The largest difference of the two functions for the end of the WAL, which is a page header. */
 const PAGE_HEADER_BYTES = 40n;
 
 const POSITION_QUERY = `select (case when pg_catalog.pg_is_in_recovery() then pg_catalog.pg_last_wal_replay_lsn() else pg_catalog.pg_current_wal_flush_lsn() end)::text as position`;
@@ -68,7 +69,7 @@ const createWatch = (
 
   const checkPosition = async (): Promise<void> => {
     let isUnreachable = connection === undefined;
-    let pauseMs = PAUSE_MS;
+    let pauseMs = CHECK_PAUSE_MS;
     let recheck: NodeJS.Timeout | undefined;
     let limit: NodeJS.Timeout | undefined;
     try {
@@ -167,11 +168,11 @@ export const createReplicas = ({
   return {
     firstCheck,
     choose: (position) => {
-      const least = position === undefined ? 0n : parsePosition(position);
+      const minPosition = position === undefined ? 0n : parsePosition(position);
       for (let i = 0; i < all.length; i++) {
         lastIndex = (lastIndex + 1) % all.length;
         const replica = all[lastIndex];
-        if (replica?.isUsable === true && replica.position >= least) return replica.pool;
+        if (replica?.isUsable === true && replica.position >= minPosition) return replica.pool;
       }
       return undefined;
     },

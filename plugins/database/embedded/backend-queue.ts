@@ -1,4 +1,4 @@
-/** Schedules the clients' requests to the single backend. */
+/** Passes the requests of all clients to the single backend, one at a time. */
 import type { Answer, Request } from "./thread-messages.ts";
 
 /** A client that sends requests to the backend. */

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { PGlite } from "@electric-sql/pglite";
-import { getImagesPath, getStampPath, listDemoScripts } from "./assets.ts";
-import { dumpCluster, initDbParams, openCluster, readPgliteVersion, runScripts } from "./pglite.ts";
+import { getImagesPath, getStampPath, listDemoScripts } from "./built-files.ts";
+import { dumpCluster, INITDB_PARAMETERS, openCluster, readPgliteVersion, runScripts } from "./pglite.ts";
 import { packImages } from "./images.ts";
 
 /** Builds both images if their inputs have changed. Returns whether it built them. */
@@ -46,7 +46,7 @@ function replaceFile(path: string, content: string | Uint8Array): void {
 function computeStamp(scripts: readonly string[]): string {
   const hash = createHash("sha256");
   for (const script of scripts) hash.update(readFileSync(script)).update("\0");
-  return JSON.stringify({ pglite: readPgliteVersion(), initDbParams, scripts: hash.digest("hex") });
+  return JSON.stringify({ pglite: readPgliteVersion(), initDbParams: INITDB_PARAMETERS, scripts: hash.digest("hex") });
 }
 
 if (process.argv[1] !== undefined && fileURLToPath(import.meta.url) === process.argv[1]) {

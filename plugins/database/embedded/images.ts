@@ -1,4 +1,5 @@
-/** The images from which a fresh database starts. The thread reads them, so this file imports nothing of core. */
+/** Packs and reads the images from which a fresh database starts. The thread reads them, so this file does not import
+ *  core. */
 import { readFileSync } from "node:fs";
 import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync } from "node:zlib";
 
@@ -10,7 +11,7 @@ export interface Image {
   readonly built?: (typeof BUILT_IMAGES)[number];
 }
 
-/** The built images share most of their content, so the file compresses them together. It is the length of the empty
+/** Packs the built images into one file, because they share most of their content. The file has the length of the empty
  *  image in 4 bytes, the empty image and the demo. */
 export const packImages = (empty: Uint8Array, demo: Uint8Array): Buffer => {
   const length = Buffer.alloc(4);

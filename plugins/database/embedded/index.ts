@@ -4,14 +4,14 @@
 import { existsSync } from "node:fs";
 import type { Duplex } from "node:stream";
 import { presetError, resolvePackage } from "../../../core/index.ts";
-import { getImagesPath, listDemoScripts } from "./assets.ts";
-import { lockDataFolder } from "./folder.ts";
+import { getImagesPath, listDemoScripts } from "./built-files.ts";
+import { lockDataFolder } from "./data-folder.ts";
 import { createBackendQueue } from "./backend-queue.ts";
-import { launchThread } from "./host.ts";
+import { launchThread } from "./launch-thread.ts";
 import { BUILT_IMAGES } from "./images.ts";
-import type { Thread } from "./host.ts";
-import { createClientStream } from "./stream.ts";
-import type { ClientStream } from "./stream.ts";
+import type { Thread } from "./launch-thread.ts";
+import { createClientStream } from "./client-stream.ts";
+import type { ClientStream } from "./client-stream.ts";
 import type { Boot, Request } from "./thread-messages.ts";
 
 /** The options of `embedded`. */
@@ -51,8 +51,8 @@ export interface EmbeddedDatabase {
   restart(): Promise<void>;
 }
 
-const closeTimeoutMs = 5000;
-const defaultTimeoutSeconds = 30;
+const CLOSE_TIMEOUT_MS = 5000;
+const DEFAULT_TIMEOUT_SECONDS = 30;
 
 /** Checks that PGlite, an optional dependency, is installed. @throws RelApiError `preset` @rule C-PKG-3 */
 const requirePglite = (): void => {
@@ -72,17 +72,17 @@ export function embedded(options: EmbeddedOptions = {}): EmbeddedDatabase {
   requirePglite();
   const log = options.log ?? ((line: string): void => void process.stderr.write(`${line}\n`));
   const folder = options.dataDir === undefined ? undefined : lockDataFolder(options.dataDir);
-  const limitMs = (options.statementTimeout ?? defaultTimeoutSeconds) * 1000;
+  const limitMs = (options.statementTimeout ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
   let isFresh = folder?.isFresh ?? true;
   const streams = new Set<ClientStream>();
-  const gate = createBackendQueue((request: Request) => thread.send(request));
+  const queue = createBackendQueue((request: Request) => thread.send(request));
   let clientCount = 0;
   let isClosed = false;
   let thread: Thread;
 
   const endClients = (reason: string): void => {
     for (const stream of streams) stream.destroy(reason);
-    gate.close();
+    queue.close();
   };
 
   const start = (): Promise<Uint8Array> => {
@@ -103,15 +103,15 @@ export function embedded(options: EmbeddedOptions = {}): EmbeddedDatabase {
             folder.markComplete();
             isFresh = false;
           }
-          gate.open();
+          queue.open();
           resolve(message);
         },
-        onAnswer: gate.answer,
+        onAnswer: queue.answer,
         onOverrun() {
           log(
             `relapi: a statement exceeded its time limit, and the embedded database can only end it by a restart${folder ? "" : " with its initial data"}`,
           );
-          gate.handleOverrun();
+          queue.handleOverrun();
           relaunch("the embedded database is restarted: a statement exceeded its time limit");
         },
         onEnd(message) {
@@ -142,7 +142,7 @@ export function embedded(options: EmbeddedOptions = {}): EmbeddedDatabase {
   const sendRequest = (request: Request): Promise<Uint8Array> =>
     new Promise((resolve) => {
       let unsent: Request | undefined = request;
-      gate.enqueue({
+      queue.enqueue({
         nextRequest() {
           const next = unsent;
           unsent = undefined;
@@ -161,7 +161,7 @@ export function embedded(options: EmbeddedOptions = {}): EmbeddedDatabase {
       clientCount += 1;
       const stream = createClientStream({
         prefix: `c${clientCount}_`,
-        queue: gate,
+        queue,
         greeting: () => (isClosed ? Promise.reject(new Error("the embedded database is closed")) : startup),
         onNotification(message, from) {
           for (const other of streams) if (other !== from) other.notify(message);
@@ -182,7 +182,7 @@ export function embedded(options: EmbeddedOptions = {}): EmbeddedDatabase {
       if (isClosed) return;
       isClosed = true;
       endClients("the embedded database is closed");
-      await thread.stop(folder === undefined ? 0 : closeTimeoutMs);
+      await thread.stop(folder === undefined ? 0 : CLOSE_TIMEOUT_MS);
       folder?.release();
     },
   };

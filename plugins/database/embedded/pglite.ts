@@ -8,11 +8,11 @@ import type { Extension } from "@electric-sql/pglite";
 
 /** One megabyte per WAL segment and few retained segments shrink the image from 40 to 13 MB, and reduce the memory
  *  usage. */
-export const initDbParams = ["--wal-segsize=1", "-c", "max_wal_size=16MB", "-c", "min_wal_size=2MB"];
+export const INITDB_PARAMETERS = ["--wal-segsize=1", "-c", "max_wal_size=16MB", "-c", "min_wal_size=2MB"];
 
 /** `max_stack_depth` is lower than the stack of the thread, so that a deep expression ends in PostgreSQL's own error
- *  (see `stackMb` in host.ts). */
-const startParams = [...PGlite.defaultStartParams, "-c", "shared_buffers=16MB", "-c", "max_stack_depth=1MB"];
+ *  (see `STACK_MB` in launch-thread.ts). */
+const START_PARAMETERS = [...PGlite.defaultStartParams, "-c", "shared_buffers=16MB", "-c", "max_stack_depth=1MB"];
 
 interface ClusterOptions {
   readonly dataFolder?: string;
@@ -43,8 +43,8 @@ export async function openCluster(options: ClusterOptions): Promise<PGlite> {
         ...(options.alarm === undefined ? {} : { alarm: options.alarm.extension }),
         ...extensions,
       },
-      startParams: [...startParams, ...(options.settings ?? []).flatMap((setting) => ["-c", setting])],
-      initDbStartParams: initDbParams,
+      startParams: [...START_PARAMETERS, ...(options.settings ?? []).flatMap((setting) => ["-c", setting])],
+      initDbStartParams: INITDB_PARAMETERS,
       onStderr: (line) => {
         lastStderrLines.push(line);
         if (lastStderrLines.length > 5) lastStderrLines.shift();

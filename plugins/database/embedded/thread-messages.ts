@@ -1,6 +1,6 @@
-/** The messages between the main thread and the database thread. */
+/** The messages between the main thread and the database thread, as types. */
 import type { Image } from "./images.ts";
-import type { Batch } from "./messages.ts";
+import type { Batch } from "./client-messages.ts";
 
 /** The boot parameters of the database, in `workerData`. */
 export interface Boot {
@@ -31,9 +31,8 @@ export interface Answer {
 }
 
 /** `greeting` is the response to a client's startup packet, `engine` is the compiled PostgreSQL, and `tar` the
- *  decompressed built image. `alarm` requests a
- *  wake-up after this time, to end the running statement; 0 cancels it. `failed` means that the database could not
- *  start, `died` that it cannot continue. */
+ *  decompressed built image. `alarm` requests a call after this time, which ends the running statement; 0 cancels it.
+ *  `failed` means that the database could not start, `died` that it cannot continue. */
 export type FromThread =
   | {
       readonly kind: "ready";

@@ -3,17 +3,18 @@ import { parentPort, workerData } from "node:worker_threads";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { PGlite } from "@electric-sql/pglite";
-import { idleStatus, correctAnswer } from "./answers.ts";
+import { IDLE_STATUS, correctAnswer } from "./backend-messages.ts";
 import { compileEngine, createAlarm, dumpCluster, getErrorMessage, openCluster, runScripts } from "./pglite.ts";
 import { readImage } from "./images.ts";
-import { buildQuery, startupPacket } from "./messages.ts";
-import type { Batch } from "./messages.ts";
+import { buildQuery, STARTUP_PACKET } from "./client-messages.ts";
+import type { Batch } from "./client-messages.ts";
 import type { Answer, Boot, FromThread, Request } from "./thread-messages.ts";
 
-const smallAnswerBytes = 1024 * 1024;
+/** The size of the output buffer. A larger buffer is released after its response. */
+const INITIAL_BUFFER_BYTES = 1024 * 1024;
 
 /** The number of WAL segments, of 1 MB each, that causes a checkpoint. A checkpoint leaves about 20. */
-const maxWalSegments = 48;
+const MAX_WAL_SEGMENTS = 48;
 
 if (parentPort === null) throw new Error("worker.ts must run in a worker thread");
 const port = parentPort;
@@ -28,7 +29,7 @@ function exitWithError(message: string): never {
 
 /** Collects the backend's output in one reused buffer. `onGroupEnd` is called after each group. */
 function createBackend(pg: PGlite, onGroupEnd: () => void) {
-  let buffer = new Uint8Array(smallAnswerBytes);
+  let buffer = new Uint8Array(INITIAL_BUFFER_BYTES);
   let used = 0;
   const onRawData = (chunk: Uint8Array): void => {
     if (used + chunk.length > buffer.length) {
@@ -62,16 +63,16 @@ function createBackend(pg: PGlite, onGroupEnd: () => void) {
       used = answer.end;
       notifications.push(...answer.notifications);
       if (group.isSynced && answer.status === undefined) exitWithError("PostgreSQL gave no answer");
-      isIdle = group.isSynced && answer.status === idleStatus;
+      isIdle = group.isSynced && answer.status === IDLE_STATUS;
     }
     const answerBytes = buffer.slice(0, used);
-    if (buffer.length > smallAnswerBytes) buffer = new Uint8Array(smallAnswerBytes);
+    if (buffer.length > INITIAL_BUFFER_BYTES) buffer = new Uint8Array(INITIAL_BUFFER_BYTES);
     return { kind: "answer", bytes: answerBytes, isIdle, notifications };
   };
 
   const greet = async (): Promise<Uint8Array> => {
     used = 0;
-    await exchange(startupPacket);
+    await exchange(STARTUP_PACKET);
     onGroupEnd();
     return buffer.slice(0, used);
   };
@@ -114,7 +115,7 @@ async function findWalFolder(pg: PGlite): Promise<string> {
 }
 
 /** Copies bytes to memory that all threads can read. */
-function share(bytes: Uint8Array): SharedArrayBuffer {
+function copyToSharedMemory(bytes: Uint8Array): SharedArrayBuffer {
   const memory = new SharedArrayBuffer(bytes.length);
   new Uint8Array(memory).set(bytes);
   return memory;
@@ -124,8 +125,8 @@ async function serve(boot: Boot): Promise<void> {
   const alarm = createAlarm((milliseconds) => post({ kind: "alarm", milliseconds }));
   const engine = boot.engine ?? (await compileEngine());
   const { tar: decompressed, ...options } = boot;
-  const sharedTar = decompressed ?? (boot.image && share(readImage(boot.image)));
-  const tar = sharedTar && new Uint8Array(sharedTar).slice(); // a blob takes no shared memory
+  const sharedTar = decompressed ?? (boot.image && copyToSharedMemory(readImage(boot.image)));
+  const tar = sharedTar && new Uint8Array(sharedTar).slice(); // a blob does not accept shared memory
   const pg = await openCluster({ ...options, engine, alarm, ...(tar && { tar }) });
   await runScripts(pg, boot.scriptPaths);
   if (boot.loadScript !== undefined) await pg.exec(boot.loadScript);
@@ -136,7 +137,7 @@ async function serve(boot: Boot): Promise<void> {
 
   /** PGlite has no checkpointer process, so the WAL would grow forever without this check. */
   const limitWal = async (): Promise<void> => {
-    if (pg.Module.FS.readdir(walFolder).length > maxWalSegments) await backend.run(checkpointBatch);
+    if (pg.Module.FS.readdir(walFolder).length > MAX_WAL_SEGMENTS) await backend.run(checkpointBatch);
   };
 
   const answerRequest = async (request: Request): Promise<void> => {

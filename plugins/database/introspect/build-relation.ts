@@ -33,10 +33,10 @@ export const createRelationBuilder = (parts: RelationParts): ((row: RelationRow)
 };
 
 /** Builds a relation of the model, without relationships. */
-const buildRelation = (row: RelationRow, parts: RelationParts, columnsOf: GetColumns): Relation => {
+const buildRelation = (row: RelationRow, parts: RelationParts, getColumns: GetColumns): Relation => {
   const keys = row.keys ?? [];
   const rows = row.columns ?? NO_COLUMNS;
-  const columns = row.kind === "view" || row.comments !== null ? buildColumns(rows, parts, row) : columnsOf(rows);
+  const columns = row.kind === "view" || row.comments !== null ? buildColumns(rows, parts, row) : getColumns(rows);
   const names = getColumnNames(row);
   const findNames = (positions: readonly number[]): readonly string[] =>
     positions.map((position) => names.get(position) ?? "");
@@ -103,8 +103,8 @@ const findDefault = (
   [, , type, , , , default_, identity, isGenerated]: ColumnRow,
   { types, getDomainTraits }: RelationParts,
 ): string | undefined => {
-  const mayHaveOne = !isGenerated && identity !== "a";
-  return default_ ?? (mayHaveOne && types.get(type)?.kind === "domain" ? getDomainTraits(type).default : undefined);
+  const mayHaveDefault = !isGenerated && identity !== "a";
+  return default_ ?? (mayHaveDefault && types.get(type)?.kind === "domain" ? getDomainTraits(type).default : undefined);
 };
 
 const buildColumn = (column: ColumnRow, parts: RelationParts, own: RelationRow | undefined): Column => {
@@ -117,14 +117,14 @@ const buildColumn = (column: ColumnRow, parts: RelationParts, own: RelationRow |
       : undefined;
   const baseDefault = origin && findDefault(origin, parts);
   const [, , , , , , , baseIdentity, isBaseGenerated = false] = origin ?? [];
-  const ownOrOfDomain = findDefault(column, parts);
+  const ownDefault = findDefault(column, parts);
   return {
     name,
     position,
     type,
     sqlType,
     notNull: notNull || (traits?.notNull ?? false),
-    default: ownOrOfDomain,
+    default: ownDefault,
     ...(baseDefault === undefined ? {} : { baseDefault }),
     identity: identity === "" ? undefined : identity === "a" ? "always" : "by default",
     isGenerated,

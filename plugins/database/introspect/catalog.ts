@@ -18,7 +18,7 @@ import type { AdditionalObjects } from "./chosen-relations.ts";
 import { loadRelations, type ConflictTargetRow, type RelationRow } from "./relations.ts";
 import { buildRoutine, loadRoutines, type RoutineRow } from "./routines.ts";
 import { loadServer } from "./server.ts";
-import { loadTypes, loadUsualTypes } from "./types.ts";
+import { loadTypes, loadCommonTypes } from "./types.ts";
 import { deriveViewKey, parseOrigins, traceViews, type Origins } from "./views.ts";
 
 /** The column of a table that a view column shows, by name. */
@@ -41,27 +41,28 @@ export const getColumnOrigins = (model: Model): ColumnOrigins =>
   (model.pluginFacts[NAME] as CatalogFacts | undefined)?.columnOrigins ?? new Map();
 
 /** Returns the relations and routines to load although their schema is not exposed. A plugin with an earlier tap
- *  (metadata) puts them into `Model.pluginFacts["catalog-wanted"]`. */
+ *  (metadata) puts them into `Model.pluginFacts["additional-objects"]`. */
 const readAdditionalObjects = (model: Model, { hiddenSchemas }: IntrospectContext): AdditionalObjects => {
-  const { relations = [], routines = [] } = (model.pluginFacts["catalog-wanted"] ?? {}) as Partial<AdditionalObjects>;
+  const { relations = [], routines = [] } = (model.pluginFacts["additional-objects"] ??
+    {}) as Partial<AdditionalObjects>;
   return { relations, routines, schemas: hiddenSchemas };
 };
 
 /** Loads the catalog with five queries, independent of the number of relations. One more query loads other types than
- *  the usual types. @rule R-SC-1 */
+ *  the common types. @rule R-SC-1 */
 const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Model> => {
   const additional = readAdditionalObjects(model, context);
   // The relations take longest to process, so they are requested first, and the database runs the other queries in the
   // meantime. No query waits for a result that it does not need.
   const rowsOfRelations = loadRelations(context, additional);
-  const usualTypes = loadUsualTypes(context);
+  const commonTypes = loadCommonTypes(context);
   const rowsOfRoutines = loadRoutines(context, additional);
   const serverFacts = loadServer(context, additional);
   const rolesByName = serverFacts.then(({ serverVersion }) => loadRoles(context, serverVersion));
   rolesByName.catch(() => undefined); // the promise is awaited below
-  const [relationRows, usual, routineRows] = await Promise.all([rowsOfRelations, usualTypes, rowsOfRoutines]);
+  const [relationRows, commonRows, routineRows] = await Promise.all([rowsOfRelations, commonTypes, rowsOfRoutines]);
   const shownRows = relationRows.filter(({ isPartition }) => !isPartition);
-  const { types, getDomainTraits } = await loadTypes(context, usual, collectTypes(relationRows, routineRows), {
+  const { types, getDomainTraits } = await loadTypes(context, commonRows, collectTypes(relationRows, routineRows), {
     oids: shownRows.map(({ rowType }) => rowType),
     buildRowTypes: () => runSliced(mapSliced(shownRows, createRowTypeBuilder())),
   });
@@ -70,14 +71,14 @@ const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Mo
   const byOid = new Map<number, RelationRow>();
   await forEachSliced(relationRows, (row) => byOid.set(row.oid, row));
   const origins = await runSliced(traceOrigins(byOid));
-  const viewKeyOf = (view: RelationRow): readonly number[] =>
+  const findViewKey = (view: RelationRow): readonly number[] =>
     deriveViewKey(origins.get(view.oid) ?? new Map(), (table) => {
       const row = byOid.get(table);
       return row === undefined ? [] : findPrimaryKey(row);
     });
   /** Returns the targets whose columns have the same names in the view, because the texts of an index name the columns
    *  of the table. */
-  const viewTargetsOf = (view: RelationRow): readonly ConflictTargetRow[] => {
+  const findViewTargets = (view: RelationRow): readonly ConflictTargetRow[] => {
     const shown = [...(origins.get(view.oid) ?? [])];
     const [table, ...others] = new Set(shown.map(([, { relation }]) => relation));
     const row = table === undefined || others.length > 0 ? undefined : byOid.get(table);
@@ -92,7 +93,7 @@ const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Mo
       return own.every((each) => each !== undefined) ? [[own, ...rest]] : [];
     });
   };
-  const originOf = (view: RelationRow, position: number) => {
+  const findOrigin = (view: RelationRow, position: number) => {
     const origin = origins.get(view.oid)?.get(position);
     return origin && byOid.get(origin.relation)?.columns?.find(([own]) => own === origin.position);
   };
@@ -101,9 +102,9 @@ const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Mo
     getDomainTraits,
     types,
     rows: byOid,
-    findViewKey: viewKeyOf,
-    findViewTargets: viewTargetsOf,
-    findOrigin: originOf,
+    findViewKey,
+    findViewTargets,
+    findOrigin,
   });
   const relations = new Map<string, Relation>();
   await forEachSliced(shownRows, (row) => {

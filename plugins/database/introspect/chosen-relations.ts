@@ -1,4 +1,4 @@
-/** Chooses the relations that the relations query loads, and marks relations whose writes run user code. */
+/** Chooses the relations that the relations query loads, and finds relations whose writes run user-defined code. */
 import { ident, sql, value, type IntrospectContext, type QualifiedName, type Sql } from "../../../core/index.ts";
 
 /** The objects to load although their schema is not exposed. */
@@ -9,7 +9,7 @@ export interface AdditionalObjects {
   readonly schemas: readonly string[];
 }
 
-/** Returns `[[schema, name], …]` as a parameter. */
+/** Binds names as a parameter of JSON: `[[schema, name], …]`. */
 export const bindNames = (names: readonly QualifiedName[]) =>
   value(JSON.stringify(names.map(({ schema, name }) => [schema, name])), "json");
 
@@ -20,9 +20,9 @@ export const compileSchemaSet = (cte: string, names: Iterable<string>) => sql`${
   where schema.nspname in (select pg_catalog.json_array_elements_text(${value(JSON.stringify([...names]), "json")}))
 )`;
 
-/** `coded` are relations whose writes run user code. C functions do not count, because only a superuser can create
- *  them. `remote` are relations with rows on another server. Both sets include parents of such relations, and tables
- *  whose keys cascade to them. @rule R-TX-10 */
+/** Selects `code_relations`, whose writes run user-defined code, and `remote_relations`, which have rows on another
+ *  server. Both sets include the parents of such relations, and `code_relations` also the tables whose keys cascade to
+ *  them. C functions do not count, because only a superuser can create them. @rule R-TX-10 */
 const CODE_SETS = sql`code (class, oid) as materialized (
   select 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid, routine.oid
   from pg_catalog.pg_proc routine
@@ -39,12 +39,12 @@ const CODE_SETS = sql`code (class, oid) as materialized (
   where type.oid >= 16384
     and type.typtype = 'd'
 ),
-calling as materialized (
+code_callers as materialized (
   select dependency.classid as class, dependency.objid as oid
   from code
   join pg_catalog.pg_depend dependency on dependency.refclassid = code.class and dependency.refobjid = code.oid
 ),
-coded (oid) as (
+code_relations (oid) as (
   select * from (
     select trigger.tgrelid
     from pg_catalog.pg_trigger trigger
@@ -55,27 +55,27 @@ coded (oid) as (
     where rule.ev_type <> '1'
     union all
     select own_default.adrelid
-    from calling
-    join pg_catalog.pg_attrdef own_default on own_default.oid = calling.oid
-    where calling.class = 'pg_catalog.pg_attrdef'::pg_catalog.regclass
+    from code_callers
+    join pg_catalog.pg_attrdef own_default on own_default.oid = code_callers.oid
+    where code_callers.class = 'pg_catalog.pg_attrdef'::pg_catalog.regclass
     union all
     select own_check.conrelid
-    from calling
-    join pg_catalog.pg_constraint own_check on own_check.oid = calling.oid
-    where calling.class = 'pg_catalog.pg_constraint'::pg_catalog.regclass
+    from code_callers
+    join pg_catalog.pg_constraint own_check on own_check.oid = code_callers.oid
+    where code_callers.class = 'pg_catalog.pg_constraint'::pg_catalog.regclass
     union all
-    select coalesce(index.indrelid, calling.oid)
-    from calling
-    left join pg_catalog.pg_index index on index.indexrelid = calling.oid
-    where calling.class = 'pg_catalog.pg_class'::pg_catalog.regclass
+    select coalesce(index.indrelid, code_callers.oid)
+    from code_callers
+    left join pg_catalog.pg_index index on index.indexrelid = code_callers.oid
+    where code_callers.class = 'pg_catalog.pg_class'::pg_catalog.regclass
     union all
     select relation.oid
     from pg_catalog.pg_class relation
     where relation.relkind = 'f'
   ) own (oid)
   union
-  select led.source
-  from coded
+  select propagation.source
+  from code_relations
   join (
     select inheritance.inhparent, inheritance.inhrelid
     from pg_catalog.pg_inherits inheritance
@@ -84,21 +84,21 @@ coded (oid) as (
     from pg_catalog.pg_constraint key
     where key.contype = 'f'
       and (key.confdeltype in ('c', 'n', 'd') or key.confupdtype in ('c', 'n', 'd'))
-  ) led (source, target) on led.target = coded.oid
+  ) propagation (source, target) on propagation.target = code_relations.oid
 ),
-remote (oid) as (
+remote_relations (oid) as (
   select relation.oid
   from pg_catalog.pg_class relation
   where relation.relkind = 'f'
   union
   select inheritance.inhparent
-  from remote
-  join pg_catalog.pg_inherits inheritance on inheritance.inhrelid = remote.oid
+  from remote_relations
+  join pg_catalog.pg_inherits inheritance on inheritance.inhrelid = remote_relations.oid
 )`;
 
-/** `ruled` are relations whose writes use a rule of their own, or of the table that a view shows. `event` is `ev_type`,
- *  `effect` a value of `Relation.rules`. `inconclusive` are relations whose inserts accept no `on conflict` with the
- *  key. @rule R-OPT-4 R-PUT-6 R-WRT-7 */
+/** Selects `rule_effects`: relations whose writes use a rule of their own, or of the table that a view shows. `event` is
+ *  `ev_type`, and `effect` a value of `Relation.rules`. `conflict_refusals` are relations whose inserts accept no `on
+ *  conflict` with the key. @rule R-OPT-4 R-PUT-6 R-WRT-7 */
 const RULE_SETS = sql`own_rules (oid, event, effect) as materialized (
   select rule.ev_class, rule.ev_type,
     case
@@ -120,7 +120,7 @@ const RULE_SETS = sql`own_rules (oid, event, effect) as materialized (
     and rule.ev_class >= 16384
   group by rule.ev_class, rule.ev_type
 ),
-shown (view, oid, is_all) as materialized (
+view_tables (view, oid, is_all) as materialized (
   select distinct rule.ev_class, dependency.refobjid, not exists (
       select
       from pg_catalog.pg_depend other
@@ -139,43 +139,43 @@ shown (view, oid, is_all) as materialized (
     and rule.ev_class >= 16384
 ),
 -- bits of tgtype: 64 INSTEAD OF, 4 INSERT, 8 DELETE, 16 UPDATE
-replaced (oid, event) as materialized (
+instead_triggers (oid, event) as materialized (
   select trigger.tgrelid, event.type
   from pg_catalog.pg_trigger trigger
   join (values (16, '2'), (4, '3'), (8, '4')) event (bit, type) on trigger.tgtype & event.bit <> 0
   where trigger.tgtype & 64 <> 0
 ),
-ruled (oid, event, effect) as (
+rule_effects (oid, event, effect) as (
   select * from own_rules
   union
-  select shown.view, ruled.event, case when ruled.effect = 'nothing' and not shown.is_all then 'separate' else ruled.effect end
-  from ruled
-  join shown on shown.oid = ruled.oid
+  select view_tables.view, rule_effects.event, case when rule_effects.effect = 'nothing' and not view_tables.is_all then 'separate' else rule_effects.effect end
+  from rule_effects
+  join view_tables on view_tables.oid = rule_effects.oid
   where not exists (
-      select from own_rules where own_rules.oid = shown.view and own_rules.event = ruled.event
+      select from own_rules where own_rules.oid = view_tables.view and own_rules.event = rule_effects.event
     )
     and not exists (
-      select from replaced where replaced.oid = shown.view and replaced.event = ruled.event::text
+      select from instead_triggers where instead_triggers.oid = view_tables.view and instead_triggers.event = rule_effects.event::text
     )
 ),
-inconclusive (oid) as (
+conflict_refusals (oid) as (
   select * from (
     select own_rules.oid from own_rules where own_rules.event in ('2', '3')
     union all
-    select replaced.oid from replaced where replaced.event in ('2', '3')
+    select instead_triggers.oid from instead_triggers where instead_triggers.event in ('2', '3')
     union all
     select key.conrelid from pg_catalog.pg_constraint key where key.contype = 'p' and key.condeferrable
   ) own (oid)
   union
-  select shown.view
-  from inconclusive
-  join shown on shown.oid = inconclusive.oid
+  select view_tables.view
+  from conflict_refusals
+  join view_tables on view_tables.oid = conflict_refusals.oid
 )`;
 
-/** Writes `with …` with two sets of relations. `own` are the relations of the exposed and the wanted schemas. `chosen`
- *  adds relations of hidden schemas that a view reads, or that a routine names by row type. It also adds relations that
- *  a foreign key connects with an exposed relation. Partitions are included only if a view reads them. @rule R-PATH-4
- *  R-REL-2 R-REL-4 */
+/** Writes `with …` with two sets of relations. `own` has the relations of the exposed and the additional schemas.
+ *  `chosen` adds relations of hidden schemas that a view reads, or that a routine names by row type. It also adds
+ *  relations that a foreign key connects with an exposed relation. Partitions are included only if a view reads them.
+ *  @rule R-PATH-4 R-REL-2 R-REL-4 */
 export const compileRelationSets = (context: IntrospectContext, additional: AdditionalObjects): Sql => {
   const searched = new Set([...context.schemas, ...context.extraSearchPath]);
   return sql`with recursive ${CODE_SETS},
@@ -196,13 +196,13 @@ own as materialized (
   join pg_catalog.pg_class relation on relation.relname = name.parts ->> 1 and relation.relnamespace = schema.oid
   where relation.relkind in ('r', 'v', 'm', 'f', 'p')
 ),
-seen (oid) as (
+view_sources (oid) as (
   select own.oid
   from own
   union
   select dependency.refobjid
-  from seen
-  join pg_catalog.pg_class view on view.oid = seen.oid
+  from view_sources
+  join pg_catalog.pg_class view on view.oid = view_sources.oid
   join pg_catalog.pg_rewrite rule on rule.ev_class = view.oid
   join pg_catalog.pg_depend dependency on dependency.objid = rule.oid
   where view.relkind in ('v', 'm')
@@ -211,8 +211,8 @@ seen (oid) as (
     and dependency.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
 ),
 chosen (oid) as (
-  select seen.oid
-  from seen
+  select view_sources.oid
+  from view_sources
   union
   select key.confrelid
   from own
@@ -244,6 +244,6 @@ chosen (oid) as (
 )`;
 };
 
-/** The condition for the chosen relations that are loaded. */
+/** The condition for the chosen relations that are loaded, which excludes system schemas. */
 export const IS_LOADED = sql`relation.relkind in ('r', 'v', 'm', 'f', 'p')
   and (relation.oid in (select own.oid from own) or schema.nspname <> 'information_schema' and schema.nspname !~ '^pg_')`;

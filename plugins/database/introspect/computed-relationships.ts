@@ -11,8 +11,8 @@ import {
   type Routine,
 } from "../../../core/index.ts";
 
-/** Returns computed relationships by `nameKey` of the argument's relation. Source and function are in one exposed
- *  schema, the target in any schema. @rule R-REL-8 R-REL-9 */
+/** Returns computed relationships by `nameKey` of the argument's relation. Source and function are in the same exposed
+ *  schema, and the target is in any exposed schema. @rule R-REL-8 R-REL-9 */
 const deriveComputedRelationships = (model: Model): ReadonlyMap<string, readonly Relationship[]> => {
   const exposed = new Set(model.schemas);
   const bySource = new Map<string, Relationship[]>();

@@ -76,28 +76,28 @@ export interface RelationRow {
 
 /** The expression for `Relation.provenAccess`. */
 const PROVEN_ACCESS = sql`case
-    when relation.relkind not in ('r', 'p') or relation.relrowsecurity or relation.oid in (select remote.oid from remote) then null
-    when relation.oid in (select coded.oid from coded) then 'read'
+    when relation.relkind not in ('r', 'p') or relation.relrowsecurity or relation.oid in (select remote_relations.oid from remote_relations) then null
+    when relation.oid in (select code_relations.oid from code_relations) then 'read'
     else 'write'
   end`;
 
 /** The expression for `Relation.mayHideNulls`. */
-const MAY_HIDE_NULLS = sql`(relation.relkind = 'r' and relation.relhassubclass or relation.oid in (select remote.oid from remote))`;
+const MAY_HIDE_NULLS = sql`(relation.relkind = 'r' and relation.relhassubclass or relation.oid in (select remote_relations.oid from remote_relations))`;
 
 /** The expression for `Relation.rules`. */
 const RULES = sql`(
     select pg_catalog.json_object_agg(events.event, events.effect order by events.event)
     from (
-      select case ruled.event when '2' then 'update' when '3' then 'insert' else 'delete' end as event,
-        pg_catalog.max(ruled.effect) as effect
-      from ruled
-      where ruled.oid = relation.oid
-      group by ruled.event
+      select case rule_effects.event when '2' then 'update' when '3' then 'insert' else 'delete' end as event,
+        pg_catalog.max(rule_effects.effect) as effect
+      from rule_effects
+      where rule_effects.oid = relation.oid
+      group by rule_effects.event
     ) events
   )`;
 
 /** The expression for `Relation.refusesConflict`. */
-const REFUSES_CONFLICT = sql`relation.oid in (select inconclusive.oid from inconclusive)`;
+const REFUSES_CONFLICT = sql`relation.oid in (select conflict_refusals.oid from conflict_refusals)`;
 
 type RawRelationRow = Omit<RelationRow, "columns"> & { readonly columns: string | null };
 

@@ -132,7 +132,7 @@ const indexViews = (
  *  empty. */
 const combineColumns = (choices: readonly (readonly string[])[]): readonly (readonly string[])[] =>
   choices.reduce<readonly (readonly string[])[]>(
-    (sofar, choice) => sofar.flatMap((start) => choice.map((next) => [...start, next])),
+    (combinations, choice) => combinations.flatMap((start) => choice.map((next) => [...start, next])),
     [[]],
   );
 
@@ -222,8 +222,8 @@ const formatLabel = (name: QualifiedName, from: QualifiedName): string =>
 
 const describePairs = (pairs: readonly ColumnPair[]): string => `(${pairs.map(([a, b]) => `${a}=${b}`).join(",")})`;
 
-/** Adds numbers to ids that are equal. Names that contain the separators of ids can cause this. The list is ordered by
- *  name, so the numbers are stable across reloads. */
+/** Appends numbers to equal ids, which names with the separators of ids can cause. The list is ordered by name, so the
+ *  numbers are stable across reloads. */
 const makeIdsUnique = (list: Relationship[]): void => {
   const seen = new Map<string, number>();
   list.forEach((relationship, i) => {

@@ -183,8 +183,8 @@ const describeResult = (
 };
 
 const findBaseType = (type: PgType | undefined, types: ReadonlyMap<number, PgType>): PgType | undefined => {
-  let below = type;
-  for (let depth = 0; below?.kind === "domain" && below.base !== undefined && depth < 32; depth++)
-    below = types.get(below.base);
-  return below;
+  let current = type;
+  for (let depth = 0; current?.kind === "domain" && current.base !== undefined && depth < 32; depth++)
+    current = types.get(current.base);
+  return current;
 };

@@ -56,7 +56,8 @@ interface ServerFacts {
   readonly shadowedNames: ReadonlySet<string>;
 }
 
-/** User-created objects have oids from 16384 on. Proven statements use built-in types, enums, rows and arrays of these.
+/** Selects the names of built-in operators and functions that a user-defined object may shadow in a proven statement.
+ *  User-defined objects have oids from 16384 on. Proven statements use built-in types, enums, rows and arrays of these.
  *  For a value without a type, PostgreSQL prefers an operator that takes the left type on both sides. Only without such
  *  an operator does it choose one whose right side has another type. @rule R-TX-10 */
 const SHADOWED_NAMES = sql`
@@ -68,7 +69,7 @@ with plain as materialized (
     or type.typtype in ('e', 'c')
     or element.typtype in ('e', 'c')
 )
-select pg_catalog.json_agg(distinct rival.name)
+select pg_catalog.json_agg(distinct shadowing.name)
 from (
   select operator.oprname::text
   from pg_catalog.pg_operator operator
@@ -114,7 +115,7 @@ from (
   where class.oid >= 16384
     and class.opcdefault
     and method.amname in ('btree', 'hash')
-) rival (name)`;
+) shadowing (name)`;
 
 /** Returns the schemas of a path in PostgreSQL's notation: `"$user", public`. */
 const parseSearchPath = (path: string): readonly string[] =>
@@ -125,9 +126,9 @@ const parseSearchPath = (path: string): readonly string[] =>
 /** Loads the facts about the server and its schemas. @rule R-REP-1 R-MED-4 R-OAS-3 */
 export const loadServer = async (context: IntrospectContext, additional: AdditionalObjects): Promise<ServerFacts> => {
   const exposed = value(JSON.stringify(context.schemas), "json");
-  const wantedSchemas = [...additional.relations, ...additional.routines].map(({ schema }) => schema);
+  const additionalSchemas = [...additional.relations, ...additional.routines].map(({ schema }) => schema);
   const named = value(
-    JSON.stringify([...new Set([...context.schemas, ...context.extraSearchPath, ...wantedSchemas])]),
+    JSON.stringify([...new Set([...context.schemas, ...context.extraSearchPath, ...additionalSchemas])]),
     "json",
   );
   const [row] = await context.query<ServerRow>(sql`

@@ -1,4 +1,4 @@
-/** Loads types: the built-in types, and the types that columns, parameters and results use. */
+/** Loads types: the built-in types, and other types that columns, parameters and results use. */
 import { forEachSliced, sql, value, type IntrospectContext, type PgType, type TypeKind } from "../../../core/index.ts";
 import { loadUserTypes } from "./user-types.ts";
 
@@ -68,9 +68,9 @@ const TYPE_COLUMNS = sql`type.oid,
 const COMMENT_JOIN = sql`left join pg_catalog.pg_description comment
   on comment.objoid = type.oid and comment.classoid = 'pg_catalog.pg_type'::pg_catalog.regclass and comment.objsubid = 0`;
 
-/** Loads the types of `pg_catalog` and of extensions, which refer only to each other. The query does not depend on
- *  other results. Most databases use few other types, and PostgreSQL takes as long to plan their query as to run it. */
-export const loadUsualTypes = (context: IntrospectContext): Promise<readonly TypeRow[]> =>
+/** Loads the types of `pg_catalog` and of extensions, which refer only to each other. The query does not depend on other
+ *  results, so it runs early. Most databases use few other types. */
+export const loadCommonTypes = (context: IntrospectContext): Promise<readonly TypeRow[]> =>
   context.query<TypeRow>(sql`
 select ${TYPE_COLUMNS}, null as "default", null as labels, null as attributes, null as "relationSchema", null as "relationName"
 from pg_catalog.pg_type type
@@ -88,17 +88,17 @@ where schema.nspname = 'pg_catalog'
       and dependency.deptype = 'e'
   )`);
 
-/** Loads the types that can be reached from `seeds` and the usual types. `rows` are added unchanged, because their
+/** Loads the types that can be reached from `seeds` and the common types. `rows` are added unchanged, because their
  *  attributes are known columns. @rule R-SC-1 G-TYP-20 G-TYP-26 */
 export const loadTypes = async (
   context: IntrospectContext,
-  usual: readonly TypeRow[],
+  commonRows: readonly TypeRow[],
   seeds: Iterable<number>,
   rows: KnownRows,
 ): Promise<LoadedTypes> => {
   const byOid = new Map<number, TypeRow>();
   const others = new Set<number>();
-  for (const row of usual) {
+  for (const row of commonRows) {
     if (DETAILED_KINDS.has(row.kind)) others.add(row.oid);
     else byOid.set(row.oid, row);
   }
@@ -119,7 +119,7 @@ export const loadTypes = async (
   return { types, getDomainTraits: (oid) => combineDomainTraits(byOid, oid) };
 };
 
-/** The kinds of types for which the usual query returns too few facts. */
+/** The kinds of types for which the query for common types returns too few facts. */
 const DETAILED_KINDS: ReadonlySet<TypeKind> = new Set(["composite", "domain", "enum"]);
 
 const buildType = (row: TypeRow): PgType => ({

@@ -1,5 +1,5 @@
-/** Checks every few seconds whether the schema has changed, and reloads it. The checks find changes without a
- *  notification, and works where notifications do not arrive. */
+/** Checks every few seconds whether the schema has changed, and then reloads it. The checks find changes for which no
+ *  notification is sent or arrives. */
 import { definePlugin, sql, type Model, type Sql } from "../../../core/index.ts";
 import { liveQueriesService } from "../../live/api.ts";
 import { pollSettings } from "../settings.ts";
@@ -84,10 +84,10 @@ type Version = Promise<string | undefined>;
 
 const getVersion = (model: Model): Version | undefined => model.pluginFacts[NAME] as Version | undefined;
 
-/** The largest share of time for checks, and for reloads if the schema changes constantly. */
+/** The largest shares of time for checks, and for reloads if the schema changes constantly. */
 const MAX_CHECK_SHARE = 1 / 30;
 const MAX_RELOAD_SHARE = 1 / 5;
-/** A request within this time before the next check causes that check. */
+/** The time before a check in which a request must arrive, so that the check runs. */
 const RECENT_USE_MS = 500;
 /** The longest time that a request after a pause waits for the check, and for a reload. */
 const PATIENCE_MS = 2000;
@@ -106,7 +106,7 @@ export const reloadPoll = definePlugin({
     let requestedAtMs = 0;
     let isClosed = false;
     let timer: NodeJS.Timeout | undefined;
-    /** Whether there were recent requests. An unused server does not query its database. */
+    /** Whether requests arrived recently. An unused server does not query its database. */
     let isUsed = false;
 
     hooks.introspect.tap(NAME, (model, { queryLater }) => {
@@ -125,7 +125,7 @@ export const reloadPoll = definePlugin({
       const currentVersion = row?.version ?? undefined;
       if (isClosed) return;
       schedule((performance.now() - startedAtMs) / MAX_CHECK_SHARE);
-      // the loader repeats a failed load
+      // the loader itself retries a failed load
       if (
         currentVersion === undefined ||
         currentVersion === requestedVersion ||
@@ -143,7 +143,7 @@ export const reloadPoll = definePlugin({
     };
 
     let firstCheck: Promise<void> | undefined;
-    /** Holds the first request after a pause, and requests that arrive in the meantime. */
+    /** Checks the schema before the first request after a pause. Requests that arrive in the meantime wait too. */
     const checkFirst = (): Promise<void> =>
       (firstCheck ??= Promise.race([
         checkVersion(),

@@ -1,14 +1,14 @@
-/** Reloads all processes when one process is asked to reload: `api.reloadAll()`. @rule X-BUS-2 */
+/** Reloads the model in all processes when one of them reloads: `api.reloadAll()`. @rule X-BUS-2 */
 import { definePlugin } from "../../../core/index.ts";
 import { busService } from "../../cluster/api.ts";
 import { reloadOthersService } from "../api.ts";
 import { channelSettings } from "../settings.ts";
 
 const TOPIC = "reload";
-/** Spreads the reloads of processes that have missed messages. */
+/** The time over which the reloads of processes that have missed messages are spread. */
 const SPREAD_MS = 1000;
 
-/** Reloads the model of all processes when one is asked to: `api.reloadAll()`. */
+/** Reloads the model in all processes when one of them reloads: `api.reloadAll()`. */
 export const reloadAll = definePlugin({
   name: "reload-all",
   requires: ["bus"],
@@ -16,20 +16,20 @@ export const reloadAll = definePlugin({
   apply: (_hooks, context) => {
     const getBus = () => context.use(busService);
     let timer: NodeJS.Timeout | undefined;
-    let stop: (() => void) | undefined;
+    let unsubscribe: (() => void) | undefined;
     let isClosed = false;
-    const askOthers = (): void => getBus()?.publish(TOPIC, "");
-    context.offer(reloadOthersService, { requestReload: askOthers });
+    const notifyOthers = (): void => getBus()?.publish(TOPIC, "");
+    context.offer(reloadOthersService, { requestReload: notifyOthers });
     context.addMethod("reloadAll", () => {
-      askOthers();
+      notifyOthers();
       return context.reload();
     });
     // the bus is available once all plugins are applied, while the model is still loading
     queueMicrotask(() => {
-      const from = getBus();
+      const bus = getBus();
       // without a reload channel, no connection should listen
-      if (isClosed || from === undefined || (from.usesNotify && !context.options.dbChannelEnabled)) return;
-      stop = from.subscribe(TOPIC, context.requestReload, () => {
+      if (isClosed || bus === undefined || (bus.usesNotify && !context.options.dbChannelEnabled)) return;
+      unsubscribe = bus.subscribe(TOPIC, context.requestReload, () => {
         clearTimeout(timer);
         timer = setTimeout(context.requestReload, Math.random() * SPREAD_MS);
       });
@@ -37,7 +37,7 @@ export const reloadAll = definePlugin({
     context.onClose(() => {
       isClosed = true;
       clearTimeout(timer);
-      stop?.();
+      unsubscribe?.();
     });
   },
 });

@@ -77,11 +77,11 @@ const parseQualifiedName = (name: string) => {
   return dot === -1 ? ident(name) : ident(name.slice(0, dot), name.slice(dot + 1));
 };
 
-/** The query returns settings of the role in this database last, so that they win. */
+/** Selects the settings of the role. Those for this database come last, because they take precedence. */
 const ROLE_SETTINGS = sql`
   select split_part(setting, '=', 1) as name, substr(setting, strpos(setting, '=') + 1) as value
-  from pg_catalog.pg_db_role_setting as kept, unnest(kept.setconfig) as setting
-  where kept.setrole = (select oid from pg_catalog.pg_roles where rolname = current_user)
-    and kept.setdatabase in (0, (select oid from pg_catalog.pg_database where datname = current_database()))
+  from pg_catalog.pg_db_role_setting as entry, unnest(entry.setconfig) as setting
+  where entry.setrole = (select oid from pg_catalog.pg_roles where rolname = current_user)
+    and entry.setdatabase in (0, (select oid from pg_catalog.pg_database where datname = current_database()))
     and setting like ${value("pgrst.%")}
-  order by kept.setdatabase`;
+  order by entry.setdatabase`;

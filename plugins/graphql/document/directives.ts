@@ -1,7 +1,7 @@
 /** Checks where directives are allowed, and decides whether a selection is included. @rule G-DOC-12 */
 import type { DirectiveNode, OperationDefinitionNode } from "graphql";
 import { GraphQLBoolean, GraphQLInt, GraphQLNonNull } from "graphql";
-import { buildUnknownNameFacts } from "../../shared/hints.ts";
+import { buildUnknownNameFacts } from "../../shared/name-hints.ts";
 import { missingField, noSuchArgument, validationFailed } from "../errors.ts";
 import { readBoolean, readInt, type Input, type InputContext, type InputPosition } from "../plan/input.ts";
 import type { DirectiveTarget, Directives, DirectiveSpec, GqlDirective, ReadDirectives } from "../directives.ts";

@@ -1,6 +1,6 @@
 /** Checks that the fragments of an operation are defined and have no cycle. @rule G-DOC-8 */
 import type { FragmentDefinitionNode, SelectionSetNode } from "graphql";
-import { buildUnknownNameFacts } from "../../shared/hints.ts";
+import { buildUnknownNameFacts } from "../../shared/name-hints.ts";
 import { validationFailed } from "../errors.ts";
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;

@@ -8,7 +8,7 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from "graphql";
-import { buildUnknownNameFacts } from "../../shared/hints.ts";
+import { buildUnknownNameFacts } from "../../shared/name-hints.ts";
 import { documentTooLarge, notAGraphqlQuery, parseFailed, validationFailed, type HintFacts } from "../errors.ts";
 
 export interface ParsedDocument {

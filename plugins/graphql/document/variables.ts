@@ -13,7 +13,7 @@ import {
 import type { BoundValue, Json, SentValue } from "../../../core/index.ts";
 import { coerceColumn } from "../coerce/columns.ts";
 import { describeValue, type LookUp, convertLiteral } from "../coerce/leaf.ts";
-import { buildUnknownNameFacts } from "../../shared/hints.ts";
+import { buildUnknownNameFacts } from "../../shared/name-hints.ts";
 import { parseFailed, validationFailed } from "../errors.ts";
 import type { GqlValueType } from "../value-types.ts";
 

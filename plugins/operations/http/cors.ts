@@ -10,10 +10,10 @@ import { corsAllowedOrigins } from "../../shared/settings.ts";
 
 const METHODS = ["GET", "POST", "PATCH", "PUT", "DELETE", "OPTIONS", "HEAD"];
 
-const EXPOSED =
+const EXPOSED_HEADERS =
   "Content-Encoding, Content-Location, Content-Range, Content-Type, Date, Location, Server, Transfer-Encoding, Range-Unit";
 
-const originHeaders = (policy: OriginPolicy, origin: string): Headers =>
+const buildOriginHeaders = (policy: OriginPolicy, origin: string): Headers =>
   policy.isOpen
     ? [["Access-Control-Allow-Origin", "*"]]
     : [
@@ -23,16 +23,19 @@ const originHeaders = (policy: OriginPolicy, origin: string): Headers =>
 
 /** Builds the CORS headers of a response to a request from that origin. `exposed` lists additional header names. @rule
  *  R-COR-1 R-COR-3 */
-const corsHeaders = (policy: OriginPolicy, origin: string | undefined, exposed: readonly string[]): Headers => {
+const buildCorsHeaders = (policy: OriginPolicy, origin: string | undefined, exposed: readonly string[]): Headers => {
   if (origin === undefined || !policy.allows(origin)) return [];
   return [
-    ...originHeaders(policy, origin),
-    ["Access-Control-Expose-Headers", exposed.length === 0 ? EXPOSED : `${EXPOSED}, ${exposed.join(", ")}`],
+    ...buildOriginHeaders(policy, origin),
+    [
+      "Access-Control-Expose-Headers",
+      exposed.length === 0 ? EXPOSED_HEADERS : `${EXPOSED_HEADERS}, ${exposed.join(", ")}`,
+    ],
   ];
 };
 
-/** Returns the response to a preflight request. Undefined if the request is not a preflight request that the policy
- *  allows, or if its method is not in `METHODS`. The surface responds to such requests. @rule R-COR-2 */
+/** Returns the response to a preflight request. Undefined if the request is not a preflight request, or if the policy or
+ *  `METHODS` does not allow it; the surface then responds. @rule R-COR-2 */
 const answerPreflight = (policy: OriginPolicy, header: (name: string) => string | undefined): Answer | undefined => {
   const origin = header("origin");
   const requestedMethod = header("access-control-request-method");
@@ -48,7 +51,7 @@ const answerPreflight = (policy: OriginPolicy, header: (name: string) => string 
   return {
     status: 200,
     headers: [
-      ...originHeaders(policy, origin),
+      ...buildOriginHeaders(policy, origin),
       ["Access-Control-Allow-Methods", METHODS.join(", ")],
       ...(requested === undefined
         ? []
@@ -75,20 +78,20 @@ export const cors = definePlugin({
   name: "cors",
   settings: [corsAllowedOrigins],
   apply: (_hooks, context) => {
-    const policies = createCurrentOriginPolicy(() => context.options.corsAllowedOrigins);
+    const getPolicy = createCurrentOriginPolicy(() => context.options.corsAllowedOrigins);
     context.addStep({
       name: "cors",
       beforeAuthorize: (exchange) => {
         if (exchange.method !== "OPTIONS") return undefined;
-        const answer = answerPreflight(policies(), (name) => exchange.header(name));
+        const answer = answerPreflight(getPolicy(), (name) => exchange.header(name));
         if (answer !== undefined) exchange.isUnlogged = true;
         return answer;
       },
       headers: (exchange) => {
         const origin = exchange.header("origin");
-        // The response to a preflight request has its own headers.
+        // the response to a preflight request has its own headers
         if (origin === undefined || exchange.isUnlogged) return NO_HEADERS;
-        return corsHeaders(policies(), origin, exchange.exposedHeaders);
+        return buildCorsHeaders(getPolicy(), origin, exchange.exposedHeaders);
       },
     });
   },

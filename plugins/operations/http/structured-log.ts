@@ -44,8 +44,8 @@ export const structuredLog = definePlugin({
   settings: logSettings,
   before: ["access-log", "request-ids"],
   apply: (_hooks, context) => {
-    const { logger: own, logLevel, logFormat } = context.options;
-    if (own !== undefined || logFormat === "text" || logLevel === "silent") return;
+    const { logger: appLogger, logLevel, logFormat } = context.options;
+    if (appLogger !== undefined || logFormat === "text" || logLevel === "silent") return;
     const { stdout, stderr } = process;
     const isPretty = logFormat === "pretty";
     const messages = createPino(stderr, isPretty ? loadPretty(stderr.isTTY) : undefined);

@@ -15,39 +15,39 @@ const LABELS = ["plan", "role"] as const;
 
 /** The current size of each plan. */
 const GAUGES: readonly (readonly [name: string, help: string, of: (plan: PlanFigures) => number])[] = [
-  ["cohorts", "Groups of live queries that one statement answers each, by plan", ({ cohorts }) => cohorts],
+  ["cohorts", "Groups of live queries that share a statement, by plan", ({ cohorts }) => cohorts],
   ["subscribers", "Subscribers of live queries, by plan", ({ subscribers }) => subscribers],
-  ["queries", "Live queries that differ, by plan", ({ queries }) => queries],
+  ["queries", "Different live queries, by plan", ({ queries }) => queries],
 ];
 
 /** The counts since the cohorts began. The series that plans share has no counts, because its plans change. */
 const COUNTERS: readonly (readonly [name: string, help: string, of: (plan: PlanFigures) => number])[] = [
-  ["runs_total", "Statements that have answered live queries, by plan", ({ runs }) => runs],
-  ["rows_total", "Live queries that statements have answered, by plan", ({ rows }) => rows],
+  ["runs_total", "Statements that ran for live queries, by plan", ({ runs }) => runs],
+  ["rows_total", "Results of live queries in these statements, by plan", ({ rows }) => rows],
   ["deliveries_total", "Results that were sent to subscribers, by plan", ({ deliveries }) => deliveries],
   [
     "skipped_total",
-    "Live queries that did not run when a change concerned others of their cohort, by plan",
+    "Live queries that did not run because a change concerned only others of their cohort, by plan",
     ({ skipped }) => skipped,
   ],
 ];
 
-/** @rule X-MET-8 */
+/** Registers the metrics of live queries by plan. @rule X-MET-8 */
 export const registerLivePlans = (
   { Counter, Gauge }: PromClient,
   registry: Registry,
   context: PluginContext,
   labelRole: RoleLabel,
 ): void => {
-  const plans = (): readonly PlanFigures[] => context.use(liveQueriesService)?.plans() ?? [];
+  const readPlans = (): readonly PlanFigures[] => context.use(liveQueriesService)?.plans() ?? [];
   /** The statistics of the current scrape, which are computed once for all metrics. */
   let cachedPlans: readonly PlanFigures[] | undefined;
-  const all = (): readonly PlanFigures[] => {
+  const getPlans = (): readonly PlanFigures[] => {
     if (cachedPlans === undefined) setImmediate(() => (cachedPlans = undefined));
-    return (cachedPlans ??= plans());
+    return (cachedPlans ??= readPlans());
   };
   const buildLabels = (plan: PlanFigures) => ({ plan: plan.planKey, role: labelRole(plan, "graphql") });
-  const common = (name: string, help: string): CounterConfiguration<string> => ({
+  const buildConfiguration = (name: string, help: string): CounterConfiguration<string> => ({
     name: `relapi_live_plan_${name}`,
     help,
     labelNames: LABELS,
@@ -55,27 +55,30 @@ export const registerLivePlans = (
   });
   for (const [name, help, of] of GAUGES)
     new Gauge({
-      ...common(name, help),
+      ...buildConfiguration(name, help),
       collect() {
         this.reset();
-        for (const [i, plan] of all().entries())
+        for (const [i, plan] of getPlans().entries())
           this.inc(i < MAX_PLANS ? buildLabels(plan) : { plan: OTHER, role: OTHER }, of(plan));
       },
     });
   for (const [name, help, of] of COUNTERS)
     new Counter({
-      ...common(name, help),
+      ...buildConfiguration(name, help),
       collect() {
         this.reset();
-        for (const plan of all().slice(0, MAX_PLANS)) this.inc(buildLabels(plan), of(plan));
+        for (const plan of getPlans().slice(0, MAX_PLANS)) this.inc(buildLabels(plan), of(plan));
       },
     });
   new Gauge({
-    ...common("lag_seconds", "From the notice of a change to its last result, of the last run, by plan"),
+    ...buildConfiguration(
+      "lag_seconds",
+      "Time from the report of a change to its last result in the last run, by plan",
+    ),
     aggregator: "max",
     collect() {
       this.reset();
-      for (const plan of all().slice(0, MAX_PLANS))
+      for (const plan of getPlans().slice(0, MAX_PLANS))
         if (plan.lagMs !== undefined) this.set(buildLabels(plan), plan.lagMs / MS_PER_SECOND);
     },
   });

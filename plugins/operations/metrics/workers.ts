@@ -5,8 +5,8 @@ import type { PromClient } from "./prom-client.ts";
 
 type Metrics = readonly MetricObject[];
 
-/** The question of a worker for the metrics of all others. The primary process forwards each message with `relay` to
- *  the worker with that number or to all other workers. It reports the other workers to the sender (`reached`). */
+/** The request of a worker for the metrics of all others. The primary process forwards a message with `relay` to the
+ *  worker with that number, or to all other workers. It sends the numbers of these workers back (`reached`). */
 interface AskMessage {
   readonly relay: "all";
   readonly topic: typeof TOPIC;
@@ -35,18 +35,18 @@ const TOPIC = "metrics";
 /** Adds the number of workers in the metrics of the registry, and the number of missing workers. */
 export const addWorkerCounts = ({ Gauge }: PromClient, registry: Registry, count: number, silent: number): void => {
   const registers = [registry];
-  new Gauge({ name: "relapi_workers", help: "Workers that these numbers are the sum of", registers }).set(count);
+  new Gauge({ name: "relapi_workers", help: "Workers whose metrics are included", registers }).set(count);
   new Gauge({
     name: "relapi_workers_silent",
-    help: "Workers that did not answer in time: their gauges are missing, their counters as they said last",
+    help: "Workers that did not reply in time: their gauges are missing, and their counters have the last reported values",
     registers,
   }).set(silent);
 };
 
-/** The time that a worker has to reply. A worker that does not reply within this time is blocked, or has just ended. */
-const PATIENCE_MS = 1000;
+/** The time in which a worker must reply. A worker that does not is blocked, or has just ended. */
+const REPLY_TIMEOUT_MS = 1000;
 
-interface PendingQuestion {
+interface PendingRequest {
   /** The metrics that other workers have sent, by the number of the worker. */
   readonly answers: Map<number, Metrics>;
   others: readonly number[];
@@ -66,67 +66,68 @@ const CUMULATIVE_TYPES: ReadonlySet<unknown> = new Set(["counter", "histogram"])
 
 /** Creates the exchange of metrics between workers. `registry` holds the metrics of this worker. @rule X-MET-6 */
 export const createWorkerMetrics = (prom: PromClient, registry: Registry): WorkerMetrics => {
-  // The library's types do not allow the lists, but the library accepts them.
+  // the types of the library do not allow lists, but the library accepts them
   const aggregateMetrics = (all: readonly Metrics[]): Registry => prom.AggregatorRegistry.aggregate(all as object[]);
-  const questions = new Map<number, PendingQuestion>();
-  let lastQuestion = 0;
+  const pendingRequests = new Map<number, PendingRequest>();
+  let lastRequest = 0;
   const self = cluster.worker?.id ?? 0;
-  const ownMetrics = (): Promise<Metrics> => registry.getMetricsAsJSON();
+  const readOwnMetrics = (): Promise<Metrics> => registry.getMetricsAsJSON();
   const send = (message: AskMessage | ReplyMessage): void => void process.send?.(message);
 
   const receiveMessage = (message: Message): void => {
     if (message?.topic !== TOPIC) return;
     if (message.from !== undefined && message.ask !== undefined) {
       const { from, ask } = message;
-      void ownMetrics().then((metrics) => send({ relay: from, topic: TOPIC, answer: ask, of: self, metrics }));
+      void readOwnMetrics().then((metrics) => send({ relay: from, topic: TOPIC, answer: ask, of: self, metrics }));
       return;
     }
-    const question = questions.get(message.answer ?? message.ask ?? 0);
-    if (question === undefined) return;
-    if (message.metrics !== undefined && message.of !== undefined) question.answers.set(message.of, message.metrics);
-    if (message.reached !== undefined) question.others = message.reached;
-    if (question.others.every((id) => question.answers.has(id))) question.done();
+    const pendingRequest = pendingRequests.get(message.answer ?? message.ask ?? 0);
+    if (pendingRequest === undefined) return;
+    if (message.metrics !== undefined && message.of !== undefined)
+      pendingRequest.answers.set(message.of, message.metrics);
+    if (message.reached !== undefined) pendingRequest.others = message.reached;
+    if (pendingRequest.others.every((id) => pendingRequest.answers.has(id))) pendingRequest.done();
   };
   process.on("message", receiveMessage);
 
-  const askOthers = async (): Promise<PendingQuestion> => {
-    const ask = ++lastQuestion;
+  const requestOthers = async (): Promise<PendingRequest> => {
+    const ask = ++lastRequest;
     let timer: NodeJS.Timeout | undefined;
-    let question: PendingQuestion | undefined;
+    let pendingRequest: PendingRequest | undefined;
     await new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, PATIENCE_MS);
-      // The list contains this worker, which never replies to itself. So the question waits until the primary process
+      timer = setTimeout(resolve, REPLY_TIMEOUT_MS);
+      // The list contains this worker, which never replies to itself. So the request waits until the primary process
       // reports the other workers.
-      question = { answers: new Map(), others: [self], done: resolve };
-      questions.set(ask, question);
+      pendingRequest = { answers: new Map(), others: [self], done: resolve };
+      pendingRequests.set(ask, pendingRequest);
       send({ relay: "all", topic: TOPIC, ask, from: self });
     });
     clearTimeout(timer);
-    questions.delete(ask);
-    return question as unknown as PendingQuestion; // The executor of the promise assigns the variable synchronously.
+    pendingRequests.delete(ask);
+    return pendingRequest as unknown as PendingRequest; // the executor of the promise assigns the variable synchronously
   };
 
   /** The last metrics of each other worker. */
-  const known = new Map<number, Metrics>();
+  const lastMetrics = new Map<number, Metrics>();
   /** The sum of the metrics of the workers that have ended. */
   let ended: Metrics = [];
 
   return {
     text: async () => {
-      const { answers, others } = await askOthers();
+      const { answers, others } = await requestOthers();
       const isPrimarySilent = others.includes(self);
       const cumulative: Metrics[] = [];
-      for (const [id, metrics] of known) {
+      for (const [id, metrics] of lastMetrics) {
         if (answers.has(id)) continue;
         if (isPrimarySilent || others.includes(id)) cumulative.push(filterCumulative(metrics));
         else {
-          known.delete(id);
+          lastMetrics.delete(id);
           ended = aggregateMetrics([ended, filterCumulative(metrics)]).getMetricsAsArray();
         }
       }
-      for (const [id, metrics] of answers) known.set(id, metrics);
+      for (const [id, metrics] of answers) lastMetrics.set(id, metrics);
       const silent = others.filter((id) => id !== self && !answers.has(id)).length;
-      const sum = aggregateMetrics([await ownMetrics(), ...answers.values(), ...cumulative, ended]);
+      const sum = aggregateMetrics([await readOwnMetrics(), ...answers.values(), ...cumulative, ended]);
       addWorkerCounts(prom, sum, answers.size + 1, silent);
       return sum.metrics();
     },

@@ -15,7 +15,7 @@ import {
 } from "../../../core/index.ts";
 
 const EXPLAINABLE = /^\s*(?:select|with|insert|update|delete|merge)\b/i;
-/** Matches quoted values in a plan. They come from views, policies and metadata, and may be confidential too. */
+/** Matches quoted values in a plan, which come from views, policies and metadata, and may be confidential. */
 const QUOTED = /'(?:[^']|'')*'/g;
 
 /** The setting that makes PostgreSQL plan without values, so that conditions show `$1`. PostgreSQL 16 has
@@ -27,15 +27,15 @@ let statementCount = 0;
 const buildExplainProgram = ({ text, slots }: ProgramStatement, relations: Program["relations"]): Program => {
   const name = ident(`relapi_slow_${process.pid}_${++statementCount}`);
   const values = slots.length === 0 ? sql`` : sql`(${join(slots.map(() => sql`null`))})`;
-  const plain = (fragment: Sql): ProgramStatement => ({ ...toStatement(fragment), columns: [] });
-  const executed = [plain(sql`execute ${name}${values}`)];
-  const explained = explainProgram(createProgram(executed, { relations }), "costs");
+  const buildStatement = (fragment: Sql): ProgramStatement => ({ ...toStatement(fragment), columns: [] });
+  const executeStatements = [buildStatement(sql`execute ${name}${values}`)];
+  const explained = explainProgram(createProgram(executeStatements, { relations }), "costs");
   return {
     ...explained,
     statements: [
-      plain(sql`prepare ${name} as ${catalogText(text)}`),
+      buildStatement(sql`prepare ${name} as ${catalogText(text)}`),
       ...explained.statements,
-      plain(sql`deallocate ${name}`),
+      buildStatement(sql`deallocate ${name}`),
     ],
     main: 1,
   };

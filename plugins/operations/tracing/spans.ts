@@ -27,7 +27,7 @@ interface Spans {
 }
 
 /** Converts a time of `performance.now()` to milliseconds since 1970. */
-const epochMs = (ms: number): number => performance.timeOrigin + ms;
+const toEpochMs = (ms: number): number => performance.timeOrigin + ms;
 
 const getOperationKind = ({ execution }: EndedTransaction): string => execution.exchange?.operation?.kind ?? "query";
 
@@ -40,10 +40,10 @@ const readTransport = ({ method, credentials }: OpenExchange): string => (creden
 export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): Spans => {
   const { propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } = api;
   const { traceRatio } = context.options;
-  const startsTrace = (): boolean => Math.random() < traceRatio;
+  const isSampled = (): boolean => Math.random() < traceRatio;
   const opened = createExchangeSlot<OpenSpan>();
-  /** The headers that carry trace contexts. They are read at the first request, because the SDK is registered by
-   *  then. */
+  /** The names of the headers that carry trace contexts. They are read at the first request, when the SDK is
+   *  registered. */
   let headerNames: readonly string[] | undefined;
   /** Returns the context that the client sent, or the root. */
   const extractContext = (exchange: OpenExchange, names: readonly string[]): Context => {
@@ -53,7 +53,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
     });
     return sent.length === 0 ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, Object.fromEntries(sent));
   };
-  const of = (exchange: OpenExchange | undefined): OpenSpan | undefined => exchange && opened.get(exchange);
+  const findSpan = (exchange: OpenExchange | undefined): OpenSpan | undefined => exchange && opened.get(exchange);
 
   /** Records a span of an operation that has already ended. */
   const record = (
@@ -64,9 +64,9 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
     attributes: Attributes,
     error?: string,
   ): void => {
-    const span = tracer.startSpan(name, { kind, startTime: epochMs(startMs), attributes }, parent);
+    const span = tracer.startSpan(name, { kind, startTime: toEpochMs(startMs), attributes }, parent);
     if (error !== undefined) span.setAttribute("error.type", error).setStatus({ code: SpanStatusCode.ERROR });
-    span.end(epochMs(endMs));
+    span.end(toEpochMs(endMs));
   };
 
   const readErrorCode = (error: unknown): string =>
@@ -76,9 +76,9 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
 
   context.use(transactionSignal).listen((transaction) => {
     const { execution, askedAtMs, beganAtMs, endedAtMs, error } = transaction;
-    const request = of(execution.exchange);
+    const request = findSpan(execution.exchange);
     if (request === undefined || !request.span.isRecording()) return;
-    // The span "plan" covers the time before the first statement, in which the request is read, authorized and planned.
+    // the span `plan` covers the time before a statement, in which the request is read, authorized and planned
     if (askedAtMs > request.lastMs) record("plan", SpanKind.INTERNAL, request.context, [request.lastMs, askedAtMs], {});
     request.lastMs = endedAtMs;
     const failed = error === undefined ? undefined : readErrorCode(error);
@@ -106,49 +106,49 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
   });
 
   context.use(liveRunSignal).listen((run: LiveRun) => {
-    if (!startsTrace()) return;
+    if (!isSampled()) return;
     const { session, changedAtMs, startedAtMs, ranAtMs, endedAtMs, queries, deliveries, bytes } = run;
     const startMs = changedAtMs ?? startedAtMs;
     const root = tracer.startSpan(
       "live query",
       {
         kind: SpanKind.PRODUCER,
-        startTime: epochMs(startMs),
+        startTime: toEpochMs(startMs),
         attributes: { "relapi.role": session.role, "relapi.live.queries": queries },
       },
       ROOT_CONTEXT,
     );
-    const below = trace.setSpan(ROOT_CONTEXT, root);
-    record("statement", SpanKind.CLIENT, below, [startedAtMs, ranAtMs], { "db.system.name": "postgresql" });
+    const rootContext = trace.setSpan(ROOT_CONTEXT, root);
+    record("statement", SpanKind.CLIENT, rootContext, [startedAtMs, ranAtMs], { "db.system.name": "postgresql" });
     if (deliveries > 0)
-      record("delivery", SpanKind.INTERNAL, below, [ranAtMs, endedAtMs], {
+      record("delivery", SpanKind.INTERNAL, rootContext, [ranAtMs, endedAtMs], {
         "relapi.live.deliveries": deliveries,
         "relapi.live.bytes": bytes,
       });
-    root.end(epochMs(endedAtMs));
+    root.end(toEpochMs(endedAtMs));
   });
 
   return {
-    find: of,
+    find: findSpan,
     open: (exchange) => {
       const { request, method, surface } = exchange;
       const active = api.context.active();
-      // An instrumentation of the HTTP server may have started a span.
+      // an instrumentation of the HTTP server may have started a span
       const isInside = trace.getSpan(active) !== undefined;
       headerNames ??= propagation.fields();
-      const around = exchange.parent === undefined ? undefined : of(exchange.parent);
-      // An inner request belongs to the trace of the outer request, if the outer request has a trace.
-      if (exchange.parent !== undefined && around === undefined) return;
-      const parent = around ? around.context : isInside ? active : extractContext(exchange, headerNames);
-      const above = parent === ROOT_CONTEXT ? undefined : trace.getSpanContext(parent);
-      // Sampling is decided before the span is created, because an unsampled span costs half as much as a sampled one.
-      if (above === undefined ? !startsTrace() : (above.traceFlags & TraceFlags.SAMPLED) === 0) return;
+      const outerSpan = exchange.parent === undefined ? undefined : findSpan(exchange.parent);
+      // an inner request belongs to the trace of the outer request, if there is one
+      if (exchange.parent !== undefined && outerSpan === undefined) return;
+      const parent = outerSpan ? outerSpan.context : isInside ? active : extractContext(exchange, headerNames);
+      const parentSpan = parent === ROOT_CONTEXT ? undefined : trace.getSpanContext(parent);
+      // sampling is decided before the span is created, because even an unsampled span costs half as much as a sampled one
+      if (parentSpan === undefined ? !isSampled() : (parentSpan.traceFlags & TraceFlags.SAMPLED) === 0) return;
       const startMs = performance.now();
       const span = tracer.startSpan(
         `${readTransport(exchange)} ${surface}`,
         {
-          kind: isInside || around !== undefined ? SpanKind.INTERNAL : SpanKind.SERVER,
-          startTime: epochMs(startMs),
+          kind: isInside || outerSpan !== undefined ? SpanKind.INTERNAL : SpanKind.SERVER,
+          startTime: toEpochMs(startMs),
           attributes: {
             "http.request.method": method,
             "url.scheme": (request.socket as { readonly encrypted?: boolean }).encrypted === true ? "https" : "http",
@@ -162,7 +162,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
       opened.set(exchange, { span, context: trace.setSpan(parent, span), lastMs: startMs });
     },
     close: (exchange, { surface, operation, errorCode, status, bytes, session, planKey }) => {
-      const known = of(exchange);
+      const known = findSpan(exchange);
       if (known === undefined) return;
       const { span } = known;
       const { requestId } = exchange;
@@ -185,7 +185,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
         if (status >= SERVER_ERROR || (status < 400 && errorCode !== undefined))
           span.setStatus({ code: SpanStatusCode.ERROR });
       }
-      span.end(epochMs(performance.now()));
+      span.end(toEpochMs(performance.now()));
     },
   };
 };

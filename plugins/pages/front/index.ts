@@ -86,7 +86,7 @@ const findCredentialKind = ({ use }: PluginContext): CredentialKind | undefined 
 
 const MAX_HEADING_CHARACTERS = 200;
 
-/** The comment that PostgreSQL gives the schema `public`. */
+/** The comment that PostgreSQL itself gives the schema `public`. */
 const DEFAULT_COMMENT = "standard public schema";
 
 /** Returns the first line of the comment on the first schema, if callers without a credential may read something there.
@@ -146,7 +146,7 @@ const createFrontPage = (context: PluginContext): Surface => {
     try {
       return await cachedName;
     } catch (error) {
-      cachedName = undefined; // the next request asks again
+      cachedName = undefined; // the next request queries the name again
       throw error;
     }
   };
@@ -169,19 +169,19 @@ const createFrontPage = (context: PluginContext): Surface => {
       about: "Every table, view and function is a URL.",
       url: origin + base + root,
       ...(pagePath === undefined ? {} : { link: { text: "Open the OpenAPI page", path: pagePath } }),
-      anonymousAccess: session === undefined ? "secret" : example === undefined ? "nothing" : "open",
+      anonymousAccess: session === undefined ? "refused" : example === undefined ? "empty" : "open",
       requests: buildRestRequests(origin + base, roots, example, example === undefined ? credentialKind : undefined),
       relationLists: listRelations(relations, model.schemas, base + root, pagePath),
     };
     if (liveExample === undefined) return { card };
     const { path, relationPath, key, column, mayUpdate } = liveExample;
-    const below = base + root;
+    const rootPath = base + root;
     return {
       card,
       liveDemo: {
         surface: "rest",
-        path: below + path,
-        relationPath: below + relationPath,
+        path: rootPath + path,
+        relationPath: rootPath + relationPath,
         key,
         column,
         mayUpdate,
@@ -200,21 +200,21 @@ const createFrontPage = (context: PluginContext): Surface => {
     const isStreamed = context.use(restGuideService) === undefined && context.use(eventStreamsService) !== undefined;
     const liveExample = isStreamed && session !== undefined ? await engine.buildLiveExample(session) : undefined;
     const credentialKind = findCredentialKind(context);
-    const at = origin + base + engine.path;
+    const url = origin + base + engine.path;
     const card: Card = {
       title: "GraphQL",
       about: "Queries, mutations and live queries, typed from the schema.",
-      url: at,
+      url,
       ...(page === undefined ? {} : { link: { text: "Open GraphiQL", path: base + page.path } }),
-      anonymousAccess: session === undefined ? "secret" : example === undefined ? "nothing" : "open",
-      requests: buildGraphqlRequests(at, example, example === undefined ? credentialKind : undefined),
+      anonymousAccess: session === undefined ? "refused" : example === undefined ? "empty" : "open",
+      requests: buildGraphqlRequests(url, example, example === undefined ? credentialKind : undefined),
     };
     if (liveExample === undefined) return { card };
     return { card, liveDemo: { surface: "graphql", path: base + engine.path, ...liveExample, credentialKind } };
   };
 
   const answer = async (exchange: AnyExchange): Promise<Answer> => {
-    // a link that began with two slashes would be a link to another host
+    // a link that begins with two slashes leads to another host
     const base = trimEndCharacter(findMountPath(exchange.request), "/").replace(/^\/+/, "/");
     const origin = readOrigin(exchange);
     // building the cards waits for the first load of the schema

@@ -1,5 +1,5 @@
-/** The part of the page in which a live query shows rows on one side, and a row is edited on the other side. It sends
- *  nothing before a button is pressed. @rule X-PAGE-8 */
+/** Builds the live demo of the front page: one pane shows the rows of a live query, and the other pane edits a row. The
+ *  demo sends nothing before a button is pressed. @rule X-PAGE-8 */
 import { encodeInlineJson, escapeHtml } from "../../shared/pages.ts";
 import type { CredentialKind } from "./requests.ts";
 
@@ -22,6 +22,7 @@ interface GraphqlDemo {
   readonly mutation: string;
 }
 
+/** The live query of the demo, and the row that it edits. */
 export type LiveDemo = (RestDemo | GraphqlDemo) & {
   readonly key: string;
   readonly column: string;
@@ -30,6 +31,7 @@ export type LiveDemo = (RestDemo | GraphqlDemo) & {
   readonly credentialKind: CredentialKind | undefined;
 };
 
+/** The CSS rules of the demo. */
 export const LIVE_DEMO_STYLE = `
 .panes { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(19rem, 100%), 1fr)); gap: 1.25rem; margin-top: 1rem; }
 .panes > * { min-width: 0; }
@@ -56,8 +58,8 @@ const demo = JSON.parse(document.getElementById("demo").textContent);
 const byId = (id) => document.getElementById(id);
 const [watch, form, fields, row, text, secret, outcome, state, table] =
   ["watch", "edit", "fields", "row", "text", "secret", "outcome", "state", "rows"].map(byId);
-const say = (place, message, isFault) => { place.textContent = message; place.classList.toggle("fault", isFault); };
-const faultOf = (body) => {
+const showStatus = (element, message, isError) => { element.textContent = message; element.classList.toggle("fault", isError); };
+const readErrorText = (body) => {
   try {
     const content = JSON.parse(body);
     const { message, details, hint, code, extensions } = content.errors?.[0] ?? content;
@@ -73,7 +75,7 @@ let rows = [];
 const hasRoundedKey = (one) => typeof one[demo.key] === "number" && !Number.isSafeInteger(one[demo.key]);
 const chosen = () => rows.find((one) => String(one[demo.key]) === row.value);
 const select = () => { text.value = chosen()?.[demo.column] ?? ""; };
-const cell = (content) => { const made = document.createElement("td"); made.textContent = content ?? "null"; return made; };
+const cell = (content) => { const element = document.createElement("td"); element.textContent = content ?? "null"; return element; };
 const show = (next, isFirst) => {
   table.tBodies[0].replaceChildren(...next.map((one) => {
     const line = document.createElement("tr");
@@ -100,7 +102,7 @@ const watchRows = async (signal, onData) => {
   const Accept = "text/event-stream";
   const request = demo.subscription ? asJson("POST", { query: demo.subscription }, { Accept }) : { headers: { Accept } };
   const answer = await fetch(demo.path, { ...request, signal });
-  if (!answer.headers.get("Content-Type")?.startsWith(Accept)) throw new Error(faultOf(await answer.text()));
+  if (!answer.headers.get("Content-Type")?.startsWith(Accept)) throw new Error(readErrorText(await answer.text()));
   let received = "";
   for (const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader(); ;) {
     const { done, value } = await reader.read();
@@ -115,28 +117,28 @@ const watchRows = async (signal, onData) => {
 };
 
 let running;
-const stop = (message, isFault) => {
+const stop = (message, isError) => {
   running?.abort();
   running = undefined;
   watch.textContent = "Start the live query";
   fields.disabled = true;
-  say(state, message, isFault);
+  showStatus(state, message, isError);
 };
 watch.addEventListener("click", async () => {
   if (running) return stop("Stopped.", false);
   let results = 0;
   const own = running = new AbortController();
   watch.textContent = "Stop";
-  say(state, "Waiting for the first result.", false);
+  showStatus(state, "Waiting for the first result.", false);
   try {
     await watchRows(own.signal, (data) => {
       const next = findRows(JSON.parse(data));
-      if (!Array.isArray(next)) return say(state, faultOf(data), true);
+      if (!Array.isArray(next)) return showStatus(state, readErrorText(data), true);
       show(next, results++ === 0);
       const time = new Date().toLocaleTimeString();
       const rounded = next.some(hasRoundedKey) ? " Its keys are too large for a browser, so it cannot be edited here." : "";
       const empty = next.length === 0 ? " It has no rows." : "";
-      say(state, "Result " + results + " arrived at " + time + "." + empty + rounded, false);
+      showStatus(state, "Result " + results + " arrived at " + time + "." + empty + rounded, false);
     });
   } catch (error) { if (running === own) stop(error.message, true); }
 });
@@ -144,7 +146,7 @@ watch.addEventListener("click", async () => {
 row.addEventListener("change", select);
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
-  say(outcome, "Saving.", false);
+  showStatus(outcome, "Saving.", false);
   const headers = secret?.value ? { [demo.header]: demo.prefix + secret.value } : {};
   const key = chosen()[demo.key];
   const [url, request] = demo.mutation
@@ -156,17 +158,17 @@ form.addEventListener("submit", async (event) => {
   try {
     const answer = await fetch(url, request);
     const body = await answer.text();
-    if (!answer.ok) return say(outcome, answer.status + ": " + faultOf(body), true);
+    if (!answer.ok) return showStatus(outcome, answer.status + ": " + readErrorText(body), true);
     const content = JSON.parse(body);
-    if (content.errors) return say(outcome, faultOf(body), true);
+    if (content.errors) return showStatus(outcome, readErrorText(body), true);
     const isChanged = isObject(findRow(content));
-    say(outcome, isChanged ? "Saved." : "No row was changed: a row policy does not allow it.", !isChanged);
-  } catch (error) { say(outcome, String(error.message), true); }
+    showStatus(outcome, isChanged ? "Saved." : "No row was changed: a row policy does not allow it.", !isChanged);
+  } catch (error) { showStatus(outcome, String(error.message), true); }
 });
 byId("live").hidden = false;
 `;
 
-/** Returns the advice to readers who may not change rows without a credential. */
+/** Returns a hint for readers who may not change rows without a credential. */
 const buildAdvice = ({ mayUpdate, credentialKind }: LiveDemo): string => {
   if (mayUpdate) return "";
   return credentialKind === undefined
@@ -187,6 +189,7 @@ const describeRequests = (demo: LiveDemo): { readonly watch: string; readonly ed
   };
 };
 
+/** Builds the HTML of the demo. */
 export const buildLiveDemo = (demo: LiveDemo): string => {
   const { key, column, mayUpdate, credentialKind, surface: _surface, ...requests } = demo;
   const [label, header, prefix] = CREDENTIALS[credentialKind ?? "token"];

@@ -1,4 +1,4 @@
-/** Builds the page: plain HTML that works without its script. The script copies requests and inserts the origin of the
+/** Builds the front page, which also works without its script. The script copies requests and inserts the origin of the
  *  browser. */
 import { DOCUMENT_STYLE } from "../../shared/page-style.ts";
 import { escapeHtml, type Page } from "../../shared/pages.ts";
@@ -23,7 +23,9 @@ export interface RelationList {
   readonly more: number;
 }
 
+/** The part of the page about a surface. */
 export interface Card {
+  /** The name of the surface. */
   readonly title: string;
   readonly about: string;
   /** The URL of the surface. */
@@ -31,8 +33,8 @@ export interface Card {
   /** The page on which the surface can be tried. */
   readonly link?: { readonly text: string; readonly path: string };
   /** The access of anonymous callers: they may read something, may read nothing, or may not call the surface. */
-  readonly anonymousAccess: "open" | "nothing" | "secret";
-  /** The first request is shown, and the others are folded. */
+  readonly anonymousAccess: "open" | "empty" | "refused";
+  /** The requests to copy. The first one is visible, and the others are folded. */
   readonly requests: readonly ExampleRequest[];
   readonly relationLists?: readonly RelationList[];
 }
@@ -81,7 +83,7 @@ footer { margin-top: 1.25rem; color: var(--quiet); font-size: .85rem; text-align
 
 /** The script of the page, which runs in the browser. */
 const SCRIPT = `
-for (const place of document.querySelectorAll("[data-origin]")) place.textContent = location.origin;
+for (const element of document.querySelectorAll("[data-origin]")) element.textContent = location.origin;
 if (navigator.clipboard) for (const request of document.querySelectorAll(".request")) {
   const button = request.querySelector("button");
   button.hidden = false;
@@ -103,15 +105,15 @@ const CREDENTIAL_HEADERS: Readonly<Record<CredentialKind, string>> = {
 const buildNote = ({ cards, credentialKind, asksWebhook }: PageContent): string => {
   if (cards.length === 0) return `<div class="note"><p>No API is served here.</p></div>`;
   if (cards.some(({ anonymousAccess }) => anonymousAccess === "open")) return "";
-  const isClosed = cards.every(({ anonymousAccess }) => anonymousAccess === "secret");
-  const what = isClosed
+  const isClosed = cards.every(({ anonymousAccess }) => anonymousAccess === "refused");
+  const reason = isClosed
     ? "Requests need a credential."
     : "Requests without a credential see no table: there is none yet, or the anonymous role has no right to read one.";
   if (credentialKind === undefined && asksWebhook)
-    return `<div class="note"><p>${what} A webhook reads it from the headers of a request.</p></div>`;
+    return `<div class="note"><p>${reason} A webhook reads it from the headers of a request.</p></div>`;
   if (credentialKind === undefined)
-    return `<div class="note"><p>${what}${isClosed ? " The server is set up to take none yet: set <code>ANON_ROLE</code>, <code>JWT_SECRET</code> or <code>ADMIN_SECRET</code>." : ""}</p></div>`;
-  return `<div class="note"><p>${what} Send one in this header; the pages below have a field for it:</p><pre><code>${CREDENTIAL_HEADERS[credentialKind]}</code></pre></div>`;
+    return `<div class="note"><p>${reason}${isClosed ? " The server accepts none yet: set <code>ANON_ROLE</code>, <code>JWT_SECRET</code> or <code>ADMIN_SECRET</code>." : ""}</p></div>`;
+  return `<div class="note"><p>${reason} Send one in this header; the pages below have a field for it:</p><pre><code>${CREDENTIAL_HEADERS[credentialKind]}</code></pre></div>`;
 };
 
 const buildRequest = ({ text }: ExampleRequest, { origin }: PageContent): string =>

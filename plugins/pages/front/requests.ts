@@ -1,5 +1,5 @@
-/** Builds requests to copy: commands for a terminal, and code of clients. Names are encoded for URLs, quoted for the
- *  shell, or written as strings of JavaScript, so they cannot end the quotes. */
+/** Builds requests to copy, as commands for a terminal and as code of clients. Names are encoded for URLs, quoted for the
+ *  shell, or written as strings of JavaScript, so that no name can end the quotes. */
 import type { RestExample } from "../../rest/api.ts";
 
 /** The credential that requests need: the caller's token, or the admin secret. */
@@ -11,14 +11,14 @@ export interface ExampleRequest {
   readonly text: string;
 }
 
-const HEADERS: Readonly<Record<CredentialKind, string>> = {
+const CURL_HEADERS: Readonly<Record<CredentialKind, string>> = {
   token: `-H "Authorization: Bearer $TOKEN"`,
   "admin-secret": `-H "X-Session-Admin-Secret: $ADMIN_SECRET"`,
 };
 
 const EXPLAIN_CLIENT = "relapi explain: the statement, its plan and the row policies, on the server";
 
-/** The headers as an object of JavaScript. */
+/** The headers as a JavaScript object. */
 const CLIENT_HEADERS: Readonly<Record<CredentialKind, string>> = {
   token: `{ Authorization: "Bearer <token>" }`,
   "admin-secret": `{ "X-Session-Admin-Secret": "<secret>" }`,
@@ -29,7 +29,8 @@ const quoteForShell = (text: string): string => `'${text.replaceAll("'", `'\\''`
 const joinArguments = (parts: readonly (string | undefined)[]): string =>
   parts.filter((part) => part !== undefined).join(" \\\n  ");
 
-/** Joins the members of an object of JavaScript, as a second argument. Without members, it returns an empty text. */
+/** Joins the members of a JavaScript object that is the second argument of a call. Returns an empty text without
+ *  members. */
 const joinMembers = (members: readonly (string | undefined)[]): string => {
   const given = members.filter((member) => member !== undefined);
   return given.length === 0 ? "" : `, { ${given.join(", ")} }`;
@@ -44,24 +45,24 @@ export const buildRestRequests = (
   origin: string,
   roots: readonly string[],
   example: RestExample | undefined,
-  secret: CredentialKind | undefined,
+  credentialKind: CredentialKind | undefined,
 ): readonly ExampleRequest[] => {
-  const at = `${origin}${roots[0] ?? ""}`;
+  const surfaceUrl = `${origin}${roots[0] ?? ""}`;
   const profile = example?.profile;
   const curl = joinArguments([
-    `curl ${quoteForShell(`${at}${example?.path ?? "/"}`)}`,
+    `curl ${quoteForShell(`${surfaceUrl}${example?.path ?? "/"}`)}`,
     profile === undefined ? undefined : `-H ${quoteForShell(`Accept-Profile: ${profile}`)}`,
-    secret && HEADERS[secret],
+    credentialKind && CURL_HEADERS[credentialKind],
   ]);
   const { relation = "<table>", select = "*" } = example ?? {};
   const call = `.from(${JSON.stringify(relation)}).select(${JSON.stringify(select)}).limit(3)`;
   const options = joinMembers([
     profile === undefined ? undefined : `schema: ${JSON.stringify(profile)}`,
-    secret && `headers: ${CLIENT_HEADERS[secret]}`,
+    credentialKind && `headers: ${CLIENT_HEADERS[credentialKind]}`,
   ]);
   const postgrest = `import { PostgrestClient } from "@supabase/postgrest-js";
 
-const api = new PostgrestClient(${JSON.stringify(at)}${options});
+const api = new PostgrestClient(${JSON.stringify(surfaceUrl)}${options});
 const { data, error } = await api${call};
 console.log(error ?? data);`;
   const supabaseOptions = profile === undefined ? "" : `, { db: { schema: ${JSON.stringify(profile)} } }`;
@@ -85,22 +86,23 @@ console.log(error ?? data);`;
 
 const QUERY_WITHOUT_TABLES = "query {\n  __typename\n}";
 
-/** Returns the requests for the example, a query of several lines. */
+/** Returns the requests for the example, which is a query of several lines. Without an example, the query names no
+ *  table. */
 export const buildGraphqlRequests = (
-  at: string,
+  surfaceUrl: string,
   example: string | undefined,
-  secret: CredentialKind | undefined,
+  credentialKind: CredentialKind | undefined,
 ): readonly ExampleRequest[] => {
   const query = example ?? QUERY_WITHOUT_TABLES;
   const shortQuery = query.replace(/\s+/g, " ").replace(/^query /, "");
   const curl = joinArguments([
-    `curl ${quoteForShell(at)}`,
-    secret && HEADERS[secret],
+    `curl ${quoteForShell(surfaceUrl)}`,
+    credentialKind && CURL_HEADERS[credentialKind],
     "-H 'Content-Type: application/json'",
     `-d ${quoteForShell(JSON.stringify({ query: shortQuery }))}`,
   ]);
-  const url = JSON.stringify(at);
-  const headers = secret && `headers: ${CLIENT_HEADERS[secret]}`;
+  const url = JSON.stringify(surfaceUrl);
+  const headers = credentialKind && `headers: ${CLIENT_HEADERS[credentialKind]}`;
   const document = `const query = gql\`\n${query}\n\`;`;
   const apollo = `import { ApolloClient, HttpLink, InMemoryCache, gql } from "@apollo/client";
 

@@ -33,11 +33,11 @@ const MAX_AGE_SECONDS = 86_400;
 
 const notFound: Answer = { status: 404, headers: [["Content-Length", "0"]] };
 
-/** Creates the surface of the page. Settings may change while the server runs, but the path of the REST root does
- *  not. */
+/** Creates the surface of the page. */
 const createSurface = (folder: string, context: PluginContext, isDescribed: () => boolean): Surface => {
   let cachedRoots: readonly string[] | undefined;
-  // the plugin "openapi" starts after this plugin, so its service is looked up on the first request
+  // the plugin `openapi` starts after this plugin, so its service is looked up at the first request. The path of the
+  // REST root never changes
   const findRoots = (): readonly string[] => (cachedRoots ??= context.use(openapiService)?.roots() ?? []);
   const assets = createAssetStore(CONTENT_TYPES, (name) =>
     name === "page.js" ? encodeAsset(Buffer.from(PAGE_SCRIPT)) : readBuiltAsset(folder, name),
@@ -77,11 +77,10 @@ const createSurface = (folder: string, context: PluginContext, isDescribed: () =
   };
 };
 
-/** Serves a page to browse the OpenAPI description and to send requests. Serves the page only if the root describes
- *  the schema. @rule R-OAS-1 */
+/** Serves a page to browse the OpenAPI document and to send requests, if REST serves the document. @rule R-OAS-1 */
 export const openapiPage = definePlugin({
   name: "openapi-page",
-  // this surface must precede the surface with the same root, which answers with the description
+  // this surface must precede `rest`, which answers requests to the same root with the document
   before: ["rest"],
   apply: (_hooks, context) => {
     const isDescribed = (): boolean => context.use(openapiService)?.isServed() === true;

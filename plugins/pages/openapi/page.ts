@@ -1,8 +1,8 @@
-/** Builds the page that shows the OpenAPI document, and its script. */
+/** Builds the page that shows the OpenAPI document, and the script of the page. */
 import { escapeHtml, encodeInlineJson, type Page } from "../../shared/pages.ts";
 
 interface PageConfig {
-  /** The path of the schema description, from the server's root. */
+  /** The path of the OpenAPI document, from the server's root. */
   readonly root: string;
   readonly assets: string;
   readonly schemas: readonly string[];
@@ -92,8 +92,8 @@ const refresh = async () => {
   }
 };
 
-const asked = new URLSearchParams(location.search).get("schema");
-if (config.schemas.includes(asked)) byId("schema").value = asked;
+const requestedSchema = new URLSearchParams(location.search).get("schema");
+if (config.schemas.includes(requestedSchema)) byId("schema").value = requestedSchema;
 byId("bar").addEventListener("submit", (event) => {
   event.preventDefault();
   void refresh();

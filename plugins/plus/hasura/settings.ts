@@ -8,7 +8,7 @@ export const runSqlSettings = [
     kind: settingKinds.flag,
     default: false,
     description:
-      "`/v2/query` runs SQL of administrators as the login role: the admin secret then gives full access to the database",
+      "`true`: administrators may run SQL as the login role at `/v2/query`, so the admin secret gives full access to the database",
     isFixed: true,
   }),
 ] as const;

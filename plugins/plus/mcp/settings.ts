@@ -10,14 +10,14 @@ export const mcpSettings = [
     kind: flag,
     default: false,
     description:
-      "tools of the Model Context Protocol that write, and calls of volatile functions, as far as the caller's role may",
+      "`true`: the Model Context Protocol offers tools that write and that call volatile functions, within the rights of the caller's role",
   }),
   defineSetting({
     name: "mcpMaxRows",
     environment: ["MCP_MAX_ROWS"],
     kind: wholeNumber(1, 10_000),
     default: 100,
-    description: "rows that one tool of the Model Context Protocol reads or writes at most",
+    description: "the maximum number of rows that a tool of the Model Context Protocol reads or writes",
   }),
   defineSetting({
     name: "mcpMaxBytes",
@@ -25,7 +25,8 @@ export const mcpSettings = [
     kind: wholeNumber(1000, 32 * 1024 * 1024),
     default: 256 * 1024,
     unit: "bytes",
-    description: "a larger answer to a tool of the Model Context Protocol is refused: models pay for each byte",
+    description:
+      "the maximum size of a response to a tool of the Model Context Protocol; a larger one is refused, because models pay for each token",
   }),
   defineSetting({
     name: "mcpTimeout",
@@ -33,7 +34,7 @@ export const mcpSettings = [
     kind: wholeNumber(1, 3600),
     default: 10,
     unit: "seconds",
-    description: "a tool of the Model Context Protocol that takes longer is given up, and its statement cancelled",
+    description: "the time after which a tool of the Model Context Protocol fails, and its statement is cancelled",
   }),
   defineSetting({
     name: "mcpAllowedOrigins",
@@ -41,8 +42,8 @@ export const mcpSettings = [
     kind: listOf("origins"),
     default: [],
     description:
-      "pages of these origins may use the Model Context Protocol, `http://localhost:6274`; a request of any other page is refused, also where its name leads to this server",
-    whenUnset: "no page, only programs",
+      "the origins whose pages may use the Model Context Protocol, separated by commas, such as `http://localhost:6274`; requests from other pages are refused, also if their host name resolves to this server",
+    whenUnset: "only programs that are not web pages may use it",
   }),
   defineSetting({
     name: "mcpAuthorizationServers",
@@ -50,7 +51,7 @@ export const mcpSettings = [
     kind: listOf("URLs"),
     default: [],
     description:
-      "issuers of the tokens that the Model Context Protocol takes: clients learn them from OAuth's metadata of the resource, `https://login.example.com`",
+      "the issuers of the tokens that the Model Context Protocol accepts, separated by commas, such as `https://login.example.com`; clients read them from OAuth's metadata of the resource",
     whenUnset: "there is no such metadata",
   }),
   defineSetting({
@@ -58,7 +59,7 @@ export const mcpSettings = [
     environment: ["MCP_RESOURCE_URL"],
     kind: httpUrl,
     description:
-      "where clients reach the Model Context Protocol, `https://api.example.com/mcp`: the resource that OAuth's metadata describes",
+      "the public URL of the Model Context Protocol, such as `https://api.example.com/mcp`, which is the resource that OAuth's metadata describes",
     whenUnset: "there is no such metadata",
   }),
 ] as const;

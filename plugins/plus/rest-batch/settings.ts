@@ -9,7 +9,7 @@ export const batchSettings = [
     environment: ["MAX_BATCH_REQUESTS"],
     kind: settingKinds.wholeNumber(1),
     default: 50,
-    description: "requests of one REST batch (P-BAT-6)",
+    description: "the maximum number of requests in a REST batch (P-BAT-6)",
   }),
   defineSetting({
     name: "batchTimeout",
@@ -18,7 +18,7 @@ export const batchSettings = [
     default: 30,
     unit: "seconds",
     description:
-      "a REST batch that has had its connection for this time is rolled back and answered 504 (P-BAT-8). The statements of each request have their own limit (`statement_timeout`)",
+      "the time for which a REST batch may hold its connection; then it is rolled back and answered 504 (P-BAT-8). Each statement also has its own limit (`statement_timeout`)",
   }),
 ] as const;
 

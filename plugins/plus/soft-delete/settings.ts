@@ -6,9 +6,9 @@ export const softDeleteSettings = [
     name: "softDeleteColumn",
     environment: ["SOFT_DELETE_COLUMN"],
     kind: settingKinds.text,
-    whenUnset: "rows are deleted",
+    whenUnset: "deletes remove rows",
     description:
-      "a time that DELETE sets instead of deleting, in tables that have such a column, and that hides the row (P-DEL-1)",
+      "the name of a column with a time. In tables with this column, a delete sets the time in place of deleting the row, and rows with a time are hidden (P-DEL-1)",
     isFixed: true,
   }),
   defineSetting({
@@ -17,7 +17,8 @@ export const softDeleteSettings = [
     kind: settingKinds.listOf("roles"),
     default: [],
     description:
-      "roles that reach deleted rows, beside the administrator, where they compare `SOFT_DELETE_COLUMN` (P-DEL-6)",
+      "roles besides the administrator, separated by commas, that may read and restore deleted rows with a condition on `SOFT_DELETE_COLUMN` (P-DEL-6)",
+    whenUnset: "only the administrator",
   }),
 ] as const;
 

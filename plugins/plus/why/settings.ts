@@ -9,7 +9,7 @@ export const whySettings = [
     default: "off",
     isFixed: true,
     description:
-      "the callers who may ask with `X-Relapi-Why` which conditions took rows away. `admin`: callers with the admin secret, as any role. `roles`: also all other callers except anonymous ones, about the rows that their role sees (P-WHY-1)",
+      "the callers who may send `X-Relapi-Why` to learn which conditions removed rows (P-WHY-1). `off`: none. `admin`: callers with the admin secret, in any role. `roles`: also all other callers except anonymous ones, for rows that their role may see",
   }),
 ] as const;
 

@@ -1,6 +1,6 @@
-/** Runs reads of several requests in one round trip and one transaction. Each read is proven to run no user code
- *  (R-TX-10), so it cannot observe the others, and all have equal settings, including the role. Each read also returns
- *  whether its proof still holds. A read without a result runs again on its own, because reads have no effect. */
+/** Runs reads of several requests in one round trip and one transaction. Each read is proven to run no user-defined code
+ *  (R-TX-10), so it cannot observe the others. All reads have equal settings, including the role. Each read also
+ *  returns whether its proof still holds. A read without a result runs again on its own, which has no side effect. */
 import {
   isFatal,
   RelApiError,
@@ -65,9 +65,10 @@ const addProofCheck = memoize((model: Model) =>
   }),
 );
 
+/** The settings and the read. */
 const MAX_STATEMENTS = 2;
-/** A run that takes longer is cancelled. */
-const PATIENCE_MS = 25;
+/** A longer run is cancelled. */
+const MAX_RUN_MS = 25;
 
 /** @rule R-TX-17 */
 export const createCoalescer = (context: PluginContext): Coalescer => {
@@ -126,24 +127,24 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
       if (context.options.logQuery) for (const { statement } of reads) logger.info(statement.text);
       let cancelling: Promise<void> | undefined;
       let isOver = false;
-      const patience = setTimeout(() => {
-        // results that arrived while the process was busy are read first
+      const cancelTimer = setTimeout(() => {
+        // results that arrived while the process was busy are processed first
         setImmediate(() => {
           if (isOver) return;
           cancelling = connection.cancel();
           onLate();
         });
-      }, PATIENCE_MS);
+      }, MAX_RUN_MS);
       let result: WireResult;
       try {
         result = await transactionSender.send(connection, [first.settings, ...reads.map(({ statement }) => statement)]);
       } catch {
-        // it is unknown what was sent and what the connection still waits for
+        // the state of the connection is unknown
         release(false);
         return NO_RESULT;
       } finally {
         isOver = true;
-        clearTimeout(patience);
+        clearTimeout(cancelTimer);
       }
       let failedAt = reads.length;
       let isReusable = !connection.isEnded;

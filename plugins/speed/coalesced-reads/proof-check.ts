@@ -10,7 +10,7 @@ import {
 } from "../../../core/index.ts";
 
 /** Returns the table of that name, if it meets the proof's conditions (R-TX-10). `text` is `schema.name`, where either
- *  may contain a dot. Undefined if the name is ambiguous, or the relation may run user code. */
+ *  may contain a dot. Undefined if the name is ambiguous, or if reading the relation may run user-defined code. */
 const findTable = (model: Model, text: string): Relation | undefined => {
   const found: Relation[] = [];
   for (let dot = text.indexOf("."); dot !== -1; dot = text.indexOf(".", dot + 1)) {

@@ -1,5 +1,5 @@
-/** Sends the rows of an insert as one array per column, which PostgreSQL reads in three quarters of the time that it takes
- *  for JSON. Rows are sent as JSON unless PostgreSQL certainly accepts each value and reads it alike in both forms, so
+/** Sends the rows of an insert as one array per column, which PostgreSQL reads in three quarters of the time that JSON
+ *  takes. The arrays are used only if PostgreSQL certainly accepts each value, and reads it alike in both forms, so
  *  errors stay the same. */
 import {
   arrayLiteral,
@@ -24,10 +24,10 @@ const createPatternTest =
 
 const DECIMAL = /^-?\d+(?:\.\d+)?$/;
 
-/** Every number with at most as many characters is in the range of both types. */
+/** Every number with at most this many characters is in the range of both types. */
 const MAX_FLOAT_LENGTH = 30;
 
-/** A date with a day that each month has. */
+/** Matches dates whose day exists in every month. */
 const DATE = String.raw`(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])`;
 const TIME = String.raw`(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?`;
 const ZONE = String.raw`(?:Z|[+-](?:0\d|1[0-4])(?::?[0-5]\d)?)?`;
@@ -55,8 +55,8 @@ const createNumericTest = (sqlType: string): ValueTest => {
 };
 
 const createCharacterTest = (sqlType: string): ValueTest => {
-  const [most = Infinity] = parseModifiers(sqlType);
-  return (text) => text.length <= most && isText(text);
+  const [maxLength = Infinity] = parseModifiers(sqlType);
+  return (text) => text.length <= maxLength && isText(text);
 };
 
 const TESTS: ReadonlyMap<string, (sqlType: string) => ValueTest> = new Map([
@@ -83,7 +83,7 @@ interface TargetColumn {
   readonly accepts: ValueTest;
 }
 
-/** Returns undefined for a type whose accepted texts are not known. */
+/** Returns undefined for a type whose accepted texts are unknown. */
 const findTarget = ({ name, type: oid, sqlType }: Column, model: Model): TargetColumn | undefined => {
   const type = model.types.get(oid);
   if (type?.kind !== "base" || type.schema !== "pg_catalog") return undefined;
@@ -91,8 +91,8 @@ const findTarget = ({ name, type: oid, sqlType }: Column, model: Model): TargetC
   return accepts && { name, type: type.name, accepts };
 };
 
-/** Returns undefined if rows have other values than those of columns, or if the accepted texts of a column are not known.
- *  @rule X-INS-2 */
+/** Returns the row source of an insert. Undefined if the rows have values that are not columns, or if the accepted texts
+ *  of a column are unknown. @rule X-INS-2 */
 const prepareRowSource = ({ into, rows, onlyKeys }: Insert, model: Model): RowSource | undefined => {
   const relation = findRelation(model, into);
   if (relation === undefined || onlyKeys !== undefined || !("payload" in rows) || rows.shape !== "array")
@@ -112,10 +112,10 @@ const prepareRowSource = ({ into, rows, onlyKeys }: Insert, model: Model): RowSo
       return sql`(select ${join(arrays)}) as ${alias}(${join(targets.map(({ name }) => ident(name)))})`;
     },
     values: (list) => {
-      const isCertain = targets.every(({ name, accepts }) =>
+      const isAccepted = targets.every(({ name, accepts }) =>
         list.every(({ [name]: text }) => text === null || (text !== undefined && accepts(text))),
       );
-      if (!isCertain) return undefined;
+      if (!isAccepted) return undefined;
       return targets.map(({ name }) => arrayLiteral(list.map((row) => row[name] ?? null)));
     },
   };

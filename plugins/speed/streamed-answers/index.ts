@@ -2,14 +2,13 @@
  *  `curl http://localhost:3000/api/track > tracks.json`. Status, headers and bytes are the same as without streaming. */
 import { definePlugin } from "../../../core/index.ts";
 import { streamedAnswersService, type ArrivingBody, type StreamedBody } from "../api.ts";
-import { readLongBody } from "./long-value.ts";
+import { createRowReader } from "./long-value.ts";
 import { openBody } from "./open-body.ts";
 import { streamSettings } from "../settings.ts";
 
 const SECOND_MS = 1000;
 
-/** Half of the connections may wait for clients, hence the divisor. @rule R-STR-4 */
-/** One connection of this many may wait for clients. @rule R-STR-4 */
+/** At most one connection in this many may wait for clients. @rule R-STR-4 */
 const POOL_DIVISOR = 2;
 
 /** Sends long bodies while they arrive from the database. @rule R-STR-1 R-STR-6 */
@@ -26,20 +25,19 @@ export const streamedAnswers = definePlugin({
     context.counters.watch("streams-waiting", () => waitingCount);
     const openStreamedBody = ({ bytes, execution, resume, discard }: ArrivingBody): StreamedBody | undefined => {
       const { exchange } = execution;
-      // an embedded database has sent the whole body already
-      const isHeld =
+      const mustBuffer =
         exchange === undefined ||
         exchange.needsBody === true ||
         exchange.response.socket === null || // the caller is the application or a plugin, or the client has left
-        context.options.database !== undefined;
-      if (isHeld) return undefined;
+        context.options.database !== undefined; // an embedded database has already sent the whole body
+      if (mustBuffer) return undefined;
       const { receiver, writeTo } = openBody({
         response: exchange.response,
         patienceMs: context.options.streamPatience * SECOND_MS,
         onUnread: (response) => context.watchUnread(response),
         release: admitBody(),
         resume,
-        drop: discard,
+        discard,
       });
       context.counters.add("streams");
       return {
@@ -58,7 +56,7 @@ export const streamedAnswers = definePlugin({
     context.offer(streamedAnswersService, {
       aboveBytes: context.options.streamAboveBytes,
       openBody: openStreamedBody,
-      createRowReader: readLongBody,
+      createRowReader,
     });
   },
 });

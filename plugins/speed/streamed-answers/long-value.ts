@@ -1,5 +1,5 @@
-/** Streams a value that is too long for memory to its receiver, and returns the row without it. It reads the message
- *  before pg would assemble it. */
+/** Streams a value that is too long for memory to its receiver, and returns the row without the value. It reads the
+ *  bytes of the message before pg assembles them. */
 import { requestCancelled, type Execution, type LongRow, type ResultRow, type RowReader } from "../../../core/index.ts";
 import type { LongBodyHandler, ValueReceiver } from "../api.ts";
 
@@ -47,11 +47,11 @@ const findValueStart = (row: Buffer, column: number): ValueStart | null | undefi
 type LongValueHandler = (
   before: readonly (string | null)[],
   bytes: number,
-  drop: () => void,
+  discard: () => void,
 ) => ValueReceiver | undefined;
 
-/** Reading more bytes than this takes longer than opening another connection. */
-const MAX_DROPPED_BYTES = 4 * 1024 * 1024;
+/** If more bytes than this remain, the connection is closed, because opening another one takes less time. */
+const MAX_DISCARDED_BYTES = 4 * 1024 * 1024;
 
 const DISCARD: ValueReceiver = { write: () => true, end: () => undefined, fail: () => undefined };
 
@@ -62,7 +62,7 @@ const createLongRow = (
   reader: RowReader,
   column: number,
   aboveBytes: number,
-  take: LongValueHandler,
+  onValue: LongValueHandler,
 ): LongRow => {
   let start: Buffer = EMPTY_BYTES;
   let receiver: ValueReceiver | undefined;
@@ -79,7 +79,7 @@ const createLongRow = (
       const found = findValueStart(start, column);
       if (found === undefined && start.length < Math.min(bodyBytes, MAX_BEFORE_BYTES)) return piece.length;
       if (found !== undefined && found !== null && isLong(found)) {
-        receiver = take(found.columnsBefore, found.bytes, drop);
+        receiver = onValue(found.columnsBefore, found.bytes, discard);
         if (receiver !== undefined) {
           const first = start.subarray(found.offset);
           start = Buffer.from(start.subarray(0, found.offset - LENGTH_BYTES));
@@ -97,9 +97,9 @@ const createLongRow = (
     fail: () => receiver?.fail(),
   };
   /** Discards the remaining bytes, because PostgreSQL cannot be interrupted while it sends a row. */
-  const drop = (): void => {
+  const discard = (): void => {
     receiver = DISCARD;
-    if (remainingValueBytes > MAX_DROPPED_BYTES) reader.kill(requestCancelled());
+    if (remainingValueBytes > MAX_DISCARDED_BYTES) reader.kill(requestCancelled());
     else reader.resume();
   };
   const isLong = ({ offset, bytes, columnsAfter }: ValueStart): boolean =>
@@ -126,18 +126,18 @@ const createLongRow = (
 /** Returns the column of the body in the one row of an execution. Undefined if the row is not streamed, or if the
  *  transaction can fail after the row has arrived. @rule R-STR-1 R-STR-6 */
 const findBodyColumn = ({ programs, access, isolation, check }: Execution): number | undefined => {
-  const [only, ...others] = programs;
-  if (only === undefined || others.length > 0 || access !== "read only") return undefined;
+  const [only, ...otherPrograms] = programs;
+  if (only === undefined || otherPrograms.length > 0 || access !== "read only") return undefined;
   const { statements, checks } = only.program;
-  const [statement, ...further] = statements;
-  if (statement === undefined || further.length > 0 || statement.isMultiRow === true) return undefined;
+  const [statement, ...otherStatements] = statements;
+  if (statement === undefined || otherStatements.length > 0 || statement.isMultiRow === true) return undefined;
   if (check !== undefined || checks.length > 0 || isolation === "serializable") return undefined;
   const column = statement.columns.indexOf("body");
   return column === -1 ? undefined : column;
 };
 
 /** Streams the body of an execution to its receiver. `execute` resolves with the row, without the body. */
-export const readLongBody =
+export const createRowReader =
   ({ aboveBytes, onBody }: LongBodyHandler): NonNullable<Execution["longRows"]> =>
   ({ execution, offset, answer }) => ({
     aboveBytes,
@@ -145,9 +145,9 @@ export const readLongBody =
       const column = statement === offset ? findBodyColumn(execution) : undefined;
       if (column === undefined) return undefined;
       const columns = execution.programs[0]?.program.statements[0]?.columns ?? [];
-      return createLongRow(bytes, reader, column, aboveBytes, (before, valueBytes, drop) => {
+      return createLongRow(bytes, reader, column, aboveBytes, (before, valueBytes, discard) => {
         const row: ResultRow = Object.fromEntries(columns.map((name, i) => [name, before[i] ?? null]));
-        const receiver = onBody(row, { bytes: valueBytes, execution, resume: reader.resume, discard: drop });
+        const receiver = onBody(row, { bytes: valueBytes, execution, resume: reader.resume, discard });
         if (receiver !== undefined) answer([row]);
         return receiver;
       });

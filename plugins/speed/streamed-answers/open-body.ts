@@ -1,4 +1,4 @@
-/** A body on its way from the database to a client. */
+/** Passes a body from the database to the response of its client. */
 import type { ServerResponse } from "node:http";
 import type { BodyFrame, ValueReceiver } from "../api.ts";
 import { createPlainSink, createGzipSink, type Sink } from "./sinks.ts";
@@ -18,11 +18,11 @@ interface OpenBodyParts {
   /** Called once the client has received everything or has left. Undefined if the database may not wait for it. */
   readonly release: (() => void) | undefined;
   readonly resume: () => void;
-  readonly drop: () => void;
+  readonly discard: () => void;
 }
 
-/** @rule R-STR-2 R-STR-3 R-STR-4 R-STR-5 */
-export const openBody = ({ response, patienceMs, onUnread, release, resume, drop }: OpenBodyParts): OpenBody => {
+/** Connects the receiver of a body with the response to its client. @rule R-STR-2 R-STR-3 R-STR-4 R-STR-5 */
+export const openBody = ({ response, patienceMs, onUnread, release, resume, discard }: OpenBodyParts): OpenBody => {
   let mayWait = release !== undefined;
   /** The bytes that arrive before the headers are sent. */
   const earlyChunks: Buffer[] = [];
@@ -35,23 +35,23 @@ export const openBody = ({ response, patienceMs, onUnread, release, resume, drop
     if (mayWait) release?.();
     mayWait = false;
     sink?.disableBackpressure();
-    clearTimeout(patience);
+    clearTimeout(patienceTimer);
   };
   /** Another request may use the connection once the whole body has arrived. */
   const resumeBody = (): void => {
     if (!isComplete) resume();
   };
-  const patience = setTimeout(() => {
+  const patienceTimer = setTimeout(() => {
     stopWaiting();
     resumeBody();
   }, patienceMs);
-  patience.unref();
+  patienceTimer.unref();
   const finishBody = (): void => {
     if (isOver) return;
     isOver = true;
     earlyChunks.length = 0;
     stopWaiting();
-    if (!isComplete) drop();
+    if (!isComplete) discard();
     settle();
   };
   response.once("close", finishBody);

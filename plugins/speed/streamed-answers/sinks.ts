@@ -2,7 +2,7 @@
 import type { ServerResponse } from "node:http";
 import { createGzip } from "node:zlib";
 
-/** If `write` returns false, the writer waits until `onDrain` is called. */
+/** The output of a body. If `write` returns false, the writer waits until `onDrain` is called. */
 export interface Sink {
   write(bytes: Buffer): boolean;
   end(bytes: Buffer | undefined): void;
@@ -30,7 +30,8 @@ export const createPlainSink = ({ response, onUnread, onDrain }: SinkParts): Sin
   };
 };
 
-/** Its response has no Content-Length, so chunks have their lengths, and a broken response never looks complete. @rule R-STR-7 */
+/** Creates a sink that compresses. The response has no Content-Length, so its chunks have their lengths, and a broken
+ *  response never looks complete. @rule R-STR-7 */
 export const createGzipSink = ({ response, onUnread, onDrain }: SinkParts): Sink => {
   const gzip = createGzip({ level: 1 });
   let mayWait = true;

@@ -1,5 +1,5 @@
-// The playground's page: GraphiQL for the URL from which it was loaded. `.ci/bundle-playground.mjs` bundles it, and it
-// loads nothing from other hosts.
+// The script of the playground: GraphiQL for the URL from which it was loaded. `.ci/bundle-playground.mjs` bundles it,
+// and it loads nothing from other hosts.
 import { useGraphiQL, useGraphiQLActions } from "@graphiql/react";
 import { createGraphiQLFetcher } from "@graphiql/toolkit";
 import { GraphiQL } from "graphiql";
@@ -34,7 +34,7 @@ query {
 }
 `;
 
-const savedHeaders = () => sessionStorage.getItem(HEADERS_KEY) ?? undefined;
+const readSavedHeaders = () => sessionStorage.getItem(HEADERS_KEY) ?? undefined;
 
 /** Parses the editor's text as headers. It may be invalid JSON while the user types. Empty headers are omitted. */
 const parseHeaders = (text) => {
@@ -58,14 +58,14 @@ const fetcher = (params, options) => {
   const given = Object.fromEntries(
     Object.entries(options?.headers ?? {}).filter(([, header]) => typeof header === "string" && header !== ""),
   );
-  return send(params, { ...options, headers: { ...parseHeaders(savedHeaders()), ...given } });
+  return send(params, { ...options, headers: { ...parseHeaders(readSavedHeaders()), ...given } });
 };
 
 /** Loads an example query for the tables that a caller with the saved headers may see. */
-const exampleQuery = async () => {
+const loadExampleQuery = async () => {
   try {
     const response = await fetch(`${location.pathname.replace(/\/$/, "")}/playground/example`, {
-      headers: parseHeaders(savedHeaders()),
+      headers: parseHeaders(readSavedHeaders()),
     });
     if (response.status === 200) return `${HELP}\n\n${await response.text()}\n`;
   } catch {
@@ -79,34 +79,34 @@ const EXAMPLE_KEY = "relapi:playground:example";
 
 /** Forgets the query of the last visit if it is the unchanged example, so that GraphiQL does not open it again. The new
  *  example may have other tables, because the headers or the database at this URL may have changed. */
-const forgetUntouched = () => {
+const forgetUnchangedExample = () => {
   const { tabs = [] } = JSON.parse(localStorage.getItem("graphiql:tabState") ?? "{}");
   if (tabs.length !== 1 || tabs[0].query !== localStorage.getItem(EXAMPLE_KEY)) return;
   for (const name of ["query", "tabState"]) localStorage.removeItem(`graphiql:${name}`);
 };
 
-/** Gives the editors the new colours when the preference of the reader changes, because GraphiQL does so only for the
- *  rest of the page. A theme from the settings of GraphiQL stays. */
-const FollowPreference = () => {
+/** Changes the colours of the editors when the reader's preference changes, because GraphiQL itself changes only the rest
+ *  of the page. A theme from the settings of GraphiQL stays. */
+const ColorSchemeListener = () => {
   const theme = useGraphiQL((state) => state.theme);
   const { setTheme } = useGraphiQLActions();
   useEffect(() => {
     if (theme) return undefined;
     const isDark = matchMedia("(prefers-color-scheme: dark)");
-    const follow = () => setTheme(null);
-    isDark.addEventListener("change", follow);
-    return () => isDark.removeEventListener("change", follow);
+    const resetTheme = () => setTheme(null);
+    isDark.addEventListener("change", resetTheme);
+    return () => isDark.removeEventListener("change", resetTheme);
   }, [theme, setTheme]);
   return null;
 };
 
 const toolbar = createElement(GraphiQL.Toolbar, null, ({ prettify, merge, copy }) =>
-  createElement(Fragment, null, prettify, merge, copy, createElement(FollowPreference)),
+  createElement(Fragment, null, prettify, merge, copy, createElement(ColorSchemeListener)),
 );
 
 const start = async () => {
-  const defaultQuery = await exampleQuery();
-  forgetUntouched();
+  const defaultQuery = await loadExampleQuery();
+  forgetUnchangedExample();
   localStorage.setItem(EXAMPLE_KEY, defaultQuery);
   createRoot(document.getElementById("playground")).render(
     createElement(
@@ -114,7 +114,7 @@ const start = async () => {
       {
         fetcher,
         defaultQuery,
-        initialHeaders: savedHeaders() ?? EXAMPLE_HEADERS,
+        initialHeaders: readSavedHeaders() ?? EXAMPLE_HEADERS,
         defaultEditorToolsVisibility: "headers",
         shouldPersistHeaders: false,
         showPersistHeadersSettings: false,

@@ -15,7 +15,7 @@ export interface Batch {
   readonly groups: readonly Group[];
 }
 
-const messageTypes = {
+const MESSAGE_TYPES = {
   bind: 0x42,
   close: 0x43,
   copyData: 0x64,
@@ -31,19 +31,19 @@ const messageTypes = {
   terminate: 0x58,
 } as const;
 
-const statementKind = 0x53; // "S" in Describe and Close; "P" names a portal
-const longestNameBytes = 63;
-const longestMessageBytes = 0x3fffffff; // the limit of PostgreSQL itself
+const STATEMENT_KIND = 0x53; // "S" in Describe and Close; "P" names a portal
+const MAX_NAME_BYTES = 63;
+const MAX_MESSAGE_BYTES = 0x3fffffff; // the limit of PostgreSQL itself
 
 /** Follows each statement. The message ends a `COPY ... FROM STDIN`, which would make the backend read from a missing
  *  socket. PostgreSQL ignores the message if no copy runs. */
-const copyFailMessage = serialize.copyFail("the embedded database takes no COPY FROM STDIN");
+const COPY_FAIL_MESSAGE = serialize.copyFail("the embedded database takes no COPY FROM STDIN");
 
 /** Reads a client's messages, and makes its statement names unique. */
 interface MessageReader {
   /** Accepts bytes split anywhere. @throws Error on bytes that are not a message */
   write(chunk: Uint8Array): void;
-  /** Returns all complete groups so far, or undefined without one. */
+  /** Returns all complete groups that have arrived, or undefined without any. */
   take(): Batch | undefined;
   readonly hasGroups: boolean;
   /** Whether the client has sent Terminate. All further bytes are ignored. */
@@ -66,7 +66,7 @@ export function createMessageReader(prefix: string): MessageReader {
 
   const buildOwnName = (name: Uint8Array): Uint8Array => {
     const own = Buffer.concat([Buffer.from(prefix), name]);
-    if (own.length <= longestNameBytes) return own;
+    if (own.length <= MAX_NAME_BYTES) return own;
     return Buffer.from(prefix + createHash("sha256").update(name).digest("base64url"));
   };
 
@@ -76,7 +76,7 @@ export function createMessageReader(prefix: string): MessageReader {
     if (end <= start) return message; // the unnamed statement lives within one group
     const name = buildOwnName(message.subarray(start, end));
     const key = Buffer.from(name).toString("utf8");
-    if (message[0] === messageTypes.close) statements.delete(key);
+    if (message[0] === MESSAGE_TYPES.close) statements.delete(key);
     else statements.add(key);
     const copy = new Uint8Array(message.length + name.length - (end - start));
     copy.set(message.subarray(0, start));
@@ -93,36 +93,36 @@ export function createMessageReader(prefix: string): MessageReader {
 
   const readMessage = (message: Uint8Array): void => {
     switch (message[0]) {
-      case messageTypes.terminate:
+      case MESSAGE_TYPES.terminate:
         isTerminated = true;
         return;
-      case messageTypes.copyData:
-      case messageTypes.copyDone:
-      case messageTypes.copyFail:
+      case MESSAGE_TYPES.copyData:
+      case MESSAGE_TYPES.copyDone:
+      case MESSAGE_TYPES.copyFail:
         return; // the copy was refused already
-      case messageTypes.parse:
+      case MESSAGE_TYPES.parse:
         parts.push(renameStatement(message, 5));
         return;
-      case messageTypes.bind:
+      case MESSAGE_TYPES.bind:
         parts.push(renameStatement(message, message.indexOf(0, 5) + 1)); // the portal's name comes first
         return;
-      case messageTypes.describe:
-      case messageTypes.close:
-        parts.push(message[5] === statementKind ? renameStatement(message, 6) : message);
+      case MESSAGE_TYPES.describe:
+      case MESSAGE_TYPES.close:
+        parts.push(message[5] === STATEMENT_KIND ? renameStatement(message, 6) : message);
         return;
-      case messageTypes.execute:
-        parts.push(message, copyFailMessage);
+      case MESSAGE_TYPES.execute:
+        parts.push(message, COPY_FAIL_MESSAGE);
         return;
-      case messageTypes.query:
-        parts.push(message, copyFailMessage);
+      case MESSAGE_TYPES.query:
+        parts.push(message, COPY_FAIL_MESSAGE);
         endGroup(true);
         return;
-      case messageTypes.sync:
-      case messageTypes.functionCall:
+      case MESSAGE_TYPES.sync:
+      case MESSAGE_TYPES.functionCall:
         parts.push(message);
         endGroup(true);
         return;
-      case messageTypes.flush:
+      case MESSAGE_TYPES.flush:
         parts.push(message);
         endGroup(false);
         return;
@@ -141,7 +141,7 @@ export function createMessageReader(prefix: string): MessageReader {
     neededBytes = 5;
     while (start + 5 <= bytes.length && !isTerminated) {
       const messageBytes = view.getInt32(start + 1) + 1;
-      if (messageBytes < 5 || messageBytes > longestMessageBytes) throw new Error("not a PostgreSQL protocol message");
+      if (messageBytes < 5 || messageBytes > MAX_MESSAGE_BYTES) throw new Error("not a PostgreSQL protocol message");
       if (start + messageBytes > bytes.length) {
         neededBytes = messageBytes;
         break;
@@ -229,4 +229,4 @@ export function readOpening(
 }
 
 /** The startup packet that the thread sends once. Every client gets the response to it. */
-export const startupPacket: Uint8Array = serialize.startup({ user: "postgres", database: "postgres" });
+export const STARTUP_PACKET: Uint8Array = serialize.startup({ user: "postgres", database: "postgres" });

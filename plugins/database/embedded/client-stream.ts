@@ -1,6 +1,6 @@
 /** Creates the streams that replace the sockets of `pg` clients. */
 import { Duplex } from "node:stream";
-import { createMessageReader, encodeError, readOpening } from "./messages.ts";
+import { createMessageReader, encodeError, readOpening } from "./client-messages.ts";
 import type { BackendQueue, BackendClient } from "./backend-queue.ts";
 
 const QUERY_CANCELED = "57014";

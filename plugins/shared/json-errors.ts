@@ -1,17 +1,6 @@
-/** Helpers for hints in error messages, shared by the surfaces: the position of a JSON syntax error, and similar
- *  names. */
-import {
-  findBaseType,
-  findClosestNames,
-  type Column,
-  type Json,
-  type Model,
-  type PgType,
-  type Relation,
-  type Visibility,
-} from "../../core/index.ts";
+/** Finds the position and the reason of a JSON syntax error, for error messages. */
 
-/** The position of a JSON syntax error. Lines and columns start at 1, and columns count characters. */
+/** A JSON syntax error. Lines and columns start at 1, and columns count characters. */
 type JsonSyntaxError = {
   readonly line: number;
   readonly column: number;
@@ -24,7 +13,7 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/y;
 const WORD = /[A-Za-z0-9_.+-]+/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})/y;
 
-/** The end of a match at this position; the same position if there is no match. */
+/** Returns the end of a match at this position, or the position itself without a match. */
 const findMatchEnd = (expression: RegExp, text: string, at: number): number => {
   expression.lastIndex = at;
   return expression.test(text) ? expression.lastIndex : at;
@@ -35,10 +24,10 @@ interface MismatchPosition {
   readonly expected: string;
 }
 
-/** The position after the string, or of its syntax error. */
+/** Returns the position after the string, or its syntax error. */
 const readString = (text: string, start: number): number | MismatchPosition => {
   for (let at = start + 1; at < text.length; at++) {
-    const character = text[at] as string; // at is below the length
+    const character = text[at] as string; // `at` is less than the length
     if (character === '"') return at + 1;
     if (character < " ") return { at, expected: "a string without control characters" };
     if (character !== "\\") continue;
@@ -60,11 +49,11 @@ const readScalar = (text: string, at: number, expected: string): number | Mismat
 const VALUE = "a value";
 const KEY = "a key in double quotes";
 
-/** The first position at which the text is not JSON. It is a loop, because texts may be deeply nested. */
+/** Returns the first position at which the text is not JSON. It uses a loop, because texts may be deeply nested. */
 const findMismatch = (text: string): MismatchPosition | undefined => {
   const open: ("}" | "]")[] = [];
   let at = findMatchEnd(BLANKS, text, 0);
-  /** The expected token: a value or key, or the first one of a list or object that may also end here. */
+  /** The expected token. At the first value or key, the list or object may also end. */
   let expectedPart: "value" | "first value" | "key" | "first key" = "value";
   for (;;) {
     const close = open.at(-1);
@@ -109,7 +98,7 @@ const findMismatch = (text: string): MismatchPosition | undefined => {
   }
 };
 
-/** Returns undefined if the text is JSON. */
+/** Returns the syntax error, or undefined if the text is JSON. */
 export const findJsonError = (text: string): JsonSyntaxError | undefined => {
   const stop = findMismatch(text);
   if (stop === undefined) return undefined;
@@ -126,67 +115,6 @@ export const findJsonError = (text: string): JsonSyntaxError | undefined => {
   };
 };
 
-/** For example `line 2, column 5: expected ":", found "}"`. */
+/** Formats the error, for example `line 2, column 5: expected ":", found "}"`. */
 export const formatJsonError = ({ line, column, reason }: JsonSyntaxError): string =>
   `line ${line}, column ${column}: ${reason}`;
-
-// for example: invalid input value for enum sea.mood: "hapy"
-const ENUM_ERROR = "invalid input value for enum ";
-
-/** The name of the enum and the invalid value. */
-const readEnumError = (message: string): readonly [shown: string, given: string] | undefined => {
-  const colon = message.indexOf(': "');
-  return colon === -1 || !message.startsWith(ENUM_ERROR) || !message.endsWith('"')
-    ? undefined
-    : [message.slice(ENUM_ERROR.length, colon), message.slice(colon + 3, -1)];
-};
-
-const isNamed = ({ name, sqlName }: PgType, shown: string): boolean =>
-  sqlName === shown || name === shown || JSON.stringify(name) === shown;
-
-/** Labels that are similar to the invalid one of a database error. Undefined for other errors, or if no column that the
- *  caller knows has the enum. */
-export const suggestLabels = (
-  model: Model,
-  visibility: Visibility,
-  { code, message }: { readonly code: string; readonly message: string },
-): readonly string[] | undefined => {
-  const [shown = "", given = ""] = (code === "22P02" ? readEnumError(message) : undefined) ?? [];
-  if (shown === "") return undefined;
-  const hasEnum = ({ type }: Column): boolean => {
-    const found = findBaseType(model, type);
-    const element = found?.element === undefined ? found : findBaseType(model, found.element);
-    return element?.labels !== undefined && isNamed(element, shown);
-  };
-  const findColumn = (relation: Relation): Column | undefined =>
-    relation.columns.find((column) => hasEnum(column) && visibility.mayNameColumn(relation, column));
-  for (const relation of model.relations.values()) {
-    const column = findColumn(relation);
-    const found = column && findBaseType(model, column.type);
-    const labels =
-      found?.labels ?? (found?.element === undefined ? [] : (findBaseType(model, found.element)?.labels ?? []));
-    if (column !== undefined) return findClosestNames(given, labels);
-  }
-  return undefined;
-};
-
-/** For example `'a' or 'b'`. */
-export const joinWithOr = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(" or ");
-
-/** Facts of an error about an unknown name, for `suggestNames`. */
-export const buildUnknownNameFacts = (name: string, known: Iterable<string>): Readonly<Record<string, Json>> => ({
-  misspelt: name,
-  known: [...known],
-});
-
-/** With more names than this, the comparison would take too long. */
-const MAX_LISTED_NAMES = 5000;
-
-/** Names that are similar to the unknown one. Names that differ only in letter case take precedence. */
-export const suggestNames = ({ misspelt: name, known }: Readonly<Record<string, Json>>): readonly string[] => {
-  if (typeof name !== "string" || !Array.isArray(known) || known.length > MAX_LISTED_NAMES) return [];
-  const names = known as readonly string[]; // `buildUnknownNameFacts` wrote them
-  const lower = name.toLowerCase();
-  const same = names.filter((one) => one.toLowerCase() === lower);
-  return same.length > 0 ? same : findClosestNames(name, names);
-};

@@ -1,11 +1,11 @@
-/** Rewrites the backend's protocol messages for the client. */
+/** Corrects the backend's protocol messages for the client. */
 
-export const idleStatus = 0x49; // "I", the status in a ReadyForQuery outside a transaction
+export const IDLE_STATUS = 0x49; // "I", the status in a ReadyForQuery outside a transaction
 
-const readyForQuery = 0x5a;
-const notification = 0x41;
+const READY_FOR_QUERY = 0x5a;
+const NOTIFICATION = 0x41;
 
-/** The backend's response to one group. */
+/** The backend's response to one group of messages. */
 interface GroupAnswer {
   /** The end of the response after surplus messages were removed. */
   readonly end: number;
@@ -28,14 +28,14 @@ export function correctAnswer(bytes: Uint8Array, start: number, end: number, isS
   while (read < end) {
     const messageBytes = view.getInt32(read + 1) + 1;
     const messageType = bytes[read];
-    if (messageType === readyForQuery) {
+    if (messageType === READY_FOR_QUERY) {
       status = bytes[read + 5];
       if (readyAt >= 0) {
         bytes.copyWithin(readyAt, readyAt + messageBytes, written);
         written -= messageBytes;
       }
       readyAt = written;
-    } else if (messageType === notification) {
+    } else if (messageType === NOTIFICATION) {
       notifications.push(bytes.slice(read, read + messageBytes));
     }
     if (written !== read) bytes.copyWithin(written, read, read + messageBytes);

@@ -1,15 +1,15 @@
-/** Controls the database thread from the main thread, and limits the time of its requests. */
+/** Starts the database thread, sends requests to it, and limits the time of each request. */
 import { Worker } from "node:worker_threads";
-import { getThreadUrl } from "./assets.ts";
+import { getThreadUrl } from "./built-files.ts";
 import type { Answer, Boot, FromThread, Request } from "./thread-messages.ts";
 
 /** The stack for deep expressions and deep JSON. PostgreSQL's own limit (`max_stack_depth`) must apply first, because
  *  exceeding the stack of the thread ends the database. PostgreSQL's JSON parser keeps its state in registers, so its
  *  limit does not count 3 million levels of JSON, which need 400 MB here. The memory is only reserved until it is
  *  used. */
-const stackMb = 512;
-/** The limit of JavaScript's heap, which is small because it contains neither tables nor results. */
-const heapMb = 512;
+const STACK_MB = 512;
+/** The limit of JavaScript's heap, which contains neither tables nor results. */
+const HEAP_MB = 512;
 
 interface ThreadEvents {
   /** `greeting` is the response to a client's startup packet. */
@@ -28,7 +28,7 @@ export interface Thread {
   stop(waitMs: number): Promise<void>;
 }
 
-/** PostgreSQL as the first thread of the process has compiled it. Later threads start in half of the time with it. */
+/** PostgreSQL as the first thread of the process has compiled it, which halves the start time of later threads. */
 let compiledEngine: WebAssembly.Module | undefined;
 
 /** The built images that threads have decompressed. The file of these images never changes. */
@@ -44,7 +44,7 @@ export function launchThread(boot: Boot, limitMs: number, events: ThreadEvents):
       engine: compiledEngine,
       tar: builtImage === undefined ? undefined : tars.get(builtImage),
     } satisfies Boot,
-    resourceLimits: { stackSizeMb: stackMb, maxOldGenerationSizeMb: heapMb },
+    resourceLimits: { stackSizeMb: STACK_MB, maxOldGenerationSizeMb: HEAP_MB },
     execArgv: [],
   });
   let isOver = false;
@@ -54,13 +54,13 @@ export function launchThread(boot: Boot, limitMs: number, events: ThreadEvents):
   const startTimer = (milliseconds: number): void => {
     clearTimeout(limit);
     if (!isRunning || milliseconds === 0) return;
-    const own = setTimeout(() => {
+    const timer = setTimeout(() => {
       // the response may have arrived while this thread was busy
       setImmediate(() => {
-        if (isRunning && limit === own && !isOver) events.onOverrun();
+        if (isRunning && limit === timer && !isOver) events.onOverrun();
       });
     }, milliseconds);
-    limit = own;
+    limit = timer;
   };
 
   const stopTimer = (): void => {
@@ -99,10 +99,10 @@ export function launchThread(boot: Boot, limitMs: number, events: ThreadEvents):
       worker.postMessage(request, request.kind === "run" ? [request.bytes.buffer] : []);
     },
     async stop(waitMs) {
-      const wasUp = !isOver;
+      const wasRunning = !isOver;
       isOver = true;
       stopTimer();
-      if (wasUp && waitMs > 0) {
+      if (wasRunning && waitMs > 0) {
         worker.ref();
         const ended = new Promise((resolve) => worker.once("exit", resolve));
         let timer: NodeJS.Timeout | undefined;

@@ -1,7 +1,7 @@
 /** The position of the error in invalid JSON, compared with the engine's own parser on broken texts. */
 import fc from "../support/fast-check.ts";
 import { describe, expect, test } from "vitest";
-import { formatJsonError, findJsonError } from "../../plugins/shared/hints.ts";
+import { formatJsonError, findJsonError } from "../../plugins/shared/json-errors.ts";
 import { requireLinearTime } from "../support/growth.ts";
 
 const isJson = (text: string): boolean => {
