@@ -385,13 +385,13 @@ export {
   /** @experimental */ GqlBuild,
   /** @experimental */ GqlCall,
   /** @experimental */ GqlCallContext,
-  /** @experimental */ GqlCallResult,
   /** @experimental */ GqlCatalog,
   /** @experimental */ GqlColumn,
   /** @experimental */ GqlComputedEntry,
   /** @experimental */ GqlComputedField,
   /** @experimental */ GqlCustomization,
   /** @experimental */ GqlDelegate,
+  /** @experimental */ GqlDelegatedField,
   GqlDirective,
   GqlEngine,
   /** @experimental */ GqlEnumSpec,
@@ -400,6 +400,7 @@ export {
   GqlFieldContext,
   /** @experimental */ GqlFieldImplementation,
   GqlFields,
+  /** @experimental */ GqlFollowUp,
   /** @experimental */ GqlForward,
   /** @experimental */ GqlForwardRequest,
   /** @experimental */ GqlFunction,
@@ -3194,6 +3195,12 @@ export interface GqlRowsField {
 export interface GqlJoinedField extends Pick<GqlJoin, "columns" | "isToOne"> {
     readonly description: string | undefined;
 }
+export interface GqlDelegatedField {
+    readonly plugin: string;
+    readonly config: GraphQLFieldConfig<unknown, unknown>;
+    readonly members: readonly string[];
+    readonly delegate: GqlDelegate;
+}
 export type GqlRootName = "query" | "mutation" | "subscription";
 export interface GqlBuild {
     readonly schema: RoleSchema;
@@ -3215,6 +3222,7 @@ export interface GqlBuild {
     listArguments(table: GqlTable): Readonly<Record<string, GraphQLArgumentConfig>>;
     rowsField(table: GqlTable, own: GqlRowsField): GqlField | undefined;
     joinedField(table: GqlTable, own: GqlJoinedField): GraphQLFieldConfig<unknown, unknown> | undefined;
+    delegatedField(own: GqlDelegatedField): GraphQLFieldConfig<unknown, unknown>;
     boolExp(table: GqlTable): GraphQLInputObjectType | undefined;
     updates(table: GqlTable): GraphQLInputObjectType | undefined;
     relatedInsert(table: GqlTable, isToOne: boolean): GraphQLInputObjectType | undefined;
@@ -3293,13 +3301,13 @@ export interface GqlStep {
 export interface GqlCall {
     readonly origin: string;
     readonly path: string;
-    run(context: GqlCallContext): Promise<GqlCallResult>;
+    run(context: GqlCallContext, followUp: GqlFollowUp): Promise<string>;
     readonly live: ((session: Session) => GqlLiveCall) | undefined;
     readonly afterSteps?: number | undefined;
 }
-export interface GqlCallResult {
-    readonly joins: readonly GqlJoinedRead[];
-    text(rows: readonly (readonly string[])[]): string;
+export interface GqlFollowUp {
+    read(joins: readonly GqlJoinedRead[]): Promise<readonly (readonly string[])[]>;
+    load(load: GqlLoad, objects: readonly GqlLoadedRow[]): Promise<readonly string[]>;
 }
 export interface GqlJoinedRead extends GqlStep {
     readonly loads: readonly GqlLoads[];
@@ -3317,7 +3325,7 @@ export interface GqlLoads {
 export type GqlLoadTree = ReadonlyMap<string, GqlLoadTree | number>;
 export interface GqlLoad extends Pick<GqlCall, "origin" | "path"> {
     readonly key: string;
-    run(rows: readonly GqlLoadedRow[], context: GqlCallContext): Promise<readonly string[]>;
+    run(rows: readonly GqlLoadedRow[], context: GqlCallContext, followUp: GqlFollowUp): Promise<readonly string[]>;
 }
 export type GqlOutput = {
     readonly as: string;
@@ -3355,7 +3363,7 @@ export interface GqlEngine {
     run<LongResult = never>(operation: GqlOperation, session: Session, run?: GqlRunOptions<LongResult>): Promise<string | LongResult>;
     runRequest<LongResult = never>(exchange: Exchange, request: GqlRequest, options?: GqlRequestOptions<LongResult>): Promise<string | LongResult>;
     assemble(operation: GqlOperation, bodies: readonly (string | null)[], calls?: readonly string[]): string;
-    loadAndAssemble(operation: GqlOperation, bodies: readonly (string | null)[], session: Session): Promise<string>;
+    loadAndAssemble(operation: GqlOperation, bodies: readonly (string | null)[], session: Session, settings?: GqlRunOptions["settings"]): Promise<string>;
     parseJson(text: string): Json;
     parseRequestJson(text: string | undefined, at?: string): Json;
     createNames(customization: GqlCustomization): Names;
@@ -3547,10 +3555,11 @@ export interface GqlLiveField {
 }
 export interface GqlForward {
     readonly types?: readonly GraphQLNamedType[];
+    readonly hasLinks?: boolean;
     check(document: DocumentNode, path: string): void;
     run(request: GqlForwardRequest): Promise<string>;
 }
-export interface GqlDelegate extends Pick<GqlForward, "types" | "check"> {
+export interface GqlDelegate extends Pick<GqlForward, "types" | "hasLinks" | "check"> {
     load(rows: readonly GqlLoadedRow[], request: GqlForwardRequest): Promise<readonly string[]>;
 }
 export interface GqlForwardRequest extends Omit<GqlFunctionRequest, "arguments" | "selection" | "document"> {
@@ -4082,6 +4091,10 @@ export interface MetadataRemoteSchemas {
         readonly role: string;
         readonly parents: readonly string[];
     }[];
+    readonly source: {
+        readonly name: string;
+        readonly tables: readonly QualifiedName[];
+    };
 }
 export interface MetadataRemoteRelationship {
     readonly table: QualifiedName;
@@ -4104,10 +4117,14 @@ export interface MetadataActions {
     readonly tables: readonly QualifiedName[];
 }
 export interface MetadataObject {
-    readonly type: "table" | "enum_table" | "object_relation" | "array_relation" | "computed_field" | "select_permission" | "insert_permission" | "update_permission" | "delete_permission" | "function" | "inherited_role" | "native_query" | "logical_model" | "rest_endpoint" | "event_trigger" | "cron_trigger" | "remote_schema" | "remote_schema_permission" | "remote_relationship" | "action" | "custom_types";
+    readonly type: "table" | "enum_table" | "object_relation" | "array_relation" | "computed_field" | "select_permission" | "insert_permission" | "update_permission" | "delete_permission" | "function" | "inherited_role" | "native_query" | "logical_model" | "rest_endpoint" | "event_trigger" | "cron_trigger" | "remote_schema" | "remote_schema_permission" | "remote_relationship" | "remote_schema_remote_relationship" | "action" | "custom_types";
     readonly owner?: QualifiedName;
     readonly name?: string;
     readonly role?: string;
+    readonly remoteType?: {
+        readonly remote: string;
+        readonly typeName: string;
+    };
 }
 export interface MetadataProblem extends MetadataObject {
     readonly reason: string;

@@ -138,6 +138,35 @@ export const createEngine = (
     limits = context.use(apiLimitsService)?.current();
   });
 
+  /** Returns the function that runs the transactions of an operation. */
+  const createRun = (
+    session: Session,
+    { onGone, settings, ...options }: Pick<GqlRunOptions, "settings" | "requestSettings" | "onGone" | "exchange">,
+  ) => {
+    const currentLimits = limits;
+    const seconds = currentLimits?.findTimeLimitSeconds(session);
+    const execution = {
+      session,
+      schema: context.model().schemas[0] ?? "public",
+      keepsLoginPath: true,
+      ...options,
+      settings:
+        seconds === undefined ? settings : ([...(settings ?? []), ["statement_timeout", `${seconds}s`]] as const),
+      onDisconnect: onGone,
+    };
+    return (
+      transaction: Pick<Execution, "programs" | "access" | "end" | "mayUseReplica" | "longRows">,
+    ): Promise<readonly ResultRow[]> =>
+      context.execute({ ...execution, ...transaction }).catch((error: unknown) => {
+        throw currentLimits !== undefined &&
+          seconds !== undefined &&
+          error instanceof RelApiError &&
+          error.code === QUERY_CANCELED
+          ? currentLimits.createTimeExceededError(seconds)
+          : error;
+      });
+  };
+
   const getSchema = (session: Session): RoleSchema => schemas.getAndCommit({ session, model: context.model() });
 
   /** Returns the hints for an error. Some clients compare whole errors, such as generated tests, so hints can be
@@ -166,8 +195,12 @@ export const createEngine = (
     },
     assemble,
     runRequest: (exchange, request, options) => runRequest(engine, context, exchange, request, options),
-    loadAndAssemble: async (operation, bodies, session) =>
-      assemble(operation, await functions.load(operation, bodies, session, {})),
+    loadAndAssemble: async (operation, bodies, session, settings) => {
+      const run = createRun(session, { settings });
+      const executeReads = (programs: Execution["programs"]): Promise<readonly ResultRow[]> =>
+        run({ programs, access: "read only", end: "commit", mayUseReplica: true });
+      return assemble(operation, await functions.load(operation, bodies, executeReads, session, {}));
+    },
     run: async <LongResult = never>(
       operation: GqlOperation,
       session: Session,
@@ -188,36 +221,17 @@ export const createEngine = (
                 return bodyResult?.receiver;
               },
             };
-      const currentLimits = limits;
-      const seconds = currentLimits?.findTimeLimitSeconds(session);
-      const execution: Execution = {
-        session,
-        access: access ?? operation.access,
-        schema: context.model().schemas[0] ?? "public",
-        keepsLoginPath: true,
-        programs: steps,
-        end: isReadOnly ? "commit" : end,
-        requestSettings,
-        settings: seconds === undefined ? settings : [...(settings ?? []), ["statement_timeout", `${seconds}s`]],
-        onDisconnect: onGone,
-        exchange,
-        mayUseReplica: isReadOnly,
-        longRows: takeLong && context.use(streamedAnswersService)?.createRowReader(takeLong),
-      };
-      const execute = (
-        programs: Execution["programs"],
-        changes: Partial<Execution> = {},
-      ): Promise<readonly ResultRow[]> =>
-        context.execute({ ...execution, programs, ...changes }).catch((error: unknown) => {
-          throw currentLimits !== undefined &&
-            seconds !== undefined &&
-            error instanceof RelApiError &&
-            error.code === QUERY_CANCELED
-            ? currentLimits.createTimeExceededError(seconds)
-            : error;
+      const runWith = createRun(session, { settings, requestSettings, onGone, exchange });
+      const execute = (programs: Execution["programs"]): Promise<readonly ResultRow[]> =>
+        runWith({
+          programs,
+          access: access ?? operation.access,
+          end: isReadOnly ? "commit" : end,
+          mayUseReplica: isReadOnly,
+          longRows: takeLong && context.use(streamedAnswersService)?.createRowReader(takeLong),
         });
-      const executeReads = (reads: Execution["programs"]): Promise<readonly ResultRow[]> =>
-        execute(reads, { access: "read only", end: "commit", longRows: undefined });
+      const executeReads = (programs: Execution["programs"]): Promise<readonly ResultRow[]> =>
+        runWith({ programs, access: "read only", end: "commit", mayUseReplica: isReadOnly });
       const hasOrder = operation.calls.some(({ afterSteps }) => afterSteps !== undefined);
       const calls: string[] =
         hasOrder || operation.calls.length === 0
@@ -254,7 +268,9 @@ export const createEngine = (
       if (longResult !== undefined) return (longResult as { readonly result: LongResult | Promise<LongResult> }).result;
       const bodies = rows.map((row) => row["body"] ?? null);
       const complete =
-        operation.loads.length === 0 ? bodies : await functions.load(operation, bodies, session, { onGone, exchange });
+        operation.loads.length === 0
+          ? bodies
+          : await functions.load(operation, bodies, executeReads, session, { onGone, exchange });
       return assemble(written, complete, calls);
     },
     parseJson: (text) => {

@@ -15,7 +15,7 @@ import type { Model, Read, Relation, Routine, QualifiedName } from "../../core/i
 import type { GqlScope } from "./part-kinds.ts";
 import type { GqlComputedField, GqlValueType } from "./value-types.ts";
 import type { GqlColumn, GqlRoleAccess, GqlCatalog, GqlTable, GqlTableRights, GqlNamePart } from "./catalog-types.ts";
-import { GQL_EXTENSION, type GqlJoin, type GqlPart, type GqlSelectionContext } from "./parts.ts";
+import { GQL_EXTENSION, type GqlDelegate, type GqlJoin, type GqlPart, type GqlSelectionContext } from "./parts.ts";
 import type { RoleSchema } from "./role-schema.ts";
 
 /** The purpose of a GraphQL type, stored in its `extensions`. @experimental */
@@ -109,6 +109,16 @@ export interface GqlJoinedField extends Pick<GqlJoin, "columns" | "isToOne"> {
   readonly description: string | undefined;
 }
 
+/** A field of a forwarded schema's type that belongs to another GraphQL schema. @experimental */
+export interface GqlDelegatedField {
+  /** The name of the plugin, for log lines. */
+  readonly plugin: string;
+  readonly config: GraphQLFieldConfig<unknown, unknown>;
+  /** The members of the object that `load` of the delegate needs. */
+  readonly members: readonly string[];
+  readonly delegate: GqlDelegate;
+}
+
 /** The three kinds of operations. @experimental */
 export type GqlRootName = "query" | "mutation" | "subscription";
 
@@ -147,6 +157,8 @@ export interface GqlBuild {
   /** Returns a field of a plugin's own object type for rows of the table, or undefined if the role may not read the
    *  table. @rule X-GQL-13 */
   joinedField(table: GqlTable, own: GqlJoinedField): GraphQLFieldConfig<unknown, unknown> | undefined;
+  /** Returns a field that belongs to another GraphQL schema, for an object type of a forwarded schema. @rule X-GQL-15 */
+  delegatedField(own: GqlDelegatedField): GraphQLFieldConfig<unknown, unknown>;
   /** Returns the condition on rows. The next members are the dialect's other inputs of writes: items of
    *  `update_T_many`, nested rows, and update operators. @rule X-GQL-10 */
   boolExp(table: GqlTable): GraphQLInputObjectType | undefined;

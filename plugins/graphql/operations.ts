@@ -98,7 +98,8 @@ export interface GqlCall {
   /** The source of the function in log lines: `plugin "weather", field query_root.weather`. */
   readonly origin: string;
   readonly path: string;
-  run(context: GqlCallContext): Promise<GqlCallResult>;
+  /** Returns the JSON text of the field. */
+  run(context: GqlCallContext, followUp: GqlFollowUp): Promise<string>;
   /** Returns the statement that a live query runs instead of the function. Undefined if the field cannot be live. */
   readonly live: ((session: Session) => GqlLiveCall) | undefined;
   /** The number of steps of a mutation that come before the call. The call then runs between two transactions.
@@ -106,12 +107,13 @@ export interface GqlCall {
   readonly afterSteps?: number | undefined;
 }
 
-/** The result of a call. @experimental */
-export interface GqlCallResult {
-  /** The reads of rows that belong to objects of the result. @rule X-GQL-13 */
-  readonly joins: readonly GqlJoinedRead[];
-  /** Returns the JSON text of the field. `rows` has a text for each object of each read. */
-  text(rows: readonly (readonly string[])[]): string;
+/** The functions that complete a result with fields of its objects. @experimental */
+export interface GqlFollowUp {
+  /** Runs the reads of rows that belong to objects of the result, in one transaction. Returns a text for each object of
+   *  each read. @rule X-GQL-13 */
+  read(joins: readonly GqlJoinedRead[]): Promise<readonly (readonly string[])[]>;
+  /** Runs a load for objects of the result, and returns a text for each object. @rule X-GQL-15 */
+  load(load: GqlLoad, objects: readonly GqlLoadedRow[]): Promise<readonly string[]>;
 }
 
 /** The read of rows for a list of objects. Its body is a JSON array with the rows for each object. @experimental */
@@ -146,7 +148,7 @@ export interface GqlLoad extends Pick<GqlCall, "origin" | "path"> {
   /** The form of the load, as text. Two loads with the same form return the same text for the same rows. */
   readonly key: string;
   /** Returns JSON texts in the order of the rows. */
-  run(rows: readonly GqlLoadedRow[], context: GqlCallContext): Promise<readonly string[]>;
+  run(rows: readonly GqlLoadedRow[], context: GqlCallContext, followUp: GqlFollowUp): Promise<readonly string[]>;
 }
 
 /** The parts of the `data` object, in order of selection. @experimental */
@@ -208,7 +210,12 @@ export interface GqlEngine {
   /** Assembles the text of the `data` object from the bodies of the steps and the texts of the calls. */
   assemble(operation: GqlOperation, bodies: readonly (string | null)[], calls?: readonly string[]): string;
   /** Assembles the text, including the values that functions load. @throws RelApiError */
-  loadAndAssemble(operation: GqlOperation, bodies: readonly (string | null)[], session: Session): Promise<string>;
+  loadAndAssemble(
+    operation: GqlOperation,
+    bodies: readonly (string | null)[],
+    session: Session,
+    settings?: GqlRunOptions["settings"],
+  ): Promise<string>;
   /** Parses JSON for `readRequest` without losing digits of numbers. @throws SyntaxError */
   parseJson(text: string): Json;
   /** Parses the JSON of an HTTP request. `text` is undefined if the body is not UTF-8. `at` is the path of errors.

@@ -200,6 +200,9 @@ export interface GqlLiveField {
 export interface GqlForward {
   /** Types that introspection lists although no field has them, such as the types of an interface. */
   readonly types?: readonly GraphQLNamedType[];
+  /** True if object types of the schema have fields with `join` or `delegate`. `types` then has all object types that
+   *  implement interfaces. @rule X-GQL-15 */
+  readonly hasLinks?: boolean;
   /** Checks the document once, before it is cached. `document` has one operation, whose only root field is this field.
    *  The operation declares the variables that the field uses. @throws RelApiError */
   check(document: DocumentNode, path: string): void;
@@ -208,7 +211,7 @@ export interface GqlForward {
 }
 
 /** The functions of a field of rows whose selection belongs to another GraphQL schema. @rule X-GQL-14 @experimental */
-export interface GqlDelegate extends Pick<GqlForward, "types" | "check"> {
+export interface GqlDelegate extends Pick<GqlForward, "types" | "hasLinks" | "check"> {
   /** Returns the JSON texts of the field for all rows, in their order. Errors are those of `GqlForward`. */
   load(rows: readonly GqlLoadedRow[], request: GqlForwardRequest): Promise<readonly string[]>;
 }

@@ -31,16 +31,16 @@ import {
 import { notAGraphqlQuery, variablesTooDeep } from "./errors.ts";
 import { fillCall } from "./plan/call.ts";
 import { fillForward } from "./plan/forward.ts";
-import { fillJoin, prepareJoin, type PreparedJoin } from "./plan/join.ts";
+import { fillJoin, planJoin, prepareJoin, type PreparedJoin } from "./plan/join.ts";
 import { fillLoads } from "./plan/load.ts";
 import { planOperation, getRootType, type OperationTemplate } from "./plan/operation.ts";
-import type { StepTemplate } from "./plan/function-field.ts";
+import type { FindRead, JoinTemplate, StepTemplate } from "./plan/function-field.ts";
 import { BOUND_SHARE, createBudget, tooMuchBound, type Planner } from "./plan/planner.ts";
 import type { Caller, Schemas } from "./schema.ts";
 import type { GqlVariant } from "./field-types.ts";
 import type { RoleSchema } from "./role-schema.ts";
 import { checkGqlDocumentHook } from "./api.ts";
-import type { GqlOperation, GqlRequest, GqlSender, GqlStep, ValidatedDocument } from "./operations.ts";
+import type { GqlJoinedRead, GqlOperation, GqlRequest, GqlSender, GqlStep, ValidatedDocument } from "./operations.ts";
 
 /** The estimated memory of syntax trees and plans, as multiples of their text. */
 const BYTES_PER_CHARACTER = 60;
@@ -98,12 +98,9 @@ class OperationSource implements DocumentSource, WithVariables {
 /** A document without its syntax tree, and its plan with the programs of the steps. */
 interface PreparedOperation {
   readonly document: Omit<CheckedDocument, "parsed" | "length">;
-  readonly template: Omit<OperationTemplate, "steps" | "calls"> & {
+  readonly template: Omit<OperationTemplate, "steps" | "joins"> & {
     readonly steps: readonly (StepTemplate & Pick<GqlStep, "program">)[];
-    readonly calls: readonly {
-      readonly call: OperationTemplate["calls"][number];
-      readonly joins: readonly PreparedJoin[];
-    }[];
+    readonly joins: ReadonlyMap<JoinTemplate, PreparedJoin>;
   };
 }
 
@@ -161,16 +158,15 @@ const prepareOperation = (
     sources: [],
     allSources: [],
     loads: new Map(),
+    joins: [],
+    planJoin,
   };
   const template = planOperation(planner, parsed, getRootType({ schema }, parsed));
   variables.close();
   const session = observeSession(ask);
   const steps = template.steps.map((step) => ({ ...step, program: prepare(step.planned, session, "graphql") }));
-  const calls = template.calls.map((call) => ({
-    call,
-    joins: "field" in call ? call.field.joins.map((join) => prepareJoin(prepare, join, session)) : [],
-  }));
-  return { document: { schema, declared, summary }, template: { ...template, steps, calls } };
+  const joins = new Map(template.joins.map((join) => [join, prepareJoin(prepare, join, session)]));
+  return { document: { schema, declared, summary }, template: { ...template, steps, joins } };
 };
 
 const estimateOperationBytes = ({ template: { plans } }: PreparedOperation): number =>
@@ -203,6 +199,13 @@ const fillOperation = (
   }));
   // values of steps that do not run, such as an empty update, are checked as well
   fillAll(template.unsent);
+  const reads = new Map<JoinTemplate, GqlJoinedRead>();
+  const findRead: FindRead = (join) => {
+    const read = reads.get(join);
+    if (read === undefined) throw new TypeError("a read is filled after the reads of its rows");
+    return read;
+  };
+  for (const [join, prepared] of template.joins) reads.set(join, fillJoin(prepared, variables, fillAll, findRead));
   return {
     kind,
     document,
@@ -212,17 +215,11 @@ const fillOperation = (
     plans,
     outputs,
     isIntrospecting,
-    calls: template.calls.map(({ call, joins }) => ({
-      ...("document" in call
-        ? fillForward(call, variables)
-        : fillCall(
-            call,
-            variables,
-            joins.map((join) => fillJoin(join, variables, fillAll)),
-          )),
+    calls: template.calls.map((call) => ({
+      ...("document" in call ? fillForward(call, variables, findRead) : fillCall(call, variables, findRead)),
       afterSteps: call.afterSteps,
     })),
-    loads: template.loads.map((loads) => fillLoads(loads, variables)),
+    loads: template.loads.map((loads) => fillLoads(loads, variables, findRead)),
     cachePlan,
   };
 };

@@ -4,7 +4,15 @@ import { parseJson } from "./coerce/numbers.ts";
 import { functionFailed, functionRefused } from "./errors.ts";
 import { findSpans, splice } from "./splice.ts";
 import type { GqlCallContext, GqlLoadedRow } from "./parts.ts";
-import type { GqlCall, GqlJoinedRead, GqlLoads, GqlOperation, GqlRunOptions } from "./operations.ts";
+import type {
+  GqlCall,
+  GqlFollowUp,
+  GqlJoinedRead,
+  GqlLoad,
+  GqlLoads,
+  GqlOperation,
+  GqlRunOptions,
+} from "./operations.ts";
 
 interface FunctionRunner {
   /** Runs calls, concurrently for queries and sequentially for mutations, and returns their texts in order. If a call
@@ -19,6 +27,7 @@ interface FunctionRunner {
   load(
     operation: GqlOperation,
     bodies: readonly (string | null)[],
+    execute: ExecuteReads,
     session: Session,
     options: FunctionRunOptions,
   ): Promise<readonly (string | null)[]>;
@@ -47,6 +56,9 @@ const withAbortSignal = async <Result>(
 };
 
 export const createFunctionRunner = (logger: Logger): FunctionRunner => {
+  /** The errors of reads and loads that complete a result. They have a path of their own. */
+  const followUpErrors = new WeakSet<object>();
+
   /** Passes on errors that are thrown on purpose. Other exceptions are logged and not shown to the client. */
   const withHiddenExceptions = async <Result>(
     { origin, path }: Pick<GqlCall, "origin" | "path">,
@@ -55,13 +67,36 @@ export const createFunctionRunner = (logger: Logger): FunctionRunner => {
     try {
       return await run();
     } catch (error) {
+      if (typeof error === "object" && error !== null && followUpErrors.has(error)) throw error;
       if (error instanceof RelApiError) throw functionRefused(error, path);
       logger.error(`${origin} failed`, { cause: error instanceof Error ? error : String(error) });
       throw functionFailed(path);
     }
   };
 
-  const loadBody = async ({ tree, fields }: GqlLoads, body: string, context: GqlCallContext): Promise<string> => {
+  const markErrors = async <Result>(work: Promise<Result>): Promise<Result> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (typeof error === "object" && error !== null) followUpErrors.add(error);
+      throw error;
+    }
+  };
+
+  const runLoad = (load: GqlLoad, rows: readonly GqlLoadedRow[], execute: ExecuteReads, context: GqlCallContext) =>
+    withHiddenExceptions(load, () => load.run(rows, context, createFollowUp(execute, context)));
+
+  const createFollowUp = (execute: ExecuteReads, context: GqlCallContext): GqlFollowUp => ({
+    read: (joins) => markErrors(readJoins(joins, execute, context)),
+    load: (load, objects) => markErrors(runLoad(load, objects, execute, context)),
+  });
+
+  const loadBody = async (
+    { tree, fields }: GqlLoads,
+    body: string,
+    execute: ExecuteReads,
+    context: GqlCallContext,
+  ): Promise<string> => {
     const spans = findSpans(body, tree);
     const texts: string[] = [];
     await Promise.all(
@@ -69,7 +104,7 @@ export const createFunctionRunner = (logger: Logger): FunctionRunner => {
         const spanIndexes = spans.flatMap((span, i) => (span.load === load ? [i] : []));
         if (spanIndexes.length === 0) return;
         const rows = spanIndexes.map((i) => parseJson(body.slice(spans[i]?.start, spans[i]?.end)) as GqlLoadedRow); // the plan selects an object here
-        const results = await withHiddenExceptions(field, () => field.run(rows, context));
+        const results = await runLoad(field, rows, execute, context);
         spanIndexes.forEach((spanIndex, i) => (texts[spanIndex] = results[i] ?? "null"));
       }),
     );
@@ -79,13 +114,14 @@ export const createFunctionRunner = (logger: Logger): FunctionRunner => {
   const loadBodies = async (
     loads: readonly GqlLoads[],
     bodies: readonly (string | null)[],
+    execute: ExecuteReads,
     context: GqlCallContext,
   ): Promise<readonly (string | null)[]> => {
     const loaded = [...bodies];
     await Promise.all(
       loads.map(async (one) => {
         const body = bodies[one.step];
-        if (typeof body === "string") loaded[one.step] = await loadBody(one, body, context);
+        if (typeof body === "string") loaded[one.step] = await loadBody(one, body, execute, context);
       }),
     );
     return loaded;
@@ -100,20 +136,18 @@ export const createFunctionRunner = (logger: Logger): FunctionRunner => {
     const rows = await execute(joins);
     return Promise.all(
       joins.map(async ({ loads }, i) => {
-        const [body] = await loadBodies(loads, [rows[i]?.["body"] ?? "[]"], context);
+        const [body] = await loadBodies(loads, [rows[i]?.["body"] ?? "[]"], execute, context);
         return [...splitJson(body ?? "[]")];
       }),
     );
   };
 
-  const runOne = async (call: GqlCall, execute: ExecuteReads, context: GqlCallContext): Promise<string> => {
-    const { joins, text } = await withHiddenExceptions(call, () => call.run(context));
-    return text(await readJoins(joins, execute, context));
-  };
+  const runOne = (call: GqlCall, execute: ExecuteReads, context: GqlCallContext): Promise<string> =>
+    withHiddenExceptions(call, () => call.run(context, createFollowUp(execute, context)));
 
   return {
-    load: ({ loads, document }, bodies, session, { onGone, exchange }) =>
-      withAbortSignal(onGone, (signal) => loadBodies(loads, bodies, { session, signal, exchange, document })),
+    load: ({ loads, document }, bodies, execute, session, { onGone, exchange }) =>
+      withAbortSignal(onGone, (signal) => loadBodies(loads, bodies, execute, { session, signal, exchange, document })),
     call: ({ kind, calls, document }, execute, session, { onGone, exchange }) =>
       withAbortSignal(onGone, async (signal) => {
         const context = { session, signal, exchange, document };

@@ -33,12 +33,13 @@ export interface MetadataNative {
   readonly takenNames: { readonly roots: ReadonlySet<string>; readonly types: ReadonlySet<string> };
 }
 
-/** The unparsed `remote_schemas`, the relationships of tables to them, and the inherited roles. `metadata-loader` puts
- *  them into `model.pluginFacts["metadata-remote-schemas"]`. @experimental */
+/** The unparsed `remote_schemas` and the parts of the metadata that their relationships and permissions refer to.
+ *  `metadata-loader` puts them into `model.pluginFacts["metadata-remote-schemas"]`. @experimental */
 export interface MetadataRemoteSchemas {
   readonly schemas: readonly Json[];
   readonly relationships: readonly MetadataRemoteRelationship[];
   readonly inheritedRoles: readonly { readonly role: string; readonly parents: readonly string[] }[];
+  readonly source: { readonly name: string; readonly tables: readonly QualifiedName[] };
 }
 
 /** An unparsed entry of `remote_relationships` of a table. @experimental */
@@ -95,6 +96,7 @@ export interface MetadataObject {
     | "remote_schema"
     | "remote_schema_permission"
     | "remote_relationship"
+    | "remote_schema_remote_relationship"
     | "action"
     | "custom_types";
   /** The table that contains the object, or the table or function itself. */
@@ -103,6 +105,8 @@ export interface MetadataObject {
   readonly name?: string;
   /** The role of a permission on an object outside of tables, which `name` names. */
   readonly role?: string;
+  /** The type of a remote schema that has the relationship. */
+  readonly remoteType?: { readonly remote: string; readonly typeName: string };
 }
 
 /** An object that does not fit the database and is ignored, wholly or in part. The metadata plugins list these objects

@@ -19,6 +19,8 @@ export interface TableDocument {
 }
 
 export interface MetadataDocument {
+  /** The name of the source that is served. */
+  readonly sourceName: string;
   readonly customization: RawObject;
   readonly tables: readonly TableDocument[];
   readonly functions: readonly {
@@ -157,6 +159,7 @@ export const readDocument = (loaded: Raw, logIgnored: LogIgnored, served: readon
   if (version === 3) logUnknownKeys(source, new Set([...SOURCE_KEYS, ...servedAbove]), "source: ", logIgnored);
   const tables = readList(source["tables"]).flatMap((raw) => readTable(raw, logIgnored, served));
   return {
+    sourceName: (version === 3 ? readText(source["name"]) : undefined) ?? "default",
     customization: readObject(source["customization"]),
     tables,
     eventTriggers: served.includes("event_triggers")

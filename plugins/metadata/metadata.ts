@@ -144,6 +144,7 @@ export const metadataLoader = definePlugin({
             schemas: document.remoteSchemas,
             relationships: document.remoteRelationships,
             inheritedRoles: document.inheritedRoles,
+            source: { name: document.sourceName, tables: document.tables.map(({ name }) => name) },
           } satisfies MetadataRemoteSchemas,
           [METADATA_NATIVE]: { ...document.native, takenNames } satisfies MetadataNative,
           [METADATA_ACTIONS]: {

@@ -13,7 +13,7 @@ import { startRemote } from "./remote-server.ts";
 const folder = fileURLToPath(new URL("project/", import.meta.url));
 
 const PARCELS = `
-  type Query { parcel(purchase_id: Int!): Parcel  secret: String }
+  type Query { parcel(purchase_id: Int!): Parcel  position(parcel: Int!): String  secret: String }
   type Parcel { id: Int! weight: Float owner: String }
 `;
 
@@ -24,6 +24,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   const hook = await startHook();
   const shipping = buildSchema(PARCELS);
   shipping.getQueryType()!.getFields()["parcel"]!.resolve = (_root, { purchase_id: id }) => ({ id, weight: 1.5 });
+  shipping.getQueryType()!.getFields()["position"]!.resolve = (_root, { parcel }) => `dock ${parcel}`;
   const remote = await startRemote(shipping);
   const base = new URL("/", hook.url).href.slice(0, -1);
   const variables = {
@@ -138,6 +139,22 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     expect(remote.requests).toHaveLength(1);
     expect(remote.requests[0]?.headers["x-shop-key"]).toBe("key-of-the-shop");
     const hidden = await api.gql("{ purchase { parcel { owner } } }", {}, customer);
+    expect(hidden.errors[0].extensions.code).toBe("validation-failed");
+  });
+
+  test("X-RMT-14 types of a remote schema are related to a table and to a field of a remote schema", async () => {
+    remote.requests.length = 0;
+    const query =
+      "{ one: parcel(purchase_id: 1) { ...parts } other: parcel(purchase_id: 2) { ...parts } } fragment parts on ShippingParcel { position purchase { id status } }";
+    expect(await api.gql(query, {}, asAdmin())).toEqual({
+      data: {
+        one: { position: "dock 1", purchase: { id: 1, status: "open" } },
+        other: { position: "dock 2", purchase: { id: 2, status: "open" } },
+      },
+    });
+    const { data } = await api.gql("{ parcel(purchase_id: 2) { purchase { id } } }", {}, customer);
+    expect(data).toEqual({ parcel: { purchase: null } });
+    const hidden = await api.gql("{ parcel(purchase_id: 1) { position } }", {}, customer);
     expect(hidden.errors[0].extensions.code).toBe("validation-failed");
   });
 

@@ -6,11 +6,12 @@ import { isPlainObject } from "../coerce/leaf.ts";
 import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "../document/variables.ts";
 import { functionRefused } from "../errors.ts";
-import type { GqlCall, GqlCallResult, GqlJoinedRead, GqlLiveCall } from "../operations.ts";
+import type { GqlCall, GqlFollowUp, GqlLiveCall } from "../operations.ts";
 import type { GqlFunctionRequest, GqlLiveField, GqlSelected } from "../parts.ts";
 import { describeOrigin, misplacedFieldError, readArgumentLeaves } from "./plugin-fields.ts";
-import type { CustomPart, CustomPartWith, FunctionField, JoinTemplate, WriteJoin } from "./function-field.ts";
-import type { Planner } from "./planner.ts";
+import type { CustomPart, CustomPartWith, FindRead, FunctionField, JoinTemplate, WriteJoin } from "./function-field.ts";
+import { bindObjects, readKeys } from "./join-objects.ts";
+import type { Planner, PlanJoin } from "./planner.ts";
 import { visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
 
 /** The type and the selected members of a result. */
@@ -117,7 +118,7 @@ export const planFunctionField = (
   planner: Planner,
   selected: SelectedField,
   part: CustomPart,
-  planJoin?: (planner: Planner, selected: SelectedField, part: CustomPartWith<"join">) => JoinTemplate,
+  planJoin?: PlanJoin,
 ): FunctionField => {
   const joins: JoinTemplate[] = [];
   const shape = planShape(planner, selected, (inner, join) => {
@@ -155,47 +156,35 @@ const buildLiveCall = (field: FunctionField, { program, read, convertError }: Gq
   },
 });
 
-/** Collects the objects of a result to which rows belong, and returns the reads of these rows. */
-const buildCallResult = (
+/** Returns the text of a result. The rows that belong to its objects are read first. */
+const writeResult = async (
   field: FunctionField,
   result: Json,
-  buildRead: (join: number, objects: string) => GqlJoinedRead,
-): GqlCallResult => {
-  const objects = field.joins.map((): Json[] => []);
+  { read }: GqlFollowUp,
+  findRead: FindRead,
+): Promise<string> => {
+  const objects = field.joins.map((): Readonly<Record<string, Json>>[] => []);
   const text = field.text(result, (join, object) => {
-    const keys =
-      field.joins[join]?.members.map(
-        (name, i) => [`k${i}`, Object.hasOwn(object, name) ? (object[name] ?? null) : null] as const,
-      ) ?? [];
-    objects[join]?.push(Object.fromEntries(keys));
+    objects[join]!.push(readKeys(field.joins[join]!, object)); // a join is an index of `joins`
     return "";
   });
-  const used = [...objects.keys()].filter((join) => objects[join]?.length !== 0);
-  if (used.length === 0) return { joins: [], text: () => text };
-  return {
-    joins: used.map((join) => buildRead(join, writeJson(objects[join] ?? []))),
-    text: (rows) => {
-      const next = objects.map(() => 0);
-      return field.text(result, (join) => rows[used.indexOf(join)]?.[next[join]!++] ?? "null"); // a join has a number
-    },
-  };
+  const used = field.joins.flatMap((join, i) => (objects[i]?.length === 0 ? [] : [{ join, i }]));
+  if (used.length === 0) return text;
+  const rows = await read(used.map(({ join, i }) => bindObjects(join, objects[i] ?? [], findRead)));
+  const texts = new Map(used.map(({ i }, position) => [i, rows[position]?.values()]));
+  return field.text(result, (join) => texts.get(join)?.next().value ?? "null");
 };
 
 export const fillCall = (
   { field, run, live }: CallTemplate,
   variables: VariableValues,
-  reads: readonly GqlJoinedRead[],
+  findRead: FindRead,
 ): GqlCall => {
   const request = { arguments: computeArguments(field, variables), selection: field.selection(variables) };
-  const buildRead = (join: number, objects: string): GqlJoinedRead => {
-    const read = reads[join]!; // there is a read for each join of the field
-    const list = field.joins[join]?.members.length; // the value after those of the members
-    return { ...read, values: read.values.map((value, i) => (i === list ? objects : value)) };
-  };
   return {
     origin: field.origin,
     path: field.path,
-    run: async (by) => buildCallResult(field, await run({ ...by, ...request }), buildRead),
+    run: async (by, followUp) => writeResult(field, await run({ ...by, ...request }), followUp, findRead),
     // a live query has no statement for joins
     live:
       field.joins.length > 0 ? undefined : live && ((session) => buildLiveCall(field, live({ ...request, session }))),

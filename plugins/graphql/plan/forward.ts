@@ -2,19 +2,24 @@
  *  @rule X-GQL-12 X-GQL-14 */
 import {
   Kind,
+  OperationTypeNode,
+  print,
   visit,
   type DefinitionNode,
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
-  type OperationTypeNode,
+  type SelectionSetNode,
   type VariableDefinitionNode,
 } from "graphql";
 import type { Json } from "../../../core/index.ts";
+import { formatCount } from "../../shared/plural.ts";
+import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "../document/variables.ts";
 import type { GqlCall } from "../operations.ts";
 import type { GqlForward } from "../parts.ts";
-import type { CustomPartWith } from "./function-field.ts";
+import type { CustomPartWith, FindRead, LoadTemplate } from "./function-field.ts";
+import { separateLinks, type Links, type PlanLink } from "./links.ts";
 import type { Planner } from "./planner.ts";
 import { describeOrigin } from "./plugin-fields.ts";
 import type { SelectedField } from "./selection.ts";
@@ -25,6 +30,7 @@ export interface ForwardTemplate {
   readonly path: string;
   readonly document: DocumentNode;
   readonly variables: readonly string[];
+  readonly links: Links | undefined;
   readonly run: GqlForward["run"];
 }
 
@@ -65,19 +71,7 @@ interface ForwardedDocument {
   readonly variables: readonly string[];
 }
 
-export const buildForwardedDocument = (
-  planner: Planner,
-  { node, selections }: SelectedField,
-  operation: OperationTypeNode,
-): ForwardedDocument => {
-  const field: FieldNode = {
-    ...node,
-    directives: [], // the planner has applied them
-    selectionSet:
-      selections.length === 0
-        ? undefined
-        : { kind: Kind.SELECTION_SET, selections: selections.flatMap((set) => set.selections) },
-  };
+const buildDocument = (planner: Planner, field: FieldNode, operation: OperationTypeNode): ForwardedDocument => {
   const { fragments, variables } = collectUses(field, planner.fragments);
   const definitions: DefinitionNode[] = [
     {
@@ -91,6 +85,31 @@ export const buildForwardedDocument = (
   return { document: { kind: Kind.DOCUMENT, definitions }, variables };
 };
 
+const buildField = ({ node }: SelectedField, selectionSet: SelectionSetNode | undefined): FieldNode => ({
+  ...node,
+  directives: [], // the planner has applied them
+  selectionSet,
+});
+
+/** Builds the document of a field, and checks it. @throws RelApiError of the field's own check */
+const planForwarded = (
+  planner: Planner,
+  selected: SelectedField,
+  { check, types, hasLinks = false }: Pick<GqlForward, "check" | "types" | "hasLinks">,
+  operation: OperationTypeNode,
+): ForwardedDocument & { readonly links: Links | undefined } => {
+  const { path, selections } = selected;
+  const links = hasLinks ? separateLinks(planner, selected, types ?? [], planLink) : undefined;
+  const selectionSet: SelectionSetNode | undefined =
+    links?.selectionSet ??
+    (selections.length === 0
+      ? undefined
+      : { kind: Kind.SELECTION_SET, selections: selections.flatMap((set) => set.selections) });
+  const forwarded = buildDocument(planner, buildField(selected, selectionSet), operation);
+  check(forwarded.document, path);
+  return { ...forwarded, links };
+};
+
 /** Plans a field. @throws RelApiError of the field's own check */
 export const planForward = (
   planner: Planner,
@@ -99,16 +118,59 @@ export const planForward = (
 ): ForwardTemplate => {
   const { path } = selected;
   const { forward } = part;
-  const { document, variables } = buildForwardedDocument(planner, selected, planner.operation);
-  forward.check(document, path);
   return {
     origin: describeOrigin(selected, part),
     path,
-    document,
-    variables,
+    ...planForwarded(planner, selected, forward, planner.operation),
     run: forward.run,
   };
 };
+
+export const checkCount = <Result>(rows: readonly unknown[], results: readonly Result[]): readonly Result[] => {
+  if (Array.isArray(results) && results.length === rows.length) return results;
+  throw new TypeError(`it was given ${formatCount(rows.length, "row")} and must return as many results`);
+};
+
+/** Plans the load of a field that belongs to another GraphQL schema. @throws RelApiError of the field's own check */
+export const planDelegateLoad = (
+  planner: Planner,
+  selected: SelectedField,
+  part: CustomPartWith<"delegate">,
+): LoadTemplate => {
+  const { path, selections } = selected;
+  const { delegate } = part;
+  const { document, variables, links } = planForwarded(planner, selected, delegate, OperationTypeNode.QUERY);
+  const origin = describeOrigin(selected, part);
+  const whole =
+    links === undefined
+      ? { document, variables }
+      : buildDocument(
+          planner,
+          buildField(selected, {
+            kind: Kind.SELECTION_SET,
+            selections: selections.flatMap((set) => set.selections),
+          }),
+          OperationTypeNode.QUERY,
+        );
+  const text = print(whole.document);
+  return (values, findRead) => {
+    const given = readVariables(values, variables);
+    return {
+      origin,
+      path,
+      key: JSON.stringify([origin, path, text, writeJson(readVariables(values, whole.variables))]),
+      run: async (rows, context, followUp) => {
+        const texts = checkCount(rows, await delegate.load(rows, { ...context, document, variables: given }));
+        return links === undefined ? texts : links.complete(texts, values, followUp, findRead);
+      },
+    };
+  };
+};
+
+const planLink: PlanLink = (planner, selected, part) =>
+  "join" in part
+    ? { join: planner.planJoin(planner, selected, part) }
+    : { load: planDelegateLoad(planner, selected, part) };
 
 const readVariable = (values: VariableValues, name: string): readonly (readonly [string, Json])[] => {
   const value = values.get(name);
@@ -117,20 +179,23 @@ const readVariable = (values: VariableValues, name: string): readonly (readonly 
 };
 
 /** Returns the values that the request gives to the variables. */
-export const readVariables = (values: VariableValues, names: readonly string[]): Readonly<Record<string, Json>> =>
+const readVariables = (values: VariableValues, names: readonly string[]): Readonly<Record<string, Json>> =>
   Object.fromEntries(names.flatMap((name) => readVariable(values, name)));
 
 export const fillForward = (
-  { document, variables, run, ...call }: ForwardTemplate,
+  { document, variables, links, run, ...call }: ForwardTemplate,
   values: VariableValues,
+  findRead: FindRead,
 ): GqlCall => {
   const variableValues = readVariables(values, variables);
   return {
     ...call,
     live: undefined,
-    run: async (by) => {
+    run: async (by, followUp) => {
       const text = await run({ ...by, document, variables: variableValues });
-      return { joins: [], text: () => text };
+      if (links === undefined) return text;
+      const [complete = "null"] = await links.complete([text], values, followUp, findRead);
+      return complete;
     },
   };
 };

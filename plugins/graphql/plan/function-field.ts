@@ -2,7 +2,7 @@
  *  resolve. */
 import type { Json, JsonObject } from "../../../core/index.ts";
 import type { ValueSource, VariableValues } from "../document/variables.ts";
-import type { GqlLoad, GqlLoads, GqlStep } from "../operations.ts";
+import type { GqlJoinedRead, GqlLoad, GqlLoads, GqlStep } from "../operations.ts";
 import type { GqlPart, GqlSelected } from "../parts.ts";
 import type { LeafInput } from "./input.ts";
 
@@ -42,5 +42,8 @@ export interface JoinTemplate extends StepTemplate {
   readonly loads: readonly StepLoads[];
 }
 
+/** Returns the read of a join with the values of variables. */
+export type FindRead = (join: JoinTemplate) => GqlJoinedRead;
+
 /** Returns the load of a field with the values of variables. */
-export type LoadTemplate = (variables: VariableValues) => GqlLoad;
+export type LoadTemplate = (variables: VariableValues, findRead: FindRead) => GqlLoad;

@@ -3,21 +3,16 @@
 import { createBatchProgram, type PluginContext, type Predicate, type Session } from "../../../core/index.ts";
 import type { VariableValues } from "../document/variables.ts";
 import type { GqlJoinedRead, GqlStep } from "../operations.ts";
-import type { CustomPartWith, JoinTemplate, StepTemplate } from "./function-field.ts";
+import type { FindRead, JoinTemplate, StepTemplate } from "./function-field.ts";
 import { getRowLimit, planListArguments } from "./lists.ts";
 import { collectLoads, fillLoads } from "./load.ts";
-import { bind, openStep, type Planner } from "./planner.ts";
+import { bind, openStep, type PlanJoin } from "./planner.ts";
 import { planRows } from "./rows.ts";
-import type { SelectedField } from "./selection.ts";
 import { combinePredicates, getQualifiedName } from "./where.ts";
 import { buildStep } from "./writes.ts";
 
 /** Plans the read of the rows for one object. The values of the object come first, and then the list of all objects. */
-export const planJoin = (
-  planner: Planner,
-  selected: SelectedField,
-  { join: { relation, columns, isToOne } }: CustomPartWith<"join">,
-): JoinTemplate => {
+export const planJoin: PlanJoin = (planner, selected, { join: { relation, columns, isToOne } }) => {
   const own = openStep(planner);
   const keys = columns.map(([, name]): Predicate => {
     const column = relation.columns.find((one) => one.name === name);
@@ -32,7 +27,9 @@ export const planJoin = (
   const limit = isToOne ? {} : getRowLimit(own);
   const read = planRows(own, selected, { relation: getQualifiedName(relation) }, { ...list, where, ...limit });
   const step = buildStep(own, read, selected.path, isToOne);
-  return { ...step, members: columns.map(([member]) => member), loads: collectLoads(own, [step]) };
+  const join = { ...step, members: columns.map(([member]) => member), loads: collectLoads(own, [step]) };
+  planner.joins.push(join);
+  return join;
 };
 
 /** A read with its program. */
@@ -47,10 +44,11 @@ export const fillJoin = (
   { planned, program, path, sources, loads }: PreparedJoin,
   variables: VariableValues,
   fill: (sources: StepTemplate["sources"]) => GqlStep["values"],
+  findRead: FindRead,
 ): GqlJoinedRead => ({
   planned,
   program,
   path,
   values: fill(sources),
-  loads: loads.map((one) => fillLoads(one, variables)),
+  loads: loads.map((one) => fillLoads(one, variables, findRead)),
 });

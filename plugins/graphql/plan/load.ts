@@ -1,17 +1,14 @@
 /** Plans fields of rows that a plugin's function or another GraphQL schema resolves for all rows at once. The plan reads
  *  the required columns under the field's name, and the results replace them. @rule X-GQL-6 X-GQL-14 */
-import { OperationTypeNode, print } from "graphql";
 import type { Bundle, Json, Output, Plan } from "../../../core/index.ts";
 import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "../document/variables.ts";
 import type { GqlLoadTree, GqlLoads, GqlStep } from "../operations.ts";
 import { computeArguments, planFunctionField } from "./call.ts";
-import { buildForwardedDocument, readVariables } from "./forward.ts";
-import type { LoadTemplate, CustomPartWith, StepLoads } from "./function-field.ts";
+import { checkCount, planDelegateLoad } from "./forward.ts";
+import type { LoadTemplate, CustomPartWith, FindRead, StepLoads } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
-import { describeOrigin } from "./plugin-fields.ts";
 import type { SelectedField } from "./selection.ts";
-import { formatCount } from "../../shared/plural.ts";
 
 /** Returns an object of the columns that the field needs. */
 const buildColumns = ({ as }: SelectedField, columns: readonly string[]): Output => ({
@@ -19,11 +16,6 @@ const buildColumns = ({ as }: SelectedField, columns: readonly string[]): Output
   as,
   of: columns.map((name) => ({ kind: "value", as: name, value: { kind: "column", name } })),
 });
-
-const checkCount = <Result>(rows: readonly unknown[], results: readonly Result[]): readonly Result[] => {
-  if (Array.isArray(results) && results.length === rows.length) return results;
-  throw new TypeError(`it was given ${formatCount(rows.length, "row")} and must return as many results`);
-};
 
 export const planLoad = (planner: Planner, selected: SelectedField, part: CustomPartWith<"load">): Output => {
   const output = buildColumns(selected, part.columns);
@@ -47,22 +39,8 @@ export const planLoad = (planner: Planner, selected: SelectedField, part: Custom
 
 /** Plans a field of another GraphQL schema. @throws RelApiError of the field's own check */
 export const planDelegate = (planner: Planner, selected: SelectedField, part: CustomPartWith<"delegate">): Output => {
-  const { path } = selected;
-  const { delegate, columns } = part;
-  const output = buildColumns(selected, columns);
-  const { document, variables } = buildForwardedDocument(planner, selected, OperationTypeNode.QUERY);
-  delegate.check(document, path);
-  const origin = describeOrigin(selected, part);
-  planner.loads.set(output, (values) => {
-    const given = readVariables(values, variables);
-    return {
-      origin,
-      path,
-      key: JSON.stringify([origin, path, print(document), writeJson(given)]),
-      run: async (rows, context) =>
-        checkCount(rows, await delegate.load(rows, { ...context, document, variables: given })),
-    };
-  });
+  const output = buildColumns(selected, part.columns);
+  planner.loads.set(output, planDelegateLoad(planner, selected, part));
   return output;
 };
 
@@ -128,8 +106,12 @@ export const collectLoads = ({ loads }: Planner, steps: readonly Pick<GqlStep, "
         return fields.length === 0 ? [] : [{ step, tree, fields }];
       });
 
-export const fillLoads = ({ step, tree, fields }: StepLoads, variables: VariableValues): GqlLoads => ({
+export const fillLoads = (
+  { step, tree, fields }: StepLoads,
+  variables: VariableValues,
+  findRead: FindRead,
+): GqlLoads => ({
   step,
   tree,
-  fields: fields.map((fill) => fill(variables)),
+  fields: fields.map((fill) => fill(variables, findRead)),
 });

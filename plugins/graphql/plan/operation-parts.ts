@@ -2,8 +2,7 @@
 import type { GqlCall, GqlOutput } from "../operations.ts";
 import { planFunctionField, type CallTemplate } from "./call.ts";
 import { planForward, type ForwardTemplate } from "./forward.ts";
-import type { CustomPartWith, JoinTemplate, StepTemplate } from "./function-field.ts";
-import { planJoin } from "./join.ts";
+import type { CustomPartWith, StepTemplate } from "./function-field.ts";
 import type { Planner } from "./planner.ts";
 import type { SelectedField } from "./selection.ts";
 
@@ -32,11 +31,12 @@ export const planCall = (
       calls.push(
         "forward" in part
           ? { ...planForward(planner, selected, part), afterSteps }
-          : { field: planFunctionField(planner, selected, part, planJoin), run: part.run, live: part.live, afterSteps },
+          : {
+              field: planFunctionField(planner, selected, part, planner.planJoin),
+              run: part.run,
+              live: part.live,
+              afterSteps,
+            },
       ) - 1,
   };
 };
-
-/** Returns the reads of rows that belong to results of functions. */
-export const listJoins = ({ calls }: Pick<OperationParts, "calls">): readonly JoinTemplate[] =>
-  calls.flatMap((call) => ("field" in call ? call.field.joins : []));

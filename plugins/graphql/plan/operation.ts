@@ -1,6 +1,6 @@
 /** Plans a whole operation: its root fields become steps, and their results form the response. @rule G-DOC-13 G-DOC-14
  *  G-SUB-2 G-INT-9 G-INT-10 */
-import type { StepTemplate, StepLoads } from "./function-field.ts";
+import type { JoinTemplate, StepTemplate, StepLoads } from "./function-field.ts";
 import type { GraphQLField, GraphQLObjectType, SelectionSetNode } from "graphql";
 import type { BundleField, Plan } from "../../../core/index.ts";
 import { hasDirective, readOperationDirectives } from "../document/directives.ts";
@@ -8,7 +8,7 @@ import type { ParsedDocument } from "../document/parse.ts";
 import type { ValueSource } from "../document/variables.ts";
 import { notSupported, validationFailed } from "../errors.ts";
 import { collectLoads } from "./load.ts";
-import { isCall, listJoins, planCall, type CallPart, type OperationParts } from "./operation-parts.ts";
+import { isCall, planCall, type CallPart, type OperationParts } from "./operation-parts.ts";
 import { planMetaField } from "./meta.ts";
 import { planMutationFields } from "./mutation.ts";
 import { openStep, type Planner } from "./planner.ts";
@@ -17,13 +17,13 @@ import { visitSelections, checkSubselection, type SelectedField } from "./select
 import { buildStep } from "./writes.ts";
 import type { GqlOperation, GqlOutput } from "../operations.ts";
 
-const findUnsentValues = ({ allSources }: Planner, parts: OperationParts): readonly ValueSource[] => {
-  const sentSources = new Set([...parts.steps, ...listJoins(parts)].map(({ sources }) => sources));
+const findUnsentValues = ({ allSources, joins }: Planner, parts: OperationParts): readonly ValueSource[] => {
+  const sentSources = new Set([...parts.steps, ...joins].map(({ sources }) => sources));
   return allSources.filter((sources) => !sentSources.has(sources)).flat();
 };
 
-const listPlans = (parts: OperationParts): readonly Plan[] =>
-  [...parts.steps, ...listJoins(parts)].map(({ planned }) => planned.plan);
+const listPlans = ({ joins }: Planner, parts: OperationParts): readonly Plan[] =>
+  [...parts.steps, ...joins].map(({ planned }) => planned.plan);
 
 /** An operation without the values of its variables. */
 export interface OperationTemplate extends Omit<GqlOperation, "document" | "steps" | "calls" | "loads" | "cachePlan"> {
@@ -32,6 +32,8 @@ export interface OperationTemplate extends Omit<GqlOperation, "document" | "step
   readonly unsent: readonly ValueSource[];
   readonly calls: OperationParts["calls"];
   readonly loads: readonly StepLoads[];
+  /** The reads of rows that belong to results of functions. */
+  readonly joins: readonly JoinTemplate[];
 }
 
 /** Returns the root type of the operation. @throws RelApiError G-DOC-13 */
@@ -54,9 +56,10 @@ export const planOperation = (planner: Planner, parsed: ParsedDocument, root: Gr
       directives: readOperationDirectives(planner, operation),
       access: "read write",
       ...parts,
-      plans: listPlans(parts),
+      plans: listPlans(planner, parts),
       unsent: findUnsentValues(planner, parts),
       loads: collectLoads(planner, parts.steps),
+      joins: planner.joins,
       outputs,
     };
   }
@@ -131,9 +134,10 @@ const planReads = (
     kind,
     access: reads.isVolatile ? "read write" : "read only",
     ...reads.parts,
-    plans: listPlans(reads.parts),
+    plans: listPlans(planner, reads.parts),
     unsent: findUnsentValues(planner, reads.parts),
     loads: collectLoads(planner, reads.parts.steps),
+    joins: planner.joins,
     outputs: reads.outputs,
     isIntrospecting: reads.outputs.some((output) => "pieces" in output),
   };

@@ -13,7 +13,8 @@ import { coerceColumn, findInputFunction, isJson } from "../coerce/columns.ts";
 import { unexpectedValue, tooMany } from "../errors.ts";
 import type { ValueSource } from "../document/variables.ts";
 import { describeInput, readLeaf, type Input, type InputContext, type InputPosition } from "./input.ts";
-import type { LoadTemplate } from "./function-field.ts";
+import type { CustomPartWith, JoinTemplate, LoadTemplate } from "./function-field.ts";
+import type { SelectedField } from "./selected-field.ts";
 import type { RoleSchema } from "../role-schema.ts";
 import type { GqlValueType } from "../value-types.ts";
 
@@ -59,6 +60,9 @@ export const createBudget = ({
   boundLength: maxVariablesBytes * BOUND_SHARE,
 });
 
+/** Plans a field with rows of a table. */
+export type PlanJoin = (planner: Planner, selected: SelectedField, part: CustomPartWith<"join">) => JoinTemplate;
+
 export interface Planner extends InputContext {
   readonly schema: RoleSchema;
   readonly document: DocumentNode;
@@ -71,6 +75,9 @@ export interface Planner extends InputContext {
   readonly allSources: (readonly ValueSource[])[];
   /** Outputs that the results of plugins' functions replace. */
   readonly loads: Map<Output, LoadTemplate>;
+  /** The reads of rows that belong to results of functions. */
+  readonly joins: JoinTemplate[];
+  readonly planJoin: PlanJoin;
 }
 
 /** Returns a planner for the next statement, whose parameters are counted from 0. */

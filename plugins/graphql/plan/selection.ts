@@ -4,11 +4,13 @@ import {
   getNamedType,
   isObjectType,
   isRequiredArgument,
+  isUnionType,
   Kind,
   print,
   type ArgumentNode,
   type FieldNode,
   type GraphQLArgument,
+  type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLObjectType,
   type SelectionSetNode,
@@ -20,9 +22,10 @@ import { fieldNotFound, missingField, noSuchArgument, validationFailed } from ".
 import { isAbsent, getPosition, type Input, type InputPosition } from "./input.ts";
 import type { Planner } from "./planner.ts";
 import { getFieldPart, type GqlPart } from "../parts.ts";
+import type { SelectedField } from "./selected-field.ts";
 import { getTypeExtension } from "../field-types.ts";
 
-interface CollectedField {
+export interface CollectedField {
   readonly as: string;
   readonly node: FieldNode;
   readonly selections: SelectionSetNode[];
@@ -56,15 +59,15 @@ const haveSameArguments = (a: FieldNode, b: FieldNode): boolean => a === b || fo
 
 /** Collects fields by response name, in the order of their first occurrence. `path` is the path of the selection set.
  *  @rule G-DOC-9 G-DOC-11 G-DOC-12 */
-const collectFields = (
+export const collectFields = (
   planner: Planner,
-  type: GraphQLObjectType,
+  type: GraphQLCompositeType,
   sets: readonly SelectionSetNode[],
   path: string,
 ): ReadonlyMap<string, CollectedField> => {
   const fields = new Map<string, CollectedField>();
   const isOfType = (condition: string): boolean =>
-    condition === type.name || type.getInterfaces().some(({ name }) => name === condition);
+    condition === type.name || (!isUnionType(type) && type.getInterfaces().some(({ name }) => name === condition));
   const spread = new Set<string>();
   const add = (node: FieldNode): void => {
     const as = node.alias?.value ?? node.name.value;
@@ -102,18 +105,6 @@ const collectFields = (
   sets.forEach(walk);
   return fields;
 };
-
-export interface SelectedField {
-  /** The response name of the field. */
-  readonly as: string;
-  readonly name: string;
-  readonly node: FieldNode;
-  readonly field: GraphQLField<unknown, unknown>;
-  readonly part: GqlPart | undefined;
-  readonly path: string;
-  /** The selection sets of all occurrences of the field. */
-  readonly selections: readonly SelectionSetNode[];
-}
 
 type Selection =
   | { readonly kind: "typename"; readonly as: string; readonly value: string }
@@ -209,3 +200,5 @@ export const visitArguments = (
     if (!isAbsent(planner, input, position, path)) visit({ name, part: getFieldPart(argument), input, position, path });
   }
 };
+
+export type { SelectedField } from "./selected-field.ts";

@@ -33,7 +33,7 @@ import {
   buildRowType,
 } from "./type-names.ts";
 import { getRoleTable } from "./role-table.ts";
-import { buildJoinedField, buildRowsField } from "./rows-field.ts";
+import { buildDelegatedField, buildJoinedField, buildRowsField } from "./rows-field.ts";
 import type { Catalog } from "./catalog.ts";
 import { isEmpty } from "./field-taps.ts";
 import type { ValueTypes } from "./values.ts";
@@ -269,6 +269,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     listArguments: (table) => listArguments(build, table),
     rowsField: (table, own) => buildRowsField(build, table, own),
     joinedField: (table, own) => buildJoinedField(build, table, own),
+    delegatedField: buildDelegatedField,
     boolExp: (table) => buildBoolExpType(build, table),
     updates: (table) => buildUpdatesInputType(build, table),
     relatedInsert: (table, isToOne) => buildRelatedInsertType(build, table, isToOne),

@@ -1,8 +1,8 @@
-/** Builds plugins' own fields with rows of a table. */
+/** Builds plugins' own fields with rows of a table, and fields that lead to other GraphQL schemas. */
 import type { GraphQLFieldConfig } from "graphql";
 import { listArguments, buildRowType } from "./type-names.ts";
 import { wrapNonNullList } from "./non-null-list.ts";
-import type { GqlBuild, GqlField, GqlJoinedField, GqlRowsField } from "../field-types.ts";
+import type { GqlBuild, GqlDelegatedField, GqlField, GqlJoinedField, GqlRowsField } from "../field-types.ts";
 import { withPart } from "../parts.ts";
 import type { GqlTable } from "../catalog-types.ts";
 
@@ -56,3 +56,14 @@ export const buildJoinedField = (
     }
   );
 };
+
+/** Builds a field of a forwarded schema's type that belongs to another GraphQL schema. @rule X-GQL-15 */
+export const buildDelegatedField = ({
+  plugin,
+  config,
+  members,
+  delegate,
+}: GqlDelegatedField): GraphQLFieldConfig<unknown, unknown> => ({
+  ...config,
+  extensions: withPart({ kind: "custom", plugin, columns: members, delegate }),
+});

@@ -101,7 +101,8 @@ class GraphqlQuery implements LiveQuery {
       outputs.length === 1 && "bundle" in (outputs[0] ?? {}) && loads.length === 0
         ? ""
         : JSON.stringify([outputs, loads.map(({ fields }) => fields.map(({ key }) => key))]);
-    this.complete = loads.length === 0 ? undefined : (bodies) => engine.loadAndAssemble(operation, bodies, session);
+    this.complete =
+      loads.length === 0 ? undefined : (bodies) => engine.loadAndAssemble(operation, bodies, session, settings);
   }
 
   assemble(bodies: readonly (string | null)[]): string {

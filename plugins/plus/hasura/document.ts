@@ -217,8 +217,31 @@ const removeCustomType = (types: Json | undefined, name: string): Entry => {
   );
 };
 
+/** Changes the relationships of a type of a remote schema. A type without relationships is removed. */
+export const changeRemoteType = (
+  document: Entry,
+  { remote, typeName }: NonNullable<MetadataProblem["remoteType"]> = { remote: "", typeName: "" },
+  change: (type: Entry) => Entry,
+): Entry =>
+  replaceEntry(
+    document,
+    "remote_schemas",
+    (one) => one["name"] === remote,
+    (one) =>
+      one &&
+      replaceEntry(
+        one,
+        "remote_relationships",
+        (type) => type["type_name"] === typeName,
+        (type) => {
+          const changed = change(type ?? { type_name: typeName });
+          return changed["relationships"] === undefined ? undefined : changed;
+        },
+      ),
+  );
+
 /** Removes the object that does not fit the database from the document. @rule P-HAS-4 */
-export const removeObject = (document: Entry, { type, owner, name = "", role }: MetadataProblem): Entry => {
+export const removeObject = (document: Entry, { type, owner, name = "", role, remoteType }: MetadataProblem): Entry => {
   if (type === "inherited_role")
     return replaceEntry(document, "inherited_roles", (role) => role["role_name"] === name, removeEntry);
   if (type === "rest_endpoint")
@@ -232,6 +255,10 @@ export const removeObject = (document: Entry, { type, owner, name = "", role }: 
         remote && type === "remote_schema_permission"
           ? replaceEntry(remote, "permissions", (one) => one["role"] === role, removeEntry)
           : undefined,
+    );
+  if (type === "remote_schema_remote_relationship")
+    return changeRemoteType(document, remoteType, (entry) =>
+      replaceEntry(entry, "relationships", (one) => one["name"] === name, removeEntry),
     );
   if (type === "cron_trigger")
     return replaceEntry(document, "cron_triggers", (one) => one["name"] === name, removeEntry);

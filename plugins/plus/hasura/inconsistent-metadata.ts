@@ -26,7 +26,9 @@ const isMember = (type: MetadataProblem["type"]): type is keyof typeof MEMBER_WO
 /** The end of a log message, which is left out of the reason. */
 const IGNORED = /; ignored$/;
 
-const formatReason = ({ type, owner, name, reason, detail: own }: MetadataProblem): string => {
+const formatReason = ({ type, owner, name, reason, detail: own, remoteType }: MetadataProblem): string => {
+  if (remoteType !== undefined)
+    return `in remote relationship ${name ?? ""} on type ${remoteType.typeName} in remote schema ${remoteType.remote}: ${own ?? ""}`;
   if (type === "table" && owner !== undefined && own === undefined)
     return `no such table/view exists in source: "${formatName(owner)}"`;
   const detail = own ?? reason.replace(IGNORED, "");
@@ -34,8 +36,25 @@ const formatReason = ({ type, owner, name, reason, detail: own }: MetadataProble
   return `in table "${formatName(owner)}": in ${MEMBER_WORDS[type]} "${name ?? ""}": ${detail}`;
 };
 
+const findByKey = (list: Json | undefined, key: string, value: string): Entry =>
+  readEntry(readList(list).find((one) => readEntry(one)[key] === value));
+
 /** Returns the object as the arguments of the command that creates it. */
-const findDefinition = ({ type, owner, name = "" }: MetadataProblem, document: Entry): Json => {
+const findDefinition = ({ type, owner, name = "", remoteType }: MetadataProblem, document: Entry): Json => {
+  if (remoteType !== undefined) {
+    const { remote, typeName } = remoteType;
+    const entry = findByKey(
+      findByKey(document["remote_schemas"], "name", remote)["remote_relationships"],
+      "type_name",
+      typeName,
+    );
+    return {
+      ...findByKey(entry["relationships"], "name", name),
+      name,
+      remote_schema: remote,
+      type_name: typeName,
+    };
+  }
   if (type === "inherited_role")
     return readList(document["inherited_roles"]).find((role) => readEntry(role)["role_name"] === name) ?? { name };
   if (owner === undefined) return { name };
@@ -49,20 +68,26 @@ const findDefinition = ({ type, owner, name = "" }: MetadataProblem, document: E
 };
 
 export const encodeProblem = (problem: MetadataProblem, document: Entry): Json => {
-  const { owner, name } = problem;
+  const { owner, name, remoteType } = problem;
   const type = problem.type === "enum_table" ? "table" : problem.type;
   const location = `${owner === undefined ? "" : formatName(owner)} in source ${readSourceName(findServedSource(document))}`;
   const member = isMember(type) ? `${name ?? ""} in table ${location}` : location;
   return {
     definition: findDefinition(problem, document),
-    name: owner === undefined ? `${type} ${name ?? ""}` : `${type} ${member}`,
+    name:
+      remoteType !== undefined
+        ? `${type} remote_relationship ${name ?? ""} on type ${remoteType.typeName} in remote schema ${remoteType.remote}`
+        : owner === undefined
+          ? `${type} ${name ?? ""}`
+          : `${type} ${member}`,
     reason: `Inconsistent object: ${formatReason(problem)}`,
     type,
   };
 };
 
 /** Returns an object that prevents a drop: `permission album.reader.select in source "default"`. */
-export const encodeDependent = ({ type, owner, name = "" }: MetadataProblem, document: Entry): string => {
+export const encodeDependent = ({ type, owner, name = "", remoteType }: MetadataProblem, document: Entry): string => {
+  if (remoteType !== undefined) return `remote relationship ${remoteType.remote}.${remoteType.typeName}.${name}`;
   const source = readSourceName(findServedSource(document));
   if (owner === undefined) return `${type.replace("_", " ")} ${name}`;
   const table = formatName(owner);

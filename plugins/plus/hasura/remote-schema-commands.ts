@@ -1,8 +1,10 @@
-/** Commands of the metadata API for remote schemas, and for relationships to them. @rule X-RMT-11 X-RMT-13h */
+/** Commands of the metadata API for remote schemas, and for relationships from and to them. @rule X-RMT-11 X-RMT-13h
+ *  X-RMT-14e */
 import { RelApiError, type Json } from "../../../core/index.ts";
 import type { RemoteSchemaControl } from "../../services/api.ts";
 import {
   changeObject,
+  changeRemoteType,
   formatName,
   objectMissing,
   omitKeys,
@@ -12,6 +14,7 @@ import {
   readList,
   refuseAdmin,
   removeEntry,
+  replaceEntry,
   requireEntry,
   requireName,
   requireText,
@@ -63,7 +66,50 @@ const readRelationship = (from: Arguments): Entry =>
 const changeRelationship = (change: Parameters<typeof createChangeCommand>[1]): Command =>
   createChangeCommand({ ...RELATIONSHIP, lists: ["remote_relationships"] }, change);
 
+/** Returns the change that adds a relationship to a type of a remote schema, replaces it or removes it. */
+const changeTypeRelationship =
+  (change: (entry: Entry | undefined, from: Arguments, name: string) => Entry | undefined): Command =>
+  (document, from) => {
+    const [remote, typeName, name] = ["remote_schema", "type_name", "name"].map((key) => requireText(from, key)) as [
+      string,
+      string,
+      string,
+    ];
+    if (!readList(document["remote_schemas"]).some((one) => readEntry(one)["name"] === remote))
+      throw objectMissing(`remote schema with name "${remote}"`, from.path);
+    return changeRemoteType(document, { remote, typeName }, (type) =>
+      replaceEntry(
+        type,
+        "relationships",
+        (one) => one["name"] === name,
+        (entry) => change(entry, from, name),
+      ),
+    );
+  };
+
+const changeExisting = (change: (from: Arguments, name: string) => Entry | undefined): Command =>
+  changeTypeRelationship((entry, from, name) => {
+    if (entry !== undefined) return change(from, name);
+    const remote = requireText(from, "remote_schema");
+    throw metadataError(
+      "not-exists",
+      `no relationship defined on remote schema "${remote}" with name "${name}"`,
+      from.path,
+    );
+  });
+
+const buildTypeRelationship = (from: Arguments, name: string): Entry => ({
+  name,
+  definition: requireEntry(from, "definition"),
+});
+
 export const remoteSchemaCommands: Commands = [
+  [
+    "create_remote_schema_remote_relationship",
+    changeTypeRelationship((_entry, from, name) => buildTypeRelationship(from, name)),
+  ],
+  ["update_remote_schema_remote_relationship", changeExisting(buildTypeRelationship)],
+  ["delete_remote_schema_remote_relationship", changeExisting(removeEntry)],
   ["pg_create_remote_relationship", createAddCommand(RELATIONSHIP, readRelationship)],
   [
     "pg_update_remote_relationship",

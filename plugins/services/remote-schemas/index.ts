@@ -22,7 +22,9 @@ import { convertRemoteSchema, readDefinition, type RemoteDefinition, type Remote
 import { createControl } from "./control.ts";
 import { RemoteSchemaProblem } from "./errors.ts";
 import { buildJoinField } from "./join.ts";
+import { createLinkedFields } from "./linked-types.ts";
 import { matchRelationships, type RelationshipsByTable } from "./relationships.ts";
+import { matchTypeRelationships, type RelationshipsByType } from "./type-relationships.ts";
 import { createReader } from "./introspection.ts";
 import { createRemoteBuilder, findView, type Remote, type ReportProblem } from "./remotes.ts";
 import { corsAllowedOrigins } from "../../shared/settings.ts";
@@ -33,6 +35,7 @@ import type { RemoteView } from "./view.ts";
 
 const PART = "remote-schemas";
 const PROBLEMS = "metadata-problems";
+const NO_SOURCE = { name: "default", tables: [] };
 
 /** The part of the model that this plugin adds. */
 interface RemotePart {
@@ -40,6 +43,7 @@ interface RemotePart {
   readonly definitions: readonly RemoteDefinition[];
   readonly remotes: readonly Remote[];
   readonly relationships: RelationshipsByTable;
+  readonly typeRelationships: ReadonlyMap<Remote, RelationshipsByType>;
   readonly parents: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -95,7 +99,7 @@ export const remoteSchemaFields = definePlugin({
       const ofCode = context.use(ownRemoteSchemas) ?? [];
       // only the metadata loader writes this part
       const metadata = model.pluginFacts["metadata-remote-schemas"] as MetadataRemoteSchemas | undefined;
-      const { schemas = [], relationships = [], inheritedRoles = [] } = metadata ?? {};
+      const { schemas = [], relationships = [], inheritedRoles = [], source = NO_SOURCE } = metadata ?? {};
       // only metadata plugins write this list
       const problems = [...((model.pluginFacts[PROBLEMS] ?? []) as readonly MetadataProblem[])];
       const report: ReportProblem = (problem, reason) => {
@@ -125,6 +129,21 @@ export const remoteSchemaFields = definePlugin({
             detail: reason,
           });
         }),
+        typeRelationships: matchTypeRelationships(
+          schemas,
+          { model, remotes, source },
+          (remote, typeName, name, reason) => {
+            const what = `remote schema ${remote}: type ${typeName}: remote relationship ${name}`;
+            warn(`metadata: ${what}: ${reason}; ignored`);
+            problems.push({
+              type: "remote_schema_remote_relationship",
+              remoteType: { remote, typeName },
+              name,
+              reason: `${what}: ${reason}`,
+              detail: reason,
+            });
+          },
+        ),
         parents: new Map(inheritedRoles.map(({ role, parents }) => [role, parents])),
       };
       return {
@@ -161,14 +180,30 @@ export const remoteSchemaFields = definePlugin({
       return seesAll ? remote.whole : findView(remote, role, parents);
     };
 
+    const linkers = new WeakMap<GqlBuild, ReturnType<typeof createLinkedFields>>();
+
+    /** Returns the function that adds relationships to the fields of a view of the role. */
+    const getLinker = (part: RemotePart, build: GqlBuild): ReturnType<typeof createLinkedFields> => {
+      const known = linkers.get(build);
+      if (known !== undefined) return known;
+      const linker = createLinkedFields({
+        build,
+        relationships: part.typeRelationships,
+        findView: (remote) => findRoleView(remote, part, build),
+      });
+      linkers.set(build, linker);
+      return linker;
+    };
+
     const buildRelationshipFields = (
       part: RemotePart,
       { relation, build }: GqlFieldContext,
     ): readonly (readonly [string, GqlField])[] =>
       (relation && part.relationships.get(nameKey(relation)))?.flatMap((relationship) => {
-        const view = findRoleView(relationship.remote, part, build);
+        const { remote, name } = relationship;
+        const view = findRoleView(remote, part, build);
         const field = view && buildJoinField(view, relationship);
-        return field === undefined ? [] : [[relationship.name, field] as const];
+        return field === undefined ? [] : [[name, getLinker(part, build)(remote, view as RemoteView)(field)] as const];
       }) ?? [];
 
     hooks.buildGqlField.tap("remote-schema-fields", (fields: GqlFields, field: GqlFieldContext) => {
@@ -181,9 +216,13 @@ export const remoteSchemaFields = definePlugin({
       }
       const root = scope === "query_root" ? "query" : scope === "mutation_root" ? "mutation" : undefined;
       if (root === undefined) return fields;
-      const views = part.remotes.flatMap((remote) => findRoleView(remote, part, build) ?? []);
-      const added = Object.assign({}, ...views.map((view) => view.fields[root])) as GqlFields;
-      return { ...added, ...fields }; // a field of a table takes precedence
+      const added = part.remotes.flatMap((remote) => {
+        const view = findRoleView(remote, part, build);
+        if (view === undefined) return [];
+        const link = getLinker(part, build)(remote, view);
+        return Object.entries(view.fields[root]).map(([name, one]) => [name, link(one)] as const);
+      });
+      return { ...Object.fromEntries(added), ...fields }; // a field of a table takes precedence
     });
 
     context.offer(

@@ -1,5 +1,5 @@
-/** Reads the entries of `remote_relationships`. */
-import { isJsonObject, type Json, type JsonObject } from "../../../core/index.ts";
+/** Reads the entries of `remote_relationships`, of tables and of types of remote schemas. */
+import { isJsonObject, type Json, type JsonObject, type QualifiedName } from "../../../core/index.ts";
 import { RemoteSchemaProblem } from "./errors.ts";
 
 /** A field on the way to the value of a relationship, by the remote's own name. */
@@ -14,6 +14,15 @@ export interface RelationshipDefinition {
   readonly columns: readonly string[];
   /** The field of the query root, and the fields below it. */
   readonly steps: readonly [RelationshipStep, ...RelationshipStep[]];
+}
+
+/** A relationship from a type of a remote schema to a table. @rule X-RMT-14 */
+export interface SourceDefinition {
+  readonly isToOne: boolean;
+  readonly source: string;
+  readonly table: QualifiedName;
+  /** Pairs of a field of the type and a column of the table. */
+  readonly columns: readonly (readonly [field: string, column: string])[];
 }
 
 const refuse = (reason: string): never => {
@@ -49,4 +58,35 @@ export const readRelationship = (raw: JsonObject): RelationshipDefinition => {
   const remote = own["remote_schema"];
   if (!isText(remote)) return refuse("the definition names no remote schema");
   return { remote, columns: readColumns(own[columns], columns), steps: readSteps(own["remote_field"], name) };
+};
+
+const readTable = (raw: Json | undefined): QualifiedName => {
+  if (isText(raw)) return { schema: "public", name: raw };
+  const { schema = "public", name } = isJsonObject(raw) ? raw : {};
+  return isText(schema) && isText(name) ? { schema, name } : refuse("to_source.table is not the name of a table");
+};
+
+/** Reads the definition of a relationship of a type. @throws RemoteSchemaProblem @rule X-RMT-14 */
+export const readTypeRelationship = (raw: JsonObject): RelationshipDefinition | SourceDefinition => {
+  const definition = isJsonObject(raw["definition"]) ? raw["definition"] : {};
+  const { to_source: target, to_remote_schema: toRemote } = definition;
+  if ((target === undefined) === (toRemote === undefined))
+    return refuse("the definition has either to_source or to_remote_schema");
+  if (target === undefined) return readRelationship(raw);
+  if (!isJsonObject(target)) return refuse("to_source is not an object");
+  const { relationship_type: kind, source, field_mapping: mapping } = target;
+  if (kind !== "object" && kind !== "array") return refuse("to_source.relationship_type is neither object nor array");
+  if (!isText(source)) return refuse("to_source.source is not the name of a source");
+  const table = readTable(target["table"]);
+  const columns = isJsonObject(mapping) ? Object.entries(mapping) : [];
+  if (columns.length === 0) return refuse("to_source.field_mapping has no field");
+  return {
+    isToOne: kind === "object",
+    source,
+    table,
+    columns: columns.map(([field, column]) => {
+      if (!isText(column)) return refuse(`to_source.field_mapping.${field} is not the name of a column`);
+      return [field, column] as const;
+    }),
+  };
 };

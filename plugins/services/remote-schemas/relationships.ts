@@ -42,10 +42,11 @@ export interface JoinArgument {
   readonly template: Json;
 }
 
-/** A relationship from the rows of a table to a field of a remote schema. */
+/** A relationship from the rows of a table, or the objects of a type, to a field of a remote schema. */
 export interface RemoteRelationship {
   readonly name: string;
   readonly remote: Remote;
+  /** The columns of the table, or the fields of the type, that the arguments need. */
   readonly columns: readonly string[];
   readonly steps: readonly JoinStep[];
 }
@@ -53,7 +54,8 @@ export interface RemoteRelationship {
 /** The relationships by `nameKey` of their table. */
 export type RelationshipsByTable = ReadonlyMap<string, readonly RemoteRelationship[]>;
 
-const NAME = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/;
+/** The names that a relationship may have. */
+export const RELATIONSHIP_NAME = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/;
 
 const refuse = (reason: string): never => {
   throw new RemoteSchemaProblem(reason);
@@ -131,18 +133,27 @@ const matchSteps = (
   });
 };
 
-const matchRelationship = (
+/** Matches a definition whose columns exist. @throws RemoteSchemaProblem */
+export const matchRemoteField = (
   name: string,
   { remote: wanted, columns, steps }: RelationshipDefinition,
-  relation: Relation,
   remotes: readonly Remote[],
 ): RemoteRelationship => {
-  const missing = columns.find((column) => findColumn(relation, column) === undefined);
-  if (missing !== undefined) return refuse(`column "${missing}" does not exist`);
   const remote =
     remotes.find(({ definition }) => definition.name === wanted) ??
     refuse(`remote schema with name "${wanted}" does not exist, or cannot be served`);
   return { name, remote, columns, steps: matchSteps(steps, columns, remote) };
+};
+
+const matchRelationship = (
+  name: string,
+  definition: RelationshipDefinition,
+  relation: Relation,
+  remotes: readonly Remote[],
+): RemoteRelationship => {
+  const missing = definition.columns.find((column) => findColumn(relation, column) === undefined);
+  if (missing !== undefined) return refuse(`column "${missing}" does not exist`);
+  return matchRemoteField(name, definition, remotes);
 };
 
 /** Reports a relationship that cannot be served. */
@@ -166,7 +177,7 @@ export const matchRelationships = (
     const object = isJsonObject(raw) ? raw : {};
     const name = typeof object["name"] === "string" ? object["name"] : "";
     try {
-      if (!NAME.test(name)) refuse("its name is not a valid GraphQL name");
+      if (!RELATIONSHIP_NAME.test(name)) refuse("its name is not a valid GraphQL name");
       if (findColumn(relation, name) !== undefined) refuse("a column has that name");
       if (otherNames.has(name) || known.some((other) => other.name === name)) refuse("the name is taken");
       byTable.set(key, [...known, matchRelationship(name, readRelationship(object), relation, remotes)]);
