@@ -40,9 +40,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     return rows.map(({ name }) => name);
   };
 
-  const untilInstalled = (table: string, count = 1): Promise<void> =>
-    until(async () => (await listTriggers(table)).length === count, `the table ${table} has ${count} triggers`);
-
   /** Each test has a table of its own, because events of a table outlive their api. */
   const createTable = async (name: string): Promise<void> => {
     await database.query(`
@@ -80,7 +77,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       const received: RowEvent[] = [];
       const handler = (event: RowEvent): void => void received.push(event);
       const api = await start({ "public.purchase": { insert: handler, update: handler, delete: handler } });
-      await untilInstalled("purchase", 3);
       await api.post("/purchase", { headers: editor, body: { item: "tea", price: 2.5 } });
       await until(() => received.length === 1, "the insert arrived");
       await api.gql(`mutation { update_purchase(where: {}, _set: { item: "coffee" }) { affected_rows } }`, {}, editor);
@@ -125,7 +121,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await createTable("undone");
       const received: RowEvent[] = [];
       const api = await start({ "public.undone": { insert: (event) => void received.push(event) } });
-      await untilInstalled("undone");
       const undone = await api.post("/undone", { headers: { ...editor, ...rolledBack() }, body: { item: "undone" } });
       expect(undone.status).toBe(201);
       await api.post("/undone", { headers: editor, body: { item: "kept" } });
@@ -138,7 +133,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await createTable("foreign_order");
       const received: RowEvent[] = [];
       await start({ "public.foreign_order": { insert: (event) => void received.push(event) } });
-      await untilInstalled("foreign_order");
       const client = await database.connect();
       onTestFinished(() => client.end());
       await client.query("set role music_editor");
@@ -157,7 +151,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       const received: RowEvent[] = [];
       const handle = (event: RowEvent): void => void received.push(event);
       await start({ "public.priced": { update: { columns: ["price", "note"], handle } } });
-      await untilInstalled("priced");
       await database.query(`
         insert into public.priced (item, price, note) values ('a', 1, '{"a": 1}');
         update public.priced set item = 'b';
@@ -173,7 +166,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await createTable("unchanged");
       const received: RowEvent[] = [];
       await start({ "public.unchanged": { update: (event) => void received.push(event) } });
-      await untilInstalled("unchanged");
       await database.query(`
         insert into public.unchanged (item) values ('a');
         update public.unchanged set item = 'a';
@@ -188,7 +180,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         create table public.parted_1 partition of public.parted for values from (0) to (10)`);
       const received: RowEvent[] = [];
       const api = await start({ "public.parted": { insert: (event) => void received.push(event) } });
-      await untilInstalled("parted");
       await database.query("insert into public.parted_1 values (1, 'a')");
       await until(() => received.length === 1, "the insert arrived");
       expect(received[0]?.table).toEqual({ schema: "public", name: "parted" });
@@ -263,8 +254,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         void received.push(`${operation} ${table.name} ${JSON.stringify(row)}`);
       const both = { insert: { handle, ordered: true }, delete: handle };
       await start({ "public.bulk_alone": both, "public.bulk_child": both });
-      await untilInstalled("bulk_alone", 2);
-      await untilInstalled("bulk_child", 2);
       await database.query(`
         insert into public.bulk_alone (item) values ('a'), ('b');
         insert into public.bulk_alone (item) select 'c' where false;
@@ -295,7 +284,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         "public.artist_total": { insert: handle },
         "public.present": { insert: (event) => void received.push(event), update: { columns: ["colour"], handle } },
       });
-      await untilInstalled("present");
       await database.query("insert into public.present (item) values ('a')");
       await until(() => received.length === 1, "the insert arrived");
       const text = api.log.join("\n");
@@ -350,7 +338,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       const received: RowEvent[] = [];
       const handle = (event: RowEvent): void => void received.push(event);
       await start({ [`public.${table}`]: { insert: handle, update: handle } });
-      await untilInstalled(table, 2);
       await database.query(`insert into public.${table} (item) values ('a'); update public.${table} set item = 'b'`);
       await until(() => received.length === 2, "both arrived");
     });
@@ -396,7 +383,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await createTable("forgotten");
       await createTable("remembered");
       const first = await start({ "public.forgotten": { insert: nothing } });
-      await untilInstalled("forgotten");
       await first.close();
       const second = await start({ "public.remembered": { insert: nothing } });
       const isNamed = (line: string): boolean =>
@@ -477,7 +463,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
           },
         },
       });
-      await untilInstalled("flaky");
       await database.query("insert into public.flaky (item) values ('a')");
       await untilEnded("flaky", "delivered");
       const [event] = await listEvents("flaky");
@@ -509,7 +494,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
           },
         },
       });
-      await untilInstalled("ordered_order");
       await database.query("insert into public.ordered_order (item) values ('first'), ('second')");
       for (const item of ["a", "b", "c"]) await database.query(`update public.ordered_order set item = '${item}'`);
       await until(() => received.length === 3, "all events of the second row arrived");
@@ -526,7 +510,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         if (row["item"] === "a") throw new Error("broken");
       };
       await start({ "public.unblocked": { update: { ordered: true, retryCount: 0, handle } } });
-      await untilInstalled("unblocked");
       await database.query("insert into public.unblocked (item) values ('first')");
       await database.query("update public.unblocked set item = 'a'");
       await database.query("update public.unblocked set item = 'b'");
@@ -542,7 +525,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         throw new Error("never");
       };
       const api = await start({ "public.dead_order": { insert: { retryCount: 1, intervalSeconds: 1, handle: fail } } });
-      await untilInstalled("dead_order");
       await database.query("insert into public.dead_order (item) values ('a')");
       await untilEnded("dead_order", "dead");
       expect(count).toBe(2);
@@ -556,7 +538,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       const handle = ({ signal }: RowEvent): Promise<void> =>
         new Promise(() => signal.addEventListener("abort", () => reasons.push(String(signal.reason))));
       await start({ "public.slow_order": { insert: { retryCount: 0, timeoutSeconds: 1, handle } } });
-      await untilInstalled("slow_order");
       await database.query("insert into public.slow_order (item) values ('a')");
       await untilEnded("slow_order", "dead");
       expect(reasons).toEqual(["Error: no answer within 1 s"]);
@@ -571,7 +552,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
           { eventsConcurrency: 2 },
         );
       await Promise.all([server(0), server(1)]);
-      await untilInstalled("shared_order");
       await database.query("insert into public.shared_order (item) select 'a' from generate_series(1, 200)");
       await untilEnded("shared_order", "delivered");
       const all = received.flat();
@@ -584,11 +564,9 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       const received: RowEvent[] = [];
       const on: Handlers = { "public.handed_over": { insert: (event) => void received.push(event) } };
       const idle = await start(on, { eventsConcurrency: 0 });
-      await untilInstalled("handed_over");
       await createTable("not_handed_over");
       const others: RowEvent[] = [];
       await start({ "public.not_handed_over": { insert: (event) => void others.push(event) } });
-      await untilInstalled("not_handed_over");
       await database.query(
         "insert into public.handed_over (item) values ('a'); insert into public.not_handed_over (item) values ('a')",
       );
@@ -605,7 +583,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       const databaseUrl = (database.options.databaseUrl ?? "").replace(/@([^/]+)\//, "@127.0.0.1:1,$1/");
       const on = { ...database, options: { databaseUrl } };
       await start({ "public.hosted": { insert: (event) => void received.push(event) } }, { on } as RelApiOptions);
-      await untilInstalled("hosted");
       await database.query("insert into public.hosted (item) values ('a')");
       await until(() => received.length === 1, "the insert arrived");
     });
@@ -613,7 +590,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     test("X-EVT-10 an event whose process was killed during its attempt is delivered again with the same id", async () => {
       await createTable("killed");
       const child = startServer("public.killed");
-      await untilInstalled("killed");
+      await until(async () => (await listTriggers("killed")).length === 1, "the process has installed its trigger");
       await database.query("insert into public.killed (item) values ('a')");
       const [printed] = (await once(child.stdout, "data")) as [Buffer];
       child.kill("SIGKILL");
@@ -628,7 +605,10 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     test("X-EVT-10 an event whose process was killed before it stored the delivery arrives at another server again", async () => {
       await createTable("unacknowledged");
       const child = startServer("public.unacknowledged");
-      await untilInstalled("unacknowledged");
+      await until(
+        async () => (await listTriggers("unacknowledged")).length === 1,
+        "the process has installed its trigger",
+      );
       await database.query("insert into public.unacknowledged (item) values ('a')");
       const [printed] = (await once(child.stdout, "data")) as [Buffer];
       const id = printed.toString().trim();
@@ -659,7 +639,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       const received: RowEvent[] = [];
       const on: Handlers = { "public.jobless": { insert: (event) => void received.push(event) } };
       const first = await start(on, { eventsConcurrency: 0 });
-      await untilInstalled("jobless");
       await database.query("insert into public.jobless (item) values ('a'); delete from relapi_queue._private_jobs");
       await first.close();
       await start(on);
@@ -682,7 +661,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         },
         { eventsConcurrency: 1 },
       );
-      await untilInstalled("finished");
       await database.query("insert into public.finished (item) values ('first')");
       await until(() => received.length === 1, "the first event arrived");
       const closed = api.close();
@@ -699,7 +677,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       const handle = ({ signal }: RowEvent): Promise<void> =>
         new Promise(() => signal.addEventListener("abort", () => reasons.push(String(signal.reason))));
       const api = await start({ "public.given_back": { insert: { retryCount: 0, handle } } }, { shutdownGrace: 1 });
-      await untilInstalled("given_back");
       await database.query("insert into public.given_back (item) values ('a')");
       await until(async () => {
         const [row] = await database.query("select locked_until from relapi.event where table_name = 'given_back'");
@@ -718,7 +695,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await createTable("old_order");
       const on: Handlers = { "public.old_order": { insert: () => undefined } };
       const first = await start(on, { eventsRetention: 1 });
-      await untilInstalled("old_order");
       await database.query("insert into public.old_order (item) values ('old'), ('dead'), ('new')");
       await untilEnded("old_order", "delivered");
       await first.close();

@@ -49,10 +49,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       logger: { error: note, warn: note, info: ignore, debug: ignore, access: ignore },
     }),
   );
-  await until(async () => {
-    const triggers = await database.query("select from pg_trigger where tgname like 'relapi_event_%'");
-    return triggers.length === 4;
-  }, "the event triggers are installed");
 
   const customer = asAdmin("customer", { "user-id": "1" });
   const anonymous = asAdmin("anonymous");
