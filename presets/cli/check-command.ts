@@ -27,7 +27,7 @@ interface CheckResult {
  * metadata do not count, because relapi ignores such metadata by design.
  */
 const isFault = (warning: string): boolean =>
-  /^metadata: .*(?<!is not supported; ignored)$|is exposed but does not exist$/.test(warning);
+  /^metadata: (?!.*is not supported; ignored)|is exposed but does not exist$/.test(warning);
 
 /** Checks whether the port is free. The process that uses it may be this server. @rule C-CHK-3 */
 const checkPort = ({ host, port, unixSocket }: ServerSettings): Promise<readonly string[]> =>
