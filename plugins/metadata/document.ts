@@ -68,6 +68,18 @@ const UNSUPPORTED_KEYS: ReadonlySet<string> = new Set([
   "stored_procedures",
 ]);
 
+/** The keys that only plugins of the preset `plus` handle. */
+const PLUS_KEYS: ReadonlySet<string> = new Set([
+  "actions",
+  "custom_types",
+  "remote_schemas",
+  "remote_relationships",
+  "cron_triggers",
+  "event_triggers",
+  "native_queries",
+  "logical_models",
+]);
+
 const TOP_KEYS: ReadonlySet<string> = new Set([
   "version",
   "sources",
@@ -138,7 +150,7 @@ export const logUnknownKeys = (
     if (!UNSUPPORTED_KEYS.has(key) || !isEmptyEntry(value))
       logIgnored(
         UNSUPPORTED_KEYS.has(key)
-          ? `${location}${key} is not supported; ignored`
+          ? `${location}${key} is not supported; ignored${PLUS_KEYS.has(key) ? ": the preset plus supports it" : ""}`
           : `${location}unknown key "${key}"; ignored`,
       );
   }

@@ -18,6 +18,8 @@ interface CheckResult {
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
   readonly summary: string;
+  /** The notice that the checked database is the demo. */
+  readonly notice?: string | undefined;
 }
 
 /**
@@ -25,7 +27,7 @@ interface CheckResult {
  * metadata do not count, because relapi ignores such metadata by design.
  */
 const isFault = (warning: string): boolean =>
-  /^metadata: .*(?<!is not supported; ignored)$|is exposed but does not exist$/.test(warning);
+  /^metadata: (?!.*is not supported; ignored)|is exposed but does not exist$/.test(warning);
 
 /** Checks whether the port is free. The process that uses it may be this server. @rule C-CHK-3 */
 const checkPort = ({ host, port, unixSocket }: ServerSettings): Promise<readonly string[]> =>
@@ -71,9 +73,9 @@ export const checkSettings = async (
   try {
     environment = await complete();
     const settings = readEnvironment(environment);
-    buildDemoNotice(settings, environment, findUnknown());
+    const notice = buildDemoNotice(settings, environment, findUnknown());
     const { errors, warnings, summary } = await checkDatabase(settings);
-    return { errors, warnings: [...findUnknown().map(({ message }) => message), ...warnings], summary };
+    return { errors, warnings: [...findUnknown().map(({ message }) => message), ...warnings], summary, notice };
   } catch (error) {
     if (!(error instanceof RelApiError)) throw error;
     return { errors: error.message.split("\n"), warnings: findUnknown().map(({ message }) => message), summary: "" };
@@ -83,10 +85,14 @@ export const checkSettings = async (
 /** Prints the result of the checks. @returns the exit code */
 export const printCheck = async (
   { stdout, stderr }: Terminal,
-  { errors, warnings, summary }: CheckResult,
+  { errors, warnings, summary, notice }: CheckResult,
   isStrict: boolean,
 ): Promise<number> => {
-  const lines = [...errors.map((error) => `error: ${error}\n`), ...warnings.map((warning) => `warning: ${warning}\n`)];
+  const lines = [
+    ...(notice === undefined ? [] : [`relapi: ${notice}\n`]),
+    ...errors.map((error) => `error: ${error}\n`),
+    ...warnings.map((warning) => `warning: ${warning}\n`),
+  ];
   await write(stderr, lines.join(""));
   if (errors.length > 0 || (isStrict && warnings.length > 0)) return 1;
   await write(stdout, `fine: ${summary}\n`);

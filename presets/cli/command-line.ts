@@ -2,7 +2,14 @@
 import type { WriteStream } from "node:tty";
 import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { findClosestNames, VERSION } from "../../core/index.ts";
-import { readEnvironment, type Environment, type EnvironmentSettings } from "../server/environment.ts";
+import { buildDemoNotice } from "../server/checks.ts";
+import {
+  listKnownVariables,
+  readEnvironment,
+  type Environment,
+  type EnvironmentSettings,
+} from "../server/environment.ts";
+import { findUnknownVariables } from "../server/unknown-variables.ts";
 import type { ExplainOptions } from "./explain/explain-command.ts";
 import { printErrors } from "./error-text.ts";
 import { runServer } from "./serve-command.ts";
@@ -28,6 +35,9 @@ interface CommandContext {
   /** Returns the environment with the file of `--config` and the values of the command's own options. */
   loadEnvironment(command: Command, more?: Environment): Promise<Environment>;
   loadSettings(command: Command): Promise<EnvironmentSettings>;
+  /** Loads the settings of a command that reads a database. Prints a notice if that is the demo. @throws RelApiError
+   *  `preset` if the demo must not start @rule C-SET-4 */
+  loadDatabaseSettings(command: Command): Promise<EnvironmentSettings>;
   /** Sets an exit code other than 0. */
   setExitCode(exitCode: number): void;
 }
@@ -102,7 +112,8 @@ interface RoleOption {
 }
 
 /** Adds the commands whose exit code reports the result of checks. */
-const addCheckCommands = ({ program, terminal, loadEnvironment, loadSettings, setExitCode }: CommandContext): void => {
+const addCheckCommands = (run: CommandContext): void => {
+  const { program, terminal, loadEnvironment, loadDatabaseSettings, setExitCode } = run;
   program
     .command("check")
     .description("check settings, connection, roles, metadata and policies: exit code 1 and a line for each fault")
@@ -119,7 +130,7 @@ const addCheckCommands = ({ program, terminal, loadEnvironment, loadSettings, se
     .option("--json", "print a JSON document")
     .action(async ({ strict = false, json = false }: StrictOption & JsonOption, command: Command) => {
       const { diagnose, formatFinding: findingText } = await import("./doctor/doctor-command.ts");
-      const findings = await diagnose(await loadSettings(command));
+      const findings = await diagnose(await loadDatabaseSettings(command));
       const text = findings.length === 0 ? "nothing found" : findings.map(findingText).join("\n");
       await print(terminal, json ? JSON.stringify(findings, null, 2) : text);
       if (strict && findings.length > 0) setExitCode(1);
@@ -144,7 +155,7 @@ const addCheckCommands = ({ program, terminal, loadEnvironment, loadSettings, se
     .action(async (request: string, { json, ...words }: ExplainOptions & JsonOption, command: Command) => {
       const { explainRequest: explain } = await import("./explain/explain-command.ts");
       const { formatReport: reportText } = await import("./explain/report.ts");
-      const explained = await explain(await loadSettings(command), request, words, terminal);
+      const explained = await explain(await loadDatabaseSettings(command), request, words, terminal);
       const text = json === true ? JSON.stringify(explained, null, 2) : reportText(explained);
       if (text !== "") await print(terminal, text);
       if (explained.error === undefined) return;
@@ -156,13 +167,14 @@ const addCheckCommands = ({ program, terminal, loadEnvironment, loadSettings, se
 };
 
 /** Adds commands that print a document. */
-const addDocumentCommands = ({ program, terminal, loadSettings }: CommandContext): void => {
+const addDocumentCommands = (run: CommandContext): void => {
+  const { program, terminal, loadSettings, loadDatabaseSettings } = run;
   program
     .command("types")
     .description("print the database as a TypeScript type for typed REST clients")
     .action(async (_, command: Command) => {
       const { printTypes } = await import("./database-types.ts");
-      await print(terminal, await printTypes(await loadSettings(command)));
+      await print(terminal, await printTypes(await loadDatabaseSettings(command)));
     });
   program
     .command("openapi")
@@ -170,7 +182,7 @@ const addDocumentCommands = ({ program, terminal, loadSettings }: CommandContext
     .option("--role <role>", "what this role may do (default: everything)")
     .action(async ({ role }: RoleOption, command: Command) => {
       const { printOpenapi } = await import("./documents-command.ts");
-      await print(terminal, await printOpenapi(await loadSettings(command), role));
+      await print(terminal, await printOpenapi(await loadDatabaseSettings(command), role));
     });
   program
     .command("schema")
@@ -178,7 +190,7 @@ const addDocumentCommands = ({ program, terminal, loadSettings }: CommandContext
     .option("--role <role>", "what this role sees (default: the administrator)")
     .action(async ({ role }: RoleOption, command: Command) => {
       const { printGraphqlSchema } = await import("./documents-command.ts");
-      await print(terminal, await printGraphqlSchema(await loadSettings(command), role));
+      await print(terminal, await printGraphqlSchema(await loadDatabaseSettings(command), role));
     });
   program
     .command("dump-config")
@@ -247,12 +259,20 @@ export const runCommandLine = async (words: readonly string[], terminal: Termina
     const environment = config === undefined ? env : (await import("./config-file.ts")).addConfigFile(config, env);
     return { ...environment, ...more, ...(preset === undefined ? {} : { PRESET: preset }) };
   };
+  const loadDatabaseSettings = async (command: Command): Promise<EnvironmentSettings> => {
+    const environment = await loadCommandEnvironment(command);
+    const settings = readEnvironment(environment);
+    const notice = buildDemoNotice(settings, environment, findUnknownVariables(environment, listKnownVariables()));
+    if (notice !== undefined) await printErrors(terminal, notice);
+    return settings;
+  };
   let exitCode = 0;
   addCommands({
     program,
     terminal,
     loadEnvironment: loadCommandEnvironment,
     loadSettings: async (command) => readEnvironment(await loadCommandEnvironment(command)),
+    loadDatabaseSettings,
     setExitCode: (code) => void (exitCode = code),
   });
   try {

@@ -96,8 +96,11 @@ const APP_SETTINGS = /^(?:app\.settings\.|(?:PGRST_)?APP_SETTINGS_)(.+)$/;
 const listFileNames = ({ name, environment = [] }: Setting): readonly string[] => [
   name,
   ...environment,
-  ...environment.flatMap((variable) =>
-    variable.startsWith("PGRST_") ? [variable.slice("PGRST_".length).toLowerCase().replaceAll("_", "-")] : [],
+  ...environment.map((variable) =>
+    variable
+      .replace(/^PGRST_/, "")
+      .toLowerCase()
+      .replaceAll("_", "-"),
   ),
 ];
 

@@ -252,12 +252,14 @@ npm start       # without DATABASE_URL on an embedded database too
 curl 'http://localhost:3000/api/city?name=starts.Ab'
 \`\`\`
 
-For your own database, set \`DATABASE_URL\` in \`.env\`. A clone has no \`.env\`, because Git ignores the file.
+In a browser, http://localhost:3000/api describes the REST API, and http://localhost:3000/v1/graphql has GraphiQL.
+
+For your own database, set \`DATABASE_URL\` in \`.env\`. A clone has no \`.env\`, because Git ignores the file. After a
+migration, the API has the new tables within seconds.
 
 \`\`\`sh
-export DATABASE_URL=postgres://app:secret@localhost:5432/app ANON_ROLE=web_anon
-npx relapi check                     # finds faults of settings, roles and policies
-npx relapi types > src/database.ts   # for typed clients
+node --env-file=.env node_modules/.bin/relapi check                     # finds faults of settings, roles and policies
+node --env-file=.env node_modules/.bin/relapi types > src/database.ts   # for typed clients
 docker build --tag ${name} .
 \`\`\`
 

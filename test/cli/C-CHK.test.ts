@@ -219,7 +219,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
     [
       "metadata beside tables and permissions",
       { METADATA: metadata("vessels", {}, { actions: [{ name: "x" }] }) },
-      /^warning: metadata: actions is not supported; ignored$/,
+      /^warning: metadata: actions is not supported; ignored: the preset plus supports it$/,
     ],
     ["no caller with access", { ANON_ROLE: "", JWT_SECRET: "" }, /^warning: no caller has access: set ANON_ROLE/],
   ];

@@ -178,6 +178,8 @@ describe("settings files", () => {
         'app.settings.Region = "north # $$5"',
         "db-pool-automatic-recovery = true",
         'raw-media-types = "image/png"',
+        "compat-mode = true",
+        'rest-prefixes = "/api,/rest/v1"',
         "",
       ].join("\n"),
     );
@@ -193,6 +195,8 @@ describe("settings files", () => {
         "JWT_SECRET=***",
         "ANON_ROLE=web_anon",
         "APP_SETTINGS_REGION=***",
+        "COMPAT_MODE=true",
+        "REST_PREFIXES=/api,/rest/v1",
       ]),
     );
     const checked = await relapi(["check", "-c", file], {

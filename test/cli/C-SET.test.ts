@@ -111,6 +111,16 @@ describe("the demo", () => {
     ],
   ])("C-SET-4 the demo does not start with %j", async (environment, stderr) => {
     expect(await relapi([], { PORT: "0", ...environment })).toEqual({ code: 1, stdout: "", stderr });
+    expect(await relapi(["types"], environment)).toEqual({ code: 1, stdout: "", stderr }); // C-SET-4b
+  });
+
+  test("C-SET-4b check says that it checks the demo", async () => {
+    const notice = "relapi: no DATABASE_URL: starting the embedded demo database\n";
+    expect(await relapi(["check"], { PORT: "0", ANON_ROLE: "anon" })).toMatchObject({ code: 0, stderr: notice });
+    expect(await relapi(["check"], { PORT: "0", ANON_ROLE: "no_such_role" })).toMatchObject({
+      code: 1,
+      stderr: `${notice}error: ANON_ROLE is "no_such_role", a role that does not exist\n`,
+    });
   });
 });
 

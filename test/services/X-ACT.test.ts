@@ -82,8 +82,8 @@ describe("the fields", () => {
     const kept = notes();
     await start({ preset: fullCompat, metadata: buildDocument(), logger: kept.logger });
     expect(kept.all()).toEqual([
-      "actions is not supported; ignored",
-      "custom_types is not supported; ignored",
+      "actions is not supported; ignored: the preset plus supports it",
+      "custom_types is not supported; ignored: the preset plus supports it",
       "inherited role heir: parent guest has no permission in the metadata",
     ]);
     const other = notes();

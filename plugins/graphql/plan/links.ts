@@ -235,35 +235,40 @@ export const separateLinks = (
 type WriteLink = (link: number, object: JsonObject) => string;
 
 const createCompletion = (prefix: string, links: readonly Link[], tree: LinkTree): Links["complete"] => {
+  /** Returns the link of a member. Undefined for a member that the document did not ask for. */
+  const findLink = (key: string): { readonly as: string; readonly number: number } | undefined => {
+    const number = Number.parseInt(key.slice(prefix.length), 10);
+    const link = links[number];
+    return link && { as: link.as, number };
+  };
+
   /** Returns the links of an object by response name. The first of several links with one name has the whole selection. */
   const findLinks = (object: JsonObject): ReadonlyMap<string, number> => {
-    const found = new Map<string, number>();
+    const numbers = new Map<string, number>();
     for (const key of Object.keys(object)) {
-      if (!key.startsWith(prefix)) continue;
-      const number = Number.parseInt(key.slice(prefix.length), 10);
-      const { as } = links[number]!; // the document has only numbers of links
-      found.set(as, Math.min(found.get(as) ?? number, number));
+      const link = key.startsWith(prefix) ? findLink(key) : undefined;
+      if (link !== undefined) numbers.set(link.as, Math.min(numbers.get(link.as) ?? link.number, link.number));
     }
-    return found;
+    return numbers;
   };
 
   const encode = (value: Json, below: LinkTree | undefined, write: WriteLink): string => {
     if (below === undefined) return writeJson(value);
     if (Array.isArray(value)) return `[${value.map((item: Json) => encode(item, below, write)).join(",")}]`;
     if (!isJsonObject(value)) return writeJson(value);
-    const found = findLinks(value);
-    const written = new Set<string>();
+    const numbers = findLinks(value);
+    const writtenNames = new Set<string>();
     const members: string[] = [];
     for (const [key, member] of Object.entries(value)) {
       if (!key.startsWith(prefix)) {
         members.push(`${JSON.stringify(key)}:${encode(member, below.get(key), write)}`);
         continue;
       }
-      const { as } = links[Number.parseInt(key.slice(prefix.length), 10)]!; // as in `findLinks`
-      const number = found.get(as);
-      if (number === undefined || written.has(as)) continue;
-      written.add(as);
-      members.push(`${JSON.stringify(as)}:${write(number, readMembers(number, value))}`);
+      const name = findLink(key)?.as;
+      const number = name === undefined ? undefined : numbers.get(name);
+      if (name === undefined || number === undefined || writtenNames.has(name)) continue;
+      writtenNames.add(name);
+      members.push(`${JSON.stringify(name)}:${write(number, readMembers(number, value))}`);
     }
     return `{${members.join(",")}}`;
   };
