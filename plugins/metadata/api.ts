@@ -1,4 +1,4 @@
-/** Declares the interface of the metadata for other plugins: types and tokens. */
+/** The interface of the metadata for other plugins: types and services. */
 import { defineService, type Json, type QualifiedName } from "../../core/index.ts";
 
 /** The named queries, and the objects that refer to them. `metadata-loader` puts them into
@@ -132,5 +132,6 @@ export interface MetadataProposal {
   accept(problems: readonly MetadataProblem[]): void;
 }
 
-/** The token of the service that `metadata-loader` provides if the option `metadata` is set. @experimental */
+/** The service by which plugins edit the metadata. `metadata-loader` provides it if the option `metadata` is set.
+ *  @experimental */
 export const metadataSourceService = defineService<MetadataSource>("metadata-source");

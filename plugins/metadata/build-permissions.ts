@@ -56,19 +56,19 @@ const ROOT_NAMES: ReadonlySet<string> = new Set(["select", "select_by_pk", "sele
 const readRootFields = (raw: Raw | undefined): ReadonlySet<GqlRootFieldName> | undefined =>
   Array.isArray(raw)
     ? new Set(
-        raw.flatMap((name) => (typeof name === "string" && ROOT_NAMES.has(name) ? [name as GqlRootFieldName] : [])),
+        raw.flatMap((name) => (typeof name === "string" && ROOT_NAMES.has(name) ? [name as GqlRootFieldName] : [])), // the set has only names of root fields
       )
-    : undefined; // the entry is a member of the set
+    : undefined;
 
 interface PermissionContext {
-  /** The roles that have permissions on other objects than tables. */
+  /** The roles with permissions on objects that are not tables. */
   readonly otherRoles: readonly string[];
   readonly model: Model;
   readonly reader: FilterReader;
   readonly logIgnored: LogIgnored;
 }
 
-/** Builds one permission. Its notes report ignored parts of that permission. */
+/** The context of one permission, whose `logIgnored` reports ignored parts of this permission. */
 interface PermissionBuilder extends PermissionContext {
   /** Reports an unknown key, which does not make the permission incomplete. */
   readonly logUnknownKey: LogIgnored;
@@ -213,8 +213,8 @@ const buildWritePermission = (
   };
 };
 
-/** Builds all permissions. An inconsistent permission is noted and left out, but the role keeps its key, so the role
- *  gets no other rights on the table. `parentRoles` maps inherited roles to their parents. */
+/** Builds all permissions. An inconsistent permission is logged and omitted, but its key stays, so that the role gets no
+ *  other rights on the table. `parentRoles` maps inherited roles to their parents. */
 export const buildPermissions = (
   tables: readonly NamedTable[],
   parentRoles: ReadonlyMap<string, readonly string[]>,
@@ -235,7 +235,7 @@ export const buildPermissions = (
         if (role === undefined) continue;
         const location = `table ${table.relation.name}: ${operation} permission of ${role}: `;
         const permission = readObject(readObject(raw)["permission"]);
-        const entry = findOrCreatePermissions(role, nameKey(table.relation)); // the role is in metadata mode even if the permission is inconsistent
+        const entry = findOrCreatePermissions(role, nameKey(table.relation)); // even an inconsistent permission makes the role one of the metadata
         if (operation in entry) {
           builder.logIgnored(`${location}listed twice; using the first one`);
           continue;

@@ -1,4 +1,4 @@
-/** Reads the metadata into one form for all versions: names and permissions by table, without looking anything up. */
+/** Reads the metadata of all versions into one form: names and permissions by table. The model is not needed. */
 import { metadataVersionUnknown } from "./errors.ts";
 import type {
   MetadataActions,
@@ -97,7 +97,7 @@ const TABLE_KEYS: ReadonlySet<string> = new Set([
   "apollo_federation_config",
   "comment",
 ]);
-/** The keys of tables that plugins may handle. Their other keys belong to the whole metadata or to a source. */
+/** The keys of a table that other plugins may handle. All other keys of plugins belong to the metadata or to a source. */
 const SERVED_TABLE_KEYS: readonly string[] = ["event_triggers", "remote_relationships"];
 const CONFIGURATION_KEYS: ReadonlySet<string> = new Set([
   "custom_name",
@@ -117,7 +117,7 @@ const FUNCTION_CONFIGURATION_KEYS: ReadonlySet<string> = new Set([
   "response",
 ]);
 
-/** Returns true if the value has no content. Exports write every key, often with empty lists. */
+/** Returns whether the value has no content. Exports write every key, often with an empty list. */
 const isEmptyEntry = (raw: Raw): boolean => {
   if (raw === null) return true;
   if (Array.isArray(raw)) return raw.length === 0;

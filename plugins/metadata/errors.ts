@@ -1,4 +1,4 @@
-/** Creates the errors of the metadata plugins. */
+/** The errors of the metadata plugins. */
 import { RelApiError } from "../../core/index.ts";
 
 /** @rule G-MET-6 */

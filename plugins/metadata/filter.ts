@@ -42,7 +42,7 @@ const COLUMN_OPERATORS: Readonly<Record<string, string>> = {
   _clte: "lte",
 };
 
-/** Returns the `_eq` spelling of an operator, for `$eq` and `_ne` too. */
+/** Returns the canonical name of an operator: `_eq` for `$eq`, and `_neq` for `_ne`. */
 const normalizeOperator = (key: string): string => {
   const name = key.startsWith("$") ? `_${key.slice(1)}` : key;
   return name === "_ne" ? "_neq" : name;
@@ -53,7 +53,7 @@ const buildConjunction = (parts: readonly Predicate[]): Predicate =>
 
 const showRaw = (raw: Raw | undefined): string => (raw === undefined ? "nothing" : writeJson(raw));
 
-/** The GraphQL scalars whose names differ from the names of their types. */
+/** The types of GraphQL scalars whose names differ from the names of their types. */
 const SCALARS: Readonly<Record<string, string>> = { Int: "int4", Float: "float8", Boolean: "bool", String: "text" };
 
 /** Returns the GraphQL name of an operator, which filters use even without a GraphQL surface. */

@@ -12,9 +12,9 @@ const INCLUDE = /^!include\s+(\S.*)$/;
 
 const includeTag: ScalarTag = { tag: "!include", resolve: (text) => `!include ${text}` };
 
-/** The state of one load. */
+/** The state of one load of the metadata. */
 interface LoadState {
-  /** The files that were read, once per include. Files that include others several times could otherwise grow
+  /** The files that were read, once for each include. Their number is limited, because nested includes can grow
    *  exponentially. */
   readonly files: string[];
   /** The content of each file, which is read once. */
@@ -84,7 +84,7 @@ const keepDigits = ({ visit }: Yaml, document: Document): void => {
 };
 
 const loadContents = async (file: string, state: LoadState): Promise<Raw> => {
-  await undefined; // the including file counts all its includes first
+  await undefined; // the including file first counts all its includes
   if (state.isRefused) return null;
   const text = await readFile(file, "utf8").catch((error: Error) => {
     throw metadataUnreadable(file, error.message);
@@ -125,7 +125,7 @@ const parseText = (yaml: Yaml, text: string, file: string): Raw => {
       throw metadataUnreadable(`${file}:${line}:${col}`, problem.message);
     }
     keepDigits(yaml, document);
-    return (document.toJS({ maxAliasCount: MAX_ALIASES }) ?? null) as Raw; // toJS of a parsed document returns only plain values
+    return (document.toJS({ maxAliasCount: MAX_ALIASES }) ?? null) as Raw; // `toJS` returns only plain values
   } catch (error) {
     if (error instanceof RelApiError) throw error;
     // there are too many aliases, or more levels than the stack allows

@@ -1,4 +1,4 @@
-/** Declares the permissions of a role on a table in the metadata. */
+/** The types of permissions of a role on a table. */
 import type { Cell, Predicate } from "../../core/index.ts";
 import type { GqlRootFieldName } from "../graphql/api.ts";
 

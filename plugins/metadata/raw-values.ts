@@ -1,4 +1,4 @@
-/** Declares the values of the metadata as they are written, before they are matched with the model. */
+/** The types of unparsed metadata, before it is matched with the model. */
 import { type Json, type JsonObject, type QualifiedName } from "../../core/index.ts";
 import type { MetadataProblem } from "./api.ts";
 import { readText, readObject } from "../shared/json-values.ts";

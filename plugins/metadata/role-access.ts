@@ -1,4 +1,4 @@
-/** Computes the part of the GraphQL schema that is visible to a role of the metadata. */
+/** Computes the rights of a role on the tables and functions of the GraphQL schema. */
 import { nameKey, type QualifiedName, type Session } from "../../core/index.ts";
 import type { MetadataDocument } from "./document.ts";
 import { collectRoleAndAncestors } from "./inherit.ts";
@@ -6,7 +6,7 @@ import type { Permissions, TablePermissions } from "./permissions.ts";
 import type { GqlMetadata, GqlTableRights } from "../graphql/api.ts";
 import { readList, readObject, readText } from "../shared/json-values.ts";
 
-/** Builds the rights on a table. Writes that are `backend_only` are left out, unless the caller is a backend. */
+/** Builds the rights on a table. Writes with `backend_only` are omitted, unless the caller is a backend. */
 const buildTableRights = (permissions: Readonly<TablePermissions> | undefined, isBackend: boolean): GqlTableRights => {
   const { select, insert, update } = permissions ?? {};
   const isOffered = (write: { readonly isBackendOnly: boolean } | undefined): boolean =>
@@ -33,8 +33,7 @@ const buildTableRights = (permissions: Readonly<TablePermissions> | undefined, i
   };
 };
 
-/** The tests whether the metadata lists a function, and whether the role or a role that it inherits from may call
- *  it. */
+/** Tests whether the metadata lists a function, and whether it grants a role, or one of its parents, the call. */
 export interface FunctionRights {
   isListed(routine: QualifiedName): boolean;
   isGranted(role: string, routine: QualifiedName): boolean;
@@ -61,8 +60,8 @@ export const createFunctionRights = (
 
 export type MayCall = (routine: QualifiedName, isOfTable: boolean, isMutation: boolean) => boolean;
 
-/** Creates the test that decides which listed functions a role may call on REST. `isOfTable` says that the function
- *  returns rows of a relation. @rule G-FN-8 */
+/** Creates the test whether a role may call a listed function on REST. `isOfTable` says that the function returns rows of
+ *  a relation. @rule G-FN-8 */
 export const createCallTest =
   (functions: FunctionRights, role: string, infersPermissions: boolean): MayCall =>
   (routine, isOfTable, isMutation) =>

@@ -1,4 +1,4 @@
-/** Declares the settings of the metadata. */
+/** Settings of the metadata. */
 import { defineSetting, settingKinds, type ValuesOf } from "../../core/index.ts";
 
 const { document, flag } = settingKinds;

@@ -32,7 +32,7 @@ const findCustomName = ({ configuration }: NamedObject, key: string): string | u
   return readText(custom as never) ?? readText(readObject(custom as never)["name"]);
 };
 
-/** Returns the names that the metadata determines. */
+/** Returns the names of root fields and types that the tables and functions use. */
 export const findTakenNames = (
   { rootName, typeName }: GqlNames,
   tables: readonly NamedObject[],

@@ -43,7 +43,8 @@ interface PermissionScope {
   readonly model: Model;
   readonly findPermissions: (name: QualifiedName) => Readonly<TablePermissions> | undefined;
   readonly isBackend: boolean;
-  /** True if names are checked here, because the surface's schema does not depend on permissions. */
+  /** True if columns and relationships are checked here, because the schema of the surface does not depend on
+   *  permissions. */
   readonly checksNames: boolean;
   /** True if checks of writes run in a statement of their own. */
   readonly checksAfterStatement: boolean;
@@ -112,7 +113,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
     checkJoinColumns(relationship);
     if (junction === undefined) return;
     const select = findSelectPermission(junction.relation);
-    // a filter on the junction's rows would have to be part of the join
+    // a filter on the rows of the junction would have to be part of the join
     if (select === undefined || select.filter !== undefined) throw permissionDenied("table", junction.relation.name);
   }
 
@@ -148,7 +149,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
       return [output];
     });
     const next: Read = { ...read, output: outputs };
-    if (isWritten) return next; // written rows are returned even if the filter or the limit would exclude them (G-INS-5)
+    if (isWritten) return next; // the filter and the limit do not apply to written rows (G-INS-5)
     // a limit applies to lists (G-PRM-8)
     const capped: Read =
       select.limit === undefined || read.shape === "aggregate" || isOne

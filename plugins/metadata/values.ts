@@ -12,7 +12,7 @@ import {
 } from "../../core/index.ts";
 import type { Raw } from "./raw-values.ts";
 
-/** The error that a builder of permissions catches, because the permission is inconsistent. */
+/** The error for an inconsistent permission, which the builder of permissions catches and logs. */
 export class InconsistentMetadata extends Error {}
 
 const SESSION = /^x-(?:session|hasura)-(.+)$/i;

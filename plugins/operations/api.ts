@@ -1,4 +1,4 @@
-/** The interfaces of the plugins `metrics` and `tracing` for other plugins: types and tokens. */
+/** The interfaces of the plugins `metrics` and `tracing` for other plugins: types and services. */
 import { defineService, type OpenExchange } from "../../core/index.ts";
 
 /** The metrics of the api, for other plugins. */

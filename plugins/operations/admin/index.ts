@@ -38,7 +38,7 @@ interface Reply {
 
 // --- settings -------------------------------------------------------------------------------------------------------
 
-/** The options that are not settings, or are too large for a line. */
+/** The options that are not settings, or that are too large for a line. */
 const HIDDEN_OPTIONS = new Set(["database", "logger", "metadata"]);
 
 /** Converts the name of an option: `dbPool` becomes `db-pool`. */
@@ -49,7 +49,7 @@ const formatSettingValue = (setting: unknown): string =>
 
 /** Encodes one line for each setting: `db-pool = 10`. */
 const encodeConfig = (options: ResolvedOptions, settings: readonly Setting[]): string => {
-  // An option that no plugin declares may contain a secret, so its value is hidden.
+  // an option that no plugin declares may contain a secret, so its value is hidden
   const shownNames = new Set(settings.flatMap(({ name, isSecret }) => (isSecret === true ? [] : name)));
   return Object.entries(options)
     .filter(([name, setting]) => setting !== undefined && !HIDDEN_OPTIONS.has(name))
@@ -67,9 +67,9 @@ type EndpointHandler = (context: PluginContext, options: AdminServerOptions) => 
 
 const isUp = (options: AdminServerOptions): boolean => options.isApiListening?.() ?? true;
 
-/** Reports whether the api is ready. The status is 500 if it accepts no requests any more. It is 503 without a model, or
- *  if the database does not respond within `PROBE_MS`. The body lists the reasons and the health problems, also with 200. @rule
- *  R-ADM-1 */
+/** Reports whether the api is ready. The status is 500 if the api accepts no more requests. It is 503 without a model, or
+ *  if the database does not respond within `PROBE_MS`. The body lists the reasons and the health problems, also with
+ *  status 200. @rule R-ADM-1 */
 const checkReadiness: EndpointHandler = async (context, options) => {
   const buildReply = (status: number, ...reasons: readonly string[]): Reply => {
     const lines = [...reasons, ...context.healthProblems.list()];
@@ -92,7 +92,7 @@ const respondsInTime = async (context: PluginContext): Promise<boolean> => {
     context.model();
     return await Promise.race([context.query(sql`select 1 as ready`).then(() => true), timeout]);
   } catch {
-    return false; // Any error means that the api is not ready. The api itself logs it.
+    return false; // after any error, the api is not ready; the api itself logs the error
   } finally {
     clearTimeout(timer);
   }
@@ -110,7 +110,7 @@ interface Endpoint {
   readonly answer: EndpointHandler;
 }
 
-/** @rule R-ADM-1 R-ADM-1b */
+/** The endpoints of the listener. @rule R-ADM-1 R-ADM-1b */
 const ENDPOINTS: readonly Endpoint[] = [
   {
     path: "/live",
@@ -119,7 +119,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   },
   {
     path: "/ready",
-    description: "200 while it can answer them, with the problems that it has",
+    description: "200 while the API can answer requests, with its health problems",
     answer: checkReadiness,
   },
   {
@@ -204,7 +204,7 @@ const handle = async (
   try {
     writeReply(response, await answer(context, options));
   } catch (error) {
-    // An endpoint fails if it needs the model and no model is loaded yet.
+    // an endpoint fails if it needs the model before the first load
     context.logger.warn("an admin endpoint failed", { path: request.url, error: String(error) });
     writeReply(response, { status: 503 });
   }

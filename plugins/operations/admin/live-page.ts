@@ -6,7 +6,7 @@ import { escapeHtml, type Page } from "../../shared/pages.ts";
 import { chooseNoun } from "../../shared/plural.ts";
 import { liveQueriesService, type PlanFigures } from "../../live/api.ts";
 
-/** The largest number of plans that a browser shows well. */
+/** The largest number of plans on the page, which a browser still shows fast. */
 const MAX_PLANS = 1000;
 
 const formatNumber = (value: number): string => value.toLocaleString("en-US");
@@ -16,18 +16,30 @@ const formatMilliseconds = (value: number | undefined): string =>
 
 /** The heading, tooltip and cell of each column. */
 const COLUMNS: readonly (readonly [head: string, title: string, cell: (plan: PlanFigures) => string])[] = [
-  ["Subscribers", "who are connected", ({ subscribers }) => formatNumber(subscribers)],
-  ["Queries", "that differ, each run once for all who ask it", ({ queries }) => formatNumber(queries)],
+  ["Subscribers", "connected subscribers", ({ subscribers }) => formatNumber(subscribers)],
+  [
+    "Queries",
+    "different queries, each of which runs once for all its subscribers",
+    ({ queries }) => formatNumber(queries),
+  ],
   [
     "Cohorts",
-    "groups that one statement answers; in brackets those that different callers share",
+    "groups that share a statement; in brackets, groups that different callers share",
     ({ cohorts, sharedCohorts }) => `${formatNumber(cohorts)} (${formatNumber(sharedCohorts)})`,
   ],
-  ["Runs", "statements", ({ runs }) => formatNumber(runs)],
-  ["Rows", "queries that the statements answered", ({ rows }) => formatNumber(rows)],
-  ["Sent", "results that went to subscribers", ({ deliveries }) => formatNumber(deliveries)],
-  ["Skipped", "queries that did not run when a change concerned others", ({ skipped }) => formatNumber(skipped)],
-  ["Lag", "from the notice of a change to its last result, of the last run", ({ lagMs }) => formatMilliseconds(lagMs)],
+  ["Runs", "statements that ran", ({ runs }) => formatNumber(runs)],
+  ["Rows", "results of queries in these statements", ({ rows }) => formatNumber(rows)],
+  ["Sent", "results that were sent to subscribers", ({ deliveries }) => formatNumber(deliveries)],
+  [
+    "Skipped",
+    "queries that did not run because a change concerned only others",
+    ({ skipped }) => formatNumber(skipped),
+  ],
+  [
+    "Lag",
+    "time from the report of a change to its last result, in the last run",
+    ({ lagMs }) => formatMilliseconds(lagMs),
+  ],
 ];
 
 const encodeRow = (plan: PlanFigures): string => {
@@ -72,7 +84,7 @@ const buildPage = (plans: readonly PlanFigures[], sourceLagMs: number, nonce: st
   sources: { "connect-src": "'self'" },
   body: `<main class="wide">
 <h1>Live queries</h1>
-<p>${formatTotals(plans)}, by plan and role.${sourceLagMs > 0 ? ` The last change was noticed ${formatMilliseconds(sourceLagMs)} after its commit.` : ""} Numbers are those of this process, since each cohort began.</p>
+<p>${formatTotals(plans)}, by plan and role.${sourceLagMs > 0 ? ` The last change was noticed ${formatMilliseconds(sourceLagMs)} after its commit.` : ""} The numbers are from this process, since each cohort began.</p>
 <div class="scroll"><table>
 <thead><tr><th>Plan</th><th>Role</th>${COLUMNS.map(([head, title]) => `<th class="n" title="${escapeHtml(title)}">${head}</th>`).join("")}</tr></thead>
 <tbody>

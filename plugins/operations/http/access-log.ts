@@ -1,4 +1,4 @@
-/** Logs one line per response to stdout, depending on the log level. */
+/** Logs one line for each response to stdout, if the log level includes its status. */
 import {
   definePlugin,
   findLowestLoggedStatus,
@@ -21,7 +21,7 @@ const quote = (text: string | undefined): string => (text === undefined ? '""' :
 
 /** Formats a response in the common log format of web servers. @rule R-ADM-3 */
 const formatAccessLine = ({ request, status, bytes, session }: RequestRecord): string => {
-  // Express sets `originalUrl`, because it removes the mount path from `url`.
+  // Express removes the mount path from `url`, and sets `originalUrl`
   const url = (request as { readonly originalUrl?: string }).originalUrl ?? request.url ?? "/";
   return `${formatAddress(request.socket.remoteAddress) ?? "-"} - ${session?.role ?? "-"} [${formatTime()}] "${request.method} ${url} HTTP/${request.httpVersion}" ${status} ${bytes === 0 ? "-" : bytes} ${quote(request.headers.referer)} ${quote(request.headers["user-agent"])}`;
 };
@@ -37,14 +37,14 @@ const createLineWriter =
   (context: PluginContext): Write =>
   (record) => {
     const { exchange, status, durationMs } = record;
-    if (exchange === undefined) return; // The common log format has no line for an operation of a WebSocket.
+    if (exchange === undefined) return; // the common log format has no line for an operation of a WebSocket
     const { serverTraceHeader: name } = context.options;
     const more =
       name === undefined ? "" : ` ${JSON.stringify(exchange.header(name) ?? "")} ${(durationMs / 1000).toFixed(6)}`;
     context.logger.access(formatAccessLine(record) + more, status);
   };
 
-/** Logs a line for each response, depending on the log level. @rule R-ADM-3 X-LOG-1 */
+/** Logs a line for each response whose status the log level includes. @rule R-ADM-3 X-LOG-1 */
 export const accessLog = definePlugin({
   name: "access-log",
   apply: (_hooks, context) => {

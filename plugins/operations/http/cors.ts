@@ -34,8 +34,8 @@ const buildCorsHeaders = (policy: OriginPolicy, origin: string | undefined, expo
   ];
 };
 
-/** Returns the response to a preflight request. Undefined if the request is not a preflight request that the policy
- *  allows, or if its method is not in `METHODS`. The surface responds to such requests. @rule R-COR-2 */
+/** Returns the response to a preflight request. Undefined if the request is not a preflight request, or if the policy or
+ *  `METHODS` does not allow it; the surface then responds. @rule R-COR-2 */
 const answerPreflight = (policy: OriginPolicy, header: (name: string) => string | undefined): Answer | undefined => {
   const origin = header("origin");
   const requestedMethod = header("access-control-request-method");
@@ -89,7 +89,7 @@ export const cors = definePlugin({
       },
       headers: (exchange) => {
         const origin = exchange.header("origin");
-        // The response to a preflight request has its own headers.
+        // the response to a preflight request has its own headers
         if (origin === undefined || exchange.isUnlogged) return NO_HEADERS;
         return buildCorsHeaders(getPolicy(), origin, exchange.exposedHeaders);
       },

@@ -1,4 +1,4 @@
-/** Logs a request as fields: its properties and its cost, but not its content. */
+/** Builds the fields of a request for the log: its properties and its cost, but not its content. */
 import {
   createExchangeSlot,
   findLowestLoggedStatus,
@@ -41,10 +41,10 @@ const sumRows = ({ rows = [] }: EndedTransaction): number | undefined => {
   return sum;
 };
 
-/** @rule X-LOG-1 X-LOG-3 */
+/** Creates the function that builds the fields of a request. @rule X-LOG-1 X-LOG-3 */
 export const createRequestFields = (context: PluginContext): ((record: RequestRecord) => Fields) => {
   const totals = createExchangeSlot<TransactionTotals>();
-  // The listener is omitted when only failures are logged, because each transaction would call it.
+  // without the log of all requests, no listener is needed, which each transaction would call
   if (findLowestLoggedStatus(context.options.logLevel) === 0)
     context.use(transactionSignal).listen((transaction) => {
       const { exchange } = transaction.execution;
@@ -81,7 +81,7 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
     const { traceId, spanId } = exchange === undefined ? NO_TRACE_IDS : findTraceIds(exchange);
     const database = exchange && totals.get(exchange);
     const name = context.options.serverTraceHeader;
-    // Loggers omit fields that are undefined.
+    // loggers omit undefined fields
     return {
       requestId: exchange && assignRequestId(exchange),
       traceId,
@@ -103,7 +103,7 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
       rows: database?.rows,
       bytes,
       planKey,
-      address: formatAddress(request.socket.remoteAddress), // The address is unknown when the socket has closed.
+      address: formatAddress(request.socket.remoteAddress), // undefined after the socket has closed
       userAgent: request.headers["user-agent"],
     };
   };

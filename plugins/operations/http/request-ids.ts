@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { definePlugin, findLowestLoggedStatus, type Headers, type OpenExchange } from "../../../core/index.ts";
 
 const NAME = "x-request-id";
-/** Matches ids that are safe in the log. Clients choose the ids, so others are replaced. */
+/** Matches ids that are safe in the log. Any other id of a client is replaced. */
 const VALID_ID = /^[\w.:+/=@-]{1,128}$/;
 const NO_HEADERS: Headers = [];
 
@@ -28,7 +28,7 @@ export const requestIds = definePlugin({
       },
       get headers() {
         if (!isUsed()) return undefined;
-        // If the trace header has the same name, R-HDR-11 defines the response for a request without this header.
+        // if the trace header has the same name, R-HDR-11 defines the response to a request without this header
         const isEchoed = (context.options.serverTraceHeader ?? "").toLowerCase() === NAME;
         return ({ isUnlogged, requestId }: OpenExchange): Headers =>
           isUnlogged || isEchoed || requestId === undefined ? NO_HEADERS : [["X-Request-Id", requestId]];

@@ -12,7 +12,7 @@ export const traceHeader = definePlugin({
       get headers() {
         const { serverTraceHeader: name } = context.options;
         if (name === undefined) return undefined;
-        // The browser creates a preflight request itself, so the response to it has no trace header.
+        // the browser itself creates a preflight request, so the response to it has no trace header
         return (exchange: OpenExchange): Headers => (exchange.isUnlogged ? [] : [[name, exchange.header(name) ?? ""]]);
       },
     }),

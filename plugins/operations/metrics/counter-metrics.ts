@@ -8,68 +8,84 @@ const METRICS: readonly (readonly [name: string, counter: string, help: string])
   [
     "pgrst_schema_cache_query_time_seconds",
     "model-load-seconds",
-    "Seconds that the last load of the schema cache took",
+    "Duration of the last load of the schema cache in seconds",
   ],
-  ["pgrst_db_pool_timeouts_total", "pool-timeouts", "Requests that waited in vain for a connection"],
-  ["pgrst_db_pool_available", "pool-available", "Connections that could be used at once"],
+  ["pgrst_db_pool_timeouts_total", "pool-timeouts", "Requests that received no connection within the time limit"],
+  ["pgrst_db_pool_available", "pool-available", "Connections that are available immediately"],
   ["pgrst_db_pool_waiting", "pool-waiting", "Requests waiting for a connection"],
-  ["pgrst_db_pool_max", "pool-max", "Connections at most"],
-  ["relapi_db_pool_in_use", "pool-in-use", "Connections that are running something"],
-  ["pgrst_jwt_cache_requests_total", "jwt-cache-requests", "Look-ups of verified tokens"],
-  ["pgrst_jwt_cache_hits_total", "jwt-cache-hits", "Look-ups that found the token"],
-  ["pgrst_jwt_cache_evictions_total", "jwt-cache-evictions", "Tokens that made room for others"],
-  ["relapi_jwt_cache_bytes", "jwt-cache-bytes", "Bytes of verified tokens, estimated"],
-  ["relapi_cache_requests_total", "cache-requests", "Look-ups of plans, statements, documents and the like"],
-  ["relapi_cache_hits_total", "cache-hits", "Look-ups that found what was asked for"],
-  ["relapi_cache_evictions_total", "cache-evictions", "Kept values that made room for others"],
+  ["pgrst_db_pool_max", "pool-max", "Maximum number of connections"],
+  ["relapi_db_pool_in_use", "pool-in-use", "Connections in use"],
+  ["pgrst_jwt_cache_requests_total", "jwt-cache-requests", "Lookups in the cache of verified tokens"],
+  ["pgrst_jwt_cache_hits_total", "jwt-cache-hits", "Lookups that found the token"],
+  ["pgrst_jwt_cache_evictions_total", "jwt-cache-evictions", "Tokens that were removed for others"],
+  ["relapi_jwt_cache_bytes", "jwt-cache-bytes", "Estimated size of the verified tokens in bytes"],
+  [
+    "relapi_cache_requests_total",
+    "cache-requests",
+    "Lookups in the caches of plans, statements, documents and other values",
+  ],
+  ["relapi_cache_hits_total", "cache-hits", "Lookups that found the value"],
+  ["relapi_cache_evictions_total", "cache-evictions", "Cached values that were removed for others"],
   [
     "relapi_cache_conflicts_total",
     "cache-conflicts",
-    "Kept values that were dropped because their makers disagreed: 0 unless a plugin is at fault",
+    "Cached values that were removed because two computations gave different results: 0 unless a plugin has an error",
   ],
-  ["relapi_cache_entries", "cache-entries", "Kept values"],
-  ["relapi_cache_bytes", "cache-bytes", "Bytes of kept values, estimated"],
-  ["relapi_results_refused_total", "results-refused", "Answers of the database larger than MAX_RESULT_BYTES"],
-  ["relapi_coalesced_reads_total", "coalesced-reads", "Reads that had a round trip together with others"],
+  ["relapi_cache_entries", "cache-entries", "Cached values"],
+  ["relapi_cache_bytes", "cache-bytes", "Estimated size of the cached values in bytes"],
+  [
+    "relapi_results_refused_total",
+    "results-refused",
+    "Responses of the database that were larger than MAX_RESULT_BYTES",
+  ],
+  ["relapi_coalesced_reads_total", "coalesced-reads", "Reads that shared a round trip with others"],
   ["relapi_prepared_statements", "prepared-statements", "Statements prepared on the pooled connections"],
-  ["relapi_prepared_statement_bytes", "prepared-bytes", "Bytes of their texts"],
-  ["relapi_unread_bytes", "unread-bytes", "Bytes of answers that clients have not read yet"],
+  ["relapi_prepared_statement_bytes", "prepared-bytes", "Size of the SQL of the prepared statements in bytes"],
+  ["relapi_unread_bytes", "unread-bytes", "Size of the responses that clients have not read yet in bytes"],
   [
     "relapi_unread_closed_total",
     "unread-closed",
-    "Connections closed because the client did not read the answer, or too much was waiting",
+    "Connections that were closed because the client did not read its response, or because of MAX_UNREAD_BYTES",
   ],
-  ["relapi_streams_total", "streams", "Answers sent while they arrived from the database"],
-  ["relapi_streams_waiting", "streams-waiting", "Those that keep a connection until their client has read"],
+  ["relapi_streams_total", "streams", "Responses that were sent while they arrived from the database"],
+  [
+    "relapi_streams_waiting",
+    "streams-waiting",
+    "Such responses that hold a connection until their client has read them",
+  ],
   [
     "relapi_bodies_refused_total",
     "bodies-refused",
-    "Request bodies larger than MAX_BODY_BYTES, or than MAX_PENDING_BODY_BYTES together with others",
+    "Request bodies that were refused because of MAX_BODY_BYTES or MAX_PENDING_BODY_BYTES",
   ],
-  ["relapi_body_bytes", "body-bytes", "Bytes of request bodies that are not answered yet"],
-  ["relapi_live_query_bytes", "live-query-bytes", "Bytes that live queries keep, estimated"],
-  ["relapi_live_patch_bytes", "live-patch-bytes", "Bytes of results that are kept to send patches"],
-  ["relapi_live_queries_refused_total", "live-queries-refused", "Live queries beyond MAX_LIVE_QUERY_BYTES"],
+  ["relapi_body_bytes", "body-bytes", "Size of the bodies of unanswered requests in bytes"],
+  ["relapi_live_query_bytes", "live-query-bytes", "Estimated size of the state of live queries in bytes"],
+  ["relapi_live_patch_bytes", "live-patch-bytes", "Size of the results that are stored to compute patches in bytes"],
+  [
+    "relapi_live_queries_refused_total",
+    "live-queries-refused",
+    "Live queries that were refused because of MAX_LIVE_QUERY_BYTES",
+  ],
   [
     "relapi_live_skipped_total",
     "live-queries-skipped",
-    "Live queries that were not run because a change of what they read did not concern them",
+    "Live queries that did not run because a change of their tables did not concern their rows",
   ],
   ["relapi_live_subscribers", "live-subscribers", "Subscribers of live queries"],
-  ["relapi_live_queries", "live-queries", "Live queries that differ, each run once for all who ask it"],
-  ["relapi_live_cohorts", "live-cohorts", "Groups of live queries that one statement answers each"],
-  ["relapi_live_due", "live-queries-due", "Live queries that are to run, or whose run has not ended"],
+  ["relapi_live_queries", "live-queries", "Different live queries, each of which runs once for all its subscribers"],
+  ["relapi_live_cohorts", "live-cohorts", "Groups of live queries that share a statement"],
+  ["relapi_live_due", "live-queries-due", "Live queries that wait for a run or are running"],
   [
     "relapi_live_source_lag_seconds",
     "live-source-lag-seconds",
-    "From the last commit that the change feed has reported to its notice; 0 where changes are found in another way",
+    "Time from the last commit in the change feed to its report; 0 if changes are detected in another way",
   ],
-  ["relapi_sockets", "sockets", "WebSockets that are open"],
-  ["relapi_requests_running", "requests-running", "Requests that are not answered yet"],
-  ["relapi_requests_late_total", "requests-late", "Requests given up because their bodies came in too slowly"],
+  ["relapi_sockets", "sockets", "Open WebSockets"],
+  ["relapi_requests_running", "requests-running", "Unanswered requests"],
+  ["relapi_requests_late_total", "requests-late", "Requests that were ended because their bodies arrived too slowly"],
 ];
 
-/** The gauges that show the largest value of several workers. Other metrics show the sum. */
+/** The gauges whose value for several workers is the largest one. Other metrics are sums. */
 const METRICS_WITH_MAXIMUM: ReadonlySet<string> = new Set([
   "pgrst_schema_cache_query_time_seconds",
   "relapi_live_source_lag_seconds",
@@ -100,21 +116,21 @@ const LOADS: Metric = {
 
 const CACHE_MISSES: Metric = {
   name: "relapi_cache_misses_total",
-  help: "Look-ups that found nothing",
+  help: "Lookups that found no value",
   samples: [[{}, (get) => get("cache-requests") - get("cache-hits")]],
 };
 
 /** Counts the refusals by each limit of the preset's plugins. @rule R-LIM-1 G-LIM-1 */
 const buildRefusalMetric = (settings: readonly Setting[]): Metric => ({
   name: "relapi_refused_total",
-  help: "Requests beyond a limit of the settings",
+  help: "Requests that a limit of the settings refused",
   labels: ["limit"],
   samples: settings
     .filter(({ isLimit }) => isLimit === true)
     .map(({ name }) => [{ limit: name }, (get) => get(nameRefusalCounter(name))]),
 });
 
-/** @rule R-ADM-2 */
+/** Registers the metrics of the counters. @rule R-ADM-2 */
 export const registerCounterMetrics = (
   { Counter, Gauge }: PromClient,
   registry: Registry,

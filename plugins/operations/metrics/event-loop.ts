@@ -6,14 +6,14 @@ import type { PromClient } from "./prom-client.ts";
 const SAMPLE_MS = 20;
 const MS_PER_SECOND = 1000;
 const BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** The length of a window. The maximum covers one or two windows, so that a scrape within this time sees each delay. */
+/** The length of a window. The maximum covers one or two windows, so that scrapes at this interval see each delay. */
 const WINDOW_MS = 60_000;
 
 /** Measures the event loop from now on. Returns a function that stops the measurement. @rule X-MET-5 */
 export const registerEventLoop = ({ Counter, Gauge, Histogram }: PromClient, registry: Registry): (() => void) => {
   const delays = new Histogram({
     name: "relapi_event_loop_delay_seconds",
-    help: "How late a timer was, looked at every 20 ms: a blocked process is late once, by as long as it was blocked",
+    help: "Delay of a timer that runs every 20 ms: a blocked process has one delay, as long as it was blocked",
     buckets: BUCKETS,
     registers: [registry],
   });
@@ -22,7 +22,7 @@ export const registerEventLoop = ({ Counter, Gauge, Histogram }: PromClient, reg
   let windowEndMs = performance.now() + WINDOW_MS;
   new Gauge({
     name: "relapi_event_loop_delay_max_seconds",
-    help: "The largest of these delays in the last one or two minutes",
+    help: "Largest delay of the timer in the last one or two minutes",
     registers: [registry],
     aggregator: "max",
     collect() {
@@ -32,7 +32,7 @@ export const registerEventLoop = ({ Counter, Gauge, Histogram }: PromClient, reg
   for (const kind of ["active", "idle"] as const)
     new Counter({
       name: `relapi_event_loop_${kind}_seconds_total`,
-      help: kind === "active" ? "Seconds in which the event loop did something" : "Seconds in which it waited",
+      help: kind === "active" ? "Seconds in which the event loop was busy" : "Seconds in which the event loop was idle",
       registers: [registry],
       collect() {
         this.reset();

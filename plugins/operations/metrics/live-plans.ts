@@ -15,24 +15,24 @@ const LABELS = ["plan", "role"] as const;
 
 /** The current size of each plan. */
 const GAUGES: readonly (readonly [name: string, help: string, of: (plan: PlanFigures) => number])[] = [
-  ["cohorts", "Groups of live queries that one statement answers each, by plan", ({ cohorts }) => cohorts],
+  ["cohorts", "Groups of live queries that share a statement, by plan", ({ cohorts }) => cohorts],
   ["subscribers", "Subscribers of live queries, by plan", ({ subscribers }) => subscribers],
-  ["queries", "Live queries that differ, by plan", ({ queries }) => queries],
+  ["queries", "Different live queries, by plan", ({ queries }) => queries],
 ];
 
 /** The counts since the cohorts began. The series that plans share has no counts, because its plans change. */
 const COUNTERS: readonly (readonly [name: string, help: string, of: (plan: PlanFigures) => number])[] = [
-  ["runs_total", "Statements that have answered live queries, by plan", ({ runs }) => runs],
-  ["rows_total", "Live queries that statements have answered, by plan", ({ rows }) => rows],
+  ["runs_total", "Statements that ran for live queries, by plan", ({ runs }) => runs],
+  ["rows_total", "Results of live queries in these statements, by plan", ({ rows }) => rows],
   ["deliveries_total", "Results that were sent to subscribers, by plan", ({ deliveries }) => deliveries],
   [
     "skipped_total",
-    "Live queries that did not run when a change concerned others of their cohort, by plan",
+    "Live queries that did not run because a change concerned only others of their cohort, by plan",
     ({ skipped }) => skipped,
   ],
 ];
 
-/** @rule X-MET-8 */
+/** Registers the metrics of live queries by plan. @rule X-MET-8 */
 export const registerLivePlans = (
   { Counter, Gauge }: PromClient,
   registry: Registry,
@@ -71,7 +71,10 @@ export const registerLivePlans = (
       },
     });
   new Gauge({
-    ...buildConfiguration("lag_seconds", "From the notice of a change to its last result, of the last run, by plan"),
+    ...buildConfiguration(
+      "lag_seconds",
+      "Time from the report of a change to its last result in the last run, by plan",
+    ),
     aggregator: "max",
     collect() {
       this.reset();

@@ -11,7 +11,7 @@ const MS_PER_SECOND = 1000;
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const LABELS = ["surface", "operation", "role", "status"] as const;
 
-/** @rule X-MET-2 X-MET-3 X-MET-4 X-MET-9 */
+/** Registers the metrics of requests, transactions, webhooks and live queries. @rule X-MET-2 X-MET-3 X-MET-4 X-MET-9 */
 export const registerTraffic = (prom: PromClient, registry: Registry, context: PluginContext): void => {
   const { Counter, Histogram } = prom;
   const registers = [registry];
@@ -20,32 +20,32 @@ export const registerTraffic = (prom: PromClient, registry: Registry, context: P
 
   const requests = new Counter({
     name: "relapi_requests_total",
-    help: "Requests that were answered, and operations of WebSockets",
+    help: "Answered requests, and operations of WebSockets",
     labelNames: LABELS,
     registers,
   });
   const durations = new Histogram({
     name: "relapi_request_duration_seconds",
-    help: "From the request to its answer; of a subscription to its first result",
+    help: "Time from a request to its response, or from a subscription to its first result",
     labelNames: LABELS,
     buckets: REQUEST_BUCKETS,
     registers,
   });
   const errors = new Counter({
     name: "relapi_request_errors_total",
-    help: "Requests and operations that were answered with an error, GraphQL's with status 200 too",
+    help: "Requests and operations whose response is an error, including GraphQL errors with status 200",
     labelNames: ["surface", "operation", "code"],
     registers,
   });
   const acquisition = new Histogram({
     name: "relapi_db_acquisition_seconds",
-    help: "How long transactions waited for a connection",
+    help: "Time for which transactions waited for a connection",
     buckets: [0.0001, ...REQUEST_BUCKETS],
     registers,
   });
   const transactions = new Histogram({
     name: "relapi_db_transaction_seconds",
-    help: "How long transactions had a connection",
+    help: "Time for which transactions held a connection",
     labelNames: ["outcome"],
     buckets: REQUEST_BUCKETS,
     registers,
@@ -73,7 +73,7 @@ export const registerTraffic = (prom: PromClient, registry: Registry, context: P
 const registerWebhooks = ({ Histogram }: PromClient, registry: Registry, context: PluginContext): void => {
   const durations = new Histogram({
     name: "relapi_webhook_duration_seconds",
-    help: "From the request to a webhook to its complete answer",
+    help: "Time from a request to a webhook to its complete response",
     labelNames: ["purpose", "outcome"],
     buckets: REQUEST_BUCKETS,
     registers: [registry],
@@ -87,17 +87,17 @@ const registerLive = ({ Counter, Histogram }: PromClient, registry: Registry, co
   const registers = [registry];
   const runs = new Counter({
     name: "relapi_live_runs_total",
-    help: "Statements that have answered live queries, one or many each",
+    help: "Statements that ran for one or several live queries",
     registers,
   });
   const rows = new Counter({
     name: "relapi_live_rows_total",
-    help: "Live queries that statements have answered",
+    help: "Results of live queries in these statements",
     registers,
   });
   const reruns = new Counter({
     name: "relapi_live_reruns_total",
-    help: "Live queries that were run because something had changed",
+    help: "Live queries that ran because of a change",
     registers,
   });
   const deliveries = new Counter({
@@ -107,7 +107,7 @@ const registerLive = ({ Counter, Histogram }: PromClient, registry: Registry, co
   });
   const lag = new Histogram({
     name: "relapi_live_lag_seconds",
-    help: "From the notice of a change to the last subscriber that was sent what it made of the result",
+    help: "Time from the report of a change until the last subscriber was sent the new result",
     buckets: REQUEST_BUCKETS,
     registers,
   });

@@ -5,8 +5,8 @@ import type { PromClient } from "./prom-client.ts";
 
 type Metrics = readonly MetricObject[];
 
-/** The request of a worker for the metrics of all others. The primary process forwards each message with `relay` to
- *  the worker with that number or to all other workers. It reports the other workers to the sender (`reached`). */
+/** The request of a worker for the metrics of all others. The primary process forwards a message with `relay` to the
+ *  worker with that number, or to all other workers. It sends the numbers of these workers back (`reached`). */
 interface AskMessage {
   readonly relay: "all";
   readonly topic: typeof TOPIC;
@@ -35,15 +35,15 @@ const TOPIC = "metrics";
 /** Adds the number of workers in the metrics of the registry, and the number of missing workers. */
 export const addWorkerCounts = ({ Gauge }: PromClient, registry: Registry, count: number, silent: number): void => {
   const registers = [registry];
-  new Gauge({ name: "relapi_workers", help: "Workers that these numbers are the sum of", registers }).set(count);
+  new Gauge({ name: "relapi_workers", help: "Workers whose metrics are included", registers }).set(count);
   new Gauge({
     name: "relapi_workers_silent",
-    help: "Workers that did not answer in time: their gauges are missing, their counters as they said last",
+    help: "Workers that did not reply in time: their gauges are missing, and their counters have the last reported values",
     registers,
   }).set(silent);
 };
 
-/** The time that a worker has to reply. A worker that does not reply within this time is blocked, or has just ended. */
+/** The time in which a worker must reply. A worker that does not is blocked, or has just ended. */
 const REPLY_TIMEOUT_MS = 1000;
 
 interface PendingRequest {
@@ -66,7 +66,7 @@ const CUMULATIVE_TYPES: ReadonlySet<unknown> = new Set(["counter", "histogram"])
 
 /** Creates the exchange of metrics between workers. `registry` holds the metrics of this worker. @rule X-MET-6 */
 export const createWorkerMetrics = (prom: PromClient, registry: Registry): WorkerMetrics => {
-  // The library's types do not allow the lists, but the library accepts them.
+  // the types of the library do not allow lists, but the library accepts them
   const aggregateMetrics = (all: readonly Metrics[]): Registry => prom.AggregatorRegistry.aggregate(all as object[]);
   const pendingRequests = new Map<number, PendingRequest>();
   let lastRequest = 0;
@@ -104,7 +104,7 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
     });
     clearTimeout(timer);
     pendingRequests.delete(ask);
-    return pendingRequest as unknown as PendingRequest; // The executor of the promise assigns the variable synchronously.
+    return pendingRequest as unknown as PendingRequest; // the executor of the promise assigns the variable synchronously
   };
 
   /** The last metrics of each other worker. */

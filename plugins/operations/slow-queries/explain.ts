@@ -15,7 +15,7 @@ import {
 } from "../../../core/index.ts";
 
 const EXPLAINABLE = /^\s*(?:select|with|insert|update|delete|merge)\b/i;
-/** Matches quoted values in a plan. They come from views, policies and metadata, and may be confidential too. */
+/** Matches quoted values in a plan, which come from views, policies and metadata, and may be confidential. */
 const QUOTED = /'(?:[^']|'')*'/g;
 
 /** The setting that makes PostgreSQL plan without values, so that conditions show `$1`. PostgreSQL 16 has

@@ -27,7 +27,7 @@ export const slowQueries = definePlugin({
   settings: slowQuerySettings,
   apply: (_hooks, context) => {
     const { logger } = context;
-    /** The time when the plan of each text was last logged. */
+    /** The time at which the plan of each statement was last logged. */
     const explained = new Map<string, number>();
 
     const mayExplain = (text: string): boolean => {
@@ -74,13 +74,11 @@ export const slowQueries = definePlugin({
           .join(";\n")
           .slice(0, MAX_TEXT_LENGTH),
       });
-      // The plan of a failed statement is not logged, because the statement may fail again, or the database may be too
-      // busy.
+      // a failed statement is not explained, because it may fail again, or the database may be too busy
       if (slowQueryPlans && transaction.rows !== undefined) void logPlan(transaction, planKey);
     };
 
-    // The plugin listens only once the setting is present, because the listener has a cost. The setting may come from
-    // the database.
+    // the listener has a cost, so it is registered once the setting has a value, which may come from the database
     let isListening = false;
     context.onModel(() => {
       if (isListening || context.options.slowQueryMs === undefined) return;

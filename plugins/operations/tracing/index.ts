@@ -60,7 +60,7 @@ export const tracing = definePlugin({
     context.wrap({
       execute: (next) => (execution) => {
         const found = findSpanContext(execution.exchange);
-        // A trace that is not sampled is not exported, so the database does not need its id.
+        // a trace that is not sampled is not exported, so the database does not need its id
         const isSampled = found !== undefined && (found.traceFlags & api.TraceFlags.SAMPLED) !== 0;
         return next(isSampled ? addTrace(execution, traceStatements, found) : execution);
       },

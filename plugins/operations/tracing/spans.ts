@@ -39,8 +39,8 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
   const { traceRatio } = context.options;
   const isSampled = (): boolean => Math.random() < traceRatio;
   const opened = createExchangeSlot<OpenSpan>();
-  /** The headers that carry trace contexts. They are read at the first request, because the SDK is registered by
-   *  then. */
+  /** The names of the headers that carry trace contexts. They are read at the first request, when the SDK is
+   *  registered. */
   let headerNames: readonly string[] | undefined;
   const findSpan = (exchange: OpenExchange | undefined): OpenSpan | undefined => exchange && opened.get(exchange);
 
@@ -67,7 +67,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
     const { execution, askedAtMs, beganAtMs, endedAtMs, error } = transaction;
     const request = findSpan(execution.exchange);
     if (request === undefined || !request.span.isRecording()) return;
-    // The span "plan" covers the time before the first statement, in which the request is read, authorized and planned.
+    // the span `plan` covers the time before a statement, in which the request is read, authorized and planned
     if (askedAtMs > request.lastMs) record("plan", SpanKind.INTERNAL, request.context, [request.lastMs, askedAtMs], {});
     request.lastMs = endedAtMs;
     const failed = error === undefined ? undefined : readErrorCode(error);
@@ -122,11 +122,11 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
     open: (exchange) => {
       const { request, method, surface } = exchange;
       const active = api.context.active();
-      // An instrumentation of the HTTP server may have started a span.
+      // an instrumentation of the HTTP server may have started a span
       const isInside = trace.getSpan(active) !== undefined;
       headerNames ??= propagation.fields();
       const outerSpan = exchange.parent === undefined ? undefined : findSpan(exchange.parent);
-      // An inner request belongs to the trace of the outer request, if the outer request has a trace.
+      // an inner request belongs to the trace of the outer request, if there is one
       if (exchange.parent !== undefined && outerSpan === undefined) return;
       const parent = outerSpan
         ? outerSpan.context
@@ -136,7 +136,7 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
             ? propagation.extract(ROOT_CONTEXT, request.headers)
             : ROOT_CONTEXT;
       const parentSpan = parent === ROOT_CONTEXT ? undefined : trace.getSpanContext(parent);
-      // Sampling is decided before the span is created, because an unsampled span costs half as much as a sampled one.
+      // sampling is decided before the span is created, because even an unsampled span costs half as much as a sampled one
       if (parentSpan === undefined ? !isSampled() : (parentSpan.traceFlags & TraceFlags.SAMPLED) === 0) return;
       const startMs = performance.now();
       const span = tracer.startSpan(

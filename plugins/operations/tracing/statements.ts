@@ -7,7 +7,7 @@ import type { Execution } from "../../../core/index.ts";
 export const encodeTraceParent = ({ traceId, spanId, traceFlags }: SpanContext): string =>
   `00-${traceId}-${spanId}-${(traceFlags & 0xff).toString(16).padStart(2, "0")}`;
 
-/** Builds a setting that names the trace. Its value has 62 bytes, because PostgreSQL limits names to 63. */
+/** Builds a setting with the trace. Its value has 62 bytes, and PostgreSQL accepts at most 63. */
 const buildApplicationName = (parent: string): readonly [name: string, value: string] => [
   "application_name",
   `relapi ${parent}`,
@@ -27,13 +27,13 @@ const buildComment = (parent: string, operation: string | undefined): string =>
 const MAX_LENGTH = 100;
 
 const encodeValue = (text: string): string =>
-  // The buffer replaces unpaired surrogates, which cannot be encoded.
+  // the buffer replaces unpaired surrogates, which cannot be encoded
   encodeURIComponent(Buffer.from(text).toString().slice(0, MAX_LENGTH)).replace(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-/** @rule X-TRC-4 */
+/** Adds the trace to an execution, as a setting or a comment. @rule X-TRC-4 */
 export const addTrace = (execution: Execution, mode: "application-name" | "comment", span: SpanContext): Execution => {
   const parent = encodeTraceParent(span);
   if (mode === "application-name")
