@@ -73,7 +73,7 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
     },
   );
 
-  test("C-CLI-6 R-ADM-4 a second signal ends the process at once, and a line reports the aborted requests (ci 16)", async () => {
+  test("C-CLI-6 R-ADM-4 a second signal ends the process at once, and a line reports the aborted requests", async () => {
     const { running, answer, closed, release } = await startBusyServer(await good());
     void running.stop();
     await closed();

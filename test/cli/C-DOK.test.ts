@@ -110,7 +110,7 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
       "ward.t has row-level security and no policy",
     ],
     [
-      "C-DOK-11 (security 11)",
+      "C-DOK-11",
       "danger",
       `create table ward.t (id int primary key, owner text);
        create index on ward.t (owner);
@@ -123,7 +123,7 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
       "ward_history.t has no row-level security, and ward.t has",
     ],
     [
-      "C-DOK-11 (security 11)",
+      "C-DOK-11",
       "note",
       `create table ward.t (id int primary key, owner text);
        create index on ward.t (owner);
@@ -253,7 +253,7 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
     await database.query(`drop role ${role}; drop schema ward`);
   });
 
-  test("C-DOK-2 a policy on a column of few values needs no index, and each cause has its own reason (L14)", async () => {
+  test("C-DOK-2 a policy on a column of few values needs no index, and each cause has its own reason", async () => {
     await database.query(`
       create schema ward;
       create table ward.a (id int primary key);

@@ -94,7 +94,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     expect(analyzed.stdout).toMatch(/Scan on notes .*actual time=.* rows=16(?:\.00)? /);
   });
 
-  test("C-EXP-1 P-CUR-1 the statement of a page by cursor is readable (L16)", async () => {
+  test("C-EXP-1 P-CUR-1 the statement of a page by cursor is readable", async () => {
     const path = "/notes?select=body&order=team_id&limit=2&cursor=";
     const { code, stdout, stderr } = await explain(path, "--claims", bo, "--preset", "plus");
     expect([code, stderr]).toEqual([0, ""]);

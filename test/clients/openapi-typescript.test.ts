@@ -83,7 +83,7 @@ describe("openapi-typescript and openapi-fetch", () => {
     });
   });
 
-  test("R-OAS-10 requests with the additions of the preset plus compile and are answered (M11)", async () => {
+  test("R-OAS-10 requests with the additions of the preset plus compile and are answered", async () => {
     const body = `
 export const all = async (baseUrl: string) => {
   const api = client(baseUrl);

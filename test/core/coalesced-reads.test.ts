@@ -151,7 +151,7 @@ describe("one connection", () => {
     expect(count).toBe(60);
   });
 
-  test("R-TX-17 reads of GraphQL share round trips too", async () => {
+  test("R-TX-17 reads of GraphQL also share round trips", async () => {
     const query = "query ($id: Int!) { crowd_note_by_pk(id: $id) { text } }";
     const count = await coalescedBy(api, async () => {
       const answers = await gather(api, 1, () => times(60, (i) => api.gql(query, { id: i + 1 }, asAdmin())));

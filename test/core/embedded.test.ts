@@ -279,7 +279,7 @@ describe("life of a database", () => {
     expect((await pool.query("select to_regclass('gone') as gone")).rows).toEqual([{ gone: null }]);
   });
 
-  it("R-EDB-3 R-EDB-4 a statement ends after its statement_timeout, and the folder keeps what was committed (ci 14)", async () => {
+  it("R-EDB-3 R-EDB-4 a statement ends after its statement_timeout, and the folder keeps what was committed", async () => {
     const { pool: own, lines } = start({ dataDir: join(folder, "ended"), loadScript: "create table kept (id int)" });
     await own.query("insert into kept values (1)");
     const client = await own.connect();
@@ -296,7 +296,7 @@ describe("life of a database", () => {
     expect(lines).toEqual([expect.stringMatching(/time limit.* can only end it by a restart$/)]);
   });
 
-  it("R-EDB-3 a statement without statement_timeout gets the limit of the option (ci 14)", async () => {
+  it("R-EDB-3 a statement without statement_timeout gets the limit of the option", async () => {
     const { pool: own, lines } = start({ statementTimeout: 3, loadScript: "create table kept (id int)" });
     await own.query("insert into kept values (1)");
     expect(await codeOf(own.query(endless))).toBe("57014");
@@ -304,7 +304,7 @@ describe("life of a database", () => {
     expect(lines).toEqual([expect.stringMatching(/restart with its initial data$/)]);
   });
 
-  it("R-EDB-3 a timeout applies only to its own statement (ci 14)", async () => {
+  it("R-EDB-3 a timeout applies only to its own statement", async () => {
     const { pool: own, lines } = start();
     const client = await own.connect();
     await client.query("set statement_timeout = '2s'");
@@ -446,7 +446,7 @@ describe("behind an API", () => {
     return { url, ask, gql };
   }
 
-  it("R-EDB-3 R-LIM-9b an endless request of an anonymous caller ends, and other requests and live queries continue (ci 14)", async () => {
+  it("R-EDB-3 R-LIM-9b an endless request of an anonymous caller ends, and other requests and live queries continue", async () => {
     const database = embedded({ image: "demo", log: () => {} });
     const own = openPool(database);
     onTestFinished(() => own.end());

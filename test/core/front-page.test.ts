@@ -125,7 +125,7 @@ describe("in an application", async () => {
   await mounted.ready;
   afterAll(() => mounted.close());
 
-  test("X-PAGE-2 the application's own root wins, whether its route comes before or after", async () => {
+  test("X-PAGE-2 the application's own root takes precedence, whether its route is added before or after relapi", async () => {
     const after = await serveApp(
       express()
         .use(mounted)

@@ -110,7 +110,7 @@ describe("the types in an application", () => {
       ["nodenext", "nodenext", "es2022"],
       ["node16", "node16", "es2022"],
       ["esnext", "bundler", "es2022,dom"],
-    ])("C-PKG-4b X-START-7 they compile under every strict option with %s, %s", (module, resolution, libraries) => {
+    ])("C-PKG-4b X-START-7 the types compile under every strict option with %s, %s", (module, resolution, libraries) => {
       const strict = [
         "--strict",
         "--exactOptionalPropertyTypes",

@@ -97,7 +97,7 @@ describe("composition", () => {
 });
 
 describe("order", () => {
-  test("X-PRE-2 required plugins come first, then the stage decides, then the order of the list", () => {
+  test("X-PRE-2 required plugins are applied first, then the stage decides, then the order of the list", () => {
     const late = plugin("late", { stage: Stage.late });
     const early = plugin("early", { stage: Stage.early });
     expect(namesOf(late, plugin("a", { requires: ["z"] }), plugin("b"), plugin("z"), early)).toEqual([

@@ -67,7 +67,7 @@ describe("views", () => {
     expect(relationIn(model, "b", "yard").writable).toEqual({ insert: false, update: false, delete: false });
   });
 
-  test("R-REL-5 a view has a key only if it shows all of its columns", async () => {
+  test("R-REL-5 a view has a key only if it shows all columns of the key", async () => {
     const { model } = await inSchema(
       setup,
       `

@@ -51,7 +51,7 @@ gqlCases(api, [
     },
   },
   ...["avg", "stddev", "stddev_pop", "stddev_samp", "var_pop", "var_samp", "variance"].map((fn) => ({
-    title: `G-OUT-8 PostgreSQL has no ${fn} of money (field F7)`,
+    title: `G-OUT-8 PostgreSQL has no ${fn} of money`,
     query: `{ specimen_aggregate { aggregate { ${fn} { c_money } } } }`,
     error: { message: "database query error", code: "unexpected" },
   })),

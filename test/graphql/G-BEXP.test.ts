@@ -30,7 +30,7 @@ gqlCases(api, [
     data: ids(1),
   },
   {
-    title: "G-BEXP-2 _or is true if one of its objects is",
+    title: "G-BEXP-2 _or is true if one of its objects is true",
     query: where('{_or: [{id: {_eq: 1}}, {title: {_eq: "Debut"}}]}'),
     data: ids(1, 3),
   },

@@ -185,7 +185,7 @@ test("G-CF-3 G-FN-4 unnamed arguments are counted without the row", async () => 
   }
 });
 
-test("G-CF-1 G-CF-7 child tables have the computed fields of their ancestors, the nearest first (F3)", async () => {
+test("G-CF-1 G-CF-7 child tables have the computed fields of their ancestors, the nearest first", async () => {
   const db = await testDatabase();
   await db.query(`
     create schema zoo;

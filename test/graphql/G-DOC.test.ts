@@ -196,14 +196,14 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-DOC-9 equal objects are merged, with their fields in any order (field F5)",
+    title: "G-DOC-9 equal objects are merged, with their fields in any order",
     query: `{ ...A ...B }
       fragment A on query_root { album(where: {artist_id: {_eq: 1}, id: {_gt: 0, _lt: 2}}) { id artist { albums(where: {id: {_eq: 1}, title: {}}) { id } } } }
       fragment B on query_root { album(where: {id: {_lt: 2, _gt: 0}, artist_id: {_eq: 1}}) { title artist { albums(where: {title: {}, id: {_eq: 1}}) { title } } } }`,
     data: { album: [{ id: 1, title: "Arrival", artist: { albums: [{ id: 1, title: "Arrival" }] } }] },
   },
   {
-    title: "G-DOC-9 equal lists of objects are merged, with variables and JSON in them (field F5)",
+    title: "G-DOC-9 equal lists of objects are merged, with variables and JSON in them",
     query: `query ($a: Int!) {
       profile(where: {_or: [{doc: {_contains: {x: 1, y: {b: 2, a: 3}}}, id: {_eq: $a}}]}) { id }
       profile(where: {_or: [{id: {_eq: $a}, doc: {_contains: {y: {a: 3, b: 2}, x: 1}}}]}) { __typename }
@@ -212,12 +212,12 @@ gqlCases(api, [
     data: { profile: [] },
   },
   {
-    title: "G-DOC-9 lists with another order are different arguments (field F5)",
+    title: "G-DOC-9 lists with another order are different arguments",
     query: "{ album(where: {id: {_in: [1, 2]}}) { id } album(where: {id: {_in: [2, 1]}}) { id } }",
     error: { message: "inconsistent arguments between multiple selections of field 'album'" },
   },
   {
-    title: "G-DOC-9 G-ORD-2 an order_by with another order is a different argument (field F5)",
+    title: "G-DOC-9 G-ORD-2 an order_by with another order is a different argument",
     query: "{ album(order_by: {id: asc, title: asc}) { id } album(order_by: {title: asc, id: asc}) { id } }",
     error: { message: "inconsistent arguments between multiple selections of field 'album'" },
   },

@@ -338,7 +338,7 @@ test("G-MET-6 metadata that includes too many files is refused, and no further f
   expect(process.getActiveResourcesInfo().filter((each) => each === "FSReqPromise").length).toBeLessThanOrEqual(5);
 });
 
-test("G-MET-6 metadata with too many includes in one file is refused before one of them is read (ci P1)", async () => {
+test("G-MET-6 metadata with too many includes in one file is refused before one of them is read", async () => {
   const included = Array.from({ length: 10_001 }, (_, i) => `- "!include ${i}.yaml"\n`);
   const folder = await folderOf({ "metadata.yaml": `version: 3\nsources:\n${included.join("")}` });
   // the files do not exist, so reading one would fail with another error
@@ -852,7 +852,7 @@ test("G-MET-12 invalid entries are left out separately, each logged with its pos
   await api.close();
 });
 
-test("G-FIL-11 a permission without its filter or check grants nothing, inherited or not (M5)", async () => {
+test("G-FIL-11 a permission without its filter or check grants nothing, inherited or not", async () => {
   const { api } = await start(
     documentOf(
       [

@@ -414,7 +414,7 @@ gqlCases(byDefault, [
   },
 ]);
 
-test("G-NAM-8 the aggregate of a relationship has a name in camelCase (field F6)", async () => {
+test("G-NAM-8 the aggregate of a relationship has a name in camelCase", async () => {
   const api = await startApi(
     forGraphql({
       metadata: {

@@ -10,7 +10,7 @@ const api = await startApi(forGraphql());
 const admin = await schemaOf(api);
 const reader = await schemaOf(api, "music_reader");
 
-test("G-REL-1 an object relationship is non-null if the columns of its own key are", () => {
+test("G-REL-1 an object relationship is non-null if the columns of its own key are not null", () => {
   expect(admin.members("album").artist).toBe("artist!");
   expect(admin.members("match")).toMatchObject({ team: "team!", teamByAwayTeamId: "team!" });
   expect(admin.members("sheep").person).toBe("person");

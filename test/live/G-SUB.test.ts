@@ -375,7 +375,7 @@ describe("errors", () => {
   );
 
   test.each(["before a run", "after a failed run"])(
-    "G-SUB-8 a reload ends live queries of each transport with the error, %s (ci P2)",
+    "G-SUB-8 a reload ends live queries of each transport with the error, %s",
     async (order) => {
       const isFailed = order === "after a failed run";
       const table = isFailed ? "late_end" : "soon_end";
@@ -402,7 +402,7 @@ describe("errors", () => {
     },
   );
 
-  test("G-SUB-8 a client that has not read its last results receives the error after them (ci P2)", async () => {
+  test("G-SUB-8 a client that has not read its last results receives the error after them", async () => {
     await api.sql(`
       create table public.wide (id int primary key, filler text); insert into public.wide values (1, '');
       grant select on public.wide to music_reader`);
@@ -632,7 +632,7 @@ describe("values that depend on the time", async () => {
       asAdmin("until", { until: "now()" }) as Record<string, string>,
     ],
   ])(
-    "G-SUB-19 G-SUB-19a a live query with a value that depends on the time runs again at each interval: %s (field F2)",
+    "G-SUB-19 G-SUB-19a a live query with a value that depends on the time runs again at each interval: %s",
     async (_, query, variables, headers) => {
       const socket = await initiated(timed, headers && { headers });
       subscribe(socket, "1", query, variables);
@@ -643,7 +643,7 @@ describe("values that depend on the time", async () => {
   );
 
   test.each(["at=lte.now", "day=in.(2020-01-01,today)", "span=ov.[now,)", "or=(n.eq.1,not.and(at.gt.now(),n.eq.2))"])(
-    "G-SUB-19 R-MED-1 an event stream of ?%s runs again at each interval (field F2)",
+    "G-SUB-19 R-MED-1 an event stream of ?%s runs again at each interval",
     async (filter) => {
       const stream = await openEvents(timed, `/notice?${filter}`);
       await until(() => stream.events.length > 0, "the first event");
@@ -653,7 +653,7 @@ describe("values that depend on the time", async () => {
     },
   );
 
-  test("G-SUB-19 a row that a permission shows from a time on is sent at that time (field F2)", async () => {
+  test("G-SUB-19 a row that a permission shows from a time on is sent at that time", async () => {
     const socket = await initiated(timed, { headers: asAdmin("before_now") });
     subscribe(socket, "1", "subscription { notice { id } }");
     expect(await socket.next()).toMatchObject({ payload: { data: { notice: [] } } });
@@ -663,7 +663,7 @@ describe("values that depend on the time", async () => {
     await socket.close();
   });
 
-  test("G-SUB-19 G-SUB-19a a live query whose row policy reads a session variable as a time runs at each interval (field F2)", async () => {
+  test("G-SUB-19 G-SUB-19a a live query whose row policy reads a session variable as a time runs at each interval", async () => {
     await api.sql(`
       create table public.embargo (id int primary key, at timestamptz); alter table public.embargo enable row level security;
       create policy past on public.embargo using (at <= current_setting('session.until')::timestamptz);
@@ -685,7 +685,7 @@ describe("values that depend on the time", async () => {
       '{title: {_in: ["today"]}}',
       '{doc: {_contains: {at: "now"}}}',
       '{day: {_gt: "2020-01-01"}, n: {_eq: 1}}',
-    ])("G-SUB-19 a live query without a time value does not run without a change: %s (field F2)", async (where) => {
+    ])("G-SUB-19 a live query without a time value does not run without a change: %s", async (where) => {
     const socket = await initiated(timed);
     subscribe(socket, "1", list(where));
     await socket.next();

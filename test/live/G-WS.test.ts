@@ -285,7 +285,7 @@ describe("close codes", () => {
   });
 
   test.each(ODD_PAYLOADS.map((payload) => [JSON.stringify(payload), payload] as const))(
-    "G-WS-1 G-WS-8 G-WS-1a connection_init with %s is refused (field F3)",
+    "G-WS-1 G-WS-8 G-WS-1a connection_init with %s is refused",
     async (_, payload) => {
       const socket = await openSocket(api);
       socket.send({ type: "connection_init", payload });
@@ -296,7 +296,7 @@ describe("close codes", () => {
   );
 
   test.each([null, {}, { headers: null }, { headers: {} }, { lang: 1, headers: {} }, { lang: null }])(
-    "G-WS-1 connection_init with %j is accepted (field F3)",
+    "G-WS-1 connection_init with %j is accepted",
     async (payload) => {
       const socket = await openSocket(api, { headers: { "x-session-admin-secret": adminSecret } });
       await socket.init(payload);

@@ -197,7 +197,7 @@ describe("operations", () => {
     { headers: ["music_reader"] },
     { "x-session-admin-secret": adminSecret, "x-session-role": null },
     [],
-  ])("G-WS-1 G-WSL-8 connection_init with %j is refused, and the connection continues (field F3)", async (payload) => {
+  ])("G-WS-1 G-WSL-8 connection_init with %j is refused, and the connection continues", async (payload) => {
     const socket = await openSocket(api, { path: "/v1/graphql", protocols: ["graphql-ws"] });
     socket.send({ type: "connection_init", payload });
     expect(await socket.next()).toEqual({

@@ -226,7 +226,7 @@ describe("X-TRC-1 parts of a request", () => {
   };
 
   test.each([{}, { traceparent: PARENT }])(
-    "X-TRC-1 the requests of a batch are in its span, with %o (M9)",
+    "X-TRC-1 the requests of a batch are in its span, with %o",
     async (headers) => {
       const answer = await whole.post("/api/batch", {
         body: [{ path: "/ports?select=id" }, { path: "/vessels?select=id&limit=1" }],
@@ -240,14 +240,14 @@ describe("X-TRC-1 parts of a request", () => {
     },
   );
 
-  test("X-TRC-1 X-TRC-5 nothing in a batch is traced if the batch is not sampled (M9)", async () => {
+  test("X-TRC-1 X-TRC-5 nothing in a batch is traced if the batch is not sampled", async () => {
     const rarely = await start({ preset: plus, on: api.database, traceRatio: 0 });
     expect((await rarely.post("/api/batch", { body: [{ path: "/ports?select=id" }] })).status).toBe(200);
     expect(spans()).toEqual([]);
     await rarely.close();
   });
 
-  test("X-TRC-1 the reads of a tool of the Model Context Protocol are in its span (M9)", async () => {
+  test("X-TRC-1 the reads of a tool of the Model Context Protocol are in its span", async () => {
     const answer = await whole.post("/mcp", {
       headers: { accept: "application/json, text/event-stream", ...asAdmin("sea_anon") },
       body: {
@@ -262,7 +262,7 @@ describe("X-TRC-1 parts of a request", () => {
     expect(below(named("POST mcp tools/call read_rows"))).toEqual(["GET rest read ports", "GET rest read ports"]);
   });
 
-  test("X-TRC-1 a native query has a connection span and a statement span (M9)", async () => {
+  test("X-TRC-1 a native query has a connection span and a statement span", async () => {
     const { data, errors } = await whole.gql("query Native { all_ports { id } }");
     expect(errors).toBeUndefined();
     expect(data.all_ports.length).toBeGreaterThan(0);

@@ -210,7 +210,7 @@ describe("over GraphQL", async () => {
     },
   ]);
 
-  test("X-ORD-3 an object of the database keeps its name beside an ordering (plus H1)", async () => {
+  test("X-ORD-3 an object of the database keeps its name beside an ordering", async () => {
     await api.sql(`
       create table height_near (id int primary key);
       create table peak (id int primary key, at point, at_distance text, height int, near_id int references height_near);

@@ -102,7 +102,7 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
     await api.close();
   });
 
-  test("R-SC-9 settings of roles in other databases are not a change (faults 9)", async () => {
+  test("R-SC-9 settings of roles in other databases are not a change", async () => {
     const { api } = await observed({ dbSchemaPollInterval: 3600 });
     const [{ name } = { name: "" }] = await db.query<{ name: string }>("select current_database() as name");
     const role = `polled_settings_${process.pid}`;
@@ -172,7 +172,7 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
     await api.close();
   });
 
-  test("R-SC-9 a server without requests notices nothing, and neither does one without the plugin or an interval", async () => {
+  test("R-SC-9 a server without requests does not check the schema, nor does a server without the plugin or an interval", async () => {
     const used = await observed({ dbSchemaPollInterval: 0.1 });
     const unused = await observed({ dbSchemaPollInterval: 0.1 });
     const others = [await observed({ parts: [without("reload-poll")] }), await observed({ dbSchemaPollInterval: 0 })];

@@ -199,7 +199,7 @@ describe("references to whole answers, lists and other names", () => {
     return answer.json().map(({ body }: { readonly body: unknown }) => body);
   };
 
-  test("P-BAT-2 P-BAT-3 the whole value that a function returns can be referenced (M4)", async () => {
+  test("P-BAT-2 P-BAT-3 the whole value that a function returns can be referenced", async () => {
     const [id, read, , written, listed] = bodiesOf(
       await batch(
         [
@@ -219,7 +219,7 @@ describe("references to whole answers, lists and other names", () => {
     ]);
   });
 
-  test.each(["numbers", "texts"])("P-BAT-2 %s that a function returns can be referenced by item (M4)", async (name) => {
+  test.each(["numbers", "texts"])("P-BAT-2 %s that a function returns can be referenced by item", async (name) => {
     const [all, echoed] = bodiesOf(
       await batch([
         { path: `/rpc/${name}` },
@@ -229,7 +229,7 @@ describe("references to whole answers, lists and other names", () => {
     expect(echoed).toEqual([all[1], all, all]);
   });
 
-  test("P-BAT-2 P-BAT-3 [*] takes a value of each row, in bodies and in lists of filters (M4)", async () => {
+  test("P-BAT-2 P-BAT-3 [*] takes a value of each row, in bodies and in lists of filters", async () => {
     const names = ["One", 'T"w\\o', "Th,ree)"];
     const [created, found, inTree, echoed, none, others] = bodiesOf(
       await batch(
@@ -251,7 +251,7 @@ describe("references to whole answers, lists and other names", () => {
     expect([none, others]).toEqual([[], ids.map((id: number) => ({ id }))]);
   });
 
-  test("P-BAT-2 P-BAT-3 a referenced null is null in a body and left out of a list in a filter (M4)", async () => {
+  test("P-BAT-2 P-BAT-3 a referenced null is null in a body and left out of a list in a filter", async () => {
     const [, , found, echoed] = bodiesOf(
       await batch([
         { method: "POST", path: "/rpc/nothing" },
@@ -263,7 +263,7 @@ describe("references to whole answers, lists and other names", () => {
     expect([found, echoed]).toEqual([[{ name: "Ann" }], [null, [1, null]]]);
   });
 
-  test('P-BAT-2 P-BAT-3 $1["…"] names a member that has any characters (M4)', async () => {
+  test('P-BAT-2 P-BAT-3 $1["…"] names a member that has any characters', async () => {
     const [, echoed, found] = bodiesOf(
       await batch([
         { path: '/author?name=eq.Ann&select="from.where":name,"q\\"x":id' },
@@ -278,7 +278,7 @@ describe("references to whole answers, lists and other names", () => {
     expect([echoed, found]).toEqual([["Ann", 1, ["Ann"]], [{ name: "Ann" }]]);
   });
 
-  test("P-BAT-2 a reference in place of a body sends the earlier response (M4)", async () => {
+  test("P-BAT-2 a reference in place of a body sends the earlier response", async () => {
     const [given, written] = bodiesOf(
       await batch(
         [
@@ -301,7 +301,7 @@ describe("references to whole answers, lists and other names", () => {
     ["/author?id=eq.$1.name.x", "no such value"],
     ['/author?id=eq.$1["a\\q"]', "the text in brackets is not JSON"],
     ["/author?id=eq.$nobody", 'there is no request "nobody" with a body before this one'],
-  ])("P-BAT-3 P-BAT-4 %s is refused with its position (M4, L4)", async (path, message) => {
+  ])("P-BAT-3 P-BAT-4 %s is refused with its position", async (path, message) => {
     const answer = await batch([{ path: "/author?name=eq.Ann" }, { path, id: "second" }]);
     expect([answer.status, answer.json()]).toEqual([
       400,
@@ -324,7 +324,7 @@ describe("the cost of a batch", () => {
       n,
     );
 
-  test("P-BAT-6 an unterminated string is refused in time linear in its length (S1)", async () => {
+  test("P-BAT-6 an unterminated string is refused in time linear in its length", async () => {
     const open = (n: number): string => `"${String.raw`\"`.repeat(n)}`;
     const answer = await api.post("/api/batch", {
       body: open(100_000),
@@ -335,7 +335,7 @@ describe("the cost of a batch", () => {
   });
 
   test.each(["$1.id", "$1[*].id", "$none.id", '$1["', "$"])(
-    "P-BAT-2 any number of references %s reads the earlier response once (S2)",
+    "P-BAT-2 any number of references %s reads the earlier response once",
     async (reference) => {
       await answeredSoon(
         (n) =>
@@ -348,7 +348,7 @@ describe("the cost of a batch", () => {
     },
   );
 
-  test("P-BAT-6 R-BND-3 R-BND-9 referenced values may not extend a body or path beyond its limit (S2, S6)", async () => {
+  test("P-BAT-6 R-BND-3 R-BND-9 referenced values may not extend a body or path beyond its limit", async () => {
     const small = await startApi({ ...settings, maxBodyBytes: 3000, maxUrlBytes: 500 });
     const long = { path: "/rpc/many" };
     const body = (count: number) => ({
@@ -481,7 +481,7 @@ describe("the transaction of a batch", () => {
       "set local search_path = pg_catalog; set local statement_timeout = 1; set local row_security = off",
       "set local timezone = 'Asia/Tokyo'; set datestyle = german",
     ].map((command) => [command, setting(command)] as const),
-  ])("P-BAT-5 R-TX-16 a value that a function sets does not affect the next request: %s (S4)", async (_, part) => {
+  ])("P-BAT-5 R-TX-16 a value that a function sets does not affect the next request: %s", async (_, part) => {
     const [alone] = (await batch([{ path: "/rpc/seen_settings" }])).json();
     const answer = await batch([part, { path: "/vault?select=body" }, { path: "/rpc/seen_settings" }]);
     expect(answer.status, answer.text).toBe(200);
@@ -491,7 +491,7 @@ describe("the transaction of a batch", () => {
     expect((await api.get("/api/vault?select=body")).json()).toEqual([]);
   });
 
-  test("P-BAT-5 R-TX-16 temporary tables of a request are gone in the next one (S4)", async () => {
+  test("P-BAT-5 R-TX-16 temporary tables of a request are gone in the next one", async () => {
     const answer = await batch([
       setting("create temp table author (id int); create temp table scratch (id int) on commit drop"),
       { path: "/author?select=name&name=eq.Ann" },
@@ -569,7 +569,7 @@ describe("the transaction of a batch", () => {
     ["/batch?x=1", [{ path: "/author" }]],
     ["//batch//?x=1", [{ path: "/author" }]],
     ["/batch?id=eq.$1[0].id", [{ path: "/author" }]],
-  ])("P-BAT-4 P-BAT-6 %s cannot be a request of a batch, and nothing of the batch is kept (S3)", async (path, body) => {
+  ])("P-BAT-4 P-BAT-6 %s cannot be a request of a batch, and nothing of the batch is kept", async (path, body) => {
     const write = { method: "POST", path: "/author", body: { name: "Inner" } };
     const answer = await batch([{ path: "/author" }, { method: "POST", path, body: [write, ...body] }]);
     expect([answer.status, answer.json().code, answer.json().message]).toEqual([
@@ -580,7 +580,7 @@ describe("the transaction of a batch", () => {
     expect(await countOf("Inner")).toBe(0);
   });
 
-  test("P-BAT-4 P-BAT-6 paths of other surfaces cannot be requests of a batch (S3)", async () => {
+  test("P-BAT-4 P-BAT-6 paths of other surfaces cannot be requests of a batch", async () => {
     const everywhere = await startApi({ ...settings, restPrefixes: ["/", "/api"] });
     const insert = { query: `mutation { insert_author_one(object: {name: "Inner"}) { id } }` };
     for (const [path, body] of [
@@ -599,7 +599,7 @@ describe("the transaction of a batch", () => {
     await everywhere.close();
   });
 
-  test.skipIf(!capabilities.realServer)("P-BAT-4 a batch uses one connection (S3)", async () => {
+  test.skipIf(!capabilities.realServer)("P-BAT-4 a batch uses one connection", async () => {
     const alone = await startApi({ ...settings, dbPool: 1 });
     const nest = (depth: number): Sent =>
       depth === 0 ? { path: "/author" } : { method: "POST", path: "//batch", body: [nest(depth - 1)] };
@@ -670,7 +670,7 @@ describe("limits of a batch", () => {
   });
 
   test.skipIf(!capabilities.realServer)(
-    "P-BAT-8 a batch that takes too long is undone, and its connection is free (S8)",
+    "P-BAT-8 a batch that takes too long is undone, and its connection is free",
     async () => {
       const hasty = await startApi({ ...settings, batchTimeout: 1, dbPool: 1 });
       const nap = (seconds: number) => ({ method: "POST", path: "/rpc/nap", body: { seconds } });
@@ -696,7 +696,7 @@ describe("limits of a batch", () => {
   );
 
   test.each(["/author?select=id", "/author?select=id&live=patch"])(
-    "P-BAT-7 X-CALL-3 an event stream cannot be a request of a batch: %s (S10)",
+    "P-BAT-7 X-CALL-3 an event stream cannot be a request of a batch: %s",
     async (path) => {
       const answer = await batch([add2("Event"), { path, headers: { accept: "text/event-stream" } }]);
       expect([answer.status, answer.json()]).toMatchObject([406, { code: "stream-not-callable", request: 2 }]);
@@ -710,7 +710,7 @@ describe("limits of a batch", () => {
   test.each([
     [{ sea_anon: 1 }, 400, "costLimits"],
     [{ sea_anon: 1_000_000 }, 200, undefined],
-  ])("P-BAT-5 R-LIM-8 cost limits apply to each request of a batch: %o (S8)", async (costLimits, status, limit) => {
+  ])("P-BAT-5 R-LIM-8 cost limits apply to each request of a batch: %o", async (costLimits, status, limit) => {
     const limited = await startApi({ ...settings, costLimits });
     const answer = await batch([add2("Costly"), { path: "/rpc/many?select=id" }, { path: "/author" }], {}, limited);
     expect(answer.status, answer.text).toBe(status);
@@ -720,7 +720,7 @@ describe("limits of a batch", () => {
     await limited.close();
   });
 
-  test("P-BAT-5 P-BAT-7 P-WHY-1 an explained batch keeps its writes and has its explanation (L4)", async () => {
+  test("P-BAT-5 P-BAT-7 P-WHY-1 an explained batch keeps its writes and has its explanation", async () => {
     const telling = await startApi({ ...settings, explainEmpty: "admin" });
     const answer = await batch(
       [add2("Told"), { path: "/vault?select=id&id=eq.1", headers: {} }],
@@ -734,7 +734,7 @@ describe("limits of a batch", () => {
     await telling.close();
   });
 
-  test("P-BAT-4 R-LIM-6 a batch with too many requests says when to try again (L4)", async () => {
+  test("P-BAT-4 R-LIM-6 a batch with too many requests says when to try again", async () => {
     const limited = await startApi({ ...settings, rateLimits: { sea_anon: 2 } });
     const answer = await batch([add2("Often"), add2("Oftener")], {}, limited);
     expect([answer.status, answer.json()]).toMatchObject([429, { code: "PGRSTX04", request: 2 }]);
@@ -743,7 +743,7 @@ describe("limits of a batch", () => {
     await limited.close();
   });
 
-  test("P-BAT-1 other methods are refused, and OPTIONS lists the allowed ones (L4)", async () => {
+  test("P-BAT-1 other methods are refused, and OPTIONS lists the allowed ones", async () => {
     for (const method of ["GET", "HEAD", "PUT", "PATCH", "DELETE"]) {
       const answer = await api.request(method, "/api/batch");
       expect([answer.status, answer.headers["allow"]], method).toEqual([405, "OPTIONS,POST"]);

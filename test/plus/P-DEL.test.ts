@@ -144,7 +144,7 @@ describe("writes", () => {
     expect(await api.sql("select title from shelf.book where id = 4")).toEqual([{ title: "D" }]);
   });
 
-  test("P-DEL-7 a PUT of a deleted row is a conflict that names the reason (M14)", async () => {
+  test("P-DEL-7 a PUT of a deleted row is a conflict that names the reason", async () => {
     const put = (id: number, body: object) =>
       api.put(`/author?id=eq.${id}`, { headers: { prefer: "tx=rollback" }, body });
     const deleted = await put(3, { id: 3, name: "New" });
@@ -200,7 +200,7 @@ describe("writes", () => {
   });
 });
 
-describe("P-DEL-6 permitted roles see deleted rows and restore them (M14)", async () => {
+describe("P-DEL-6 permitted roles see deleted rows and restore them", async () => {
   const seeing = await startApi(
     forGraphql({
       ...settings,

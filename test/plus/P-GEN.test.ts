@@ -92,7 +92,7 @@ describe("P-GEN-2 types of the dialect", () => {
       "the naming convention graphql-default",
       { metadata: { ...everything, sources: [{ ...(everything["sources"] as any)[0], customization: naming }] } },
     ],
-  ])("P-GEN-2 the preset plus only adds to the schema: %s (plus H1)", async (_, options, role) => {
+  ])("P-GEN-2 the preset plus only adds to the schema: %s", async (_, options, role) => {
     const [plain, more] = await Promise.all(
       [fullCompat, plus].map(async (preset) => schemaOf(await startApi(forGraphql({ ...options, preset })), role)),
     );
@@ -101,7 +101,7 @@ describe("P-GEN-2 types of the dialect", () => {
     expect(more!.size).toBeGreaterThan(plain!.size);
   });
 
-  test("P-GEN-2 a variable with a direction is an order_by for any column (plus H1)", async () => {
+  test("P-GEN-2 a variable with a direction is an order_by for any column", async () => {
     const api = await startApi(forGraphql({ preset: plus }));
     await api.sql("insert into spot (id, amount, word) values (1, 5, 'b'), (2, 7, 'a')");
     const { data, errors } = await api.gql(
@@ -161,7 +161,7 @@ describe("P-GEN-4 live queries", () => {
     );
   };
 
-  test("P-GEN-4 the subscription root has the fields of the query root (plus M12)", async () => {
+  test("P-GEN-4 the subscription root has the fields of the query root", async () => {
     const api = await open();
     const { data } = await api.gql(INTROSPECTION);
     const fieldsOf = (type: string) =>
@@ -208,7 +208,7 @@ describe("P-GEN-4 live queries", () => {
         { i: 3, name: "c", __typename: "named" },
       ],
     ],
-  ])("P-GEN-4 %s are live (plus M12)", async (_, field, before, after) => {
+  ])("P-GEN-4 %s are live", async (_, field, before, after) => {
     const api = await open();
     const socket = await initiated(api);
     subscribe(socket, "1", `subscription { found: ${field} }`);
@@ -225,7 +225,7 @@ describe("P-GEN-4 live queries", () => {
     await api.close();
   });
 
-  test("P-GEN-4 a live native query has the rows of its role and the errors of a query (plus M12)", async () => {
+  test("P-GEN-4 a live native query has the rows of its role and the errors of a query", async () => {
     const api = await open();
     const reader = await initiated(api, { headers: asAdmin("reader", { upto: "1" }) });
     subscribe(reader, "1", "subscription { names_from(args: {least: 0}) { id } }");

@@ -115,7 +115,7 @@ describe("GraphQL", () => {
     ]);
   });
 
-  test("P-GRP-2 columns that are no keys, and groups without keys, are refused with their position (plus L3)", async () => {
+  test("P-GRP-2 columns that are no keys, and groups without keys, are refused with their position", async () => {
     const refused = (message: string, place: string) => [
       { message, extensions: { path: `$.selectionSet.album_group_by.${place}`, code: "validation-failed" } },
     ];
@@ -161,7 +161,7 @@ describe("GraphQL", () => {
     );
   });
 
-  test("P-GRP-5 related rows are grouped per parent (L6)", async () => {
+  test("P-GRP-5 related rows are grouped per parent", async () => {
     const text = `($sold: Int) { artist(order_by: {id: asc}) {
       id
       all: albums_group_by(by: [sold], order_by: {sold: asc_nulls_first}) { sold aggregate { count } }
@@ -188,7 +188,7 @@ describe("GraphQL", () => {
     );
   });
 
-  test("P-GRP-6 times are grouped by period (L6)", async () => {
+  test("P-GRP-6 times are grouped by period", async () => {
     const periodic = await startApi(forGraphql({ preset: plus, dbSchemas: ["periods"] }));
     await periodic.sql(`
       create schema periods;
@@ -221,7 +221,7 @@ describe("GraphQL", () => {
     expect(unselected.data.periods_sale_group_by).toHaveLength(3);
   });
 
-  test("P-GRP-5 permissions and row limits of the related table apply to groups (L6)", async () => {
+  test("P-GRP-5 permissions and row limits of the related table apply to groups", async () => {
     const text = "{ artist(order_by: {id: asc}) { id albums_group_by(by: [artist_id]) { aggregate { count } } } }";
     expect((await limited.gql(text, {}, asAdmin("fans"))).data.artist).toEqual([
       { id: 1, albums_group_by: [{ aggregate: { count: 1 } }] },
@@ -272,7 +272,7 @@ describe("REST", () => {
     ]);
   });
 
-  test("P-GRP-3 having accepts nested conditions in or, and, not (L5)", async () => {
+  test("P-GRP-3 having accepts nested conditions in or, and, not", async () => {
     const all = "/vessels?select=home_port_id&order=home_port_id&having=";
     const [first, rest] = [{ home_port_id: 1 }, { home_port_id: null }];
     expect(await rows(`${all}or(count().eq.1,tonnage.sum().gt.1000)`)).toEqual([first, rest]);
@@ -283,7 +283,7 @@ describe("REST", () => {
     expect(await rows(`${all}count().not.gt.1`)).toEqual([rest]);
   });
 
-  test("P-GRP-3 having applies to embeds and to rows of functions (L5)", async () => {
+  test("P-GRP-3 having applies to embeds and to rows of functions", async () => {
     expect(
       await rows("/ports?select=name,voyages!origin_id(vessel_id,n:count())&voyages.having=count().gt.1&order=name"),
     ).toEqual(
@@ -311,7 +311,7 @@ describe("REST", () => {
     expect((await closed.get("/ports?select=id,vessels(id)&vessels.having=count().gt.0")).json().code).toBe("PGRST123");
   });
 
-  test("P-GRP-3 an argument named having precedes the parameter for groups (L5)", async () => {
+  test("P-GRP-3 an argument named having precedes the parameter for groups", async () => {
     const db = await testDatabase();
     await db.query(
       `create schema argued; create table argued.meal (id int); insert into argued.meal values (1); create function argued.meals("having" text) returns setof argued.meal language sql stable as 'select * from argued.meal'; grant usage on schema argued to sea_anon; grant select on argued.meal to sea_anon`,
@@ -320,7 +320,7 @@ describe("REST", () => {
     expect((await meals.get("/rpc/meals?having=more")).json()).toEqual([{ id: 1 }]);
   });
 
-  test("P-GRP-3 an error in having names its position (L5)", async () => {
+  test("P-GRP-3 an error in having names its position", async () => {
     const refusal = async (having: string, of = api) => {
       const { status, text } = await of.get(`/vessels?select=home_port_id&having=${having}`);
       const { code, message, details, hint } = JSON.parse(text);
@@ -352,7 +352,7 @@ describe("REST", () => {
     ]);
   });
 
-  test("P-GRP-3 the hint for a filter on a column named having suggests a logic tree (L5)", async () => {
+  test("P-GRP-3 the hint for a filter on a column named having suggests a logic tree", async () => {
     const db = await testDatabase();
     await db.query(
       'create schema meals; create table meals.meal (id int, "having" int); insert into meals.meal values (1, 6); grant usage on schema meals to sea_anon; grant select on meals.meal to sea_anon',
@@ -393,7 +393,7 @@ describe("REST", () => {
     expect((await api.get("/vessels?select=name&order=tonnage.sum()")).json()).toMatchObject({ code: "42803" });
   });
 
-  test("P-GRP-4 groups are ordered by their number of rows, selected or not (M3)", async () => {
+  test("P-GRP-4 groups are ordered by their number of rows, selected or not", async () => {
     const most = [{ home_port_id: 1 }, { home_port_id: null }];
     expect(await rows("/vessels?select=home_port_id&having=count().gt.0&order=count().desc")).toEqual(most);
     expect(await rows("/vessels?select=home_port_id&having=count().gt.0&order=count().asc.nullsfirst")).toEqual(

@@ -45,7 +45,7 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
     expect(await sqlOf("-- nothing")).toEqual({ result_type: "CommandOk", result: null });
   });
 
-  test("run_sql refuses another source than the served one (L10)", async () => {
+  test("run_sql refuses another source than the served one", async () => {
     expect(await sqlOf("select 1 as a", { source: "default" })).toMatchObject({ result_type: "TuplesOk" });
     const unknown = { path: "$.args", error: 'source with name "zz" does not exist', code: "not-exists" };
     expect(await sqlOf("create table run_sql_zz (id int)", { source: "zz" })).toEqual(unknown);

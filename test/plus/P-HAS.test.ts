@@ -382,7 +382,7 @@ test("P-HAS-9 inconsistent objects are reported in the form of the dialect", asy
   await api.close();
 });
 
-test("P-HAS-4 P-NAT-6 a native query that the database refuses, or with a name in use, is inconsistent (M6)", async () => {
+test("P-HAS-4 P-NAT-6 a native query that the database refuses, or with a name in use, is inconsistent", async () => {
   const api = await start(await folderOf());
   const model = { name: "tune", fields: [{ name: "id", type: "integer" }] };
   expect(await run(api, "pg_track_table", { table: "album" })).toEqual(SUCCESS);
@@ -418,7 +418,7 @@ test("P-HAS-4 P-NAT-6 a native query that the database refuses, or with a name i
   await api.close();
 });
 
-test("P-HAS-4 G-NAM-3 G-MET-12a a table or function without a valid GraphQL name is inconsistent until it has one (M8)", async () => {
+test("P-HAS-4 G-NAM-3 G-MET-12a a table or function without a valid GraphQL name is inconsistent until it has one", async () => {
   await base.sql(`create table public."Odd Table" (id int primary key); create schema al; create table al.bum (id int primary key);
     create table public.al_bum (id int primary key);
     create function public."odd one"() returns setof public.al_bum stable language sql as 'select * from public.al_bum'`);
@@ -451,7 +451,7 @@ test("P-HAS-4 G-NAM-3 G-MET-12a a table or function without a valid GraphQL name
   await loaded.close();
 });
 
-test("P-HAS-4 an error of a bulk names the position of its command and links to no other documentation (L10)", async () => {
+test("P-HAS-4 an error of a bulk names the position of its command and links to no other documentation", async () => {
   const api = await start(await folderOf());
   const bulk = async (...last: readonly [string, Entry]) =>
     run(api, "bulk", [

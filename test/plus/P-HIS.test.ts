@@ -113,7 +113,7 @@ describe("REST", () => {
     expect(await asOf("2020-06-01", "/author?select=added")).toMatchObject({ code: "42703" });
   });
 
-  test("P-HIS-5 as-of refuses writes, tables without a history and invalid times (M13)", async () => {
+  test("P-HIS-5 as-of refuses writes, tables without a history and invalid times", async () => {
     const headers = { prefer: "as-of=2020-06-01" };
     expect((await api.get("/genre?select=word", { headers })).json()).toMatchObject({
       message: "genre has no history",
@@ -193,7 +193,7 @@ describe("GraphQL", () => {
     }
   });
 
-  test("R-NAM-8 a column that only the history has is unknown to roles of the metadata (security 5)", async () => {
+  test("R-NAM-8 a column that only the history has is unknown to roles of the metadata", async () => {
     const ask = async (role: string, path: string, prefer = "as-of=2020-06-01") =>
       permitted.get(path, { headers: { ...asAdmin(role), prefer } });
     for (const role of ["late", "whole"])

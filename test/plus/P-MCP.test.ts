@@ -170,7 +170,7 @@ describe("P-MCP-3 tools ask the REST surface as the caller", () => {
       { agent_id: 1, count: 2, sum_price: "3.50" },
       { agent_id: 2, count: 1, sum_price: 3 },
     ]);
-    // the most frequent first, by the function and by its name in the response (M3)
+    // the most frequent first, by the function and by its name in the response
     for (const order of ["count().desc", "count.desc", "sum_price.desc"])
       expect(
         await rowsOf("aggregate_rows", { table: "ticket", aggregates, group_by: ["agent_id"], order, limit: 1 }),
@@ -281,7 +281,7 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
   const inHall = await connect(hall);
   const writer = await connect(await start({ dbSchemas: ["hall"], mcpWrites: true }));
 
-  test("objects of extensions, and functions without named arguments, are not listed (H4)", async () => {
+  test("objects of extensions, and functions without named arguments, are not listed", async () => {
     const { tables, functions } = (await call("list_tables", {}, inHall)).structuredContent;
     expect(tables.map(({ name }: any) => name)).toEqual(["item", "part", "tag"]);
     expect(functions.map(({ name }: any) => name)).toEqual(["items", "named"]);
@@ -290,7 +290,7 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
     expect((await call("read_rows", { table: "spatial_ref_sys" }, inHall)).content[0]?.text).toContain("no such table");
   });
 
-  test("a long list of tables has pages within the limit (H4)", async () => {
+  test("a long list of tables has pages within the limit", async () => {
     await base.sql(`
       create schema long; grant usage on schema long to sea_captain;
       do $$ begin for i in 1..120 loop
@@ -324,7 +324,7 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
     await expect(by.listResources({ cursor: "x" })).rejects.toThrow("not one of this list");
   });
 
-  test("the limit applies to the text and the structured content of a response (H4)", async () => {
+  test("the limit applies to the text and the structured content of a response", async () => {
     const mcpMaxBytes = 10_000;
     const by = await connect(await start({ dbSchemas: ["hall"], mcpMaxBytes }));
     for (const limit of [10, 100, 250]) {
@@ -335,7 +335,7 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
     expect((await call("read_rows", { table: "item", select }, by)).content[0]?.text).toContain("more than 10000");
   });
 
-  test("P-MCP-8 without select the readable columns are returned, in embeds too (H5)", async () => {
+  test("P-MCP-8 without select the readable columns are returned, in embeds too", async () => {
     const first = { table: "item", order: "id", limit: 1 };
     const row = { id: 1, name: "item 1" };
     const part = { id: 1, item_id: 1, name: "bolt" };
@@ -358,7 +358,7 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
     expect((await call("read_rows", { ...first, select: "*,secret" }, inHall)).content[0]?.text).toContain("42501");
   });
 
-  test("P-MCP-9 a truncated list says so and names the next offset (M2)", async () => {
+  test("P-MCP-9 a truncated list says so and names the next offset", async () => {
     const read = async (args: object, by = inHall) =>
       (await call("read_rows", { table: "item", select: "id", order: "id", ...args }, by)).structuredContent;
     expect(await read({ limit: 1000 })).toMatchObject({ row_count: 100, has_more: true, next_offset: 100 });
@@ -383,12 +383,12 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
     expect(await read({ offset: 240 }, limited)).toMatchObject({ row_count: 10, has_more: false });
   });
 
-  test("P-MCP-2 a related table behind an unreadable junction is not listed (L11)", async () => {
+  test("P-MCP-2 a related table behind an unreadable junction is not listed", async () => {
     const { related } = (await call("describe_table", { table: "item" }, inHall)).structuredContent;
     expect(related.map(({ embed }: any) => embed)).toEqual(["part"]);
   });
 
-  test("P-MCP-3 an error names the unknown, missing or oversized argument (L11)", async () => {
+  test("P-MCP-3 an error names the unknown, missing or oversized argument", async () => {
     const said = async (args: Record<string, unknown>) =>
       (await call("read_rows", args, inHall)).content[0]?.text ?? "";
     expect(await said({ tabel: "item" })).toBe('the tool has no argument "tabel"; did you mean "table"?');
@@ -477,7 +477,7 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
     expect(acting.json().result.tools).toHaveLength(READING.length);
   });
 
-  test("P-MCP-10 a 401 and the standard address lead clients to the authorization servers (L11)", async () => {
+  test("P-MCP-10 a 401 and the standard address lead clients to the authorization servers", async () => {
     const resource = "https://api.example.com/mcp";
     const described = await start({ mcpAuthorizationServers: ["https://login.example.com"], mcpResourceUrl: resource });
     const paths = ["/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource"];

@@ -53,7 +53,7 @@ const ids = ({ data, errors }: any): readonly number[] => {
   return (Object.values(data)[0] as readonly { readonly id: number }[]).map(({ id }) => id);
 };
 
-test("P-NAT-7 a null in a non-null field of the model is an error that names the field (plus M7)", async () => {
+test("P-NAT-7 a null in a non-null field of the model is an error that names the field", async () => {
   const model = (name: string, fields: readonly Entry[]): Entry => ({ name, fields });
   const query = (name: string, code: string, returns: string): Entry => ({ root_field_name: name, code, returns });
   const odd = await start(
@@ -165,22 +165,22 @@ describe("P-NAT-1 fields of the query root", () => {
       'column "x" does not exist',
     ],
     [
-      "code for a column that is not there (M6)",
+      "code that names a column that does not exist",
       { native_queries: [{ ...QUERY, code: "select nope from public.album" }] },
       'column "nope" does not exist',
     ],
     [
-      "code without a column of its model (M6)",
+      "code without a column of its model",
       { native_queries: [{ ...QUERY, code: "select id, title from public.album" }] },
       "column _q.price does not exist",
     ],
     [
-      "code that writes (M6)",
+      "code that writes",
       { native_queries: [{ ...QUERY, code: "delete from public.album returning id, title, price, tags" }] },
       "syntax error",
     ],
     [
-      "code that writes within (M6)",
+      "code that writes in a common table expression",
       {
         native_queries: [
           { ...QUERY, code: "with d as (delete from public.album returning id, title, price, tags) select * from d" },
@@ -189,12 +189,12 @@ describe("P-NAT-1 fields of the query root", () => {
       "must be at the top level",
     ],
     [
-      "the name of a table's root field (M6)",
+      "the name of a table's root field",
       { native_queries: [{ ...QUERY, root_field_name: "album_by_pk" }] },
       "a table or function has that name",
     ],
     [
-      "the name of a table's type (M6)",
+      "the name of a table's type",
       { logical_models: [{ ...MODEL, name: "album" }], native_queries: [{ ...QUERY, returns: "album" }] },
       "a table or function has that name",
     ],

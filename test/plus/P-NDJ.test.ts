@@ -102,7 +102,7 @@ describe("bodies of lines of JSON", () => {
     rows: { code: "PGRST102", message, details, hint: null },
   });
 
-  test("P-NDJ-3 each line is a row, with or without a final line end (L12)", async () => {
+  test("P-NDJ-3 each line is a row, with or without a final line end", async () => {
     expect(await post("/entry?select=id,name", '{"id":1,"name":"a"}\n{"name":"säck","id":2}\n')).toMatchObject({
       status: 201,
       rows: [
@@ -119,7 +119,7 @@ describe("bodies of lines of JSON", () => {
     });
   });
 
-  test("P-NDJ-3 upserts, PATCH and PUT accept lines (L12)", async () => {
+  test("P-NDJ-3 upserts, PATCH and PUT accept lines", async () => {
     const merge = { prefer: "return=representation,resolution=merge-duplicates" };
     await post("/entry", '{"id":10,"name":"old"}');
     expect(
@@ -139,23 +139,23 @@ describe("bodies of lines of JSON", () => {
     expect([put.status, put.json()]).toEqual([201, [{ id: 12, name: "put" }]]);
   });
 
-  test("P-NDJ-3 a function takes the arguments of a line (L12)", async () => {
+  test("P-NDJ-3 a function takes the arguments of a line", async () => {
     expect(await post("/rpc/sum_of", '{"a":1,"b":2}\n')).toMatchObject({ status: 200, rows: 3 });
   });
 
-  test("P-NDJ-3 numbers keep all their digits, and values their text (L12)", async () => {
+  test("P-NDJ-3 numbers keep all their digits, and values their text", async () => {
     const number = "12345678901234567890.12345678901234567890";
     const { text } = await post("/entry?select=amount,doc", `{"id":20,"amount":${number},"doc":{"a":1.00,"a":2}}\n`);
     expect(text).toBe(`[{"amount":${number},"doc":{"a":1.00,"a":2}}]`);
   });
 
-  test("P-NDJ-3 CRLF, empty lines and a byte order mark are accepted (L12)", async () => {
+  test("P-NDJ-3 CRLF, empty lines and a byte order mark are accepted", async () => {
     const body = '\ufeff\r\n\n{"id":30}\r\n\r\n \t\n{"id":31} \r\n\n';
     expect(await post("/entry?select=id", body)).toMatchObject({ status: 201, rows: [{ id: 30 }, { id: 31 }] });
     expect(await post("/entry?select=id", '\ufeff{"id":32}')).toMatchObject({ status: 201, rows: [{ id: 32 }] });
   });
 
-  test("P-NDJ-3 a body without a line is answered like empty JSON (L12)", async () => {
+  test("P-NDJ-3 a body without a line is answered like empty JSON", async () => {
     for (const body of ["", "\n", "\r\n \n", "\ufeff"]) {
       const answer = await started.post("/entry", { headers: sent, body });
       const asJson = await started.post("/entry", { headers: { prefer: sent.prefer }, body: "[]" });
@@ -165,7 +165,7 @@ describe("bodies of lines of JSON", () => {
     }
   });
 
-  test("P-NDJ-3 columns and missing=default apply as for JSON (L12)", async () => {
+  test("P-NDJ-3 columns and missing=default apply as for JSON", async () => {
     const body = '{"id":40,"nothing":1}\n{"id":41,"name":"b"}\n';
     expect(await post("/entry", body)).toMatchObject(refused("All object keys must match"));
     expect(await post("/entry?columns=id,name&select=name", body)).toMatchObject({
@@ -181,7 +181,7 @@ describe("bodies of lines of JSON", () => {
     expect(await post("/entry", '{"id":60,"nope":1}')).toMatchObject({ status: 400, rows: { code: "PGRST204" } });
   });
 
-  test("P-NDJ-3 the error of a line that is no object names it, and nothing is written (L12)", async () => {
+  test("P-NDJ-3 the error of a line that is no object names it, and nothing is written", async () => {
     const broken = [
       '{"id":72,}',
       '{"id":72',
@@ -218,7 +218,7 @@ describe("bodies of lines of JSON", () => {
     expect((await started.get("/entry?id=gte.70&id=lt.80")).text).toBe("[]");
   });
 
-  test("P-NDJ-3 the limits of JSON bodies apply (L12)", async () => {
+  test("P-NDJ-3 the limits of JSON bodies apply", async () => {
     const limits = { maxBodyBytes: 200, maxColumns: 2, maxJsonDepth: 3 };
     const limited = await startApi({ on: api.database, preset: plus, dbSchemas: ["lines"], ...limits });
     const errorOf = async (body: string, path = "/entry") => {
@@ -246,7 +246,7 @@ describe("bodies of lines of JSON", () => {
     expect(status).toBe(201);
   });
 
-  test("P-NDJ-3 a body of twenty thousand lines is inserted (L12)", async () => {
+  test("P-NDJ-3 a body of twenty thousand lines is inserted", async () => {
     const ids = Array.from({ length: 20_000 }, (_, i) => 1000 + i);
     const body = ids.map((id) => `{"id":${id},"name":"é${id}"}\n`).join("");
     const { status, text } = await post("/entry?select=id", body);
@@ -254,7 +254,7 @@ describe("bodies of lines of JSON", () => {
     expect((JSON.parse(text) as { id: number }[]).map(({ id }) => id)).toEqual(ids);
   });
 
-  test("P-GEN-2 without the plugin the content type is unknown (L12)", async () => {
+  test("P-GEN-2 without the plugin the content type is unknown", async () => {
     const bare = await startApi({ on: api.database, preset: plus, dbSchemas: ["lines"], parts: [without("ndjson")] });
     const { status, text } = await bare.post("/entry", { headers: sent, body: '{"id":90}\n' });
     expect(status).toBe(400);

@@ -314,7 +314,7 @@ test("P-NEA-5 without the plugin the order is unknown", async () => {
   expect(preferred.json().code).toBe("PGRST122");
 });
 
-test("P-NEA-5 X-ORD-4 the error of a type without a distance lists the types that have one (L2)", async () => {
+test("P-NEA-5 X-ORD-4 the error of a type without a distance lists the types that have one", async () => {
   await api.sql(
     "create table price (id int primary key, total numeric, lasts interval); grant select on price to sea_anon",
   );

@@ -45,7 +45,7 @@ describe("explanations", () => {
     });
   });
 
-  test("P-WHY-2 offset and limit are steps of the explanation on both surfaces (L9)", async () => {
+  test("P-WHY-2 offset and limit are steps of the explanation on both surfaces", async () => {
     const rowsOf = async (path: string, headers = {}): Promise<unknown> =>
       why(await api.get(path, { headers: { ...ann, ...WHY, ...headers } })).relations[0].rows;
     expect(await rowsOf("/buoy?offset=5000")).toEqual([{ seen: 8 }, { offset: 0, condition: "5000" }, { returned: 0 }]);

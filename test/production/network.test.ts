@@ -132,7 +132,7 @@ describe.skipIf(!hasPostgres)("a network that swallows packets", () => {
     await api.close();
   });
 
-  test("R-HST-9 R-HST-9a waiting requests end without repetition if the server cannot be reached twice (ci 6)", async () => {
+  test("R-HST-9 R-HST-9a waiting requests end without repetition if the server cannot be reached twice", async () => {
     const network = await startProxy(server.port);
     const start = (dbPool: number) =>
       startShop(`postgres://postgres@${network.place}/postgres`, {

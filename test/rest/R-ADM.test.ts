@@ -280,7 +280,7 @@ test.skipIf(!capabilities.realServer)("R-ADM-5 a request that waits too long for
   expect((await long).status).toBe(200);
 });
 
-test.skipIf(!capabilities.realServer)("R-ADM-5 an exhausted pool writes one line to the log (ci 8)", async () => {
+test.skipIf(!capabilities.realServer)("R-ADM-5 an exhausted pool writes one line to the log", async () => {
   const lines: unknown[] = [];
   const quiet = (): void => {};
   const warn = (...line: unknown[]): void => void lines.push(line);

@@ -314,7 +314,7 @@ cases(api, [
       ],
     ] as const
   ).map(([what, path, key]) => ({
-    title: `R-AGG-5 R-AGG-5a groups are ordered by ${what} (F11)`,
+    title: `R-AGG-5 R-AGG-5a groups are ordered by ${what}`,
     request: `GET ${path}`,
     check: (answer: Answer) => {
       const found = answer.json().map((row: Readonly<Record<string, unknown>>) => row[key]);
@@ -323,13 +323,13 @@ cases(api, [
     },
   })),
   {
-    title: "R-AGG-5 two JSON paths with the same key can order groups (F11)",
+    title: "R-AGG-5 two JSON paths with the same key can order groups",
     request:
       "GET /vessels?select=specs->engine->>kw,specs->other->>kw,n:count()&order=specs->other->>kw,specs->engine->>kw.desc.nullslast",
     bytes: '[{"kw":"550","kw":null,"n":1}, \n {"kw":"220","kw":null,"n":1}, \n {"kw":null,"kw":null,"n":1}]',
   },
   {
-    title: "R-AGG-5 R-AGG-5a groups of a cast column are ordered as selected (F11)",
+    title: "R-AGG-5 R-AGG-5a groups of a cast column are ordered as selected",
     request: "GET /vessels?select=big:tonnage::text,n:count()&order=tonnage.desc",
     answer: [
       { big: "853", n: 1 },
@@ -338,7 +338,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-5 groups in an embed can be ordered (F11)",
+    title: "R-AGG-5 groups in an embed can be ordered",
     request:
       "GET /ports?select=id,vessels(specs->engine->>maker,n:count())&vessels.order=specs->engine->>maker.desc&id=eq.1",
     answer: [
@@ -352,7 +352,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-5 R-AGG-5a groups are ordered by the alias of an aggregate (M3)",
+    title: "R-AGG-5 R-AGG-5a groups are ordered by the alias of an aggregate",
     request: "GET /vessels?select=home_port_id,c:count()&order=c.desc",
     answer: [
       { home_port_id: 1, c: 2 },
@@ -360,7 +360,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-5 R-AGG-5a groups are ordered by aggregates without an alias (M3)",
+    title: "R-AGG-5 R-AGG-5a groups are ordered by aggregates without an alias",
     request: "GET /vessels?select=home_port_id,count(),tonnage.sum()&order=count,sum.desc",
     answer: [
       { home_port_id: null, count: 1, sum: 47 },
@@ -368,7 +368,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-5 an alias may be the name of a column that is not grouped (M3)",
+    title: "R-AGG-5 an alias may be the name of a column that is not grouped",
     request: "GET /vessels?select=home_port_id,name:tonnage.max()&order=name",
     answer: [
       { home_port_id: null, name: 47 },
@@ -376,12 +376,12 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-5 groups in an embed are ordered by an aggregate (M3)",
+    title: "R-AGG-5 groups in an embed are ordered by an aggregate",
     request: "GET /ports?select=id,voyages!origin_id(vessel_id,n:count())&voyages.order=n.desc,vessel_id&order=id",
     status: 200,
   },
   {
-    title: "R-AGG-5 groups of a function's rows are ordered by an aggregate (M3)",
+    title: "R-AGG-5 groups of a function's rows are ordered by an aggregate",
     request: "GET /rpc/all_vessels?select=home_port_id,n:count()&order=n.desc",
     answer: [
       { home_port_id: 1, n: 2 },
@@ -389,13 +389,13 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-5 without groups an order by an alias is refused (M3)",
+    title: "R-AGG-5 without groups an order by an alias is refused",
     request: "GET /vessels?select=called:name&order=called",
     status: 400,
     check: (answer: Answer) => expect(answer.json().code).toBe("42703"),
   },
   {
-    title: "R-AGG-5 an order by count() needs the plugin for groups (M3)",
+    title: "R-AGG-5 an order by count() needs the plugin for groups",
     request: "GET /vessels?select=home_port_id,count()&order=count().desc",
     status: 400,
     check: (answer: Answer) => expect(answer.json().code).toBe("PGRST100"),

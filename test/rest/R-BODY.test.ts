@@ -853,7 +853,7 @@ test("R-BODY-7 X-BODY-2 R-BODY-7a a form has the same result in any division int
   for (let cut = 11; cut < 60; cut++) expect(JSON.parse(await send([cut, cut + 1, 65_536 + cut]))).toEqual(expected);
 });
 
-describe("R-BODY-9 byte order marks (F15)", () => {
+describe("R-BODY-9 byte order marks", () => {
   const MARK = "\ufeff";
 
   cases(api, [
@@ -911,7 +911,7 @@ describe("R-BODY-9 byte order marks (F15)", () => {
   });
 });
 
-describe("R-BODY-10 JSON objects for hstore (F16)", async () => {
+describe("R-BODY-10 JSON objects for hstore", async () => {
   const own = await startApi({ dbSchemas: ["hs"], dbTxEnd: "commit" });
   const [{ at }] = (await own.sql(
     "select n.nspname as at from pg_extension e join pg_namespace n on n.oid = e.extnamespace where extname = 'hstore'",

@@ -171,7 +171,7 @@ describe("fields as PostgreSQL finds them", async () => {
 
   cases(zoo, [
     {
-      title: "R-CMP-1 a child table has the computed fields of its parent (F3)",
+      title: "R-CMP-1 a child table has the computed fields of its parent",
       request: "GET /dog?select=id,label&label=like.L*&order=label.desc",
       answer: [
         { id: 2, label: "L:rex" },
@@ -179,44 +179,44 @@ describe("fields as PostgreSQL finds them", async () => {
       ],
     },
     {
-      title: "R-CMP-1 the parent table has its own computed field (F3)",
+      title: "R-CMP-1 the parent table has its own computed field",
       request: "GET /animal?select=label&id=eq.1",
       answer: [{ label: "L:cat" }],
     },
     {
-      title: "R-CMP-1 a computed field of a grandparent can be used with limits and embeds (F3)",
+      title: "R-CMP-1 a computed field of a grandparent can be used with limits and embeds",
       request: "GET /dog?select=far,walk(id)&order=far.desc&limit=1&offset=1",
       answer: [{ far: "far 2", walk: [{ id: 1 }] }],
     },
     {
-      title: "R-CMP-1 an inherited computed field can be selected in an embed (F3)",
+      title: "R-CMP-1 an inherited computed field can be selected in an embed",
       request: "GET /walk?select=dog(label)&id=eq.1",
       answer: [{ dog: { label: "L:rex" } }],
     },
     {
-      title: "R-CMP-1 a function with defaults for further parameters is a computed field (F3)",
+      title: "R-CMP-1 a function with defaults for further parameters is a computed field",
       request: "GET /dog?select=shout&shout=eq.REX!",
       answer: [{ shout: "REX!" }],
     },
     {
-      title: "R-CMP-1 a function that requires further parameters is not a computed field (F3)",
+      title: "R-CMP-1 a function that requires further parameters is not a computed field",
       request: "GET /dog?select=needy",
       status: 400,
       check: (answer) => expect(answer.json().code).toBe("42703"),
     },
     {
-      title: "R-CMP-1 a computed field of a child table is not one of its parent (F3)",
+      title: "R-CMP-1 a computed field of a child table is not a computed field of its parent",
       request: "GET /animal?select=shout",
       status: 400,
       check: (answer) => expect(answer.json().code).toBe("42703"),
     },
     {
-      title: "R-CMP-1 rows of a composite type that a function returns have computed fields (F3)",
+      title: "R-CMP-1 rows of a composite type that a function returns have computed fields",
       request: "GET /rpc/find_hits?q=n&select=id,hit_label",
       answer: many,
     },
     {
-      title: "R-CMP-1 inherited computed fields can be filtered, ordered, counted and limited (F3)",
+      title: "R-CMP-1 inherited computed fields can be filtered, ordered, counted and limited",
       request: "GET /rpc/find_hits?q=nnn&select=id,hit_label&hit_label=neq.hit%202&order=hit_label&limit=1",
       headers: { prefer: "count=exact" },
       status: 206,
@@ -224,12 +224,12 @@ describe("fields as PostgreSQL finds them", async () => {
       responseHeaders: { "content-range": "0-0/2" },
     },
     {
-      title: "R-CMP-1 a computed field can be read by a JSON path in a single row (F3)",
+      title: "R-CMP-1 a computed field can be read by a JSON path in a single row",
       request: "GET /rpc/best_hit?select=hit_data->n,score",
       answer: { n: 7, score: 1.5 },
     },
     {
-      title: "R-CMP-1 R-WRT-3 a representation has inherited computed fields (F3)",
+      title: "R-CMP-1 R-WRT-3 a representation has inherited computed fields",
       request: "PATCH /dog?id=eq.2&select=label,shout",
       headers: { prefer: "return=representation, tx=rollback" },
       body: { name: "max" },

@@ -188,7 +188,7 @@ describe("counts of groups", () => {
   const aggregating = async (dbMaxRows?: number) =>
     startApi({ preset: plus, dbAggregatesEnabled: true, on: api.database, ...(dbMaxRows && { dbMaxRows }) });
 
-  test("R-CNT-1 R-CNT-2 R-CNT-3 R-CNT-4 the total of a grouped read is the number of groups (F6)", async () => {
+  test("R-CNT-1 R-CNT-2 R-CNT-3 R-CNT-4 the total of a grouped read is the number of groups", async () => {
     await api.sql(`
       create table sea.sale (id int primary key, day date, qty numeric, port_id int references sea.ports);
       insert into sea.sale select n, date '2024-01-01' + n % 2, n, 1 from generate_series(1, 400) as n;

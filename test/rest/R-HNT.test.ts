@@ -300,7 +300,7 @@ describe("useful hints", async () => {
     ],
     ["a view of a self reference", "/selft?select=nm,EMBED(nm)", "selft_v", ["selft_v!id", "selft_v!up_id"]],
   ])(
-    "R-EMB-5 R-EMB-5b each embed that a hint offers for %s means one relationship (F9)",
+    "R-EMB-5 R-EMB-5b each embed that a hint offers for %s means one relationship",
     async (_what, path, target, offered) => {
       const asked = await helpful.get(path.replace("EMBED", target));
       expect(asked.status).toBe(300);
@@ -312,7 +312,7 @@ describe("useful hints", async () => {
     },
   );
 
-  test("R-EMB-1 a self reference by its constraint returns the rows that its column returns (F9)", async () => {
+  test("R-EMB-1 a self reference by its constraint returns the rows that its column returns", async () => {
     for (const api of [helpful, compat]) {
       const rows = async (embed: string) => (await api.get(`/node?select=name,to:${embed}(name)&order=id`)).json();
       expect(await rows("node!node_parent_id_fkey")).toEqual([
@@ -323,7 +323,7 @@ describe("useful hints", async () => {
     }
   });
 
-  test("R-EMB-1 R-EMB-5c the column of either side chooses a direction between a table and its view (F9)", async () => {
+  test("R-EMB-1 R-EMB-5c the column of either side chooses a direction between a table and its view", async () => {
     const rows = async (embed: string) => (await helpful.get(`/selft?select=nm,to:${embed}(nm)&order=id`)).json();
     expect(await rows("selft_v!up_id")).toEqual([
       { nm: "a", to: null },
@@ -335,7 +335,7 @@ describe("useful hints", async () => {
     ]);
   });
 
-  test("R-EMB-19 R-EMB-19a a relation without a relationship is not called misspelt (F9)", async () => {
+  test("R-EMB-19 R-EMB-19a a relation without a relationship is not called misspelt", async () => {
     const hintOf = async (of: TestApi, path: string) => (await of.get(path)).json().hint;
     expect(await hintOf(helpful, "/dog?select=id,region(name)")).toBeNull();
     expect(await hintOf(compat, "/dog?select=id,region(name)")).toContain("instead of 'dog'");
@@ -343,7 +343,7 @@ describe("useful hints", async () => {
     expect((await helpful.get("/msg?select=id,node(name)")).status).toBe(200);
   });
 
-  test("R-RPC-10 R-RPC-10a the hint for GET of a function that takes a body suggests POST (F9)", async () => {
+  test("R-RPC-10 R-RPC-10a the hint for GET of a function that takes a body suggests POST", async () => {
     const answer = await helpful.get("/rpc/f_json");
     expect([answer.status, answer.json().hint]).toEqual([
       404,
@@ -353,7 +353,7 @@ describe("useful hints", async () => {
     expect((await compat.get("/rpc/f_json")).json().hint).toBe("Perhaps you meant to call the function led.f_json()");
   });
 
-  test("R-HNT-2 R-HNT-2a the hint for a filter with blanks around its equals sign shows the form (F9)", async () => {
+  test("R-HNT-2 R-HNT-2a the hint for a filter with blanks around its equals sign shows the form", async () => {
     const answer = await helpful.get("/place?id%20=%20eq.1");
     expect(answer.json().hint).toBe("A filter has no blanks in front of its operator: perhaps you meant id=eq.1");
     expect((await helpful.get("/place?id=eq.1")).status).toBe(200);

@@ -175,7 +175,7 @@ const expectEmbeds = async (name: string, stored: Row, names: readonly string[])
   }
 };
 
-test.each(CHANGES)("R-MED-1 R-MED-2 $name columns: each value appears under its own name (F2)", async (change) => {
+test.each(CHANGES)("R-MED-1 R-MED-2 $name columns: each value appears under its own name", async (change) => {
   const { name, sql, names } = change;
   // the second use prepares the statement
   for (let turn = 0; turn < 2; turn++)

@@ -247,7 +247,7 @@ test("R-OPT-1 without the plugin rest-options OPTIONS is refused", async () => {
   expect([refused.status, refused.json().code]).toEqual([405, "PGRST117"]);
 });
 
-describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds (F5)", async () => {
+describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async () => {
   const own = await startApi({ dbSchemas: ["kinds"], dbTxEnd: "rollback" });
   await own.sql(`
     create schema kinds;
@@ -428,7 +428,7 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds (F5)", a
     await told.close();
   });
 
-  test("R-WRT-7 R-WRT-7a writes that request only the number of rows work with rules on both surfaces (F7)", async () => {
+  test("R-WRT-7 R-WRT-7a writes that request only the number of rows work with rules on both surfaces", async () => {
     const committing = await startApi({ on: own.database, dbSchemas: ["kinds"], dbTxEnd: "commit" });
     const minimal = { prefer: "return=minimal" };
     expect(

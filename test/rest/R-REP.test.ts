@@ -109,7 +109,7 @@ cases(api, [
     answer: [{ id: 1 }],
   },
   {
-    title: "R-REP-3 the text parser reads the value of isdistinct (F10)",
+    title: "R-REP-3 the text parser reads the value of isdistinct",
     request: "GET /paints?select=id&shade=isdistinct.%230000ff",
     answer: [{ id: 2 }],
   },
@@ -211,7 +211,7 @@ test("R-REP-3 R-REP-3a a represented key works in the URL of a PUT and in Locati
   expect((await own.get(created.headers["location"]!)).json()).toEqual([{ shade: "#00ff00", name: "green" }]);
 });
 
-describe("R-REP-2 R-REP-3 represented values in every position (F10)", async () => {
+describe("R-REP-2 R-REP-3 represented values in every position", async () => {
   const own = await startApi({
     dbSchemas: ["reps"],
     dbAggregatesEnabled: true,
@@ -336,7 +336,7 @@ describe("R-REP-2 R-REP-3 represented values in every position (F10)", async () 
     },
   ]);
 
-  test("R-REP-2 R-BODY-6 R-REP-2b CSV of represented values can be sent back unchanged (F8)", async () => {
+  test("R-REP-2 R-BODY-6 R-REP-2b CSV of represented values can be sent back unchanged", async () => {
     const { text } = await own.get("/prof?order=id.desc", { headers: { accept: "text/csv" } });
     const answer = await own.post("/prof?order=id.desc", {
       headers: {

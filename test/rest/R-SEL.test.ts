@@ -270,7 +270,7 @@ cases(own, [
       ["of a write", 'PATCH /vessels?select="":name&id=eq.1', '[{"":"New"}]'],
     ] as const
   ).map(([what, request, bytes]) => ({
-    title: `R-SEL-5 an empty name is accepted as key ${what} (F14)`,
+    title: `R-SEL-5 an empty name is accepted as key ${what}`,
     request,
     bytes,
     ...(request.startsWith("PATCH") && { headers: shown, body: { name: "New" } }),
@@ -283,7 +283,7 @@ cases(own, [
       ["text/csv", ",id\nAriel,1"],
     ] as const
   ).map(([accept, bytes]) => ({
-    title: `R-SEL-5 an empty name is accepted as key in ${accept} (F14)`,
+    title: `R-SEL-5 an empty name is accepted as key in ${accept}`,
     request: 'GET /vessels?select="":name,id&id=eq.1',
     headers: { accept },
     bytes,
@@ -305,7 +305,7 @@ cases(own, [
       const name = "é".repeat(30);
       return [
         {
-          title: `R-SEL-11 a name above 63 bytes is refused: ${what} (F13)`,
+          title: `R-SEL-11 a name above 63 bytes is refused: ${what}`,
           request: `${method} ${path(`${name}long`)}`,
           headers: shown,
           status: 400,
@@ -320,7 +320,7 @@ cases(own, [
           ? []
           : [
               {
-                title: `R-SEL-11 a name of 63 bytes is accepted: ${what} (F13)`,
+                title: `R-SEL-11 a name of 63 bytes is accepted: ${what}`,
                 request: `${method} ${path(`${name}abc`)}`,
                 headers: shown,
                 check: (answer: Answer) => expect(answer.text).toContain(`"${name}abc":`),
@@ -332,7 +332,7 @@ cases(own, [
 
 cases(api, [
   {
-    title: "R-SEL-11 in compatibility mode a long alias is truncated as PostgreSQL truncates it (F13)",
+    title: "R-SEL-11 in compatibility mode a long alias is truncated as PostgreSQL truncates it",
     request: `GET /vessels?select=${"x".repeat(80)}:id&id=eq.1`,
     bytes: `[{"${"x".repeat(63)}":1}]`,
   },

@@ -275,7 +275,7 @@ test("R-UPD-4 missing=default computes a default once for all rows", async () =>
   ).toEqual([1, 2, 3].map((id) => ({ id, batch: 9, note: "none" })));
 });
 
-describe("R-UPS-6 unique indexes on some of the rows, or on expressions (F12)", async () => {
+describe("R-UPS-6 unique indexes on some of the rows, or on expressions", async () => {
   const own = await startApi({ dbSchemas: ["parts"], dbTxEnd: "rollback" });
   await own.sql(`
     create schema parts;

@@ -148,7 +148,7 @@ test.skipIf(!capabilities.realServer)(
 );
 
 test.skipIf(!capabilities.realServer)(
-  "G-SUB-17 a live query that exceeded its time limit pauses before it runs again (ci 14)",
+  "G-SUB-17 a live query that exceeded its time limit pauses before it runs again",
   async () => {
     const statements: string[] = [];
     const quiet = (): void => {};

@@ -252,7 +252,7 @@ describe("rates", async () => {
   beforeAll(() => void clock.mockImplementation(() => nowMs));
   afterAll(() => clock.mockRestore());
 
-  test("R-LIM-6 G-LIM-9 R-LIM-6c requests beyond the burst are 429 on both surfaces, with RateLimit and the time to wait (L13)", async () => {
+  test("R-LIM-6 G-LIM-9 R-LIM-6c requests beyond the burst are 429 on both surfaces, with RateLimit and the time to wait", async () => {
     const rest = [];
     for (let i = 0; i < 4; i++) rest.push(await api.get("/artist?select=name&id=eq.1"));
     expect(rest.map(({ status }) => status)).toEqual([200, 200, 200, 429]);

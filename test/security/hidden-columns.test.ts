@@ -44,7 +44,7 @@ const HIDDEN = /.{0,80}zz.hidden.{0,40}/i;
 for (const one of [role, deleter]) {
   const headers = bearer({ role: one });
 
-  test(`R-OAS-2 R-NAM-3 the OpenAPI documents name no hidden column for ${one === role ? "a role with some columns" : "a role that may only delete"} (ci 60)`, async () => {
+  test(`R-OAS-2 R-NAM-3 the OpenAPI documents name no hidden column for ${one === role ? "a role with some columns" : "a role that may only delete"}`, async () => {
     for (const [path, accept] of [
       ["/api/", "application/openapi+json"],
       ["/api/", "application/openapi+json;version=3.1"],
@@ -57,7 +57,7 @@ for (const one of [role, deleter]) {
     }
   });
 
-  test(`G-PRM-6 the GraphQL schemas name no hidden column for ${one === role ? "a role with some columns" : "a role that may only delete"} (ci 60)`, async () => {
+  test(`G-PRM-6 the GraphQL schemas name no hidden column for ${one === role ? "a role with some columns" : "a role that may only delete"}`, async () => {
     for (const path of ["/v1/graphql", "/v1beta1/relay"]) {
       const { text } = await api.post(path, { headers, body: { query: getIntrospectionQuery() } });
       expect(text).toContain("delete_cellar_note");
@@ -66,7 +66,7 @@ for (const one of [role, deleter]) {
     }
   });
 
-  test(`P-MCP-3 the tool list_tables names no hidden column for ${one === role ? "a role with some columns" : "a role that may only delete"} (ci 60)`, async () => {
+  test(`P-MCP-3 the tool list_tables names no hidden column for ${one === role ? "a role with some columns" : "a role that may only delete"}`, async () => {
     const client = new Client({ name: "test", version: "1.0.0" });
     // both implement one protocol, but its types do not support exact optional properties
     await client.connect(
@@ -86,7 +86,7 @@ for (const one of [role, deleter]) {
     expect(HIDDEN.exec(JSON.stringify(answers))?.[0]).toBeUndefined();
   });
 
-  test(`R-NAM-3 R-NAM-4 hints and details name no hidden column for ${one === role ? "a role with some columns" : "a role that may only delete"} (ci 60)`, async () => {
+  test(`R-NAM-3 R-NAM-4 hints and details name no hidden column for ${one === role ? "a role with some columns" : "a role that may only delete"}`, async () => {
     const asked = [
       api.get("/api/note?zz_hiden_col=eq.1", { headers }),
       api.get("/api/note?select=zz_hiden_col", { headers }),

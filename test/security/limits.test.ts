@@ -134,7 +134,7 @@ const restRows: readonly RestRow[] = [
       ["of a related order", (path: string) => `/voyages?select=vessels(specs)&order=vessels(${path})`],
     ] as const
   ).map(([title, query]): RestRow => [
-    `R-LIM-1 the keys of a JSON path ${title} are limited (6)`,
+    `R-LIM-1 the keys of a JSON path ${title} are limited`,
     "maxPathKeys",
     (n) => ["GET", query(`specs${keys(n)}`)],
     "The request has more than 5 keys in a JSON path",
@@ -383,14 +383,14 @@ describe("REST", () => {
     ["conditions of a logic tree", (n) => `or=(${list(n, (i) => `id.eq.${i}`)})`],
     ["logic trees inside each other", (n) => `or=(${nested(n / 4, "not.and(id.gt.0,", ")", "id.lt.9")})`],
   ] as readonly (readonly [string, (n: number) => string])[])(
-    "R-LIM-1 with large limits the time for %s grows at most linearly with the request (6)",
+    "R-LIM-1 with large limits the time for %s grows at most linearly with the request",
     async (_what, query) => {
       const ask = (n: number) => wide.relApi.rest({ path: `/vessels?${query(n)}` }).catch((error: unknown) => error);
       await requireLinearTime(ask, 1000);
     },
   );
 
-  test("R-ERR-3 a statement too complex for PostgreSQL is an error of the client (6)", async () => {
+  test("R-ERR-3 a statement too complex for PostgreSQL is an error of the client", async () => {
     const deep = (n: number) => wide.relApi.rest({ path: `/vessels?select=id&specs${keys(n)}=is.null` });
     await expect(deep(30_000)).rejects.toMatchObject({ status: 400, code: "54001" });
     await expect(deep(70_000)).rejects.toMatchObject({

@@ -117,7 +117,7 @@ const graphql = (body: unknown): Carried => ({
   body: JSON.stringify(body),
 });
 
-describe("R-LIM-10 the time for a text grows linearly with its length (6)", () => {
+describe("R-LIM-10 the time for a text grows linearly with its length", () => {
   test.each(Object.entries(PLACES))("%s", async (_name, carry) => {
     const ask = async (length: number): Promise<void> => {
       const texts = PIECES.map((piece) => `${piece.repeat(length / piece.length)}!`);

@@ -365,7 +365,7 @@ describe.each(surfaces)("names by %s", (_title, api, acting) => {
   });
 });
 
-describe("R-NAM-7 system columns (F4)", () => {
+describe("R-NAM-7 system columns", () => {
   const SYSTEM = ["ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"];
   const everyone: readonly (readonly [string, TestApi, string, readonly string[]])[] = [
     ["grants", byGrants, fullRole, [role]],

@@ -1,26 +1,26 @@
 /** The statements that remove the traces of user-defined code from a backend. On a connection with its own backend,
  *  these statements follow the transaction's Sync in the same write. They are outside the transaction, because deferred
  *  triggers may need its settings and the response should not wait. On a shared connection (sharing.ts), they are the
- *  last statements of the transaction. The cleaning after user code is not prepared, because that code may have
+ *  last statements of the transaction. The cleaning after user-defined code is not prepared, because that code may have
  *  deallocated prepared statements. */
 import { ident, sql, toStatement } from "../sql/fragment.ts";
 import type { Backend, Sharing } from "./sharing.ts";
 import { createPlainStatement, ROLLBACK, createUnnamedStatement } from "./statements.ts";
 import { FollowingBatch, planUnprepared, type WireStatement } from "./wire.ts";
 
-/** The kinds of cleaning. `sequences`: no user code ran, but written rows may leave sequence values that remain
- *  readable (`lastval`). `all`: user code ran. `plans`: user code ran as an unknown role, so the cleaning also discards
- *  the plans of functions (R-TX-14). */
+/** The kinds of cleaning. `sequences`: no user-defined code ran, but written rows may leave sequence values that remain
+ *  readable (`lastval`). `all`: user-defined code ran. `plans`: user-defined code ran as an unknown role, so the
+ *  cleaning also discards the plans of functions (R-TX-14). */
 export type CleaningKind = "sequences" | "all" | "plans";
 
 /** Discards sequence values. The statement may be prepared, because it can be the last statement of a transaction
- *  without user code. */
+ *  without user-defined code. */
 export const FORGET_SEQUENCES = createPlainStatement("discard sequences");
 
 export const DISCARD_PLANS = createUnnamedStatement("discard plans");
 
-/** Runs before user code on a shared backend: discards the plans that functions made for another role, and the sequence
- *  values of other transactions. @rule R-TX-14 R-TX-15 */
+/** Runs before user-defined code on a shared backend: discards the plans that functions made for another role, and the
+ *  sequence values of other transactions. @rule R-TX-14 R-TX-15 */
 export const DISCARD_FOREIGN_STATE: readonly WireStatement[] = [
   DISCARD_PLANS,
   createUnnamedStatement("discard sequences"),
@@ -67,8 +67,8 @@ export const buildFullCleaning = ({ hasPlpgsql }: Sharing): readonly WireStateme
   ...(hasPlpgsql ? CLEANING_WITH_PLPGSQL : CLEANING_WITHOUT_PLPGSQL),
 ];
 
-/** Returns the statements that replace `rollback` on a shared backend after user code. The pooler keeps the backend
- *  until all of these statements are answered. */
+/** Returns the statements that replace `rollback` on a shared backend after user-defined code. The pooler keeps the
+ *  backend until all of these statements are answered. */
 export const buildCleaningRollback = ({ hasPlpgsql }: Sharing): readonly WireStatement[] => [
   ...ROLLBACK,
   ...unlockAndDeallocate(hasPlpgsql),

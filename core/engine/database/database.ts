@@ -93,15 +93,15 @@ export const createDatabase = (
     }
   };
 
-  /** Cleans a shared connection at the end of a transaction in which user code may have run. The next transaction may
-   *  use another backend. */
+  /** Cleans a shared connection at the end of a transaction in which user-defined code may have run. The next
+   *  transaction may use another backend. */
   const cleanSharedConnection = async (connection: Connection): Promise<void> => {
     const sharing = getSharing(connection);
     if (sharing === undefined) return;
     for (const { text } of buildFullCleaning(sharing)) await connection.query(text, []);
   };
 
-  /** Cleans a connection after a transaction in which user code may have run. */
+  /** Cleans a connection after a transaction in which user-defined code may have run. */
   const cleanConnection = async (connection: Connection): Promise<void> => {
     if (connection.isEnded || connection.backend.isShared) return;
     await connection.run(planUnprepared([]), "all");
@@ -149,7 +149,7 @@ export const createDatabase = (
           resolve(await work(queryInOrder, queryLater));
           for (const ask of deferred) ask();
           await last;
-          // cleaning is necessary, because the function of `dbPreConfig` is user code
+          // cleaning is necessary, because the function of `dbPreConfig` is user-defined code
           await cleanSharedConnection(connection);
           await connection.query("commit", []);
           await cleanConnection(connection);

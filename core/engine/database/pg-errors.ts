@@ -167,7 +167,7 @@ export const classifyLoginRefusal = (error: unknown): "login" | "certificate" | 
 export const isInFunction = (error: unknown): boolean =>
   isPgError(error) && (isRaised(error) || error.where !== undefined);
 
-/** Returns whether PL/pgSQL's RAISE reported the error, so that user code chose the message. */
+/** Returns whether PL/pgSQL's RAISE reported the error, so that user-defined code chose the message. */
 const isRaised = ({ routine }: Pick<PgError, "routine">): boolean => routine === "exec_stmt_raise";
 
 /** Returns whether the hint may name columns or tables that the caller may not see. The server suggests such names for

@@ -164,8 +164,8 @@ export const createPool = (options: PoolOptions): Pool => {
     }
   };
 
-  /** Returns the most recently used connection. A request that runs user code prefers a connection with plans of the
-   *  same role, or without plans. */
+  /** Returns the most recently used connection. A request that runs user-defined code prefers a connection with plans
+   *  of the same role, or without plans. */
   const acquireIdle = (owner: PlanOwner | undefined): PooledConnection | undefined => {
     if (owner === undefined || idle.length < 2) return idle.pop();
     let at = idle.findLastIndex(({ connection }) => connection.planOwner === owner);

@@ -3,7 +3,7 @@
 import { readSqlstate } from "./pg-errors.ts";
 import { planUnprepared, type WirePlan, type WireResult, type WireStatement } from "./wire.ts";
 
-/** The owner of plans that user code makes as an unknown role, because earlier code in the transaction may have
+/** The owner of plans that user-defined code makes as an unknown role, because earlier code in the transaction may have
  *  switched the role. */
 export const UNKNOWN_ROLE = Symbol("unknown role");
 

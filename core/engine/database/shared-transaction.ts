@@ -138,7 +138,7 @@ export const createSharedTransaction =
         createUnnamedStatement(buildBeginText(isolation ?? "read committed", false)),
         ...(sharing === undefined ? [] : DISCARD_FOREIGN_STATE),
       ]);
-      // the connection keeps no plans of user code, because the cleaning discards them
+      // the connection keeps no plans of user-defined code, because the cleaning discards them
       connection.planOwner = undefined;
       let last: Promise<unknown> = Promise.resolve();
       const runInOrder = (execution: Execution): Promise<readonly ResultRow[]> => {

@@ -2,8 +2,8 @@
  *  another backend, which other clients use before and afterwards. Therefore, no statement is prepared, and each
  *  transaction removes earlier traces and its own. */
 
-/** The facts on which the cleaning after user code depends. There is one object per combination, so the objects can be
- *  compared by identity. */
+/** The facts on which the cleaning after user-defined code depends. There is one object per combination, so the objects
+ *  can be compared by identity. */
 export interface Sharing {
   /** True if `jit` has its default, so that each transaction must switch `jit` off. */
   readonly setsJit: boolean;

@@ -84,7 +84,7 @@ export interface TransactionTemplate {
   readonly checkedEnd: readonly WireStatement[];
   /** The statements that replace the end after a failure. */
   readonly rollback: readonly WireStatement[];
-  /** The role as which user code runs. Undefined if no user code runs. */
+  /** The role as which user-defined code runs. Undefined if no user-defined code runs. */
   readonly owner: PlanOwner | undefined;
   /** The index of the first statement of the programs. */
   readonly offset: number;
@@ -196,14 +196,15 @@ const buildSettings = (
   };
 };
 
-/** The statements of the programs, and the role as which they run user code. */
+/** The statements of the programs, and the role as which they run user-defined code. */
 interface TransactionBody {
   readonly statements: readonly TemplateStatement[];
   readonly owner: PlanOwner | undefined;
 }
 
-/** Builds the statements between the settings and the end. Statements after user code are not prepared. That code may
- *  have switched the role, which the name of a prepared statement contains. @rule R-TX-11 R-TX-12 R-TX-13 R-TX-14 */
+/** Builds the statements between the settings and the end. Statements after user-defined code are not prepared. That
+ *  code may have switched the role, which the name of a prepared statement contains. @rule R-TX-11 R-TX-12 R-TX-13
+ *  R-TX-14 */
 const buildBody = (ask: Ask<TemplateSource>, programs: readonly Program[], setsRole: boolean): TransactionBody => {
   const role = ask(DATABASE_ROLE);
   const preRequest = findPreRequest(ask);
@@ -244,8 +245,8 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
   const ofRequest = Array.from({ length: ask(SETTING_COUNT) }, (_, i) => ask(settingNameQuestion(i)));
   const programs = Array.from({ length: ask(PROGRAM_COUNT) }, (_, i) => ask(programQuestion(i)));
   const isChecked = ask(HAS_CHECK) || programs.some(({ checks }) => checks.length > 0);
-  // On a backend that changes, cleaning after user code is part of the transaction. The transaction must stay open
-  // after a failure, because its end releases the backend.
+  // On a backend that changes, cleaning after user-defined code is part of the transaction. The transaction must stay
+  // open after a failure, because its end releases the backend.
   const runsUserCode = preRequest !== undefined || programs.some(({ isProven }) => isProven !== true);
   const cleanedSharing = !isNested && runsUserCode ? sharing : undefined;
   const isImplicit =

@@ -40,8 +40,8 @@ export interface Model {
   readonly mediaHandlers: readonly MediaHandler[];
   /** The schema of each known extension (`postgis`, `ltree`, …) that is installed. */
   readonly extensions: ReadonlyMap<string, string>;
-  /** The shadowed names: built-in operators and functions for which user code defines others on built-in types, so that
-   *  PostgreSQL may choose those. `::` represents casts between such types. @rule R-TX-10 */
+  /** The shadowed names: built-in operators and functions for which user-defined code defines others on built-in types,
+   *  so that PostgreSQL may choose those. `::` represents casts between such types. @rule R-TX-10 */
   readonly shadowedNames: ReadonlySet<string>;
   /** The version of the server, as in `server_version_num`. */
   readonly serverVersion: number;
@@ -63,7 +63,7 @@ export interface CallerSettings {
   readonly explain?: (error: {
     readonly code: string;
     readonly message: string;
-    /** The fact `isRaised` says that user code raised the error. */
+    /** The fact `isRaised` says that user-defined code raised the error. */
     readonly facts: Readonly<Record<string, unknown>>;
   }) => { readonly hint: string; readonly facts: Readonly<Record<string, string | number>> } | undefined;
 }

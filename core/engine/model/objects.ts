@@ -130,9 +130,10 @@ export interface Relation extends QualifiedName {
    *  deferrable key. @rule R-PUT-6 */
   readonly refusesConflict?: true;
   readonly hasRowSecurity: boolean;
-  /** The accesses that are proven for any role. `read`: a read runs no user code and contacts no other server. `write`:
-   *  the same is true of writes, including triggers, rules, defaults, checks, indexes, child tables, and tables that
-   *  keys cascade to. Undefined for other relations than tables, or if this is not certain. @rule R-TX-10 */
+  /** The accesses that are proven for any role. `read`: a read runs no user-defined code and contacts no other server.
+   *  `write`: the same is true of writes, including triggers, rules, defaults, checks, indexes, child tables, and
+   *  tables that keys cascade to. Undefined for other relations than tables, or if this is not certain. @rule R-TX-10
+   *  */
   readonly provenAccess?: "read" | "write";
   /** True if NOT NULL columns may contain nulls. Child tables may have dropped the constraint, and foreign tables do
    *  not check it. @rule X-PLN-1 */

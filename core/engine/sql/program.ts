@@ -64,8 +64,8 @@ export interface Program {
   readonly isOpenEnded: boolean;
   /** True if PostgreSQL should plan the statement for each set of values, because a generic plan may be far worse. */
   readonly plansEachTime?: true;
-  /** True if the program runs no user code. The result of a proven read is the same for all callers with one database
-   *  role and equal slot values. Undefined if unknown. @rule R-TX-10 G-SUB-10 */
+  /** True if the program runs no user-defined code. The result of a proven read is the same for all callers with one
+   *  database role and equal slot values. Undefined if unknown. @rule R-TX-10 G-SUB-10 */
   readonly isProven?: boolean;
   /** The program with another source of its rows. The source may refuse the rows. @rule X-INS-1 */
   readonly withRows?: ProgramWithRows;

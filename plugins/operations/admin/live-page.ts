@@ -84,7 +84,7 @@ const buildPage = (plans: readonly PlanFigures[], sourceLagMs: number, nonce: st
   sources: { "connect-src": "'self'" },
   body: `<main class="wide">
 <h1>Live queries</h1>
-<p>${formatTotals(plans)}, by plan and role.${sourceLagMs > 0 ? ` The last change was reported ${formatMilliseconds(sourceLagMs)} after its commit.` : ""} The numbers are from this process, since each cohort began.</p>
+<p>${formatTotals(plans)}, by plan and role.${sourceLagMs > 0 ? ` The last change was noticed ${formatMilliseconds(sourceLagMs)} after its commit.` : ""} The numbers are from this process, since each cohort began.</p>
 <div class="scroll"><table>
 <thead><tr><th>Plan</th><th>Role</th>${COLUMNS.map(([head, title]) => `<th class="n" title="${escapeHtml(title)}">${head}</th>`).join("")}</tr></thead>
 <tbody>

@@ -1,5 +1,5 @@
--- Tables of the demo database: a music shop, its customers, and the world they live in.
--- Rows: 2-world-rows.sql and 3-music-rows.sql, which name their sources and licences.
+-- Tables of the demo database: a music shop, its customers, and countries with their time zones.
+-- The rows are in 2-world-rows.sql and 3-music-rows.sql, which name their sources and licences.
 
 create extension ltree schema public;
 
@@ -11,7 +11,7 @@ create type media_format as enum
 comment on type media_format is 'Encoding of a media file';
 
 create domain email_address as text check (value ~ '^[^@\s]+@[^@\s]+\.[^@\s]+$');
-comment on domain email_address is 'Text with one @ and a dot behind it';
+comment on domain email_address is 'Text with one @, and a dot after it';
 
 -- The world
 
@@ -35,7 +35,7 @@ comment on column timezone.timezone_name is 'Name in the Time Zone Database, suc
 comment on column timezone.path is 'The same name as a tree: america.argentina.ushuaia';
 comment on column timezone.latitude is 'Principal location, degrees north';
 comment on column timezone.longitude is 'Principal location, degrees east';
-comment on column timezone.remark is 'Part of the country it covers, where a country has several zones';
+comment on column timezone.remark is 'Part of the country with this zone, if the country has several zones';
 create index timezone_path_idx on timezone using gist (path);
 
 create table country_timezone (
@@ -43,7 +43,7 @@ create table country_timezone (
   timezone_name text not null constraint country_timezone_timezone_fkey references timezone on delete cascade,
   constraint country_timezone_pkey primary key (country_code, timezone_name)
 );
-comment on table country_timezone is 'Which countries use which time zones (many to many)';
+comment on table country_timezone is 'Time zones of countries (many to many)';
 create index country_timezone_timezone_name_idx on country_timezone (timezone_name);
 
 -- The catalogue
@@ -61,7 +61,7 @@ create table album (
   title text not null
 );
 comment on table album is 'Albums, and seasons of series';
-comment on column album.artist_id is 'Whose album it is';
+comment on column album.artist_id is 'Artist of the album';
 comment on column album.title is 'Title as printed on the cover';
 create index album_artist_id_idx on album (artist_id);
 
@@ -72,7 +72,7 @@ create table genre (
 );
 comment on table genre is 'Genres, arranged as a tree';
 comment on column genre.name is 'English name';
-comment on column genre.path is 'Place in the tree: music.rock.metal lies below music.rock';
+comment on column genre.path is 'Position in the tree: music.rock.metal is below music.rock';
 create index genre_path_idx on genre using gist (path);
 
 create table track (
@@ -85,7 +85,7 @@ create table track (
   unit_price numeric(10, 2) not null default 0.99 check (unit_price >= 0)
 );
 comment on table track is 'Songs and episodes';
-comment on column track.composers is 'Who wrote it; empty where unknown';
+comment on column track.composers is 'Composers; empty if unknown';
 comment on column track.milliseconds is 'Playing time';
 comment on column track.unit_price is 'Price of one copy in US dollars';
 create index track_album_id_idx on track (album_id);
@@ -119,7 +119,7 @@ create table employee (
 );
 comment on table employee is 'People who work in the shop';
 comment on column employee.title is 'Job title';
-comment on column employee.reports_to is 'The superior, also an employee; null for the head of the shop';
+comment on column employee.reports_to is 'Superior, who is also an employee; null for the head of the shop';
 comment on column employee.address is 'street, city, state and postal_code';
 create index employee_reports_to_idx on employee (reports_to);
 
@@ -137,7 +137,7 @@ create table customer (
 comment on table customer is 'People who buy in the shop';
 comment on column customer.address is 'street, city, state and postal_code';
 comment on column customer.country_code is 'Country of residence';
-comment on column customer.support_rep_id is 'The employee who looks after this customer';
+comment on column customer.support_rep_id is 'Employee who supports this customer';
 create index customer_country_code_idx on customer (country_code);
 create index customer_support_rep_id_idx on customer (support_rep_id);
 
@@ -149,7 +149,7 @@ create table invoice (
   total numeric(10, 2) not null default 0 check (total >= 0)
 );
 comment on table invoice is 'Purchases';
-comment on column invoice.billing_address is 'The address as it was at the time of the purchase';
+comment on column invoice.billing_address is 'Address at the time of the purchase';
 comment on column invoice.total is 'Sum of the lines in US dollars';
 create index invoice_customer_id_idx on invoice (customer_id);
 
@@ -172,7 +172,7 @@ create table playlist (
     constraint playlist_owner_fkey references customer on delete cascade
 );
 comment on table playlist is 'Named selections of tracks';
-comment on column playlist.owner_id is 'The customer who made it; null for the lists of the shop. Set from the session variable user_id';
+comment on column playlist.owner_id is 'Customer who created the playlist; null for playlists of the shop. Set from the session variable user_id';
 create index playlist_owner_id_idx on playlist (owner_id);
 
 create table playlist_track (
@@ -180,5 +180,5 @@ create table playlist_track (
   track_id integer not null constraint playlist_track_track_fkey references track on delete cascade,
   constraint playlist_track_pkey primary key (playlist_id, track_id)
 );
-comment on table playlist_track is 'Which tracks stand in which playlists (many to many)';
+comment on table playlist_track is 'Tracks of playlists (many to many)';
 create index playlist_track_track_id_idx on playlist_track (track_id);

@@ -1,4 +1,4 @@
--- Rows of the world: countries and their time zones.
+-- Rows of countries and their time zones.
 --
 -- Source: the Time Zone Database of IANA, release 2025b, files iso3166.tab and zone1970.tab,
 -- https://www.iana.org/time-zones. Both files are in the public domain.

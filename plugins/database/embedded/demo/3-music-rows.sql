@@ -2,9 +2,9 @@
 --
 -- Source: the Chinook sample database 1.4 by Luis Rocha, https://github.com/lerocha/chinook-database
 -- The catalogue comes from a real music library; employees, customers and invoices are made up by its author.
--- Changed here: composers are an array (split at slashes, else at commas and "and"), the kind and size of the
--- file stand in a table of their own, addresses are jsonb documents, dates are dates, countries are ISO codes,
--- genres have a path, and playlists that repeat another one are left out.
+-- Changed here: composers are an array (split at slashes, otherwise at commas and "and"), the format and size of the
+-- file are in a table of their own, addresses are jsonb documents, dates have the type date, countries are ISO codes,
+-- genres have a path, and playlists that repeat another one are omitted.
 --
 -- Licence of the Chinook database (MIT):
 --

@@ -9,15 +9,15 @@ create view album_summary with (security_invoker = true) as
   left join track using (album_id)
   group by album.album_id;
 comment on view album_summary is 'Albums with the number, playing time and price of their tracks';
-comment on column album_summary.price is 'Price of all tracks together in US dollars';
+comment on column album_summary.price is 'Total price of the tracks in US dollars';
 
--- The next two are not security_invoker on purpose: everybody may see the sums, few may see the invoices behind them.
+-- The next two views are not security_invoker on purpose: every caller may see the sums, but not the invoices.
 
 create view track_sales as
   select track_id, sum(quantity) as sold, sum(quantity * unit_price) as revenue
   from invoice_line
   group by track_id;
-comment on view track_sales is 'How often each track was sold';
+comment on view track_sales is 'Number of sales of each track';
 comment on column track_sales.revenue is 'US dollars';
 
 create view sales_by_country as
@@ -35,7 +35,7 @@ comment on column sales_by_country.revenue is 'US dollars';
 create view customer_contact with (security_invoker = true) as
   select customer_id, first_name, last_name, email, phone
   from customer;
-comment on view customer_contact is 'How to reach customers; can be written through';
+comment on view customer_contact is 'Contact details of customers; the view can be updated';
 
 -- Computed fields
 
@@ -90,7 +90,7 @@ begin atomic
   where to_tsvector('simple', track.name) @@ websearch_to_tsquery('simple', query)
   order by ts_rank(to_tsvector('simple', track.name), websearch_to_tsquery('simple', query)) desc, track.track_id;
 end;
-comment on function search_track(query text) is 'Tracks by words of their name: love -hate, "night and day", sun or moon';
+comment on function search_track(query text) is 'Finds tracks by the words of their name: love -hate, "night and day", sun or moon';
 
 create function purchase(track_ids integer[]) returns setof invoice
   volatile security definer rows 1 language plpgsql
@@ -138,4 +138,4 @@ begin
     returning invoice.*;
 end
 $$;
-comment on function purchase(track_ids integer[]) is 'Buys tracks for the customer of the session and answers the invoice';
+comment on function purchase(track_ids integer[]) is 'Buys tracks for the customer of the session and returns the invoice';

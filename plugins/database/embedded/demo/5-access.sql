@@ -1,7 +1,7 @@
 -- Roles, grants and row policies of the demo database.
 --
---   anon     callers without a credential: reads the catalogue, the world and the sums of sales
---   shopper  a customer, session variable user_id = customer_id: sees and edits what is theirs, keeps playlists, buys
+--   anon     callers without a credential: reads the catalogue, the countries and the totals of sales
+--   shopper  a customer, session variable user_id = customer_id: sees and edits their own data and playlists, buys
 --   clerk    an employee, session variable user_id = employee_id: sees their own customers, edits the catalogue
 
 create role anon nologin;
