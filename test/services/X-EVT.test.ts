@@ -580,6 +580,27 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       expect(all).toHaveLength(200);
     });
 
+    test("X-EVT-9 many attempts at the same time cause no warning about listeners", async () => {
+      await createTable("concurrent_order");
+      const warnings: string[] = [];
+      const note = ({ name }: Error): void => void warnings.push(name);
+      process.on("warning", note);
+      onTestFinished(() => void process.off("warning", note));
+      let count = 0;
+      let finish: () => void = () => undefined;
+      const all = new Promise<void>((resolve) => (finish = resolve));
+      const handle = (): Promise<void> => {
+        count += 1;
+        if (count === 20) finish();
+        return all;
+      };
+      await start({ "public.concurrent_order": { insert: handle } }, { eventsConcurrency: 20 });
+      await untilInstalled("concurrent_order");
+      await database.query("insert into public.concurrent_order (item) select 'a' from generate_series(1, 20)");
+      await untilEnded("concurrent_order", "delivered");
+      expect(warnings).not.toContain("MaxListenersExceededWarning");
+    });
+
     test("X-EVT-9 a process with EVENTS_CONCURRENCY=0 or without the handler leaves the event to others", async () => {
       await createTable("handed_over");
       const received: RowEvent[] = [];
