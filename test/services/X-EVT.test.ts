@@ -243,6 +243,18 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         '"public.order".update has columns, which is no list of column names',
       ],
       [
+        "a column that is no name",
+        { "public.order": { update: { handle, columns: [1] } } },
+        '"public.order".update has columns, which is no list of column names',
+      ],
+      [
+        "a name of Object.prototype",
+        { "public.order": { insert: { handle, constructor: 1 } } },
+        '"public.order".insert has an unknown option "constructor"',
+      ],
+      ["no object", undefined, "the argument is no object whose keys are tables"],
+      ["a table with NUL", { "public.\u0000": { insert: handle } }, '"public.\u0000" is no table with its schema'],
+      [
         "an order that is no boolean",
         { "public.order": { update: { handle, ordered: 1 } } },
         '"public.order".update has ordered, which is neither true nor false',

@@ -43,6 +43,8 @@ describe("the declaration", () => {
       { nightly: { ...nightly, payload: 1n } },
       '"nightly" has a payload that is no JSON value',
     ],
+    ["no object", undefined, "the argument is no object whose keys are cron expressions or names"],
+    ["a name with NUL", { "a\u0000": nightly }, '"a\u0000" has the character NUL, which PostgreSQL cannot store'],
     ["an empty name", { "": nightly }, '"" is no name of 1 to 100 characters'],
   ])("X-SCH-1 %s is refused", (_, on, message) => {
     expect(() => schedules(on as Declared)).toThrow(message);
