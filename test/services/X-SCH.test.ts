@@ -194,9 +194,13 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     );
     const received: ScheduledRun[] = [];
     const handle = (run: ScheduledRun): void => void received.push(run);
-    await start({ stale: { cron: NEVER, toleranceSeconds: 3600, handle } });
+    const api = await start({ stale: { cron: NEVER, toleranceSeconds: 3600, handle } });
     await untilEnded("stale", "dropped");
     expect(received).toEqual([]);
+    await until(
+      () => api.log.some((line) => line.startsWith("an event was dropped without a call")),
+      "the log says so",
+    );
     const attempts = await database.query(
       `select i.error from relapi.scheduled_event_invocation i join relapi.scheduled_event e on e.id = i.event_id
       where e.trigger_name = 'stale'`,
