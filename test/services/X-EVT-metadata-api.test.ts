@@ -67,6 +67,10 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       code: "invalid-configuration",
       error: expect.stringContaining("webhook is not an http or https URL"),
     });
+    expect(await run(api, "pg_create_event_trigger", { ...args, name: "other", retry_conf: 5 })).toMatchObject({
+      code: "invalid-configuration",
+      error: expect.stringContaining("retry_conf is not an object"),
+    });
     expect(await run(api, "pg_delete_event_trigger", { name: "parcel_sent" })).toEqual({ message: "success" });
     await untilInstalled(api, 0);
     expect(await run(api, "pg_delete_event_trigger", { name: "parcel_sent" })).toMatchObject({
