@@ -157,6 +157,13 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     ]);
   });
 
+  test("X-EVT-18 before the installation there are no events", async () => {
+    const api = await start();
+    const event_id = "00000000-0000-0000-0000-000000000000";
+    expect(await run(api, "pg_redeliver_event", { event_id })).toMatchObject({ code: "not-exists" });
+    expect(await run(api, "pg_get_event_by_id", { event_id })).toEqual({ event: null, invocations: [] });
+  });
+
   test("X-EVT-18 P-HAS-11 arguments that do not fit are refused with their path", async () => {
     const api = await start();
     await run(api, "pg_create_event_trigger", args);
