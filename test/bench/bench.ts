@@ -3,7 +3,8 @@
  * hand, as ratios. Contestants alternate in short turns of one run. Needs a PostgreSQL: TEST_DATABASE_URL (superuser),
  * or the server programs of one on this machine.
  *
- * `--only WORD` runs the tables whose name contains the word: `--only plus` those of the plugins of plus. `--json FILE`
+ * `--only WORD` runs the tables whose name contains the word: `--only plus` those of the plugins of plus, and `--only
+ * events` the delivery of events. `--json FILE`
  * writes the figures; `npm run bench:page` makes the page and its chart from them. `--compare COMMIT` compares this
  * checkout with that commit instead, and `--fail-below 0.85` fails if this one is slower. `--short` takes a minute.
  */
@@ -25,6 +26,7 @@ import {
 } from "./contestants.ts";
 import { BENCH_SQL, READS, SCENARIOS, type Scenario } from "./data.ts";
 import { PLUS_SCENARIOS, PLUS_SQL, type PlusScenario } from "./plus-data.ts";
+import { EVENTS_SQL, measureEvents, printEvents } from "./events.ts";
 import { openFreshDatabase, startServer } from "./postgres.ts";
 
 const { values: given } = parseArgs({
@@ -45,6 +47,7 @@ const SERIES = given.short ? 2 : 3;
 /** The number of turns in a series. */
 const TURNS = given.short ? 3 : 4;
 const SECONDS = given.short ? 1 : 2;
+const EVENT_SECONDS = given.short ? 10 : 60;
 
 export interface BenchResult {
   readonly date: string;
@@ -199,6 +202,7 @@ try {
   const { url, client } = await openFreshDatabase(server, "relapi_bench");
   await client.query(BENCH_SQL);
   await client.query(PLUS_SQL);
+  await client.query(EVENTS_SQL);
   const {
     rows: [version],
   } = await client.query<{ server_version: string }>("show server_version");
@@ -206,6 +210,7 @@ try {
   if (given.compare !== undefined) process.exitCode = (await compare(given.compare, url)) ? 0 : 1;
   else {
     const tables = await tablesOf(url);
+    if ("events".includes(given.only ?? "")) printEvents(await measureEvents(url, EVENT_SECONDS));
     const [cpu] = cpus();
     const result: BenchResult = {
       date: new Date().toISOString().slice(0, 10),

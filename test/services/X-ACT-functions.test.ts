@@ -155,6 +155,14 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     expect(await findEnded(next, id)).toMatchObject({ errors: null, output: { rows: 2, name: id } });
   });
 
+  test("X-ACT-12a before the installation the field is null", async () => {
+    const preset = compile(plus, { report: asynchronous });
+    const api = await startApi(forGraphql({ preset, on: await openDatabase(), eventsInstall: false }));
+    onTestFinished(api.close);
+    const query = `{ report(id: "00000000-0000-0000-0000-000000000000") { id } }`;
+    expect(await api.gql(query)).toEqual({ data: { report: null } });
+  });
+
   test("X-ACT-14 a call whose process was killed is made by another server with the same id", async () => {
     const child = spawn(process.execPath, ["dist/test/services/event-server.js"], {
       env: { ...process.env, DATABASE_URL: database.options.databaseUrl, TABLE: "public.artist" },

@@ -57,6 +57,7 @@ describe("metadata that does not fit", () => {
       [action({ arguments: [argument("a b", "Int")] }), '"a b" is not a valid GraphQL name'],
       [action({ headers: [{ name: "a", value_from_env: "NOWHERE" }] }), "the environment variable NOWHERE is not set"],
       [action({ headers: [{ name: "a" }] }), "headers[0] needs either value or value_from_env"],
+      [action({ arguments: "name" }), "arguments is no list"],
       [action({ timeout: -1 }), "its timeout is not a number of seconds up to 3600"],
     ];
     // each has a name of its own, unless the name is the mistake

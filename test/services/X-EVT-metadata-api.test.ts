@@ -63,6 +63,10 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       code: "invalid-configuration",
       error: expect.stringContaining("webhook is not an http or https URL"),
     });
+    expect(await run(api, "pg_create_event_trigger", { ...args, name: "other", retry_conf: 5 })).toMatchObject({
+      code: "invalid-configuration",
+      error: expect.stringContaining("retry_conf is not an object"),
+    });
     expect(await run(api, "pg_delete_event_trigger", { name: "parcel_sent" })).toEqual({ message: "success" });
     expect(await countTriggers(api)).toBe(0);
     expect(await run(api, "pg_delete_event_trigger", { name: "parcel_sent" })).toMatchObject({
@@ -145,6 +149,13 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     expect(await run(api, "pg_get_event_logs", { name: "parcel_sent" })).toMatchObject([
       { payload: { op: "INSERT", trace_context: { trace_id: traceId, span_id: spanId } } },
     ]);
+  });
+
+  test("X-EVT-18 before the installation there are no events", async () => {
+    const api = await start();
+    const event_id = "00000000-0000-0000-0000-000000000000";
+    expect(await run(api, "pg_redeliver_event", { event_id })).toMatchObject({ code: "not-exists" });
+    expect(await run(api, "pg_get_event_by_id", { event_id })).toEqual({ event: null, invocations: [] });
   });
 
   test("X-EVT-18 P-HAS-11 arguments that do not fit are refused with their path", async () => {

@@ -233,6 +233,18 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         '"public.order".update has columns, which is no list of column names',
       ],
       [
+        "a column that is no name",
+        { "public.order": { update: { handle, columns: [1] } } },
+        '"public.order".update has columns, which is no list of column names',
+      ],
+      [
+        "a name of Object.prototype",
+        { "public.order": { insert: { handle, constructor: 1 } } },
+        '"public.order".insert has an unknown option "constructor"',
+      ],
+      ["no object", undefined, "the argument is no object whose keys are tables"],
+      ["a table with NUL", { "public.\u0000": { insert: handle } }, '"public.\u0000" is no table with its schema'],
+      [
         "an order that is no boolean",
         { "public.order": { update: { handle, ordered: 1 } } },
         '"public.order".update has ordered, which is neither true nor false',
@@ -557,6 +569,27 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       const all = received.flat();
       expect(new Set(all).size).toBe(200);
       expect(all).toHaveLength(200);
+    });
+
+    test("X-EVT-9 many attempts at the same time cause no warning about listeners", async () => {
+      await createTable("concurrent_order");
+      const warnings: string[] = [];
+      const note = ({ name }: Error): void => void warnings.push(name);
+      process.on("warning", note);
+      onTestFinished(() => void process.off("warning", note));
+      let count = 0;
+      let finish: () => void = () => undefined;
+      const all = new Promise<void>((resolve) => (finish = resolve));
+      const handle = (): Promise<void> => {
+        count += 1;
+        if (count === 20) finish();
+        return all;
+      };
+      await start({ "public.concurrent_order": { insert: handle } }, { eventsConcurrency: 20 });
+      await untilInstalled("concurrent_order");
+      await database.query("insert into public.concurrent_order (item) select 'a' from generate_series(1, 20)");
+      await untilEnded("concurrent_order", "delivered");
+      expect(warnings).not.toContain("MaxListenersExceededWarning");
     });
 
     test("X-EVT-9 a process with EVENTS_CONCURRENCY=0 or without the handler leaves the event to others", async () => {

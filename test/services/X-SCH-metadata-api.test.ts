@@ -248,9 +248,16 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         "$.args.schedule_at",
       ],
       [
-        "a day that does not exist",
+        "a month that does not exist",
         "create_scheduled_event",
         { ...event, schedule_at: "2026-13-01T00:00:00Z" },
+        "parse-failed",
+        "$.args.schedule_at",
+      ],
+      [
+        "a day that does not exist",
+        "create_scheduled_event",
+        { ...event, schedule_at: "2026-02-31T00:00:00Z" },
         "parse-failed",
         "$.args.schedule_at",
       ],

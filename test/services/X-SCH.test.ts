@@ -43,6 +43,8 @@ describe("the declaration", () => {
       { nightly: { ...nightly, payload: 1n } },
       '"nightly" has a payload that is no JSON value',
     ],
+    ["no object", undefined, "the argument is no object whose keys are cron expressions or names"],
+    ["a name with NUL", { "a\u0000": nightly }, '"a\u0000" has the character NUL, which PostgreSQL cannot store'],
     ["an empty name", { "": nightly }, '"" is no name of 1 to 100 characters'],
   ])("X-SCH-1 %s is refused", (_, on, message) => {
     expect(() => schedules(on as Declared)).toThrow(message);
@@ -192,9 +194,13 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     );
     const received: ScheduledRun[] = [];
     const handle = (run: ScheduledRun): void => void received.push(run);
-    await start({ stale: { cron: NEVER, toleranceSeconds: 3600, handle } });
+    const api = await start({ stale: { cron: NEVER, toleranceSeconds: 3600, handle } });
     await untilEnded("stale", "dropped");
     expect(received).toEqual([]);
+    await until(
+      () => api.log.some((line) => line.startsWith("an event was dropped without a call")),
+      "the log says so",
+    );
     const attempts = await database.query(
       `select i.error from relapi.scheduled_event_invocation i join relapi.scheduled_event e on e.id = i.event_id
       where e.trigger_name = 'stale'`,

@@ -52,7 +52,7 @@ const createTrigger: Command = (document, from) => {
   const trigger = {
     name,
     definition: { enable_manual: false, ...pickArguments(from, ...DEFINITION) },
-    retry_conf: readEntry(from.args["retry_conf"]),
+    retry_conf: from.args["retry_conf"] ?? {},
     ...pickArguments(
       from,
       "webhook",

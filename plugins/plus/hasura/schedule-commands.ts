@@ -91,10 +91,13 @@ const STATUSES: readonly ScheduledEventStatus[] = ["scheduled", "locked", "deliv
 /** An ISO 8601 time with its zone: `2026-12-24T18:00:00Z`, `2026-12-24T18:00+01:00`. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)$/;
 
+/** JavaScript reads February 31 as a day of March. */
+const isCalendarDay = (day: string): boolean => new Date(day).toISOString().startsWith(day);
+
 const readTime = (from: Arguments, key: string): Date => {
   const text = requireText(from, key);
   const at = new Date(text);
-  if (!TIME.test(text) || Number.isNaN(at.getTime()))
+  if (!TIME.test(text) || Number.isNaN(at.getTime()) || !isCalendarDay(text.slice(0, "2026-12-24".length)))
     throw wrongKind(key, "a time in ISO 8601 with its zone, such as 2026-12-24T18:00:00Z", from.path);
   return at;
 };

@@ -102,8 +102,11 @@ interface OwnActions {
 
 /** Returns a plugin that serves functions as root fields. `types` is SDL of the types that arguments and outputs name:
  *  `type Token { value: String! }`. @throws RelApiError `preset` if the SDL cannot be read @rule X-ACT-9 */
-export const actions = (definitions: Readonly<Record<string, Action>>, types = ""): Plugin =>
-  definePlugin({
+export const actions = (definitions: Readonly<Record<string, Action>>, types = ""): Plugin => {
+  if (!isObject(definitions)) throw presetError("actions: the first argument is no object of actions");
+  if (typeof types !== "string") throw presetError("actions: the second argument is no text of SDL");
+  for (const [name, action] of Object.entries(definitions)) refuseMistakes(name, () => checkOptions(action));
+  return definePlugin({
     name: "actions",
     requires: ["graphql-queries"],
     before: ["metadata-actions", "events"], // a function precedes a webhook, and that tap delivers actions
@@ -144,6 +147,28 @@ export const actions = (definitions: Readonly<Record<string, Action>>, types = "
       });
     },
   });
+};
+
+const isObject = (given: unknown): given is Readonly<Record<string, unknown>> =>
+  typeof given === "object" && given !== null;
+
+const OPTIONS: ReadonlySet<string> = new Set(["kind", "type", "args", "output", "roles", "description", "run"]);
+
+/** Checks the options of an action, which JavaScript may have given. @throws Error with the reason for refusing it */
+const checkOptions = (action: unknown): void => {
+  if (!isObject(action) || typeof action["run"] !== "function") throw excludedError("it has no function run");
+  const { kind = "synchronous", type = "mutation", args = "", output, roles = [], description = "" } = action;
+  if (kind !== "synchronous" && kind !== "asynchronous") throw excludedError("its kind is unknown");
+  if (type !== "query" && type !== "mutation") throw excludedError("its type is neither query nor mutation");
+  for (const option of Object.keys(action))
+    if (!OPTIONS.has(option) && !(option === "timeoutSeconds" && kind === "asynchronous"))
+      throw excludedError(`it has an unknown option "${option}"`);
+  if (typeof args !== "string") throw excludedError("its args are no text of SDL");
+  if (typeof output !== "string") throw excludedError("its output is no text of SDL");
+  if (!(Array.isArray(roles) && roles.every((role) => typeof role === "string")))
+    throw excludedError("its roles are no list of names");
+  if (typeof description !== "string") throw excludedError("its description is no text");
+};
 
 /** @throws TypeError if the result does not fit the output type */
 const checkResult = ({ name, output }: ActionField, result: Json | undefined, types: CustomTypes): Json => {
@@ -222,24 +247,23 @@ const readOwnActions = (
   const fields = Object.entries(definitions).map(([name, action]) =>
     refuseMistakes(name, () => {
       const { args = "", output, roles = [], description } = action;
-      // the metadata allows other values, and so does JavaScript
-      const { kind = "synchronous", type = "mutation" } = action as { readonly kind?: string; readonly type?: string };
-      if (kind !== "synchronous" && kind !== "asynchronous") throw excludedError("its kind is unknown");
+      const { type = "mutation" } = action as { readonly type?: string }; // JavaScript may give another value
       const root = type === "query" ? "Query" : "Mutation";
       const field = `${name}${args.trim() === "" ? "" : `(${args})`}: ${output}`;
-      const definition = readActionSdl(`type ${root} { ${field} }`).definitions.get(name);
+      const read = readActionSdl(`type ${root} { ${field} }`).definitions;
+      if (read.size !== 1) throw excludedError("its args and output declare another field");
       const raw = {
         name,
-        definition: definition ?? {},
+        definition: read.get(name) ?? {},
         permissions: roles.map((role) => ({ role })),
         ...(description === undefined ? {} : { comment: description }),
       };
-      const read = readActionField(raw, types, surroundings);
+      const served = readActionField(raw, types, surroundings);
       if (action.kind === "asynchronous") {
-        checkAsynchronous(read, types, surroundings);
+        checkAsynchronous(served, types, surroundings);
         readSeconds(action.timeoutSeconds, DEFAULT_SECONDS);
       }
-      return [read, action] as const;
+      return [served, action] as const;
     }),
   );
   return { types, fields };

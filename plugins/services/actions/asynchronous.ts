@@ -29,6 +29,8 @@ const DELIVERY_PREFIX = "relapi/actions/";
 const MARGIN_SECONDS = 5;
 
 const UNDEFINED_TABLE = "42P01";
+/** The errors of a call of `relapi.read_action` before the installation: the schema or the function is missing. */
+const READ_MISSING: ReadonlySet<unknown> = new Set(["3F000", "42883"]);
 
 /** A call as the database stores it. */
 export interface StoredCall {
@@ -170,8 +172,13 @@ const findAction = async (
   name: string,
   { arguments: { id }, session }: GqlFunctionRequest,
 ): Promise<Json> => {
-  const [row] = await query<{ readonly body: string | null }>(compileRead(name, id, session));
-  return parseJson(row?.body ?? "null");
+  try {
+    const [row] = await query<{ readonly body: string | null }>(compileRead(name, id, session));
+    return parseJson(row?.body ?? "null");
+  } catch (error) {
+    if (READ_MISSING.has((error as { readonly code?: unknown }).code)) return null; // errors of the driver have a code
+    throw error;
+  }
 };
 
 /** Returns the live query of a call. @rule X-ACT-12c */

@@ -117,7 +117,8 @@ const refuseDuplicates = (named: readonly Described[]): void => {
   }
 };
 
-const readTypedNames = (raw: Json | undefined): readonly TypedName[] => {
+const readTypedNames = (raw: Json | undefined, list: "arguments" | "fields"): readonly TypedName[] => {
+  if (raw !== undefined && raw !== null && !Array.isArray(raw)) throw excludedError(`${list} is no list`);
   const read = readList(raw).map((item) => {
     const entry = readObject(item);
     const described = readDescribed(entry);
@@ -143,7 +144,7 @@ const readCustomType = (kind: CustomType["kind"], raw: JsonObject): CustomType =
     refuseDuplicates(values);
     return { ...described, kind, values };
   }
-  const fields = readTypedNames(raw["fields"]);
+  const fields = readTypedNames(raw["fields"], "fields");
   if (fields.length === 0) throw excludedError("it has no fields");
   return kind === "object" ? { ...described, kind, fields, relationships: [] } : { ...described, kind, fields };
 };
@@ -218,7 +219,7 @@ export const readActionField = (raw: JsonObject, types: CustomTypes, surrounding
   if (surroundings.takenRoots.has(name)) throw excludedError("a table or function has that name in GraphQL");
   const root = readText(definition["type"]) ?? "mutation";
   if (root !== "query" && root !== "mutation") throw excludedError(`its type is "${root}", not query or mutation`);
-  const args = readTypedNames(definition["arguments"]);
+  const args = readTypedNames(definition["arguments"], "arguments");
   if (definition["output_type"] === undefined) throw excludedError("it has no output type");
   const output = readType(definition["output_type"], "output type");
   const problem =

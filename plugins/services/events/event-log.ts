@@ -1,6 +1,7 @@
 /** Lists events and attempts for administrators, and makes or repeats events. */
 import { parseJson, sql, value, type Json, type PluginContext, type Sql } from "../../../core/index.ts";
 import type { EventsService, ListWindow, LoggedAttempt, LoggedEvent } from "../api.ts";
+import { hasEventSchema } from "../queue/install.ts";
 import { compileWindow } from "../queue/store.ts";
 import type { EventTrigger } from "./event-trigger.ts";
 import { parseSession } from "./handlers.ts";
@@ -56,22 +57,27 @@ const selectAttempts = (condition: Sql, window: ListWindow): Sql => sql`
 
 /** Creates the functions for administrators. @rule X-EVT-18 */
 export const createEventLog = (
-  { query }: Pick<PluginContext, "query">,
+  context: Pick<PluginContext, "query">,
   findTrigger: (name: string) => EventTrigger | undefined,
-): EventLog => ({
-  invoke: async (trigger, row) => {
-    const { schema, name } = findTrigger(trigger)?.table ?? { schema: "", name: "" };
-    const [event] = await query<{ readonly id: string }>(sql`
+): EventLog => {
+  /** Runs a statement on events. Without the installation there are no events. */
+  const query = async <Row extends object>(statement: Sql): Promise<readonly Row[]> =>
+    (await hasEventSchema(context)) ? context.query<Row>(statement) : [];
+
+  return {
+    invoke: async (trigger, row) => {
+      const { schema, name } = findTrigger(trigger)?.table ?? { schema: "", name: "" };
+      const [event] = await context.query<{ readonly id: string }>(sql`
       with made as (
         insert into relapi.event (trigger_name, schema_name, table_name, operation, new_row, session)
         values (${value(trigger)}, ${value(schema)}, ${value(name)}, 'MANUAL', ${value(row, "json")}, ${value(ADMIN_SESSION)})
         returning id, trigger_name, next_try_at
       )
       select id::text, relapi.add_event_job(id, trigger_name, next_try_at) from made`);
-    return event?.id ?? "";
-  },
-  redeliver: async (id) => {
-    const events = await query(sql`
+      return event?.id ?? "";
+    },
+    redeliver: async (id) => {
+      const events = await query(sql`
       with again as (
         update relapi.event
         set status = 'pending', tries = 0, locked_until = null, ended_at = null, next_try_at = pg_catalog.clock_timestamp()
@@ -79,22 +85,23 @@ export const createEventLog = (
         returning id, trigger_name, next_try_at
       )
       select relapi.add_event_job(id, trigger_name, next_try_at) from again`);
-    return events.length > 0;
-  },
-  loadEvents: async (trigger, window, status) => {
-    const events = await query<EventRow>(
-      selectEvents(sql`
+      return events.length > 0;
+    },
+    loadEvents: async (trigger, window, status) => {
+      const events = await query<EventRow>(
+        selectEvents(sql`
         where trigger_name = ${value(trigger)}
           and (${value(status ?? null, "text")} is null or (status = 'pending') = (${value(status ?? null, "text")} = 'pending'))
         order by created_at desc ${compileWindow(window)}`),
-    );
-    return events.map(buildEvent);
-  },
-  loadEvent: async (id) => {
-    const [event] = await query<EventRow>(selectEvents(sql`where id = ${value(id, "uuid")}`));
-    return event && buildEvent(event);
-  },
-  loadEventAttempts: (id, window) => query<LoggedAttempt>(selectAttempts(sql`e.id = ${value(id, "uuid")}`, window)),
-  loadAttempts: (trigger, window) =>
-    query<LoggedAttempt>(selectAttempts(sql`e.trigger_name = ${value(trigger)}`, window)),
-});
+      );
+      return events.map(buildEvent);
+    },
+    loadEvent: async (id) => {
+      const [event] = await query<EventRow>(selectEvents(sql`where id = ${value(id, "uuid")}`));
+      return event && buildEvent(event);
+    },
+    loadEventAttempts: (id, window) => query<LoggedAttempt>(selectAttempts(sql`e.id = ${value(id, "uuid")}`, window)),
+    loadAttempts: (trigger, window) =>
+      query<LoggedAttempt>(selectAttempts(sql`e.trigger_name = ${value(trigger)}`, window)),
+  };
+};

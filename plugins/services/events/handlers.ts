@@ -57,6 +57,8 @@ export const eventHandlersService = defineService<readonly EventTrigger[]>("even
 /** Calls functions of the application for changes of rows. The keys of `on` are tables with their schema:
  *  `public.order`. @throws RelApiError `preset` for a key or an option that is not valid @rule X-EVT-2 @experimental */
 export const eventHandlers = (on: Readonly<Record<string, TableEventHandlers>>): Plugin => {
+  if (typeof on !== "object" || on === null)
+    throw handlersInvalid("the argument", "is no object whose keys are tables");
   const triggers = Object.entries(on).flatMap(([table, handlers]) => readTable(table, handlers));
   return definePlugin({
     name: "event-handlers",
@@ -69,7 +71,7 @@ const MAX_NAME_LENGTH = 100;
 
 const readTable = (key: string, handlers: TableEventHandlers): readonly EventTrigger[] => {
   const [, schema, name] = /^([^.]+)\.(.+)$/.exec(key) ?? [];
-  if (schema === undefined || name === undefined)
+  if (schema === undefined || name === undefined || key.includes("\u0000"))
     throw handlersInvalid(`"${key}"`, 'is no table with its schema, such as "public.order"');
   if (typeof handlers !== "object" || handlers === null)
     throw handlersInvalid(`"${key}"`, "has no handlers: { insert: async ({ row }) => … }");
@@ -83,6 +85,9 @@ const readTable = (key: string, handlers: TableEventHandlers): readonly EventTri
     return readHandler(trigger, { schema, name }, operation as Operation, handler, location); // checked above
   });
 };
+
+const isListOfNames = (given: unknown): boolean =>
+  Array.isArray(given) && given.length > 0 && given.every((name) => typeof name === "string");
 
 const readHandler = (
   name: string,
@@ -98,7 +103,7 @@ const readHandler = (
   const retry = readRules(rules, DEFAULT_RULES, MAX_RULES, (reason) => handlersInvalid(location, reason));
   if (columns !== undefined && operation !== "update")
     throw handlersInvalid(location, "has columns, which only update accepts");
-  if (columns !== undefined && !(Array.isArray(columns) && columns.length > 0))
+  if (columns !== undefined && !isListOfNames(columns))
     throw handlersInvalid(location, "has columns, which is no list of column names");
   if (typeof ordered !== "boolean") throw handlersInvalid(location, "has ordered, which is neither true nor false");
   return {

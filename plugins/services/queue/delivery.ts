@@ -38,8 +38,8 @@ export const readRules = <Rules extends RetryRules>(
   fail: (reason: string) => Error,
 ): Rules => {
   for (const [rule, number] of Object.entries(given)) {
-    const max = limits[rule as keyof Rules] as number | undefined; // undefined for an unknown name
-    if (max === undefined) throw fail(`has an unknown option "${rule}"`);
+    if (!Object.hasOwn(limits, rule)) throw fail(`has an unknown option "${rule}"`);
+    const max = limits[rule as keyof Rules] as number; // it has the rule
     const min = rule === "retryCount" ? 0 : 1;
     if (number !== undefined && !(Number.isInteger(number) && Number(number) >= min && Number(number) <= max))
       throw fail(`has ${rule}, which is no whole number from ${min} to ${max}`);

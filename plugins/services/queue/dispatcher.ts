@@ -1,4 +1,4 @@
-/** Runs one kind of events in a process: installs what it needs, takes its jobs, and looks after its events. */
+/** Runs one kind of events in a process: installs its tables, takes its jobs, and adds jobs for events without one. */
 import { setTimeout as pause } from "node:timers/promises";
 import { RelApiError, requireService, type PluginContext } from "../../../core/index.ts";
 import { hasEventSchema } from "./install.ts";
@@ -30,7 +30,7 @@ export interface Dispatcher {
   close(): Promise<void>;
 }
 
-/** How often a process looks for events that were left by others. */
+/** How often a process looks for events whose process has ended, and events without a job. */
 const SWEEP_MS = 10_000;
 const CLEAN_MS = 600_000;
 const RESTART_MS = 2000;

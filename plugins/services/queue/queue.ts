@@ -1,4 +1,5 @@
 /** Runs jobs with graphile-worker, which is an optional package. */
+import { setMaxListeners } from "node:events";
 import { importPackage, type Logger } from "../../../core/index.ts";
 import { queueMissing } from "./errors.ts";
 import { QUEUE_SCHEMA } from "./schema.ts";
@@ -72,7 +73,10 @@ export const startQueue = async (options: QueueOptions): Promise<Queue> => {
     taskList: Object.fromEntries(
       [...tasks].map(([identifier, run]) => [
         identifier,
-        (payload: unknown, { abortSignal }) => run(payload, abortSignal ?? new AbortController().signal),
+        (payload: unknown, { abortSignal = new AbortController().signal }) => {
+          setMaxListeners(0, abortSignal); // all running jobs have the same signal
+          return run(payload, abortSignal);
+        },
       ]),
     ),
   });

@@ -62,5 +62,6 @@ export const createTask =
     const isTriedAgain = await store.finishFailed({ id, startedAt, delivery }, retry);
     const fields = { trigger: name, event: id, attempt: event.tries + 1, reason: delivery.error };
     if (isTriedAgain) logger.warn("an event was not delivered; it is tried again", fields);
+    else if (delivery.isDropped === true) logger.error("an event was dropped without a call", fields);
     else logger.error("an event was not delivered, and its attempts are used up", fields);
   };

@@ -55,6 +55,8 @@ export const schedulesService = defineService<readonly Schedule[]>("schedules");
  *  function, or a name with options. @throws RelApiError `preset` for an expression or an option that is not valid
  *  @rule X-SCH-1 @experimental */
 export const schedules = (on: Readonly<Record<string, ScheduleHandler | ScheduleOptions>>): Plugin => {
+  if (typeof on !== "object" || on === null)
+    throw scheduleInvalid("the argument", "is no object whose keys are cron expressions or names");
   const read = Object.entries(on).map(([key, given]) => readSchedule(key, given));
   return definePlugin({
     name: "schedules",
@@ -75,6 +77,7 @@ const readSchedule = (name: string, given: ScheduleHandler | ScheduleOptions): S
   if (typeof options !== "object" || options === null || typeof options.handle !== "function")
     throw fail("is neither a function nor an object with the function handle");
   if (name === "" || name.length > MAX_NAME_LENGTH) throw fail(`is no name of 1 to ${MAX_NAME_LENGTH} characters`);
+  if (name.includes("\u0000")) throw fail("has the character NUL, which PostgreSQL cannot store");
   const { cron, handle, payload = null, ...rules } = options;
   if (typeof cron !== "string") throw fail('has no cron, such as "0 3 * * *"');
   return {

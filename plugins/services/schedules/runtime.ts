@@ -104,7 +104,7 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
       if (!isClosed) logger.warn("failed to look for schedules that are due", { reason: describeError(error) });
     }
     if (isClosed) return;
-    clearTimeout(timer); // another call may have set it meanwhile
+    clearTimeout(timer); // another call may have set it during the statement
     timer = setTimeout(() => void recordDue(), waitMs);
     timer.unref();
   };
