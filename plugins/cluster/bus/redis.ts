@@ -65,7 +65,10 @@ const createRedisBus = (
 
   const connect = async (): Promise<void> => {
     try {
-      [publisher, subscriber] = await Promise.all([createRedis(readUrl, namespace), createRedis(readUrl, namespace)]);
+      [publisher, subscriber] = await Promise.all([
+        createRedis(readUrl, namespace, "redis-bus"),
+        createRedis(readUrl, namespace, "redis-bus"),
+      ]);
     } catch (error) {
       return handleError(error); // the package is missing
     }
