@@ -23,6 +23,7 @@ const OWN_NAME = /__relapiOwn(\d+)__/g;
 /** An optional package that creates objects of graphql. The server needs one that uses its own copy of graphql. */
 const WRAP_TOOLS = "@graphql-tools/wrap";
 const LOADS_TOOLS = `importPackage("${WRAP_TOOLS}")`;
+let loadsOfTools = 0;
 
 /**
  * Modules and threads resolve files relative to the place where they were compiled. The chunk of a module is known only
@@ -34,7 +35,9 @@ const ownUrls = {
     onLoad({ filter: /\.js$/ }, ({ path }) => {
       const url = `new URL(__relapiOwn${own.push(relative(dist, path)) - 1}__, import.meta.url).href`;
       const contents = readFileSync(path, "utf8").replaceAll("import.meta.url", url);
-      return { contents: contents.replace(LOADS_TOOLS, `import("${WRAP_TOOLS}")`) };
+      const [before, ...after] = contents.split(LOADS_TOOLS);
+      loadsOfTools += after.length;
+      return { contents: [before, ...after].join(`import("${WRAP_TOOLS}")`) };
     }),
 };
 
@@ -96,6 +99,8 @@ const { outputFiles, metafile } = await build({
   lineLimit: 120,
   legalComments: "none",
 });
+// without the replacement, the server would look for the package beside it
+if (loadsOfTools !== 1) throw new Error(`the server has ${loadsOfTools} calls ${LOADS_TOOLS}, expected one`);
 outputFiles.forEach(write);
 
 // the licences of all that the package contains of others

@@ -31,6 +31,7 @@ export {
   tokenRefused,
   urlTooLong,
   // optional packages, which bundlers do not see
+  explainMissingPackage,
   importPackage,
   // requests and responses
   buildJsonAnswer,

@@ -210,6 +210,7 @@ export {
   defineService,
   defineSetting,
   defineSignal,
+  /** @experimental */ explainMissingPackage,
   /** @experimental */ explainProgram,
   findBaseType,
   /** @experimental */ findClosestNames,
@@ -2169,6 +2170,9 @@ export declare const createFieldsLogger: (appLogger: FieldsFirstLogger) => Logge
 
 // --- core/kernel/memoize.d.ts
 export declare const memoize: <Source extends object, Value>(compute: (source: Source) => Value) => ((source: Source) => Value);
+
+// --- core/kernel/missing-package.d.ts
+export declare const explainMissingPackage: (error: unknown, plugin: string, spec: string) => unknown;
 
 // --- core/kernel/observed-session.d.ts
 export interface SessionSource {

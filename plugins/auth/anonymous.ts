@@ -1,5 +1,6 @@
 /** Lets requests without a credential run as the anonymous role, if one is configured: `GET /vessels`. */
 import { definePlugin, Stage, type PluginContext, type Session } from "../../core/index.ts";
+import { findAnonymousRoleProblem } from "./anonymous-role.ts";
 import { acceptedCredentialsService, type AcceptedCredentials } from "./api.ts";
 import { isAdminSecretSet } from "./session-header.ts";
 import { adminSecretSettings } from "./settings.ts";
@@ -11,13 +12,19 @@ const readAcceptedCredentials = ({ options, registry }: PluginContext): Accepted
 });
 
 /** Lets requests without a credential run as the anonymous role. @rule R-AUT-6 R-AUT-10 G-AUTH-5 G-AUTH-7 G-AUTH-8
- *  G-AUTH-9 */
+ *  G-AUTH-9 R-AUT-16 */
 export const anonymous = definePlugin({
   name: "anonymous",
   settings: [anonRole, ...adminSecretSettings],
   stage: Stage.late,
   apply: (hooks, context) => {
     context.offer(acceptedCredentialsService, { read: () => readAcceptedCredentials(context) });
+    let loggedProblem: string | undefined;
+    context.onModel((model) => {
+      const problem = findAnonymousRoleProblem(model, context.options.anonRole);
+      if (problem !== undefined && problem !== loggedProblem) context.logger.warn(problem);
+      loggedProblem = problem;
+    });
     let session: Session | undefined;
     hooks.authorize.tap("anonymous", (credentials) => {
       const { anonRole } = context.options;

@@ -1,7 +1,7 @@
 /** `relapi check`: reports what would fail with these settings, one line per fault. */
 import { createServer } from "node:net";
 import { RelApiError } from "../../core/index.ts";
-import { buildDemoNotice, checkPolicies, checkNamedObjects } from "../server/checks.ts";
+import { buildDemoNotice, checkPolicies, checkNamedFunctions } from "../server/checks.ts";
 import {
   listKnownVariables,
   readEnvironment,
@@ -27,7 +27,7 @@ interface CheckResult {
  * metadata do not count, because relapi ignores such metadata by design.
  */
 const isFault = (warning: string): boolean =>
-  /^metadata: (?!.*is not supported; ignored)|is exposed but does not exist$/.test(warning);
+  /^ANON_ROLE is |^metadata: (?!.*is not supported; ignored)|is exposed but does not exist$/.test(warning);
 
 /** Checks whether the port is free. The process that uses it may be this server. @rule C-CHK-3 */
 const checkPort = ({ host, port, unixSocket }: ServerSettings): Promise<readonly string[]> =>
@@ -44,12 +44,15 @@ const checkDatabase = (settings: EnvironmentSettings): Promise<CheckResult> =>
   withApi(settings, async ({ context, model, warnings, options }) => {
     const policies = await checkPolicies(context);
     const callers =
-      options.anonRole === undefined && options.jwtSecret === undefined && options.adminSecret === undefined
-        ? ["no caller has access: set ANON_ROLE, JWT_SECRET or ADMIN_SECRET"]
+      options.anonRole === undefined &&
+      options.jwtSecret === undefined &&
+      options.adminSecret === undefined &&
+      options.authHook === undefined
+        ? ["no caller has access: set ANON_ROLE, JWT_SECRET, AUTH_HOOK or ADMIN_SECRET"]
         : [];
     return {
       errors: [
-        ...(await checkNamedObjects(context)),
+        ...(await checkNamedFunctions(context)),
         ...warnings.filter(isFault),
         ...policies.filter(({ isError }) => isError).map(({ text }) => text),
       ],

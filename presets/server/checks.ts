@@ -13,7 +13,6 @@ import {
   toStatement,
   value,
   type Environment,
-  type Model,
   type PluginContext,
   type RelApiOptions,
   type Sql,
@@ -124,24 +123,13 @@ export const findEncryptionFaults = (variable: string, url: string): readonly st
   return [...words, ...files];
 };
 
-const checkAnonRole = ({ roles, loginRole, loginRoles }: Model, anonRole: string | undefined): readonly string[] => {
-  if (anonRole === undefined) return [];
-  // metadata may define roles that are not database roles
-  if ([...(loginRoles?.values() ?? [])].some((surfaceRoles) => surfaceRoles.has(anonRole))) return [];
-  const role = roles.get(anonRole);
-  if (role === undefined)
-    return [`ANON_ROLE is "${anonRole}", a role that does not exist${buildSuggestion(anonRole, roles.keys())}`];
-  return role.isAssumable
-    ? []
-    : [`ANON_ROLE is "${anonRole}", which "${loginRole}" may not become: GRANT "${anonRole}" TO "${loginRole}"`];
-};
-
 interface FunctionRow {
   readonly schema: string;
   readonly name: string;
 }
 
-const checkNamedFunctions = async (context: PluginContext): Promise<readonly string[]> => {
+/** Checks the functions that settings name. Returns the findings, one line each. @rule C-SET-3 */
+export const checkNamedFunctions = async (context: PluginContext): Promise<readonly string[]> => {
   const { dbPreRequest, dbRootSpec, dbPreConfig, dbSchemas, dbExtraSearchPath } = context.options;
   const functionNames = Object.entries({
     DB_PRE_REQUEST: dbPreRequest,
@@ -167,12 +155,6 @@ const checkNamedFunctions = async (context: PluginContext): Promise<readonly str
     ];
   });
 };
-
-/** Checks the objects that settings name. Returns the findings, one line each. @rule C-SET-3 */
-export const checkNamedObjects = async (context: PluginContext): Promise<readonly string[]> => [
-  ...checkAnonRole(context.model(), context.options.anonRole),
-  ...(await checkNamedFunctions(context)),
-];
 
 interface PolicyFinding {
   readonly isError: boolean;

@@ -20,7 +20,7 @@ import { adminServer, metrics } from "../../plugins/operations/index.ts";
 import { embedded } from "../../plugins/database/index.ts";
 import { workerLimits } from "../../plugins/limits/index.ts";
 import type { EnvironmentSettings } from "./environment.ts";
-import { checkNamedObjects } from "./checks.ts";
+import { checkNamedFunctions } from "./checks.ts";
 import { answerClientError } from "./client-errors.ts";
 import { lostLog } from "./log-errors.ts";
 import { getPreset } from "../preset-names.ts";
@@ -62,7 +62,7 @@ const startReport = definePlugin({
   apply: (_, context) => {
     let reportedFindings: readonly string[] = [];
     context.onModel(async () => {
-      const findings = await checkNamedObjects(context);
+      const findings = await checkNamedFunctions(context);
       for (const finding of findings) if (!reportedFindings.includes(finding)) context.logger.warn(finding);
       reportedFindings = findings;
     });

@@ -143,3 +143,13 @@ describe("X-LOG-6 the option name", () => {
     expect(lines[0]).toMatch(/"GET \/ports\?select=id&limit=1 HTTP\/1\.1" 200 \d+ "" "" "api=shop"$/);
   });
 });
+
+test("R-AUT-16 an api in an application logs an anonymous role that does not exist, once", async () => {
+  const { lines, logger } = keepLines();
+  const api = await startApi({ anonRole: "sea_annon", logger });
+  await api.reload();
+  const problems = lines.filter(([, message]) => message.startsWith("ANON_ROLE"));
+  expect(problems.map(([level, message]) => [level, message])).toEqual([
+    ["warn", 'ANON_ROLE is "sea_annon", a role that does not exist; did you mean "sea_anon"?'],
+  ]);
+});

@@ -79,7 +79,10 @@ const createNatsBus = (
 
   const connect = async (hasFailed = false): Promise<void> => {
     try {
-      const nats = (await loadPackage("@nats-io/transport-node")) as typeof import("@nats-io/transport-node");
+      const nats = (await loadPackage(
+        "@nats-io/transport-node",
+        "nats-bus",
+      )) as typeof import("@nats-io/transport-node");
       const opened = await nats.connect({
         ...buildOptions(readUrl),
         name: namespace,

@@ -13,8 +13,8 @@ const SILENCE_MS = 5000;
 
 /** Creates a client that reconnects by itself. Commands fail while it is disconnected. `readUrl` is called for each
  *  connection, because credentials may rotate. */
-export const createRedisClient = async (readUrl: () => string, name: string): Promise<Redis> => {
-  const { createClient } = (await loadPackage("@redis/client")) as typeof import("@redis/client");
+export const createRedisClient = async (readUrl: () => string, name: string, plugin: string): Promise<Redis> => {
+  const { createClient } = (await loadPackage("@redis/client", plugin)) as typeof import("@redis/client");
   const { url, hasCredentials } = removeCredentials(readUrl());
   const client = createClient({
     url,

@@ -73,7 +73,7 @@ const createBuckets = (context: PluginContext, readUrl: () => string): ValueOf<t
     isOpening = true;
     try {
       namespace = await loadNamespace(context);
-      redis = await createRedisClient(readUrl, namespace);
+      redis = await createRedisClient(readUrl, namespace, "redis-limits");
       if (isClosed) return;
       redis.on("error", handleUnavailable);
       redis.connect().catch(handleUnavailable);

@@ -66,8 +66,8 @@ const createRedisBus = (
   const connect = async (): Promise<void> => {
     try {
       [publisher, subscriber] = await Promise.all([
-        createRedisClient(readUrl, namespace),
-        createRedisClient(readUrl, namespace),
+        createRedisClient(readUrl, namespace, "redis-bus"),
+        createRedisClient(readUrl, namespace, "redis-bus"),
       ]);
     } catch (error) {
       return handleError(error); // the package is missing

@@ -1,22 +1,21 @@
 /** Logs every line as a JSON object, written by pino: `LOG_FORMAT=json`. */
 import type { Logger as Pino, LoggerOptions } from "pino";
-import { definePlugin, createFieldsLogger, presetError, requirePackage } from "../../../core/index.ts";
+import { definePlugin, createFieldsLogger, explainMissingPackage, requirePackage } from "../../../core/index.ts";
 import { logSettings } from "../settings.ts";
 
 /** Loads a package on demand, and synchronously, because the first lines must not be delayed. @throws RelApiError
  *  `preset` if it is not installed */
-const loadPackage = (name: string, format: string): unknown => {
+const loadPackage = (name: string): unknown => {
   try {
     return requirePackage(name);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND") throw error;
-    throw presetError(`LOG_FORMAT is "${format}", which needs ${name}: npm install ${name}, or choose another format`);
+    throw explainMissingPackage(error, "structured-log", name);
   }
 };
 
 /** Creates a function that formats lines for reading. */
 const loadPretty = (isTerminal: boolean): ((line: string) => string) => {
-  const { prettyFactory } = loadPackage("pino-pretty", "pretty") as typeof import("pino-pretty");
+  const { prettyFactory } = loadPackage("pino-pretty") as typeof import("pino-pretty");
   return prettyFactory({ colorize: isTerminal, messageKey: MESSAGE, ignore: "pid" });
 };
 
@@ -24,7 +23,7 @@ const MESSAGE = "message";
 
 /** Creates a pino logger. `encode` transforms each line that pino writes. */
 const createPino = (stream: NodeJS.WriteStream, encode = (line: string): string => line): Pino => {
-  const { pino } = loadPackage("pino", "json") as typeof import("pino");
+  const { pino } = loadPackage("pino") as typeof import("pino");
   const { err } = pino.stdSerializers;
   const options: LoggerOptions = {
     level: "debug", // core filters the lines

@@ -26,8 +26,8 @@ const getProcessRegistry = ({ collectDefaultMetrics, Registry }: PromClient): Re
 export const metrics = definePlugin({
   name: "metrics",
   apply: (_hooks, context) => {
-    const prom = loadPromClient();
-    if (prom === undefined) return context.logger.warn("there is no /metrics: npm install prom-client");
+    const prom = loadPromClient(context.logger);
+    if (prom === undefined) return;
     const { Registry } = prom;
     const registry = new Registry();
     registerCounterMetrics(prom, registry, context.counters, context.settings);

@@ -1,14 +1,16 @@
 /** Loads the optional package `prom-client`, which only a preset with metrics needs. */
-import { requirePackage } from "../../../core/index.ts";
+import { explainMissingPackage, RelApiError, requirePackage, type Logger } from "../../../core/index.ts";
 
 export type PromClient = typeof import("prom-client");
 
-/** Returns the package, or undefined if it is not installed. */
-export const loadPromClient = (): PromClient | undefined => {
+/** Returns undefined if the package is not installed, and logs how to install it. @rule X-MET-1a */
+export const loadPromClient = (logger: Logger): PromClient | undefined => {
   try {
     return requirePackage("prom-client") as PromClient;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND") throw error;
+    const explained = explainMissingPackage(error, "metrics", "prom-client");
+    if (!(explained instanceof RelApiError)) throw error;
+    logger.warn(`there is no /metrics: ${explained.message}`);
     return undefined;
   }
 };

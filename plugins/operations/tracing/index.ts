@@ -1,7 +1,7 @@
 /** Records OpenTelemetry spans of requests: `TRACING=true`. */
 import {
   definePlugin,
-  presetError,
+  explainMissingPackage,
   requirePackage,
   VERSION,
   type Headers,
@@ -20,10 +20,7 @@ const loadTracingApi = (): typeof import("@opentelemetry/api") => {
   try {
     return requirePackage("@opentelemetry/api") as typeof import("@opentelemetry/api");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND") throw error;
-    throw presetError(
-      "TRACING needs @opentelemetry/api: npm install @opentelemetry/api, and an SDK that exports spans",
-    );
+    throw explainMissingPackage(error, "tracing", "@opentelemetry/api");
   }
 };
 

@@ -2,7 +2,7 @@
  * Runs the protocol with its official SDK, which is loaded with the first request. Each request has its own server and
  * transport, so that no state is kept. @rule P-MCP-1
  */
-import { importPackage, presetError, VERSION } from "../../../core/index.ts";
+import { explainMissingPackage, importPackage, VERSION } from "../../../core/index.ts";
 import { DATA_NOTICE } from "./answers.ts";
 import { describeTable, listVisible, takePage } from "./schema.ts";
 import { callTool, listTools, computeMaxListBytes, type ToolCaller } from "./tools.ts";
@@ -30,8 +30,7 @@ const loadSdk = async () => {
     // all servers share one validator, because creating it takes longer than creating the rest of a server
     return { Server, Transport, types, validator: new AjvJsonSchemaValidator() };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
-    throw presetError(`the package ${PACKAGE} is missing: npm install ${PACKAGE}`);
+    throw explainMissingPackage(error, "mcp", PACKAGE);
   }
 };
 

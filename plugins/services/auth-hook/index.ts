@@ -69,8 +69,8 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
     name: "auth-hook-cookies",
     headers: ({ credentials }) => cookieHeaders.get(credentials) ?? NO_HEADERS,
   });
-  const safeUrl = `${url.origin}${url.pathname}`; // the query may contain a secret
-  const logProblem = createProblemLog((message, reason) => logger.error(message, { url: safeUrl, reason }));
+  // the path and the query may contain secrets
+  const logProblem = createProblemLog((message, reason) => logger.error(message, { host: url.host, reason }));
 
   // the operator has chosen the host, so it may have a private address
   const client = createWebhookClient(context, { allowedHosts: ["*"], maxAnswerBytes: MAX_ANSWER_BYTES });

@@ -2,12 +2,6 @@
 import { presetError, type RelApiError } from "../../../core/index.ts";
 
 /** @rule X-EVT-4 X-SCH-4 */
-export const queueMissing = (): RelApiError =>
-  presetError(
-    "event triggers and schedules need the package graphile-worker, which is missing: npm install graphile-worker@0.16",
-  );
-
-/** @rule X-EVT-4 X-SCH-4 */
 export const databaseEmbedded = (): RelApiError =>
   presetError("event triggers and schedules need a database server (DATABASE_URL): the embedded database has no queue");
 

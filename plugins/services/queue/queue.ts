@@ -1,7 +1,6 @@
 /** Runs jobs with graphile-worker, which is an optional package. */
 import { setMaxListeners } from "node:events";
-import { importPackage, type Logger } from "../../../core/index.ts";
-import { queueMissing } from "./errors.ts";
+import { explainMissingPackage, importPackage, type Logger } from "../../../core/index.ts";
 import { QUEUE_SCHEMA } from "./schema.ts";
 
 type Worker = typeof import("graphile-worker");
@@ -11,8 +10,7 @@ const loadWorker = async (): Promise<Worker> => {
   try {
     return (await importPackage("graphile-worker")) as Worker;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
-    throw queueMissing();
+    throw explainMissingPackage(error, "job-queue", "graphile-worker@0.16");
   }
 };
 

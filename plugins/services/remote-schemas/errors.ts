@@ -5,10 +5,6 @@ import { presetError, RelApiError, type Json } from "../../../core/index.ts";
 export class RemoteSchemaProblem extends Error {}
 
 /** @rule X-RMT-3 */
-export const packageMissing = (name: string): RelApiError =>
-  presetError(`remote schemas need the package ${name}: npm install ${name}@11`);
-
-/** @rule X-RMT-3 */
 export const graphqlInstalledTwice = (where: string): RelApiError =>
   presetError(
     `${where} uses another copy of the package graphql than relapi: npm ls graphql lists the copies, and npm dedupe removes the second one`,

@@ -1,7 +1,7 @@
 /** Loads the package for remote schemas when one is used, because it is optional. @rule X-RMT-3 */
 import { GraphQLSchema } from "graphql";
-import { importPackage } from "../../../core/index.ts";
-import { graphqlInstalledTwice, packageMissing } from "./errors.ts";
+import { explainMissingPackage, importPackage } from "../../../core/index.ts";
+import { graphqlInstalledTwice } from "./errors.ts";
 
 export type WrapTools = typeof import("@graphql-tools/wrap");
 
@@ -30,7 +30,6 @@ const importTools = async (): Promise<WrapTools> => {
     // .ci/bundle-server.mjs finds this call
     return (await importPackage("@graphql-tools/wrap")) as WrapTools; // the package has these exports
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
-    throw packageMissing("@graphql-tools/wrap");
+    throw explainMissingPackage(error, "remote-schema-fields", "@graphql-tools/wrap@11");
   }
 };

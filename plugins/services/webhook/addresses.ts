@@ -5,7 +5,7 @@ import { BlockList, isIP, type LookupFunction } from "node:net";
 import { allowedHostInvalid, webhookAddressRefused } from "./errors.ts";
 
 /** The ranges of IPv4 that are not public: this network, private, shared, loopback, link-local, protocol assignments,
- *  benchmarks, multicast and reserved. */
+ *  documentation, former relays, benchmarks, multicast and reserved. */
 const PRIVATE_IPV4: readonly (readonly [network: string, bits: number])[] = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -14,19 +14,28 @@ const PRIVATE_IPV4: readonly (readonly [network: string, bits: number])[] = [
   ["169.254.0.0", 16],
   ["172.16.0.0", 12],
   ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.88.99.0", 24],
   ["192.168.0.0", 16],
   ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
 ];
 
-/** The ranges of IPv6 that are not public: unspecified, loopback and embedded IPv4, local translation, Teredo, 6to4,
- *  unique local, link-local, site-local and multicast. */
+/** The ranges of IPv6 that are not public: unspecified, loopback and embedded IPv4, translated IPv4, local translation,
+ *  discard, Teredo, documentation, 6to4, segment routing, unique local, link-local, site-local and multicast. */
 const PRIVATE_IPV6: readonly (readonly [network: string, bits: number])[] = [
   ["::", 96],
+  ["::ffff:0:0:0", 96],
   ["64:ff9b:1::", 48],
+  ["100::", 64],
   ["2001::", 32],
+  ["2001:db8::", 32],
   ["2002::", 16],
+  ["3fff::", 20],
+  ["5f00::", 16],
   ["fc00::", 7],
   ["fe80::", 10],
   ["fec0::", 10],

@@ -1,0 +1,101 @@
+/** Plugins whose optional package is not installed. They run in a folder with the package and its dependencies only. */
+import { execFile } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, describe, expect, test } from "vitest";
+import type { RelApiOptions } from "../../core/index.ts";
+import { capabilities, openDatabase } from "../support/database.ts";
+import { documentOf, table } from "../support/metadata-document.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+const SCRIPT = `
+import { createServer } from "node:http";
+import { compose, relApi } from "relapi";
+import { plus } from "relapi/presets";
+import { metrics, structuredLog } from "relapi/plugins/operations";
+import { natsBus, redisBus, bus } from "relapi/plugins/cluster";
+import { schedules } from "relapi/plugins/services";
+
+const { options, path, has } = JSON.parse(process.argv[2]);
+const note = (line, facts) => console.log(line, JSON.stringify(facts ?? null), facts?.cause?.message ?? "");
+const ignore = () => undefined;
+const logger = { error: note, warn: note, info: ignore, debug: ignore, access: ignore };
+const parts = { metrics, "structured-log": structuredLog, bus, "redis-bus": redisBus, "nats-bus": natsBus, schedules: schedules({ "0 0 31 2 *": () => 0 }) };
+try {
+  const added = has.map((name) => parts[name]);
+  const preset = plus({ ...options, ...(has.includes("structured-log") ? {} : { logger }) });
+  const api = relApi(compose(preset, ...added));
+  await api.ready;
+  if (path !== undefined) {
+    const server = createServer(api);
+    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const answer = await fetch("http://127.0.0.1:" + server.address().port + path, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+    });
+    console.log(await answer.text());
+    server.closeAllConnections();
+    server.close();
+  }
+  await api.close();
+} catch (error) {
+  console.log(error.message);
+}
+`;
+
+describe.runIf(capabilities.realServer)("a missing optional package", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "relapi-optional-"));
+  const home = join(folder, "node_modules", "relapi");
+  mkdirSync(home, { recursive: true });
+  cpSync(join(root, "dist"), join(home, "dist"), {
+    recursive: true,
+    filter: (path) => !/dist\/test|\.image$/.test(path),
+  });
+  cpSync(join(root, "package.json"), join(home, "package.json"));
+  for (const name of [...Object.keys(manifest.dependencies), "graphql"]) {
+    mkdirSync(join(folder, "node_modules", name, ".."), { recursive: true });
+    symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
+  }
+  writeFileSync(join(folder, "run.mjs"), SCRIPT);
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const { options } = await openDatabase();
+
+  interface Run {
+    readonly options?: RelApiOptions;
+    /** The plugins beside those of the preset. */
+    readonly has?: readonly string[];
+    /** The path of a request. */
+    readonly path?: string;
+  }
+  const run = async ({ options: more = {}, has = [], path }: Run): Promise<string> => {
+    const settings = JSON.stringify({ options: { ...options, dbSchemas: ["public"], ...more }, path, has });
+    const { stdout } = await promisify(execFile)(process.execPath, [join(folder, "run.mjs"), settings]);
+    return stdout;
+  };
+  const remote = { name: "shop", definition: { url: "http://127.0.0.1:1/graphql" } };
+
+  test.each<[plugin: string, spec: string, run: Run]>([
+    [
+      "remote-schema-fields",
+      "@graphql-tools/wrap@11",
+      { options: { metadata: documentOf([table("album")], { remote_schemas: [remote] }) } },
+    ],
+    ["job-queue", "graphile-worker@0.16", { has: ["schedules"] }],
+    ["mcp", "@modelcontextprotocol/sdk", { path: "/mcp", options: { anonRole: "music_reader" } }],
+    ["redis-bus", "@redis/client", { has: ["bus", "redis-bus"], options: { busUrl: "redis://127.0.0.1:1" } }],
+    ["nats-bus", "@nats-io/transport-node", { has: ["bus", "nats-bus"], options: { busUrl: "nats://127.0.0.1:1" } }],
+    ["tracing", "@opentelemetry/api", { options: { tracing: true } }],
+    ["structured-log", "pino-pretty", { has: ["structured-log"], options: { logFormat: "pretty" } }],
+    ["metrics", "prom-client", { has: ["metrics"] }],
+  ])("C-PKG-3a the plugin %s names the package %s", async (plugin, spec, given) => {
+    const name = spec.split(/(?<=.)@/)[0];
+    const sentence = `the plugin ${plugin} needs the package ${name}, which is not installed: npm install ${spec}`;
+    expect(await run(given)).toContain(sentence);
+  });
+});
