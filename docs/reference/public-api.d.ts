@@ -397,6 +397,7 @@ export {
   GqlEngine,
   /** @experimental */ GqlEnumSpec,
   /** @experimental */ GqlEnumTable,
+  /** @experimental */ GqlEvents,
   GqlField,
   GqlFieldContext,
   /** @experimental */ GqlFieldImplementation,
@@ -515,6 +516,7 @@ export {
   ChangedRows,
   /** @experimental */ CohortCounts,
   Interest,
+  /** @experimental */ LiveEvents,
   /** @experimental */ LiveMessage,
   /** @experimental */ LivePatcher,
   LiveQueries,
@@ -755,6 +757,8 @@ export {
   WebhookPurpose,
   WebhookRequest,
   WebhookResponse,
+  WebhookSocket,
+  WebhookSocketRequest,
   /** @experimental */ eventsService,
   /** @experimental */ remoteSchemaControlService,
   /** @experimental */ scheduledEventsService,
@@ -3307,7 +3311,13 @@ export interface GqlCall {
     readonly path: string;
     run(context: GqlCallContext, followUp: GqlFollowUp): Promise<string>;
     readonly live: ((session: Session) => GqlLiveCall) | undefined;
+    readonly events?: GqlEvents | undefined;
     readonly afterSteps?: number | undefined;
+}
+export interface GqlEvents {
+    isSame(other: GqlEvents): boolean;
+    open(context: GqlCallContext, emit: (event: string | RelApiError) => Promise<void>): Promise<void>;
+    complete(event: string, followUp: GqlFollowUp): Promise<string>;
 }
 export interface GqlFollowUp {
     read(joins: readonly GqlJoinedRead[]): Promise<readonly (readonly string[])[]>;
@@ -3368,6 +3378,8 @@ export interface GqlEngine {
     runRequest<LongResult = never>(exchange: Exchange, request: GqlRequest, options?: GqlRequestOptions<LongResult>): Promise<string | LongResult>;
     assemble(operation: GqlOperation, bodies: readonly (string | null)[], calls?: readonly string[]): string;
     loadAndAssemble(operation: GqlOperation, bodies: readonly (string | null)[], session: Session, settings?: GqlRunOptions["settings"]): Promise<string>;
+    openEvents(operation: GqlOperation, session: Session, signal: AbortSignal, emit: (event: string | RelApiError) => Promise<void>): Promise<void>;
+    assembleEvent(operation: GqlOperation, event: string, session: Session, settings?: GqlRunOptions["settings"]): Promise<string>;
     parseJson(text: string): Json;
     parseRequestJson(text: string | undefined, at?: string): Json;
     createNames(customization: GqlCustomization): Names;
@@ -3562,6 +3574,7 @@ export interface GqlForward {
     readonly hasLinks?: boolean;
     check(document: DocumentNode, path: string): void;
     run(request: GqlForwardRequest): Promise<string>;
+    subscribe?(request: GqlForwardRequest, emit: (event: string | RelApiError) => Promise<void>): Promise<void>;
 }
 export interface GqlDelegate extends Pick<GqlForward, "types" | "hasLinks" | "check"> {
     load(rows: readonly GqlLoadedRow[], request: GqlForwardRequest): Promise<readonly string[]>;
@@ -3856,19 +3869,26 @@ export interface LiveQuery {
     assemble(bodies: readonly (string | null)[]): string;
     readonly complete?: (bodies: readonly (string | null)[]) => Promise<string>;
 }
+export interface LiveEvents {
+    isSame(other: LiveEvents): boolean;
+    open(signal: AbortSignal, emit: (event: string | Error) => Promise<void>): Promise<void>;
+    complete(event: string): Promise<string>;
+}
 export interface LiveSource {
-    plan(): LiveQuery | Promise<LiveQuery>;
+    plan(): LiveQuery | LiveEvents | Promise<LiveQuery | LiveEvents>;
     encodeError(error: unknown): string;
 }
 export interface LiveResult {
     readonly hash: string;
     readonly text: string;
     readonly isError: boolean;
+    readonly isEvent?: boolean;
 }
 export interface Subscriber {
     answer(answer: LiveResult): void;
     isSlow?(): boolean;
     end(error?: unknown): void;
+    complete?(): void;
 }
 export interface LiveQueries {
     subscribe(source: LiveSource, subscriber: Subscriber, lastHash?: string): () => void;
@@ -4712,8 +4732,20 @@ export interface WebhookResponse {
     readonly headers: IncomingHttpHeaders;
     readonly text: string;
 }
+export interface WebhookSocketRequest extends Pick<WebhookRequest, "url" | "headers"> {
+    readonly protocol: string;
+    readonly timeoutMs: number;
+    onOpen(): void;
+    onMessage(text: string): void;
+    onEnd(reason: number | RelApiError): void;
+}
+export interface WebhookSocket {
+    send(text: string): void;
+    close(): void;
+}
 export interface WebhookClient {
     send(request: WebhookRequest): Promise<WebhookResponse>;
+    openSocket(request: WebhookSocketRequest): WebhookSocket;
 }
 export type WebhookFailure = "url" | "header" | "address" | "connection" | "timeout" | "size";
 export declare const webhookService: import("../../core/index.ts").ServiceToken<WebhookClient>;

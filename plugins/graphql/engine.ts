@@ -167,6 +167,13 @@ export const createEngine = (
       });
   };
 
+  /** Returns the function that runs reads which complete results, outside of a request. */
+  const createReads = (session: Session, settings: GqlRunOptions["settings"]) => {
+    const run = createRun(session, { settings });
+    return (programs: Execution["programs"]): Promise<readonly ResultRow[]> =>
+      run({ programs, access: "read only", end: "commit", mayUseReplica: true });
+  };
+
   const getSchema = (session: Session): RoleSchema => schemas.getAndCommit({ session, model: context.model() });
 
   /** Returns the hints for an error. Some clients compare whole errors, such as generated tests, so hints can be
@@ -195,12 +202,15 @@ export const createEngine = (
     },
     assemble,
     runRequest: (exchange, request, options) => runRequest(engine, context, exchange, request, options),
-    loadAndAssemble: async (operation, bodies, session, settings) => {
-      const run = createRun(session, { settings });
-      const executeReads = (programs: Execution["programs"]): Promise<readonly ResultRow[]> =>
-        run({ programs, access: "read only", end: "commit", mayUseReplica: true });
-      return assemble(operation, await functions.load(operation, bodies, executeReads, session, {}));
-    },
+    loadAndAssemble: async (operation, bodies, session, settings) =>
+      assemble(operation, await functions.load(operation, bodies, createReads(session, settings), session, {})),
+    openEvents: functions.openEvents,
+    assembleEvent: async (operation, event, session, settings) =>
+      assemble(
+        operation,
+        [],
+        [await functions.completeEvent(operation, event, createReads(session, settings), session)],
+      ),
     run: async <LongResult = never>(
       operation: GqlOperation,
       session: Session,

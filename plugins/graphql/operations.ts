@@ -9,6 +9,7 @@ import type {
   Operation,
   Plan,
   Planned,
+  RelApiError,
   Session,
   Program,
 } from "../../core/index.ts";
@@ -102,9 +103,21 @@ export interface GqlCall {
   run(context: GqlCallContext, followUp: GqlFollowUp): Promise<string>;
   /** Returns the statement that a live query runs instead of the function. Undefined if the field cannot be live. */
   readonly live: ((session: Session) => GqlLiveCall) | undefined;
+  /** The events of the field in a subscription. Undefined if another schema sends none. */
+  readonly events?: GqlEvents | undefined;
   /** The number of steps of a mutation that come before the call. The call then runs between two transactions.
    *  Undefined for calls that run before all steps. @rule X-GQL-12b */
   readonly afterSteps?: number | undefined;
+}
+
+/** The events of a subscription that another GraphQL schema sends. @rule X-GQL-16 @experimental */
+export interface GqlEvents {
+  /** Returns whether the other events are the same, so that a subscription need not be opened again. */
+  isSame(other: GqlEvents): boolean;
+  /** Sends events until the signal of the context is aborted. The promise ends as that of `GqlForward.subscribe`. */
+  open(context: GqlCallContext, emit: (event: string | RelApiError) => Promise<void>): Promise<void>;
+  /** Returns the JSON text of the field for an event, with the values of its links. */
+  complete(event: string, followUp: GqlFollowUp): Promise<string>;
 }
 
 /** The functions that complete a result with fields of its objects. @experimental */
@@ -213,6 +226,21 @@ export interface GqlEngine {
   loadAndAssemble(
     operation: GqlOperation,
     bodies: readonly (string | null)[],
+    session: Session,
+    settings?: GqlRunOptions["settings"],
+  ): Promise<string>;
+  /** Opens the events of a subscription (`GqlCall.events`), and sends them until the signal is aborted. @throws
+   *  RelApiError if the events end with an error @rule X-GQL-16 */
+  openEvents(
+    operation: GqlOperation,
+    session: Session,
+    signal: AbortSignal,
+    emit: (event: string | RelApiError) => Promise<void>,
+  ): Promise<void>;
+  /** Returns the text of the `data` object for an event. @throws RelApiError */
+  assembleEvent(
+    operation: GqlOperation,
+    event: string,
     session: Session,
     settings?: GqlRunOptions["settings"],
   ): Promise<string>;

@@ -23,6 +23,7 @@ import type {
   Insert,
   Output,
   Read,
+  RelApiError,
   Relation,
   Relationship,
   Routine,
@@ -160,8 +161,8 @@ export type GqlFieldImplementation =
       readonly run: (request: GqlFunctionRequest) => Json | Promise<Json>;
       readonly live?: (request: Omit<GqlFunctionRequest, "signal" | "document">) => GqlLiveField;
     }
-  /** A field of another GraphQL schema, for fields of the query and mutation roots. Its type is a type of that schema,
-   *  which checks and runs the selection. @rule X-GQL-12 */
+  /** A field of another GraphQL schema, for fields of the query and mutation roots, and with `subscribe` of the
+   *  subscription root. Its type is a type of that schema, which checks and runs the selection. @rule X-GQL-12 */
   | { readonly forward: GqlForward }
   /** Rows of a table that belong to an object in the result of a function, for fields of a plugin's own types. */
   | { readonly join: GqlJoin }
@@ -208,6 +209,10 @@ export interface GqlForward {
   check(document: DocumentNode, path: string): void;
   /** Returns the JSON text of the field. A `RelApiError` with the fact `graphqlErrors` is answered with these errors. */
   run(request: GqlForwardRequest): Promise<string>;
+  /** Sends the events of the field in a subscription: JSON texts of the field, or the error of one event. The promise
+   *  resolves when there are no more events, and rejects if they end with an error. `request.signal` is aborted when the
+   *  client ends the subscription. @rule X-GQL-16 */
+  subscribe?(request: GqlForwardRequest, emit: (event: string | RelApiError) => Promise<void>): Promise<void>;
 }
 
 /** The functions of a field of rows whose selection belongs to another GraphQL schema. @rule X-GQL-14 @experimental */

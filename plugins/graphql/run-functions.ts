@@ -6,6 +6,7 @@ import { findSpans, splice } from "./splice.ts";
 import type { GqlCallContext, GqlLoadedRow } from "./parts.ts";
 import type {
   GqlCall,
+  GqlEvents,
   GqlFollowUp,
   GqlJoinedRead,
   GqlLoad,
@@ -31,6 +32,20 @@ interface FunctionRunner {
     session: Session,
     options: FunctionRunOptions,
   ): Promise<readonly (string | null)[]>;
+  /** Sends the events of a subscription until the signal is aborted. @throws RelApiError */
+  openEvents(
+    operation: Pick<GqlOperation, "calls" | "document">,
+    session: Session,
+    signal: AbortSignal,
+    emit: (event: string | RelApiError) => Promise<void>,
+  ): Promise<void>;
+  /** Returns the text of the field for an event. @throws RelApiError */
+  completeEvent(
+    operation: Pick<GqlOperation, "calls" | "document">,
+    event: string,
+    execute: ExecuteReads,
+    session: Session,
+  ): Promise<string>;
 }
 
 /** Runs the reads of rows that belong to results of functions, in one transaction. */
@@ -145,7 +160,28 @@ export const createFunctionRunner = (logger: Logger): FunctionRunner => {
   const runOne = (call: GqlCall, execute: ExecuteReads, context: GqlCallContext): Promise<string> =>
     withHiddenExceptions(call, () => call.run(context, createFollowUp(execute, context)));
 
+  const getEventCall = ({ calls }: Pick<GqlOperation, "calls">): GqlCall & { readonly events: GqlEvents } => {
+    const call = calls.find(({ events }) => events !== undefined);
+    if (call?.events === undefined) throw new TypeError("the operation has no events");
+    return { ...call, events: call.events };
+  };
+
   return {
+    openEvents: (operation, session, signal, emit) => {
+      const call = getEventCall(operation);
+      const { document } = operation;
+      return withHiddenExceptions(call, () =>
+        call.events.open({ session, signal, document }, (event) =>
+          emit(typeof event === "string" ? event : functionRefused(event, call.path)),
+        ),
+      );
+    },
+    completeEvent: (operation, event, execute, session) =>
+      withAbortSignal(undefined, (signal) => {
+        const call = getEventCall(operation);
+        const followUp = createFollowUp(execute, { session, signal, document: operation.document });
+        return withHiddenExceptions(call, () => call.events.complete(event, followUp));
+      }),
     load: ({ loads, document }, bodies, execute, session, { onGone, exchange }) =>
       withAbortSignal(onGone, (signal) => loadBodies(loads, bodies, execute, { session, signal, exchange, document })),
     call: ({ kind, calls, document }, execute, session, { onGone, exchange }) =>

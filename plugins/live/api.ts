@@ -29,12 +29,24 @@ export interface LiveQuery {
   readonly complete?: (bodies: readonly (string | null)[]) => Promise<string>;
 }
 
+/** The events of another service that a subscription receives. Unlike results of live queries, each event is sent, and
+ *  no change of the database causes one. @rule X-GQL-16 @experimental */
+export interface LiveEvents {
+  /** Returns whether the other events are the same, so that they stay open after a reload. */
+  isSame(other: LiveEvents): boolean;
+  /** Sends events until the signal is aborted. The promise resolves after the last event, and rejects if the events end
+   *  with an error. */
+  open(signal: AbortSignal, emit: (event: string | Error) => Promise<void>): Promise<void>;
+  /** Returns the text of the result for an event. */
+  complete(event: string): Promise<string>;
+}
+
 /** The origin of a live query, which can plan it again. */
 export interface LiveSource {
   /** Plans the query on the current model. The engine calls this method again after each reload. It returns a promise
    *  while a part of the plan is being prepared for the model (R-SC-12). @throws RelApiError if the source is not, or
    *  is no longer, a query */
-  plan(): LiveQuery | Promise<LiveQuery>;
+  plan(): LiveQuery | LiveEvents | Promise<LiveQuery | LiveEvents>;
   /** Encodes the error of a run as text. */
   encodeError(error: unknown): string;
 }
@@ -46,6 +58,8 @@ export interface LiveResult {
   readonly text: string;
   /** True if `text` comes from `encodeError`. */
   readonly isError: boolean;
+  /** True if no later result replaces this one. */
+  readonly isEvent?: boolean;
 }
 
 /** The receiver of the results of a live query. */
@@ -57,6 +71,8 @@ export interface Subscriber {
   /** Called when the live query ends: because it is no longer a query (G-SUB-8), or because the api closes (without an
    *  error). */
   end(error?: unknown): void;
+  /** Called after the last event of `LiveEvents`. */
+  complete?(): void;
 }
 
 /** The engine of live queries. */

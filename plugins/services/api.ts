@@ -8,6 +8,7 @@ import {
   type JsonObject,
   type OpenExchange,
   type QualifiedName,
+  type RelApiError,
 } from "../../core/index.ts";
 
 /** The features that call webhooks. */
@@ -43,12 +44,33 @@ export interface WebhookResponse {
   readonly text: string;
 }
 
+/** A request to open a WebSocket, with the functions that receive what the server sends. */
+export interface WebhookSocketRequest extends Pick<WebhookRequest, "url" | "headers"> {
+  /** The subprotocol, which the server must choose. */
+  readonly protocol: string;
+  /** The time until the connection is open, in milliseconds. */
+  readonly timeoutMs: number;
+  onOpen(): void;
+  onMessage(text: string): void;
+  /** Called when the connection has ended, with the code of the server, or the error `webhook-failed`. */
+  onEnd(reason: number | RelApiError): void;
+}
+
+/** A WebSocket that is open, or about to open. */
+export interface WebhookSocket {
+  send(text: string): void;
+  close(): void;
+}
+
 /** The client for webhooks. */
 export interface WebhookClient {
   /** Sends a request and returns the answer. Redirects are not followed. @throws RelApiError `webhook-failed`,
    *  whose `facts.reason` is a `WebhookFailure`, or the error with which the signal was aborted
    *  @rule X-HTTP-1 … X-HTTP-6 */
   send(request: WebhookRequest): Promise<WebhookResponse>;
+  /** Opens a WebSocket to a URL with scheme `http` or `https`, at the addresses to which requests may connect. @throws
+   *  RelApiError `webhook-failed` @rule X-HTTP-9 */
+  openSocket(request: WebhookSocketRequest): WebhookSocket;
 }
 
 /** The reasons of a request without an answer. */

@@ -110,22 +110,25 @@ describe("the types in an application", () => {
       ["nodenext", "nodenext", "es2022"],
       ["node16", "node16", "es2022"],
       ["esnext", "bundler", "es2022,dom"],
-    ])("C-PKG-4b X-START-7 the types compile under every strict option with %s, %s", (module, resolution, libraries) => {
-      const strict = [
-        "--strict",
-        "--exactOptionalPropertyTypes",
-        "--noUncheckedIndexedAccess",
-        "--skipLibCheck",
-        "false",
-      ];
-      const options = ["--noEmit", "--target", "es2022", "--lib", libraries, "--types", "node", "--module", module];
-      const { stdout, stderr } = spawnSync(
-        process.execPath,
-        [join(root, compiler, "bin/tsc"), ...options, "--moduleResolution", resolution, ...strict, "app.ts"],
-        { cwd: application, encoding: "utf8" },
-      );
-      expect(`${stdout}${stderr}`).toBe("");
-    });
+    ])(
+      "C-PKG-4b X-START-7 the types compile under every strict option with %s, %s",
+      (module, resolution, libraries) => {
+        const strict = [
+          "--strict",
+          "--exactOptionalPropertyTypes",
+          "--noUncheckedIndexedAccess",
+          "--skipLibCheck",
+          "false",
+        ];
+        const options = ["--noEmit", "--target", "es2022", "--lib", libraries, "--types", "node", "--module", module];
+        const { stdout, stderr } = spawnSync(
+          process.execPath,
+          [join(root, compiler, "bin/tsc"), ...options, "--moduleResolution", resolution, ...strict, "app.ts"],
+          { cwd: application, encoding: "utf8" },
+        );
+        expect(`${stdout}${stderr}`).toBe("");
+      },
+    );
   });
 });
 

@@ -586,7 +586,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         return all;
       };
       await start({ "public.concurrent_order": { insert: handle } }, { eventsConcurrency: 20 });
-      await untilInstalled("concurrent_order");
       await database.query("insert into public.concurrent_order (item) select 'a' from generate_series(1, 20)");
       await untilEnded("concurrent_order", "delivered");
       expect(warnings).not.toContain("MaxListenersExceededWarning");

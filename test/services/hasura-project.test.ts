@@ -6,6 +6,7 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
+import { openSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
 import { json, startHook } from "./hook-server.ts";
 import { startRemote } from "./remote-server.ts";
@@ -14,6 +15,7 @@ const folder = fileURLToPath(new URL("project/", import.meta.url));
 
 const PARCELS = `
   type Query { parcel(purchase_id: Int!): Parcel  position(parcel: Int!): String  secret: String }
+  type Subscription { moved(purchase_id: Int!): Parcel }
   type Parcel { id: Int! weight: Float owner: String }
 `;
 
@@ -25,6 +27,10 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   const shipping = buildSchema(PARCELS);
   shipping.getQueryType()!.getFields()["parcel"]!.resolve = (_root, { purchase_id: id }) => ({ id, weight: 1.5 });
   shipping.getQueryType()!.getFields()["position"]!.resolve = (_root, { parcel }) => `dock ${parcel}`;
+  const { moved } = shipping.getSubscriptionType()!.getFields();
+  moved!.subscribe = async function* (_root, { purchase_id: id }) {
+    for (const weight of [1, 2]) yield { moved: { id, weight } };
+  };
   const remote = await startRemote(shipping);
   const base = new URL("/", hook.url).href.slice(0, -1);
   const variables = {
@@ -152,6 +158,17 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     expect(data).toEqual({ parcel: { purchase: null } });
     const hidden = await api.gql("{ parcel(purchase_id: 1) { position } }", {}, customer);
     expect(hidden.errors[0].extensions.code).toBe("validation-failed");
+  });
+
+  test("X-RMT-15 a subscription of a remote schema sends its events with rows of a table", async () => {
+    const socket = await openSocket(api);
+    await socket.init();
+    const query = "subscription { moved(purchase_id: 2) { weight purchase { note } } }";
+    socket.send({ id: "1", type: "subscribe", payload: { query } });
+    for (const weight of [1, 2])
+      expect((await socket.next()).payload).toEqual({ data: { moved: { weight, purchase: { note: "second" } } } });
+    expect(await socket.next()).toEqual({ id: "1", type: "complete" });
+    await socket.close();
   });
 
   test("X-EVT-13 X-EVT-15 changes of rows reach the webhooks with the session of the caller", async () => {

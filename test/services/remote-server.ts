@@ -3,7 +3,9 @@ import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buildSchema, GraphQLError, type GraphQLSchema } from "graphql";
 import { createHandler } from "graphql-http";
+import { useServer } from "graphql-ws/use/ws";
 import { afterAll } from "vitest";
+import { WebSocketServer } from "ws";
 
 export const SDL = `
   "The root of the shop."
@@ -98,6 +100,19 @@ export interface RemoteServer {
   /** Returns an answer in place of the schema's result, or `wait` to send none. */
   answer: ((body: string) => { readonly status: number; readonly text: string } | "wait" | undefined) | undefined;
   introspections: number;
+  /** True if WebSockets are refused by the protocol. */
+  isRefusing: boolean;
+  /** The WebSockets so far: the headers of the upgrade, the payload of `connection_init`, and the operations. */
+  readonly sockets: {
+    readonly headers: IncomingHttpHeaders;
+    readonly payload: any;
+    readonly operations: any[];
+    isOpen: boolean;
+    close(code: number): void;
+    /** Ends the connection without a close frame. */
+    terminate(): void;
+    send(text: string): void;
+  }[];
   stop(): Promise<void>;
   start(): Promise<void>;
 }
@@ -112,8 +127,8 @@ export const startRemote = async (schema: string | GraphQLSchema = SDL): Promise
     schema: typeof schema === "string" ? buildSchema(schema) : schema,
     rootValue: createRoot(words),
   });
-  const create = (): Server =>
-    createServer((request, response) => {
+  const create = (): Server => {
+    const http = createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on("data", (chunk: Buffer) => chunks.push(chunk));
       request.on("end", () => {
@@ -137,6 +152,36 @@ export const startRemote = async (schema: string | GraphQLSchema = SDL): Promise
         }).then(([body, { status, headers: sent }]) => response.writeHead(status, sent).end(body));
       });
     });
+    listenForSockets(http);
+    return http;
+  };
+  const listenForSockets = (http: Server): void => {
+    const sockets = new WebSocketServer({ server: http });
+    useServer(
+      {
+        schema: typeof schema === "string" ? buildSchema(schema) : schema,
+        onConnect: ({ extra, connectionParams }) => {
+          const { socket, request } = extra;
+          const known = {
+            headers: request.headers,
+            payload: connectionParams,
+            operations: [] as any[],
+            isOpen: true,
+            close: (code: number) => socket.close(code),
+            terminate: () => socket.terminate(),
+            send: (text: string) => socket.send(text),
+          };
+          socket.on("close", () => (known.isOpen = false));
+          opened.set(socket, known);
+          remote.sockets.push(known);
+          return !remote.isRefusing;
+        },
+        onSubscribe: ({ extra }, _id, payload) => void opened.get(extra.socket)?.operations.push(payload),
+      },
+      sockets,
+    );
+  };
+  const opened = new WeakMap<object, RemoteServer["sockets"][number]>();
   let server = create();
   await listen(server, 0);
   const { port } = server.address() as AddressInfo; // a listening server has an address
@@ -146,7 +191,10 @@ export const startRemote = async (schema: string | GraphQLSchema = SDL): Promise
     words,
     answer: undefined,
     introspections: 0,
+    isRefusing: false,
+    sockets: [],
     stop: () => {
+      for (const socket of remote.sockets) socket.terminate();
       server.closeAllConnections();
       return new Promise((resolve) => server.close(() => resolve()));
     },

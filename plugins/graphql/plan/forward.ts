@@ -16,8 +16,8 @@ import type { Json } from "../../../core/index.ts";
 import { formatCount } from "../../shared/plural.ts";
 import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "../document/variables.ts";
-import type { GqlCall } from "../operations.ts";
-import type { GqlForward } from "../parts.ts";
+import type { GqlCall, GqlEvents, GqlFollowUp } from "../operations.ts";
+import type { GqlCallContext, GqlForward, GqlForwardRequest } from "../parts.ts";
 import type { CustomPartWith, FindRead, LoadTemplate } from "./function-field.ts";
 import { separateLinks, type Links, type PlanLink } from "./links.ts";
 import type { Planner } from "./planner.ts";
@@ -32,6 +32,8 @@ export interface ForwardTemplate {
   readonly variables: readonly string[];
   readonly links: Links | undefined;
   readonly run: GqlForward["run"];
+  /** Sends the events of a field of a subscription. */
+  readonly subscribe: GqlForward["subscribe"];
 }
 
 /** Returns the fragments that the field uses, and the names of its variables, both in the order of their first use. */
@@ -123,6 +125,7 @@ export const planForward = (
     path,
     ...planForwarded(planner, selected, forward, planner.operation),
     run: forward.run,
+    subscribe: planner.operation === OperationTypeNode.SUBSCRIPTION ? forward.subscribe : undefined,
   };
 };
 
@@ -182,20 +185,41 @@ const readVariable = (values: VariableValues, name: string): readonly (readonly 
 const readVariables = (values: VariableValues, names: readonly string[]): Readonly<Record<string, Json>> =>
   Object.fromEntries(names.flatMap((name) => readVariable(values, name)));
 
+/** Returns the events of a field. They are the same for the same source and document. */
+const createEvents = (
+  document: DocumentNode,
+  variables: GqlForwardRequest["variables"],
+  subscribe: NonNullable<GqlForward["subscribe"]>,
+  complete: GqlEvents["complete"],
+): GqlEvents => {
+  const key = `${print(document)}${writeJson(variables)}`;
+  const events = {
+    subscribe,
+    key,
+    isSame: (other: GqlEvents) =>
+      "key" in other && other.key === key && (other as typeof events).subscribe === subscribe,
+    open: (by: GqlCallContext, emit: Parameters<typeof subscribe>[1]) =>
+      subscribe({ ...by, document, variables }, emit),
+    complete,
+  };
+  return events;
+};
+
 export const fillForward = (
-  { document, variables, links, run, ...call }: ForwardTemplate,
+  { document, variables, links, run, subscribe, ...call }: ForwardTemplate,
   values: VariableValues,
   findRead: FindRead,
 ): GqlCall => {
   const variableValues = readVariables(values, variables);
+  const complete = async (text: string, followUp: GqlFollowUp): Promise<string> => {
+    if (links === undefined) return text;
+    const [completed = "null"] = await links.complete([text], values, followUp, findRead);
+    return completed;
+  };
   return {
     ...call,
     live: undefined,
-    run: async (by, followUp) => {
-      const text = await run({ ...by, document, variables: variableValues });
-      if (links === undefined) return text;
-      const [complete = "null"] = await links.complete([text], values, followUp, findRead);
-      return complete;
-    },
+    events: subscribe && createEvents(document, variableValues, subscribe, complete),
+    run: async (by, followUp) => complete(await run({ ...by, document, variables: variableValues }), followUp),
   };
 };

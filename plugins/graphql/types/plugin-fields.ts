@@ -32,7 +32,9 @@ const checkField = (plugin: string, name: string, field: GqlField, context: GqlF
     new Error(`plugin "${plugin}" gives field "${name}" of type "${context.typeName}": ${why}`);
   const kind = findPlanKind(part);
   const allowedKinds = ALLOWED_KINDS[context.scope] ?? [];
-  const isLive = context.scope === "subscription_root" && "live" in part;
+  const isLive =
+    context.scope === "subscription_root" &&
+    ("live" in part || ("forward" in part && part.forward.subscribe !== undefined));
   if (kind === undefined || !(allowedKinds.includes(kind) || isLive))
     throw refuse(
       allowedKinds.length === 0

@@ -1,12 +1,19 @@
 /** Serves live queries with one statement: the queries have the same program, and run as the same caller. Identical
  *  queries share an entry, which is one row of the statement. */
 import type { Signal } from "../../../core/index.ts";
-import type { CohortCounts, LiveResult, LiveQuery, LiveRun, LiveSource, Subscriber } from "../api.ts";
+import type { CohortCounts, LiveEvents, LiveResult, LiveQuery, LiveRun, LiveSource, Subscriber } from "../api.ts";
 import type { IndexEntry } from "../changes/change-index.ts";
 import type { Limiter, RunSpeed } from "./limiter.ts";
 import { isUnavailable, isSharedFailure, isStatementTimeout } from "./failures.ts";
 import { createSlowLane, type RunHistory, type RunSpeedMeter } from "./run-speed.ts";
 import { hashText, SharingEndedError, type CohortFacts, type Runnable, type Runner } from "./runner.ts";
+
+/** The open events of a subscription. */
+export interface EventStream {
+  /** Continues with the events of a new plan. Returns false if they are not the same. */
+  replace(events: LiveEvents): boolean;
+  close(): void;
+}
 
 /** One subscriber of an entry. */
 export interface Subscription {
@@ -23,7 +30,9 @@ export interface Subscription {
    *  subscription. */
   pausedUntilMs: number;
   /** The query of the subscription while it is planned. Undefined if planning took no time. */
-  pendingPlan: Promise<LiveQuery> | undefined;
+  pendingPlan: Promise<LiveQuery | LiveEvents> | undefined;
+  /** The open events of another service, in place of an entry. */
+  events: EventStream | undefined;
 }
 
 export interface Entry extends Runnable, RunHistory {

@@ -10,6 +10,15 @@ export const liveQueriesTooLarge = (limitBytes: number): RelApiError =>
     headers: [["Retry-After", "1"]],
   });
 
+/** @rule X-GQL-16 */
+export const eventsNotAlone = (path: string): RelApiError =>
+  new RelApiError({
+    code: "not-supported",
+    status: 400,
+    message: "a subscription of a remote schema must be the only field of the operation",
+    path,
+  });
+
 /** @rule G-LIV-3 */
 export const functionFieldNotLive = (path: string | undefined): RelApiError =>
   new RelApiError({

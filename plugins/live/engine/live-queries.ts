@@ -16,6 +16,7 @@ import { createTimeDependence } from "./time-dependence.ts";
 import { createPlanStatistics } from "./statistics.ts";
 import { createCohortKeyBuilder, buildCohortFacts } from "./cohort-key.ts";
 import { createCohort, type Cohort, type Subscription } from "./cohort.ts";
+import { openEventStream } from "./events.ts";
 import { liveQueriesTooLarge } from "./errors.ts";
 import { deriveConditions, type Conditions } from "./conditions.ts";
 import { createLimiter } from "./limiter.ts";
@@ -26,6 +27,7 @@ import {
   liveQueriesService,
   liveRunSignal,
   watchChangesHook,
+  type LiveEvents,
   type LiveQueries,
   type LiveQuery,
   type LiveResult,
@@ -101,6 +103,7 @@ const createLiveQueries = (
 
   const removeSubscription = (subscription: Subscription): void => {
     if (allSubscriptions.delete(subscription)) subscriptionBytes -= subscription.bytes;
+    closeEvents(subscription);
   };
 
   /** Encodes the values of this subscriber as a row of the statement over all subscribers. Undefined if the query runs
@@ -208,7 +211,7 @@ const createLiveQueries = (
     }
   };
 
-  const planLater = async (subscription: Subscription, planned: Promise<LiveQuery>): Promise<void> => {
+  const planLater = async (subscription: Subscription, planned: Promise<LiveQuery | LiveEvents>): Promise<void> => {
     subscription.pendingPlan = planned;
     const isStillSubscribed = (): boolean => allSubscriptions.has(subscription) && subscription.pendingPlan === planned;
     try {
@@ -219,8 +222,10 @@ const createLiveQueries = (
     }
   };
 
-  /** Places a subscription in the cohort of its query. @throws RelApiError `missing-session-variable`, G-SUB-12 */
-  const joinCohort = (subscription: Subscription, query: LiveQuery): void => {
+  /** Places a subscription in the cohort of its query, or opens its events. @throws RelApiError `missing-session-variable`, G-SUB-12 */
+  const joinCohort = (subscription: Subscription, query: LiveQuery | LiveEvents): void => {
+    if ("open" in query) return receiveEvents(subscription, query);
+    closeEvents(subscription);
     if (query.programs.length === 0) {
       // A query without programs depends only on the types, so its first result is the last.
       const text = query.assemble([]);
@@ -241,6 +246,26 @@ const createLiveQueries = (
       );
     addSubscription(subscription, BYTES_PER_SUBSCRIPTION + values.length * BYTES_PER_CHARACTER);
     findOrCreateCohort(query, row).add(subscription, query, row, `${query.form}\n${values}`);
+  };
+
+  const closeEvents = (subscription: Subscription): void => {
+    subscription.events?.close();
+    subscription.events = undefined;
+  };
+
+  /** Opens the events of a subscription. Events that are open already continue if the new plan has the same ones. */
+  const receiveEvents = (subscription: Subscription, events: LiveEvents): void => {
+    if (subscription.events?.replace(events) === true) return;
+    closeEvents(subscription);
+    addSubscription(subscription, BYTES_PER_SUBSCRIPTION);
+    subscription.events = openEventStream(subscription, events, {
+      answer: (result) => answer(subscription, result),
+      end: (error) => {
+        if (error !== undefined) return refuse(subscription, error);
+        removeSubscription(subscription);
+        subscription.subscriber.complete?.();
+      },
+    });
   };
 
   const refuse = (subscription: Subscription, error: unknown): void => {
@@ -277,6 +302,7 @@ const createLiveQueries = (
         bytes: 0,
         pausedUntilMs: 0,
         pendingPlan: undefined,
+        events: undefined,
       };
       allSubscriptions.add(subscription);
       try {

@@ -1,8 +1,8 @@
 /** Builds live queries of the GraphQL surface, and provides checks that all sources need. */
 import { fillSlots, type Execution, type PluginContext, type Session } from "../../../core/index.ts";
-import { functionFieldNotLive } from "./errors.ts";
+import { eventsNotAlone, functionFieldNotLive } from "./errors.ts";
 import type { GqlEngine, GqlLiveCall, GqlOperation, GqlRequest, ValidatedDocument } from "../../graphql/api.ts";
-import type { LiveQuery, LiveSource } from "../api.ts";
+import type { LiveEvents, LiveQuery, LiveSource } from "../api.ts";
 
 /** Throws if a session variable that the query needs is missing. @throws RelApiError `missing-session-variable` */
 export const rejectMissingVariables = ({ programs, session }: LiveQuery): void => {
@@ -35,13 +35,19 @@ class GraphqlSource implements LiveSource {
     this.#settings = settings;
   }
 
-  plan(): LiveQuery | Promise<LiveQuery> {
+  plan(): LiveQuery | LiveEvents | Promise<LiveQuery | LiveEvents> {
     const document = this.#engine.prepare(this.#request, this.#session);
     return document instanceof Promise ? document.then((prepared) => this.#planOf(prepared)) : this.#planOf(document);
   }
 
-  #planOf(document: ValidatedDocument): LiveQuery {
+  #planOf(document: ValidatedDocument): LiveQuery | LiveEvents {
     const operation = document.bind();
+    const events = operation.calls.find((call) => call.events !== undefined);
+    if (events !== undefined) {
+      if (operation.outputs.length > 1) throw eventsNotAlone(events.path);
+      operation.cachePlan();
+      return new GraphqlEvents(this.#engine, operation, this.#session, this.#settings);
+    }
     const calls = operation.calls.map(({ live, path }) => {
       if (live === undefined || operation.loads.length > 0) throw functionFieldNotLive(path);
       return { ...live(this.#session), path };
@@ -53,6 +59,35 @@ class GraphqlSource implements LiveSource {
 
   encodeError(error: unknown): string {
     return this.#engine.encodeErrors(this.#convertError?.(error) ?? error, this.#session).body;
+  }
+}
+
+/** The events of a subscription that another GraphQL schema sends. */
+class GraphqlEvents implements LiveEvents {
+  readonly #engine: GqlEngine;
+  readonly #operation: GqlOperation;
+  readonly #session: Session;
+  readonly #settings: Execution["settings"];
+
+  constructor(engine: GqlEngine, operation: GqlOperation, session: Session, settings: Execution["settings"]) {
+    this.#engine = engine;
+    this.#operation = operation;
+    this.#session = session;
+    this.#settings = settings;
+  }
+
+  isSame(other: LiveEvents): boolean {
+    if (!(other instanceof GraphqlEvents)) return false;
+    const [own, others] = [this.#operation, other.#operation].map(({ calls }) => calls[0]?.events);
+    return own !== undefined && others !== undefined && own.isSame(others);
+  }
+
+  open(signal: AbortSignal, emit: Parameters<LiveEvents["open"]>[1]): Promise<void> {
+    return this.#engine.openEvents(this.#operation, this.#session, signal, emit);
+  }
+
+  complete(event: string): Promise<string> {
+    return this.#engine.assembleEvent(this.#operation, event, this.#session, this.#settings);
   }
 }
 

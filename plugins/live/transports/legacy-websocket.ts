@@ -127,8 +127,15 @@ const openConversation = (connection: ClientConnection): Conversation => {
         sendQueue.send(encodeData(id, `{"data":${data}}`));
         complete(id);
       },
-      onLiveResult: (answer, patcher) =>
-        sendQueue.offer(query, answer.hash, () => encodeFrame(encodeLiveResult(answer, patcher))),
+      onLiveResult: (answer, patcher) => {
+        const encode = (): Uint8Array => encodeFrame(encodeLiveResult(answer, patcher));
+        if (answer.isEvent === true) sendQueue.sendFrame(encode());
+        else sendQueue.offer(query, answer.hash, encode);
+      },
+      onLiveCompleted: () => {
+        socketSession.stop(id);
+        complete(id);
+      },
       onLiveEnded: (error) => {
         socketSession.stop(id);
         sendError(id, encodeRefusal(error));

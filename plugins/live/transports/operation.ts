@@ -19,6 +19,8 @@ export interface OperationSink {
   onDone(data: string): void;
   /** Reports a result of a live query. With `patcher`, the client accepts patches. */
   onLiveResult(answer: LiveResult, patcher: LivePatcher | undefined): void;
+  /** Reports that a live query has sent its last result. */
+  onLiveCompleted(): void;
   /** Reports that a live query has ended without a request of the client. */
   onLiveEnded(error: unknown): void;
 }
@@ -104,6 +106,10 @@ const subscribe = (
       if (error === undefined) return;
       report.end(0, error);
       sink.onLiveEnded(error);
+    },
+    complete: () => {
+      report.end(0);
+      sink.onLiveCompleted();
     },
   });
   sink.onStarted(() => {

@@ -32,6 +32,8 @@ interface ResultStream<Message> {
   /** Sends a result of the live query, when the client is fast enough; a newer result replaces one that waits. `make`
    *  builds the message when it is sent. */
   offer(hash: string, make: () => Message): void;
+  /** Sends a message at once, which no later one replaces. */
+  send(message: Message): void;
   readonly isSlow: boolean;
   /** Sends the result that waits, then `last`, then the end. */
   end(last?: Message): void;
@@ -83,6 +85,9 @@ const createAnswerStream = (context: PluginContext) => {
       stop = start({
         offer: (hash, make) => {
           if (!isEnded) sendQueue.offer(live, hash, () => Buffer.from(format.encode(make())));
+        },
+        send: (message) => {
+          if (!isEnded) write(format.encode(message));
         },
         get isSlow() {
           return sendQueue.isSlow;
@@ -191,9 +196,12 @@ const createSurface = (
       const stop = live.subscribe(
         live.graphqlSource(engine, request, session, settings),
         {
-          answer: (result) =>
-            stream.offer(result.hash, () => ({ payload: encodePayload(result, patcher), hash: result.hash })),
+          answer: (result) => {
+            if (result.isEvent === true) stream.send({ payload: encodePayload(result, patcher) });
+            else stream.offer(result.hash, () => ({ payload: encodePayload(result, patcher), hash: result.hash }));
+          },
           isSlow: () => stream.isSlow,
+          complete: () => stream.end(),
           end: (error) => (error === undefined ? stream.end() : refuse(error)),
         },
         lastHash,

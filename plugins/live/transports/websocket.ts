@@ -188,12 +188,19 @@ class SocketOperation implements OperationSink, RunningQuery {
   onLiveResult(answer: LiveResult, patcher: LivePatcher | undefined): void {
     const { connection, encodeNext } = this.#conversation;
     const id = this.#id;
-    const { hash, text, isError } = answer;
-    connection.sendQueue.offer(this, hash, () =>
+    const { hash, text, isError, isEvent = false } = answer;
+    const encode = (): Uint8Array =>
       patcher === undefined
         ? encodeNext(id, text, isError)
-        : encodeFrame(encodeNextMessage(id, encodePayload(answer, patcher))),
-    );
+        : encodeFrame(encodeNextMessage(id, encodePayload(answer, patcher)));
+    if (isEvent) connection.sendQueue.sendFrame(encode());
+    else connection.sendQueue.offer(this, hash, encode);
+  }
+
+  onLiveCompleted(): void {
+    const { socketSession, connection } = this.#conversation;
+    socketSession.stop(this.#id);
+    connection.sendQueue.send(`{"id":${JSON.stringify(this.#id)},"type":"complete"}`);
   }
 
   onLiveEnded(error: unknown): void {

@@ -45,7 +45,7 @@ const encodeHeader = (value: string): string => {
 
 /** Returns the headers of a request. Headers of the definition take precedence, then session variables. @rule
  *  X-RMT-4 */
-const buildHeaders = (
+export const buildHeaders = (
   { options }: PluginContext,
   { headers, forwardsClientHeaders }: Server,
   { session, exchange }: RemoteCaller,

@@ -61,11 +61,10 @@ const isLocalType = (name: string, { types, scalars }: LocalNames): boolean => {
 
 const listTypes = (schema: GraphQLSchema, hasNamespace: boolean): readonly GraphQLNamedType[] => {
   const roots = new Set<GraphQLNamedType | null | undefined>(
-    hasNamespace ? [] : [schema.getQueryType(), schema.getMutationType()],
+    hasNamespace ? [] : [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()],
   );
-  const subscription = schema.getSubscriptionType();
   return Object.values(schema.getTypeMap()).filter(
-    (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type) && !roots.has(type) && type !== subscription,
+    (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type) && !roots.has(type),
   );
 };
 
@@ -80,7 +79,7 @@ export const createConflictCheck = (local: LocalNames): ConflictCheck => {
   const typesByName = new Map<string, { readonly remote: string; readonly text: string }>();
   return {
     add: (remote, { schema, fields }, hasNamespace) => {
-      const names = (["query", "mutation"] as const).flatMap((root) =>
+      const names = (["query", "mutation", "subscription"] as const).flatMap((root) =>
         Object.keys(fields[root]).map((name) => [`${root}.${name}`, name] as const),
       );
       for (const [key, name] of names) {

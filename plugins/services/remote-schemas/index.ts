@@ -14,6 +14,7 @@ import {
   type GqlField,
   type GqlFieldContext,
   type GqlFields,
+  type GqlRootName,
 } from "../../graphql/api.ts";
 import type { MetadataNative, MetadataProblem, MetadataRemoteSchemas } from "../../metadata/api.ts";
 import { remoteSchemaControlService } from "../api.ts";
@@ -35,6 +36,11 @@ import type { RemoteView } from "./view.ts";
 
 const PART = "remote-schemas";
 const PROBLEMS = "metadata-problems";
+const ROOTS: Readonly<Partial<Record<GqlFieldContext["scope"], GqlRootName>>> = {
+  query_root: "query",
+  mutation_root: "mutation",
+  subscription_root: "subscription",
+};
 const NO_SOURCE = { name: "default", tables: [] };
 
 /** The part of the model that this plugin adds. */
@@ -214,7 +220,7 @@ export const remoteSchemaFields = definePlugin({
         const added = buildRelationshipFields(part, field);
         return added.length === 0 ? fields : { ...Object.fromEntries(added), ...fields };
       }
-      const root = scope === "query_root" ? "query" : scope === "mutation_root" ? "mutation" : undefined;
+      const root = ROOTS[scope];
       if (root === undefined) return fields;
       const added = part.remotes.flatMap((remote) => {
         const view = findRoleView(remote, part, build);

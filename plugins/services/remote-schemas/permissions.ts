@@ -93,9 +93,10 @@ const addRoots = (document: DocumentNode, full: GraphQLSchema): DocumentNode => 
     [
       ["query", full.getQueryType()],
       ["mutation", full.getMutationType()],
+      ["subscription", full.getSubscriptionType()],
     ] as const
   ).flatMap(([operation, type]) => (type && defined.has(type.name) ? [`${operation}: ${type.name}`] : []));
-  if (roots.length === 0) throw new RemoteSchemaProblem("it has no query root");
+  if (!roots.some((root) => root.startsWith("query"))) throw new RemoteSchemaProblem("it has no query root");
   const { definitions } = parse(`schema { ${roots.join(" ")} }`);
   return { ...document, definitions: [...document.definitions, ...definitions] };
 };
@@ -184,6 +185,7 @@ export const buildRolePart = (sdl: string, full: GraphQLSchema): RolePart => {
     for (const [root, own] of [
       [full.getQueryType(), schema.getQueryType()],
       [full.getMutationType(), schema.getMutationType()],
+      [full.getSubscriptionType(), schema.getSubscriptionType()],
     ] as const)
       if (own && own.name !== root?.name) refuse(`the root type "${own.name}" is not a root type of the remote schema`);
     return { schema, presets };

@@ -4,11 +4,14 @@ import {
   isObjectType,
   Kind,
   specifiedRules,
+  OperationTypeNode,
   OverlappingFieldsCanBeMergedRule,
+  subscribe,
   validate,
   validateSchema,
   visit,
   type DocumentNode,
+  type ExecutionResult,
   type GraphQLArgument,
   type GraphQLArgumentConfig,
   type GraphQLError,
@@ -17,7 +20,7 @@ import {
   type OperationDefinitionNode,
 } from "graphql";
 import { RelApiError, writeJson, type Json, type PluginContext } from "../../../core/index.ts";
-import type { GqlField, GqlForward, GqlForwardRequest } from "../../graphql/api.ts";
+import type { GqlField, GqlForward, GqlForwardRequest, GqlRootName } from "../../graphql/api.ts";
 import { sendToRemote, type RemoteCaller, type RemoteRequest } from "./client.ts";
 import { buildTransforms, createSurfaceNames, type SurfaceNames } from "./customization.ts";
 import type { RemoteDefinition } from "./definition.ts";
@@ -25,12 +28,14 @@ import { remoteRefused, RemoteSchemaProblem, selectionRefused } from "./errors.t
 import { convertData, convertVariables } from "./numbers.ts";
 import type { RolePart } from "./permissions.ts";
 import { addPresets } from "./presets.ts";
+import { isAsyncIterable, mapResults, readUntilAborted } from "./results.ts";
+import { subscribeToRemote } from "./subscription.ts";
 import type { Subschema, WrapTools } from "./tools.ts";
 
 /** The part of a remote schema that a role sees, with its names on the surface. */
 export interface RemoteView {
   readonly schema: GraphQLSchema;
-  readonly fields: Readonly<Record<"query" | "mutation", Readonly<Record<string, GqlField>>>>;
+  readonly fields: Readonly<Record<GqlRootName, Readonly<Record<string, GqlField>>>>;
   /** The part of the role in the remote's own names. */
   readonly own: GraphQLSchema;
   readonly names: SurfaceNames;
@@ -41,6 +46,9 @@ export interface RemoteView {
 }
 
 type Send = (request: RemoteRequest, caller: RemoteCaller) => Promise<RemoteResult>;
+
+/** Returns the results of a subscription, or one result with errors. */
+type Subscribe = (request: RemoteRequest, caller: RemoteCaller) => Promise<AsyncIterable<RemoteResult> | RemoteResult>;
 
 /** A result of GraphQL. The errors are objects of the remote, or instances of `GraphQLError`. */
 interface RemoteResult {
@@ -70,8 +78,27 @@ const createSend =
     return { ...result, data: convertData(result["data"] ?? null, document, full) };
   };
 
-const createExecutor = (send: Send): Executor =>
-  ((request: RemoteRequest & { readonly context?: RemoteCaller }) => send(request, request.context ?? {})) as Executor; // results of GraphQL have the type that the caller expects
+const createSubscribe =
+  ({ context, definition: { name, target }, full, part: { presets } }: ViewParts): Subscribe =>
+  async (request, caller) => {
+    const { session } = caller;
+    const { document, variables } = session === undefined ? request : addPresets(request, full, presets, session);
+    if ("schema" in target)
+      return subscribe({ schema: target.schema, document, variableValues: variables, contextValue: caller });
+    const results = subscribeToRemote(context, name, target, { document, variables }, caller);
+    return mapResults(results, (result) => ({
+      ...result,
+      data: convertData(result["data"] ?? null, document, full),
+    }));
+  };
+
+const createExecutor = (send: Send, subscribeTo: Subscribe): Executor =>
+  ((request: RemoteRequest & { readonly context?: RemoteCaller }) => {
+    const { document, context = {} } = request;
+    return getOperation(document).operation === OperationTypeNode.SUBSCRIPTION
+      ? subscribeTo(request, context)
+      : send(request, context);
+  }) as Executor; // results of GraphQL have the type that the caller expects
 
 /** The remote checks the other rule itself. It takes quadratic time. */
 export const RULES = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
@@ -130,6 +157,19 @@ const createCallerSource = (): ((request: GqlForwardRequest) => RemoteCaller) =>
   };
 };
 
+/** Returns the error for a result of the remote with errors. Undefined for a result without errors. */
+const findError = ({ data, errors = [] }: ExecutionResult, prefix: readonly string[]): RelApiError | undefined => {
+  const [first] = errors;
+  if (first === undefined) return undefined;
+  const own = errors.map(findOwnError).find((error) => error !== undefined);
+  if (own !== undefined) return own;
+  if (data === undefined) return selectionRefused(first.message, "$.variables");
+  return remoteRefused(
+    errors.map((error) => encodeError(error, prefix)),
+    first.message,
+  );
+};
+
 const createForward = (
   { namespace }: RemoteDefinition["customization"],
   schema: GraphQLSchema,
@@ -138,6 +178,12 @@ const createForward = (
   const convert = (document: DocumentNode): DocumentNode =>
     namespace === undefined ? document : removeNamespace(document);
   const getCaller = createCallerSource();
+  const getPrefix = (document: DocumentNode): readonly string[] =>
+    namespace === undefined ? [] : [getResponseName(document)];
+  const encodeData = ({ data }: ExecutionResult, document: DocumentNode): string => {
+    const value = namespace === undefined ? data?.[getResponseName(document)] : data;
+    return writeJson((value ?? null) as Json); // results of GraphQL are JSON
+  };
   return {
     types,
     check: (document, path) => {
@@ -166,21 +212,22 @@ const createForward = (
         variableValues: convertVariables(variables, getOperation(document), schema),
         contextValue,
       });
-      const name = getResponseName(document);
-      const { data, errors = [] } = result;
-      const [first] = errors;
-      if (first !== undefined) {
-        const own = errors.map(findOwnError).find((error) => error !== undefined);
-        if (own !== undefined) throw own;
-        if (data === undefined) throw selectionRefused(first.message, "$.variables");
-        const prefix = namespace === undefined ? [] : [name];
-        throw remoteRefused(
-          errors.map((error) => encodeError(error, prefix)),
-          first.message,
-        );
-      }
-      const value = namespace === undefined ? data?.[name] : data;
-      return writeJson((value ?? null) as Json); // results of GraphQL are JSON
+      const error = findError(result, getPrefix(document));
+      if (error !== undefined) throw error;
+      return encodeData(result, document);
+    },
+    subscribe: async (request, emit) => {
+      const { document, variables, session, signal } = request;
+      const results = await subscribe({
+        schema,
+        document: convert(document),
+        variableValues: convertVariables(variables, getOperation(document), schema),
+        contextValue: { session, signal } satisfies RemoteCaller,
+      });
+      if (!isAsyncIterable(results)) throw findError(results, getPrefix(document)) ?? new TypeError("it has no events");
+      await readUntilAborted(results, signal, (result) =>
+        emit(findError(result, getPrefix(document)) ?? encodeData(result, document)),
+      );
     },
   };
 };
@@ -214,7 +261,7 @@ export const buildView = (parts: ViewParts): RemoteView => {
   const names = createSurfaceNames(part.schema, customization);
   const schema = tools.wrapSchema({
     schema: part.schema,
-    executor: createExecutor(send),
+    executor: createExecutor(send, createSubscribe(parts)),
     batch: true,
     transforms: buildTransforms(tools, part.schema, customization, names),
   });
@@ -234,6 +281,7 @@ export const buildView = (parts: ViewParts): RemoteView => {
     fields: {
       query: buildFields(schema.getQueryType(), namespace, forward),
       mutation: buildFields(schema.getMutationType(), namespace, forward),
+      subscription: buildFields(schema.getSubscriptionType(), namespace, forward),
     },
   };
 };

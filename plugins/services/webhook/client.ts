@@ -12,12 +12,14 @@ import { tracingService } from "../../operations/api.ts";
 import { webhookCallSignal, type WebhookClient, type WebhookRequest, type WebhookResponse } from "../api.ts";
 import { createAddressCheck } from "./addresses.ts";
 import {
+  describeFailure,
   webhookAnswerTooLarge,
   webhookConnectionFailed,
   webhookHeaderInvalid,
   webhookTooSlow,
   webhookUrlInvalid,
 } from "./errors.ts";
+import { openSocket } from "./socket.ts";
 
 /** Connections stay open for a shorter time than servers keep them, so that few requests meet a closed one. */
 const IDLE_MS = 4000;
@@ -89,6 +91,16 @@ export const createWebhookClient = (
 
   const calls = context.use(webhookCallSignal);
   return {
+    openSocket: (request) => {
+      const url = parseUrl(request.url);
+      addresses?.checkLiteral(url.hostname.replace(/^\[|\]$/g, ""));
+      return openSocket(url, request, {
+        headers: { "user-agent": "relapi", ...checkHeaders(request.headers ?? {}) },
+        handshakeTimeout: request.timeoutMs,
+        maxPayload: maxAnswerBytes,
+        ...(addresses && { lookup: addresses.lookup }),
+      });
+    },
     send: async (request) => {
       const startedAtMs = performance.now();
       const emit = (outcome: string): void =>
@@ -163,9 +175,3 @@ const readText = async (response: IncomingMessage, maxBytes: number): Promise<st
 };
 
 const isSuccess = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 200 && statusCode < 300;
-
-/** Returns the code of the first failed connection: `ECONNREFUSED`. Messages of Node contain addresses. */
-const describeFailure = (error: unknown): string => {
-  const first = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
-  return (first as NodeJS.ErrnoException | undefined)?.code ?? "unknown reason";
-};

@@ -42,3 +42,9 @@ export const allowedHostInvalid = (item: string): RelApiError =>
   presetError(
     `webhookAllowedHosts (WEBHOOK_ALLOWED_HOSTS) contains ${JSON.stringify(item)}, which is no host name, address or range such as 10.0.0.0/8`,
   );
+
+/** Returns the code of the first failed connection: `ECONNREFUSED`. Messages of Node contain addresses. */
+export const describeFailure = (error: unknown): string => {
+  const first = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
+  return (first as NodeJS.ErrnoException | undefined)?.code ?? "unknown reason";
+};
