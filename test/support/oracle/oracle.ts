@@ -48,8 +48,8 @@ export interface OracleOptions {
   readonly shorteningMs?: number;
 }
 
-/** Headers that differ on every request or depend on the order of connections. */
-const UNCOMPARED = new Set(["date", "server-timing", "x-request-id", "keep-alive", "connection"]);
+/** Headers that differ on every request, depend on the order of connections, or say whether a body is streamed. */
+const UNCOMPARED = new Set(["date", "server-timing", "x-request-id", "keep-alive", "connection", "transfer-encoding"]);
 
 const CALLERS = 4;
 const PATIENCE_MS = 120_000;
@@ -65,8 +65,10 @@ const CONNECTION = /"name":"pid","value":"\d+"|,"value":(null|"")|(?<=^pid,)\d+|
 /** The visible parts of a response as text, without the server's port. */
 const factsOf = (answer: Answer, port: number): string => {
   const isSight = /"name":"(?:pid|session\.|hasura\.|request\.)|^pid,\d/m.test(answer.text);
+  // the length of a compressed body is unknown if the body is streamed
+  const hasOwnLength = isSight || answer.rawHeaders.some(([name]) => name === "Content-Encoding");
   const headers = answer.rawHeaders.filter(
-    ([name]) => !UNCOMPARED.has(name.toLowerCase()) && !(isSight && name === "Content-Length"),
+    ([name]) => !UNCOMPARED.has(name.toLowerCase()) && !(hasOwnLength && name === "Content-Length"),
   );
   const isText = Buffer.from(answer.text, "utf8").equals(answer.bytes);
   const body = (isText ? answer.text : answer.bytes.toString("base64")).replaceAll(
