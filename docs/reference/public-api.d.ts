@@ -4745,7 +4745,7 @@ export interface WebhookSocket {
 }
 export interface WebhookClient {
     send(request: WebhookRequest): Promise<WebhookResponse>;
-    openSocket(request: WebhookSocketRequest): WebhookSocket;
+    openSocket(request: WebhookSocketRequest): Promise<WebhookSocket>;
 }
 export type WebhookFailure = "url" | "header" | "address" | "connection" | "timeout" | "size";
 export declare const webhookService: import("../../core/index.ts").ServiceToken<WebhookClient>;

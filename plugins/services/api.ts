@@ -70,7 +70,7 @@ export interface WebhookClient {
   send(request: WebhookRequest): Promise<WebhookResponse>;
   /** Opens a WebSocket to a URL with scheme `http` or `https`, at the addresses to which requests may connect. @throws
    *  RelApiError `webhook-failed` @rule X-HTTP-9 */
-  openSocket(request: WebhookSocketRequest): WebhookSocket;
+  openSocket(request: WebhookSocketRequest): Promise<WebhookSocket>;
 }
 
 /** The reasons of a request without an answer. */

@@ -100,13 +100,13 @@ const readMessage = (text: string): JsonObject => {
 
 /** Opens a connection for one subscription, and returns its results. The connection ends with them.
  *  @throws RelApiError `remote-schema-error` */
-export const subscribeToRemote = (
+export const subscribeToRemote = async (
   context: PluginContext,
   name: string,
   server: Server,
   { document, variables }: RemoteRequest,
   caller: RemoteCaller,
-): AsyncIterableIterator<JsonObject, undefined> => {
+): Promise<AsyncIterableIterator<JsonObject, undefined>> => {
   const { timeoutMs } = server;
   const headers = buildHeaders(context, server, caller);
   const send = (message: Readonly<Record<string, Json>>): void => socket.send(writeJson(message));
@@ -140,9 +140,9 @@ export const subscribeToRemote = (
     }
   };
 
-  const open = (): WebhookSocket => {
+  const open = async (): Promise<WebhookSocket> => {
     try {
-      return requireService(context, webhookService).openSocket({
+      return await requireService(context, webhookService).openSocket({
         url: expandTemplate(server.url),
         headers,
         protocol: GRAPHQL_TRANSPORT_WS_PROTOCOL,
@@ -166,7 +166,7 @@ export const subscribeToRemote = (
       throw error instanceof RelApiError ? convertFailure(name, error) : error;
     }
   };
-  const socket = open();
+  const socket = await open();
   const timer = setTimeout(
     () => end(remoteFailed(name, `it did not accept the connection within ${timeoutMs / 1000} s`)),
     timeoutMs,

@@ -85,7 +85,7 @@ const createSubscribe =
     const { document, variables } = session === undefined ? request : addPresets(request, full, presets, session);
     if ("schema" in target)
       return subscribe({ schema: target.schema, document, variableValues: variables, contextValue: caller });
-    const results = subscribeToRemote(context, name, target, { document, variables }, caller);
+    const results = await subscribeToRemote(context, name, target, { document, variables }, caller);
     return mapResults(results, (result) => ({
       ...result,
       data: convertData(result["data"] ?? null, document, full),

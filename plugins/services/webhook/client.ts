@@ -19,7 +19,6 @@ import {
   webhookTooSlow,
   webhookUrlInvalid,
 } from "./errors.ts";
-import { openSocket } from "./socket.ts";
 
 /** Connections stay open for a shorter time than servers keep them, so that few requests meet a closed one. */
 const IDLE_MS = 4000;
@@ -91,9 +90,10 @@ export const createWebhookClient = (
 
   const calls = context.use(webhookCallSignal);
   return {
-    openSocket: (request) => {
+    openSocket: async (request) => {
       const url = parseUrl(request.url);
       addresses?.checkLiteral(url.hostname.replace(/^\[|\]$/g, ""));
+      const { openSocket } = await import("./socket.ts"); // few processes need the package for sockets
       return openSocket(url, request, {
         headers: { "user-agent": "relapi", ...checkHeaders(request.headers ?? {}) },
         handshakeTimeout: request.timeoutMs,
