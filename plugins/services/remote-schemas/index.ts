@@ -2,6 +2,7 @@
 import {
   definePlugin,
   isJsonObject,
+  memoize,
   nameKey,
   type Json,
   type Model,
@@ -186,20 +187,15 @@ export const remoteSchemaFields = definePlugin({
       return seesAll ? remote.whole : findView(remote, role, parents);
     };
 
-    const linkers = new WeakMap<GqlBuild, ReturnType<typeof createLinkedFields>>();
-
     /** Returns the function that adds relationships to the fields of a view of the role. */
-    const getLinker = (part: RemotePart, build: GqlBuild): ReturnType<typeof createLinkedFields> => {
-      const known = linkers.get(build);
-      if (known !== undefined) return known;
-      const linker = createLinkedFields({
+    const getLinker = memoize((build: GqlBuild) => {
+      const part = getPart(build.schema.model);
+      return createLinkedFields({
         build,
-        relationships: part.typeRelationships,
-        findView: (remote) => findRoleView(remote, part, build),
+        relationships: part?.typeRelationships ?? new Map(),
+        findView: (remote) => part && findRoleView(remote, part, build),
       });
-      linkers.set(build, linker);
-      return linker;
-    };
+    });
 
     const buildRelationshipFields = (
       part: RemotePart,
@@ -209,7 +205,7 @@ export const remoteSchemaFields = definePlugin({
         const { remote, name } = relationship;
         const view = findRoleView(remote, part, build);
         const field = view && buildJoinField(view, relationship);
-        return field === undefined ? [] : [[name, getLinker(part, build)(remote, view as RemoteView)(field)] as const];
+        return field === undefined ? [] : [[name, getLinker(build)(remote, view as RemoteView)(field)] as const];
       }) ?? [];
 
     hooks.buildGqlField.tap("remote-schema-fields", (fields: GqlFields, field: GqlFieldContext) => {
@@ -225,7 +221,7 @@ export const remoteSchemaFields = definePlugin({
       const added = part.remotes.flatMap((remote) => {
         const view = findRoleView(remote, part, build);
         if (view === undefined) return [];
-        const link = getLinker(part, build)(remote, view);
+        const link = getLinker(build)(remote, view);
         return Object.entries(view.fields[root]).map(([name, one]) => [name, link(one)] as const);
       });
       return { ...Object.fromEntries(added), ...fields }; // a field of a table takes precedence
