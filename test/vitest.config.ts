@@ -49,8 +49,8 @@ export default defineConfig({
     globalSetup: ["test/support/global-setup.ts"],
     sequence: { sequencer: LongestFirst },
     teardownTimeout: 120_000,
-    // some files mostly wait for servers, so one more than there are processors keeps them busy
-    maxWorkers: availableParallelism() + 1,
+    // some files mostly wait for servers, so two more than there are processors keep them busy
+    maxWorkers: availableParallelism() + 2,
     projects: [
       project("no-database", {
         isolate: false,
