@@ -95,6 +95,8 @@ const plugins = [
   ),
   // it opens connections, and reads the errors of PostgreSQL
   imports(["plugins/database/connector/*.ts"], packages, shared("../../", ...CONNECTION)),
+  // it opens the connections of graphile-worker
+  imports(["plugins/services/queue/queue.ts"], shared("../../")),
   imports(["plugins/**/settings.ts"], {
     regex: "",
     group: allow(["../core/index.ts", "../../core/index.ts", "../../../core/index.ts", "../../../../core/index.ts"]),

@@ -1,5 +1,6 @@
 /** Runs jobs with graphile-worker, which is an optional package. */
 import { setMaxListeners } from "node:events";
+import type { Pool } from "pg";
 import { explainMissingPackage, importPackage, type Logger } from "../../../core/index.ts";
 import { QUEUE_SCHEMA } from "./schema.ts";
 
@@ -20,15 +21,27 @@ const createQueueLogger = ({ Logger: QueueLogger }: Worker, logger: Logger): Ins
     if (level === "error") logger.warn("the job queue reports a problem", { reason: message });
   });
 
+/** Opens a pool for graphile-worker. A pool that graphile-worker opens has no listener while it ends. A connection that
+ *  the server closes at that moment would end the process. */
+const openPool = async (connectionString: string, max: number): Promise<Pool> => {
+  const { default: pg } = await import("pg");
+  const pool = new pg.Pool({ connectionString, max });
+  // graphile-worker reports these errors, or the statement that fails has them
+  const ignore = (): void => undefined;
+  pool.on("error", ignore);
+  pool.on("connect", (client) => client.on("error", ignore));
+  return pool;
+};
+
 /** Creates the tables of the queue, or brings them up to date. @throws RelApiError `preset` if the package is missing */
 export const installQueue = async (url: string, logger: Logger): Promise<void> => {
   const worker = await loadWorker();
-  await worker.runMigrations({
-    connectionString: url,
-    schema: QUEUE_SCHEMA,
-    maxPoolSize: 1,
-    logger: createQueueLogger(worker, logger),
-  });
+  const pgPool = await openPool(url, 1);
+  try {
+    await worker.runMigrations({ pgPool, schema: QUEUE_SCHEMA, logger: createQueueLogger(worker, logger) });
+  } finally {
+    await pgPool.end();
+  }
 };
 
 /** The functions by the identifier of their jobs. */
@@ -57,11 +70,11 @@ const POLL_MS = 1000;
 export const startQueue = async (options: QueueOptions): Promise<Queue> => {
   const { url, concurrency, graceMs, tasks, logger, onLost } = options;
   const worker = await loadWorker();
-  const runner = await worker.run({
-    connectionString: url,
+  const pgPool = await openPool(url, concurrency + 1); // one connection listens
+  const running = worker.run({
+    pgPool,
     schema: QUEUE_SCHEMA,
     concurrency,
-    maxPoolSize: concurrency + 1, // one connection listens
     noHandleSignals: true,
     noPreparedStatements: true, // a pooler may give each statement another backend
     parsedCronItems: worker.parseCronItems([]),
@@ -78,11 +91,19 @@ export const startQueue = async (options: QueueOptions): Promise<Queue> => {
       ]),
     ),
   });
+  const runner = await running.catch(async (error: unknown) => {
+    await pgPool.end();
+    throw error;
+  });
   let isStopping = false;
   const stop = async (): Promise<void> => {
     if (isStopping) return;
     isStopping = true;
-    await runner.stop();
+    try {
+      await runner.stop();
+    } finally {
+      await pgPool.end();
+    }
   };
   const lose = (reason: string): void => {
     if (isStopping) return;
