@@ -19,17 +19,15 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from "graphql";
-import { RelApiError, writeJson, type Json, type PluginContext } from "../../../core/index.ts";
+import { RelApiError, writeJson, type Json } from "../../../core/index.ts";
 import type { GqlField, GqlForward, GqlForwardRequest, GqlRootName } from "../../graphql/api.ts";
-import { sendToRemote, type RemoteCaller, type RemoteRequest } from "./client.ts";
+import type { RemoteRequest } from "./client.ts";
 import { buildTransforms, createSurfaceNames, type SurfaceNames } from "./customization.ts";
 import type { RemoteDefinition } from "./definition.ts";
 import { remoteRefused, RemoteSchemaProblem, selectionRefused } from "./errors.ts";
-import { convertData, convertVariables } from "./numbers.ts";
-import type { RolePart } from "./permissions.ts";
-import { addPresets } from "./presets.ts";
-import { isAsyncIterable, mapResults, readUntilAborted } from "./results.ts";
-import { subscribeToRemote } from "./subscription.ts";
+import { convertVariables } from "./numbers.ts";
+import { createRequests, type ClientCaller, type RemoteRequests, type RequestParts } from "./requests.ts";
+import { isAsyncIterable, readUntilAborted } from "./results.ts";
 import type { Subschema, WrapTools } from "./tools.ts";
 
 /** The part of a remote schema that a role sees, with its names on the surface. */
@@ -40,64 +38,23 @@ export interface RemoteView {
   readonly own: GraphQLSchema;
   readonly names: SurfaceNames;
   /** Runs a document in the remote's own names, with the presets of the role. @throws RelApiError */
-  readonly send: Send;
+  readonly send: RemoteRequests["send"];
   /** The types that only interfaces of the remote lead to. */
   readonly types: readonly GraphQLObjectType[];
 }
 
-type Send = (request: RemoteRequest, caller: RemoteCaller) => Promise<RemoteResult>;
-
-/** Returns the results of a subscription, or one result with errors. */
-type Subscribe = (request: RemoteRequest, caller: RemoteCaller) => Promise<AsyncIterable<RemoteResult> | RemoteResult>;
-
-/** A result of GraphQL. The errors are objects of the remote, or instances of `GraphQLError`. */
-interface RemoteResult {
-  readonly data?: unknown;
-  readonly errors?: unknown;
-}
-
-interface ViewParts {
-  readonly context: PluginContext;
+interface ViewParts extends RequestParts {
   readonly tools: WrapTools;
-  readonly definition: RemoteDefinition;
-  /** The whole remote schema, in its own names. */
-  readonly full: GraphQLSchema;
-  readonly part: RolePart;
 }
 
 type Executor = NonNullable<Subschema["executor"]>;
 
-const createSend =
-  ({ context, definition: { name, target }, full, part: { presets } }: ViewParts): Send =>
-  async (request, caller) => {
-    const { session } = caller;
-    const { document, variables } = session === undefined ? request : addPresets(request, full, presets, session);
-    if ("schema" in target)
-      return execute({ schema: target.schema, document, variableValues: variables, contextValue: caller });
-    const result = await sendToRemote(context, name, target, { document, variables }, caller);
-    return { ...result, data: convertData(result["data"] ?? null, document, full) };
-  };
-
-const createSubscribe =
-  ({ context, definition: { name, target }, full, part: { presets } }: ViewParts): Subscribe =>
-  async (request, caller) => {
-    const { session } = caller;
-    const { document, variables } = session === undefined ? request : addPresets(request, full, presets, session);
-    if ("schema" in target)
-      return subscribe({ schema: target.schema, document, variableValues: variables, contextValue: caller });
-    const results = await subscribeToRemote(context, name, target, { document, variables }, caller);
-    return mapResults(results, (result) => ({
-      ...result,
-      data: convertData(result["data"] ?? null, document, full),
-    }));
-  };
-
-const createExecutor = (send: Send, subscribeTo: Subscribe): Executor =>
-  ((request: RemoteRequest & { readonly context?: RemoteCaller }) => {
-    const { document, context = {} } = request;
+const createExecutor = (requests: RemoteRequests): Executor =>
+  ((request: RemoteRequest & { readonly context: ClientCaller }) => {
+    const { document, context } = request;
     return getOperation(document).operation === OperationTypeNode.SUBSCRIPTION
-      ? subscribeTo(request, context)
-      : send(request, context);
+      ? requests.subscribe(request, context)
+      : requests.send(request, context);
   }) as Executor; // results of GraphQL have the type that the caller expects
 
 /** The remote checks the other rule itself. It takes quadratic time. */
@@ -146,12 +103,12 @@ export const encodeError = (
 
 /** Returns the function that gives all fields of an operation the same caller, so they go to the remote in one request.
  *  @rule X-RMT-4a */
-const createCallerSource = (): ((request: GqlForwardRequest) => RemoteCaller) => {
-  const callers = new WeakMap<AbortSignal, RemoteCaller>();
+const createCallerSource = (): ((request: GqlForwardRequest) => ClientCaller) => {
+  const callers = new WeakMap<AbortSignal, ClientCaller>();
   return ({ signal, session, exchange }) => {
     const known = callers.get(signal);
     if (known !== undefined) return known;
-    const caller: RemoteCaller = { session, exchange, signal };
+    const caller: ClientCaller = { session, exchange, signal };
     callers.set(signal, caller);
     return caller;
   };
@@ -222,7 +179,7 @@ const createForward = (
         schema,
         document: convert(document),
         variableValues: convertVariables(variables, getOperation(document), schema),
-        contextValue: { session, signal } satisfies RemoteCaller,
+        contextValue: { session, signal } satisfies ClientCaller,
       });
       if (!isAsyncIterable(results)) throw findError(results, getPrefix(document)) ?? new TypeError("it has no events");
       await readUntilAborted(results, signal, (result) =>
@@ -257,11 +214,11 @@ const buildFields = (
 export const buildView = (parts: ViewParts): RemoteView => {
   const { tools, definition, part } = parts;
   const { customization } = definition;
-  const send = createSend(parts);
+  const requests = createRequests(parts);
   const names = createSurfaceNames(part.schema, customization);
   const schema = tools.wrapSchema({
     schema: part.schema,
-    executor: createExecutor(send, createSubscribe(parts)),
+    executor: createExecutor(requests),
     batch: true,
     transforms: buildTransforms(tools, part.schema, customization, names),
   });
@@ -276,7 +233,7 @@ export const buildView = (parts: ViewParts): RemoteView => {
     schema,
     own: part.schema,
     names,
-    send,
+    send: requests.send,
     types,
     fields: {
       query: buildFields(schema.getQueryType(), namespace, forward),

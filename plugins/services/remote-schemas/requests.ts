@@ -1,0 +1,67 @@
+/** Sends documents in the remote's own names, with the presets of the role, to a server or to a schema of this
+ *  process. */
+import { execute, subscribe, type ExecutionArgs, type GraphQLSchema } from "graphql";
+import type { JsonObject, PluginContext } from "../../../core/index.ts";
+import { sendToRemote, type RemoteCaller, type RemoteRequest } from "./client.ts";
+import type { RemoteDefinition } from "./definition.ts";
+import { convertData } from "./numbers.ts";
+import type { RolePart } from "./permissions.ts";
+import { addPresets } from "./presets.ts";
+import { mapResults } from "./results.ts";
+import { subscribeToRemote } from "./subscription.ts";
+
+/** The caller of a request for a client, whose session has the values of presets. */
+export type ClientCaller = RemoteCaller & Pick<Required<RemoteCaller>, "session">;
+
+/** A result of GraphQL. The errors are objects of the remote, or instances of `GraphQLError`. */
+interface RemoteResult {
+  readonly data?: unknown;
+  readonly errors?: unknown;
+}
+
+export interface RequestParts {
+  readonly context: PluginContext;
+  readonly definition: RemoteDefinition;
+  /** The whole remote schema, in its own names. */
+  readonly full: GraphQLSchema;
+  readonly part: RolePart;
+}
+
+export interface RemoteRequests {
+  /** @throws RelApiError */
+  send(request: RemoteRequest, caller: ClientCaller): Promise<RemoteResult>;
+  /** Returns the results of a subscription, or one result with errors. @throws RelApiError */
+  subscribe(request: RemoteRequest, caller: ClientCaller): Promise<AsyncIterable<RemoteResult> | RemoteResult>;
+}
+
+export const createRequests = ({
+  context,
+  definition: { name, target },
+  full,
+  part: { presets },
+}: RequestParts): RemoteRequests => {
+  const prepare = (request: RemoteRequest, { session }: ClientCaller): RemoteRequest =>
+    addPresets(request, full, presets, session);
+  const convertResult = (result: JsonObject, { document }: RemoteRequest): RemoteResult => ({
+    ...result,
+    data: convertData(result["data"] ?? null, document, full),
+  });
+  const buildExecution = (
+    schema: GraphQLSchema,
+    { document, variables }: RemoteRequest,
+    contextValue: ClientCaller,
+  ): ExecutionArgs => ({ schema, document, variableValues: variables, contextValue });
+  return {
+    send: async (request, caller) => {
+      const prepared = prepare(request, caller);
+      if ("schema" in target) return execute(buildExecution(target.schema, prepared, caller));
+      return convertResult(await sendToRemote(context, name, target, prepared, caller), prepared);
+    },
+    subscribe: async (request, caller) => {
+      const prepared = prepare(request, caller);
+      if ("schema" in target) return subscribe(buildExecution(target.schema, prepared, caller));
+      const results = await subscribeToRemote(context, name, target, prepared, caller);
+      return mapResults(results, (result) => convertResult(result, prepared));
+    },
+  };
+};
