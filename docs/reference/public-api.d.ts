@@ -4726,6 +4726,7 @@ export interface WebhookRequest {
     readonly maxAnswerBytes?: number;
     readonly signal?: AbortSignal;
     readonly exchange?: OpenExchange | undefined;
+    readonly forwardsCookies?: boolean;
 }
 export interface WebhookResponse {
     readonly status: number;

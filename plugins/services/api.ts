@@ -34,6 +34,8 @@ export interface WebhookRequest {
   readonly signal?: AbortSignal;
   /** The request of the client. The webhook receives its trace in the header `traceparent`. */
   readonly exchange?: OpenExchange | undefined;
+  /** True if the response to the request of the client has each `Set-Cookie` of the answer. @rule X-HTTP-10 */
+  readonly forwardsCookies?: boolean;
 }
 
 /** The answer of a webhook, with any status. */

@@ -314,7 +314,7 @@ describe("names", () => {
     expect(all.all()).toEqual([`remote schema shop: ${reason}; ignored`]);
   });
 
-  test("X-RMT-9c the whole SDL of a remote is a permission", async () => {
+  test("X-RMT-9 the whole SDL of a remote is a permission", async () => {
     const whole = await start([entry(allow(["reader", SDL]))]);
     expect((await whole.gql('{ search(text: "S") { __typename } ratio }', {}, asReader)).data.ratio).toBe(1.5);
   });

@@ -44,6 +44,7 @@ beforeEach(() => {
   remote.requests.length = 0;
   remote.words.length = 0;
   remote.answer = undefined;
+  remote.cookies = [];
 });
 
 const introspect = async (target: TestApi, role?: string) => {
@@ -284,6 +285,34 @@ describe("requests", () => {
     const failed = await api.gql("{ secret failing list: countries { broken } }");
     expect(failed.errors[0]).toMatchObject({ message: expect.any(String), extensions: { code: "BROKEN" } });
     expect([["failing"], ["list", 0, "broken"]]).toContainEqual(failed.errors[0].path);
+  });
+
+  test("X-RMT-4b X-HTTP-10 a response has the cookies of all remotes that were asked, also with errors", async () => {
+    const other = await startRemote("type Query { time: String }");
+    const both = await start(withRemotes(remoteEntry(), { name: "clock", definition: { url: other.url } }));
+    remote.cookies = ["session=8; Path=/; HttpOnly", "seen=1"];
+    other.cookies = ["zone=cet"];
+    const ask = async (query: string | readonly string[], headers = {}): Promise<readonly string[]> => {
+      const body = typeof query === "string" ? { query } : query.map((one) => ({ query: one }));
+      const { rawHeaders } = await both.post("/v1/graphql", { headers: { ...asAdmin(), ...headers }, body });
+      return rawHeaders.filter(([name]) => name.toLowerCase() === "set-cookie").map(([, value]) => value);
+    };
+    expect((await ask("{ secret time album(limit: 1) { id } }")).toSorted()).toEqual(
+      [...remote.cookies, ...other.cookies].toSorted(),
+    );
+    expect((await ask(["{ secret }", "{ time }"])).toSorted()).toEqual(
+      [...remote.cookies, ...other.cookies].toSorted(),
+    );
+    expect(await ask('mutation { a: add(word: "1") b: add(word: "2") }')).toEqual([
+      ...remote.cookies,
+      ...remote.cookies,
+    ]);
+    expect(await ask("{ failing }")).toEqual(remote.cookies);
+    expect(await ask("{ album(limit: 1) { id } }")).toEqual([]);
+    expect(await ask("{ time }", { origin: "https://evil.example" })).toEqual([]);
+    expect(await ask("{ time }", { origin: `http://127.0.0.1:${both.port}` })).toEqual(other.cookies);
+    remote.answer = () => ({ status: 503, text: "away" });
+    expect(await ask("{ secret }")).toEqual(remote.cookies);
   });
 
   test("X-RMT-4 url_from_env and templates of the URL read environment variables", async () => {

@@ -99,6 +99,8 @@ export interface RemoteServer {
   readonly words: string[];
   /** Returns an answer in place of the schema's result, or `wait` to send none. */
   answer: ((body: string) => { readonly status: number; readonly text: string } | "wait" | undefined) | undefined;
+  /** The cookies that each answer sets. */
+  cookies: string[];
   introspections: number;
   /** True if WebSockets are refused by the protocol. */
   isRefusing: boolean;
@@ -137,6 +139,7 @@ export const startRemote = async (schema: string | GraphQLSchema = SDL): Promise
         else remote.requests.push({ headers: request.headers, body: JSON.parse(text) });
         const answer = remote.answer?.(text);
         if (answer === "wait") return;
+        response.setHeader("set-cookie", remote.cookies);
         if (answer !== undefined) {
           response.writeHead(answer.status, { "content-type": "application/json" }).end(answer.text);
           return;
@@ -190,6 +193,7 @@ export const startRemote = async (schema: string | GraphQLSchema = SDL): Promise
     requests: [],
     words,
     answer: undefined,
+    cookies: [],
     introspections: 0,
     isRefusing: false,
     sockets: [],

@@ -1,17 +1,10 @@
 /** Asks a webhook for the session of each caller: `GET https://auth.example/hook`, with the headers of the request. */
-import {
-  definePlugin,
-  RelApiError,
-  type Credentials,
-  type Headers,
-  type PluginContext,
-  type Session,
-} from "../../../core/index.ts";
-import { createCookiePolicy } from "../../shared/cookie-policy.ts";
+import { definePlugin, RelApiError, type Credentials, type PluginContext, type Session } from "../../../core/index.ts";
 import { createSessionCache } from "../../shared/session-cache.ts";
 import { anonRole, corsAllowedOrigins, maxJsonDepth } from "../../shared/settings.ts";
 import type { WebhookResponse } from "../api.ts";
 import { createWebhookClient } from "../webhook/client.ts";
+import { createCookieForwarding } from "../webhook/forwarded-cookies.ts";
 import { createProblemLog } from "../webhook/problem-log.ts";
 import { readHookAnswer, type HookAnswer } from "./answer.ts";
 import {
@@ -56,19 +49,13 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 const createHookCaller = (url: URL, context: PluginContext): ((credentials: Credentials) => Promise<HookAnswer>) => {
   const { options, logger } = context;
   const { authHookTimeout, authHookSendRequestBody: sendsRequestBody, corsAllowedOrigins, maxJsonDepth } = options;
-  const acceptsCookies = createCookiePolicy(corsAllowedOrigins);
   const buildRequest = createRequestBuilder({
     mode: options.authHookMode,
     sendsRequestBody,
     corsAllowedOrigins,
     maxJsonDepth,
   });
-  // @rule X-HOOK-11
-  const cookieHeaders = new WeakMap<Credentials, Headers>();
-  context.addStep({
-    name: "auth-hook-cookies",
-    headers: ({ credentials }) => cookieHeaders.get(credentials) ?? NO_HEADERS,
-  });
+  const forwardCookies = createCookieForwarding(context, "auth-hook-cookies");
   // the path and the query may contain secrets
   const logProblem = createProblemLog((message, reason) => logger.error(message, { host: url.host, reason }));
 
@@ -95,7 +82,7 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
     } finally {
       forget?.();
     }
-    const { status, text, headers } = response;
+    const { status, text } = response;
     if (status === 401) throw callerRefused();
     if (status !== 200) {
       logProblem(FAILED, `status ${status}`);
@@ -106,8 +93,7 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
       const { unreadableExpiry } = answer;
       if (unreadableExpiry !== undefined)
         logProblem("the auth hook sent an expiry that cannot be read", `the value of ${unreadableExpiry}`);
-      const cookies = headers["set-cookie"]?.map((cookie) => ["Set-Cookie", cookie] as const);
-      if (cookies !== undefined && acceptsCookies(credentials)) cookieHeaders.set(credentials, cookies);
+      forwardCookies(credentials, response);
       return answer;
     } catch (error) {
       if (error instanceof RelApiError) logProblem(FAILED, error.message);
@@ -117,8 +103,6 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
 };
 
 const FAILED = "the auth hook failed";
-
-const NO_HEADERS: Headers = [];
 
 // --- sessions -------------------------------------------------------------------------------------------------------
 

@@ -64,7 +64,7 @@ export const buildHeaders = (
 };
 
 /** Sends a request and returns its result, which has `data` or `errors`. @throws RelApiError `remote-schema-error`
- *  @rule X-RMT-4 X-RMT-8 */
+ *  @rule X-RMT-4 X-RMT-4b X-RMT-8 */
 export const sendToRemote = async (
   context: PluginContext,
   name: string,
@@ -82,6 +82,7 @@ export const sendToRemote = async (
       timeoutMs: server.timeoutMs,
       ...(signal && { signal }),
       exchange,
+      forwardsCookies: true,
     });
     const result = parseResult(text);
     if (result === undefined) throw remoteFailed(name, `its answer with status ${status} is not a GraphQL result`);

@@ -1,0 +1,22 @@
+/** Gives the client the cookies that a webhook sets. */
+import type { Credentials, Headers, PluginContext } from "../../../core/index.ts";
+import { createCookiePolicy } from "../../shared/cookie-policy.ts";
+import type { WebhookResponse } from "../api.ts";
+
+const NO_HEADERS: Headers = [];
+
+/** Adds a pipeline step, and returns the function by which each `Set-Cookie` of an answer becomes a header of the
+ *  response to the caller. Pages of another origin get none, unless the origin is allowed. @rule X-HOOK-11 X-HTTP-10 */
+export const createCookieForwarding = (
+  context: PluginContext,
+  step: string,
+): ((credentials: Credentials, answer: Pick<WebhookResponse, "headers">) => void) => {
+  const acceptsCookies = createCookiePolicy(context.options.corsAllowedOrigins);
+  const cookieHeaders = new WeakMap<Credentials, Headers>();
+  context.addStep({ name: step, headers: ({ credentials }) => cookieHeaders.get(credentials) ?? NO_HEADERS });
+  return (credentials, { headers }) => {
+    const cookies = headers["set-cookie"]?.map((cookie) => ["Set-Cookie", cookie] as const);
+    if (cookies === undefined || credentials.isSocket || !acceptsCookies(credentials)) return;
+    cookieHeaders.set(credentials, [...(cookieHeaders.get(credentials) ?? []), ...cookies]);
+  };
+};
