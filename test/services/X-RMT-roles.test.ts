@@ -1,6 +1,6 @@
 /** The parts of remote schemas that roles may use, and the names that remote schemas get. */
 import { buildClientSchema, getIntrospectionQuery, printSchema } from "graphql";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { documentOf, notes, permissions, table, type Entry } from "../support/metadata-document.ts";
@@ -211,6 +211,50 @@ describe("names", () => {
     });
   });
 
+  test.each([
+    ["exchanged", { mapping: { City: "Country", Country: "City" } }, { City: "Country", Country: "City" }],
+    [
+      "passed on",
+      { mapping: { City: "Country", Country: "Node", Node: "Thing" } },
+      { City: "Country", Country: "Node" },
+    ],
+    [
+      "moved by a prefix",
+      { prefix: "A", mapping: { City: "ANode", Node: "Node" } },
+      { City: "ANode", Country: "ACountry" },
+    ],
+  ])("X-RMT-5 names of types are %s, and nothing is written to the console", async (_, names, expected) => {
+    const written = vi.spyOn(console, "warn");
+    const renamed = await start([
+      entry(
+        {},
+        { type_names: names, field_names: [{ parent_type: "Country", mapping: { code: "name", name: "code" } }] },
+      ),
+    ]);
+    const { City: city, Country: country } = expected;
+    const query = `query { search(text: "S") { __typename ... on ${country} { code name } ... on ${city} { title } } }`;
+    expect(await renamed.gql(query)).toEqual({
+      data: {
+        search: [
+          { __typename: country, code: "Sweden", name: "SE" },
+          { __typename: country, code: "Spain", name: "ES" },
+          { __typename: city, title: "Stockholm" },
+        ],
+      },
+    });
+    expect(written).not.toHaveBeenCalled();
+    written.mockRestore();
+  });
+
+  test("X-RMT-5 a type of a namespace may take the name of the root type", async () => {
+    const renamed = await start([
+      entry({}, { root_fields_namespace: "shop", type_names: { mapping: { Query: "Country", Country: "Query" } } }),
+    ]);
+    expect(await renamed.gql('{ shop { __typename country(code: "SE") { __typename name } } }')).toEqual({
+      data: { shop: { __typename: "Country", country: { __typename: "Query", name: "Sweden" } } },
+    });
+  });
+
   test("X-RMT-5 a namespace has the root fields in one field of each root", async () => {
     const spaced = await start([
       entry({}, { root_fields_namespace: "shop", type_names: { prefix: "Shop" } }),
@@ -302,6 +346,11 @@ describe("names", () => {
     [
       { type_names: { mapping: { City: "Country" } } },
       'the types "Country" and "City" would both have the name "Country"',
+    ],
+    [{ type_names: { mapping: { City: "Int" } } }, 'the type "City" would have the name "Int", which GraphQL reserves'],
+    [
+      { type_names: { prefix: "__", mapping: {} } },
+      'the type "Continent" would have the name "__Continent", which GraphQL reserves',
     ],
     [{ field_names: [{ prefix: "a" }] }, "field_names has an entry without parent_type"],
     [

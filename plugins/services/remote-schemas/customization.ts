@@ -1,5 +1,5 @@
 /** Gives the types and fields of a remote schema other names. @rule X-RMT-5 */
-import { isSpecifiedScalarType, type GraphQLSchema } from "graphql";
+import { isSpecifiedScalarType, specifiedScalarTypes, type GraphQLSchema } from "graphql";
 import type { RemoteCustomization } from "./definition.ts";
 import { RemoteSchemaProblem } from "./errors.ts";
 import type { Subschema, WrapTools } from "./tools.ts";
@@ -30,16 +30,39 @@ export const createSurfaceNames = (
   };
 };
 
+const RESERVED: ReadonlySet<string> = new Set(specifiedScalarTypes.map(({ name }) => name));
+
 /** Checks that all types keep names of their own. @throws RemoteSchemaProblem */
 const checkNames = (schema: GraphQLSchema, rename: SurfaceNames["renameType"]): void => {
   const taken = new Map<string, string>();
   for (const name of Object.keys(schema.getTypeMap())) {
     const renamed = rename(name);
+    if (renamed !== name && (RESERVED.has(renamed) || renamed.startsWith("__")))
+      throw new RemoteSchemaProblem(`the type "${name}" would have the name "${renamed}", which GraphQL reserves`);
     const other = taken.get(renamed);
     if (other !== undefined)
       throw new RemoteSchemaProblem(`the types "${other}" and "${name}" would both have the name "${renamed}"`);
     taken.set(renamed, name);
   }
+};
+
+/** Returns the functions that rename types one after another. The package keeps the old name of a type, and writes to the
+ *  console, if another type still has the new name. Such types have a temporary name between two functions. */
+const planTypeNames = (
+  schema: GraphQLSchema,
+  rename: SurfaceNames["renameType"],
+): readonly SurfaceNames["renameType"][] => {
+  const names = Object.keys(schema.getTypeMap());
+  if (names.every((name) => rename(name) === name)) return [];
+  const taken = new Set(names);
+  const isTaken = (name: string): boolean => rename(name) !== name && taken.has(rename(name));
+  if (!names.some(isTaken)) return [rename];
+  let prefix = "renamed_";
+  while (names.some((name) => name.startsWith(prefix) || rename(name).startsWith(prefix))) prefix += "_";
+  return [
+    (name) => (isTaken(name) ? `${prefix}${name}` : rename(name)),
+    (name) => (name.startsWith(prefix) ? rename(name.slice(prefix.length)) : name),
+  ];
 };
 
 /** @throws RemoteSchemaProblem if two types or fields would have the same name */
@@ -56,9 +79,8 @@ export const buildTransforms = (
     if (new Set(names.map(rename)).size < names.length)
       throw new RemoteSchemaProblem(`two fields of the type "${parent}" would have the same name`);
   }
-  const isRenamed = Object.keys(schema.getTypeMap()).some((name) => renameType(name) !== name);
   return [
     ...(fieldNames.size === 0 ? [] : [new RenameObjectFields(renameField), new RenameInterfaceFields(renameField)]),
-    ...(isRenamed ? [new RenameTypes(renameType), new RenameRootTypes(renameType)] : []),
+    ...planTypeNames(schema, renameType).flatMap((rename) => [new RenameTypes(rename), new RenameRootTypes(rename)]),
   ];
 };
