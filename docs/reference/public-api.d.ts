@@ -4974,7 +4974,8 @@ export declare const webhooks: import("../../../core/plugin.ts").Plugin;
 // --- plugins/services/webhook/settings.d.ts
 export declare const webhookSettings: readonly [
     import("../../../core/index.ts").Setting<readonly string[], "webhookAllowedHosts">,
-    import("../../../core/index.ts").Setting<number, "webhookMaxAnswerBytes">
+    import("../../../core/index.ts").Setting<number, "webhookMaxAnswerBytes">,
+    import("../../../core/index.ts").Setting<number, "webhookMaxConnections">
 ];
 interface ResolvedOptions extends ValuesOf<typeof webhookSettings> {
 }
@@ -5225,6 +5226,7 @@ export interface PresetOptions extends RelApiOptions {
     readonly softDeleteRoles?: RelApiOptions["softDeleteRoles"];
     readonly webhookAllowedHosts?: RelApiOptions["webhookAllowedHosts"];
     readonly webhookMaxAnswerBytes?: RelApiOptions["webhookMaxAnswerBytes"];
+    readonly webhookMaxConnections?: RelApiOptions["webhookMaxConnections"];
     readonly explainEmpty?: RelApiOptions["explainEmpty"];
     readonly eventsInstall?: RelApiOptions["eventsInstall"];
     readonly eventsConcurrency?: RelApiOptions["eventsConcurrency"];

@@ -229,6 +229,38 @@ describe("the limits", () => {
     expect(await asked).toBe("aborted");
   });
 
+  test("X-HTTP-2a a server gets a limited number of requests, and others wait within their time limits", async () => {
+    const { client: limited } = await start({ ...on, webhookAllowedHosts: ["*"], webhookMaxConnections: 2 });
+    const other = await startHook();
+    other.answer = json({});
+    const held: ServerResponse[] = [];
+    hook.answer = (response) => void held.push(response);
+    const send = (body: string, more: Partial<WebhookRequest> = {}) => limited.send({ ...request, body, ...more });
+    const running = [send("1"), send("2")];
+    await until(() => held.length === 2, "two requests run");
+    const waiting = [send("3"), send("4")];
+    const controller = new AbortController();
+    const aborted = failure(send("never", { signal: controller.signal }));
+    controller.abort();
+    expect((await aborted).slice(0, 1)).toEqual(["request-cancelled"]);
+    expect(await failure(send("never", { timeoutMs: 50 }))).toEqual([
+      "webhook-failed",
+      "timeout",
+      "the webhook gave no complete answer within 0.05 s",
+    ]);
+    expect((await limited.send({ ...request, url: other.url })).status).toBe(200);
+    expect(hook.requests).toHaveLength(2);
+    held[0]?.destroy();
+    await expect(Promise.race(running)).rejects.toThrow("the connection to the webhook failed");
+    await until(() => held.length === 3, "the next request runs");
+    for (const response of held.slice(1)) response.end("{}");
+    await until(() => held.length === 4, "the last request runs");
+    held[3]?.end("{}");
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200]);
+    expect(hook.requests.map(({ body }) => body).toSorted()).toEqual(["1", "2", "3", "4"]);
+    await Promise.allSettled(running);
+  });
+
   test("X-HTTP-2 a signal that was aborted before sends nothing", async () => {
     expect((await failure(client.send({ ...request, signal: AbortSignal.abort() }))).slice(0, 1)).toEqual([
       "request-cancelled",

@@ -60,7 +60,11 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
   const logProblem = createProblemLog((message, reason) => logger.error(message, { host: url.host, reason }));
 
   // the operator has chosen the host, so it may have a private address
-  const client = createWebhookClient(context, { allowedHosts: ["*"], maxAnswerBytes: MAX_ANSWER_BYTES });
+  const client = createWebhookClient(context, {
+    allowedHosts: ["*"],
+    maxAnswerBytes: MAX_ANSWER_BYTES,
+    maxConnections: Infinity, // a waiting request delays no other request
+  });
 
   return async (credentials) => {
     const request = await buildRequest(credentials);

@@ -1,4 +1,5 @@
-/** Sends requests to webhooks: a time limit for the complete answer, a limit on its bytes, and no redirects. */
+/** Sends requests to webhooks, with limits on their time, the bytes of the answer and the requests to one server. No
+ *  redirect is followed. */
 import {
   Agent as HttpAgent,
   request as requestHttp,
@@ -19,6 +20,7 @@ import {
   webhookTooSlow,
   webhookUrlInvalid,
 } from "./errors.ts";
+import { createTurns } from "./turns.ts";
 
 /** Connections stay open for a shorter time than servers keep them, so that few requests meet a closed one. */
 const IDLE_MS = 4000;
@@ -27,16 +29,19 @@ interface ClientOptions {
   /** Hosts with private addresses to which the client may connect. With `*` it may connect to all hosts. */
   readonly allowedHosts: readonly string[];
   readonly maxAnswerBytes: number;
+  /** The largest number of requests that one server gets at the same time. */
+  readonly maxConnections: number;
 }
 
 /** @throws RelApiError `preset` if an allowed host cannot be read @rule X-HTTP-1 … X-HTTP-6 */
 export const createWebhookClient = (
   context: PluginContext,
-  { allowedHosts, maxAnswerBytes }: ClientOptions,
+  { allowedHosts, maxAnswerBytes, maxConnections }: ClientOptions,
 ): WebhookClient => {
   const addresses = createAddressCheck(allowedHosts);
   const agentOptions = { keepAlive: true, timeout: IDLE_MS, ...(addresses && { lookup: addresses.lookup }) };
   const agents = { http: new HttpAgent(agentOptions), https: new HttpsAgent(agentOptions) };
+  const runInTurn = createTurns(maxConnections);
   // the callers end their requests, because deliveries have time until `SHUTDOWN_GRACE`
   context.onClose(() => {
     for (const { freeSockets } of Object.values(agents))
@@ -76,10 +81,13 @@ export const createWebhookClient = (
     const url = parseUrl(request.url);
     addresses?.checkLiteral(url.hostname.replace(/^\[|\]$/g, ""));
     const timeout = AbortSignal.timeout(timeoutMs);
+    const end = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
     try {
-      const response = await open(url, request, signal === undefined ? timeout : AbortSignal.any([timeout, signal]));
-      const text = await readText(response, request.maxAnswerBytes ?? maxAnswerBytes);
-      return { status: response.statusCode ?? 0, headers: response.headers, text };
+      return await runInTurn(url.origin, end, async () => {
+        const response = await open(url, request, end);
+        const text = await readText(response, request.maxAnswerBytes ?? maxAnswerBytes);
+        return { status: response.statusCode ?? 0, headers: response.headers, text };
+      });
     } catch (error) {
       if (error instanceof RelApiError) throw error;
       if (signal?.aborted === true) throw signal.reason instanceof RelApiError ? signal.reason : requestCancelled();

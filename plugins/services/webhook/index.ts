@@ -11,8 +11,12 @@ export const webhooks = definePlugin({
   name: "webhooks",
   settings: [corsAllowedOrigins, ...webhookSettings],
   apply: (_hooks, context) => {
-    const { webhookAllowedHosts: allowedHosts, webhookMaxAnswerBytes: maxAnswerBytes } = context.options;
-    const client = createWebhookClient(context, { allowedHosts, maxAnswerBytes });
+    const { options } = context;
+    const client = createWebhookClient(context, {
+      allowedHosts: options.webhookAllowedHosts,
+      maxAnswerBytes: options.webhookMaxAnswerBytes,
+      maxConnections: options.webhookMaxConnections,
+    });
     const forwardCookies = createCookieForwarding(context, "webhook-cookies");
     context.offer(webhookService, {
       ...client,

@@ -4,6 +4,7 @@ import { defineSetting, settingKinds, type ValuesOf } from "../../../core/index.
 const { listOf, wholeNumber } = settingKinds;
 
 const DEFAULT_ANSWER_BYTES = 10 * 1024 * 1024;
+const DEFAULT_CONNECTIONS = 256;
 
 export const webhookSettings = [
   defineSetting({
@@ -22,6 +23,15 @@ export const webhookSettings = [
     default: DEFAULT_ANSWER_BYTES,
     unit: "bytes",
     description: "the largest accepted answer of a webhook (X-HTTP-2)",
+    isFixed: true,
+  }),
+  defineSetting({
+    name: "webhookMaxConnections",
+    environment: ["WEBHOOK_MAX_CONNECTIONS"],
+    kind: wholeNumber(1),
+    default: DEFAULT_CONNECTIONS,
+    description:
+      "the largest number of requests that one server of webhooks, actions or remote schemas gets at the same time; others wait (X-HTTP-2a)",
     isFixed: true,
   }),
 ] as const;
