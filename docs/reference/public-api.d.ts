@@ -3329,6 +3329,7 @@ export interface GqlJoinedRead extends GqlStep {
 export interface GqlLiveCall {
     readonly program: Program;
     text(body: string | null): string;
+    readonly complete: ((body: string | null, followUp: GqlFollowUp) => Promise<string>) | undefined;
     convertError(error: unknown): unknown;
 }
 export interface GqlLoads {
@@ -3377,7 +3378,7 @@ export interface GqlEngine {
     run<LongResult = never>(operation: GqlOperation, session: Session, run?: GqlRunOptions<LongResult>): Promise<string | LongResult>;
     runRequest<LongResult = never>(exchange: Exchange, request: GqlRequest, options?: GqlRequestOptions<LongResult>): Promise<string | LongResult>;
     assemble(operation: GqlOperation, bodies: readonly (string | null)[], calls?: readonly string[]): string;
-    loadAndAssemble(operation: GqlOperation, bodies: readonly (string | null)[], session: Session, settings?: GqlRunOptions["settings"]): Promise<string>;
+    completeLive(operation: GqlOperation, calls: readonly GqlLiveCall[], bodies: readonly (string | null)[], session: Session, settings?: GqlRunOptions["settings"]): Promise<string>;
     openEvents(operation: GqlOperation, session: Session, signal: AbortSignal, emit: (event: string | RelApiError) => Promise<void>): Promise<void>;
     assembleEvent(operation: GqlOperation, event: string, session: Session, settings?: GqlRunOptions["settings"]): Promise<string>;
     parseJson(text: string): Json;

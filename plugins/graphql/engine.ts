@@ -202,8 +202,16 @@ export const createEngine = (
     },
     assemble,
     runRequest: (exchange, request, options) => runRequest(engine, context, exchange, request, options),
-    loadAndAssemble: async (operation, bodies, session, settings) =>
-      assemble(operation, await functions.load(operation, bodies, createReads(session, settings), session, {})),
+    completeLive: async (operation, calls, bodies, session, settings) => {
+      const reads = createReads(session, settings);
+      const { length } = operation.steps;
+      const loaded = await functions.load(operation, bodies.slice(0, length), reads, session, {});
+      return assemble(
+        operation,
+        loaded,
+        await functions.completeLive(operation, calls, bodies.slice(length), reads, session),
+      );
+    },
     openEvents: functions.openEvents,
     assembleEvent: async (operation, event, session, settings) =>
       assemble(

@@ -138,8 +138,12 @@ export interface GqlJoinedRead extends GqlStep {
 /** A field of a plugin as a live query. @experimental */
 export interface GqlLiveCall {
   readonly program: Program;
-  /** Returns the JSON text of the field. @throws RelApiError */
+  /** Returns the JSON text of the field. If `complete` exists, the text has the values by which rows of tables are found
+   *  instead of these rows. @throws RelApiError */
   text(body: string | null): string;
+  /** Returns the JSON text of the field with the rows of tables that belong to its objects. Undefined without such rows.
+   *  @rule X-GQL-13 */
+  readonly complete: ((body: string | null, followUp: GqlFollowUp) => Promise<string>) | undefined;
   /** Converts a database error to the error that the function would throw. */
   convertError(error: unknown): unknown;
 }
@@ -222,9 +226,11 @@ export interface GqlEngine {
   ): Promise<string | LongResult>;
   /** Assembles the text of the `data` object from the bodies of the steps and the texts of the calls. */
   assemble(operation: GqlOperation, bodies: readonly (string | null)[], calls?: readonly string[]): string;
-  /** Assembles the text, including the values that functions load. @throws RelApiError */
-  loadAndAssemble(
+  /** Assembles the text for the result of a live query, with the values that functions load and the rows that belong to
+   *  results of `calls`. The bodies of the steps precede those of the calls. @throws RelApiError */
+  completeLive(
     operation: GqlOperation,
+    calls: readonly GqlLiveCall[],
     bodies: readonly (string | null)[],
     session: Session,
     settings?: GqlRunOptions["settings"],

@@ -9,6 +9,7 @@ import type {
   GqlEvents,
   GqlFollowUp,
   GqlJoinedRead,
+  GqlLiveCall,
   GqlLoad,
   GqlLoads,
   GqlOperation,
@@ -32,6 +33,14 @@ interface FunctionRunner {
     session: Session,
     options: FunctionRunOptions,
   ): Promise<readonly (string | null)[]>;
+  /** Returns the texts of calls of a live query, whose bodies have arrived. @throws RelApiError */
+  completeLive(
+    operation: Pick<GqlOperation, "document">,
+    calls: readonly GqlLiveCall[],
+    bodies: readonly (string | null)[],
+    execute: ExecuteReads,
+    session: Session,
+  ): Promise<readonly string[]>;
   /** Sends the events of a subscription until the signal is aborted. @throws RelApiError */
   openEvents(
     operation: Pick<GqlOperation, "calls" | "document">,
@@ -181,6 +190,16 @@ export const createFunctionRunner = (logger: Logger): FunctionRunner => {
         const call = getEventCall(operation);
         const followUp = createFollowUp(execute, { session, signal, document: operation.document });
         return withHiddenExceptions(call, () => call.events.complete(event, followUp));
+      }),
+    completeLive: ({ document }, calls, bodies, execute, session) =>
+      withAbortSignal(undefined, (signal) => {
+        const followUp = createFollowUp(execute, { session, signal, document });
+        return Promise.all(
+          calls.map(({ complete, text }, i) => {
+            const body = bodies[i] ?? null;
+            return complete === undefined ? text(body) : complete(body, followUp);
+          }),
+        );
       }),
     load: ({ loads, document }, bodies, execute, session, { onGone, exchange }) =>
       withAbortSignal(onGone, (signal) => loadBodies(loads, bodies, execute, { session, signal, exchange, document })),

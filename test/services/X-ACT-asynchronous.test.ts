@@ -142,6 +142,56 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     await socket.close();
   });
 
+  test("X-ACT-12c a subscription has the rows of relationships, which are read for each result", async () => {
+    let response: ServerResponse | undefined;
+    hook.answer = (held) => void (response = held);
+    const id = await order();
+    const socket = await openSocket(api);
+    await socket.init({ headers: reader });
+    const subscribe = (name: string, selection: string): void => {
+      const query = `subscription { order(id: "${id}") { ${selection} } }`;
+      socket.send({ id: name, type: "subscribe", payload: { query } });
+    };
+    const receive = async (): Promise<unknown> => {
+      const { id: name, payload } = await socket.next();
+      return [name, payload];
+    };
+    const data = (output: unknown): unknown => ({ data: { order: { output } } });
+    subscribe("rows", "output { artist { name } }");
+    expect(await receive()).toEqual(["rows", data(null)]);
+    subscribe("number", "output { number }");
+    expect(await receive()).toEqual(["number", data(null)]);
+    await until(() => response !== undefined, "the webhook is called");
+    json({ number: 3, artist_id: 2 })(response!, hook.requests[0]!);
+    const results = new Map([await receive(), await receive()] as [string, unknown][]);
+    expect(results.get("rows")).toEqual(data({ artist: { name: "Bjork" } }));
+    expect(results.get("number")).toEqual(data({ number: 3 }));
+    await socket.close();
+  });
+
+  test("X-ACT-12d before the installation a query has no call, and other operations are refused with the reason", async () => {
+    const own = await openDatabase();
+    const bare = await startApi(forGraphql({ ...options, on: own, eventsInstall: false }));
+    const field = `order(id: "00000000-0000-0000-0000-000000000000") { errors }`;
+    expect(await bare.gql(`{ ${field} }`, {}, reader)).toMatchObject({ data: { order: null } });
+    const errors = [
+      {
+        message: 'asynchronous actions are not installed in the database: run "relapi events install"',
+        extensions: { path: "$.selectionSet.order", code: "not-supported" },
+      },
+    ];
+    expect(await bare.gql('mutation { order(amount: "6") }', {}, reader)).toMatchObject({ errors });
+    const socket = await openSocket(bare);
+    await socket.init({ headers: reader });
+    socket.send({ id: "1", type: "subscribe", payload: { query: `subscription { ${field} }` } });
+    expect(await socket.next()).toMatchObject({ payload: { errors } });
+    await socket.close();
+    const installing = await startApi(forGraphql({ ...options, on: own }));
+    hook.answer = json({ number: 1 });
+    expect((await installing.gql('mutation { order(amount: "6") }', {}, reader)).data.order).toBeTypeOf("string");
+    await until(() => hook.requests.length === 1, "the webhook is called");
+  });
+
   test("X-ACT-12e a call whose process ends is made again with the same id", async () => {
     hook.answer = () => undefined;
     const other = await startApi(forGraphql({ ...options, shutdownGrace: 0 }));

@@ -348,3 +348,44 @@ describe("the errors", () => {
     expect(log.join()).toContain("no complete answer within 1 s");
   });
 });
+
+describe("cookies of the answer", () => {
+  const cookies = ["session=8; Path=/; HttpOnly", "seen=1"];
+  const setCookies =
+    (body: unknown, status = 200) =>
+    (response: ServerResponse): void =>
+      void response.writeHead(status, { "set-cookie": cookies, "x-other": "1" }).end(JSON.stringify(body));
+
+  const ask = (query: string, headers = {}): ReturnType<TestApi["post"]> =>
+    api.post("/v1/graphql", { body: { query }, headers: { ...reader, ...headers } });
+
+  test.each([
+    ["a mutation", LOG_IN, { value: "t" }, 200, cookies],
+    ["a query", "{ weather }", ["fine"], 200, cookies],
+    ["a refusal", LOG_IN, { message: "no" }, 400, cookies],
+    [
+      "two actions",
+      `mutation { a: ${LOG_IN.slice(11, -1)} b: ${LOG_IN.slice(11)}`,
+      { value: "t" },
+      200,
+      [...cookies, ...cookies],
+    ],
+  ])(
+    "X-ACT-15 the response to %s has them, and no other header of the webhook",
+    async (_, query, body, status, expected) => {
+      hook.answer = setCookies(body, status);
+      const { headers, rawHeaders } = await ask(query);
+      expect(rawHeaders.filter(([name]) => name === "Set-Cookie").map(([, value]) => value)).toEqual(expected);
+      expect(headers).not.toHaveProperty("x-other");
+      hook.answer = json(body, status);
+      expect((await ask(query)).headers).not.toHaveProperty("set-cookie");
+    },
+  );
+
+  test("X-ACT-15 a page of another origin gets none", async () => {
+    hook.answer = setCookies({ value: "t" });
+    const own = await ask(LOG_IN, { origin: `http://127.0.0.1:${api.port}` });
+    const other = await ask(LOG_IN, { origin: "https://evil.example" });
+    expect([own.headers["set-cookie"], other.headers["set-cookie"]]).toEqual([cookies.join(", "), undefined]);
+  });
+});

@@ -36,6 +36,18 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
 
   const args = { name: "parcel_sent", table: "parcel", webhook: hook.url, insert: { columns: "*" } };
 
+  test("X-EVT-3c a command that installs a trigger loads the model once", async () => {
+    let loads = 0;
+    const ignore = (): void => undefined;
+    const info = (line: string): void => void (loads += line === "schema loaded" ? 1 : 0);
+    const api = await start({ logger: { error: ignore, warn: ignore, info, debug: ignore, access: ignore } });
+    const before = loads;
+    expect(await run(api, "pg_create_event_trigger", args)).toEqual({ message: "success" });
+    await api.sql("insert into public.parcel values (1, 'a')");
+    await until(() => hook.requests.length === 1, "the event arrived");
+    expect(loads - before).toBe(1);
+  });
+
   test("X-EVT-18 X-EVT-3a X-EVT-3c P-HAS-11 a trigger is created, replaced and deleted", async () => {
     const api = await start();
     expect(await run(api, "pg_create_event_trigger", args)).toEqual({ message: "success" });

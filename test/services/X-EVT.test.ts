@@ -334,6 +334,30 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       expect(await listTriggers("replaced")).toEqual(["relapi_event_public.replaced.update_update"]);
     });
 
+    test("X-EVT-3c a start that installs triggers loads the model once", async () => {
+      const own = await openDatabase();
+      await own.query("create table public.counted (id int primary key)");
+      const api = await start({ "public.counted": { insert: nothing } }, { on: own } as RelApiOptions);
+      await api.gql("{ __typename }");
+      expect(api.log.filter((line) => line.startsWith("schema loaded"))).toHaveLength(1);
+    });
+
+    test("X-EVT-1 X-EVT-3c a write that cascades to a table with a new trigger passes the session variables", async () => {
+      const own = await openDatabase();
+      await own.query(`
+        create table public.parent_order (id int primary key);
+        create table public.child_order (id int references public.parent_order on delete cascade);
+        insert into public.parent_order values (1);
+        insert into public.child_order values (1);
+        grant all on public.parent_order, public.child_order to music_editor`);
+      const received: RowEvent[] = [];
+      const on: Handlers = { "public.child_order": { delete: (event) => void received.push(event) } };
+      const api = await start(on, { on: own } as RelApiOptions);
+      await api.delete("/parent_order?id=eq.1", { headers: asAdmin("music_editor", { "user-id": "7" }) });
+      await until(() => received.length === 1, "the delete arrived");
+      expect(received[0]?.session).toMatchObject({ "x-session-user-id": "7" });
+    });
+
     test("X-EVT-3 with EVENTS_INSTALL=false the start changes nothing and says what is missing", async () => {
       await createTable("left_alone");
       const api = await start({ "public.left_alone": { insert: nothing } }, { eventsInstall: false });
@@ -512,6 +536,54 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       isBroken = false;
       await untilEnded("ordered_order", "delivered");
       expect(received).toEqual([2, 1].flatMap((id) => ["a", "b", "c"].map((item) => [id, item])));
+    });
+
+    /** Makes the clock of the database go back between the changes of a row, or stand still. */
+    const changeTimes = (table: string, seconds: number): Promise<unknown> =>
+      database.query(
+        `update relapi.event set created_at = now() - make_interval(secs => $2 * (new_row ->> 'price')::int)
+        where table_name = $1`,
+        [table, seconds],
+      );
+
+    test.each([
+      ["stood still", "still_order", 0],
+      ["went back", "back_order", 60],
+    ])("X-EVT-21a the order is that of the changes, although the clock %s", async (_, table, seconds) => {
+      await createTable(table);
+      const received: unknown[] = [];
+      const handle = ({ row }: RowEvent): void => void received.push(row["price"]);
+      const on: Handlers = { [`public.${table}`]: { update: { ordered: true, handle } } };
+      const idle = await start(on, { eventsConcurrency: 0 });
+      await database.query(`insert into public.${table} (price) values (0)`);
+      const prices = Array.from({ length: 20 }, (_, i) => i + 1);
+      for (const price of prices) await database.query(`update public.${table} set price = ${price}`);
+      await changeTimes(table, seconds);
+      await idle.close();
+      await start(on);
+      await untilEnded(table, "delivered");
+      expect(received).toEqual(prices);
+    });
+
+    test("X-EVT-21a events of an older version keep their order", async () => {
+      const own = await openDatabase();
+      await own.query("create table public.aged_order (id int primary key, price int)");
+      const received: unknown[] = [];
+      const handle = ({ row }: RowEvent): void => void received.push(row["price"]);
+      const on: Handlers = { "public.aged_order": { update: { ordered: true, handle } } };
+      const idle = await start(on, { on: own, eventsConcurrency: 0 } as RelApiOptions);
+      await own.query("insert into public.aged_order values (1, 0)");
+      const prices = Array.from({ length: 20 }, (_, i) => i + 1);
+      for (const price of prices) await own.query(`update public.aged_order set price = ${price}`);
+      await idle.close();
+      // the events of the older version lie in another order in the table, and had no positions
+      await own.query(`
+        alter table relapi.event drop column position;
+        update relapi.event set tries = tries where (new_row ->> 'price')::int % 2 = 0;
+        comment on function relapi.record_event() is 'relapi 0'`);
+      await start(on, { on: own } as RelApiOptions);
+      await until(() => received.length === prices.length, "all events arrived");
+      expect(received).toEqual(prices);
     });
 
     test("X-EVT-21 a dead event delays no other", async () => {

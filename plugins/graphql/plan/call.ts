@@ -146,16 +146,6 @@ export interface CallTemplate {
   readonly live: CustomPartWith<"run">["live"];
 }
 
-/** Builds the call of a live query, whose statement replaces the function. */
-const buildLiveCall = (field: FunctionField, { program, read, convertError }: GqlLiveField): GqlLiveCall => ({
-  program,
-  text: (body) => field.text(read(body ?? "null")),
-  convertError: (error) => {
-    const convertedError = convertError(error);
-    return convertedError instanceof RelApiError ? functionRefused(convertedError, field.path) : convertedError;
-  },
-});
-
 /** Returns the text of a result. The rows that belong to its objects are read first. */
 const writeResult = async (
   field: FunctionField,
@@ -175,6 +165,34 @@ const writeResult = async (
   return field.text(result, (join) => texts.get(join)?.next().value ?? "null");
 };
 
+/** Builds the call of a live query, whose statement replaces the function. */
+const buildLiveCall = (
+  field: FunctionField,
+  { program, read, convertError }: GqlLiveField,
+  findRead: FindRead,
+): GqlLiveCall => {
+  /** The errors of reads that complete a result. They have a path of their own. */
+  const completionErrors = new WeakSet<object>();
+  const complete: GqlLiveCall["complete"] = async (body, followUp) => {
+    try {
+      return await writeResult(field, read(body ?? "null"), followUp, findRead);
+    } catch (error) {
+      completionErrors.add(error as Error); // only errors are thrown
+      throw error;
+    }
+  };
+  return {
+    program,
+    text: (body) => field.text(read(body ?? "null"), (join, object) => writeJson(readKeys(field.joins[join]!, object))), // a join is an index of `joins`
+    complete: field.joins.length === 0 ? undefined : complete,
+    convertError: (error) => {
+      if (completionErrors.has(error as Error)) return error;
+      const convertedError = convertError(error);
+      return convertedError instanceof RelApiError ? functionRefused(convertedError, field.path) : convertedError;
+    },
+  };
+};
+
 export const fillCall = (
   { field, run, live }: CallTemplate,
   variables: VariableValues,
@@ -185,8 +203,6 @@ export const fillCall = (
     origin: field.origin,
     path: field.path,
     run: async (by, followUp) => writeResult(field, await run({ ...by, ...request }), followUp, findRead),
-    // a live query has no statement for joins
-    live:
-      field.joins.length > 0 ? undefined : live && ((session) => buildLiveCall(field, live({ ...request, session }))),
+    live: live && ((session) => buildLiveCall(field, live({ ...request, session }), findRead)),
   };
 };

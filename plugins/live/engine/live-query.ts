@@ -137,7 +137,9 @@ class GraphqlQuery implements LiveQuery {
         ? ""
         : JSON.stringify([outputs, loads.map(({ fields }) => fields.map(({ key }) => key))]);
     this.complete =
-      loads.length === 0 ? undefined : (bodies) => engine.loadAndAssemble(operation, bodies, session, settings);
+      loads.length === 0 && calls.every(({ complete }) => complete === undefined)
+        ? undefined
+        : (bodies) => engine.completeLive(operation, calls, bodies, session, settings);
   }
 
   assemble(bodies: readonly (string | null)[]): string {

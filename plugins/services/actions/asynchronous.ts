@@ -21,6 +21,7 @@ import { eventsService } from "../api.ts";
 import type { EventTrigger } from "../events/event-trigger.ts";
 import { buildActionCall, buildSessionVariables, type ActionCall } from "./call.ts";
 import { ROOTS, type ActionField } from "./definitions.ts";
+import { actionsNotInstalled } from "./errors.ts";
 
 /** The names of the events by which actions are delivered begin with this. No table has a trigger for them. */
 const DELIVERY_PREFIX = "relapi/actions/";
@@ -28,9 +29,11 @@ const DELIVERY_PREFIX = "relapi/actions/";
 /** The time that the database has to store a result, after the action has ended. */
 const MARGIN_SECONDS = 5;
 
-const UNDEFINED_TABLE = "42P01";
-/** The errors of a call of `relapi.read_action` before the installation: the schema or the function is missing. */
-const READ_MISSING: ReadonlySet<unknown> = new Set(["3F000", "42883"]);
+/** The errors before the installation: the schema, the table or the function is missing. */
+const MISSING: ReadonlySet<unknown> = new Set(["3F000", "42P01", "42883"]);
+
+// errors of the driver have the SQLSTATE as code
+const isNotInstalled = (error: unknown): boolean => MISSING.has((error as { readonly code?: unknown }).code);
 
 /** A call as the database stores it. */
 export interface StoredCall {
@@ -153,8 +156,8 @@ const startAction = async (
   try {
     return await run();
   } catch (error) {
-    const isMissing = (error as { readonly code?: unknown }).code === UNDEFINED_TABLE; // errors of the driver have a code
-    if (!isMissing || !context.options.eventsInstall) throw error;
+    if (!isNotInstalled(error)) throw error;
+    if (!context.options.eventsInstall) throw actionsNotInstalled();
     await requireService(context, eventsService).install(); // the start of the api has not come to it yet
     return run();
   }
@@ -176,7 +179,7 @@ const findAction = async (
     const [row] = await query<{ readonly body: string | null }>(compileRead(name, id, session));
     return parseJson(row?.body ?? "null");
   } catch (error) {
-    if (READ_MISSING.has((error as { readonly code?: unknown }).code)) return null; // errors of the driver have a code
+    if (isNotInstalled(error)) return null;
     throw error;
   }
 };
@@ -191,7 +194,7 @@ const watchAction = (
   return {
     program: createProgram([statement], { relations: new Set(["relapi.action_log"]), isOpenEnded: false }),
     read: parseJson,
-    convertError: (error) => error,
+    convertError: (error) => (isNotInstalled(error) ? actionsNotInstalled() : error),
   };
 };
 

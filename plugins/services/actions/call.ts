@@ -15,6 +15,7 @@ import { buildForwardedHeaders } from "../webhook/forwarded-headers.ts";
 import { TemplateError } from "../webhook/kriti.ts";
 import type { ProblemLog } from "../webhook/problem-log.ts";
 import { renameSessionVariables } from "../webhook/session-variables.ts";
+import type { KeepCookies } from "./cookies.ts";
 import type { CustomTypes } from "./definitions.ts";
 import {
   actionAnswerNotJson,
@@ -61,8 +62,13 @@ export const buildActionCall = (
 /** Calls the webhook of an action, and returns its checked result. @throws RelApiError */
 export type CallAction = (action: WebhookAction, types: CustomTypes, call: ActionCall) => Promise<Json>;
 
-/** Returns the function that calls webhooks. `logProblem` receives the reason of each failure. */
-export const createActionCaller = (context: PluginContext, logProblem: ProblemLog): CallAction => {
+/** Returns the function that calls webhooks. `logProblem` receives the reason of each failure, and `keepCookies` each
+ *  answer. */
+export const createActionCaller = (
+  context: PluginContext,
+  logProblem: ProblemLog,
+  keepCookies: KeepCookies,
+): CallAction => {
   const parse = (text: string): Json => {
     try {
       return context.use(graphqlService)?.parseJson(text) ?? null;
@@ -98,6 +104,7 @@ export const createActionCaller = (context: PluginContext, logProblem: ProblemLo
       actionRequestTransformFailed,
     );
     const answer = await client.send({ ...changed, purpose: "action", timeoutMs: action.timeoutMs, signal, exchange });
+    keepCookies(exchange, answer);
     const text = transform(
       action,
       () => transforms.response?.(answer, original) ?? answer.text,

@@ -24,6 +24,14 @@ export const actionRefused = (
   extensions: JsonObject | undefined,
 ): RelApiError => new RelApiError({ code, status, message, facts: extensions === undefined ? {} : { extensions } });
 
+/** @rule X-ACT-12d */
+export const actionsNotInstalled = (): RelApiError =>
+  new RelApiError({
+    code: "not-supported",
+    status: 500,
+    message: 'asynchronous actions are not installed in the database: run "relapi events install"',
+  });
+
 /** @rule X-ACT-13 */
 export const actionRequestTransformFailed = (): RelApiError => actionFailed("Request Transformation Failed");
 

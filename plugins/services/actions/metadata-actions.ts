@@ -6,6 +6,7 @@ import { corsAllowedOrigins } from "../../shared/settings.ts";
 import { createProblemLog } from "../webhook/problem-log.ts";
 import { addDeliveries, buildBackgroundPlan, buildDelivery, isServedIn } from "./asynchronous.ts";
 import { buildActionCall, createActionCaller } from "./call.ts";
+import { createCookieKeeper } from "./cookies.ts";
 import { createActionTypes } from "./graphql-types.ts";
 import { readWebhookActions, type WebhookActions } from "./metadata.ts";
 
@@ -16,7 +17,7 @@ const WORDS = { action: "action", custom_types: "custom type", relationship: "re
 // only the tap below writes it
 const getActions = (model: Model): WebhookActions | undefined => model.pluginFacts[PART] as WebhookActions | undefined;
 
-/** Serves the actions and custom types of the metadata. @rule X-ACT-1 … X-ACT-8 */
+/** Serves the actions and custom types of the metadata. @rule X-ACT-1 … X-ACT-8 X-ACT-15 */
 export const metadataActions = definePlugin({
   name: "metadata-actions",
   settings: [corsAllowedOrigins],
@@ -26,6 +27,7 @@ export const metadataActions = definePlugin({
     const call = createActionCaller(
       context,
       createProblemLog((action, reason) => context.logger.error("an action failed", { action, reason })),
+      createCookieKeeper(context),
     );
     hooks.introspect.tapPromise("metadata-actions", async (model, { warn }) => {
       const raw = model.pluginFacts["metadata-actions"] as MetadataActions | undefined; // only the metadata loader writes it

@@ -8,6 +8,14 @@ interface TableRow {
   readonly columns: readonly string[];
   readonly keyColumns: readonly string[];
   readonly isInherited: boolean;
+  readonly hasTriggers: boolean;
+}
+
+/** The triggers that fit the database. */
+interface CheckedTriggers {
+  readonly triggers: readonly EventTrigger[];
+  /** True if a table of these triggers has no trigger yet. */
+  readonly areMissing: boolean;
 }
 
 /** Tables that can have triggers for rows. */
@@ -30,7 +38,10 @@ const loadTables = (
       ) as "keyColumns",
       c.relkind = 'p' or exists (
         select from pg_catalog.pg_inherits i where c.oid in (i.inhrelid, i.inhparent)
-      ) as "isInherited"
+      ) as "isInherited",
+      exists (
+        select from pg_catalog.pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal
+      ) as "hasTriggers"
     from pg_catalog.json_to_recordset(${value(names, "json")}) wanted (schema text, name text)
     join pg_catalog.pg_namespace n on n.nspname = wanted.schema
     join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = wanted.name and c.relkind in ('r', 'p')
@@ -42,10 +53,11 @@ export const checkTriggers = async (
   triggers: readonly EventTrigger[],
   introspection: Pick<IntrospectContext, "query">,
   report: (trigger: EventTrigger, reason: string) => void,
-): Promise<readonly EventTrigger[]> => {
-  if (triggers.length === 0) return triggers;
+): Promise<CheckedTriggers> => {
+  if (triggers.length === 0) return { triggers, areMissing: false };
   const tables = await loadTables(introspection, triggers);
   const known = new Map<string, EventTrigger>();
+  let areMissing = false;
   for (const trigger of triggers) {
     const { schema, name } = trigger.table;
     const table = tables.find((one) => one.schema === schema && one.name === name);
@@ -56,11 +68,12 @@ export const checkTriggers = async (
         : findProblem(trigger, table);
     if (problem !== undefined || table === undefined) report(trigger, problem ?? "");
     else {
-      const { isInherited, keyColumns } = table;
+      const { isInherited, keyColumns, hasTriggers } = table;
+      areMissing ||= !hasTriggers && Object.keys(trigger.operations).length > 0;
       known.set(trigger.name, { ...trigger, isInherited, ...(trigger.isOrdered ? { keyColumns } : {}) });
     }
   }
-  return [...known.values()];
+  return { triggers: [...known.values()], areMissing };
 };
 
 const findProblem = (

@@ -92,7 +92,7 @@ export const createEventLog = (
         selectEvents(sql`
         where trigger_name = ${value(trigger)}
           and (${value(status ?? null, "text")} is null or (status = 'pending') = (${value(status ?? null, "text")} = 'pending'))
-        order by created_at desc ${compileWindow(window)}`),
+        order by created_at desc, position desc ${compileWindow(window)}`),
       );
       return events.map(buildEvent);
     },

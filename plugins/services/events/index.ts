@@ -1,5 +1,5 @@
 /** Delivers changes of rows to functions and webhooks: `eventHandlers({ "public.order": { insert: async ({ row }) => … } })`. */
-import { definePlugin, nameKey, requireService, type Model } from "../../../core/index.ts";
+import { definePlugin, requireService, type Model } from "../../../core/index.ts";
 import type { MetadataEventTrigger, MetadataProblem } from "../../metadata/api.ts";
 import { tracingService } from "../../operations/api.ts";
 import { eventsService, webhookService } from "../api.ts";
@@ -24,19 +24,19 @@ const getTriggers = (model: Model): readonly EventTrigger[] =>
 
 const getNames = (model: Model): ReadonlySet<string> => model.pluginFacts[NAMES] as ReadonlySet<string>;
 
-/** Makes writes to tables with event triggers count as user code, which reads the session variables, also before the
- *  triggers are installed. */
-const markTables = (model: Model, triggers: readonly EventTrigger[]): Model => {
-  const relations = new Map(model.relations);
-  for (const { table } of triggers) {
-    const key = nameKey(table);
-    const relation = relations.get(key);
-    if (relation?.provenAccess === "write") relations.set(key, { ...relation, provenAccess: "read" });
-  }
-  return { ...model, relations };
-};
+/** Makes all writes count as user code, which reads the session variables. The introspection has not seen the triggers
+ *  that are about to be installed, and writes to other tables may cascade to theirs. */
+const distrustWrites = (model: Model): Model => ({
+  ...model,
+  relations: new Map(
+    [...model.relations].map(([key, relation]) => [
+      key,
+      relation.provenAccess === "write" ? { ...relation, provenAccess: "read" } : relation,
+    ]),
+  ),
+});
 
-/** Records changes of rows as events, and delivers them. @rule X-EVT-1 … X-EVT-21 */
+/** Records changes of rows as events, and delivers them. @rule X-EVT-1 … X-EVT-22 */
 export const events = definePlugin({
   name: NAME,
   requires: ["catalog-introspection", "job-queue", "session-settings", "webhooks"],
@@ -54,10 +54,13 @@ export const events = definePlugin({
       };
       const ofMetadata = readMetadataTriggers(entries, () => requireService(context, webhookService), reportMetadata);
       const ofHandlers = context.use(eventHandlersService) ?? [];
-      const triggers = await checkTriggers([...ofHandlers, ...ofMetadata], introspection, (trigger, reason) =>
-        ofHandlers.includes(trigger)
-          ? introspection.warn(`event trigger ${trigger.name}: ${reason}; ignored`)
-          : reportMetadata(trigger.table, trigger.name, reason),
+      const { triggers, areMissing } = await checkTriggers(
+        [...ofHandlers, ...ofMetadata],
+        introspection,
+        (trigger, reason) =>
+          ofHandlers.includes(trigger)
+            ? introspection.warn(`event trigger ${trigger.name}: ${reason}; ignored`)
+            : reportMetadata(trigger.table, trigger.name, reason),
       );
       // only `metadata-actions` writes this list, whose events have no triggers of tables
       const ofActions = (model.pluginFacts["action-deliveries"] ?? []) as readonly EventTrigger[];
@@ -68,7 +71,7 @@ export const events = definePlugin({
         [NAMES]: names,
         [PROBLEMS]: problems,
       };
-      return { ...markTables(model, triggers), pluginFacts };
+      return { ...(areMissing ? distrustWrites(model) : model), pluginFacts };
     });
     let hasTriggers = false;
     context.beforeModel((model) => runtime.prepare(getTriggers(model), getNames(model)));

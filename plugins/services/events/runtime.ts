@@ -51,9 +51,7 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
       if (removed.size > 0) await removeTriggers(context, removed);
       removed.clear();
       const count = triggers.length === 0 ? 0 : await installTriggers(context, triggers);
-      if (count === 0) return;
-      logger.info("event triggers are installed", { count });
-      context.requestReload(); // writes to the tables run the triggers now
+      if (count > 0) logger.info("event triggers are installed", { count });
       return;
     }
     const states = await loadTriggerStatus(context, triggers);
@@ -97,10 +95,10 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
       triggers = next;
       // a role may have got the rights since
       isChanged ||= !isSame || removed.size > 0 || dispatcher.isRefused;
-      if (isChanged) await dispatcher.prepare();
+      if (isChanged) await dispatcher.install();
     },
     start: () => {
-      if (isChanged) void dispatcher.restart();
+      if (isChanged) void dispatcher.takeJobs();
       isChanged = false;
     },
     install: () => installTriggers(context, triggers),

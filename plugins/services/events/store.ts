@@ -16,6 +16,7 @@ export interface EventRow {
   readonly trace_parent: string | null;
   readonly created_at: Date;
   readonly tries: number;
+  readonly started_at: Date;
 }
 
 export const buildEvent = (row: EventRow): StoredEvent => ({
@@ -31,7 +32,7 @@ export const buildEvent = (row: EventRow): StoredEvent => ({
   tries: row.tries,
 });
 
-/** Creates the store of the events of triggers. @rule X-EVT-21 */
+/** Creates the store of the events of triggers. @rule X-EVT-21 X-EVT-21a */
 export const createTriggerStore = (context: Pick<PluginContext, "query">): EventStore<EventRow> =>
   createEventStore(context, {
     events: sql`relapi.event`,

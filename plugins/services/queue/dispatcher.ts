@@ -21,10 +21,10 @@ interface DispatcherOptions {
 }
 
 export interface Dispatcher {
-  /** Installs what the next model needs. `restart` reports the problems. */
-  prepare(): Promise<void>;
-  /** Installs what the current model needs, and takes its jobs. */
-  restart(): Promise<void>;
+  /** Installs what a model needs, and reports the problems. */
+  install(): Promise<void>;
+  /** Takes the jobs of the current model, for which `install` was called. */
+  takeJobs(): Promise<void>;
   /** True if the last installation was refused. */
   readonly isRefused: boolean;
   close(): Promise<void>;
@@ -47,6 +47,8 @@ export const createDispatcher = (
   let isClosed = false;
   let isStarted = false;
   let isRefused = false;
+  /** True if an installation that failed has to be tried again. */
+  let isIncomplete = false;
   /** The reasons that the log has since the last start without a problem. */
   const loggedReasons = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
@@ -61,11 +63,6 @@ export const createDispatcher = (
     isRefused ||= isFinal(error);
     if (!loggedReasons.has(reason)) logger.error(failure, { reason });
     loggedReasons.add(reason);
-  };
-
-  const reportIfFinal = (error: unknown): void => {
-    if (!isFinal(error)) throw error;
-    reportProblem(error);
   };
 
   const logFailure = (what: string) => (error: unknown) => {
@@ -88,18 +85,36 @@ export const createDispatcher = (
 
   const restartLater = (): void => {
     if (isClosed) return;
-    timer = setTimeout(() => void enqueue(restart), RESTART_MS);
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      void enqueue(installAndReport);
+      void enqueue(startTasks);
+    }, RESTART_MS);
     timer.unref();
   };
 
-  const restart = async (): Promise<void> => {
+  const takesJobs = options.eventsConcurrency > 0;
+  const isUsed = options.eventsInstall || takesJobs;
+
+  const installAndReport = async (): Promise<void> => {
     clearTimeout(timer);
-    const takesJobs = options.eventsConcurrency > 0;
-    if (isClosed || !(options.eventsInstall || takesJobs)) return;
+    if (isClosed || !isUsed) return;
     healthProblems.set(name, undefined);
     isRefused = false;
+    isIncomplete = false;
     try {
-      await install().catch(reportIfFinal); // what is installed works
+      await install();
+    } catch (error) {
+      if (isClosed) return;
+      reportProblem(error);
+      isIncomplete = !isFinal(error); // what is installed works after a refusal
+    }
+  };
+
+  const startTasks = async (): Promise<void> => {
+    if (isClosed || !isUsed) return;
+    if (isIncomplete) return restartLater();
+    try {
       const tasks = listTasks();
       const hasJobs = takesJobs && tasks.size > 0 && (await hasEventSchema(context));
       await requireService(context, jobQueueService).setTasks(name, hasJobs ? tasks : new Map());
@@ -120,11 +135,8 @@ export const createDispatcher = (
   };
 
   return {
-    prepare: () =>
-      enqueue(async () => {
-        if (!isClosed && options.eventsInstall) await install().catch(() => undefined);
-      }),
-    restart: () => enqueue(restart),
+    install: () => enqueue(installAndReport),
+    takeJobs: () => enqueue(startTasks),
     get isRefused() {
       return isRefused;
     },

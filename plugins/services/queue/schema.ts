@@ -7,7 +7,8 @@ export const QUEUE_SCHEMA = "relapi_queue";
 
 /** The functions run as their owner, because a caller has no rights on events and actions. Their search path has no
  *  schema in which callers can create objects. A job has the id of its event as key, so an event has one waiting job.
- *  The unique constraint of scheduled events gives each time of a schedule one event. */
+ *  The unique constraint of scheduled events gives each time of a schedule one event. Events have positions in the order
+ *  of the changes, because the clock may go back; events of an older version get theirs by their times. */
 export const EVENT_SCHEMA: Sql = sql`
 create schema if not exists relapi;
 create table if not exists relapi.event (
@@ -26,8 +27,22 @@ create table if not exists relapi.event (
   locked_until timestamptz,
   ended_at timestamptz
 );
-alter table relapi.event add column if not exists trace_parent text, add column if not exists row_key text;
-create index if not exists event_row on relapi.event (trigger_name, row_key, created_at)
+alter table relapi.event add column if not exists trace_parent text, add column if not exists row_key text,
+  add column if not exists position bigint;
+create sequence if not exists relapi.event_position owned by relapi.event.position;
+update relapi.event e set position = numbered.position
+from (
+  select id, pg_catalog.nextval('relapi.event_position') as position
+  from (
+    select id from relapi.event
+    where position is null and status = 'pending' and row_key is not null
+    order by created_at
+  ) earlier
+) numbered
+where numbered.id = e.id;
+alter table relapi.event alter column position set default pg_catalog.nextval('relapi.event_position');
+drop index if exists relapi.event_row;
+create index if not exists event_order on relapi.event (trigger_name, row_key, position)
   where status = 'pending' and row_key is not null;
 create index if not exists event_pending on relapi.event (next_try_at) where status = 'pending';
 create index if not exists event_ended on relapi.event (ended_at) where status = 'delivered';
@@ -93,6 +108,7 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $b
   where id = action_id and action_name = name and (variables is null or session_variables::jsonb = variables::jsonb)
 $body$;
 grant usage on schema relapi to public;
+grant usage on sequence relapi.event_position to public;
 create or replace function relapi.add_event_job(event uuid, trigger_name text, run_at timestamptz) returns void
 language sql set search_path = pg_catalog, pg_temp as $body$
   select from relapi_queue.add_job(
@@ -113,7 +129,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $body$
   select event.row_key is not null and exists (
     select from relapi.event earlier
     where earlier.trigger_name = event.trigger_name and earlier.row_key = event.row_key
-      and earlier.status = 'pending' and earlier.created_at < event.created_at
+      and earlier.status = 'pending' and earlier.position < event.position
   )
 $body$;
 create or replace function relapi.add_next_job(ended relapi.event) returns void
@@ -122,7 +138,7 @@ language sql set search_path = pg_catalog, pg_temp as $body$
   from (
     select * from relapi.event
     where trigger_name = ended.trigger_name and row_key = ended.row_key and status = 'pending' and id <> ended.id
-    order by created_at limit 1
+    order by position limit 1
   ) later
 $body$;
 create or replace function relapi.record_event() returns trigger

@@ -34,7 +34,7 @@ const deliver = async <Row>(receiver: Receiver<Row>, event: Row, signal: AbortSi
 
 /** Returns a task, which finds the receiver of an event by its id. @rule X-EVT-6 X-EVT-7 X-EVT-8 */
 export const createTask =
-  <Row extends { readonly tries: number }>(
+  <Row extends { readonly tries: number; readonly started_at: Date }>(
     findReceiver: (id: string) => Receiver<Row> | undefined | Promise<Receiver<Row> | undefined>,
     store: EventStore<Row>,
     logger: Logger,
@@ -53,13 +53,12 @@ export const createTask =
     );
     const onShutdown = (): void => controller.abort(new Error("the process ends"));
     shutdown.addEventListener("abort", onShutdown, { once: true });
-    const startedAt = new Date();
     const delivery = await deliver(receiver, event, controller.signal);
     clearTimeout(timer);
     shutdown.removeEventListener("abort", onShutdown);
-    if (delivery.error === undefined) return store.finishDelivered({ id, startedAt, delivery });
+    if (delivery.error === undefined) return store.finishDelivered({ id, startedAt: event.started_at, delivery });
     if (shutdown.aborted) return store.release(id);
-    const isTriedAgain = await store.finishFailed({ id, startedAt, delivery }, retry);
+    const isTriedAgain = await store.finishFailed({ id, startedAt: event.started_at, delivery }, retry);
     const fields = { trigger: name, event: id, attempt: event.tries + 1, reason: delivery.error };
     if (isTriedAgain) logger.warn("an event was not delivered; it is tried again", fields);
     else if (delivery.isDropped === true) logger.error("an event was dropped without a call", fields);

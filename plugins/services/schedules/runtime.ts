@@ -127,11 +127,16 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
     },
   });
 
+  const restart = async (): Promise<void> => {
+    await dispatcher.install();
+    await dispatcher.takeJobs();
+  };
+
   /** Prepares the process for an event that an administrator makes. */
   const prepare = async (): Promise<void> => {
     if (takesJobs) return;
     await installTables();
-    await dispatcher.restart();
+    await restart();
   };
 
   return {
@@ -142,7 +147,7 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
       // functions have no text, and a task finds its schedule when it runs
       const isSame = JSON.stringify(next) === JSON.stringify(schedules);
       schedules = next;
-      if (!isSame || removed.size > 0 || !takesJobs) void dispatcher.restart();
+      if (!isSame || removed.size > 0 || !takesJobs) void restart();
     },
     ...createScheduledEventLog(context, getClient, prepare),
     close: async () => {

@@ -11,6 +11,7 @@ export interface ScheduledRow {
   readonly comment: string | null;
   readonly created_at: Date;
   readonly tries: number;
+  readonly started_at: Date;
   readonly age: number;
 }
 
@@ -36,9 +37,9 @@ export interface ScheduleStore extends EventStore<ScheduledRow> {
 }
 
 interface KnownSchedule {
-  readonly name: string;
-  readonly cron: string;
-  readonly checked_until: Date;
+  readonly name: string | null;
+  readonly cron: string | null;
+  readonly checked_until: Date | null;
   readonly now: Date;
 }
 
@@ -46,7 +47,8 @@ interface KnownSchedule {
 export const createScheduleStore = (context: Pick<PluginContext, "query">): ScheduleStore => {
   const { query } = context;
 
-  /** Returns the schedules as the database knows them. A schedule that is new begins now. */
+  /** Returns the schedules as the database knows them, each with its time. A schedule that is new begins now, and one
+   *  that another process forgets at this moment is null. */
   const loadKnown = async (schedules: readonly Schedule[]): Promise<readonly KnownSchedule[]> => {
     const wanted = value(JSON.stringify(schedules.map(({ name, cron }) => ({ name, cron }))), "json");
     await query(sql`
@@ -56,7 +58,7 @@ export const createScheduleStore = (context: Pick<PluginContext, "query">): Sche
     return query<KnownSchedule>(sql`
       select s.name, s.cron, s.checked_until, pg_catalog.clock_timestamp() as now
       from pg_catalog.json_to_recordset(${wanted}) wanted (name text, cron text)
-      join relapi.schedule s on s.name = wanted.name and s.cron = wanted.cron`);
+      left join relapi.schedule s on s.name = wanted.name and s.cron = wanted.cron`);
   };
 
   return {
@@ -69,7 +71,7 @@ export const createScheduleStore = (context: Pick<PluginContext, "query">): Sche
     }),
     recordDue: async (schedules) => {
       const known = await loadKnown(schedules);
-      const now = known[0]?.now ?? new Date();
+      const now = known[0]?.now ?? new Date(0); // without schedules, no time is due
       const due = schedules.flatMap(({ name, cron, listTimes, retry, payload, comment }) => {
         const checked = known.find((one) => one.name === name && one.cron === cron)?.checked_until ?? now;
         const oldest = now.getTime() - retry.toleranceSeconds * 1000;
