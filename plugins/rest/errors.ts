@@ -182,6 +182,14 @@ export const preferencesInvalid = (invalid: readonly string[]): RelApiError =>
     facts: { invalid },
   });
 
+/** @rule R-PRF-4a PGRST129 */
+export const timeZoneInvalid = (maxBytes: number): RelApiError =>
+  new RelApiError({
+    code: "time-zone-invalid",
+    status: 400,
+    message: `The time zone has an abbreviation of more than ${maxBytes} bytes`,
+  });
+
 /** @rule R-EMB-8 PGRST108 */
 export const notEmbedded = (name: string): RelApiError =>
   new RelApiError({

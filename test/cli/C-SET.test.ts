@@ -33,7 +33,7 @@ test("C-SET-1 unrelated names are not reported", () => {
 
 /** The settings of PostgREST 12 to 16 and of Hasura v2, by their reference pages. */
 const ENGINES = {
-  PGRST_: `admin-server-host admin-server-port admin-server-unix-socket client-error-verbosity db-aggregates-enabled
+  PGRST_: `admin-server-config-enabled admin-server-host admin-server-port admin-server-unix-socket client-error-verbosity db-aggregates-enabled
     db-anon-role db-channel db-channel-enabled db-config db-extra-search-path db-hoisted-tx-settings db-max-rows
     db-plan-enabled db-pool db-pool-acquisition-timeout db-pool-automatic-recovery db-pool-max-idletime
     db-pool-max-lifetime db-pool-timeout db-pre-config db-pre-request db-prepared-statements db-root-spec db-schema

@@ -277,6 +277,8 @@ describe("useful hints", async () => {
     create table led.region (id int primary key, name text);
     create table led.msg (id int primary key, node_id int references led.node);
     create function led.f_json(json) returns json language sql immutable as 'select $1';
+    create type led.visits as (id int);
+    create function led.list_visits() returns setof led.visits language sql immutable as 'select 1';
     insert into led.node values (1, 'root', null, null), (2, 'leaf', 1, 1);
     insert into led.selft values (1, 'a', null), (2, 'b', 1);
     grant usage on schema led to sea_anon;
@@ -341,6 +343,12 @@ describe("useful hints", async () => {
     expect(await hintOf(compat, "/dog?select=id,region(name)")).toContain("instead of 'dog'");
     expect(await hintOf(helpful, "/msg?select=id,nod(name)")).toBe("Perhaps you meant 'node' instead of 'nod'.");
     expect((await helpful.get("/msg?select=id,node(name)")).status).toBe(200);
+  });
+
+  test("R-EMB-19a the type of a function's rows is not called misspelt", async () => {
+    const path = "/rpc/list_visits?select=id,place(name)";
+    expect((await helpful.get(path)).json()).toMatchObject({ code: "PGRST200", hint: null });
+    expect((await compat.get(path)).json().hint).toBe("Perhaps you meant 'visit' instead of 'visits'.");
   });
 
   test("R-RPC-10 R-RPC-10a the hint for GET of a function that takes a body suggests POST", async () => {

@@ -230,6 +230,32 @@ cases(api, [
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("22023"),
   },
+  ...[`${"A".repeat(25)}5`, `<${"A1".repeat(13)}>5`, `<A>5${"B".repeat(25)},M3.5.0,M10.5.0`, `${"€".repeat(9)}5`].map(
+    (zone) => ({
+      title: `R-PRF-4a a time zone with a long abbreviation is refused: ${zone}`,
+      request: "GET /kinds?select=c_timestamptz&id=eq.1",
+      headers: prefer(`timezone=${Buffer.from(zone).toString("latin1")}`),
+      status: 400,
+      answer: {
+        code: "PGRST129",
+        details: null,
+        hint: null,
+        message: "The time zone has an abbreviation of more than 24 bytes",
+      },
+    }),
+  ),
+  {
+    title: "R-PRF-4a a time zone that defines summer time is accepted",
+    request: "GET /kinds?select=c_timestamptz&id=eq.1",
+    headers: prefer(`timezone=CET-1CEST`, "handling=strict"),
+    answer: [{ c_timestamptz: "2020-02-29T11:00:00+01:00" }],
+  },
+  {
+    title: "R-PRF-4a a name of more than 24 bytes is accepted",
+    request: "GET /kinds?select=c_timestamptz&id=eq.1",
+    headers: prefer("timezone=America/Argentina/Buenos_Aires"),
+    answer: [{ c_timestamptz: "2020-02-29T07:00:00-03:00" }],
+  },
   {
     title: "R-PRF-4 a time zone does not outlive its request",
     request: "GET /kinds?select=c_timestamptz&id=eq.1",

@@ -53,6 +53,7 @@ const CODES: Readonly<Record<string, string>> = {
   "root-disabled": "PGRST126",
   "not-implemented": "PGRST127",
   "max-affected-on-single": "PGRST128",
+  "time-zone-invalid": "PGRST129",
   "relationship-not-found": "PGRST200",
   "relationship-ambiguous": "PGRST201",
   "routine-not-found": "PGRST202",

@@ -43,8 +43,8 @@ export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed)
   const [only] = candidates;
   if (only === undefined) {
     const suggestion = rest.findSuggestions()?.relationship(model, schema, sourceName, embed.name);
-    // an existing name is not misspelt
-    const isSourceSuggestedWrongly = hasHints && suggestion?.misspelt === sourceName && source !== undefined;
+    // the source is an existing relation, or rows of a function, whose type the request does not name
+    const isSourceSuggestedWrongly = hasHints && suggestion?.misspelt === sourceName;
     throw relationshipNotFound(
       sourceName,
       embed.name,

@@ -1,9 +1,29 @@
 /** `Prefer: return=representation, count=exact`: parses and checks preferences. */
 import type { PreferenceSpec, ResolvedOptions } from "../../../core/index.ts";
-import { preferencesInvalid } from "../errors.ts";
+import { preferencesInvalid, timeZoneInvalid } from "../errors.ts";
 import type { Grammar, Preferences, TransactionEnd } from "../request.ts";
 
 const acceptAnyValue = (): boolean => true;
+
+const MAX_ABBREVIATION_BYTES = 24;
+
+/** The abbreviations of `<+0530>-5:30` and `CET-1CEST,M3.5.0,M10.5.0/3`, each also with other texts between digits. */
+const ABBREVIATIONS = [/<([^>]*)/g, /([^0-9+,-]+)/g];
+
+/**
+ * Refuses time zones with long abbreviations. In PostgreSQL before 18.6, 17.11, 16.15, 15.19 and 14.24, `to_char` writes
+ * them past the end of its buffer (CVE-2026-14669). Only a time zone that contains an offset defines an abbreviation.
+ * @throws RelApiError `time-zone-invalid` @rule R-PRF-4a
+ */
+const checkTimeZone = (zone: string): string => {
+  const isTooLong = (abbreviation: string): boolean => Buffer.byteLength(abbreviation) > MAX_ABBREVIATION_BYTES;
+  if (
+    /[0-9]/.test(zone) &&
+    ABBREVIATIONS.some((pattern) => [...zone.matchAll(pattern)].some(([, text = ""]) => isTooLong(text)))
+  )
+    throw timeZoneInvalid(MAX_ABBREVIATION_BYTES);
+  return zone;
+};
 
 /**
  * PostgREST's preferences, declared like the preferences of plugins. Planners implement them, except preferences that
@@ -16,7 +36,7 @@ export const POSTGREST_PREFERENCES: readonly PreferenceSpec[] = [
   { name: "count", values: ["exact", "planned", "estimated"] },
   { name: "tx", values: ["commit", "rollback"] },
   { name: "handling", values: ["strict", "lenient"] },
-  { name: "timezone", values: acceptAnyValue, settings: (zone) => [["timezone", zone]] },
+  { name: "timezone", values: acceptAnyValue, settings: (zone) => [["timezone", checkTimeZone(zone)]] },
   { name: "max-affected", values: acceptAnyValue },
 ];
 
