@@ -137,6 +137,12 @@ gqlCases(api, [
     },
   },
   {
+    title: "G-DOC-8 fragments may spread each other in a long chain",
+    query: `{ ...f0 } ${Array.from({ length: 2000 }, (_, i) => `fragment f${i} on query_root { ...f${i + 1} }`).join(" ")}
+      fragment f2000 on query_root { album_by_pk(id: 1) { id } }`,
+    data: { album_by_pk: { id: 1 } },
+  },
+  {
     title: "G-DOC-8 a cycle of two fragments is refused",
     query: "{ album { ...a } } fragment a on album { artist { ...b } } fragment b on artist { albums { ...a } }",
     error: {

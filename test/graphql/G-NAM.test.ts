@@ -414,6 +414,56 @@ gqlCases(byDefault, [
   },
 ]);
 
+test("G-NAM-8 computed fields keep their names in types, conditions, orders and aggregates", async () => {
+  const functions = { is_adult: "person_adult", the_score: "person_score", AllPeers: "person_peers" };
+  const api = await startApi(
+    forGraphql({
+      metadata: {
+        version: 3,
+        sources: [
+          {
+            name: "default",
+            kind: "postgres",
+            customization: { naming_convention: "graphql-default" },
+            tables: [
+              {
+                table: "person",
+                computed_fields: Object.entries(functions).map(([name, of]) => ({
+                  name,
+                  definition: { function: of },
+                })),
+              },
+            ],
+          },
+        ],
+      },
+    }),
+  );
+  try {
+    const schema = await schemaOf(api);
+    const scalars = ["is_adult", "the_score"];
+    expect(Object.keys(schema.members("Person"))).toEqual(expect.arrayContaining([...scalars, "AllPeers"]));
+    expect(Object.keys(schema.members("PersonBoolExp"))).toEqual(expect.arrayContaining([...scalars, "AllPeers"]));
+    expect(Object.keys(schema.members("PersonOrderBy"))).toEqual(
+      expect.arrayContaining([...scalars, "AllPeersAggregate"]),
+    );
+    expect(Object.keys(schema.members("PersonMaxFields"))).toContain("the_score");
+    expect(
+      await api.gql(`{
+        person(where: {AllPeers: {is_adult: {_isNull: false}}}, limit: 1,
+          orderBy: [{AllPeersAggregate: {count: ASC}}, {the_score: ASC}]) { id the_score AllPeers(limit: 1) { is_adult } }
+        personAggregate { aggregate { max { the_score } } } }`),
+    ).toMatchObject({
+      data: {
+        person: [{ the_score: expect.any(Number), AllPeers: [{ is_adult: expect.any(Boolean) }] }],
+        personAggregate: { aggregate: { max: { the_score: expect.any(Number) } } },
+      },
+    });
+  } finally {
+    await api.close();
+  }
+});
+
 test("G-NAM-8 the aggregate of a relationship has a name in camelCase", async () => {
   const api = await startApi(
     forGraphql({

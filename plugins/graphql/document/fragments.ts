@@ -15,18 +15,21 @@ const formatNames = (names: readonly string[]): string => {
  *  @throws RelApiError at the selection set that contains the spread */
 export const checkFragments = (set: SelectionSetNode, fragments: Fragments): void => {
   const checkedFragments = new Set<string>();
-  const walk = (selections: SelectionSetNode, path: string, open: readonly string[]): void => {
+  const openFragments = new Set<string>();
+  const walk = (selections: SelectionSetNode, path: string): void => {
     for (const selection of selections.selections) {
       if (selection.kind === "Field") {
         if (selection.selectionSet !== undefined)
-          walk(selection.selectionSet, `${path}.${selection.name.value}.selectionSet`, open);
+          walk(selection.selectionSet, `${path}.${selection.name.value}.selectionSet`);
       } else if (selection.kind === "InlineFragment") {
-        walk(selection.selectionSet, path, open);
+        walk(selection.selectionSet, path);
       } else {
         const name = selection.name.value;
-        const start = open.indexOf(name);
-        if (start !== -1)
-          throw validationFailed(`the fragment definition(s) ${formatNames(open.slice(start))} form a cycle`, path);
+        if (openFragments.has(name)) {
+          const names = [...openFragments];
+          const cycle = formatNames(names.slice(names.indexOf(name)));
+          throw validationFailed(`the fragment definition(s) ${cycle} form a cycle`, path);
+        }
         const fragment = fragments.get(name);
         if (fragment === undefined)
           throw validationFailed(
@@ -36,10 +39,12 @@ export const checkFragments = (set: SelectionSetNode, fragments: Fragments): voi
           );
         // a fragment is checked once, because its contents do not depend on where it is spread
         if (checkedFragments.has(name)) continue;
-        walk(fragment.selectionSet, `${path}.${name}.selectionSet`, [...open, name]);
+        openFragments.add(name);
+        walk(fragment.selectionSet, `${path}.${name}.selectionSet`);
+        openFragments.delete(name);
         checkedFragments.add(name);
       }
     }
   };
-  walk(set, "$.selectionSet", []);
+  walk(set, "$.selectionSet");
 };

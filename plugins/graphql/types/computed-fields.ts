@@ -75,14 +75,14 @@ const buildRowFields = (context: GqlFieldContext): GqlFields => {
   if (table === undefined) return {};
   return collectFields([
     ...getRoleTable(build, table).computed.map(
-      (each) => [build.fieldName(each.field.name), buildScalarField(build, table, each)] as const,
+      (each) => [each.field.name, buildScalarField(build, table, each)] as const,
     ),
     ...(hasEmbed(build, "nest") ? listRowsFields(build, table) : []).map((each) => {
       const row = buildRowType(build, each.target);
       return (
         row &&
         ([
-          build.fieldName(each.field.name),
+          each.field.name,
           {
             config: {
               type: wrapList(row),
@@ -106,19 +106,13 @@ const buildBoolExpFields = (context: GqlFieldContext): GqlFields => {
       .computed.filter(({ isPlain }) => isPlain)
       .map((each) => {
         const type = build.comparison(each.value);
-        return (
-          type &&
-          ([build.fieldName(each.field.name), { config: { type }, toPlan: buildScalarPart(table, each) }] as const)
-        );
+        return type && ([each.field.name, { config: { type }, toPlan: buildScalarPart(table, each) }] as const);
       }),
     ...listRowsFields(build, table)
       .filter(({ isPlain }) => isPlain)
       .map((each) => {
         const type = buildBoolExpType(build, each.target);
-        return (
-          type &&
-          ([build.fieldName(each.field.name), { config: { type }, toPlan: buildRowsPart(table, each) }] as const)
-        );
+        return type && ([each.field.name, { config: { type }, toPlan: buildRowsPart(table, each) }] as const);
       }),
   ]);
 };
@@ -131,13 +125,7 @@ const buildOrderByFields = (context: GqlFieldContext): GqlFields => {
   return collectFields([
     ...getRoleTable(build, table)
       .computed.filter(({ isPlain }) => isPlain)
-      .map(
-        (each) =>
-          [
-            build.fieldName(each.field.name),
-            { config: { type: direction }, toPlan: buildScalarPart(table, each) },
-          ] as const,
-      ),
+      .map((each) => [each.field.name, { config: { type: direction }, toPlan: buildScalarPart(table, each) }] as const),
     ...listRowsFields(build, table)
       .filter((each) => each.isPlain && build.schema.registry.has("graphql-aggregates"))
       .map((each) => {
@@ -145,7 +133,7 @@ const buildOrderByFields = (context: GqlFieldContext): GqlFields => {
         return (
           type &&
           ([
-            build.fieldName(each.field.name, "aggregate"),
+            build.fieldName({ text: each.field.name, isCustom: true }, "aggregate"),
             { config: { type }, toPlan: { ...buildRowsPart(table, each), isAggregate: true } },
           ] as const)
         );
@@ -170,10 +158,7 @@ const listAggregateColumns = (context: GqlFieldContext): GqlFields => {
       .computed.filter(({ value }) => acceptsType(build, fn, value))
       .map(
         (each) =>
-          [
-            build.fieldName(each.field.name),
-            buildScalarField(build, table, each, buildAggregateColumnType(build, fn, each)),
-          ] as const,
+          [each.field.name, buildScalarField(build, table, each, buildAggregateColumnType(build, fn, each))] as const,
       ),
   );
 };
