@@ -2677,8 +2677,8 @@ export declare const anonymous: import("../../core/plugin.ts").Plugin;
 
 // --- plugins/auth/api.d.ts
 export interface AcceptedCredentials {
-    readonly takesTokens: boolean;
-    readonly takesAdminSecret: boolean;
+    readonly acceptsTokens: boolean;
+    readonly acceptsAdminSecret: boolean;
 }
 export declare const acceptedCredentialsService: import("../../core/index.ts").ServiceToken<{
     read(): AcceptedCredentials;
@@ -2754,8 +2754,8 @@ export interface TokenRules {
     grant(token: VerifiedToken, settings: RoleSettings): TokenRoles;
     chooseRole(grant: TokenRoles, requested: string | undefined): string;
     createMissingCredentialError?(configured: {
-        readonly takesTokens: boolean;
-        readonly takesAdminSecret: boolean;
+        readonly acceptsTokens: boolean;
+        readonly acceptsAdminSecret: boolean;
     }): RelApiError;
     createInvalidFlagError?(trueWords: readonly string[], falseWords: readonly string[]): RelApiError;
 }
