@@ -25,4 +25,4 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
   serverTimingEnabled: ["PGRST_SERVER_TIMING_ENABLED"],
 };
 
-export const packageNames = { known: knownPlugins, knownOptions, aliases };
+export const packageNames = { knownPlugins, knownOptions, aliases };

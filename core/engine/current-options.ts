@@ -51,9 +51,9 @@ export const createOptionLoader = ({
     } catch (error) {
       if (!(error instanceof RelApiError) || error.code !== "preset") throw error;
       const names = sources.map(({ name }) => name).join(" or ");
-      const what = `invalid settings in ${names}; keeping the previous settings`;
-      logger.error(what, { reason: error.message });
-      healthProblems.set("settings", `${what}: ${error.message}`);
+      const message = `invalid settings in ${names}; keeping the previous settings`;
+      logger.error(message, { reason: error.message });
+      healthProblems.set("settings", `${message}: ${error.message}`);
       return current.options;
     }
   };

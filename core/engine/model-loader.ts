@@ -114,16 +114,16 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
     } catch (error) {
       if (isClosed) return;
       counters.add("model-load-failures");
-      const what =
+      const message =
         current.model === undefined
           ? "failed to load the schema"
           : "failed to reload the schema; keeping the current one";
       const fields = buildLoadErrorFields(error);
       const isRefused = classifyLoginRefusal(error) !== undefined;
       // after the first load, failed connections are logged elsewhere
-      if (current.model === undefined || !isRefused) logger.error(what, fields);
+      if (current.model === undefined || !isRefused) logger.error(message, fields);
       const { reason, details = "" } = fields;
-      healthProblems.set("schema", `${what}: ${String(reason)}${details === "" ? "" : ` (${String(details)})`}`);
+      healthProblems.set("schema", `${message}: ${String(reason)}${details === "" ? "" : ` (${String(details)})`}`);
       const isMistake = error instanceof RelApiError && error.code === "preset";
       if (!isRefused) refusedSinceMs = undefined;
       else refusedSinceMs ??= performance.now();

@@ -43,18 +43,18 @@ export const checkSpecs = (specs: Specs, owners: Owners): void => {
   const { getPluginName } = owners;
   for (const kind of ["operators", "updateOperators"] as const)
     for (const spec of specs[kind]) {
-      const what = `plugin "${getPluginName(spec)}": ${SPEC_KINDS[kind]} "${spec.name}"`;
+      const subject = `plugin "${getPluginName(spec)}": ${SPEC_KINDS[kind]} "${spec.name}"`;
       if (!KEBAB_CASE.test(spec.name))
         throw presetError(
-          `${what} is not kebab-case: use lower-case letters, digits and single dashes, and the surfaces' names for others`,
+          `${subject} is not kebab-case: use lower-case letters, digits and single dashes, and the surfaces' names for others`,
         );
-      rejectUnknownTypes(what, spec);
+      rejectUnknownTypes(subject, spec);
     }
   for (const kind of Object.keys(SPEC_KINDS) as (keyof Specs)[]) {
-    const what = SPEC_KINDS[kind];
+    const kindName = SPEC_KINDS[kind];
     if (kind === "operators" || kind === "updateOperators" || kind === "orderings")
-      rejectOverlaps<SpecWithName & AcceptedTypes>(owners, specs[kind], getSpecName, what);
-    else rejectDuplicates<SpecWithName | SpecWithMode>(owners, specs[kind], getSpecName, what);
+      rejectOverlaps<SpecWithName & AcceptedTypes>(owners, specs[kind], getSpecName, kindName);
+    else rejectDuplicates<SpecWithName | SpecWithMode>(owners, specs[kind], getSpecName, kindName);
   }
   rejectDuplicates(owners, specs.sessions, ({ prefix }) => prefix, "prefix of session variables");
   for (const spec of specs.resultColumns)
@@ -77,19 +77,19 @@ const RESERVED_COLUMNS = ["body", "check", "count_plan", "inserted", "kept", "lo
 /** A token in the syntax of HTTP headers. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Refuses parts of the same name whose types overlap. `getName` returns undefined if the part is not offered. `what` is
+/** Refuses parts of the same name whose types overlap. `getName` returns undefined if the part is not offered. `subject` is
  *  the kind of part for the message. @throws RelApiError `preset` @rule X-START-3 */
 export const rejectOverlaps = <Spec extends AcceptedTypes>(
   { getPluginName }: Owners,
   parts: Iterable<Spec>,
   getName: (spec: Spec) => string | undefined,
-  what: string,
+  subject: string,
 ): void => {
   forEachConflict(parts, getName, (name, other, spec) => {
     const type = findSharedType(other, spec);
     if (type !== undefined)
       throw presetError(
-        `${what} "${name}" on ${type} is declared by plugins "${getPluginName(other)}" and "${getPluginName(spec)}": their types must not overlap`,
+        `${subject} "${name}" on ${type} is declared by plugins "${getPluginName(other)}" and "${getPluginName(spec)}": their types must not overlap`,
       );
   });
 };
@@ -99,11 +99,11 @@ export const rejectDuplicates = <Spec extends object>(
   { getPluginName }: Owners,
   parts: Iterable<Spec>,
   getName: (spec: Spec) => string | undefined,
-  what: string,
+  subject: string,
 ): void => {
   forEachConflict(parts, getName, (name, other, spec) => {
     throw presetError(
-      `${what} "${name}" is declared by plugins "${getPluginName(other)}" and "${getPluginName(spec)}": rename one or remove one of the plugins`,
+      `${subject} "${name}" is declared by plugins "${getPluginName(other)}" and "${getPluginName(spec)}": rename one or remove one of the plugins`,
     );
   });
 };
@@ -130,12 +130,12 @@ export const rejectInvalidNames = <Spec extends object>(
   { getPluginName }: Owners,
   parts: Iterable<Spec>,
   getNames: (spec: Spec) => readonly (string | undefined)[],
-  what: string,
+  subject: string,
 ): void => {
   for (const spec of parts)
     for (const name of getNames(spec))
       if (name !== undefined && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
-        throw presetError(`${what} "${name}" of "${getPluginName(spec)}" must consist of letters, digits and "_"`);
+        throw presetError(`${subject} "${name}" of "${getPluginName(spec)}" must consist of letters, digits and "_"`);
 };
 
 /** Returns a type or group that both parts accept, for messages. */
@@ -199,12 +199,12 @@ const listTypes = ({ types, exceptTypes = [], operandType }: DeclaredTypes): rea
   ...(operandType === undefined ? [] : [operandType]),
 ];
 
-const rejectUnknownTypes = (what: string, spec: DeclaredTypes): void => {
+const rejectUnknownTypes = (subject: string, spec: DeclaredTypes): void => {
   for (const type of listTypes(spec)) {
     const catalogName = findCatalogName(type);
     if (catalogName === type) continue;
     const remedy = catalogName === undefined ? 'write the name in pg_type, such as "int4"' : `write "${catalogName}"`;
-    throw presetError(`${what} is for the type "${type}", which is not a type name of the catalog: ${remedy}`);
+    throw presetError(`${subject} is for the type "${type}", which is not a type name of the catalog: ${remedy}`);
   }
 };
 
@@ -238,12 +238,12 @@ export const createTypeCheck = (plugins: readonly Plugin[], logger: Logger): ((m
           const key = `${plugin} ${spec.name} ${type}`;
           if (names.has(type) || GROUPS.has(type) || extensionTypes.includes(type) || logged.has(key)) continue;
           logged.add(key);
-          const near = findClosestNames(type, names);
+          const closestNames = findClosestNames(type, names);
           logger.warn("an operator is for a type that the database does not have", {
             plugin,
             operator: spec.name,
             type,
-            ...(near.length === 0 ? {} : { near }),
+            ...(closestNames.length === 0 ? {} : { near: closestNames }),
           });
         }
       }

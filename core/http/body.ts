@@ -45,21 +45,21 @@ export const decodeText = (body: Buffer): string | undefined => (isUtf8(body) ? 
 export const createTextReader = (contentType: string | undefined) => {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: !ignoresMark(contentType) });
   let text: string | undefined = "";
-  const decode = (piece?: Buffer): void => {
+  const decode = (chunk?: Buffer): void => {
     if (text === undefined) return;
     try {
-      text += decoder.decode(piece, { stream: piece !== undefined });
+      text += decoder.decode(chunk, { stream: chunk !== undefined });
     } catch {
       text = undefined;
     }
   };
   return {
-    take: (piece: Buffer): void => decode(piece),
+    take: (chunk: Buffer): void => decode(chunk),
     end: (): string | undefined => {
       decode();
-      const whole = text;
+      const decodedText = text;
       text = undefined; // listeners of the request retain this object, but not the text
-      return whole;
+      return decodedText;
     },
   };
 };
@@ -98,10 +98,10 @@ export const readBody = (
   response: ServerResponse,
   pendingBody: PendingBody,
   limits: BodyLimits,
-  takePiece?: (piece: Buffer) => void,
+  onChunk?: (chunk: Buffer) => void,
 ): Promise<Buffer> => {
   try {
-    return receive(request, response, pendingBody, limits, takePiece);
+    return receive(request, response, pendingBody, limits, onChunk);
   } catch (error) {
     return Promise.reject(error as Error); // `receive` throws only RelApiErrors
   }
@@ -112,7 +112,7 @@ const receive = (
   response: ServerResponse,
   pendingBody: PendingBody,
   limits: BodyLimits,
-  takePiece: ((piece: Buffer) => void) | undefined,
+  onChunk: ((chunk: Buffer) => void) | undefined,
 ): Promise<Buffer> => {
   const { maxBytes, maxPendingBytes, uploadWatch, onRefused } = limits;
   const tooLarge = (): RelApiError => {
@@ -127,8 +127,8 @@ const receive = (
     const restored = restoreBody(request, limits.onParsedBody);
     if (restored.length > maxBytes) throw tooLarge();
     if (!pendingBody.grow(restored.length)) throw tooMany();
-    if (takePiece === undefined) return Promise.resolve(restored);
-    takePiece(restored);
+    if (onChunk === undefined) return Promise.resolve(restored);
+    onChunk(restored);
     return Promise.resolve(EMPTY_BODY);
   }
   const { "content-length": length, "transfer-encoding": transfer, "content-encoding": encoding } = request.headers;
@@ -147,33 +147,33 @@ const receive = (
     let chunks: Buffer[] = [];
     let bytes = 0;
     /** The buffer of a large body. */
-    let whole: Buffer | undefined;
+    let buffer: Buffer | undefined;
     const end = (): void => {
       // the garbage collector frees listeners with the request, and removing them would cost more
       if (decoder === undefined) stopWatching?.();
       else cleanUp();
-      resolve(whole ?? (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes)));
+      resolve(buffer ?? (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes)));
     };
     /** Reserves the announced size only once part of the body has arrived, because a client can announce any size for
      *  free. */
     const reserveBytes = (): void => {
-      whole = Buffer.allocUnsafeSlow(announced);
-      let at = 0;
-      for (const chunk of chunks) at += chunk.copy(whole, at);
+      buffer = Buffer.allocUnsafeSlow(announced);
+      let offset = 0;
+      for (const chunk of chunks) offset += chunk.copy(buffer, offset);
       chunks = [];
     };
     const take = (chunk: Buffer): void => {
       bytes += chunk.length;
       if (bytes > maxBytes) return rejectBody(tooLarge());
       if (!pendingBody.grow(chunk.length)) return rejectBody(tooMany());
-      if (takePiece !== undefined) return pass(chunk);
-      if (whole !== undefined) return void chunk.copy(whole, bytes - chunk.length);
+      if (onChunk !== undefined) return pass(chunk);
+      if (buffer !== undefined) return void chunk.copy(buffer, bytes - chunk.length);
       chunks.push(chunk);
       if (bytes > LARGE_BYTES && bytes > announced / MIN_SHARE_OF_ANNOUNCED && bytes < announced) reserveBytes();
     };
     const pass = (chunk: Buffer): void => {
       try {
-        takePiece?.(chunk);
+        onChunk?.(chunk);
       } catch (error) {
         rejectBody(error as RelApiError);
       }

@@ -70,10 +70,17 @@ const normalizeVariableName = (name: string): string => {
 
 /** Returns one session per caller object, so that values derived from the session are computed once. @experimental */
 export const createCallerSession = memoize((caller: Caller): Session => {
-  const { role, isAdmin = false, databaseRole = isAdmin ? undefined : role, claims, variables = {}, ...more } = caller;
+  const {
+    role,
+    isAdmin = false,
+    databaseRole = isAdmin ? undefined : role,
+    claims,
+    variables = {},
+    ...otherFields
+  } = caller;
   const variableEntries = Object.entries(variables).map(([name, text]) => [normalizeVariableName(name), text]);
   return Object.freeze({
-    ...more,
+    ...otherFields,
     role,
     ...(databaseRole === undefined ? {} : { databaseRole }),
     isAdmin,

@@ -24,7 +24,7 @@ export interface Exchange {
   text(): Promise<string | undefined>;
   /** Passes on the body while it arrives, without storing it; `body()` is empty afterwards. If the body was read
    *  before, it arrives as one chunk. */
-  bodyInPieces(take: (piece: Buffer) => void): Promise<void>;
+  streamBody(onChunk: (chunk: Buffer) => void): Promise<void>;
   /** Calls the listener if the client disconnects before its response. Returns a function that removes the listener. */
   onDisconnect(listener: () => void): () => void;
   /** Ends a phase for Server-Timing and records the milliseconds since the request arrived: `endPhase("parse")`. */

@@ -36,18 +36,18 @@ const covers = (pattern: string, path: string): boolean =>
   isPrefixPattern(pattern) ? path.startsWith(pattern.slice(0, -1)) : path === pattern;
 
 export const readPaths = (surfaces: readonly AddedSurface[], logger: Logger): Paths => {
-  const all = surfaces.map((surface) => ({ surface, paths: readSurfacePaths(surface, logger) }));
-  const exactPaths = new Set(all.flatMap(({ paths }) => paths.filter((path) => !isPrefixPattern(path))));
+  const surfacePaths = surfaces.map((surface) => ({ surface, paths: readSurfacePaths(surface, logger) }));
+  const exactPaths = new Set(surfacePaths.flatMap(({ paths }) => paths.filter((path) => !isPrefixPattern(path))));
   return {
     exact: new Map(
       [...exactPaths].map((path) => [
         path,
-        all.flatMap(({ surface, paths }) =>
+        surfacePaths.flatMap(({ surface, paths }) =>
           paths.some((pattern) => covers(pattern, path)) ? [{ prefix: path, surface }] : [],
         ),
       ]),
     ),
-    prefixes: all.flatMap(({ surface, paths }) =>
+    prefixes: surfacePaths.flatMap(({ surface, paths }) =>
       paths.filter(isPrefixPattern).map((path) => ({ prefix: path.slice(0, -1), surface })),
     ),
   };

@@ -22,16 +22,16 @@ export const createPendingBodies = (maxBytes: number): PendingBodies => {
   let total = 0;
   return {
     open: () => {
-      let own = 0;
+      let bodyBytes = 0;
       return {
         grow: (bytes) => {
-          own += bytes;
+          bodyBytes += bytes;
           total += bytes;
-          return own <= SMALL_BYTES || total <= maxBytes || total === own;
+          return bodyBytes <= SMALL_BYTES || total <= maxBytes || total === bodyBytes;
         },
         release: () => {
-          total -= own;
-          own = 0;
+          total -= bodyBytes;
+          bodyBytes = 0;
         },
       };
     },

@@ -304,8 +304,8 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   };
 
   const fallbacks = surfaces.filter(({ isFallback }) => isFallback === true);
-  const others = surfaces.filter(({ isFallback }) => isFallback !== true);
-  let paths = readPaths(others, logger);
+  const mainSurfaces = surfaces.filter(({ isFallback }) => isFallback !== true);
+  let paths = readPaths(mainSurfaces, logger);
   let fallbackPaths = readPaths(fallbacks, logger);
 
   const isMatched = (surface: AddedSurface, path: string, request: IncomingMessage): boolean => {
@@ -335,7 +335,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
 
   return {
     refresh: () => {
-      paths = readPaths(others, logger);
+      paths = readPaths(mainSurfaces, logger);
       fallbackPaths = readPaths(fallbacks, logger);
       stepsWith = groupSteps();
     },

@@ -124,13 +124,13 @@ export class RequestExchange implements Exchange, Credentials {
     if (this.bytes !== undefined || Number(this.sentHeaders["content-length"]) <= SHORT_BODY_BYTES)
       return this.body().then(decodeText);
     const reader = createTextReader(this.sentHeaders["content-type"]);
-    return this.bodyInPieces(reader.take).then(reader.end);
+    return this.streamBody(reader.take).then(reader.end);
   }
 
-  async bodyInPieces(take: (piece: Buffer) => void): Promise<void> {
-    if (this.bytes !== undefined) return take(await this.bytes);
+  async streamBody(onChunk: (chunk: Buffer) => void): Promise<void> {
+    if (this.bytes !== undefined) return onChunk(await this.bytes);
     this.pendingBody = this.settings.pendingBodies.open();
-    this.bytes = readBody(this.request, this.response, this.pendingBody, this.settings.body, take);
+    this.bytes = readBody(this.request, this.response, this.pendingBody, this.settings.body, onChunk);
     await this.bytes;
   }
 
@@ -147,10 +147,10 @@ export class RequestExchange implements Exchange, Credentials {
         if (!response.writableEnded) for (const each of this.disconnectListeners ?? []) each?.();
       });
     }
-    const all = this.disconnectListeners;
-    const at = all.push(listener) - 1;
+    const listeners = this.disconnectListeners;
+    const index = listeners.push(listener) - 1;
     return () => {
-      all[at] = undefined;
+      listeners[index] = undefined;
     };
   }
 

@@ -242,12 +242,12 @@ export const createCaches = (
 
       const peek = (ask: Ask<Source>): CacheEntry<Value> | undefined => {
         if (!isOff()) requests++;
-        let at = root.top;
-        while (at?.question !== undefined) at = at.next.get(computeKey(at.question, ask(at.question)));
-        if (at === undefined) return undefined;
+        let node = root.top;
+        while (node?.question !== undefined) node = node.next.get(computeKey(node.question, ask(node.question)));
+        if (node === undefined) return undefined;
         hits++;
-        entries?.get(at); // marks the entry as the most recently used
-        return at as CacheEntry<Value>; // the `make` of this cache made the value
+        entries?.get(node); // marks the entry as the most recently used
+        return node as CacheEntry<Value>; // the `make` of this cache made the value
       };
       const find = (ask: Ask<Source>): CacheEntry<Value> => peek(ask) ?? build(ask);
       const createAsk =

@@ -31,15 +31,15 @@ export const findClosestNames = (
 ): readonly string[] => {
   const characters = [...name];
   if (characters.length > MAX_NAME_LENGTH) return [];
-  let least = Math.min(maxChanges, Math.floor(characters.length / 2));
+  let maxDistance = Math.min(maxChanges, Math.floor(characters.length / 2));
   let nearest: string[] = [];
   for (const candidate of candidates) {
     const letters = [...candidate];
-    if (Math.abs(letters.length - characters.length) > least) continue;
+    if (Math.abs(letters.length - characters.length) > maxDistance) continue;
     const changes = levenshtein(characters, letters);
-    if (changes > least) continue;
-    if (changes < least) nearest = [];
-    least = changes;
+    if (changes > maxDistance) continue;
+    if (changes < maxDistance) nearest = [];
+    maxDistance = changes;
     nearest.push(candidate);
   }
   return nearest.length > 2 ? [] : nearest;
@@ -47,6 +47,6 @@ export const findClosestNames = (
 
 /** Returns the end of a message: `; did you mean "sea_lanes"?`, or the empty string. */
 export const buildSuggestion = (name: string, candidates: Iterable<string>): string => {
-  const near = findClosestNames(name, candidates).map((one) => `"${one}"`);
-  return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
+  const closestNames = findClosestNames(name, candidates).map((one) => `"${one}"`);
+  return closestNames.length === 0 ? "" : `; did you mean ${closestNames.join(" or ")}?`;
 };

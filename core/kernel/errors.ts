@@ -170,12 +170,12 @@ export const roleNotFound = (role: string): RelApiError =>
 
 /** Returns the error for a name that is not a column of the rows, worded like the database's error. `row` is the alias
  *  of the rows, `near` lists similar names that the caller may see. @rule R-NAM-1 R-NAM-3 */
-export const columnUnknown = (row: string, name: string, near: readonly string[] = []): RelApiError =>
+export const columnUnknown = (row: string, name: string, closestNames: readonly string[] = []): RelApiError =>
   new RelApiError({
     code: "42703",
     status: 400,
     message: `column ${row}.${name} does not exist`,
-    hint: buildSuggestionHint(row, near),
+    hint: buildSuggestionHint(row, closestNames),
   });
 
 /** Returns the error for an ordering that does not accept the type of the column. `types` are the accepted types. @rule
@@ -190,18 +190,18 @@ export const orderingUnknown = (ordering: string, type: string, types: Iterable<
 
 /** Returns the error for an unknown column of a conflict target. The database omits the relation in this error. @rule
  *  R-NAM-1 R-UPS-1 */
-export const targetColumnUnknown = (relation: string, name: string, near: readonly string[]): RelApiError =>
+export const targetColumnUnknown = (relation: string, name: string, closestNames: readonly string[]): RelApiError =>
   new RelApiError({
     code: "42703",
     status: 400,
     message: `column "${name}" does not exist`,
-    hint: buildSuggestionHint(relation, near),
+    hint: buildSuggestionHint(relation, closestNames),
   });
 
-const buildSuggestionHint = (row: string, near: readonly string[]): string | null =>
-  near.length === 0
+const buildSuggestionHint = (row: string, closestNames: readonly string[]): string | null =>
+  closestNames.length === 0
     ? null
-    : `Perhaps you meant to reference ${near.map((name) => `the column "${row}.${name}"`).join(" or ")}.`;
+    : `Perhaps you meant to reference ${closestNames.map((name) => `the column "${row}.${name}"`).join(" or ")}.`;
 
 /** Returns the error for an order by an embed whose mode returns no join. `facts.embed` is the name of the embed. @rule
  *  R-ORD-3 */

@@ -14,19 +14,19 @@ export const findStringEnd = (text: string, start: number): number => {
 /** Returns the position after the value that begins at `start`. The text must be valid JSON. */
 export const findValueEnd = (text: string, start: number): number => {
   let depth = 0;
-  let at = start;
+  let position = start;
   do {
-    const character = text[at];
+    const character = text[position];
     if (character === '"') {
-      at = findStringEnd(text, at);
+      position = findStringEnd(text, position);
       continue;
     }
     if (character === "{" || character === "[") depth++;
     else if (character === "}" || character === "]") depth--;
-    else if (depth === 0) return findWordEnd(text, at);
-    at++;
-  } while (depth > 0 && at < text.length);
-  return at;
+    else if (depth === 0) return findWordEnd(text, position);
+    position++;
+  } while (depth > 0 && position < text.length);
+  return position;
 };
 
 /** Returns the position after a number, `true`, `false` or `null`. */
@@ -41,16 +41,16 @@ const findWordEnd = (text: string, start: number): number => {
 export const isNestedDeeper = (text: string, levels: number): boolean => {
   if (text.length <= levels) return false;
   let depth = 0;
-  for (let at = 0; at < text.length;) {
-    const character = text[at];
+  for (let position = 0; position < text.length;) {
+    const character = text[position];
     if (character === '"') {
-      at = findStringEnd(text, at);
+      position = findStringEnd(text, position);
       continue;
     }
     if (character === "[" || character === "{") {
       if (++depth > levels) return true;
     } else if (character === "]" || character === "}") depth--;
-    at++;
+    position++;
   }
   return false;
 };
@@ -60,19 +60,19 @@ export const isNestedDeeper = (text: string, levels: number): boolean => {
 export function* splitJson(json: string): Generator<string> {
   const start = json.search(/[[{]/) + 1;
   let from = start;
-  let at = start;
-  for (let depth = 0; depth >= 0; at++) {
-    if (at >= json.length) throw new SyntaxError("the JSON text is not complete");
-    const character = json[at];
-    if (character === '"') at = findStringEnd(json, at) - 1;
+  let position = start;
+  for (let depth = 0; depth >= 0; position++) {
+    if (position >= json.length) throw new SyntaxError("the JSON text is not complete");
+    const character = json[position];
+    if (character === '"') position = findStringEnd(json, position) - 1;
     else if (character === "[" || character === "{") depth++;
     else if (character === "]" || character === "}") depth--;
     if (depth >= 0 && (depth > 0 || character !== ",")) continue;
-    const part = json.slice(from, at);
+    const part = json.slice(from, position);
     if (depth === 0 || from > start || /[^ \t\r\n]/.test(part)) yield part;
-    from = at + 1;
+    from = position + 1;
   }
-  JSON.parse(json.slice(0, start) + json.slice(at - 1));
+  JSON.parse(json.slice(0, start) + json.slice(position - 1));
 }
 
 /** Collects the elements of a JSON array as UTF-8. Memory would hold a string twice, because its parts outlive it.

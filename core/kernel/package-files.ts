@@ -38,8 +38,8 @@ export const importPackage = (name: string): Promise<unknown> =>
 /** Returns the folder with the `package.json` of this package. A bundle has no such folder, unless the package is
  *  installed beside it. */
 const findPackageFolder = (): string | undefined => {
-  const own = /^(.*?)[\\/](?:dist[\\/])?core[\\/]kernel[\\/]package-files\.[jt]s$/.exec(modulePath)?.[1];
-  if (own !== undefined && existsSync(join(own, "package.json"))) return own;
+  const packageRoot = /^(.*?)[\\/](?:dist[\\/])?core[\\/]kernel[\\/]package-files\.[jt]s$/.exec(modulePath)?.[1];
+  if (packageRoot !== undefined && existsSync(join(packageRoot, "package.json"))) return packageRoot;
   try {
     return dirname(resolvePackage("relapi/package.json"));
   } catch {

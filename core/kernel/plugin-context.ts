@@ -14,7 +14,7 @@ export type SharedContext = Omit<PluginContext, "offer" | "use" | "addSurface" |
 
 export const createPluginContext = (plugin: string, shared: SharedContext, values: SharedValues): PluginContext => {
   const { logger } = shared;
-  const own = {
+  const pluginContext = {
     offer: (token, service) => values.offer(plugin, token, serviceWithPluginName(plugin, token.name, service)),
     use: (token) => {
       const value = values.use(plugin, token);
@@ -46,7 +46,7 @@ export const createPluginContext = (plugin: string, shared: SharedContext, value
     wrap: (wrapper) => shared.wrap(plugin, wrapper),
     onServer: (listener) => shared.onServer(logErrors(plugin, "onServer", logger, listener)),
   } satisfies Partial<PluginContext>;
-  return Object.assign(Object.create(shared) as SharedContext, own);
+  return Object.assign(Object.create(shared) as SharedContext, pluginContext);
 };
 
 /** Wraps the functions of a plain object, so that the origin of their errors is recorded. Other services are offered

@@ -38,8 +38,8 @@ export const attributeError = (plugin: string, hook: string, error: unknown): un
 
 /** Returns plugin and hook of an error that a plugin threw. */
 export const findOrigin = (error: unknown): Origin | undefined => {
-  for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    const origin = at instanceof PluginError ? at : origins.get(at);
+  for (let currentError: unknown = error; currentError instanceof Error; currentError = currentError.cause) {
+    const origin = currentError instanceof PluginError ? currentError : origins.get(currentError);
     if (origin !== undefined) return { plugin: origin.plugin, hook: origin.hook };
   }
   return undefined;

@@ -13,7 +13,7 @@ export interface Preset {
   readonly options: RelApiOptions;
   /** Plugins that may be missing although `before` names them. A name in `before` that is neither here nor in the
    *  preset is an error. @rule X-START-2 */
-  readonly known?: readonly string[];
+  readonly knownPlugins?: readonly string[];
   /** Options of plugins that the preset may lack. Any other undeclared option is refused. If undefined, undeclared
    *  options are only logged. @rule X-SET-6 */
   readonly knownOptions?: readonly string[];
@@ -50,31 +50,32 @@ export const compose = (...parts: readonly PresetPart[]): Preset => {
     removed.delete(plugin.name);
     if (present === undefined) plugins.set(plugin.name, { plugin, part });
   };
-  parts.forEach((each, i) => {
-    const part = i + 1;
-    rejectNonObject(each, `part ${part} of the preset`);
-    if ("without" in each) {
-      if (!plugins.delete(each.without))
+  parts.forEach((presetPart, i) => {
+    const position = i + 1;
+    rejectNonObject(presetPart, `part ${position} of the preset`);
+    if ("without" in presetPart) {
+      if (!plugins.delete(presetPart.without))
         throw presetError(
-          `without("${each.without}"), part ${part} of the preset: no preceding part has a plugin of that name; known plugins: ${formatNames(plugins.keys())}`,
+          `without("${presetPart.without}"), part ${position} of the preset: no preceding part has a plugin of that name; known plugins: ${formatNames(plugins.keys())}`,
         );
-      removed.set(each.without, part);
-    } else if ("plugins" in each) {
-      for (const [name] of each.removed ?? []) if (!plugins.has(name)) removed.set(name, part);
-      for (const plugin of each.plugins) add(plugin, part);
-      for (const name of each.known ?? []) knownNames.add(name);
-      options = { ...options, ...removeUndefinedOptions(each.options) };
-      if (each.knownOptions !== undefined) knownOptions = [...new Set([...(knownOptions ?? []), ...each.knownOptions])];
-      aliases = { ...aliases, ...each.aliases };
+      removed.set(presetPart.without, position);
+    } else if ("plugins" in presetPart) {
+      for (const [name] of presetPart.removed ?? []) if (!plugins.has(name)) removed.set(name, position);
+      for (const plugin of presetPart.plugins) add(plugin, position);
+      for (const name of presetPart.knownPlugins ?? []) knownNames.add(name);
+      options = { ...options, ...removeUndefinedOptions(presetPart.options) };
+      if (presetPart.knownOptions !== undefined)
+        knownOptions = [...new Set([...(knownOptions ?? []), ...presetPart.knownOptions])];
+      aliases = { ...aliases, ...presetPart.aliases };
     } else {
-      add(each, part);
+      add(presetPart, position);
     }
   });
   return {
     plugins: [...plugins.values()].map((entry) => entry.plugin),
     options,
     removed,
-    known: [...knownNames],
+    knownPlugins: [...knownNames],
     knownOptions,
     aliases,
   };
@@ -128,8 +129,9 @@ export const orderPlugins = (preset: Preset): readonly Plugin[] => {
   for (const plugin of plugins) {
     for (const required of plugin.requires ?? [])
       if (!positions.has(required)) throw missingPluginError(plugin.name, required, preset);
-    for (const later of plugin.before ?? [])
-      if (!positions.has(later) && !isKnown(preset, later)) throw unknownBeforeError(plugin.name, later, preset);
+    for (const laterName of plugin.before ?? [])
+      if (!positions.has(laterName) && !isKnown(preset, laterName))
+        throw unknownBeforeError(plugin.name, laterName, preset);
   }
   const edges = collectEdges(plugins, positions);
   const waiting = new Map(
@@ -175,19 +177,19 @@ const collectEdges = (plugins: readonly Plugin[], positions: ReadonlyMap<string,
     if (!edges.has(key)) edges.set(key, edge);
   };
   for (const plugin of plugins) {
-    for (const later of plugin.before ?? [])
-      if (positions.has(later)) add({ first: plugin.name, second: later, declaration: "before" });
+    for (const laterName of plugin.before ?? [])
+      if (positions.has(laterName)) add({ first: plugin.name, second: laterName, declaration: "before" });
     for (const required of plugin.requires ?? [])
       add({ first: required, second: plugin.name, declaration: "requires" });
   }
   return [...edges.values()];
 };
 
-const isKnown = ({ known, removed }: Preset, name: string): boolean =>
-  known?.includes(name) === true || removed?.has(name) === true;
+const isKnown = ({ knownPlugins, removed }: Preset, name: string): boolean =>
+  knownPlugins?.includes(name) === true || removed?.has(name) === true;
 
 const listKnownNames = (preset: Preset): readonly string[] => [
-  ...new Set([...preset.plugins.map((plugin) => plugin.name), ...(preset.known ?? [])]),
+  ...new Set([...preset.plugins.map((plugin) => plugin.name), ...(preset.knownPlugins ?? [])]),
 ];
 
 /** @rule X-START-1 */
@@ -205,22 +207,22 @@ const missingPluginError = (name: string, required: string, preset: Preset) => {
 };
 
 /** @rule X-START-2 */
-const unknownBeforeError = (name: string, later: string, preset: Preset) =>
+const unknownBeforeError = (name: string, laterName: string, preset: Preset) =>
   presetError(
-    `plugin "${name}" goes before "${later}", which no plugin of the preset is called: correct the name, or list it in "known" of the preset if that plugin may be absent${buildSuggestion(later, listKnownNames(preset))}`,
+    `plugin "${name}" goes before "${laterName}", which no plugin of the preset is called: correct the name, or list it in "knownPlugins" of the preset if that plugin may be absent${buildSuggestion(laterName, listKnownNames(preset))}`,
   );
 
 /** Follows edges until a name repeats. Nodes that only lead into the cycle are omitted. */
 const cycleError = (edges: readonly Edge[]) => {
   const path: Edge[] = [];
-  let at = edges[0]?.first;
-  while (at !== undefined && !path.some((edge) => edge.first === at)) {
-    const next = edges.find((edge) => edge.first === at);
+  let pluginName = edges[0]?.first;
+  while (pluginName !== undefined && !path.some((edge) => edge.first === pluginName)) {
+    const next = edges.find((edge) => edge.first === pluginName);
     if (next === undefined) break;
     path.push(next);
-    at = next.second;
+    pluginName = next.second;
   }
-  const start = path.findIndex((edge) => edge.first === at);
+  const start = path.findIndex((edge) => edge.first === pluginName);
   const steps = path
     .slice(Math.max(start, 0))
     .map((edge) =>

@@ -22,9 +22,11 @@ export const collectSettings = ({ plugins, aliases = {} }: SettingsSource): read
   const add = (declared: Setting, owner: string): readonly Setting[] => {
     if (allSettings.has(declared)) return [];
     allSettings.add(declared);
-    const more = Object.hasOwn(aliases, declared.name) ? aliases[declared.name] : undefined;
+    const aliasNames = Object.hasOwn(aliases, declared.name) ? aliases[declared.name] : undefined;
     const setting =
-      more === undefined ? declared : { ...declared, environment: [...(declared.environment ?? []), ...more] };
+      aliasNames === undefined
+        ? declared
+        : { ...declared, environment: [...(declared.environment ?? []), ...aliasNames] };
     for (const name of [setting.name, ...(setting.environment ?? [])]) {
       const otherOwner = owners.get(name);
       if (otherOwner !== undefined)
@@ -75,12 +77,12 @@ export const findUndeclaredOptions = (preset: SettingsSource, settings: readonly
   const { options = {}, knownOptions } = preset;
   const declared = new Set<string>([...OBJECT_OPTIONS, ...settings.map(({ name }) => name)]);
   const knownNames = new Set([...declared, ...(knownOptions ?? [])]);
-  const others = Object.entries(options).flatMap(([name, option]) =>
+  const undeclaredNames = Object.entries(options).flatMap(([name, option]) =>
     option === undefined || declared.has(name) ? [] : name,
   );
-  for (const name of others)
+  for (const name of undeclaredNames)
     if (knownOptions !== undefined && !knownNames.has(name)) throw unknownOptionError(name, knownNames);
-  return others.filter((name) => !knownNames.has(name));
+  return undeclaredNames.filter((name) => !knownNames.has(name));
 };
 
 const unknownOptionError = (name: string, knownNames: Iterable<string>): RelApiError =>

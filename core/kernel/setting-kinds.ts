@@ -8,7 +8,7 @@ export interface SettingKind<Value = unknown> {
   /** Returns undefined if the text is invalid. */
   readonly parse: (text: string) => Value | undefined;
   /** The check of the value as an option of a preset. By default, the option is a text that `parse` accepts. */
-  readonly option?: { readonly accepts: string; readonly takes: (value: unknown) => boolean };
+  readonly option?: { readonly accepts: string; readonly isValid: (value: unknown) => boolean };
 }
 
 const isStringList = (value: unknown): boolean =>
@@ -21,7 +21,7 @@ const document: SettingKind<string | Readonly<Record<string, unknown>>> = {
   ...text,
   option: {
     accepts: "a string or an object",
-    takes: (value) => typeof value === "string" || (typeof value === "object" && value !== null),
+    isValid: (value) => typeof value === "string" || (typeof value === "object" && value !== null),
   },
 };
 
@@ -34,7 +34,7 @@ const flag: SettingKind<boolean> = {
     const word = value.trim().toLowerCase();
     return TRUE_WORDS.includes(word) ? true : FALSE_WORDS.includes(word) ? false : undefined;
   },
-  option: { accepts: "true or false", takes: (value) => typeof value === "boolean" },
+  option: { accepts: "true or false", isValid: (value) => typeof value === "boolean" },
 };
 
 /** Accepts whole numbers in a range that includes both ends. */
@@ -47,7 +47,7 @@ const wholeNumber = (from: number, to = Number.MAX_SAFE_INTEGER): SettingKind<nu
   },
   option: {
     accepts: from > 0 ? "a positive number" : "a non-negative number",
-    takes: (value) => typeof value === "number" && value <= to && (from > 0 ? value > 0 : value >= 0),
+    isValid: (value) => typeof value === "number" && value <= to && (from > 0 ? value > 0 : value >= 0),
   },
 });
 
@@ -58,7 +58,7 @@ const commaList = (accepts: string): SettingKind<readonly string[]> => ({
       .split(",")
       .map((item) => item.trim())
       .filter((item) => item !== ""),
-  option: { accepts: `a list of ${accepts}`, takes: isStringList },
+  option: { accepts: `a list of ${accepts}`, isValid: isStringList },
 });
 
 const choice = <const Word extends string>(
@@ -82,7 +82,7 @@ const textList: SettingKind<readonly string[]> = {
       return undefined;
     }
   },
-  option: { accepts: "a list of strings", takes: isStringList },
+  option: { accepts: "a list of strings", isValid: isStringList },
 };
 
 const databaseUrl: SettingKind<string> = {
@@ -102,7 +102,7 @@ const databaseUrls: SettingKind<readonly string[]> = {
   },
   option: {
     accepts: "a list of connection strings",
-    takes: (value) =>
+    isValid: (value) =>
       isStringList(value) && (value as readonly string[]).every((url) => databaseUrl.parse(url) !== undefined),
   },
 };
@@ -145,9 +145,9 @@ export const parseSetting = (name: string, text: string, kind: SettingKind, isSe
 
 /** @throws RelApiError `preset` if the value is not of its kind */
 export const checkKind = (name: string, value: unknown, kind: SettingKind, isSecret = false): void => {
-  const { accepts, takes } = kind.option ?? {
+  const { accepts, isValid: takes } = kind.option ?? {
     accepts: kind.accepts,
-    takes: (one: unknown) => typeof one === "string" && kind.parse(one) !== undefined,
+    isValid: (one: unknown) => typeof one === "string" && kind.parse(one) !== undefined,
   };
   if (!takes(value)) throw settingInvalid(name, value, accepts, isSecret);
 };

@@ -863,7 +863,7 @@ export interface ConnectorParts {
 export interface Connector {
     readonly primary: DatabaseServer;
     openReplicas(openPool: (replica: DatabaseServer) => Pool): Replicas | undefined;
-    listen(channel: string, onMessage: (payload: string) => void, onMissed?: (why: Missed) => void, onFailure?: () => void): () => void;
+    listen(channel: string, onMessage: (payload: string) => void, onMissed?: (reason: Missed) => void, onFailure?: () => void): () => void;
     waitForListening(): Promise<void>;
     openReplication(): Promise<ReplicationConnection>;
     findDatabaseUrl(): Promise<string | undefined>;
@@ -986,7 +986,7 @@ export type WireResult = {
 export declare class FollowingBatch {
     private readonly createPlan;
     private readonly onEnd;
-    constructor(make: () => WirePlan, done: (error?: unknown) => void);
+    constructor(createPlan: () => WirePlan, onEnd: (error?: unknown) => void);
     send(): WirePlan;
     submit(): null;
     handleReadyForQuery(): void;
@@ -1948,7 +1948,7 @@ export interface Exchange {
     header(name: string): string | undefined;
     body(): Promise<Buffer>;
     text(): Promise<string | undefined>;
-    bodyInPieces(take: (piece: Buffer) => void): Promise<void>;
+    streamBody(onChunk: (chunk: Buffer) => void): Promise<void>;
     onDisconnect(listener: () => void): () => void;
     endPhase(phase: "jwt" | "parse" | "plan" | "transaction" | "response"): void;
     readonly timings: ReadonlyMap<string, number>;
@@ -2239,7 +2239,7 @@ export declare const Stage: {
 export interface Preset {
     readonly plugins: readonly Plugin[];
     readonly options: RelApiOptions;
-    readonly known?: readonly string[];
+    readonly knownPlugins?: readonly string[];
     readonly knownOptions?: readonly string[];
     readonly aliases?: Readonly<Record<string, readonly string[]>>;
     readonly removed?: ReadonlyMap<string, number>;
@@ -2306,7 +2306,7 @@ export interface SettingKind<Value = unknown> {
     readonly parse: (text: string) => Value | undefined;
     readonly option?: {
         readonly accepts: string;
-        readonly takes: (value: unknown) => boolean;
+        readonly isValid: (value: unknown) => boolean;
     };
 }
 declare const wholeNumber: (from: number, to?: number) => SettingKind<number>;
@@ -2612,7 +2612,7 @@ export interface PluginContext {
     }>): Promise<Result>;
     readonly transactionSender: TransactionSender;
     query<Row>(statement: Sql): Promise<readonly Row[]>;
-    script(script: Sql, how: ScriptOptions): Promise<readonly ScriptResult[]>;
+    script(script: Sql, options: ScriptOptions): Promise<readonly ScriptResult[]>;
     wrap(wrapper: {
         readonly prepare?: (next: PluginContext["prepare"]) => PluginContext["prepare"];
         readonly execute?: (next: PluginContext["execute"]) => PluginContext["execute"];
@@ -2677,8 +2677,8 @@ export declare const anonymous: import("../../core/plugin.ts").Plugin;
 
 // --- plugins/auth/api.d.ts
 export interface AcceptedCredentials {
-    readonly takesTokens: boolean;
-    readonly takesAdminSecret: boolean;
+    readonly acceptsTokens: boolean;
+    readonly acceptsAdminSecret: boolean;
 }
 export declare const acceptedCredentialsService: import("../../core/index.ts").ServiceToken<{
     read(): AcceptedCredentials;
@@ -2754,8 +2754,8 @@ export interface TokenRules {
     grant(token: VerifiedToken, settings: RoleSettings): TokenRoles;
     chooseRole(grant: TokenRoles, requested: string | undefined): string;
     createMissingCredentialError?(configured: {
-        readonly takesTokens: boolean;
-        readonly takesAdminSecret: boolean;
+        readonly acceptsTokens: boolean;
+        readonly acceptsAdminSecret: boolean;
     }): RelApiError;
     createInvalidFlagError?(trueWords: readonly string[], falseWords: readonly string[]): RelApiError;
 }

@@ -34,9 +34,9 @@ export const adminSecret = definePlugin({
     });
     const sessions = createSessionCache(context.caches, "administrators");
     hooks.authorize.tap("admin-secret", (credentials) => {
-      const sent = readSessionHeader(credentials, "admin-secret");
-      if (sent === undefined) return undefined;
-      const hash = hashSecret(sent);
+      const sentSecret = readSessionHeader(credentials, "admin-secret");
+      if (sentSecret === undefined) return undefined;
+      const hash = hashSecret(sentSecret);
       // compares every secret, so that the duration does not depend on the match
       if (!secrets.map((secret) => timingSafeEqual(secret, hash)).includes(true)) throw adminSecretRefused();
       return buildSession(credentials, context.options, sessions);
@@ -44,7 +44,7 @@ export const adminSecret = definePlugin({
   },
 });
 
-/** Hashes give the comparison equal lengths, whatever was sent. */
+/** Hashes have equal lengths, which the comparison requires. */
 const hashSecret = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
 /** Headers that control the session and are not session variables. @rule G-SES-6 */
@@ -61,7 +61,7 @@ const buildSession = (credentials: Credentials, { anonRole }: ResolvedOptions, s
   const variables: Record<string, string> = { "x-session-role": role };
   for (const [header, value] of credentials.headers()) {
     const name = normalizeSessionName(header);
-    // of two headers of one name, the one with the prefix `x-session-` wins
+    // if both prefixes are sent with one name, `x-session-` wins
     if (name === undefined || CONTROL_HEADERS.has(name) || (name !== header && credentials.header(name) !== undefined))
       continue;
     variables[name] = decodeHeader(credentials, value);
@@ -80,7 +80,8 @@ const buildSession = (credentials: Credentials, { anonRole }: ResolvedOptions, s
 const TRUE = ["true", "t", "yes", "y"];
 const FALSE = ["false", "f", "no", "n"];
 
-/** @throws RelApiError `bad-request` if the credential rules know the header @rule G-AUTH-20 */
+/** An unknown value is an error on surfaces whose credential rules define one, and false on others. @throws
+ *  RelApiError `bad-request` @rule G-AUTH-20 */
 const readBackendOnlyFlag = (credentials: Credentials): boolean => {
   const word = readSessionHeader(credentials, "use-backend-only-permissions")?.toLowerCase();
   if (word === undefined || FALSE.includes(word)) return false;

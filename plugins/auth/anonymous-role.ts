@@ -14,5 +14,5 @@ export const findAnonymousRoleProblem = (
     return `ANON_ROLE is "${anonRole}", a role that does not exist${buildSuggestion(anonRole, roles.keys())}`;
   return role.isAssumable
     ? undefined
-    : `ANON_ROLE is "${anonRole}", which "${loginRole}" may not become: GRANT "${anonRole}" TO "${loginRole}"`;
+    : `ANON_ROLE is "${anonRole}", which the login role "${loginRole}" may not become; run: GRANT "${anonRole}" TO "${loginRole}"`;
 };

@@ -7,8 +7,8 @@ import { adminSecretSettings } from "./settings.ts";
 import { anonRole } from "../shared/settings.ts";
 
 const readAcceptedCredentials = ({ options, registry }: PluginContext): AcceptedCredentials => ({
-  takesTokens: registry.has("jwt-tokens") && options.jwtSecret !== undefined && options.jwtSecret !== "",
-  takesAdminSecret: isAdminSecretSet(options),
+  acceptsTokens: registry.has("jwt-tokens") && options.jwtSecret !== undefined && options.jwtSecret !== "",
+  acceptsAdminSecret: isAdminSecretSet(options),
 });
 
 /** Lets requests without a credential run as the anonymous role. @rule R-AUT-6 R-AUT-10 G-AUTH-5 G-AUTH-7 G-AUTH-8
@@ -34,7 +34,7 @@ export const anonymous = definePlugin({
       }
       const refusal = credentials.rules?.createMissingCredentialError?.(readAcceptedCredentials(context));
       if (refusal !== undefined) throw refusal;
-      return undefined; // the error of the core applies
+      return undefined; // core then refuses the request
     });
   },
 });

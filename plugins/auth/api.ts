@@ -9,15 +9,15 @@ export type { TokenFailure } from "./token.ts";
 
 /** The kinds of credentials that the settings enable. @experimental */
 export interface AcceptedCredentials {
-  readonly takesTokens: boolean;
-  readonly takesAdminSecret: boolean;
+  readonly acceptsTokens: boolean;
+  readonly acceptsAdminSecret: boolean;
 }
 
 /** The service that reports which credentials the settings enable. Provided by the plugin `anonymous`. @experimental */
-export const acceptedCredentialsService = defineService<{ read(): AcceptedCredentials }>("taken-credentials");
+export const acceptedCredentialsService = defineService<{ read(): AcceptedCredentials }>("accepted-credentials");
 
-/** Emitted when keys have changed without new settings. Accepted tokens may be refused from now on, and refused ones
- *  accepted. Other auth schemes may emit it too. */
+/** Emitted when keys have changed without new settings. A token that was accepted may be refused from now on, and
+ *  a refused token may be accepted. Other auth schemes may emit this signal too. */
 export const credentialsChangedSignal = defineSignal<undefined>("credentials-changed");
 
 declare module "../../core/index.ts" {

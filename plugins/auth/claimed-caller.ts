@@ -15,7 +15,7 @@ interface ClaimedCaller {
 export const readClaimedCaller = (claims: Readonly<Record<string, Json>>, options: ResolvedOptions): ClaimedCaller => {
   const [configured] = parseTokenSettings(options, () => createFixedKeys([]));
   const { maxJsonDepth } = options;
-  const defaults: ClaimsConfiguration = { claims: { kind: "usual" }, areClaimsStringified: false, maxJsonDepth };
+  const defaults: ClaimsConfiguration = { claims: { kind: "default" }, areClaimsStringified: false, maxJsonDepth };
   const reading = readSessionClaims(configured ?? defaults, claims);
   if ("reason" in reading) throw presetError(reading.reason);
   const sessionClaims = "claims" in reading ? reading.claims : reading.claimsWithoutRoles;

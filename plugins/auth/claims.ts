@@ -36,7 +36,7 @@ const isExactAsNumber = (number: string): boolean => {
  *  @throws SyntaxError */
 export const parseClaims = (text: string): Json => parseJson(text, isExactAsNumber);
 
-/** Strings are returned unchanged, other values as JSON text. */
+/** Returns a string unchanged, and any other value as JSON text. */
 export const encodeClaim = (value: Json): string => (typeof value === "string" ? value : writeJson(value));
 
 /** Claims by lower-case name with the prefix `x-session-`. @experimental */
@@ -44,7 +44,7 @@ export type SessionClaims = ReadonlyMap<string, Json>;
 
 /** The claims that were read from a token, or the reason why they could not be read. @experimental */
 export type ClaimsReading =
-  /** `areTopLevel` says that they are among the registered claims. Only the default role is required then. */
+  /** With `areTopLevel`, they are among the registered claims, and only the default role is required. */
   | { readonly claims: SessionClaims; readonly areTopLevel: boolean }
   /** The token has no roles in this format. */
   | { readonly claimsWithoutRoles: SessionClaims }
@@ -63,7 +63,7 @@ type ClaimsFormat = Pick<TokenConfiguration, "areClaimsStringified" | "maxJsonDe
 /** The location and the format of the claims. */
 export type ClaimsConfiguration = ClaimsFormat & Pick<TokenConfiguration, "claims">;
 
-/** @rule G-AUTH-15 G-AUTH-16 G-AUTH-18 R-AUT-6 */
+/** Reads the session claims of a verified token. @rule G-AUTH-15 G-AUTH-16 G-AUTH-18 R-AUT-6 */
 export const readSessionClaims = (configuration: ClaimsConfiguration, token: JsonObject): ClaimsReading => {
   const { claims: location } = configuration;
   switch (location.kind) {
@@ -75,7 +75,7 @@ export const readSessionClaims = (configuration: ClaimsConfiguration, token: Jso
         : { reason: `claims key: '${location.key}' not found` };
     case "path":
       return readAtPath(location, configuration, token);
-    case "usual":
+    case "default":
       return readDefaultFormat(configuration, token);
   }
 };
@@ -86,8 +86,8 @@ const readAtPath = (
   token: JsonObject,
 ): ClaimsReading => {
   const found = readClaimPath(token, location.keys);
-  if (found === undefined) return { reason: `claims not found at claims_namespace_path: '${location.written}'` };
-  return readObject(found, format, `claims_namespace_path ${location.written}`);
+  if (found === undefined) return { reason: `claims not found at claims_namespace_path: '${location.pathText}'` };
+  return readObject(found, format, `claims_namespace_path ${location.pathText}`);
 };
 
 const readDefaultFormat = (format: ClaimsFormat, token: JsonObject): ClaimsReading => {
@@ -99,17 +99,17 @@ const readDefaultFormat = (format: ClaimsFormat, token: JsonObject): ClaimsReadi
 };
 
 const readObject = (
-  found: Json,
+  value: Json,
   { areClaimsStringified, maxJsonDepth }: ClaimsFormat,
   location: string,
 ): ClaimsReading => {
   if (!areClaimsStringified)
-    return isJsonObject(found)
-      ? { claims: collectSessionClaims(found), areTopLevel: false }
+    return isJsonObject(value)
+      ? { claims: collectSessionClaims(value), areTopLevel: false }
       : { reason: "expecting a json object when claims_format is json" };
-  if (typeof found !== "string") return { reason: "expecting a string when claims_format is stringified_json" };
-  const parsed = isNestedDeeper(found, maxJsonDepth) ? undefined : parseStringified(found);
-  if (!isJsonObject(parsed)) return { reason: `expecting stringified json at: '${location}', but found: ${found}` };
+  if (typeof value !== "string") return { reason: "expecting a string when claims_format is stringified_json" };
+  const parsed = isNestedDeeper(value, maxJsonDepth) ? undefined : parseStringified(value);
+  if (!isJsonObject(parsed)) return { reason: `expecting stringified json at: '${location}', but found: ${value}` };
   return { claims: collectSessionClaims(parsed), areTopLevel: false };
 };
 
@@ -124,8 +124,8 @@ const parseStringified = (text: string): Json | undefined => {
 const readMapped = (entries: readonly MappedClaim[], token: JsonObject): ClaimsReading => {
   const claims = new Map<string, Json>();
   for (const { claim, from } of entries) {
-    const found = "literal" in from ? from.literal : (readClaimPath(token, from.path) ?? from.fallback);
-    if (found !== undefined) claims.set(claim, found);
+    const value = "literal" in from ? from.literal : (readClaimPath(token, from.path) ?? from.fallback);
+    if (value !== undefined) claims.set(claim, value);
     else if (claim !== ALLOWED_ROLES && claim !== DEFAULT_ROLE)
       return { reason: `JWT claim from claims_map, ${claim} not found` };
   }
@@ -156,7 +156,7 @@ const CONTROL_CLAIMS: ReadonlySet<string> = new Set([
   "x-session-use-backend-only-permissions",
 ]);
 
-/** `role` is the role that the caller acts as. @rule G-AUTH-19 G-SES-6 */
+/** Returns the session variables of a caller who acts as `role`. @rule G-AUTH-19 G-SES-6 */
 export const buildVariables = (claims: SessionClaims, role: string): Readonly<Record<string, string>> => {
   const variables: Record<string, string> = { "x-session-role": role };
   for (const [claim, value] of claims) if (!CONTROL_CLAIMS.has(claim)) variables[claim] = encodeVariable(value);

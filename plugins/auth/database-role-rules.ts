@@ -7,7 +7,7 @@ import type { TokenRoles, RoleSettings, TokenRules, VerifiedToken } from "./toke
 
 const CLOCK_SKEW_SECONDS = 30;
 
-/** @rule R-AUT-1 R-AUT-3 R-AUT-4 R-AUT-5 R-AUT-6 */
+/** The rules of surfaces without rules of their own, such as REST. @rule R-AUT-1 R-AUT-3 R-AUT-4 R-AUT-5 R-AUT-6 */
 export const defaultCredentialRules: TokenRules = {
   createMissingKeyError: jwtSecretMissing,
   readBearer: (value) => {
@@ -81,7 +81,8 @@ const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"):
 
 const NO_CLAIMS: SessionClaims = new Map();
 
-/** @rule R-AUT-6 R-AUT-7 */
+/** A token with session claims names its roles there. Any other token names its role in the role claim. @rule R-AUT-6
+ *  R-AUT-7 */
 const readTokenRoles = (token: VerifiedToken, { anonymousRole, readRoleClaim }: RoleSettings): TokenRoles => {
   const reading = token.readSessionClaims();
   const claims =

@@ -6,21 +6,21 @@ import { limitExceeded, presetError, RelApiError } from "../../core/index.ts";
 /** An error in the key configuration. It never contains the key itself. @rule R-AUT-3 G-AUTH-11 */
 export const jwtSecretError = (what: string): RelApiError => presetError(`jwtSecret (JWT_SECRET) ${what}`);
 
-/** @rule R-AUT-7 */
+/** An error in the location of the REST role. @rule R-AUT-7 */
 export const roleClaimKeyError = (expression: string, what: string): RelApiError =>
   presetError(
-    `jwtRoleClaimKey (JWT_ROLE_CLAIM_KEY) ${JSON.stringify(expression)} ${what}: accepted are JSON Path ($.a.b[0], $.roles[?(@ == 'x')]) and the older form (.a."b c"[0], .roles[?(@ == "x")])`,
+    `jwtRoleClaimKey (JWT_ROLE_CLAIM_KEY) ${JSON.stringify(expression)} ${what}: use a JSON Path ($.a.b[0], $.roles[?(@ == 'x')]) or the older form (.a."b c"[0], .roles[?(@ == "x")])`,
   );
 
 // --- the admin secret -----------------------------------------------------------------------------------------------
 
-/** @rule G-AUTH-4 */
+/** The admin secret is wrong. @rule G-AUTH-4 */
 export const adminSecretRefused = (): RelApiError =>
   new RelApiError({ code: "admin-secret-refused", status: 401, message: "invalid x-session-admin-secret", path: "$" });
 
 // --- tokens ---------------------------------------------------------------------------------------------------------
 
-/** @rule R-LIM-4 */
+/** The claims exceed `maxJsonDepth`. @rule R-LIM-4 */
 export const claimsTooDeep = (levels: number): RelApiError =>
   limitExceeded("maxJsonDepth", {
     code: "token-claims-refused",
@@ -29,7 +29,7 @@ export const claimsTooDeep = (levels: number): RelApiError =>
     path: "$",
   });
 
-/** @rule R-AUT-2 */
+/** A token was sent, but no key is configured. @rule R-AUT-2 */
 export const jwtSecretMissing = (): RelApiError =>
   new RelApiError({ code: "jwt-secret-missing", status: 500, message: "Server lacks JWT secret" });
 
@@ -37,6 +37,6 @@ export const jwtSecretMissing = (): RelApiError =>
 export const tokenClaimsRefused = (message: string): RelApiError =>
   new RelApiError({ code: "token-claims-refused", status: 401, message });
 
-/** @rule R-AUT-6 */
+/** The role header names a role that the token does not allow. @rule R-AUT-6 */
 export const roleNotAllowed = (role: string): RelApiError =>
   new RelApiError({ code: "role-not-allowed", status: 403, message: `permission denied to set role "${role}"` });

@@ -37,7 +37,7 @@ export const jwtTokens = definePlugin({
   },
 });
 
-/** The settings as of their last successful parsing. */
+/** The settings that were valid when they were last read. */
 interface TokenState {
   readonly options: ResolvedOptions;
   readonly configurations: readonly TokenConfiguration[];
@@ -116,15 +116,15 @@ const createTokenScheme = (context: PluginContext): TokenScheme => {
     }
   });
 
-  // runs after the responses that waited for the model
+  // deferred, so that requests that wait for the model are answered first
   context.onModel(() => {
     if (state.configurations.length > 0) setImmediate(() => void loadVerifier());
   });
 
-  const getSession = (found: ExtractedToken, credentials: Credentials, from: TokenState): Session => {
-    const { roles, options, acceptsRoleHeader } = from;
-    const { rules } = found;
-    const token = verifiedTokens.take(found);
+  const getSession = (extracted: ExtractedToken, credentials: Credentials, tokenState: TokenState): Session => {
+    const { roles, options, acceptsRoleHeader } = tokenState;
+    const { rules } = extracted;
+    const token = verifiedTokens.verify(extracted);
     rules.checkClaims(token, Date.now() / 1000, options.jwtRequireExp);
     const grant = (token.grant ??= rules.grant(token, roles));
     const role = rules.chooseRole(grant, acceptsRoleHeader ? readSessionHeader(credentials, "role") : undefined);
@@ -135,31 +135,31 @@ const createTokenScheme = (context: PluginContext): TokenScheme => {
 
   return {
     authorize: (credentials, answer) => {
-      const from = state;
+      const currentState = state;
       const rules = credentials.rules ?? defaultCredentialRules;
-      if (from.configurations.length === 0) {
+      if (currentState.configurations.length === 0) {
         if (rules.createMissingKeyError !== undefined)
           rejectTokenWithoutKey(credentials, rules, rules.createMissingKeyError);
         return answer(null);
       }
-      const found = from.extractToken(credentials, rules);
-      if (found === undefined) return answer(null);
-      // pending while keys are fetched for the first time, or the verifier is loaded
-      let pending = [loadVerifier() ?? [], found.candidates.flatMap(({ keys }) => keys.firstFetch ?? [])].flat();
+      const extracted = currentState.extractToken(credentials, rules);
+      if (extracted === undefined) return answer(null);
+      // a token waits for the first fetch of the keys, and for the package that verifies it
+      let pending = [loadVerifier() ?? [], extracted.candidates.flatMap(({ keys }) => keys.firstFetch ?? [])].flat();
       if (pending.length === 0) {
         let session: Session | undefined;
         try {
-          session = getSession(found, credentials, from);
+          session = getSession(extracted, credentials, currentState);
         } catch (error) {
           // the keys may have been replaced
           if (unverifiedErrors.has(error as object))
-            pending = found.candidates.flatMap(({ keys }) => keys.refetch() ?? []);
+            pending = extracted.candidates.flatMap(({ keys }) => keys.refetch() ?? []);
           if (pending.length === 0) throw error;
         }
         if (session !== undefined) return answer(null, session);
       }
       Promise.all(pending)
-        .then(() => getSession(found, credentials, from))
+        .then(() => getSession(extracted, credentials, currentState))
         .then((session) => answer(null, session), answer);
     },
     close: () => closeKeys(state),
@@ -176,11 +176,11 @@ const rejectTokenWithoutKey = (
   rules: TokenRules,
   refusal: NonNullable<TokenRules["createMissingKeyError"]>,
 ): void => {
-  const sent = credentials.header("authorization");
-  if (sent !== undefined && rules.readBearer(sent) !== undefined) throw refusal();
+  const header = credentials.header("authorization");
+  if (header !== undefined && rules.readBearer(header) !== undefined) throw refusal();
 };
 
-/** Refusals of tokens that no key verifies. Newly fetched keys may verify them. */
+/** Errors for tokens that no current key verifies. Newly fetched keys may verify these tokens. */
 const unverifiedErrors = new WeakSet<object>();
 
 const hashToken = (text: string): string => createHash("sha256").update(text).digest("binary");
@@ -190,7 +190,7 @@ const TOKEN = defineQuestion("token", ({ token }: ExtractedToken) => token, hash
 const CANDIDATES = defineQuestion("candidates", ({ candidates }: ExtractedToken) => candidates);
 const RULES = defineQuestion("rules", ({ rules }: ExtractedToken) => rules);
 
-/** @throws RelApiError with the message of the surface */
+/** Computes the cached value of a token. @throws RelApiError with the message of the surface */
 const verifyToken = (ask: Ask<ExtractedToken>): CachedToken => {
   const token = ask(TOKEN);
   const candidates = ask(CANDIDATES);
@@ -223,7 +223,7 @@ const readAudiences = ({ aud }: JsonObject): VerifiedToken["audiences"] => {
   return Array.isArray(aud) && aud.every((one) => typeof one === "string") ? (aud as readonly string[]) : "wrong";
 };
 
-/** @rule G-AUTH-12 */
+/** Finds the configuration of the issuer, or else the one without an issuer. @rule G-AUTH-12 */
 const findConfiguration = (
   token: string,
   candidates: readonly TokenConfiguration[],
@@ -235,7 +235,8 @@ const findConfiguration = (
   );
 };
 
-/** @rule G-AUTH-19 R-AUT-10 */
+/** Builds the session of a caller who acts as `role`. Only with `adminRoleInTokens` is the role `admin` the
+ *  administrator. @rule G-AUTH-19 R-AUT-10 */
 const buildSession = (
   token: CachedToken,
   { claims }: TokenRoles,
@@ -261,15 +262,15 @@ const buildSession = (
 // --- the cache ------------------------------------------------------------------------------------------------------
 
 interface VerifiedTokens {
-  /** @throws RelApiError with the message of the surface */
-  take(found: ExtractedToken): CachedToken;
+  /** Returns the token from the cache, or verifies it. @throws RelApiError with the message of the surface */
+  verify(extracted: ExtractedToken): CachedToken;
   clear(): void;
 }
 
-/** Covers the claims, the sessions and the values derived from them. */
+/** The estimated memory of a token, with its sessions and the values derived from them. */
 const BYTES_PER_TOKEN = 16 * 1024;
 
-/** Caches verified tokens until keys or settings change. The effective limit is the number of entries. @rule R-AUT-12
+/** Caches verified tokens until keys or settings change. In practice, the number of entries limits the cache. @rule R-AUT-12
  *  R-ADM-2 */
 const createVerifiedTokens = ({
   options: { jwtCacheMaxEntries, cacheBytes },
@@ -285,7 +286,7 @@ const createVerifiedTokens = ({
     make: verifyToken,
     estimateBytes: ({ claims }) => BYTES_PER_TOKEN + JSON.stringify(claims).length * 6,
   });
-  return { take: tokens.getAndCommit, clear: caches.clear };
+  return { verify: tokens.getAndCommit, clear: caches.clear };
 };
 
 export { readClaimedCaller } from "./claimed-caller.ts";

@@ -6,8 +6,8 @@ export interface KeyRing {
   getKeys(): readonly VerificationKey[];
   /** Pending during the first fetch. */
   readonly firstFetch: Promise<void> | undefined;
-  /** Fetches new keys, for a token that no key verifies. Undefined if the last fetch was a moment ago, or the keys are
-   *  fixed. */
+  /** Fetches new keys, for a token that no key verifies. Undefined if the last fetch began within the last second,
+   *  or the keys are fixed. */
   refetch(): Promise<void> | undefined;
   close(): void;
 }
@@ -64,7 +64,8 @@ interface RemoteKeysParts {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** Fetches a JWKS from its address. When a fetch fails, the keys stay, and the fetch is repeated soon. @rule G-AUTH-11
+/** Fetches a JWKS from its address. If a fetch fails, the previous keys stay valid, and the fetch is
+ *  repeated after 5 seconds, and later after up to a minute. @rule G-AUTH-11
  *  R-AUT-14 */
 export const createRemoteKeys = ({ url, logger, onChange, fetch = globalThis.fetch }: RemoteKeysParts): KeyRing => {
   // without user, password and query, which may contain secrets
@@ -166,9 +167,9 @@ const parseSet = (text: string): Parameters<typeof parseJwks>[0] => {
   try {
     parsed = JSON.parse(text);
   } catch {
-    throw new KeyError("is no JSON");
+    throw new KeyError("is not JSON");
   }
-  if (!isJsonObject(parsed)) throw new KeyError("is no JSON object");
+  if (!isJsonObject(parsed)) throw new KeyError("is not a JSON object");
   return parsed;
 };
 
@@ -192,7 +193,7 @@ export const computeRefreshDelayMs = (headers: Pick<Headers, "get">, nowMs: numb
 const parseSeconds = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 
-/** Returns undefined if the body is larger than the limit. The rest is not read then. */
+/** Returns undefined if the body is larger than the limit. The remaining bytes are not read. */
 const readLimitedText = async (response: Response, maxBytes: number): Promise<string | undefined> => {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -204,7 +205,7 @@ const readLimitedText = async (response: Response, maxBytes: number): Promise<st
   return Buffer.concat(chunks).toString("utf8");
 };
 
-/** Errors of `fetch` carry the actual reason in their cause. */
+/** The reason of an error of `fetch` is in its cause. */
 const describeFetchError = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;

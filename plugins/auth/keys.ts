@@ -9,7 +9,7 @@ export interface VerificationKey {
   readonly algorithms: readonly string[];
   /** The `kid` of a JWK. */
   readonly kid: string | undefined;
-  /** Whether the key matches tokens with any `kid`: the only key of a key object, which has no `kid`. */
+  /** Whether the key matches tokens with any `kid`. A key object has one key, which has no `kid`. */
   readonly acceptsAnyKid: boolean;
 }
 
@@ -42,32 +42,35 @@ export const ALGORITHMS: ReadonlySet<string> = new Set([
 ]);
 
 /** The algorithms that a public key supports, and those that it accepts by default. */
-const findAlgorithms = (key: KeyObject): { readonly fitting: readonly string[]; readonly usual: readonly string[] } => {
+const findAlgorithms = (
+  key: KeyObject,
+): { readonly supported: readonly string[]; readonly defaults: readonly string[] } => {
   switch (key.asymmetricKeyType) {
     case "rsa": {
       const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
-      if (bits < MIN_RSA_BITS) throw new KeyError(`is an RSA key of ${bits} bits: it takes ${MIN_RSA_BITS} or more`);
-      return { fitting: [...RSA_ALGORITHMS, ...RSA_PSS_ALGORITHMS], usual: RSA_ALGORITHMS };
+      if (bits < MIN_RSA_BITS)
+        throw new KeyError(`is an RSA key of ${bits} bits: ${MIN_RSA_BITS} or more are required`);
+      return { supported: [...RSA_ALGORITHMS, ...RSA_PSS_ALGORITHMS], defaults: RSA_ALGORITHMS };
     }
     case "rsa-pss":
-      return { fitting: RSA_PSS_ALGORITHMS, usual: RSA_PSS_ALGORITHMS };
+      return { supported: RSA_PSS_ALGORITHMS, defaults: RSA_PSS_ALGORITHMS };
     case "ec": {
       const algorithm = ALGORITHM_BY_CURVE[key.asymmetricKeyDetails?.namedCurve ?? ""];
       if (algorithm === undefined)
         throw new KeyError("is a key on a curve that no token algorithm uses: accepted are P-256, P-384 and P-521");
-      return { fitting: [algorithm], usual: [algorithm] };
+      return { supported: [algorithm], defaults: [algorithm] };
     }
     case "ed25519":
-      return { fitting: EDDSA_ALGORITHMS, usual: EDDSA_ALGORITHMS };
+      return { supported: EDDSA_ALGORITHMS, defaults: EDDSA_ALGORITHMS };
     default:
-      throw new KeyError(`is a key of the kind ${key.asymmetricKeyType ?? "secret"}: accepted are RSA, EC and Ed25519`);
+      throw new KeyError(`is a key of the type ${key.asymmetricKeyType ?? "secret"}: accepted are RSA, EC and Ed25519`);
   }
 };
 
-const restrictToAlgorithm = (algorithm: string, fitting: readonly string[]): readonly string[] => {
+const restrictToAlgorithm = (algorithm: string, supported: readonly string[]): readonly string[] => {
   const named = EDDSA_ALGORITHMS.includes(algorithm) ? EDDSA_ALGORITHMS : [algorithm];
-  if (!named.every((name) => fitting.includes(name)))
-    throw new KeyError(`is no key for the algorithm ${algorithm}: it is one for ${fitting.join(", ")}`);
+  if (!named.every((name) => supported.includes(name)))
+    throw new KeyError(`does not support the algorithm ${algorithm}; its algorithms: ${supported.join(", ")}`);
   return named;
 };
 
@@ -76,20 +79,22 @@ export const buildSecretKey = (
   secret: Buffer,
   algorithms: readonly string[],
   kid?: string,
-  takesAnyKid = false,
+  acceptsAnyKid = false,
 ): VerificationKey => {
   if (secret.length < MIN_SECRET_BYTES)
-    throw new KeyError(`is a secret of ${formatCount(secret.length, "byte")}: it takes ${MIN_SECRET_BYTES} or more`);
-  return { key: createSecretKey(secret), algorithms, kid, acceptsAnyKid: takesAnyKid };
+    throw new KeyError(
+      `is a secret of ${formatCount(secret.length, "byte")}: ${MIN_SECRET_BYTES} or more are required`,
+    );
+  return { key: createSecretKey(secret), algorithms, kid, acceptsAnyKid: acceptsAnyKid };
 };
 
-/** Decodes the plain secret of the settings. `isBase64` says that it is in base64, in either alphabet. @throws
+/** Decodes the plain secret of the settings. With `isBase64`, it is base64 in either alphabet. @throws
  *  KeyError @rule R-AUT-3 */
 export const decodePlainSecret = (text: string, isBase64: boolean): Buffer => {
   if (!isBase64) return Buffer.from(text, "utf8");
   const trimmed = text.trim();
   if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(trimmed))
-    throw new KeyError("is not base64, which jwtSecretIsBase64 (JWT_SECRET_IS_BASE64) says it is");
+    throw new KeyError("is not base64, although jwtSecretIsBase64 (JWT_SECRET_IS_BASE64) is set");
   return Buffer.from(trimmed, "base64");
 };
 
@@ -102,12 +107,12 @@ export const parsePem = (text: string, algorithm?: string): VerificationKey => {
   try {
     key = createPublicKey(text);
   } catch {
-    throw new KeyError("holds no PEM public key or certificate that can be read");
+    throw new KeyError("is not a readable PEM public key or certificate");
   }
-  const { fitting, usual } = findAlgorithms(key);
+  const { supported, defaults } = findAlgorithms(key);
   return {
     key,
-    algorithms: algorithm === undefined ? usual : restrictToAlgorithm(algorithm, fitting),
+    algorithms: algorithm === undefined ? defaults : restrictToAlgorithm(algorithm, supported),
     kid: undefined,
     acceptsAnyKid: true,
   };
@@ -119,7 +124,7 @@ export const parseTypedKey = (type: string, text: string): VerificationKey => {
     throw new KeyError(`has the unknown type ${JSON.stringify(type)}: accepted are ${[...ALGORITHMS].join(", ")}`);
   if (!HMAC_ALGORITHMS.includes(type)) return parsePem(text, type);
   // with a public key as secret, anyone who knows it could sign tokens
-  if (isPem(text)) throw new KeyError(`has the type ${type}, which takes a secret, and a PEM key`);
+  if (isPem(text)) throw new KeyError(`has the type ${type} and a PEM key: this type needs a secret`);
   return buildSecretKey(Buffer.from(text, "utf8"), [type], undefined, true);
 };
 
@@ -131,7 +136,7 @@ export const parseJwk = (jwk: JsonObject): VerificationKey | undefined => {
   // a private key or secret may be marked for signing only; it can verify too
   if (Array.isArray(operations) && !operations.includes("verify") && !operations.includes("sign")) return undefined;
   if (alg !== undefined && !(typeof alg === "string" && ALGORITHMS.has(alg))) return undefined;
-  if (kid !== undefined && typeof kid !== "string") throw new KeyError('is a JWK whose "kid" is no string');
+  if (kid !== undefined && typeof kid !== "string") throw new KeyError('is a JWK whose "kid" is not a string');
   if (kty === "oct") {
     if (typeof jwk.k !== "string" || !/^[A-Za-z0-9_-]+={0,2}$/.test(jwk.k))
       throw new KeyError('is a JWK of kty "oct" whose "k" is not base64url');
@@ -148,14 +153,19 @@ export const parseJwk = (jwk: JsonObject): VerificationKey | undefined => {
   } catch {
     throw new KeyError(`is a JWK of kty "${kty}" that cannot be read`);
   }
-  const { fitting, usual } = findAlgorithms(key);
-  return { key, algorithms: alg === undefined ? usual : restrictToAlgorithm(alg, fitting), kid, acceptsAnyKid: false };
+  const { supported, defaults } = findAlgorithms(key);
+  return {
+    key,
+    algorithms: alg === undefined ? defaults : restrictToAlgorithm(alg, supported),
+    kid,
+    acceptsAnyKid: false,
+  };
 };
 
-/** Reads the keys of a set. Keys for other purposes or of unknown types are ignored, as RFC 7517 requires. `isForeign`
- *  says that the set comes from elsewhere; broken keys are then ignored too. @throws KeyError if no key is left */
+/** Reads the keys of a set. Keys for other purposes or of unknown types are ignored, as RFC 7517 requires. In a
+ *  set that was fetched (`isForeign`), broken keys are ignored too. @throws KeyError if no key is left */
 export const parseJwks = (set: JsonObject, isForeign: boolean): readonly VerificationKey[] => {
-  if (!Array.isArray(set.keys)) throw new KeyError('is a JWKS whose "keys" is no list');
+  if (!Array.isArray(set.keys)) throw new KeyError('is a JWKS whose "keys" is not a list');
   const keys = (set.keys as readonly Json[]).flatMap((jwk) => {
     if (!isJsonObject(jwk)) return [];
     try {

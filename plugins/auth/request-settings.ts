@@ -16,7 +16,7 @@ const encodeCookies = (header: string): string => {
   return JSON.stringify(Object.fromEntries(cookies));
 };
 
-/** The last of repeated headers counts. */
+/** If a header is repeated, its last value counts. */
 const encodeHeaders = (rawHeaders: readonly string[], hidden: ReadonlySet<string>): string => {
   const headers = new Map<string, string>();
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
@@ -26,7 +26,7 @@ const encodeHeaders = (rawHeaders: readonly string[], hidden: ReadonlySet<string
   return JSON.stringify(Object.fromEntries(headers));
 };
 
-/** Cookies have their own setting. */
+/** Returns the settings of a request. The setting `request.headers` omits cookies, which have their own setting. */
 const createRequestSettings = (secret: readonly string[]): RequestSettings => {
   const hidden = new Set(["cookie", ...secret]);
   return ({ method, headers, rawHeaders }, path) => [
@@ -37,7 +37,7 @@ const createRequestSettings = (secret: readonly string[]): RequestSettings => {
   ];
 };
 
-/** @throws RelApiError `22021`, because row policies read the claims as JSON */
+/** Row policies read the claims as JSON, which cannot contain NUL. @throws RelApiError `22021` */
 const encodeClaims = ({ claims, claimsText, role }: Session): string => {
   const text = claimsText ?? JSON.stringify({ ...claims, role });
   if (hasNulEscape(text)) throw nulCharacter();

@@ -3,7 +3,7 @@ import { JSONPathEnvironment } from "json-p3";
 import type { Json } from "../../core/index.ts";
 import { roleClaimKeyError } from "./errors.ts";
 
-/** Returns the first result, or undefined without a result. */
+/** Returns the first value at the path. Undefined if no value is there. */
 type ReadRoleClaim = (claims: Readonly<Record<string, Json>>) => Json | undefined;
 
 /** Accepts RFC 9535, or the older form that starts with a dot. @throws RelApiError `preset` if it is neither @rule
@@ -19,7 +19,10 @@ const parseJsonPath = (expression: string): ReadRoleClaim => {
     // the result is a part of the given claims, which are JSON
     return (claims) => path.match(claims as Parameters<typeof path.match>[0])?.value as Json | undefined;
   } catch (error) {
-    throw roleClaimKeyError(expression, `is no JSON Path (${error instanceof Error ? error.message : String(error)})`);
+    throw roleClaimKeyError(
+      expression,
+      `is not a JSON Path (${error instanceof Error ? error.message : String(error)})`,
+    );
   }
 };
 
@@ -46,12 +49,12 @@ const removeEscapes = (quoted: string): string => quoted.replace(/\\(.)/gs, "$1"
 
 const parseDottedPath = (expression: string): ReadRoleClaim => {
   const steps: Step[] = [];
-  let rest = expression;
-  while (rest !== "") {
-    const match = STEP.exec(rest);
+  let unparsed = expression;
+  while (unparsed !== "") {
+    const match = STEP.exec(unparsed);
     if (match === null || steps.at(-1)?.kind === "filter")
-      throw roleClaimKeyError(expression, `cannot be read at ${JSON.stringify(rest)}`);
-    const [whole, key, quoted, index, operator, operand] = match;
+      throw roleClaimKeyError(expression, `cannot be read at ${JSON.stringify(unparsed)}`);
+    const [matchedText, key, quoted, index, operator, operand] = match;
     if (operator !== undefined) {
       const test = TESTS[operator] as (typeof TESTS)[string]; // the pattern matches only these
       const text = removeEscapes(operand ?? "");
@@ -61,9 +64,9 @@ const parseDottedPath = (expression: string): ReadRoleClaim => {
     } else {
       steps.push({ kind: "key", key: key ?? removeEscapes(quoted ?? "") });
     }
-    rest = rest.slice(whole.length);
+    unparsed = unparsed.slice(matchedText.length);
   }
-  if (steps[0]?.kind !== "key") throw roleClaimKeyError(expression, "starts with no name");
+  if (steps[0]?.kind !== "key") throw roleClaimKeyError(expression, "does not start with a name");
   return (claims) => {
     let current: Json | undefined = claims;
     for (const step of steps) current = current === undefined ? undefined : followStep(current, step);

@@ -9,7 +9,7 @@ export type JwtSecret = string | Readonly<Record<string, unknown>> | readonly Re
 
 const jwtSecretKind: SettingKind<JwtSecret> = document;
 
-/** Settings of all auth schemes: the admin secrets. */
+/** The admin secrets, which all auth schemes read. */
 export const adminSecretSettings = [
   defineSetting({
     name: "adminSecret",
@@ -43,13 +43,13 @@ export const tokenSettings = [
     environment: ["JWT_SECRET_IS_BASE64", "PGRST_JWT_SECRET_IS_BASE64"],
     kind: flag,
     default: false,
-    description: "the plain secret is base64",
+    description: "`true`: the plain secret is in base64",
   }),
   defineSetting({
     name: "jwtAud",
     environment: ["JWT_AUD", "PGRST_JWT_AUD"],
     kind: text,
-    description: "required audience",
+    description: "the audience that tokens must have (R-AUT-5)",
   }),
   defineSetting({
     name: "jwtRoleClaimKey",
@@ -64,7 +64,7 @@ export const tokenSettings = [
     environment: ["JWT_CACHE_MAX_ENTRIES", "PGRST_JWT_CACHE_MAX_ENTRIES"],
     kind: wholeNumber(0, 10_000_000),
     default: 1000,
-    description: "verified tokens kept; `0` turns the cache off",
+    description: "largest number of cached tokens; `0` turns the cache off",
     isFixed: true,
   }),
   defineSetting({
@@ -79,7 +79,8 @@ export const tokenSettings = [
     environment: ["ADMIN_ROLE_IN_TOKENS"],
     kind: flag,
     default: false,
-    description: "G-AUTH-19",
+    description:
+      "`true`: a token with the role `admin` makes its caller an administrator, as in Hasura; `false`: `admin` is an ordinary role (G-AUTH-19b)",
   }),
 ] as const;
 

@@ -12,10 +12,11 @@ export interface ExtractedToken {
   readonly rules: TokenRules;
 }
 
-/** Returns undefined if there is no token. @throws RelApiError */
+/** Returns undefined if the request has no token. @throws RelApiError if it has several */
 export type ExtractToken = (credentials: Credentials, rules: TokenRules) => ExtractedToken | undefined;
 
-/** @rule G-AUTH-12 G-AUTH-13 R-AUT-1 */
+/** Looks for tokens in all configured locations. Cookies count only for trusted origins. @rule G-AUTH-12 G-AUTH-13
+ *  R-AUT-1 */
 export const createTokenExtractor = (
   configurations: readonly TokenConfiguration[],
   allowedOrigins: readonly string[],
@@ -24,9 +25,9 @@ export const createTokenExtractor = (
   for (const configuration of configurations) {
     const { location } = configuration;
     const key = JSON.stringify(location);
-    const known = byLocation.get(key);
-    if (known === undefined) byLocation.set(key, { location, candidates: [configuration] });
-    else known.candidates.push(configuration);
+    const existing = byLocation.get(key);
+    if (existing === undefined) byLocation.set(key, { location, candidates: [configuration] });
+    else existing.candidates.push(configuration);
   }
   const locations = [...byLocation.values()];
   const acceptsCookies = createCookiePolicy(allowedOrigins);
@@ -34,18 +35,18 @@ export const createTokenExtractor = (
   const extractFrom = (location: TokenLocation, credentials: Credentials, rules: TokenRules): string | undefined => {
     if (location.kind === "cookie") return acceptsCookies(credentials) ? credentials.cookie(location.name) : undefined;
     if (location.kind === "header") return credentials.header(location.name)?.replace(/^Bearer +/i, "");
-    const sent = credentials.header("authorization");
-    return sent === undefined ? undefined : rules.readBearer(sent);
+    const header = credentials.header("authorization");
+    return header === undefined ? undefined : rules.readBearer(header);
   };
 
   return (credentials, rules) => {
-    let found: ExtractedToken | undefined;
+    let extracted: ExtractedToken | undefined;
     for (const { location, candidates } of locations) {
       const token = extractFrom(location, credentials, rules);
       if (token === undefined) continue;
-      if (found !== undefined) throw rules.createSeveralTokensError();
-      found = { token, candidates, rules };
+      if (extracted !== undefined) throw rules.createSeveralTokensError();
+      extracted = { token, candidates, rules };
     }
-    return found;
+    return extracted;
   };
 };

@@ -13,7 +13,7 @@ export interface VerifiedToken {
   readonly audiences: readonly string[] | undefined | "wrong";
   /** The accepted audiences of the configuration. Undefined if audiences do not matter. */
   readonly acceptedAudiences: readonly string[] | undefined;
-  /** Whether the issuer is the configured one. A missing issuer passes. */
+  /** Whether the issuer is the configured one. A token without an issuer is accepted. */
   readonly isIssuerAccepted: boolean;
   /** The tolerated clock difference, if the surface allows configuring it. */
   readonly skewSeconds: number;
@@ -37,7 +37,7 @@ export interface TokenRoles {
   readonly claims: SessionClaims;
 }
 
-/** How a family of surfaces reads credentials, and its error messages. @experimental */
+/** The credential rules of a surface, and its error messages. @experimental */
 export interface TokenRules {
   /** The error for a token when no key is configured. Without this method, such a token is ignored. */
   createMissingKeyError?(): RelApiError;
@@ -52,17 +52,17 @@ export interface TokenRules {
   createUnknownIssuerError(): RelApiError;
   /** Checks time, audience and issuer. With `mustExpire`, a token without `exp` is refused. @throws RelApiError */
   checkClaims(token: VerifiedToken, nowSeconds: number, mustExpire: boolean): void;
-  /** @throws RelApiError if the token gives no role */
+  /** Returns the roles that the token allows. @throws RelApiError if it names no role */
   grant(token: VerifiedToken, settings: RoleSettings): TokenRoles;
   /** Returns the role that the caller acts as. `requested` is the value of the role header, if it applies. @throws
    *  RelApiError if the role is not allowed */
   chooseRole(grant: TokenRoles, requested: string | undefined): string;
   /** The error for a missing credential when anonymous access is off. Undefined if the core's error applies. */
   createMissingCredentialError?(configured: {
-    readonly takesTokens: boolean;
-    readonly takesAdminSecret: boolean;
+    readonly acceptsTokens: boolean;
+    readonly acceptsAdminSecret: boolean;
   }): RelApiError;
-  /** The error for a header of backend-only permissions with any other word. Without this method, it counts as
-   *  false. */
+  /** The error for a header `X-Session-Use-Backend-Only-Permissions` with another value than these words. Without this
+   *  method, such a value counts as false. */
   createInvalidFlagError?(trueWords: readonly string[], falseWords: readonly string[]): RelApiError;
 }

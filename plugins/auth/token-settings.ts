@@ -30,12 +30,12 @@ export type TokenLocation =
   | { readonly kind: "cookie"; readonly name: string }
   | { readonly kind: "header"; readonly name: string };
 
-/** The location of the session claims in a token. `written` is the configured text, for messages. */
+/** The location of the session claims in a token. `pathText` is the configured path, for messages. */
 export type ClaimsLocation =
   | { readonly kind: "namespace"; readonly key: string }
-  | { readonly kind: "path"; readonly keys: readonly string[]; readonly written: string }
+  | { readonly kind: "path"; readonly keys: readonly string[]; readonly pathText: string }
   | { readonly kind: "map"; readonly entries: readonly MappedClaim[] }
-  | { readonly kind: "usual" };
+  | { readonly kind: "default" };
 
 export interface MappedClaim {
   /** The name in lower case, with the prefix `x-session-`. */
@@ -83,7 +83,7 @@ export const parseTokenSettings = (settings: Settings, openKeys: OpenKeys): read
   }
 };
 
-/** A configuration: either keys or a key object. */
+/** The keys of a configuration, or a key object with its settings. */
 type KeySource = readonly VerificationKey[] | JsonObject;
 
 const parseSecret = (secret: JwtSecret, { jwtSecretIsBase64 }: Settings): readonly KeySource[] => {
@@ -99,7 +99,7 @@ const parseSecret = (secret: JwtSecret, { jwtSecretIsBase64 }: Settings): readon
 const parseSecretText = (text: string): readonly KeySource[] => {
   if (isPem(text)) return [[parsePem(text)]];
   if (!/^\s*[[{]/.test(text)) return [[buildSecretKey(decodePlainSecret(text, false), ["HS256"])]];
-  // a key that lost its quotes on the way here must not become a secret, which others could know and sign with
+  // a public key whose quotes a shell removed must not become a secret, with which others could sign tokens
   if (!isJson(text))
     throw new KeyError(
       "looks like JSON but does not parse: expected a plain secret, a PEM key, or a JWK, JWKS or key object in JSON",
@@ -156,7 +156,7 @@ const parseConfiguration = (
     return {
       location: AUTHORIZATION,
       keys: createFixedKeys(source),
-      claims: { kind: "usual" },
+      claims: { kind: "default" },
       areClaimsStringified: false,
       acceptedAudiences: audience,
       issuer: undefined,
@@ -225,45 +225,45 @@ const parseClaimsFormat = (format: Json | undefined): boolean => {
 
 const parseAudience = (audience: Json | undefined): readonly string[] | undefined => {
   if (audience === undefined || audience === null) return undefined;
-  const all = Array.isArray(audience) ? (audience as readonly Json[]) : [audience];
-  if (all.length === 0 || !all.every((one) => typeof one === "string"))
-    throw new KeyError("has an audience that is neither text nor a list of texts");
-  return all as readonly string[]; // checked above
+  const audiences = Array.isArray(audience) ? (audience as readonly Json[]) : [audience];
+  if (audiences.length === 0 || !audiences.every((one) => typeof one === "string"))
+    throw new KeyError("has an audience that is neither a string nor a list of strings");
+  return audiences as readonly string[]; // checked above
 };
 
 const parseSkew = (skew: Json | undefined): number => {
   if (skew === undefined || skew === null) return 0;
   if (typeof skew !== "number" || !(skew >= 0) || !Number.isFinite(skew))
-    throw new KeyError("has an allowed_skew that is no number of seconds");
+    throw new KeyError("has an allowed_skew that is not a number of seconds");
   return skew;
 };
 
 const parseClaimsLocation = (object: JsonObject): ClaimsLocation => {
   const key = readOptionalText(object, "claims_namespace");
-  const written = readOptionalText(object, "claims_namespace_path");
-  if (key !== undefined && written !== undefined)
-    throw new KeyError("has both claims_namespace and claims_namespace_path: it takes one of them");
+  const pathText = readOptionalText(object, "claims_namespace_path");
+  if (key !== undefined && pathText !== undefined)
+    throw new KeyError("has both claims_namespace and claims_namespace_path: expected one of them");
   const map = object.claims_map;
   if (map !== undefined && map !== null) return { kind: "map", entries: parseClaimsMap(map) };
   if (key !== undefined) return { kind: "namespace", key };
-  if (written === undefined) return { kind: "usual" };
-  const keys = parseJsonPath(written);
+  if (pathText === undefined) return { kind: "default" };
+  const keys = parseJsonPath(pathText);
   if (keys === undefined)
     throw new KeyError(
-      `has a claims_namespace_path that is no path: ${JSON.stringify(written)} ($.a.b['c'][0] would be one)`,
+      `has a claims_namespace_path that is not a path like $.a.b['c'][0]: ${JSON.stringify(pathText)}`,
     );
-  return { kind: "path", keys, written };
+  return { kind: "path", keys, pathText };
 };
 
 /** @rule G-AUTH-18 */
 const parseClaimsMap = (map: Json): readonly MappedClaim[] => {
-  if (!isJsonObject(map)) throw new KeyError("has a claims_map that is no object");
+  if (!isJsonObject(map)) throw new KeyError("has a claims_map that is not an object");
   const entries = new Map(
     Object.entries(map).map(([name, source]): [string, MappedClaim] => {
       const claim = normalizeSessionName(name.toLowerCase());
       if (claim === undefined)
         throw new KeyError(
-          `has a claims_map with ${JSON.stringify(name)}: its keys begin with x-session- or x-hasura-`,
+          `has a claims_map with ${JSON.stringify(name)}: keys must begin with x-session- or x-hasura-`,
         );
       return [claim, { claim, from: parseMappedClaim(claim, source) }];
     }),
@@ -281,7 +281,7 @@ const parseMappedClaim = (claim: string, source: Json): MappedClaim["from"] => {
         : typeof source === "string";
     if (!fits)
       throw new KeyError(
-        `has a claims_map whose ${claim} is neither a path nor ${claim === "x-session-allowed-roles" ? "a list of roles" : "text"}`,
+        `has a claims_map whose ${claim} is neither a path nor ${claim === "x-session-allowed-roles" ? "a list of roles" : "a string"}`,
       );
     return { literal: source };
   }
@@ -292,11 +292,10 @@ const parseMappedClaim = (claim: string, source: Json): MappedClaim["from"] => {
 
 /** Refuses two configurations for the same tokens, because a token must have one configuration. @rule G-AUTH-12 */
 const rejectDuplicateConfigurations = (configurations: readonly TokenConfiguration[]): void => {
-  const takenClaims = new Set<string>();
+  const locationKeys = new Set<string>();
   for (const { location, issuer } of configurations) {
     const key = JSON.stringify([location, issuer ?? null]);
-    if (takenClaims.has(key))
-      throw new KeyError("has two configurations that read tokens from the same place, of the same issuer");
-    takenClaims.add(key);
+    if (locationKeys.has(key)) throw new KeyError("has two configurations for the same token location and issuer");
+    locationKeys.add(key);
   }
 };

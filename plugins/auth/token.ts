@@ -29,7 +29,7 @@ export type TokenFailure =
 
 type TokenReading = { readonly failure: TokenFailure } | { readonly signed: SignedClaims };
 
-/** More than Node allows for all headers together. Tokens of sockets would otherwise have no limit. */
+/** Node limits headers to fewer characters, so this limit concerns tokens that sockets send in a message. */
 export const MAX_TOKEN_CHARACTERS = 32_768;
 
 // a length of 4n + 1 characters is invalid
@@ -56,7 +56,7 @@ export const loadVerifier = (): Promise<void> | undefined =>
 export const readToken = (token: string, keys: readonly VerificationKey[], maxJsonDepth: number): TokenReading => {
   if (token === "") return buildFailure({ kind: "empty" });
   if (token.length > MAX_TOKEN_CHARACTERS)
-    return buildUndecodableFailure(`a token is ${MAX_TOKEN_CHARACTERS} characters at most`);
+    return buildUndecodableFailure(`the token has more than ${MAX_TOKEN_CHARACTERS} characters`);
   const parts = token.split(".");
   const [head, body, signature] = parts;
   if (parts.length !== 3 || head === undefined || body === undefined || signature === undefined)
@@ -64,7 +64,7 @@ export const readToken = (token: string, keys: readonly VerificationKey[], maxJs
   if (!isBase64url(head) || !isBase64url(body) || !isBase64url(signature))
     return buildUndecodableFailure("a part is not base64url");
   const header = parseJsonObject(decodeBase64url(head));
-  if (header === undefined) return buildUndecodableFailure("the header is no JSON object");
+  if (header === undefined) return buildUndecodableFailure("the header is not a JSON object");
   const { alg, kid, crit, b64 } = header;
   if (alg === "none") return buildFailure({ kind: "unsecured" });
   if (typeof alg !== "string" || !ALGORITHMS.has(alg))
@@ -74,18 +74,18 @@ export const readToken = (token: string, keys: readonly VerificationKey[], maxJs
   // with RFC 7797, the signed bytes differ from the payload read here
   if (b64 !== undefined && b64 !== true)
     return buildUndecodableFailure("the header says that the payload is not base64url");
-  const fitting = keys.filter(
+  const candidates = keys.filter(
     (key) =>
       key.algorithms.includes(alg) && (kid === undefined || kid === null || key.acceptsAnyKid || key.kid === kid),
   );
-  if (fitting.length === 0) return buildFailure({ kind: "no-key" });
+  if (candidates.length === 0) return buildFailure({ kind: "no-key" });
   const text = decodeBase64url(body);
   // checked before the signature, because code that walks the claims recurses
   if (isNestedDeeper(text, maxJsonDepth)) return buildFailure({ kind: "too-deep", levels: maxJsonDepth });
   const claims = parseJsonObject(text);
   // jsonwebtoken cannot verify such a token, and it is refused in any case
-  if (claims === undefined) return buildFailure({ kind: "no-claims", reason: "the payload is no JSON object" });
-  if (!fitting.some(({ key }) => isSignedBy(token, alg, key))) return buildFailure({ kind: "bad-signature" });
+  if (claims === undefined) return buildFailure({ kind: "no-claims", reason: "the payload is not a JSON object" });
+  if (!candidates.some(({ key }) => isSignedBy(token, alg, key))) return buildFailure({ kind: "bad-signature" });
   return { signed: { claims, exactClaims: parseClaims(text) as JsonObject } }; // it is an object, as the claims are
 };
 

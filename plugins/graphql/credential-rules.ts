@@ -37,7 +37,7 @@ export const credentialRules: TokenRules = {
     if (!allowedRoles.includes(requested)) throw requestedRoleNotAllowed();
     return requested;
   },
-  createMissingCredentialError: ({ takesTokens, takesAdminSecret }) =>
+  createMissingCredentialError: ({ acceptsTokens: takesTokens, acceptsAdminSecret: takesAdminSecret }) =>
     takesTokens ? tokenRequired() : takesAdminSecret ? adminSecretRequired() : noSchemeConfigured(),
   createInvalidFlagError: (trueWords, falseWords) =>
     credentialRefused(

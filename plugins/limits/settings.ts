@@ -14,7 +14,7 @@ const jsonObject: SettingKind<Readonly<Record<string, Json>>> = {
       return undefined;
     }
   },
-  option: { accepts: "an object", takes: isRecord },
+  option: { accepts: "an object", isValid: isRecord },
 };
 
 /** Settings of the plugin `safe-writes`. */
@@ -48,7 +48,7 @@ const numbersByRole: SettingKind<Readonly<Record<string, number>>> = {
   parse: parseLimits,
   option: {
     accepts: "an object of roles and whole numbers from 1",
-    takes: (value) => isRecord(value) && Object.values(value).every(isPositiveInteger),
+    isValid: (value) => isRecord(value) && Object.values(value).every(isPositiveInteger),
   },
 };
 

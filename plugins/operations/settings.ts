@@ -56,7 +56,7 @@ const ratio: SettingKind<number> = {
     const number = /^\s*(?:\d+|\d*\.\d+)\s*$/.test(value) ? Number(value) : -1;
     return isRatio(number) ? number : undefined;
   },
-  option: { accepts: "a number from 0 to 1", takes: (value) => typeof value === "number" && isRatio(value) },
+  option: { accepts: "a number from 0 to 1", isValid: (value) => typeof value === "number" && isRatio(value) },
 };
 
 /** Settings of the plugin `tracing`. */

@@ -14,7 +14,7 @@ const pathList: SettingKind<readonly string[]> = {
   },
   option: {
     accepts: "a list of paths that start with a slash",
-    takes: (value) =>
+    isValid: (value) =>
       Array.isArray(value) &&
       value.length > 0 &&
       value.every((path) => typeof path === "string" && (path === "" || isPath(path))),

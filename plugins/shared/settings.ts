@@ -40,7 +40,7 @@ const origins: SettingKind<readonly string[]> = {
   },
   option: {
     accepts: `a list of ${ORIGIN_FORMS}, or *`,
-    takes: (value) => Array.isArray(value) && value.every(isOrigin),
+    isValid: (value) => Array.isArray(value) && value.every(isOrigin),
   },
 };
 

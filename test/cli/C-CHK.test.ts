@@ -135,7 +135,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
     [
       "a role that the login role may not become",
       { DATABASE_URL: capabilities.realServer ? database.urlAs(login) : "", ANON_ROLE: stranger },
-      /^error: ANON_ROLE is "c_chk_stranger_\d+", which "c_chk_login_\d+" may not become: GRANT "c_chk_stranger_\d+" TO "c_chk_login_\d+"$/,
+      /^error: ANON_ROLE is "c_chk_stranger_\d+", which the login role "c_chk_login_\d+" may not become; run: GRANT "c_chk_stranger_\d+" TO "c_chk_login_\d+"$/,
     ],
     [
       "a function that does not exist",

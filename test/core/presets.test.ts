@@ -110,7 +110,7 @@ describe("order", () => {
   });
 
   test("X-START-2 the member before orders two plugins if both are present", () => {
-    const preset = { plugins: [], options: {}, known: ["absent"] };
+    const preset = { plugins: [], options: {}, knownPlugins: ["absent"] };
     expect(namesOf(preset, plugin("poll"), plugin("notify", { before: ["poll", "absent"] }))).toEqual([
       "notify",
       "poll",
@@ -169,7 +169,7 @@ describe("start-up errors", () => {
 
   test("X-START-2 an unknown name in before is refused, with a similar one", () => {
     expect(() => start(plugin("poll-changes"), plugin("b", { before: ["poll-chnages"] }))).toThrow(
-      'plugin "b" goes before "poll-chnages", which no plugin of the preset is called: correct the name, or list it in "known" of the preset if that plugin may be absent; did you mean "poll-changes"?',
+      'plugin "b" goes before "poll-chnages", which no plugin of the preset is called: correct the name, or list it in "knownPlugins" of the preset if that plugin may be absent; did you mean "poll-changes"?',
     );
     expect(() => start(minimal(options), plugin("b", { before: ["grapql"] }))).toThrow('did you mean "graphql"?');
   });

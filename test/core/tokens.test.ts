@@ -181,22 +181,22 @@ describe("key settings", () => {
 
   const SECRET = "do-not-print-me";
   const refused: [string, JwtSecret, RegExp, boolean?][] = [
-    ["a short secret", SECRET, /a secret of 15 bytes: it takes 32 or more/],
+    ["a short secret", SECRET, /a secret of 15 bytes: 32 or more are required/],
     ["what is not base64", `${SECRET}!`.repeat(4), /is not base64/, true],
     ["a short secret in base64", "c2hvcnQ=", /a secret of 5 bytes/, true],
     ["broken JSON", `{"kty":"oct","k":"${SECRET}"`, /looks like JSON but does not parse/],
     ["a JWK of kty oct that is short", { kty: "oct", k: "c2hvcnQ" }, /a secret of 5 bytes/],
     ["a JWK without its parts", { kty: "RSA", n: SECRET }, /a JWK of kty "RSA" that cannot be read/],
     ["a JWK for encryption", jwkOf(rsa.publicKey, { use: "enc" }), /not for signatures/],
-    ["a JWK with another's algorithm", jwkOf(rsa.publicKey, { alg: "ES256" }), /no key for the algorithm ES256/],
+    ["a JWK with another's algorithm", jwkOf(rsa.publicKey, { alg: "ES256" }), /does not support the algorithm ES256/],
     ["a JWKS without keys", { keys: [] }, /without a key that verifies/],
     ["an object that is no key", { a: SECRET }, /unknown key "a"/],
     ["an unknown type", { type: "HS1024", key: SECRET }, /unknown type "HS1024"/],
     ["none as type", { type: "none", key: SECRET }, /unknown type "none"/],
     ["a key object without key", { type: "HS256" }, /without a key/],
-    ["a public key as secret", { type: "HS256", key: pemOf(rsa.publicKey) }, /takes a secret, and a PEM key/],
-    ["a secret as public key", { type: "RS256", key: SECRET.repeat(3) }, /no PEM public key/],
-    ["a key on another curve", { type: "ES384", key: pemOf(ec.publicKey) }, /no key for the algorithm ES384/],
+    ["a public key as secret", { type: "HS256", key: pemOf(rsa.publicKey) }, /and a PEM key: this type needs a secret/],
+    ["a secret as public key", { type: "RS256", key: SECRET.repeat(3) }, /not a readable PEM public key/],
+    ["a key on another curve", { type: "ES384", key: pemOf(ec.publicKey) }, /does not support the algorithm ES384/],
     [
       "a small RSA key",
       { type: "RS256", key: pemOf(generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey) },
@@ -210,7 +210,7 @@ describe("key settings", () => {
     [
       "a path that is none",
       { type: "HS256", key: SECRET.repeat(3), claims_namespace_path: "$..a" },
-      /claims_namespace_path that is no path/,
+      /claims_namespace_path that is not a path/,
     ],
     [
       "a claims_map without roles",
@@ -236,7 +236,7 @@ describe("key settings", () => {
         { type: "HS256", key: SECRET.repeat(3) },
         { type: "HS384", key: SECRET.repeat(4) },
       ],
-      /two configurations that read tokens from the same place/,
+      /two configurations for the same token location and issuer/,
     ],
   ];
   test.each(refused)(

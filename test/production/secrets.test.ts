@@ -144,7 +144,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
     const ready = async (): Promise<string> => (await fetch(`${admin}/ready`)).text();
     await until(async () => (await ready()) !== "", "/ready tells of the file");
     expect(await ready()).toBe(
-      "token settings: jwtSecret (JWT_SECRET) is a secret of 5 bytes: it takes 32 or more; keeping the previous settings\n",
+      "token settings: jwtSecret (JWT_SECRET) is a secret of 5 bytes: 32 or more are required; keeping the previous settings\n",
     );
     expect(await byToken(secretA)).toBe(200);
     put("jwt", secretB);

@@ -340,7 +340,7 @@ describe("keys of other kinds", () => {
     [
       "R-AUT-3 a secret that is too short",
       { jwtSecret: "short" },
-      /^jwtSecret \(JWT_SECRET\) is a secret of 5 bytes: it takes 32 or more$/,
+      /^jwtSecret \(JWT_SECRET\) is a secret of 5 bytes: 32 or more are required$/,
     ],
     ["R-AUT-3 a secret that is not base64", { jwtSecret: "?".repeat(40), jwtSecretIsBase64: true }, /is not base64/],
     [
@@ -351,7 +351,7 @@ describe("keys of other kinds", () => {
     [
       "R-AUT-7 R-AUT-7b a broken JSON Path",
       { jwtRoleClaimKey: "$.roles[?(" },
-      /^jwtRoleClaimKey \(JWT_ROLE_CLAIM_KEY\) ".*" is no JSON Path/,
+      /^jwtRoleClaimKey \(JWT_ROLE_CLAIM_KEY\) ".*" is not a JSON Path/,
     ],
   ])("%s stops the start", async (_title, options, message) => {
     await expect(startApi(options)).rejects.toMatchObject({ code: "preset", message: expect.stringMatching(message) });

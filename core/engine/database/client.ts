@@ -44,7 +44,7 @@ const KEEP_ALIVE_MS = 10_000;
 
 /** Returns the configuration of pg's client, with `replication`, which pg's types omit. */
 const buildClientConfig = (
-  to: Address,
+  address: Address,
   timeoutMs: number,
   purpose: ConnectionOptions["purpose"],
 ): Pg.ClientConfig & { replication?: string } => {
@@ -54,19 +54,19 @@ const buildClientConfig = (
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   };
-  if ("stream" in to)
+  if ("stream" in address)
     // the types of pg require a net.Socket, but pg works with any stream
-    return { ...common, stream: to.stream as () => any, user: "postgres", database: "postgres", ssl: false };
-  return { ...common, connectionString: to.url };
+    return { ...common, stream: address.stream as () => any, user: "postgres", database: "postgres", ssl: false };
+  return { ...common, connectionString: address.url };
 };
 
 /** Creates a client. The connection string and `PGAPPNAME` override the client's `application_name`. @rule R-ADM-5 */
 export const createClient = (
-  to: Address,
+  address: Address,
   timeoutMs: number,
   { replicates = false, purpose }: ConnectionOptions,
 ): Client => {
-  const config = buildClientConfig(to, timeoutMs, purpose);
+  const config = buildClientConfig(address, timeoutMs, purpose);
   return new Pg.Client(replicates ? { ...config, replication: "database" } : config) as Client;
 };
 
@@ -275,17 +275,17 @@ const watchResults = (stream: Duplex, onRefused: () => void): ResultWatch => {
   };
 
   /** Begins a message. Returns false if the message exceeds a limit. */
-  const begin = (from: Buffer, at: number): boolean => {
-    const bytes = from.readUInt32BE(at + 1) + 1;
+  const begin = (source: Buffer, offset: number): boolean => {
+    const bytes = source.readUInt32BE(offset + 1) + 1;
     total += bytes;
     bodyBytes = bytes - HEADER_BYTES;
     if (bytes > MAX_MESSAGE_BYTES || total > watch.limit) return false;
-    if (from[at] === READY_FOR_QUERY) {
+    if (source[offset] === READY_FOR_QUERY) {
       total = 0;
       watch.long = undefined;
     } else if (watch.long !== undefined) {
-      if (COMPLETION_MESSAGES.includes(from[at])) watch.doneCount++;
-      if (from[at] === DATA_ROW && bytes > watch.long.aboveBytes)
+      if (COMPLETION_MESSAGES.includes(source[offset])) watch.doneCount++;
+      if (source[offset] === DATA_ROW && bytes > watch.long.aboveBytes)
         row = watch.long.open(watch.doneCount, bodyBytes, reader);
     }
     return true;
@@ -294,29 +294,29 @@ const watchResults = (stream: Duplex, onRefused: () => void): ResultWatch => {
   /** Forwards a chunk to pg, except incomplete headers and long rows. Returns false if a message in the chunk exceeds a
    *  limit. */
   const take = (chunk: Buffer): boolean => {
-    let at = 0;
+    let offset = 0;
     let passedBytes = 0;
-    while (at < chunk.length) {
+    while (offset < chunk.length) {
       if (row !== undefined) {
-        at += row.take(chunk, at);
-        passedBytes = at;
+        offset += row.take(chunk, offset);
+        passedBytes = offset;
         if (row.remainingBytes === undefined) continue;
         bodyBytes = row.remainingBytes;
         row = undefined;
       } else if (bodyBytes > 0) {
-        const skipped = Math.min(bodyBytes, chunk.length - at);
+        const skipped = Math.min(bodyBytes, chunk.length - offset);
         bodyBytes -= skipped;
-        at += skipped;
-      } else if (headerBytes === 0 && chunk.length - at >= HEADER_BYTES) {
-        if (!begin(chunk, at)) return false;
-        if (row !== undefined && at > passedBytes) pass(chunk.subarray(passedBytes, at));
-        at += HEADER_BYTES;
-        if (row !== undefined) passedBytes = at;
+        offset += skipped;
+      } else if (headerBytes === 0 && chunk.length - offset >= HEADER_BYTES) {
+        if (!begin(chunk, offset)) return false;
+        if (row !== undefined && offset > passedBytes) pass(chunk.subarray(passedBytes, offset));
+        offset += HEADER_BYTES;
+        if (row !== undefined) passedBytes = offset;
       } else {
-        if (headerBytes === 0 && at > passedBytes) pass(chunk.subarray(passedBytes, at));
+        if (headerBytes === 0 && offset > passedBytes) pass(chunk.subarray(passedBytes, offset));
         // the index is within the chunk
-        header[headerBytes++] = chunk[at++] as number;
-        passedBytes = at;
+        header[headerBytes++] = chunk[offset++] as number;
+        passedBytes = offset;
         if (headerBytes < HEADER_BYTES) continue;
         headerBytes = 0;
         if (!begin(header, 0)) return false;

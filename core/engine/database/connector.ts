@@ -22,7 +22,7 @@ export interface Connector {
   listen(
     channel: string,
     onMessage: (payload: string) => void,
-    onMissed?: (why: Missed) => void,
+    onMissed?: (reason: Missed) => void,
     onFailure?: () => void,
   ): () => void;
   /** Resolves after the first attempt to listen, after the timeout of a connection, or immediately if there are no

@@ -27,7 +27,7 @@ export interface Database {
   readonly transactionSender: Executor["transactionSender"];
   /** Runs one statement as the login role, outside requests. All slots of the statement must be `fixed`. */
   readonly query: Query;
-  script(statement: Sql, how: ScriptOptions): Promise<readonly ScriptResult[]>;
+  script(statement: Sql, options: ScriptOptions): Promise<readonly ScriptResult[]>;
   /** Runs several statements in one read-only transaction with one snapshot, and with an empty search path. Statements
    *  of `afterwards` run after `work`, whose result does not wait for them. @rule R-SC-1 */
   snapshot<Result>(work: (query: Query, queryLater: Query) => Promise<Result>): Promise<Result>;
@@ -124,10 +124,12 @@ export const createDatabase = (
     runTransaction: executor.runTransaction,
     transactionSender: executor.transactionSender,
     query: (statement) => withConnection((connection) => runStatement(connection, statement)),
-    script: (statement, how) =>
+    script: (statement, options) =>
       withConnection(async (connection) => {
         try {
-          return await runScript(connection, buildScriptText(statement), how, () => cleanSharedConnection(connection));
+          return await runScript(connection, buildScriptText(statement), options, () =>
+            cleanSharedConnection(connection),
+          );
         } finally {
           await cleanConnection(connection);
         }
@@ -135,7 +137,7 @@ export const createDatabase = (
     snapshot: (work) => {
       replicas?.start();
       return new Promise((resolve, reject) => {
-        const whole = withConnection(async (connection) => {
+        const workResult = withConnection(async (connection) => {
           await connection.query(BEGIN_SNAPSHOT, []);
           let last: Promise<unknown> = Promise.resolve();
           const queryInOrder: Query = <Row>(statement: Sql) => {
@@ -155,7 +157,7 @@ export const createDatabase = (
           await cleanConnection(connection);
         });
         // only reads ran, so the error does not affect a result that was already returned
-        whole.catch(reject);
+        workResult.catch(reject);
       });
     },
     renew: () => {

@@ -2,15 +2,19 @@
 import type { Address, Connection, ConnectionOptions } from "./connection.ts";
 
 /** Opens a connection to the address. @throws the error of connecting */
-export const openConnection = async (to: Address, timeoutMs: number, kind: ConnectionOptions): Promise<Connection> => {
+export const openConnection = async (
+  address: Address,
+  timeoutMs: number,
+  kind: ConnectionOptions,
+): Promise<Connection> => {
   // this import also loads pg, which is not needed before the first connection
   const [{ createClient, wrapClient: wrap }] = await Promise.all([
     import("./client.ts"),
-    "stream" in to ? to.ready : undefined,
+    "stream" in address ? address.ready : undefined,
   ]);
-  const client = createClient(to, timeoutMs, kind);
-  const connection = wrap(client, "stream" in to ? to.channels : undefined, kind, (limitMs) =>
-    openConnection(to, limitMs, kind),
+  const client = createClient(address, timeoutMs, kind);
+  const connection = wrap(client, "stream" in address ? address.channels : undefined, kind, (limitMs) =>
+    openConnection(address, limitMs, kind),
   );
   await client.connect();
   return connection;

@@ -78,7 +78,7 @@ const QUIET_MS = 60_000;
 /** Creates a pool. @rule R-ADM-5 */
 export const createPool = (options: PoolOptions): Pool => {
   const { server, maxCount, acquisitionMs, lifetimeMs, idleMs, maxResultBytes, maxParsedBytes, warn } = options;
-  const all = new Map<Connection, PooledConnection>();
+  const connections = new Map<Connection, PooledConnection>();
   const idle: PooledConnection[] = [];
   const waiters: Waiter[] = [];
   let openingCount = 0;
@@ -99,11 +99,11 @@ export const createPool = (options: PoolOptions): Pool => {
     now - entry.openedAtMs >= lifetimeMs;
 
   const drop = (entry: PooledConnection): void => {
-    if (!all.delete(entry.connection)) return;
-    const at = idle.indexOf(entry);
-    if (at !== -1) idle.splice(at, 1);
+    if (!connections.delete(entry.connection)) return;
+    const index = idle.indexOf(entry);
+    if (index !== -1) idle.splice(index, 1);
     void entry.connection.end();
-    if (isClosed && all.size === 0) whenEmpty?.();
+    if (isClosed && connections.size === 0) whenEmpty?.();
     serveNext();
   };
 
@@ -119,7 +119,7 @@ export const createPool = (options: PoolOptions): Pool => {
     return !("error" in result) && !connection.isEnded;
   };
 
-  const openOrWait = (): Promise<Connection> => (all.size + openingCount < maxCount ? open() : wait());
+  const openOrWait = (): Promise<Connection> => (connections.size + openingCount < maxCount ? open() : wait());
 
   /** Returns an idle connection after a check that the server responds on it, or waits for a connection. @rule
    *  R-HST-7 */
@@ -147,9 +147,9 @@ export const createPool = (options: PoolOptions): Pool => {
       lastResponseAtMs = performance.now();
       const now = Date.now();
       const entry: PooledConnection = { connection, openedAtMs: now, generation, idleSinceMs: now };
-      all.set(connection, entry);
+      connections.set(connection, entry);
       connection.onEnd(() => {
-        if (all.has(connection)) suspectConnections();
+        if (connections.has(connection)) suspectConnections();
         drop(entry);
       });
       openingCount--;
@@ -168,9 +168,9 @@ export const createPool = (options: PoolOptions): Pool => {
    *  of the same role, or without plans. */
   const acquireIdle = (owner: PlanOwner | undefined): PooledConnection | undefined => {
     if (owner === undefined || idle.length < 2) return idle.pop();
-    let at = idle.findLastIndex(({ connection }) => connection.planOwner === owner);
-    if (at === -1) at = idle.findLastIndex(({ connection }) => connection.planOwner === undefined);
-    return at === -1 ? idle.pop() : idle.splice(at, 1)[0];
+    let index = idle.findLastIndex(({ connection }) => connection.planOwner === owner);
+    if (index === -1) index = idle.findLastIndex(({ connection }) => connection.planOwner === undefined);
+    return index === -1 ? idle.pop() : idle.splice(index, 1)[0];
   };
 
   const giveConnection = (waiter: Waiter, connection: Connection): void => {
@@ -180,7 +180,7 @@ export const createPool = (options: PoolOptions): Pool => {
 
   /** Opens a connection for the longest waiter after a slot became free. */
   const serveNext = (): void => {
-    if (waiters.length === 0 || isClosed || all.size + openingCount >= maxCount) return;
+    if (waiters.length === 0 || isClosed || connections.size + openingCount >= maxCount) return;
     // the list of waiters is not empty
     const waiter = waiters.shift() as Waiter;
     open().then(
@@ -207,10 +207,10 @@ export const createPool = (options: PoolOptions): Pool => {
     new Promise((resolve, reject) => {
       const waiter: Waiter = { give: resolve, fail: reject, timer: undefined };
       waiter.timer = setTimeout(() => {
-        const at = waiters.indexOf(waiter);
+        const index = waiters.indexOf(waiter);
         // a connection is being opened for this waiter, so the timeout of connecting applies
-        if (at === -1) return;
-        waiters.splice(at, 1);
+        if (index === -1) return;
+        waiters.splice(index, 1);
         timeouts++;
         warnOfExhaustion();
         reject(poolTimeout());
@@ -227,7 +227,7 @@ export const createPool = (options: PoolOptions): Pool => {
   );
   sweep.unref();
   const stopWatching = server.watch({
-    connections: () => all.keys(),
+    connections: () => connections.keys(),
     onLost: (isUnreachable) => {
       if (isUnreachable) failWaiters(connectionTimedOut());
       for (const entry of idle.slice()) drop(entry);
@@ -249,7 +249,7 @@ export const createPool = (options: PoolOptions): Pool => {
       return openOrWait();
     },
     release: (connection, isReusable) => {
-      const entry = all.get(connection);
+      const entry = connections.get(connection);
       if (entry === undefined) return; // the pool has dropped the connection
       const now = Date.now();
       if (isReusable) lastResponseAtMs = performance.now();
@@ -271,17 +271,17 @@ export const createPool = (options: PoolOptions): Pool => {
       return isClosed;
     },
     abandon: () => {
-      for (const entry of all.values()) drop(entry);
+      for (const entry of connections.values()) drop(entry);
     },
     renew: () => {
       generation++;
       for (const entry of idle.slice()) drop(entry);
     },
     counts: () => ({
-      ...countPrepared(all.keys()),
+      ...countPrepared(connections.keys()),
       max: maxCount,
-      inUse: all.size - idle.length,
-      available: idle.length + Math.max(0, maxCount - all.size - openingCount),
+      inUse: connections.size - idle.length,
+      available: idle.length + Math.max(0, maxCount - connections.size - openingCount),
       waiting: waiters.length,
       timeouts,
       refused: refusedCount,
@@ -292,11 +292,11 @@ export const createPool = (options: PoolOptions): Pool => {
       stopWatching();
       failWaiters(poolTimeout());
       for (const entry of idle.slice()) drop(entry);
-      if (all.size === 0) return;
+      if (connections.size === 0) return;
       const cancelled: Promise<void>[] = [];
       const patience = setTimeout(() => {
-        warn("closing connections that are still in use", { count: all.size });
-        for (const entry of all.values()) {
+        warn("closing connections that are still in use", { count: connections.size });
+        for (const entry of connections.values()) {
           drop(entry);
           // the running statement is cancelled, because the server notices the disconnection only later
           cancelled.push(entry.connection.cancel());

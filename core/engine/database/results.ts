@@ -24,10 +24,10 @@ export const explainError = (
 
 /** Returns the position of a statement in the request. */
 export const findStatementPath = (execution: Execution, index: number): string | undefined => {
-  let at = index;
+  let remainingIndex = index;
   for (const { program, path } of execution.programs) {
-    if (at < program.statements.length) return program.statements[at]?.path ?? path;
-    at -= program.statements.length;
+    if (remainingIndex < program.statements.length) return program.statements[remainingIndex]?.path ?? path;
+    remainingIndex -= program.statements.length;
   }
   return undefined;
 };
@@ -40,14 +40,14 @@ export const runChecks = (
   offset: number,
   end = Infinity,
 ): void => {
-  let at = offset;
+  let programOffset = offset;
   for (const { program, path } of execution.programs) {
     for (const check of program.checks)
-      if (at + check.statement < end) {
-        const failed = findFailure(check, program, rows[at + check.statement]);
+      if (programOffset + check.statement < end) {
+        const failed = findFailure(check, program, rows[programOffset + check.statement]);
         if (failed !== undefined) throw createCheckError(check, failed.path ?? path);
       }
-    at += program.statements.length;
+    programOffset += program.statements.length;
   }
 };
 

@@ -45,17 +45,17 @@ export const buildSearchPath = (own: readonly string[], login: readonly string[]
  *  `22023` for the role `none`, `22021` for a value with NUL  @rule R-ERR-7 */
 export const buildSessionSettings = (session: Session, specs: readonly SessionSpec[]): SessionSettings => {
   const settings = new Map<string, string>();
-  const own = new Map<string, string>();
+  const alwaysApplied = new Map<string, string>();
   for (const spec of specs)
     for (const [name, value] of spec.settings?.(session) ?? []) {
       settings.set(name, value);
-      if (spec.isForUserCode !== true) own.set(name, value);
+      if (spec.isForUserCode !== true) alwaysApplied.set(name, value);
     }
   // a role named "none" is refused, because `set role none` would make the caller the login role
   if (session.databaseRole === "none") throw roleNotFound("none");
-  for (const each of [settings, own]) each.set("role", session.databaseRole ?? "none");
+  for (const each of [settings, alwaysApplied]) each.set("role", session.databaseRole ?? "none");
   for (const text of settings.values()) rejectNul(text);
-  return { ...buildSettingTexts(settings), withoutUserCode: buildSettingTexts(own) };
+  return { ...buildSettingTexts(settings), withoutUserCode: buildSettingTexts(alwaysApplied) };
 };
 
 const buildSettingTexts = (settings: ReadonlyMap<string, string>): SessionSettings["withoutUserCode"] => ({
@@ -65,10 +65,10 @@ const buildSettingTexts = (settings: ReadonlyMap<string, string>): SessionSettin
 
 /** Returns the session argument of functions: every session variable, also under these prefixes. @rule G-SES-5 */
 export const buildSessionJson = ({ variables }: Session, prefixes: readonly string[]): string => {
-  const all: Record<string, string> = {};
+  const sessionVariables: Record<string, string> = {};
   for (const [name, value] of Object.entries(variables)) {
-    all[name] = value;
-    for (const prefix of prefixes) all[prefix + name.slice(VARIABLE_PREFIX.length)] = value;
+    sessionVariables[name] = value;
+    for (const prefix of prefixes) sessionVariables[prefix + name.slice(VARIABLE_PREFIX.length)] = value;
   }
-  return JSON.stringify(all);
+  return JSON.stringify(sessionVariables);
 };

@@ -127,10 +127,10 @@ const PROGRAM_COUNT = defineQuestion("program count", ({ programs }: TemplateSou
 /** Returns a function that creates the question about each member of a list, when that question is first asked. */
 const createIndexedQuestions = <Answer>(
   name: string,
-  at: (source: TemplateSource, i: number) => Answer,
+  readItem: (source: TemplateSource, i: number) => Answer,
 ): ((i: number) => Question<TemplateSource, Answer>) => {
   const questions: Question<TemplateSource, Answer>[] = [];
-  return (i) => (questions[i] ??= defineQuestion(`${name} ${i}`, (source: TemplateSource) => at(source, i)));
+  return (i) => (questions[i] ??= defineQuestion(`${name} ${i}`, (source: TemplateSource) => readItem(source, i)));
 };
 
 const settingNameQuestion = createIndexedQuestions("setting", ({ settings }, i) => settings[i]?.[0] ?? "");
@@ -168,7 +168,7 @@ const buildSettings = (
   ask: Ask<TemplateSource>,
   sessions: readonly SessionSpec[],
   ofRequest: readonly string[],
-  own: readonly DatabaseSetting[],
+  templateSettings: readonly DatabaseSetting[],
 ): SettingStatements => {
   const model = ask(MODEL);
   const options = ask(OPTIONS);
@@ -178,7 +178,7 @@ const buildSettings = (
     ask(KEEPS_LOGIN_PATH) === true ? model?.loginPath : undefined,
   );
   const first: readonly DatabaseSetting[] = [
-    ...own,
+    ...templateSettings,
     ["search_path", path],
     ...(model?.callerSettings?.get(ask(CALLER))?.settings ?? NO_SETTINGS),
     ...((role === undefined ? undefined : model?.roles.get(role)?.settings) ?? NO_SETTINGS),
@@ -221,10 +221,10 @@ const buildBody = (ask: Ask<TemplateSource>, programs: readonly Program[], setsR
     statements.push(prepares && isRoleKnown ? call : { ...call, name: "" });
     runUserCode();
   }
-  for (const [at, { statements: own, isProven }] of programs.entries())
-    for (const { text, isMultiRow, rowOf, slots } of own) {
+  for (const [programIndex, { statements: programStatements, isProven }] of programs.entries())
+    for (const { text, isMultiRow, rowOf, slots } of programStatements) {
       const name = prepares && isRoleKnown ? nameOwnedStatement(text, role) : "";
-      statements.push({ text, name, isMultiRow, rowOf, program: at, slots, values: NO_VALUES });
+      statements.push({ text, name, isMultiRow, rowOf, program: programIndex, slots, values: NO_VALUES });
       if (isProven !== true) runUserCode();
     }
   return { statements, owner };

@@ -122,7 +122,7 @@ export const mergeRows = (
   rows: readonly (WireRow | undefined)[],
   offset: number,
 ): readonly ResultRow[] => {
-  let at = offset;
+  let rowIndex = offset;
   const mergedRows: ResultRow[] = [];
   for (const { program } of execution.programs) {
     const { statements, main } = program;
@@ -132,13 +132,13 @@ export const mergeRows = (
       const i = turn === statements.length ? main : turn <= main ? turn - 1 : turn;
       // the index is within the length
       const { columns } = statements[i] as ProgramStatement;
-      const row = rows[at + i];
+      const row = rows[rowIndex + i];
       if (row !== undefined)
         // the index is within the length
         for (let column = 0; column < columns.length; column++)
           mergedRow[columns[column] as string] = row[column] ?? null;
     }
-    at += statements.length;
+    rowIndex += statements.length;
     mergedRows.push(mergedRow);
   }
   return mergedRows;

@@ -93,17 +93,17 @@ export class WireBatch {
   private isSent = false;
   /** The row of each statement. Undefined for a statement without rows. */
   private readonly rows: (WireRow | undefined)[] = [];
-  private at = 0;
+  private statementIndex = 0;
 
   /** Creates a batch. `follower` is sent in the same write. `enqueue` passes it to pg once this batch is sent. */
   constructor(
     plan: WirePlan,
-    done: (result: WireResult) => void,
+    onResult: (result: WireResult) => void,
     follower?: FollowingBatch,
     enqueue?: (follower: FollowingBatch) => void,
   ) {
     this.plan = plan;
-    this.onResult = done;
+    this.onResult = onResult;
     this.follower = follower;
     this.enqueue = enqueue;
   }
@@ -121,25 +121,25 @@ export class WireBatch {
   }
 
   handleDataRow(message: { readonly fields: (string | null)[] }): void {
-    const first = this.rows[this.at];
-    if (first === undefined) this.rows[this.at] = message.fields;
-    else if (this.plan.statements[this.at]?.isMultiRow === true)
-      this.rows[this.at] = [`${first[0]}\n${message.fields[0]}`];
+    const first = this.rows[this.statementIndex];
+    if (first === undefined) this.rows[this.statementIndex] = message.fields;
+    else if (this.plan.statements[this.statementIndex]?.isMultiRow === true)
+      this.rows[this.statementIndex] = [`${first[0]}\n${message.fields[0]}`];
   }
 
   /** Completes a statement. `text` ends with the number of rows: `INSERT 0 100`. */
   handleCommandComplete({ text }: { readonly text: string }): void {
-    const rowOf = this.plan.statements[this.at]?.rowOf;
-    if (rowOf !== undefined) this.rows[this.at] = rowOf(text.slice(text.lastIndexOf(" ") + 1));
-    this.at++;
+    const rowOf = this.plan.statements[this.statementIndex]?.rowOf;
+    if (rowOf !== undefined) this.rows[this.statementIndex] = rowOf(text.slice(text.lastIndexOf(" ") + 1));
+    this.statementIndex++;
   }
 
   handleEmptyQuery(): void {
-    this.at++;
+    this.statementIndex++;
   }
 
   handlePortalSuspended(): void {
-    this.at++;
+    this.statementIndex++;
   }
 
   handleReadyForQuery(): void {
@@ -148,7 +148,7 @@ export class WireBatch {
 
   handleError(error: unknown): void {
     if (!this.isSent) this.follower?.handleError(error); // the error also ends the follower, which pg does not know yet
-    this.onResult({ error, failedAt: this.at, rows: this.rows });
+    this.onResult({ error, failedAt: this.statementIndex, rows: this.rows });
   }
 
   /** A batch contains no copy. If the server expects a copy, the batch refuses the copy. */
@@ -167,9 +167,9 @@ export class FollowingBatch {
   private readonly createPlan: () => WirePlan;
   private readonly onEnd: (error?: unknown) => void;
 
-  constructor(make: () => WirePlan, done: (error?: unknown) => void) {
-    this.createPlan = make;
-    this.onEnd = done;
+  constructor(createPlan: () => WirePlan, onEnd: (error?: unknown) => void) {
+    this.createPlan = createPlan;
+    this.onEnd = onEnd;
   }
 
   send(): WirePlan {

@@ -329,8 +329,8 @@ const mapPredicateParts = (predicate: Predicate, scope: PlanScope, walk: Walk): 
   switch (predicate.kind) {
     case "and":
     case "or": {
-      const within = predicate.isRoot === true ? { ...scope, root: scope.relation } : scope;
-      return withChanges(predicate, { of: mapList(predicate.of, (part) => mapPredicate(part, within, walk)) });
+      const innerScope = predicate.isRoot === true ? { ...scope, root: scope.relation } : scope;
+      return withChanges(predicate, { of: mapList(predicate.of, (part) => mapPredicate(part, innerScope, walk)) });
     }
     case "not":
       return withChanges(predicate, { of: mapPredicate(predicate.of, scope, walk) });

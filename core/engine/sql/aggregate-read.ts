@@ -84,9 +84,9 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, options: Re
         perRow.push({ kind: "object", as, of: output.of });
         const order = isSorted ? sql` order by ${ident(inner, "rn")}` : sql``;
         if (output.cap !== undefined || isSorted) isNumbered = true;
-        const within =
+        const filter =
           output.cap === undefined ? sql`` : sql` filter (where ${ident(inner, "rn")} <= ${integer(output.cap)})`;
-        const rows = sql`array_agg(${ident(inner, as)}${order})${within}`;
+        const rows = sql`array_agg(${ident(inner, as)}${order})${filter}`;
         if (output.isReversed !== true) return addAggregate(sql`coalesce(array_to_json(${rows}), '[]')`);
         // the list is reversed afterwards, because other aggregates would see an order inside this aggregate
         const turned = ident(compiler.alias("_u"));

@@ -72,8 +72,14 @@ export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts)
     const first = 1 + Math.max(...params);
     const rowsFrom = (row: Sql): Sql => source.compile(row, (i, type) => slot({ param: first + i }, type));
     const isKnown = isProven && usesOnlyBuiltIns(spec, parts.model);
-    const other = compileWritePlan(createPlanCompiler(plan, envelope, parts), plan, envelope, isKnown, rowsFrom);
-    return { ...program, withRows: { ...source, first, program: { ...other, isProven: isKnown } } };
+    const programFromRows = compileWritePlan(
+      createPlanCompiler(plan, envelope, parts),
+      plan,
+      envelope,
+      isKnown,
+      rowsFrom,
+    );
+    return { ...program, withRows: { ...source, first, program: { ...programFromRows, isProven: isKnown } } };
   }
   return program;
 };
@@ -310,11 +316,11 @@ const compileCallPlan = (compiler: Compiler, plan: Call, envelope: Envelope): Pr
   // the function is called only once, although its result is read twice (R-RPC-14)
   const calledRows = counts && !isEmpty(window) ? ident(compiler.alias("_called")) : undefined;
   const head = calledRows === undefined ? empty : sql`with ${calledRows} as materialized ${values} `;
-  const all = calledRows ?? sql`${values} as _v`;
+  const limitedRows = calledRows ?? sql`${values} as _v`;
   // without `offset 0`, the planner would copy the call of a stable function into both places that read it
   const source = isEmpty(window)
     ? sql`(select * from ${values} as _v offset 0) as ${ident(row)}`
-    : sql`(select * from ${all} ${window}) as ${ident(row)}`;
+    : sql`(select * from ${limitedRows} ${window}) as ${ident(row)}`;
   const columns: EnvelopeColumn[] = [
     ...(counts
       ? [

@@ -26,15 +26,15 @@ export const createCompiler = (parts: {
   readonly stepRelations?: readonly QualifiedName[];
   readonly visibility?: () => Visibility;
 }): Compiler => {
-  const used = new Set<string>();
+  const usedAliases = new Set<string>();
   let count = 0;
   const compiler: Compiler = {
     ...parts,
     dependencies: { relations: new Set(), isOpenEnded: false },
     alias: (name) => {
       let alias = name.length > 12 ? shortenAlias(name) : name;
-      while (used.has(alias)) alias = `${shortenAlias(name)}_${++count}`;
-      used.add(alias);
+      while (usedAliases.has(alias)) alias = `${shortenAlias(name)}_${++count}`;
+      usedAliases.add(alias);
       return alias;
     },
     compilePredicate: (predicate, scope) => compilePredicate(compiler, predicate, scope),

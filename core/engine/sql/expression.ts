@@ -54,13 +54,14 @@ const followPath = (
   path: readonly PathKey[],
 ): CompiledValue => {
   // a domain over json needs `to_jsonb` too, so the declared type decides
-  const own = declared === undefined ? type : compiler.model.types.get(declared.type);
-  const isJson = own?.schema === "pg_catalog" && (own.name === "json" || own.name === "jsonb");
+  const declaredType = declared === undefined ? type : compiler.model.types.get(declared.type);
+  const isJson =
+    declaredType?.schema === "pg_catalog" && (declaredType.name === "json" || declaredType.name === "jsonb");
   const steps = path.map(({ arrow, key }) => sql`${ARROWS[arrow]}${compileValue(compiler, key)}`);
   const last = path[path.length - 1];
   return {
     sql: sql`(${isJson ? start : sql`pg_catalog.to_jsonb(${start})`}${join(steps, "")})`,
-    type: findType(compiler, last?.arrow === "->>" ? "text" : isJson ? own.name : "jsonb"),
+    type: findType(compiler, last?.arrow === "->>" ? "text" : isJson ? declaredType.name : "jsonb"),
     column: undefined,
   };
 };
@@ -86,25 +87,27 @@ export const hasPath = (expression: Expression): boolean =>
 export const compileExpression = (compiler: Compiler, expression: Expression, scope: Scope): CompiledValue => {
   switch (expression.kind) {
     case "column": {
-      const at = expression.of === "root" ? (scope.root ?? scope) : scope;
-      if (expression.isUnknown === true) return rejectColumn(compiler, at, expression.name);
-      const declared = at.relation === undefined ? undefined : findColumn(at.relation, expression.name);
-      const oid = declared?.type ?? (at.relation === undefined ? at.columns?.get(expression.name) : undefined);
+      const columnScope = expression.of === "root" ? (scope.root ?? scope) : scope;
+      if (expression.isUnknown === true) return rejectColumn(compiler, columnScope, expression.name);
+      const declared =
+        columnScope.relation === undefined ? undefined : findColumn(columnScope.relation, expression.name);
+      const oid =
+        declared?.type ?? (columnScope.relation === undefined ? columnScope.columns?.get(expression.name) : undefined);
       if (oid === undefined) {
-        const system = findSystemColumnType(at.relation, expression.name);
+        const system = findSystemColumnType(columnScope.relation, expression.name);
         if (
           system === undefined ||
-          (at.systemColumns !== "all" && at.systemColumns?.includes(expression.name) !== true)
+          (columnScope.systemColumns !== "all" && columnScope.systemColumns?.includes(expression.name) !== true)
         )
-          return rejectColumn(compiler, at, expression.name);
+          return rejectColumn(compiler, columnScope, expression.name);
         const type = findType(compiler, system);
-        const column = ident(at.row, expression.name);
+        const column = ident(columnScope.row, expression.name);
         return expression.path === undefined || expression.path.length === 0
           ? { sql: column, type, column: undefined }
           : followPath(compiler, column, type, undefined, expression.path);
       }
       const type = findBaseType(compiler.model, oid);
-      const column = ident(at.row, expression.name);
+      const column = ident(columnScope.row, expression.name);
       if (expression.path !== undefined && expression.path.length > 0)
         return followPath(compiler, column, type, declared, expression.path);
       return { sql: column, type, column: declared, representedType: oid };

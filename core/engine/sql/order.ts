@@ -23,16 +23,16 @@ export const compileOrder = (
   existingValue: Sql | undefined,
   joined: JoinedRows,
 ): Sql => {
-  const by = existingValue === undefined ? compileJoinedValue(compiler, term.by, scope, joined) : undefined;
+  const joinedValue = existingValue === undefined ? compileJoinedValue(compiler, term.by, scope, joined) : undefined;
   if (hasPath(term.by)) compiler.dependencies.plansEachTime = true;
   const direction = term.direction === undefined ? empty : term.direction === "asc" ? sql` asc` : sql` desc`;
   const nulls =
-    term.nulls === undefined || (by !== undefined && isNeverNull(compiler, by, scope))
+    term.nulls === undefined || (joinedValue !== undefined && isNeverNull(compiler, joinedValue, scope))
       ? empty
       : term.nulls === "first"
         ? sql` nulls first`
         : sql` nulls last`;
-  return sql`${existingValue ?? by?.sql ?? empty}${direction}${nulls}`;
+  return sql`${existingValue ?? joinedValue?.sql ?? empty}${direction}${nulls}`;
 };
 
 /** Compiles a value. If the value belongs to the one related row, that row is joined, so that PostgreSQL can look up,
@@ -62,8 +62,8 @@ const joinRow = (
   { joins, scopes }: JoinedRows,
 ): Scope | undefined => {
   const key = JSON.stringify([scope.row, by.relationship, by.where]);
-  const before = scopes.get(key);
-  if (before !== undefined) return before;
+  const existingScope = scopes.get(key);
+  if (existingScope !== undefined) return existingScope;
   const { level = createPlannerLevel() } = scope;
   if (!tryAddJoin(level)) return undefined;
   const { scope: inner, from, on } = compileRelatedRows(compiler, scope, by.relationship);

@@ -28,14 +28,14 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
     case "or": {
       const [first] = predicate.of;
       if (first === undefined) return predicate.kind === "and" ? sql`true` : sql`false`;
-      const within: Scope = predicate.isRoot === true ? { ...scope, root: undefined } : scope;
-      if (predicate.of.length === 1) return compilePredicate(compiler, first, within);
+      const innerScope: Scope = predicate.isRoot === true ? { ...scope, root: undefined } : scope;
+      if (predicate.of.length === 1) return compilePredicate(compiler, first, innerScope);
       if (predicate.kind === "or") {
         // PostgreSQL plans each part of an `or` separately, so its conditions do not become joins
-        const parts = predicate.of.map((part) => compilePredicate(compiler, part, withoutJoins(within)));
+        const parts = predicate.of.map((part) => compilePredicate(compiler, part, withoutJoins(innerScope)));
         return sql`(${join(parts, " or ")})`;
       }
-      const parts = predicate.of.map((part) => compilePredicate(compiler, part, within));
+      const parts = predicate.of.map((part) => compilePredicate(compiler, part, innerScope));
       return sql`(${join(parts, " and ")})`;
     }
     case "not":

@@ -98,10 +98,10 @@ export const explainProgram = (
   columnOf: (statement: number) => string = () => "plan",
 ): Program =>
   createProgram(
-    statements.map(({ text, slots, path }, at) => ({
+    statements.map(({ text, slots, path }, index) => ({
       text: `explain (${options}) ${text.replace(EXPLAIN, "")}`,
       slots,
-      columns: [columnOf(at)],
+      columns: [columnOf(index)],
       isMultiRow: true,
       path,
     })),

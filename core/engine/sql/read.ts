@@ -262,9 +262,9 @@ export const compileRows = (
       }
       case "object": {
         // further outputs of the same row become the members of one value
-        const before = items.length;
+        const itemCount = items.length;
         for (const one of output.of) addOutput(one, true);
-        const members = items.splice(before);
+        const members = items.splice(itemCount);
         // the object is not a group term, because json has no equality and the members are aggregates or group terms
         items.push({
           as: output.as,

@@ -50,13 +50,15 @@ export const compileRelatedRows = (compiler: Compiler, parent: Scope, id: string
     return { relationship, scope, from, on: join(on, " and ") };
   }
   lookUpRelation(compiler, junction.relation);
-  const through = compiler.alias(junction.relation.name);
-  const toTarget = junction.target.map(([column, key]) => sql`${ident(through, key)} = ${ident(row, column)}`);
-  const toSource = junction.source.map(([column, key]) => sql`${ident(through, key)} = ${ident(parent.row, column)}`);
+  const junctionRow = compiler.alias(junction.relation.name);
+  const toTarget = junction.target.map(([column, key]) => sql`${ident(junctionRow, key)} = ${ident(row, column)}`);
+  const toSource = junction.source.map(
+    ([column, key]) => sql`${ident(junctionRow, key)} = ${ident(parent.row, column)}`,
+  );
   return {
     relationship,
     scope,
-    from: sql`${from} join ${quoteQualifiedName(junction.relation)} as ${ident(through)} on ${join(toTarget, " and ")}`,
+    from: sql`${from} join ${quoteQualifiedName(junction.relation)} as ${ident(junctionRow)} on ${join(toTarget, " and ")}`,
     on: join(toSource, " and "),
   };
 };

@@ -29,11 +29,12 @@ const changesNothing = ({ assignments, payload }: Update): boolean =>
 /** Returns the requirements on each step that a count or key must satisfy. @rule X-SEQ-3 */
 const collectCountRequirements = ({ steps }: Sequence): ReadonlyMap<number, readonly StepRequirement[]> => {
   const requirements = new Map<number, StepRequirement[]>();
-  for (const one of steps.flatMap(({ requires = [] }) => requires)) {
-    if (one.atMost === undefined && one.sameCountAs === undefined && one.keys === undefined) continue;
-    const list = requirements.get(one.step);
-    if (list === undefined) requirements.set(one.step, [one]);
-    else if (list.every((other) => nameCheckColumn(other) !== nameCheckColumn(one))) list.push(one);
+  for (const requirement of steps.flatMap(({ requires = [] }) => requires)) {
+    if (requirement.atMost === undefined && requirement.sameCountAs === undefined && requirement.keys === undefined)
+      continue;
+    const list = requirements.get(requirement.step);
+    if (list === undefined) requirements.set(requirement.step, [requirement]);
+    else if (list.every((other) => nameCheckColumn(other) !== nameCheckColumn(requirement))) list.push(requirement);
   }
   return requirements;
 };
@@ -56,30 +57,30 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
     paths: required.keys?.paths,
   });
   sequence.steps.forEach((step, i) => {
-    const at = (statementIndexes[i] = statements.length);
+    const statementIndex = (statementIndexes[i] = statements.length);
     // each statement has a compiler of its own, because aliases are unique only within a statement
-    const own = createCompiler({ ...compiler, stepRelations: relations });
-    const write = compileWrite(own, step.write, {
+    const stepCompiler = createCompiler({ ...compiler, stepRelations: relations });
+    const write = compileWrite(stepCompiler, step.write, {
       isStep: true,
       wantsBefore: assignsKey(step.write, countRequirements.get(i)),
       requires: (step.requires ?? []).map((required) => required.step).filter((required) => required !== i),
     });
-    const row = ident(own.alias("_s"));
+    const row = ident(stepCompiler.alias("_s"));
     const rows = sql`(select coalesce(array_agg((${row}.*)::${quoteQualifiedName(write.relation)})::text, '{}') from ${write.name} as ${row})`;
     const columns: EnvelopeColumn[] = [
       { name: `kept_${i}`, sql: sql`pg_catalog.set_config(${compileStepSetting(i)}, ${rows}, true) is not null` },
       { name: `count_${i}`, sql: sql`(select count(*) from ${write.name} as _c)` },
     ];
-    for (const one of countRequirements.get(i) ?? []) {
+    for (const requirement of countRequirements.get(i) ?? []) {
       const count = sql`(select count(*) from ${write.name} as _c)`;
       columns.push({
-        name: nameCheckColumn(one),
+        name: nameCheckColumn(requirement),
         sql:
-          one.keys !== undefined
-            ? compileMissingKey(own, one.keys, write)
-            : one.sameCountAs === undefined
-              ? sql`${count} <= ${integer(one.atMost ?? 0)}`
-              : sql`${count} = ${compileStepRowCount(own, one.sameCountAs)}`,
+          requirement.keys !== undefined
+            ? compileMissingKey(stepCompiler, requirement.keys, write)
+            : requirement.sameCountAs === undefined
+              ? sql`${count} <= ${integer(requirement.atMost ?? 0)}`
+              : sql`${count} = ${compileStepRowCount(stepCompiler, requirement.sameCountAs)}`,
       });
     }
     const column = `check_${i}`;
@@ -88,7 +89,7 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
     if (checkAfter !== undefined) columns.push({ name: `checked_${i}`, sql: checkAfter.storesRows });
     if (check !== undefined || checkAfter !== undefined)
       checks.push({
-        statement: checkAfter === undefined ? at : at + 1,
+        statement: checkAfter === undefined ? statementIndex : statementIndex + 1,
         column,
         kind: "permission",
         message: "",
@@ -101,9 +102,9 @@ export const compileSequence = (compiler: Compiler, sequence: Sequence): Program
     });
     if (checkAfter !== undefined) statements.push({ ...checkStatement(column, checkAfter.check), path: step.path });
     relations.push({ schema: write.relation.schema, name: write.relation.name });
-    for (const relation of own.dependencies.relations) compiler.dependencies.relations.add(relation);
-    if (own.dependencies.isOpenEnded) compiler.dependencies.isOpenEnded = true;
-    if (own.dependencies.plansEachTime === true) compiler.dependencies.plansEachTime = true;
+    for (const relation of stepCompiler.dependencies.relations) compiler.dependencies.relations.add(relation);
+    if (stepCompiler.dependencies.isOpenEnded) compiler.dependencies.isOpenEnded = true;
+    if (stepCompiler.dependencies.plansEachTime === true) compiler.dependencies.plansEachTime = true;
   });
   const { refusal } = sequence;
   if (refusal !== undefined)

@@ -20,16 +20,16 @@ const compileRowsByStep = (steps: readonly number[], relation: QualifiedName): S
 
 /** Compiles the rows that steps on one relation wrote, step by step, as a FROM item without its alias. */
 export const compileWrittenRows = (steps: readonly number[], relation: QualifiedName): Sql => {
-  const [first, ...more] = steps;
+  const [first, ...otherSteps] = steps;
   if (first === undefined) throw badPlan("a read of written rows without steps");
-  if (more.length === 0) return sql`pg_catalog.unnest(${compileStepRows(first, relation)})`;
+  if (otherSteps.length === 0) return sql`pg_catalog.unnest(${compileStepRows(first, relation)})`;
   return sql`(select _w.* from ${compileRowsByStep(steps, relation)}, lateral pg_catalog.unnest(_l.rows) as _w)`;
 };
 
 /** Compiles the current state of the rows that these steps wrote. `key` is the key of the relation. @rule X-SEQ-4 */
 export const compileCurrentRows = (steps: readonly number[], relation: QualifiedName, key: readonly string[]): Sql => {
-  const same = key.map((column) => sql`_r.${ident(column)} = _k.${ident(column)}`);
-  return sql`(select _r.* from ${compileWrittenRows(steps, relation)} as _k join ${quoteQualifiedName(relation)} as _r on ${join(same, " and ")})`;
+  const conditions = key.map((column) => sql`_r.${ident(column)} = _k.${ident(column)}`);
+  return sql`(select _r.* from ${compileWrittenRows(steps, relation)} as _k join ${quoteQualifiedName(relation)} as _r on ${join(conditions, " and ")})`;
 };
 
 /** Compiles the number of written rows in the steps that count. `relations` has the relation of each step. */
@@ -74,7 +74,7 @@ export const compileIsAmongRows = (
   columns: readonly ColumnPair[],
   row: string,
 ): Sql => {
-  const left = compiler.alias("_w");
-  const same = columns.map(([own, written]) => sql`${ident(left, written)} = ${ident(row, own)}`);
-  return sql`exists (select 1 from pg_catalog.unnest(${compileEarlierRows(compiler, step, "uses")}) as ${ident(left)} where ${join(same, " and ")})`;
+  const stepRow = compiler.alias("_w");
+  const conditions = columns.map(([own, written]) => sql`${ident(stepRow, written)} = ${ident(row, own)}`);
+  return sql`exists (select 1 from pg_catalog.unnest(${compileEarlierRows(compiler, step, "uses")}) as ${ident(stepRow)} where ${join(conditions, " and ")})`;
 };

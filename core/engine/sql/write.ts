@@ -240,11 +240,11 @@ const compileInsertRows = (
     use.rowsFrom === undefined
       ? compilePayloadRows(compiler, relation, plan.rows, false)
       : compileGivenRows(compiler, use.rowsFrom);
-  const own = plan.rows.columns
+  const payloadValues = plan.rows.columns
     .filter((column) => !presets.has(column.name))
     .map((column) => ({ name: column.name, sql: source.valueOf(column.name) }));
-  const all = [
-    ...own,
+  const allValues = [
+    ...payloadValues,
     ...[...presets.values()].map((cell) => ({ name: cell.column, sql: compileCell(compiler, relation, cell) })),
   ];
   const conditions = (plan.onlyKeys ?? []).map(
@@ -254,8 +254,8 @@ const compileInsertRows = (
   if (use.countInserted === true) conditions.push(compileCounter("+ 1"));
   const where = conditions.length === 0 ? empty : sql` where ${join(conditions, " and ")}`;
   const from = isEmpty(source.from) ? empty : sql` from ${source.from}`;
-  if (all.length > 0)
-    return sql` (${join(all.map((column) => ident(column.name)))}) select ${join(all.map((column) => column.sql))}${from}${where}`;
+  if (allValues.length > 0)
+    return sql` (${join(allValues.map((column) => ident(column.name)))}) select ${join(allValues.map((column) => column.sql))}${from}${where}`;
   // without columns, the rows consist only of defaults
   const [first] = relation.columns;
   if ((plan.rows.shape === "object" && required.length === 0) || first === undefined) return sql` default values`;

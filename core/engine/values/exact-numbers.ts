@@ -86,16 +86,16 @@ export const parseJson = (text: string, isExact = survivesRoundTrip): Json => {
 
 /** Returns the valid JSON text with marked strings instead of inexact numbers. */
 const markNumbers = (text: string, isExact: (number: string) => boolean): string => {
-  const pieces: string[] = [];
+  const chunks: string[] = [];
   const token = /"|-?\d[\d.eE+-]*/g;
   let from = 0;
   for (let match = token.exec(text); match !== null; match = token.exec(text)) {
     const { index, 0: matchText } = match;
     if (matchText === '"') token.lastIndex = findStringEnd(text, index);
     else if (!isExact(matchText)) {
-      pieces.push(text.slice(from, index), `"${MARK}${matchText}"`);
+      chunks.push(text.slice(from, index), `"${MARK}${matchText}"`);
       from = token.lastIndex;
     }
   }
-  return pieces.join("") + text.slice(from);
+  return chunks.join("") + text.slice(from);
 };

@@ -9,10 +9,14 @@ const BACKSLASH = "\\";
 
 /** Returns whether a string in the JSON text contains the character, as an escape that is not itself escaped. */
 export const hasNulEscape = (json: string): boolean => {
-  for (let at = json.indexOf(ESCAPE); at !== -1; at = json.indexOf(ESCAPE, at + ESCAPE.length)) {
-    let first = at;
+  for (
+    let position = json.indexOf(ESCAPE);
+    position !== -1;
+    position = json.indexOf(ESCAPE, position + ESCAPE.length)
+  ) {
+    let first = position;
     while (json[first - 1] === BACKSLASH) first--;
-    if ((at - first) % 2 === 0) return true;
+    if ((position - first) % 2 === 0) return true;
   }
   return false;
 };

@@ -137,7 +137,7 @@ const readTarget = ({ database, databaseUrl, databasePooler }: ResolvedOptions):
   if (database !== undefined) return { stream: database.stream, ...(database.ready && { ready: database.ready }) };
   if (databaseUrl === undefined || databaseUrl === "")
     throw presetError(
-      "the preset has no database: set the option databaseUrl, or database: embedded() from relapi/plugins/database",
+      "the preset has no database, because the option databaseUrl is unset or empty: check the variable that it is read from, or set database: embedded() from relapi/plugins/database",
     );
   return { url: databaseUrl, pooler: databasePooler };
 };

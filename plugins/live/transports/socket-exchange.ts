@@ -61,7 +61,7 @@ export class SocketExchange implements Exchange {
     return "";
   }
 
-  async bodyInPieces(): Promise<void> {
+  async streamBody(): Promise<void> {
     // an operation of a WebSocket has no body
   }
 

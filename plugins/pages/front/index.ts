@@ -81,7 +81,11 @@ const readOrigin = ({ request }: AnyExchange): string => {
 /** Returns the kind of credential that the example requests need. */
 const findCredentialKind = ({ use }: PluginContext): CredentialKind | undefined => {
   const accepted = use(acceptedCredentialsService)?.read();
-  return accepted?.takesTokens === true ? "token" : accepted?.takesAdminSecret === true ? "admin-secret" : undefined;
+  return accepted?.acceptsTokens === true
+    ? "token"
+    : accepted?.acceptsAdminSecret === true
+      ? "admin-secret"
+      : undefined;
 };
 
 const MAX_HEADING_CHARACTERS = 200;

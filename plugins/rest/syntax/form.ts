@@ -10,7 +10,7 @@ type Pairs = readonly (readonly [name: string, value: string])[];
 export const receiveForm = async (exchange: Exchange, limits: Limits): Promise<Pairs> => {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let text = "";
-  await exchange.bodyInPieces((piece) => {
+  await exchange.streamBody((piece) => {
     text += decoder.decode(replacePlusSigns(piece), { stream: true });
   });
   text += decoder.decode();

@@ -59,7 +59,7 @@ export const receivePayload = async (rest: RestSurface, exchange: Exchange): Pro
   }
   const reader = rest.receiveBody.call(type);
   if (reader !== undefined) {
-    await exchange.bodyInPieces(reader.take);
+    await exchange.streamBody(reader.take);
     return (hasColumns) => buildPayload(rest, reader.end(), hasColumns);
   }
   const body = await exchange.body();
