@@ -15,7 +15,6 @@ import { buildForwardedHeaders } from "../webhook/forwarded-headers.ts";
 import { TemplateError } from "../webhook/kriti.ts";
 import type { ProblemLog } from "../webhook/problem-log.ts";
 import { renameSessionVariables } from "../webhook/session-variables.ts";
-import type { KeepCookies } from "./cookies.ts";
 import type { CustomTypes } from "./definitions.ts";
 import {
   actionAnswerNotJson,
@@ -62,13 +61,8 @@ export const buildActionCall = (
 /** Calls the webhook of an action, and returns its checked result. @throws RelApiError */
 export type CallAction = (action: WebhookAction, types: CustomTypes, call: ActionCall) => Promise<Json>;
 
-/** Returns the function that calls webhooks. `logProblem` receives the reason of each failure, and `keepCookies` each
- *  answer. */
-export const createActionCaller = (
-  context: PluginContext,
-  logProblem: ProblemLog,
-  keepCookies: KeepCookies,
-): CallAction => {
+/** Returns the function that calls webhooks. `logProblem` receives the reason of each failure. @rule X-ACT-15 */
+export const createActionCaller = (context: PluginContext, logProblem: ProblemLog): CallAction => {
   const parse = (text: string): Json => {
     try {
       return context.use(graphqlService)?.parseJson(text) ?? null;
@@ -103,8 +97,14 @@ export const createActionCaller = (
       () => transforms.request?.(original) ?? { url, headers, body },
       actionRequestTransformFailed,
     );
-    const answer = await client.send({ ...changed, purpose: "action", timeoutMs: action.timeoutMs, signal, exchange });
-    keepCookies(exchange, answer);
+    const answer = await client.send({
+      ...changed,
+      purpose: "action",
+      timeoutMs: action.timeoutMs,
+      signal,
+      exchange,
+      forwardsCookies: true,
+    });
     const text = transform(
       action,
       () => transforms.response?.(answer, original) ?? answer.text,

@@ -6,7 +6,6 @@ import { corsAllowedOrigins } from "../../shared/settings.ts";
 import { createProblemLog } from "../webhook/problem-log.ts";
 import { addDeliveries, buildBackgroundPlan, buildDelivery, isServedIn } from "./asynchronous.ts";
 import { buildActionCall, createActionCaller } from "./call.ts";
-import { createCookieKeeper } from "./cookies.ts";
 import { createActionTypes } from "./graphql-types.ts";
 import { readWebhookActions, type WebhookActions } from "./metadata.ts";
 
@@ -27,7 +26,6 @@ export const metadataActions = definePlugin({
     const call = createActionCaller(
       context,
       createProblemLog((action, reason) => context.logger.error("an action failed", { action, reason })),
-      createCookieKeeper(context),
     );
     hooks.introspect.tapPromise("metadata-actions", async (model, { warn }) => {
       const raw = model.pluginFacts["metadata-actions"] as MetadataActions | undefined; // only the metadata loader writes it
