@@ -3888,6 +3888,7 @@ export interface LiveResult {
 export interface Subscriber {
     answer(answer: LiveResult): void;
     isSlow?(): boolean;
+    whenFast?(): Promise<void>;
     end(error?: unknown): void;
     complete?(): void;
 }
@@ -4743,6 +4744,8 @@ export interface WebhookSocketRequest extends Pick<WebhookRequest, "url" | "head
 }
 export interface WebhookSocket {
     send(text: string): void;
+    pause(): void;
+    resume(): void;
     close(): void;
 }
 export interface WebhookClient {

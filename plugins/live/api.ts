@@ -68,6 +68,8 @@ export interface Subscriber {
   /** Returns whether the client has not yet read its last messages, so that a newer result can wait. Without this
    *  method, the subscriber is never slow. */
   isSlow?(): boolean;
+  /** Resolves when the client has read enough for the next event. Without this method, events do not wait. */
+  whenFast?(): Promise<void>;
   /** Called when the live query ends: because it is no longer a query (G-SUB-8), or because the api closes (without an
    *  error). */
   end(error?: unknown): void;

@@ -61,6 +61,9 @@ export interface WebhookSocketRequest extends Pick<WebhookRequest, "url" | "head
 /** A WebSocket that is open, or about to open. */
 export interface WebhookSocket {
   send(text: string): void;
+  /** Reads no more messages until `resume` is called. A few that have arrived may follow. */
+  pause(): void;
+  resume(): void;
   close(): void;
 }
 

@@ -6,6 +6,7 @@ import { startProxy, type Proxy } from "../support/proxy.ts";
 import { without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import type { StartOptions, TestApi } from "../support/api.ts";
+import { openSocket, type TestSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
 import { createShop, keepAsking, logOf, startShop, untilAllAsked, type Line } from "./failures.ts";
 
@@ -238,6 +239,25 @@ describe.skipIf(!hasPostgres)("replicas", () => {
         ])
           await untilReplicaAnswers(async () => (await read({ "x-write-position": encodeURIComponent(odd) })) !== 9);
         expect(await read({ "x-write-position": "FFFFFFFF/FFFFFFFF" })).toBe(9);
+      }));
+
+    test("R-RYW-1b the operations of a WebSocket read the writes of its earlier operations", () =>
+      behind({ readYourWrites: "cookie" }, async (api) => {
+        const ask = async (socket: TestSocket, query: string): Promise<unknown> => {
+          socket.send({ id: "1", type: "subscribe", payload: { query } });
+          const { payload } = await socket.next();
+          expect((await socket.next()).type).toBe("complete");
+          return payload.data;
+        };
+        const [own, other] = [await openSocket(api), await openSocket(api)];
+        await own.init({});
+        await other.init({});
+        await ask(own, 'mutation { insert_crate_one(object: { label: "socket-1" }) { label } }');
+        const read = '{ crate(where: { label: { _eq: "socket-1" } }) { label } }';
+        await untilReplicaAnswers(async () => JSON.stringify(await ask(other, read)) === '{"crate":[]}');
+        expect(await ask(own, read)).toEqual({ crate: [{ label: "socket-1" }] });
+        await own.close();
+        await other.close();
       }));
 
     test("R-RYW-1 P-BAT-5 reads after a batch use the primary", () =>

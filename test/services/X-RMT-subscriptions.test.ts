@@ -168,6 +168,25 @@ describe("events", () => {
     await readers(0);
   });
 
+  test("X-RMT-15e a client that does not read stops the remote, and gets all events when it reads again", async () => {
+    const [count, bytes] = [300, 200_000];
+    const socket = await open();
+    subscribe(socket, "subscription { ticks { n of } }");
+    await readers(1);
+    socket.socket.pause();
+    const [connection] = remote.sockets;
+    const of = "x".repeat(bytes);
+    for (let n = 0; n < count; n++)
+      connection?.send(JSON.stringify({ id: "1", type: "next", payload: { data: { ticks: { n, of } } } }));
+    for (let i = 0; i < 20; i++) expect((await api.gql("{ artist { id } }", {}, asAdmin())).errors).toBeUndefined();
+    // the buffers of the network take less than a half
+    expect(connection?.countUnsentBytes()).toBeGreaterThan((count * bytes) / 2);
+    socket.socket.resume();
+    for (let n = 0; n < count; n++) expect((await socket.next()).payload.data.ticks.n).toBe(n);
+    await socket.close();
+    await readers(0);
+  });
+
   test("X-RMT-15 the last event of the remote completes the subscription, and its errors are results", async () => {
     const socket = await open();
     subscribe(socket, "subscription { ticks { n broken } }");
@@ -434,6 +453,33 @@ describe("names and reloads", () => {
     await socket.close();
     await readers(0);
   });
+});
+
+test("X-RMT-15e a schema in the process makes events at the pace of the client", async () => {
+  const [count, bytes] = [500, 200_000];
+  let made = 0;
+  let isEnded = false;
+  const schema = buildSchema("type Query { a: Int } type Subscription { numbers: String! }");
+  const { numbers } = schema.getSubscriptionType()?.getFields() ?? {};
+  if (numbers)
+    numbers.subscribe = async function* () {
+      try {
+        while (made < count) yield { numbers: String(++made).padEnd(bytes, ".") };
+      } finally {
+        isEnded = true;
+      }
+    };
+  const own = await start(documentOf([ARTIST]), { parts: [remoteSchemas({ here: { schema } })] });
+  const socket = await open(own);
+  socket.socket.pause();
+  subscribe(socket, "subscription { numbers }");
+  await until(() => made > 0, "the first event");
+  for (let i = 0; i < 20; i++) expect((await own.gql("{ artist { id } }", {}, asAdmin())).errors).toBeUndefined();
+  expect(made).toBeLessThan(count / 2);
+  socket.socket.resume();
+  for (let n = 1; n <= count; n++) expect(Number.parseInt((await socket.next()).payload.data.numbers, 10)).toBe(n);
+  await socket.close();
+  await until(() => isEnded, "the generator has ended");
 });
 
 test("X-RMT-15 X-RMT-2 a schema in the process sends the events of its subscribe functions", async () => {

@@ -114,6 +114,8 @@ export interface RemoteServer {
     /** Ends the connection without a close frame. */
     terminate(): void;
     send(text: string): void;
+    /** Returns the bytes that the network has not taken yet. */
+    countUnsentBytes(): number;
   }[];
   stop(): Promise<void>;
   start(): Promise<void>;
@@ -173,6 +175,7 @@ export const startRemote = async (schema: string | GraphQLSchema = SDL): Promise
             close: (code: number) => socket.close(code),
             terminate: () => socket.terminate(),
             send: (text: string) => socket.send(text),
+            countUnsentBytes: () => socket.bufferedAmount,
           };
           socket.on("close", () => (known.isOpen = false));
           opened.set(socket, known);

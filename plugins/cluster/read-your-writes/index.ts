@@ -1,8 +1,8 @@
 /** Adds the write position to the response to a write, in the header `X-Write-Position: 0/3000148`. A read that sends the
  *  position back runs on a server that has the write. A cookie with the same value needs no support by the client. */
 import {
-  createExchangeSlot,
   definePlugin,
+  type Credentials,
   type Execution,
   type Headers,
   type OpenExchange,
@@ -37,7 +37,7 @@ const NO_HEADERS: Headers = [];
 /** The time after the largest permitted lag, within which every replica that serves reads has the write. */
 const MARGIN_SECONDS = 5;
 
-/** Runs a read on a server that has the previous writes of its caller. @rule R-RYW-1 R-RYW-2 R-RYW-3 */
+/** Runs a read on a server that has the previous writes of its caller. @rule R-RYW-1 … R-RYW-3 */
 export const readYourWrites = definePlugin({
   name: "read-your-writes",
   requires: ["connector"],
@@ -47,10 +47,11 @@ export const readYourWrites = definePlugin({
     // without replicas there is only one server to read from
     if (mode === "off" || database !== undefined || databaseReplicaUrls.length === 0) return;
     const [usesHeader, usesCookie] = [mode !== "cookie", mode !== "header"];
-    const positionSlot = createExchangeSlot<string>();
+    // the operations of a WebSocket have the same credentials, so they find the position of earlier ones
+    const positions = new WeakMap<Credentials, string>();
 
     const readPosition = (exchange: OpenExchange): string | undefined => {
-      const writtenPosition = positionSlot.get(exchange);
+      const writtenPosition = positions.get(exchange.credentials);
       if (writtenPosition !== undefined) return writtenPosition;
       const header = usesHeader ? exchange.header(HEADER.toLowerCase()) : undefined;
       if (isPosition(header)) return header;
@@ -64,12 +65,12 @@ export const readYourWrites = definePlugin({
         if (exchange === undefined) return next(execution);
         if (execution.openTransaction !== undefined) {
           // the position of the commit is not known here, so reads must use the primary
-          if (isWrite(execution)) positionSlot.set(exchange.parent ?? exchange, LAST_POSITION);
+          if (isWrite(execution)) positions.set((exchange.parent ?? exchange).credentials, LAST_POSITION);
           return next(execution);
         }
         if (isWrite(execution)) {
           const rows = await next(execution);
-          positionSlot.set(exchange, await loadPosition(context));
+          positions.set(exchange.credentials, await loadPosition(context));
           return rows;
         }
         const minWritePosition = execution.mayUseReplica === true ? readPosition(exchange) : undefined;
@@ -80,7 +81,7 @@ export const readYourWrites = definePlugin({
     context.addStep({
       name: "read-your-writes",
       headers: (exchange) => {
-        const position = positionSlot.get(exchange);
+        const position = positions.get(exchange.credentials);
         if (position === undefined) return NO_HEADERS;
         const seconds = databaseReplicaMaxLag + MARGIN_SECONDS;
         return [

@@ -1,9 +1,11 @@
 /** Receives the events of other services for one subscription. @rule X-GQL-16 */
+import { untilAborted } from "../../shared/abort.ts";
 import type { LiveEvents, LiveResult } from "../api.ts";
 import type { EventStream, Subscription } from "./cohort.ts";
 
 interface EventHandlers {
-  answer(result: LiveResult): void;
+  /** Sends an event. The promise resolves when the client has read enough for the next one. */
+  answer(result: LiveResult): Promise<void>;
   /** Called when the events have ended: with an error, or after the last event. */
   end(error?: unknown): void;
 }
@@ -30,7 +32,8 @@ export const openEventStream = (
       text = source.encodeError(error);
     }
     // events have different hashes, because equal events are sent too
-    if (!signal.aborted) answer({ hash: `event ${++count}`, text, isError, isEvent: true });
+    if (signal.aborted) return;
+    await untilAborted(answer({ hash: `event ${++count}`, text, isError, isEvent: true }), signal);
   };
 
   const run = async (): Promise<void> => {

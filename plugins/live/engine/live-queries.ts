@@ -259,7 +259,10 @@ const createLiveQueries = (
     closeEvents(subscription);
     addSubscription(subscription, BYTES_PER_SUBSCRIPTION);
     subscription.events = openEventStream(subscription, events, {
-      answer: (result) => answer(subscription, result),
+      answer: async (result) => {
+        answer(subscription, result);
+        await subscription.subscriber.whenFast?.();
+      },
       end: (error) => {
         if (error !== undefined) return refuse(subscription, error);
         removeSubscription(subscription);

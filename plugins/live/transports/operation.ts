@@ -102,6 +102,7 @@ const subscribe = (
       sink.onLiveResult(result, patcher);
     },
     isSlow: () => sendQueue.isSlow,
+    whenFast: () => sendQueue.whenFast(),
     end: (error) => {
       if (error === undefined) return;
       report.end(0, error);

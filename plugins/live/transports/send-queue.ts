@@ -12,6 +12,9 @@ export interface SendQueue {
   /** Drops the pending result of a live query that has ended. */
   forget(live: SendQueueEntry): void;
   readonly isSlow: boolean;
+  /** Resolves when the client is fast enough for further messages. It never resolves if the client disconnects
+   *  before. */
+  whenFast(): Promise<void>;
 }
 
 /** The state of a live query in a send queue. */
@@ -41,6 +44,7 @@ class StreamSendQueue implements SendQueue {
   readonly #owner: SendQueueOwner;
   /** The live queries with a pending result. It is only set while the client is slow. */
   #pendingEntries: Set<SendQueueEntry> | undefined;
+  #waiting: (() => void)[] | undefined;
   isSlow = false;
 
   constructor(outgoing: Duplex | OutgoingMessage, owner: SendQueueOwner) {
@@ -78,6 +82,10 @@ class StreamSendQueue implements SendQueue {
     this.#pendingEntries?.delete(live);
   }
 
+  async whenFast(): Promise<void> {
+    while (this.isSlow) await new Promise<void>((resolve) => (this.#waiting ??= []).push(resolve));
+  }
+
   #drained(): void {
     this.isSlow = false;
     for (const live of this.#pendingEntries ?? []) {
@@ -91,6 +99,9 @@ class StreamSendQueue implements SendQueue {
     }
     if (this.isSlow) return;
     this.#pendingEntries = undefined;
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const resolve of waiting) resolve();
     this.#owner.whenFast();
   }
 }

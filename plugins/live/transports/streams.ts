@@ -35,6 +35,7 @@ interface ResultStream<Message> {
   /** Sends a message at once, which no later one replaces. */
   send(message: Message): void;
   readonly isSlow: boolean;
+  whenFast(): Promise<void>;
   /** Sends the result that waits, then `last`, then the end. */
   end(last?: Message): void;
 }
@@ -92,6 +93,7 @@ const createAnswerStream = (context: PluginContext) => {
         get isSlow() {
           return sendQueue.isSlow;
         },
+        whenFast: () => sendQueue.whenFast(),
         end: (last) => {
           if (isEnded) return;
           const { pendingMessage } = live;
@@ -201,6 +203,7 @@ const createSurface = (
             else stream.offer(result.hash, () => ({ payload: encodePayload(result, patcher), hash: result.hash }));
           },
           isSlow: () => stream.isSlow,
+          whenFast: () => stream.whenFast(),
           complete: () => stream.end(),
           end: (error) => (error === undefined ? stream.end() : refuse(error)),
         },

@@ -1,4 +1,5 @@
 /** Reads the results of subscriptions. */
+import { untilAborted } from "../../shared/abort.ts";
 
 export const isAsyncIterable = (value: object): value is AsyncIterable<unknown> => Symbol.asyncIterator in value;
 
@@ -29,21 +30,10 @@ export const readUntilAborted = async <Result>(
   handle: (result: Result) => Promise<void>,
 ): Promise<void> => {
   const iterator = results[Symbol.asyncIterator]();
-  const close = (): void => void Promise.resolve(iterator.return?.()).catch(() => undefined); // the reader is gone
-  let stop: () => void = () => undefined;
-  const aborted = new Promise<undefined>((resolve) => (stop = () => resolve(undefined)));
-  if (signal.aborted) stop();
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    for (;;) {
-      const next = iterator.next();
-      next.catch(() => undefined); // an error after the abort has no reader
-      const result = await Promise.race([next, aborted]);
-      if (result === undefined || signal.aborted) return close();
-      if (result.done === true) return;
-      await handle(result.value);
-    }
-  } finally {
-    signal.removeEventListener("abort", stop);
+  while (!signal.aborted) {
+    const result = await untilAborted(iterator.next(), signal);
+    if (result?.done === true) return;
+    if (result !== undefined && !signal.aborted) await handle(result.value);
   }
+  Promise.resolve(iterator.return?.()).catch(() => undefined); // the reader is gone
 };

@@ -28,22 +28,35 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+/** The connection that writes the results. */
+interface ResultWriter {
+  /** Called when results wait for the reader. A few more may follow. */
+  pause(): void;
+  /** Called when the reader has taken all results. */
+  resume(): void;
+  /** Called when the reader needs no more results. */
+  close(): void;
+}
+
 /** A list of results that is read while it is written. */
 class ResultQueue implements AsyncIterableIterator<JsonObject, undefined> {
   readonly #results: JsonObject[] = [];
-  readonly #close: () => void;
+  readonly #writer: ResultWriter;
   #waiting: Waiting | undefined;
   #end: { readonly error?: unknown } | undefined;
 
-  /** `close` is called when the reader needs no more results. */
-  constructor(close: () => void) {
-    this.#close = close;
+  constructor(writer: ResultWriter) {
+    this.#writer = writer;
   }
 
   push(result: JsonObject): void {
     if (this.#end !== undefined) return;
-    if (this.#waiting === undefined) this.#results.push(result);
-    else this.#waiting.resolve({ done: false, value: result });
+    if (this.#waiting === undefined) {
+      this.#results.push(result);
+      this.#writer.pause();
+      return;
+    }
+    this.#waiting.resolve({ done: false, value: result });
     this.#waiting = undefined;
   }
 
@@ -58,7 +71,10 @@ class ResultQueue implements AsyncIterableIterator<JsonObject, undefined> {
 
   next(): Promise<IteratorResult<JsonObject, undefined>> {
     const result = this.#results.shift();
-    if (result !== undefined) return Promise.resolve({ done: false, value: result });
+    if (result !== undefined) {
+      if (this.#results.length === 0) this.#writer.resume();
+      return Promise.resolve({ done: false, value: result });
+    }
     if (this.#end === undefined) return new Promise((resolve, reject) => (this.#waiting = { resolve, reject }));
     const { error } = this.#end;
     this.#end = {}; // an error is reported once
@@ -68,7 +84,7 @@ class ResultQueue implements AsyncIterableIterator<JsonObject, undefined> {
   return(): Promise<IteratorResult<JsonObject, undefined>> {
     this.#results.length = 0;
     this.end();
-    this.#close();
+    this.#writer.close();
     return Promise.resolve({ done: true, value: undefined });
   }
 
@@ -114,7 +130,7 @@ export const subscribeToRemote = async (
     clearTimeout(timer);
     socket.close();
   };
-  const results = new ResultQueue(close);
+  const results = new ResultQueue({ pause: () => socket.pause(), resume: () => socket.resume(), close });
   const end = (error?: unknown): void => {
     results.end(error);
     close();

@@ -30,12 +30,18 @@ export const openSocket = (
     end(error instanceof RelApiError ? error : webhookConnectionFailed(describeFailure(error))),
   );
   socket.on("close", (code) => end(code));
+  const resume = (): void => {
+    if (socket.isPaused) socket.resume();
+  };
   return {
     send: (text) => {
       if (socket.readyState === socket.OPEN) socket.send(text);
     },
+    pause: () => socket.pause(),
+    resume,
     close: () => {
       isEnded = true;
+      resume(); // it would not receive the close frame of the server
       socket.close(1000);
     },
   };
