@@ -1,11 +1,5 @@
 /** Sends requests to webhooks: a time limit for the complete answer, a limit on its bytes, and no redirects. */
-import {
-  Agent as HttpAgent,
-  request as requestHttp,
-  validateHeaderName,
-  validateHeaderValue,
-  type IncomingMessage,
-} from "node:http";
+import { Agent as HttpAgent, request as requestHttp, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { RelApiError, requestCancelled, type PluginContext } from "../../../core/index.ts";
 import { tracingService } from "../../operations/api.ts";
@@ -19,6 +13,7 @@ import {
   webhookTooSlow,
   webhookUrlInvalid,
 } from "./errors.ts";
+import { isSendable } from "./templates.ts";
 
 /** Connections stay open for a shorter time than servers keep them, so that few requests meet a closed one. */
 const IDLE_MS = 4000;
@@ -148,12 +143,7 @@ const checkHeaders = (headers: Readonly<Record<string, string>>): Readonly<Recor
   for (const [name, value] of Object.entries(headers)) {
     const lowerCase = name.toLowerCase();
     if (FRAMING.has(lowerCase)) continue;
-    try {
-      validateHeaderName(name);
-      validateHeaderValue(name, value);
-    } catch {
-      throw webhookHeaderInvalid(name);
-    }
+    if (!isSendable(name, value)) throw webhookHeaderInvalid(name);
     checked[lowerCase] = value;
   }
   return checked;
