@@ -4808,6 +4808,7 @@ export interface LoggedAttempt {
 export interface EventsService {
     install(): Promise<number>;
     remove(names?: ReadonlySet<string>): Promise<number>;
+    checkQueue(): Promise<void>;
     loadStatus(): Promise<{
         readonly triggers: readonly TriggerStatus[];
         readonly events: readonly EventCounts[];
@@ -4843,6 +4844,7 @@ export interface CountedList<Entry> {
     readonly count: number;
 }
 export interface ScheduledEventsService {
+    checkQueue(): Promise<void>;
     create(definition: JsonObject, scheduledAt: Date): Promise<string>;
     remove(id: string, isCron: boolean): Promise<boolean>;
     loadEvents(filter: ScheduledEventFilter, window: ListWindow): Promise<CountedList<LoggedScheduledEvent>>;

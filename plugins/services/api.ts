@@ -174,6 +174,9 @@ export interface EventsService {
   /** Removes the event triggers of these names, or all of them, from their tables. Returns the number of removed
    *  triggers. @throws RelApiError `preset` */
   remove(names?: ReadonlySet<string>): Promise<number>;
+  /** Checks that the queue can run, if there are event triggers. @throws RelApiError `preset` if its package or a server
+   *  is missing */
+  checkQueue(): Promise<void>;
   loadStatus(): Promise<{ readonly triggers: readonly TriggerStatus[]; readonly events: readonly EventCounts[] }>;
   /** Returns whether the trigger exists, and whether `invoke` may make events of it. */
   findTrigger(name: string): { readonly allowsManual: boolean } | undefined;
@@ -230,6 +233,9 @@ export interface CountedList<Entry> {
 
 /** Scheduled events, for administrators. @experimental */
 export interface ScheduledEventsService {
+  /** Checks that the queue can run, if there are schedules. @throws RelApiError `preset` if its package or a server is
+   *  missing */
+  checkQueue(): Promise<void>;
   /** Makes an event that is delivered once, and returns its id. `definition` has the keys of Hasura's command
    *  `create_scheduled_event`. @throws RelApiError `validation-failed`, `preset` */
   create(definition: JsonObject, scheduledAt: Date): Promise<string>;

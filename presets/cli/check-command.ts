@@ -1,6 +1,7 @@
 /** `relapi check`: reports what would fail with these settings, one line per fault. */
 import { createServer } from "node:net";
-import { RelApiError } from "../../core/index.ts";
+import { RelApiError, type PluginContext } from "../../core/index.ts";
+import { eventsService, scheduledEventsService } from "../../plugins/services/api.ts";
 import { buildDemoNotice, checkPolicies, checkNamedFunctions } from "../server/checks.ts";
 import {
   listKnownVariables,
@@ -40,6 +41,18 @@ const checkPort = ({ host, port, unixSocket }: ServerSettings): Promise<readonly
     probe.listen(port, host, () => probe.close(() => resolve([])));
   });
 
+/** Checks that the queue of event triggers and schedules can run. @rule C-CHK-1b */
+const checkQueue = async ({ use }: PluginContext): Promise<readonly string[]> => {
+  try {
+    await use(eventsService)?.checkQueue();
+    await use(scheduledEventsService)?.checkQueue();
+    return [];
+  } catch (error) {
+    if (!(error instanceof RelApiError)) throw error;
+    return [error.message];
+  }
+};
+
 const checkDatabase = (settings: EnvironmentSettings): Promise<CheckResult> =>
   withApi(settings, async ({ context, model, warnings, options }) => {
     const policies = await checkPolicies(context);
@@ -53,6 +66,7 @@ const checkDatabase = (settings: EnvironmentSettings): Promise<CheckResult> =>
     return {
       errors: [
         ...(await checkNamedFunctions(context)),
+        ...(await checkQueue(context)),
         ...warnings.filter(isFault),
         ...policies.filter(({ isError }) => isError).map(({ text }) => text),
       ],

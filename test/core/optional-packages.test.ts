@@ -1,5 +1,5 @@
 /** Plugins whose optional package is not installed. They run in a folder with the package and its dependencies only. */
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -78,6 +78,8 @@ describe.runIf(capabilities.realServer)("a missing optional package", async () =
     const { stdout } = await promisify(execFile)(process.execPath, [join(folder, "run.mjs"), settings]);
     return stdout;
   };
+  const hook = { webhook: "http://127.0.0.1:1/" };
+  const trigger = { ...hook, name: "a", definition: { insert: { columns: "*" } } };
   const remote = { name: "shop", definition: { url: "http://127.0.0.1:1/graphql" } };
 
   test.each<[plugin: string, spec: string, run: Run]>([
@@ -97,5 +99,28 @@ describe.runIf(capabilities.realServer)("a missing optional package", async () =
     const name = spec.split(/(?<=.)@/)[0];
     const sentence = `the plugin ${plugin} needs the package ${name}, which is not installed: npm install ${spec}`;
     expect(await run(given)).toContain(sentence);
+  });
+
+  test.each([
+    ["an event trigger", [table("album", { event_triggers: [trigger] })], {}, 1],
+    ["a cron trigger", [], { cron_triggers: [{ ...hook, name: "a", schedule: "0 0 31 2 *" }] }, 1],
+    ["neither", [table("album")], {}, 0],
+  ])("C-CHK-1b relapi check with %s", async (_, tables, more, code) => {
+    const metadata = join(folder, "metadata.json");
+    writeFileSync(metadata, JSON.stringify(documentOf(tables, more)));
+    const env = {
+      PATH: process.env["PATH"],
+      DATABASE_URL: options.databaseUrl,
+      DB_SCHEMAS: "public",
+      ANON_ROLE: "music_reader",
+      PRESET: "plus",
+      METADATA: metadata,
+      PORT: "0",
+    };
+    const words = [join(home, "dist", "presets", "standalone.js"), "check"];
+    const checked = spawnSync(process.execPath, words, { env, encoding: "utf8" });
+    const sentence =
+      "error: the plugin job-queue needs the package graphile-worker, which is not installed: npm install graphile-worker@0.16\n";
+    expect([checked.status, checked.stderr.includes(sentence)]).toEqual([code, code === 1]);
   });
 });

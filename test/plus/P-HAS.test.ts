@@ -823,3 +823,20 @@ test("P-HAS-3 P-HAS-5 other processes with the folder serve changed metadata", a
   }
   await Promise.all([one.close(), other.close()]);
 });
+
+test("P-HAS-9b arguments that a command does not read are in the log once", async () => {
+  const log: [string, unknown][] = [];
+  const ignore = (): void => undefined;
+  const warn = (line: string, fields: unknown): void => void log.push([line, fields]);
+  const api = await start(await folderOf(), {
+    logger: { error: ignore, warn, info: ignore, debug: ignore, access: ignore },
+  });
+  const misspelt = { table: "album", configuraton: {}, cascade: false };
+  expect(await run(api, "bulk", [{ type: "pg_track_table", args: misspelt }])).toEqual([SUCCESS]);
+  const limits = { disabled: false, rate_limit: { global: { unique_params: null, max_reqs_per_min: 1000 } } };
+  expect(await run(api, "set_api_limits", limits)).toEqual(SUCCESS);
+  const about = "a metadata command has an unknown argument; ignored";
+  expect(log.filter(([line]) => line === about)).toEqual([
+    [about, { type: "pg_track_table", path: "$.args[0].args.configuraton" }],
+  ]);
+});

@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { documentOf, notes, table, type Entry } from "../support/metadata-document.ts";
@@ -57,6 +57,13 @@ describe("metadata that does not fit", () => {
       [action({ arguments: [argument("a b", "Int")] }), '"a b" is not a valid GraphQL name'],
       [action({ headers: [{ name: "a", value_from_env: "NOWHERE" }] }), "the environment variable NOWHERE is not set"],
       [action({ headers: [{ name: "a" }] }), "headers[0] needs either value or value_from_env"],
+      [action({ headers: [{ name: "a b", value: "c" }] }), "headers[0] is a header that HTTP cannot send"],
+      [
+        action({ headers: [{ name: "a", value_from_env: "ACTION_BROKEN" }] }),
+        'the header "a" of the webhook cannot be sent',
+      ],
+      [action({ forward_client_headers: "yes" }), "its forward_client_headers is neither true nor false"],
+      [action({}, { permissions: "reader" }), "permissions is no list"],
       [action({ arguments: "name" }), "arguments is no list"],
       [action({ timeout: -1 }), "its timeout is not a number of seconds up to 3600"],
     ];
@@ -66,7 +73,28 @@ describe("metadata that does not fit", () => {
       return [{ ...one, name }, `action ${name}: ${reason}; ignored`] as const;
     });
     const expected = named.map(([, message]) => message);
+    process.env["ACTION_BROKEN"] = "a\nb";
+    onTestFinished(() => void delete process.env["ACTION_BROKEN"]);
     expect(await problemsOf(buildDocument([...named.map(([one]) => one), WEATHER]))).toEqual(expected);
+  });
+
+  test("X-ACT-8a unknown keys are in the log, and the action is served", async () => {
+    const kept = notes();
+    const misspelt = action({ timout: 5 }, { permission: [] });
+    const api = await start({ metadata: buildDocument([misspelt, WEATHER]), logger: kept.logger });
+    expect(kept.all()).toEqual([
+      "action login: permission is unknown; ignored",
+      "action login: definition.timout is unknown; ignored",
+    ]);
+    expect((await api.gql(LOG_IN, {}, reader)).data).toEqual({ login: { value: "t" } });
+  });
+
+  test("X-ACT-8 lists of types that are no lists are reported", async () => {
+    const types = { ...CUSTOM_TYPES, scalars: "Anything", enums: {} };
+    expect((await problemsOf(buildDocument([], types))).slice(0, 2)).toEqual([
+      "custom type enums: it is no list; ignored",
+      "custom type scalars: it is no list; ignored",
+    ]);
   });
 
   test("X-ACT-8 names of tables are taken, and so are names of other actions", async () => {
@@ -162,6 +190,16 @@ describe("the metadata API", () => {
     try {
       expect(await run("create_action", { name: "login", definition: definition() })).toMatchObject({
         code: "invalid-configuration",
+      });
+      expect(await run("set_custom_types", { objects: "Token" })).toEqual({
+        path: "$.args.objects",
+        error: "expected a list",
+        code: "parse-failed",
+      });
+      expect(await run("set_custom_types", { scalars: [{ name: "Anything" }, "Token"] })).toEqual({
+        path: "$.args.scalars[1]",
+        error: "expected an object",
+        code: "parse-failed",
       });
       expect(await run("set_custom_types", CUSTOM_TYPES)).toEqual(done);
       expect(await run("create_action", { name: "login", definition: definition(), comment: "Logs in." })).toEqual(

@@ -194,6 +194,21 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         { request_transform: { version: 2, url: "{{$base_url}}/{{if $body}}" } },
         "event trigger bad: request_transform.url: character 17: if is not supported",
       ],
+      [
+        "a header name with a space",
+        { headers: [{ name: "a b", value: "c" }] },
+        "event trigger bad: headers[0] is a header that HTTP cannot send",
+      ],
+      [
+        "a header value with a line break",
+        { headers: [{ name: "a", value: "b\nc" }] },
+        "event trigger bad: headers[0] is a header that HTTP cannot send",
+      ],
+      [
+        "a manual flag",
+        { definition: { insert: { columns: "*" }, enable_manual: "yes" } },
+        "event trigger bad: definition.enable_manual is neither true nor false",
+      ],
       ["an order", { ordered: "yes" }, "event trigger bad: ordered is neither true nor false"],
       [
         "no object",

@@ -147,6 +147,10 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         "cron trigger unknown_rule: retry_conf.interval_sec is not supported",
       ],
       [
+        trigger("sent_header", { headers: [{ name: "a", value: "b\r\nc: d" }] }),
+        "cron trigger sent_header: headers[0] is a header that HTTP cannot send",
+      ],
+      [
         trigger("header", { headers: [{ name: "a" }] }),
         "cron trigger header: headers[0] needs either value or value_from_env",
       ],

@@ -1,4 +1,5 @@
 /** Commands of the metadata API for actions and custom types. @rule P-HAS-1 X-ACT-10 */
+import { isJsonObject } from "../../../core/index.ts";
 import {
   objectMissing,
   pickArguments,
@@ -8,11 +9,12 @@ import {
   removeEntry,
   replaceEntry,
   requireEntry,
+  requireList,
   requireText,
   type Command,
   type Commands,
 } from "./document.ts";
-import { metadataError } from "./errors.ts";
+import { metadataError, wrongKind } from "./errors.ts";
 import { createAddCommand, createChangeCommand, type ListedKind } from "./list-commands.ts";
 
 const ACTION: ListedKind = {
@@ -46,10 +48,16 @@ const PERMISSION: ListedKind = {
     ),
 };
 
-const setCustomTypes: Command = (document, from) => ({
-  ...document,
-  custom_types: pickArguments(from, "scalars", "enums", "input_objects", "objects"),
-});
+const TYPE_LISTS = ["scalars", "enums", "input_objects", "objects"] as const;
+
+const setCustomTypes: Command = (document, from) => {
+  for (const list of TYPE_LISTS) {
+    if ((from.args[list] ?? null) === null) continue;
+    const at = requireList(from, list).findIndex((item) => !isJsonObject(item));
+    if (at !== -1) throw wrongKind(`${list}[${at}]`, "an object", from.path);
+  }
+  return { ...document, custom_types: pickArguments(from, ...TYPE_LISTS) };
+};
 
 export const actionCommands: Commands = [
   ["set_custom_types", setCustomTypes],

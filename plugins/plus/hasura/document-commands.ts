@@ -109,7 +109,7 @@ export const documentCommands: Commands = [
       disabled_for_roles: requireList(from, "disabled_for_roles"),
     })),
   ],
-  ["set_api_limits", createSetCommand("api_limits", ({ args }) => args)],
+  ["set_api_limits", createSetCommand("api_limits", ({ args }) => ({ ...args }))],
   ["remove_api_limits", createSetCommand("api_limits", () => undefined)],
   [
     "clear_metadata",

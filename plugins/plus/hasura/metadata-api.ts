@@ -26,11 +26,17 @@ export const metadataApi = definePlugin({
         path: "/v1/metadata",
         kind: "metadata",
         answer: (body, { encode }) =>
-          answerRequest(body, editor, encode, {
-            remotes: context.use(remoteSchemaControlService),
-            events: context.use(eventsService),
-            schedules: context.use(scheduledEventsService),
-          }),
+          answerRequest(
+            body,
+            editor,
+            encode,
+            {
+              remotes: context.use(remoteSchemaControlService),
+              events: context.use(eventsService),
+              schedules: context.use(scheduledEventsService),
+            },
+            context.logger,
+          ),
       }),
     );
   },

@@ -1,7 +1,7 @@
 /** Requests of the metadata API: `{"type": "pg_track_table", "args": {…}}`. @rule P-HAS-1 P-HAS-3 */
-import { isJsonObject, RelApiError, numberText, type Json } from "../../../core/index.ts";
+import { isJsonObject, RelApiError, numberText, type Json, type Logger } from "../../../core/index.ts";
 import { commands } from "./commands.ts";
-import { removeObject, readEntry, normalizeMetadata, type Arguments, type Entry } from "./document.ts";
+import { removeObject, readEntry, normalizeMetadata, type Arguments, type Command, type Entry } from "./document.ts";
 import type { Change, Editor } from "./editor.ts";
 import { createEventHandlers } from "./event-commands.ts";
 import { missingKey, metadataError, wrongKind } from "./errors.ts";
@@ -61,8 +61,26 @@ const toCommandError = (error: unknown, type: string): unknown => {
   return metadataError("parse-failed", message, error.path ?? "$.args");
 };
 
+/** Reports a key of the arguments that the command does not read. */
+type ReportUnknownKey = (type: string, path: string) => void;
+
+/** Runs a command, and reports the arguments that it does not read, such as `retry_config`. @rule P-HAS-9b */
+const runCommand = (command: Command, document: Entry, request: Request, report: ReportUnknownKey): Entry => {
+  const { args, path, type } = request;
+  const read = new Set<string | symbol>(["cascade"]);
+  const watched = new Proxy(args, {
+    get: (target, key, receiver) => {
+      read.add(key);
+      return Reflect.get(target, key, receiver) as unknown;
+    },
+  });
+  const changed = command(document, { ...request, args: watched });
+  for (const key of Object.keys(args)) if (!read.has(key)) report(type, `${path}.${key}`);
+  return changed;
+};
+
 /** Returns the change that a request makes. Returns undefined if the request makes no change, or several. */
-const buildChange = (request: Request): Change | undefined => {
+const buildChange = (request: Request, report: ReportUnknownKey): Change | undefined => {
   const { type, args, path, resourceVersion } = request;
   const common = { path, ...(resourceVersion === undefined ? {} : { version: resourceVersion }) };
   if (type === "replace_metadata") {
@@ -76,7 +94,7 @@ const buildChange = (request: Request): Change | undefined => {
   return {
     apply: (document) => {
       try {
-        return command(document, request);
+        return runCommand(command, document, request, report);
       } catch (error) {
         throw toCommandError(error, type);
       }
@@ -93,11 +111,15 @@ const isBulk = (type: string): boolean => type === "bulk" || type === "bulk_atom
 
 /** Returns the changes of requests that only change metadata. Returns undefined if one of the requests does anything
  *  else. */
-const buildChanges = (requests: readonly Request[], depth: number): readonly Change[] | undefined => {
+const buildChanges = (
+  requests: readonly Request[],
+  depth: number,
+  report: ReportUnknownKey,
+): readonly Change[] | undefined => {
   const changes: Change[] = [];
   for (const request of requests) {
-    const nested = isBulk(request.type) && depth > 0 ? buildChanges(parseItems(request), depth - 1) : undefined;
-    const change = buildChange(request);
+    const nested = isBulk(request.type) && depth > 0 ? buildChanges(parseItems(request), depth - 1, report) : undefined;
+    const change = buildChange(request, report);
     if (nested === undefined && change === undefined) return undefined;
     changes.push(...(nested ?? []), ...(change === undefined ? [] : [change]));
   }
@@ -146,7 +168,15 @@ export const answerRequest = async (
   editor: Editor,
   encode: (error: unknown) => Json,
   { remotes, events, schedules }: AdministeredServices,
+  logger: Pick<Logger, "warn">,
 ): Promise<Json> => {
+  const reported = new Set<string>();
+  const report: ReportUnknownKey = (type, path) => {
+    // a change may be applied several times
+    if (!reported.has(path)) logger.warn("a metadata command has an unknown argument; ignored", { type, path });
+    reported.add(path);
+  };
+
   const describeConsistency = async (): Promise<Entry> => {
     const problems = editor.problems();
     const { document } = await editor.current();
@@ -198,7 +228,7 @@ export const answerRequest = async (
   const runRequest = async (request: Request, depth: number): Promise<Json> => {
     const { type, version, path } = request;
     if (isBulk(type) || type === "bulk_keep_going") return runBulk(request, depth);
-    const change = buildChange(request);
+    const change = buildChange(request, report);
     if (change !== undefined) {
       await editor.change(change);
       return type === "replace_metadata" && version === 2 ? describeConsistency() : SUCCESS;
@@ -213,7 +243,7 @@ export const answerRequest = async (
     if (depth === 0) throw metadataError("not-supported", `more than ${MAX_BULK_DEPTH} levels of bulk`, request.path);
     const items = parseItems(request);
     const keepsGoing = request.type === "bulk_keep_going";
-    const changes = buildChanges(items, depth);
+    const changes = buildChanges(items, depth, report);
     if (changes !== undefined && changes.length > 0) {
       try {
         await editor.change(...groupByLeniency(changes).map((group) => combineChanges(group, request.path)));

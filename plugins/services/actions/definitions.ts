@@ -117,8 +117,10 @@ const refuseDuplicates = (named: readonly Described[]): void => {
   }
 };
 
+export const isListOrAbsent = (raw: Json | undefined): boolean => (raw ?? null) === null || Array.isArray(raw);
+
 const readTypedNames = (raw: Json | undefined, list: "arguments" | "fields"): readonly TypedName[] => {
-  if (raw !== undefined && raw !== null && !Array.isArray(raw)) throw excludedError(`${list} is no list`);
+  if (!isListOrAbsent(raw)) throw excludedError(`${list} is no list`);
   const read = readList(raw).map((item) => {
     const entry = readObject(item);
     const described = readDescribed(entry);
@@ -146,6 +148,7 @@ const readCustomType = (kind: CustomType["kind"], raw: JsonObject): CustomType =
   }
   const fields = readTypedNames(raw["fields"], "fields");
   if (fields.length === 0) throw excludedError("it has no fields");
+  if (!isListOrAbsent(raw["relationships"])) throw excludedError("relationships is no list");
   return kind === "object" ? { ...described, kind, fields, relationships: [] } : { ...described, kind, fields };
 };
 
@@ -174,7 +177,8 @@ export const readCustomTypes = (
   report: ReportProblem,
 ): CustomTypes => {
   const types = new Map<string, CustomType>();
-  for (const [list, kind] of TYPE_LISTS)
+  for (const [list, kind] of TYPE_LISTS) {
+    if (!isListOrAbsent(raw[list])) report("custom_types", list, "it is no list");
     for (const item of readList(raw[list])) {
       const entry = readObject(item);
       const name = readText(entry["name"]) ?? "";
@@ -188,6 +192,7 @@ export const readCustomTypes = (
         continue;
       }
     }
+  }
   removeFaulty(types, surroundings, report);
   return types;
 };
@@ -226,6 +231,7 @@ export const readActionField = (raw: JsonObject, types: CustomTypes, surrounding
     args.map((argument) => findTypeProblem(argument, "input", types, surroundings)).find((one) => one !== undefined) ??
     findTypeProblem({ name: "output type", type: output, description: undefined }, "output", types, surroundings);
   if (problem !== undefined) throw excludedError(problem);
+  if (!isListOrAbsent(raw["permissions"])) throw excludedError("permissions is no list");
   const roles = readList(raw["permissions"]).flatMap((entry) => readText(readObject(entry)["role"]) ?? []);
   return { name, description: readText(raw["comment"]), root, arguments: args, output, roles: new Set(roles) };
 };

@@ -6,6 +6,7 @@ import { corsAllowedOrigins } from "../../shared/settings.ts";
 import { createProblemLog } from "../webhook/problem-log.ts";
 import { addDeliveries, buildBackgroundPlan, buildDelivery, isServedIn } from "./asynchronous.ts";
 import { buildActionCall, createActionCaller } from "./call.ts";
+import type { ReportProblem } from "./definitions.ts";
 import { createActionTypes } from "./graphql-types.ts";
 import { readWebhookActions, type WebhookActions } from "./metadata.ts";
 
@@ -32,11 +33,14 @@ export const metadataActions = definePlugin({
       if (raw === undefined) return model;
       // only metadata plugins write this list
       const problems = [...((model.pluginFacts[PROBLEMS] ?? []) as readonly MetadataProblem[])];
-      const actions = readWebhookActions(raw, model, context.registry.has("events"), (type, name, reason) => {
+      const report: ReportProblem = (type, name, reason) => {
         warn(`metadata: ${WORDS[type]} ${name}: ${reason}; ignored`);
         const problem = type === "relationship" ? "custom_types" : type;
         problems.push({ type: problem, name, reason: `${WORDS[type]} ${name}: ${reason}` });
-      });
+      };
+      const actions = readWebhookActions(raw, model, context.registry.has("events"), report, (name, reason) =>
+        warn(`metadata: action ${name}: ${reason}; ignored`),
+      );
       const deliveries = actions.actions
         .filter(({ isAsynchronous }) => isAsynchronous)
         .map((action) =>

@@ -15,6 +15,7 @@ import {
   checkAsynchronous,
   excludedError,
   getDatabaseTypes,
+  isListOrAbsent,
   readActionField,
   readCustomTypes,
   readSeconds,
@@ -46,6 +47,28 @@ export interface WebhookActions {
 
 const DEFAULT_SECONDS = 30;
 
+const ACTION_KEYS: ReadonlySet<string> = new Set(["name", "comment", "definition", "permissions"]);
+const DEFINITION_KEYS: ReadonlySet<string> = new Set([
+  "handler",
+  "type",
+  "kind",
+  "arguments",
+  "output_type",
+  "headers",
+  "forward_client_headers",
+  "timeout",
+  "request_transform",
+  "response_transform",
+]);
+
+/** Lists keys that no one reads, such as `definition.timout`. @rule X-ACT-8a */
+const listUnknownKeys = (raw: JsonObject): readonly string[] => [
+  ...Object.keys(raw).filter((key) => !ACTION_KEYS.has(key)),
+  ...Object.keys(readObject(raw["definition"])).flatMap((key) =>
+    DEFINITION_KEYS.has(key) ? [] : [`definition.${key}`],
+  ),
+];
+
 /** @throws Error with the reason for leaving the action out */
 const readWebhookAction = (raw: JsonObject, types: CustomTypes, surroundings: ActionSurroundings): WebhookAction => {
   const definition = readObject(raw["definition"]);
@@ -57,13 +80,15 @@ const readWebhookAction = (raw: JsonObject, types: CustomTypes, surroundings: Ac
   if (isAsynchronous) checkAsynchronous(field, types, surroundings);
   const handler = readText(definition["handler"]);
   if (handler === undefined) throw excludedError("it has no handler");
+  const forwardsHeaders = definition["forward_client_headers"] ?? false;
+  if (typeof forwardsHeaders !== "boolean") throw excludedError("its forward_client_headers is neither true nor false");
   const url = expandTemplate(handler);
   if (!URL.canParse(url) || !/^https?:/i.test(url)) throw excludedError("its handler is not an http or https URL");
   return {
     field,
     url,
     headers: expandHeaders(readHeaderTemplates(definition["headers"], excludedError)),
-    forwardsHeaders: definition["forward_client_headers"] === true,
+    forwardsHeaders,
     timeoutMs: readSeconds(definition["timeout"], DEFAULT_SECONDS) * 1000,
     transforms: readTransforms(definition, excludedError),
     isAsynchronous,
@@ -72,6 +97,7 @@ const readWebhookAction = (raw: JsonObject, types: CustomTypes, surroundings: Ac
 
 /** Adds the roles that inherit a permission. */
 const addInheritedRoles = (raw: JsonObject, inherited: MetadataActions["inheritedRoles"]): JsonObject => {
+  if (!isListOrAbsent(raw["permissions"])) return raw; // the action is refused
   const roles = new Set(readList(raw["permissions"]).flatMap((entry) => readText(readObject(entry)["role"]) ?? []));
   for (let size = -1; size !== roles.size;) {
     size = roles.size;
@@ -86,6 +112,7 @@ export const readWebhookActions = (
   model: Model,
   hasQueue: boolean,
   report: ReportProblem,
+  warn: (name: string, reason: string) => void,
 ): WebhookActions => {
   const surroundings = {
     hasQueue,
@@ -107,6 +134,7 @@ export const readWebhookActions = (
     try {
       if (!isJsonObject(raw)) throw excludedError("it is not an object");
       if (found.has(name)) throw excludedError("the name is taken");
+      for (const key of listUnknownKeys(raw)) warn(name, `${key} is unknown`);
       found.set(name, readWebhookAction(addInheritedRoles(raw, inheritedRoles), types, surroundings));
     } catch (error) {
       report("action", name, (error as Error).message); // the reasons are written here and in `templates.ts`

@@ -78,7 +78,9 @@ const readTrigger = (
       ];
     }),
   );
-  const allowsManual = definition["enable_manual"] === true;
+  const allowsManual = definition["enable_manual"] ?? false;
+  if (typeof allowsManual !== "boolean")
+    throw new InvalidDefinition("definition.enable_manual is neither true nor false");
   if (Object.keys(operations).length === 0 && !allowsManual)
     throw new InvalidDefinition("definition has no insert, update, delete or enable_manual");
   const isOrdered = raw["ordered"] ?? false;

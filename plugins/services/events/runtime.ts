@@ -1,7 +1,8 @@
 /** Runs events in a process: installs the triggers of each model, and delivers events until the api closes. */
-import type { PluginContext } from "../../../core/index.ts";
+import { requireService, type PluginContext } from "../../../core/index.ts";
 import type { EventsService } from "../api.ts";
 import { createDispatcher } from "../queue/dispatcher.ts";
+import { jobQueueService } from "../queue/job-queue.ts";
 import { createTask, type Receiver } from "../queue/worker.ts";
 import { createEventLog } from "./event-log.ts";
 import { notInstalled } from "./errors.ts";
@@ -100,6 +101,9 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
     start: () => {
       if (isChanged) void dispatcher.takeJobs();
       isChanged = false;
+    },
+    checkQueue: async () => {
+      if (triggers.length > 0) await requireService(context, jobQueueService).check();
     },
     install: () => installTriggers(context, triggers),
     remove: (names) => removeTriggers(context, names),

@@ -105,7 +105,7 @@ export const createDispatcher = (
     try {
       await install();
     } catch (error) {
-      if (isClosed) return;
+      if (isClosed && !isFinal(error)) return;
       reportProblem(error);
       isIncomplete = !isFinal(error); // what is installed works after a refusal
     }

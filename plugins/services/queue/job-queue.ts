@@ -2,12 +2,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { defineService, type PluginContext } from "../../../core/index.ts";
 import { databaseEmbedded } from "./errors.ts";
-import { describeError, startQueue, type Queue, type Tasks } from "./queue.ts";
+import { describeError, loadWorker, startQueue, type Queue, type Tasks } from "./queue.ts";
 
 export interface JobQueue {
   /** Replaces the tasks of an owner. Resolves when the queue takes jobs of them. @throws RelApiError `preset` if the
    *  package or the server is missing */
   setTasks(owner: string, tasks: Tasks): Promise<void>;
+  /** @throws RelApiError `preset` if the package or the server is missing */
+  check(): Promise<void>;
   /** Takes no more jobs, and waits for the running ones until the grace of the end has passed. */
   close(): Promise<void>;
 }
@@ -73,6 +75,10 @@ export const createJobQueue = ({ options, logger, findDatabaseUrl }: PluginConte
   };
 
   return {
+    check: async () => {
+      await loadWorker();
+      if ((await findDatabaseUrl()) === undefined) throw databaseEmbedded();
+    },
     setTasks: (owner, tasks) => {
       tasksByOwner.set(owner, tasks);
       return enqueue();

@@ -7,7 +7,7 @@ import { QUEUE_SCHEMA } from "./schema.ts";
 type Worker = typeof import("graphile-worker");
 
 /** @throws RelApiError `preset` if the package is missing */
-const loadWorker = async (): Promise<Worker> => {
+export const loadWorker = async (): Promise<Worker> => {
   try {
     return (await importPackage("graphile-worker")) as Worker;
   } catch (error) {

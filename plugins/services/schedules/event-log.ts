@@ -55,7 +55,7 @@ export const createScheduledEventLog = (
   context: Pick<PluginContext, "query">,
   getClient: () => WebhookClient,
   prepare: () => Promise<void>,
-): ScheduledEventsService => {
+): Omit<ScheduledEventsService, "checkQueue"> => {
   const { query } = context;
 
   const readDefinition = (definition: LoggedScheduledEvent["definition"]): Pick<Schedule, "payload" | "comment"> => {

@@ -3,6 +3,7 @@ import { isJsonObject, parseJson, requireService, sql, value, type PluginContext
 import { webhookService, type ScheduledEventsService, type WebhookClient } from "../api.ts";
 import { createDispatcher } from "../queue/dispatcher.ts";
 import { hasEventSchema, installEventSchema } from "../queue/install.ts";
+import { jobQueueService } from "../queue/job-queue.ts";
 import { describeError } from "../queue/queue.ts";
 import { createTask, type Receiver } from "../queue/worker.ts";
 import { createScheduledEventLog } from "./event-log.ts";
@@ -148,6 +149,9 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
       const isSame = JSON.stringify(next) === JSON.stringify(schedules);
       schedules = next;
       if (!isSame || removed.size > 0 || !takesJobs) void restart();
+    },
+    checkQueue: async () => {
+      if (schedules.length > 0) await requireService(context, jobQueueService).check();
     },
     ...createScheduledEventLog(context, getClient, prepare),
     close: async () => {

@@ -1,12 +1,6 @@
 /** Sends requests to webhooks, with limits on their time, the bytes of the answer and the requests to one server. No
  *  redirect is followed. */
-import {
-  Agent as HttpAgent,
-  request as requestHttp,
-  validateHeaderName,
-  validateHeaderValue,
-  type IncomingMessage,
-} from "node:http";
+import { Agent as HttpAgent, request as requestHttp, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { RelApiError, requestCancelled, type PluginContext } from "../../../core/index.ts";
 import { tracingService } from "../../operations/api.ts";
@@ -20,6 +14,7 @@ import {
   webhookTooSlow,
   webhookUrlInvalid,
 } from "./errors.ts";
+import { isSendable } from "./templates.ts";
 import { createTurns } from "./turns.ts";
 
 /** Connections stay open for a shorter time than servers keep them, so that few requests meet a closed one. */
@@ -156,12 +151,7 @@ const checkHeaders = (headers: Readonly<Record<string, string>>): Readonly<Recor
   for (const [name, value] of Object.entries(headers)) {
     const lowerCase = name.toLowerCase();
     if (FRAMING.has(lowerCase)) continue;
-    try {
-      validateHeaderName(name);
-      validateHeaderValue(name, value);
-    } catch {
-      throw webhookHeaderInvalid(name);
-    }
+    if (!isSendable(name, value)) throw webhookHeaderInvalid(name);
     checked[lowerCase] = value;
   }
   return checked;
