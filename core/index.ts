@@ -67,7 +67,14 @@ export { endAndDiscard } from "./http/linger.ts";
 export type * from "./http/exchange.ts";
 export { buildJsonAnswer } from "./http/respond.ts";
 export { createPathReader, repeatsHost } from "./http/pipeline.ts";
-export { findCookie, parseCookies, listFirstHeaders, findMountPath, decodeUtf8Header } from "./http/request-headers.ts";
+export {
+  findCookie,
+  parseCookies,
+  listFirstHeaders,
+  findMountPath,
+  decodeUtf8Header,
+  encodeUtf8Header,
+} from "./http/request-headers.ts";
 export type { AnyServer } from "./http/servers.ts";
 export * from "./engine/model/model.ts";
 export * from "./engine/model/privileges.ts";

@@ -4,6 +4,7 @@ import { Socket } from "node:net";
 import { requestCancelled } from "../kernel/errors.ts";
 import { VARIABLE_PREFIX, type Session } from "../kernel/session.ts";
 import type { Answer, Exchange } from "./exchange.ts";
+import { encodeUtf8Header } from "./request-headers.ts";
 import { memoize } from "../kernel/memoize.ts";
 
 /** Methods that plugins add to an api, such as calls from the application. Their `api.ts` declares them. */
@@ -102,6 +103,9 @@ class OwnCall extends IncomingMessage {}
 
 export const isOwnCall = (request: IncomingMessage): boolean => request instanceof OwnCall;
 
+/** Percent-encodes text that a URL cannot contain. @throws URIError for half a surrogate pair @rule X-CALL-1a */
+const encodeUrlText = (path: string): string => path.replace(/[^\0-\x7f]+/g, encodeURIComponent);
+
 /** Creates a request like Node's own, and a response whose output is discarded. */
 export const openCall = ({ method, path, headers = {}, body, signal, session, parent }: ApiCall) => {
   const socket = new Socket();
@@ -114,10 +118,10 @@ export const openCall = ({ method, path, headers = {}, body, signal, session, pa
   const bytes = encodeCallBody(body);
   const callHeaders: Record<string, string> = { host: "localhost" };
   if (bytes !== undefined && !isRawBody(body)) callHeaders["content-type"] = "application/json";
-  for (const [name, value] of Object.entries(headers)) callHeaders[name.toLowerCase()] = value;
+  for (const [name, value] of Object.entries(headers)) callHeaders[name.toLowerCase()] = encodeUtf8Header(value);
   if (bytes !== undefined) callHeaders["content-length"] = String(bytes.length);
   request.method = method.toUpperCase();
-  request.url = path;
+  request.url = encodeUrlText(path);
   request.httpVersion = "1.1";
   request.headers = callHeaders;
   request.rawHeaders = Object.entries(callHeaders).flat();

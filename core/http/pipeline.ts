@@ -364,7 +364,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     },
     call: async (call) => {
       const { request, response, end } = openCall(call);
-      const { path, query } = splitUrl(call.path, compatMode);
+      const { path, query } = splitUrl(request.url ?? call.path, compatMode);
       const owner = findSurface(path, request, paths);
       if (owner === undefined) throw pathNotFound();
       const exchange = new RequestExchange(request, response, path, query, owner, settings);

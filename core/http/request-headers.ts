@@ -1,9 +1,17 @@
 /** Reads parts of a request's headers in the form in which they were sent. */
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 
 /** Decodes UTF-8 that clients send, because Node reads the bytes of headers as Latin-1. */
 export const decodeUtf8Header = (headerValue: string): string =>
   /[\u0080-\u00ff]/.test(headerValue) ? Buffer.from(headerValue, "latin1").toString("utf8") : headerValue;
+
+/** Encodes text as UTF-8, in the form in which Node reads and writes headers. Values that have this form are left
+ *  unchanged. */
+export const encodeUtf8Header = (text: string): string => {
+  const isEncoded = !/[^\0-\xff]/.test(text) && isUtf8(Buffer.from(text, "latin1"));
+  return isEncoded ? text : Buffer.from(text, "utf8").toString("latin1");
+};
 
 /** Yields the first value of each header, by lower-case name. */
 export function* listFirstHeaders(rawHeaders: readonly string[]): Iterable<readonly [name: string, value: string]> {

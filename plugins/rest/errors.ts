@@ -108,6 +108,15 @@ export const parseError = (
 export const tooMany = (limits: Limits, limit: Limit, what: string): RelApiError =>
   limitExceeded(limit, { code: "parse-error", message: `The request has more than ${limits[limit]} ${what}` });
 
+/** @rule R-URL-1 PGRST100 */
+export const queryNotUtf8 = (): RelApiError =>
+  new RelApiError({
+    code: "parse-error",
+    status: 400,
+    message: "The query string is not UTF-8",
+    hint: "Write a percent sign as %25",
+  });
+
 /** @throws RelApiError `parse-error` @rule R-LIM-1 PGRST100 */
 export const checkPathLength = (limits: Limits, { path }: Field): void => {
   if (path.length > limits.maxPathKeys) throw tooMany(limits, "maxPathKeys", "keys in a JSON path");

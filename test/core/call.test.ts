@@ -60,6 +60,18 @@ describe("api.rest", () => {
     expect(await call(Buffer.from('{"said":null}'), { "content-type": "application/json" })).toBeNull();
   });
 
+  test("X-CALL-1a paths and headers of a call may contain any characters", async () => {
+    const path = "/مو?select=اسم&اسم=eq.نجم";
+    expect((await api.rest({ path, session: admin })).json()).toEqual([{ اسم: "نجم" }]);
+    expect((await api.rest({ path: encodeURI(path), session: admin })).json()).toEqual([{ اسم: "نجم" }]);
+    expect((await api.rest({ path: "/rpc/greet?name=Zoë", session: admin })).json()).toBe("Ahoy, Zoë");
+    const headers = { "accept-profile": "Größe" };
+    expect(await errorOf(api.rest({ path: "/ports", headers, session: admin }))).toMatchObject({
+      code: "PGRST106",
+      message: "Invalid schema: Größe",
+    });
+  });
+
   test("X-CALL-3 a call rejects for an unknown path and an invalid session", async () => {
     expect(await errorOf(api.rest({ path: "/nowhere" }))).toMatchObject({ status: 404, code: "PGRST205" });
     expect(await errorOf(api.rest({ path: "/ports", session: { role: "nobody_at_all" } }))).toMatchObject({

@@ -794,6 +794,9 @@ describe("settings in the database", () => {
     };
     expect(await role({ dbConfig: false })).toBe("sea_anon");
     expect(await role({ dbPreConfig: "public.exe_config" })).toBe("sea_auditor");
+    await keepSetting("set pgrst.db_pre_config = 'public.exe_config'");
+    expect(await role({})).toBe("sea_auditor");
+    expect(await role({ dbConfig: false })).toBe("sea_anon");
     await db.query("drop function public.exe_config()");
   });
 });

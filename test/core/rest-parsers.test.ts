@@ -27,13 +27,17 @@ const parses = (parse: () => unknown): boolean => {
   } catch (error) {
     if (!(error instanceof RelApiError)) throw error;
     expect(["parse-error", "range-not-satisfiable"]).toContain(error.code);
-    if (error.code === "parse-error" && error.facts["limit"] === undefined) {
+    const isOfText = error.facts["limit"] === undefined && error.message !== "The query string is not UTF-8";
+    if (error.code === "parse-error" && isOfText) {
       expect(error.message).toMatch(/^"failed to parse [a-z _]+ \([^]*\)" \(line \d+, column \d+\)$/);
       expect(error.details).toMatch(/^unexpected [^]+ expecting [^]+$/);
     }
     return false;
   }
 };
+
+/** Returns the characters that Node passes for the bytes of a text. */
+const encodeUtf8 = (text: string): string => Buffer.from(text).toString("latin1");
 
 // --- any text -------------------------------------------------------------------------------------------------------
 
@@ -110,8 +114,8 @@ describe("any text is parsed or refused", () => {
     ["negated tree", (raw) => parseLogic(grammar, "not.and", raw)],
     ["tree path", (raw) => parseTreePath(raw)],
     ["columns", (raw) => parseNames(raw, "columns parameter")],
-    ["query string", (raw) => parseQuery(grammar, raw, "filters")],
-    ["query string with arguments", (raw) => parseQuery(grammar, raw, "arguments")],
+    ["query string", (raw) => parseQuery(grammar, encodeUtf8(raw), "filters")],
+    ["query string with arguments", (raw) => parseQuery(grammar, encodeUtf8(raw), "arguments")],
   ];
   test.each(parsers)("R-LEX-10 %s", (_name, parse) => {
     fc.assert(

@@ -101,6 +101,18 @@ describe("requests of a batch", () => {
     expect(await countOf("Ben")).toBe(0);
   });
 
+  test("P-BAT-1 X-CALL-1a paths and headers of a batch may contain any characters", async () => {
+    const zone = { Prefer: "timezone=<€uro>-9" };
+    const answer = await batch([
+      { method: "POST", path: "/author", body: { name: "Zoë ☃" } },
+      { path: "/author?name=in.(Zoë ☃)&select=name".replace(" ", "%20"), headers: zone },
+      { method: "DELETE", path: "/author?name=eq.Zoë+☃", headers: { Prefer: "count=exact" } },
+    ]);
+    const [, read, removed] = answer.json();
+    expect(read).toMatchObject({ body: [{ name: "Zoë ☃" }], headers: { "preference-applied": "timezone=<€uro>-9" } });
+    expect(removed.headers["content-range"]).toBe("*/1");
+  });
+
   test("P-BAT-2 later requests use values of earlier responses in bodies and filters", async () => {
     const answer = await batch([
       { method: "POST", path: "/author", headers: shown, body: { name: "Cy" }, id: "cy" },

@@ -217,6 +217,17 @@ test("R-OAS-3 a schema without a comment has the product's title and description
   expect(info.description).not.toBe("");
 });
 
+test("R-OAS-1a each parameter of a relation has a name of its own, and filters by it", async () => {
+  const { parameters } = document.paths["/order"].get;
+  const names: string[] = parameters.map(
+    ({ $ref }: { $ref: string }) => document.parameters[$ref.split("/").at(-1)!].name,
+  );
+  expect([...new Set(names)]).toEqual(names);
+  expect(names).toEqual(expect.arrayContaining(['"select"', '"limit"', "from", '"or"', '"order"', "order"]));
+  for (const name of names.slice(0, 6))
+    expect((await api.get(`/order?${encodeURIComponent(name)}=is.null&select=%22order%22`)).status, name).toBe(200);
+});
+
 test("R-OAS-1 the document lists the operations of a relation", () => {
   const reference = (name: string) => ({ $ref: `#/parameters/${name}` });
   const filters = ["id", "name", "country"].map((column) => reference(`rowFilter.ports.${column}`));

@@ -33,6 +33,24 @@ cases(api, [
     status: 200,
     answer: [],
   },
+  ...[
+    "GET /vessels?name=neq.%ff",
+    "DELETE /vessels?%c3=eq.1",
+    "PATCH /vessels?or=(name.eq.%ed%a0%80)",
+    "GET /vessels?name=like.%desc%",
+    "GET /rpc/greet?name=%c0%af",
+  ].map((request) => ({
+    title: `R-URL-1 bytes that are not UTF-8 are refused: ${request}`,
+    request,
+    body: request.startsWith("PATCH") ? { note: "x" } : undefined,
+    status: 400,
+    answer: {
+      code: "PGRST100",
+      details: null,
+      hint: "Write a percent sign as %25",
+      message: "The query string is not UTF-8",
+    },
+  })),
   {
     title: "R-URL-2 a select without = is treated as absent",
     request: "GET /ports?select&id=eq.1",

@@ -48,13 +48,14 @@ const indexStorableSettings = (settings: readonly Setting[]): ReadonlyMap<string
   );
 
 /** Reads `ALTER ROLE <login role> [IN DATABASE …] SET pgrst.<name>`, and then the settings that the function of
- *  `dbPreConfig` sets. @throws RelApiError `preset` on a value that is not accepted */
+ *  `pgrst.db_pre_config` or `dbPreConfig` sets. @throws RelApiError `preset` on a value that is not accepted */
 const loadStoredSettings = async (
   query: Query,
   known: ReadonlyMap<string, Setting>,
-  preConfig: string | undefined,
+  dbPreConfig: string | undefined,
 ): Promise<RelApiOptions> => {
   const rows = [...(await query<StoredRow>(ROLE_SETTINGS))];
+  const preConfig = rows.findLast(({ name }) => name === "pgrst.db_pre_config")?.value ?? dbPreConfig;
   if (preConfig !== undefined && preConfig !== "") {
     await query(sql`select ${parseQualifiedName(preConfig)}()`);
     rows.push(

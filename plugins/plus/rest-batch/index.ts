@@ -7,6 +7,7 @@ import {
   bodyTooLarge,
   buildJsonAnswer,
   CallError,
+  decodeUtf8Header,
   definePlugin,
   isNestedDeeper,
   RelApiError,
@@ -73,7 +74,11 @@ const encodeBody = ({ headers, body }: Pick<ApiAnswer, "headers" | "body">): str
 const CORS_HEADERS = /^access-control-/;
 
 const encodeEntry = ({ id }: BatchPart, { status, headers }: ApiAnswer, body: string): string => {
-  const own = Object.fromEntries(Object.entries(headers).filter(([name]) => !CORS_HEADERS.test(name)));
+  const own = Object.fromEntries(
+    Object.entries(headers)
+      .filter(([name]) => !CORS_HEADERS.test(name))
+      .map(([name, value]) => [name, decodeUtf8Header(value)]),
+  );
   return `{${id === undefined ? "" : `"id":${JSON.stringify(id)},`}"status":${status},"headers":${JSON.stringify(own)},"body":${body}}`;
 };
 

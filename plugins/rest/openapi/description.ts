@@ -145,3 +145,13 @@ export const buildRoutinePaths = function* (
     );
   }
 };
+
+/** Names that a filter accepts without quotes. @rule R-LEX-1 */
+const UNQUOTED = /^(?! )[\p{L}0-9_$ ]+(?:-[\p{L}0-9_$ ]+)*(?<! )$/u;
+
+/** Parameters that are no filters. @rule R-URL-3 */
+const RESERVED = new Set(["select", "columns", "on_conflict", "order", "limit", "offset", "and", "or"]);
+
+/** Returns the name of the parameter that filters a column: `"order"` with its quotes. @rule R-OAS-1a */
+export const buildFilterParameterName = (column: string): string =>
+  UNQUOTED.test(column) && !RESERVED.has(column) ? column : `"${column.replace(/["\\]/g, "\\$&")}"`;

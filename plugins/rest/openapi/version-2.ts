@@ -9,6 +9,7 @@ import {
   type Visibility,
 } from "../../../core/index.ts";
 import {
+  buildFilterParameterName,
   findDescribedRelations,
   buildObjectSchema,
   buildRelationPaths,
@@ -158,7 +159,13 @@ const buildRelationParameters = (relation: Relation): readonly (readonly [string
   ],
   ...relation.columns.map((column): readonly [string, JsonObject] => [
     buildFilterName(relation, column.name),
-    { name: column.name, description: column.comment, required: false, in: "query", type: "string" },
+    {
+      name: buildFilterParameterName(column.name),
+      description: column.comment,
+      required: false,
+      in: "query",
+      type: "string",
+    },
   ]),
 ];
 

@@ -2,6 +2,7 @@
 import { findRelation, type Column, type Relation, type Routine } from "../../../core/index.ts";
 import type { OpenapiAdditions } from "../api.ts";
 import {
+  buildFilterParameterName,
   findDescribedRelations,
   buildObjectSchema,
   buildRelationPaths,
@@ -312,7 +313,11 @@ const writeDocumentMembers = function* (version: Version3Input): MemberGenerator
       for (const [at, column] of relation.columns.entries())
         yield [
           `filter.${findComponentName(writer, relation)}.${at}`,
-          buildQueryParameter(column.name, `A condition on \`${column.name}\`: \`eq.…\`, \`not.in.(…,…)\``, filter),
+          buildQueryParameter(
+            buildFilterParameterName(column.name),
+            `A condition on \`${column.name}\`: \`eq.…\`, \`not.in.(…,…)\``,
+            filter,
+          ),
         ];
   };
   const buildComponents = function* (): MemberGenerator {

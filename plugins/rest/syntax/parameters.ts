@@ -2,18 +2,26 @@
  * `tonnage=gte.500`: decodes names and values of the query string. Query strings that differ only in values are parsed
  * and planned once.
  */
+import { isUtf8 } from "node:buffer";
 import type { BoundValue } from "../../../core/index.ts";
+import { queryNotUtf8 } from "../errors.ts";
 import type { Grammar, SlotPositions, QueryTemplate } from "../request.ts";
 
-/** Decodes a name or a value. */
+/** Decodes a name or a value. @throws RelApiError `parse-error` if it is not UTF-8 @rule R-URL-1 */
 export const decodePart = (text: string): string =>
-  decodePercent(text.includes("+") ? text.replaceAll("+", " ") : text);
+  decodeEscapes(text.includes("+") ? text.replaceAll("+", " ") : text, (bytes) => {
+    if (!isUtf8(bytes)) throw queryNotUtf8();
+    return bytes.toString("utf8");
+  });
+
+/** Decodes a segment of a path. Bytes that are not UTF-8 become U+FFFD. @rule R-PATH-5 */
+export const decodePercent = (text: string): string => decodeEscapes(text, (bytes) => bytes.toString("utf8"));
 
 /**
- * Decodes percent-encoding leniently: malformed escapes stay, and bytes that are not UTF-8 become U+FFFD. Unescaped
- * bytes above 127 are accepted; Node passes each as one character. @rule R-URL-1
+ * Decodes percent-encoding. Malformed escapes stay. Unescaped bytes above 127 are accepted; Node passes each as one
+ * character.
  */
-export const decodePercent = (text: string): string => {
+const decodeEscapes = (text: string, decodeBytes: (bytes: Buffer) => string): string => {
   if (/^[^%\u0080-\u00ff]*$/.test(text)) return text;
   try {
     const decoded = decodeURIComponent(text);
@@ -22,7 +30,7 @@ export const decodePercent = (text: string): string => {
     // the code after this block decodes byte by byte
   }
   const bytes = text.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  return Buffer.from(bytes, "latin1").toString("utf8");
+  return decodeBytes(Buffer.from(bytes, "latin1"));
 };
 
 /** Parameters of logic trees. */

@@ -1,7 +1,7 @@
 /** Sends GraphQL requests to the server of a remote schema. */
-import { isUtf8 } from "node:buffer";
 import { print, type DocumentNode } from "graphql";
 import {
+  encodeUtf8Header,
   isJsonObject,
   parseJson,
   RelApiError,
@@ -37,12 +37,6 @@ type Server = Extract<RemoteTarget, { readonly url: string }>;
 /** Headers of the client that this server consumes itself. */
 const OWN_HEADERS = /^x-(?:hasura|session)-/;
 
-/** Returns the bytes of UTF-8 as Latin-1. Variables that came in headers already have this form. */
-const encodeHeader = (value: string): string => {
-  const isEncoded = !/[^\0-\xff]/.test(value) && isUtf8(Buffer.from(value, "latin1"));
-  return isEncoded ? value : Buffer.from(value, "utf8").toString("latin1");
-};
-
 /** Returns the headers of a request. Headers of the definition take precedence, then session variables. @rule
  *  X-RMT-4 */
 export const buildHeaders = (
@@ -56,8 +50,8 @@ export const buildHeaders = (
       if (!OWN_HEADERS.test(name)) sent[name] = value;
   if (session !== undefined) {
     for (const [name, value] of Object.entries(renameSessionVariables(session.variables)))
-      sent[name] = encodeHeader(value);
-    sent["x-hasura-role"] = encodeHeader(session.role);
+      sent[name] = encodeUtf8Header(value);
+    sent["x-hasura-role"] = encodeUtf8Header(session.role);
   }
   for (const [name, value] of Object.entries(expandHeaders(headers))) sent[name.toLowerCase()] = value;
   return sent;
