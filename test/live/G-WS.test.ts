@@ -11,6 +11,7 @@ import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { openSocket, type TestSocket } from "../support/socket.ts";
 import { adminSecret, signToken } from "../support/tokens.ts";
 import { initiated, startLive, subscribe } from "../support/live.ts";
+import { lockTable, untilLocked } from "../support/locks.ts";
 import { until } from "../support/until.ts";
 
 const api = await startLive(forGraphql({ liveQueryInterval: 20 }));
@@ -265,6 +266,69 @@ describe("operations", () => {
     }
     expect(order).toEqual(Array.from({ length: 20 }, (_, i) => `m${i}`));
     await socket.next((message) => message.id === "live" && message.payload.data.artist_by_pk.country === "c19");
+    await socket.close();
+  });
+
+  test("G-WS-16a a ping is answered while a query runs, and other messages wait", async () => {
+    const socket = await initiated(api);
+    const unlock = await lockTable(api.database, "studio");
+    subscribe(socket, "1", "{ studio(limit: 0) { id } }");
+    await untilLocked(api.database);
+    subscribe(socket, "2", "{ __typename }");
+    socket.send({ type: "ping", payload: { n: 1 } });
+    expect(await socket.next((message) => message.type === "pong")).toEqual({ type: "pong", payload: { n: 1 } });
+    await unlock();
+    expect(await socket.next()).toEqual({ id: "1", type: "next", payload: { data: { studio: [] } } });
+    expect(await socket.next()).toEqual({ id: "1", type: "complete" });
+    expect(await socket.next()).toMatchObject({ id: "2", type: "next" });
+    await socket.close();
+  });
+
+  test("G-WS-16a complete ends the query that runs", async () => {
+    const socket = await initiated(api);
+    const unlock = await lockTable(api.database, "studio");
+    subscribe(socket, "1", "{ studio(limit: 0) { id } }");
+    await untilLocked(api.database);
+    socket.send({ id: "1", type: "complete" });
+    subscribe(socket, "1", "{ __typename }");
+    expect(await socket.next()).toEqual({ id: "1", type: "next", payload: { data: { __typename: "query_root" } } });
+    await unlock();
+    expect(await socket.next()).toEqual({ id: "1", type: "complete" });
+    await roundTrip(socket);
+    expect(socket.arrived()).toEqual([]);
+    await socket.close();
+  });
+
+  test("G-WS-16a complete of a mutation that runs only omits its response", async () => {
+    const socket = await initiated(api);
+    const unlock = await lockTable(api.database, "artist");
+    subscribe(socket, "1", 'mutation { update_artist_by_pk(pk_columns: {id: 3}, _set: {country: "left"}) { id } }');
+    await untilLocked(api.database);
+    socket.send({ id: "1", type: "complete" });
+    subscribe(socket, "2", "{ artist_by_pk(id: 3) { country } }");
+    await unlock();
+    expect(await socket.next()).toEqual({
+      id: "2",
+      type: "next",
+      payload: { data: { artist_by_pk: { country: "left" } } },
+    });
+    await socket.close();
+  });
+
+  test("G-WS-16a complete of a live query that waits behind a query is not lost", async () => {
+    const socket = await initiated(api);
+    const unlock = await lockTable(api.database, "studio");
+    subscribe(socket, "1", "{ studio(limit: 0) { id } }");
+    await untilLocked(api.database);
+    subscribe(socket, "live", "subscription { artist_by_pk(id: 3) { country } }");
+    socket.send({ id: "live", type: "complete" });
+    await unlock();
+    expect(await socket.next()).toMatchObject({ id: "1", type: "next" });
+    expect(await socket.next()).toEqual({ id: "1", type: "complete" });
+    await roundTrip(socket);
+    await api.sql("update artist set country = 'unheard' where id = 3");
+    await api.settled();
+    expect(socket.arrived().filter(({ payload }) => payload?.data?.artist_by_pk?.country === "unheard")).toEqual([]);
     await socket.close();
   });
 });

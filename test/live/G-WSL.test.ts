@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { without } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { startLive } from "../support/live.ts";
+import { lockTable, untilLocked } from "../support/locks.ts";
 import { openSocket, type TestSocket } from "../support/socket.ts";
 import { adminSecret } from "../support/tokens.ts";
 
@@ -94,6 +95,19 @@ describe("operations", () => {
     await api.sql("update artist set country = 'L2' where id = 1");
     await api.settled();
     expect(socket.arrived()).toEqual([]);
+    await socket.close();
+  });
+
+  test("G-WSL-6 G-WS-16a stop ends the query that runs", async () => {
+    const socket = await initiated();
+    const unlock = await lockTable(api.database, "studio");
+    start(socket, "1", "{ studio(limit: 0) { id } }");
+    await untilLocked(api.database);
+    socket.send({ id: "1", type: "stop" });
+    start(socket, "2", "{ __typename }");
+    expect(await socket.next()).toEqual({ type: "data", id: "2", payload: { data: { __typename: "query_root" } } });
+    await unlock();
+    expect(await socket.next()).toEqual({ type: "complete", id: "2" });
     await socket.close();
   });
 

@@ -271,6 +271,86 @@ describe("P-HAS-2 callers other than administrators cannot use the API", async (
   });
 });
 
+test("P-HAS-13 lists of objects change what they can, and the rest are warnings", async () => {
+  const api = await start(await folderOf());
+  const tracked = async (): Promise<readonly string[]> => {
+    const { sources = [] } = (await run(api, "export_metadata")) as {
+      sources?: { tables: { table: { name: string } }[] }[];
+    };
+    return sources.flatMap(({ tables }) => tables.map(({ table }) => table.name));
+  };
+  const warning = (code: string, name: string, message: string) => ({
+    code,
+    message,
+    name: `table ${name} in source default`,
+    type: "table",
+  });
+  const missing = warning(
+    "track-table-failed",
+    "nowhere",
+    'Inconsistent object: no such table/view exists in source: "nowhere"',
+  );
+  const again = warning("track-table-failed", "artist", 'view/table already tracked: "artist"');
+
+  expect(await run(api, "pg_track_tables", { tables: ["artist", "nowhere", { table: "album" }] })).toEqual({
+    message: "success",
+    warnings: [missing],
+  });
+  expect(await run(api, "pg_track_tables", { tables: ["artist", "nowhere", "genre"] })).toEqual({
+    message: "success",
+    warnings: [again, missing],
+  });
+  expect(await tracked()).toEqual(["album", "artist", "genre"]);
+
+  for (const [args, error, code, internal] of [
+    [{ tables: ["artist", "nowhere"] }, "all tables failed to track", "invalid-configuration", [again, missing]],
+    [
+      { tables: ["studio", "artist"], allow_warnings: false },
+      "failed due to metadata warnings",
+      "metadata-warnings",
+      [again],
+    ],
+    [
+      { tables: ["studio", "nowhere"], allow_warnings: false },
+      "failed due to metadata warnings",
+      "metadata-warnings",
+      [missing],
+    ],
+    [
+      { tables: ["studio", { table: { schema: "public", name: "studio" } }] },
+      "The following tables occur more than once in the request: default.studio",
+      "bad-request",
+      undefined,
+    ],
+  ] as const)
+    expect((await send(api, { type: "pg_track_tables", args })).json()).toEqual({
+      path: code === "bad-request" ? "$.args.tables" : "$.args",
+      error,
+      code,
+      ...(internal === undefined ? {} : { internal }),
+    });
+  expect(await tracked()).toEqual(["album", "artist", "genre"]);
+
+  // a table to which another one refers stays, unless both are untracked
+  await run(api, "pg_create_object_relationship", {
+    table: "album",
+    name: "artist",
+    using: { foreign_key_constraint_on: "artist_id" },
+  });
+  const dependents =
+    'cannot drop due to the following dependent objects: relationship album.artist in source "default"';
+  expect(await run(api, "pg_untrack_tables", { tables: ["artist", "genre"] })).toEqual({
+    message: "success",
+    warnings: [warning("untrack-table-failed", "artist", dependents)],
+  });
+  expect(await run(api, "pg_untrack_tables", { tables: ["artist", "genre", "album"] })).toEqual({
+    message: "success",
+    warnings: [warning("untrack-table-failed", "genre", 'view/table already untracked: "genre"')],
+  });
+  expect(await tracked()).toEqual([]);
+  await api.close();
+});
+
 test("P-HAS-4 a command that does not match the database is refused and changes nothing", async () => {
   const folder = await folderOf();
   const api = await start(folder);

@@ -118,6 +118,7 @@ const openConversation = (connection: ClientConnection): Conversation => {
         query.stop = stop;
         running.set(id, query);
       },
+      onRunning: (cancel) => socketSession.runOnce(id, cancel),
       onRefused: (error) => sendError(id, encodeRefusal(error)),
       onFailed: (error) => {
         sendQueue.send(encodeData(id, encodeErrorsText(error)));
@@ -167,8 +168,19 @@ const openConversation = (connection: ClientConnection): Conversation => {
     }
   };
 
+  const stopAtOnce = (text: string): boolean => {
+    if (!text.includes('"stop"')) return false;
+    try {
+      const { type, id } = parseMessage(engine.parseJson(text));
+      return type === "stop" && socketSession.stopRunning(id);
+    } catch {
+      return false;
+    }
+  };
+
   return {
     receive: take,
+    receiveAtOnce: (text, isNext) => isNext && stopAtOnce(text),
     ended: () => socketSession.end(),
   };
 };

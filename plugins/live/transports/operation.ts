@@ -15,6 +15,9 @@ export interface OperationSink {
   onFailed(error: unknown): void;
   /** Reports that a live query has started. It may have no result yet. */
   onStarted(stop: () => void): void;
+  /** Reports that a query or mutation runs. After `cancel`, the sink gets no result. Returns a function that is called
+   *  when the operation has ended. */
+  onRunning(cancel: () => void): () => void;
   /** Reports that a query or mutation has finished, with the text of the `data` object. */
   onDone(data: string): void;
   /** Reports a result of a live query. With `patcher`, the client accepts patches. */
@@ -58,6 +61,7 @@ export const startOperation = (
   }
 };
 
+/** Runs a query or mutation. If it is cancelled, the statement of a query ends, and a mutation continues. */
 const runOnce = (
   connection: ClientConnection,
   exchange: SocketExchange,
@@ -67,21 +71,37 @@ const runOnce = (
 ): Promise<void> => {
   const { engine, context, settings } = connection;
   exchange.plans = operation.plans;
+  let isCancelled = false;
+  let cancelListeners: Set<() => void> | undefined;
+  const onEnded = sink.onRunning(() => {
+    if (isCancelled) return;
+    isCancelled = true;
+    if (operation.kind === "query") for (const listener of cancelListeners ?? []) listener();
+  });
   return engine
     .run(operation, exchange.session, {
       settings,
       exchange,
-      onGone: (listener) => connection.onGone(listener),
+      onGone: (listener) => {
+        const forget = connection.onGone(listener);
+        (cancelListeners ??= new Set()).add(listener);
+        return () => {
+          cancelListeners?.delete(listener);
+          forget();
+        };
+      },
       end: context.options.dbTxEnd.startsWith("rollback") ? "rollback" : "commit",
     })
     .then(
       (data) => {
+        onEnded();
         report.end(data.length);
-        sink.onDone(data);
+        if (!isCancelled) sink.onDone(data);
       },
       (error: unknown) => {
+        onEnded();
         report.end(0, error);
-        sink.onFailed(error);
+        if (!isCancelled) sink.onFailed(error);
       },
     );
 };

@@ -30,6 +30,9 @@ export interface ClientConnection {
 export interface Conversation {
   /** Takes one message. The next message waits until the promise is settled. @rule G-WS-16 */
   receive(text: string): Promise<void> | void;
+  /** Takes a message while an earlier one is handled. `isNext` is true if no other message waits. Returns false if the
+   *  message has to wait. @rule G-WS-16a */
+  receiveAtOnce(text: string, isNext: boolean): boolean;
   /** Called when the connection has ended. */
   ended(): void;
 }
@@ -37,6 +40,8 @@ export interface Conversation {
 /** The number of messages that may wait for an earlier message to finish. Beyond this number, the socket is paused. */
 const MAX_WAITING = 16;
 const MAX_REASON_BYTES = 123;
+/** The maximum length of a message that is handled before earlier messages. */
+const MAX_URGENT_LENGTH = 1024;
 
 interface ConnectionParts extends Pick<
   ClientConnection,
@@ -104,6 +109,9 @@ export class SocketConnection implements ClientConnection, SendQueueOwner {
   }
 
   received(text: string): void {
+    if (this.#isBusy && this.isOpen() && !this.sendQueue.isSlow && text.length <= MAX_URGENT_LENGTH) {
+      if (this.#conversation.receiveAtOnce(text, this.#waiting === undefined)) return;
+    }
     (this.#waiting ??= []).push(text);
     this.#next();
     if ((this.#waiting?.length ?? 0) >= MAX_WAITING) this.#webSocket.pause();

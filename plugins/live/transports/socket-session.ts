@@ -33,6 +33,8 @@ export class SocketSession implements BeatingConnection {
   caller: SocketCaller | undefined;
   readonly #connection: ClientConnection;
   readonly #heartbeatFrame: Uint8Array;
+  /** The query or mutation that runs now. */
+  #current: { readonly id: string; readonly cancel: () => void } | undefined;
   #hasEnded = false;
   #forgetCredentials: (() => void) | undefined;
 
@@ -70,6 +72,23 @@ export class SocketSession implements BeatingConnection {
     this.running.delete(id);
     query.stop?.();
     this.#connection.sendQueue.forget(query);
+  }
+
+  /** Registers the query or mutation that runs now. Returns a function that removes it. */
+  runOnce(id: string, cancel: () => void): () => void {
+    this.#current = { id, cancel };
+    return () => {
+      this.#current = undefined;
+    };
+  }
+
+  /** Ends the running operation or the live query with this id. Returns false if no operation has it.
+   *  @rule G-WS-16a */
+  stopRunning(id: string): boolean {
+    if (this.#current?.id === id) this.#current.cancel();
+    else if (this.running.has(id)) this.stop(id);
+    else return false;
+    return true;
   }
 
   /** Called when the connection has ended. */

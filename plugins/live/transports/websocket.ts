@@ -105,16 +105,35 @@ class WebsocketConversation implements Conversation {
       case "connection_init":
         return this.#init(payload);
       case "ping":
-        return connection.sendQueue.send(
-          payload === undefined
-            ? '{"type":"pong"}'
-            : JSON.stringify({ type: "pong", payload: (JSON.parse(text) as Message).payload }),
-        );
+        return this.#pong(text, payload);
       case "subscribe":
         return this.#subscribe(id ?? "", payload ?? null);
       case "complete":
         return this.socketSession.stop(id ?? "");
     }
+  }
+
+  receiveAtOnce(text: string, isNext: boolean): boolean {
+    if (!URGENT_MESSAGE.test(text)) return false;
+    let message: Message;
+    try {
+      message = parseMessage(this.connection.engine.parseJson(text));
+    } catch {
+      return false;
+    }
+    const { type, id = "", payload } = message;
+    if (type === "complete") return isNext && this.socketSession.stopRunning(id);
+    if (type !== "ping") return false;
+    this.#pong(text, payload);
+    return true;
+  }
+
+  #pong(text: string, payload: Json | undefined): void {
+    this.connection.sendQueue.send(
+      payload === undefined
+        ? '{"type":"pong"}'
+        : JSON.stringify({ type: "pong", payload: (JSON.parse(text) as Message).payload }),
+    );
   }
 
   ended(): void {
@@ -171,6 +190,10 @@ class SocketOperation implements OperationSink, RunningQuery {
     this.#conversation.socketSession.running.set(this.#id, this);
   }
 
+  onRunning(cancel: () => void): () => void {
+    return this.#conversation.socketSession.runOnce(this.#id, cancel);
+  }
+
   onRefused(error: unknown): void {
     this.#conversation.sendError(this.#id, error);
   }
@@ -208,6 +231,8 @@ class SocketOperation implements OperationSink, RunningQuery {
     this.onRefused(error);
   }
 }
+
+const URGENT_MESSAGE = /"(?:ping|complete)"/;
 
 const CLIENT_MESSAGES: ReadonlySet<string> = new Set(["connection_init", "ping", "pong", "subscribe", "complete"]);
 

@@ -2,11 +2,10 @@
 import {
   requireEntry,
   readEntry,
-  omitUndefined,
   changeOrAddObject,
   changeObject,
   pickArguments,
-  requireList,
+  readItems,
   readList,
   requireName,
   refuseAdmin,
@@ -48,18 +47,9 @@ const untrackFunction: Command = (document, from) => changeObject(document, from
 
 /** Creates a list command, such as `pg_track_tables`, from the command for a single object. */
 const createListCommand =
-  (key: string, command: Command): Command =>
+  (key: "tables" | "functions", command: Command): Command =>
   (document, from) =>
-    requireList(from, key).reduce<Entry>((next, args, i) => {
-      // an item is an object with its own arguments, or only a name
-      const own = readEntry(args);
-      const single = key.slice(0, -1);
-      const isName = typeof args === "string" || (own[single] === undefined && own["name"] !== undefined);
-      return command(next, {
-        args: isName ? omitUndefined({ source: from.args["source"], [single]: args }) : own,
-        path: `${from.path}.${key}[${i}]`,
-      });
-    }, document);
+    readItems(from, key).reduce<Entry>((next, item) => command(next, item), document);
 
 const createConfigurationCommand =
   (kind: "table" | "function"): Command =>

@@ -106,6 +106,19 @@ export const requireList = ({ args, path }: Arguments, key: string): readonly Js
   return value;
 };
 
+/** Returns the arguments for each item of a list such as `tables`. An item is an object with its own arguments, or only a
+ *  name. @throws RelApiError */
+export const readItems = (from: Arguments, key: "tables" | "functions"): readonly Arguments[] =>
+  requireList(from, key).map((item, i) => {
+    const own = readEntry(item);
+    const single = key.slice(0, -1);
+    const isName = typeof item === "string" || (own[single] === undefined && own["name"] !== undefined);
+    return {
+      args: isName ? omitUndefined({ source: from.args["source"], [single]: item }) : own,
+      path: `${from.path}.${key}[${i}]`,
+    };
+  });
+
 export const objectMissing = (what: string, path: string): Error =>
   metadataError("not-exists", `${what} does not exist`, path);
 

@@ -6,6 +6,7 @@ import type { Change, Editor } from "./editor.ts";
 import { createEventHandlers } from "./event-commands.ts";
 import { missingKey, metadataError, wrongKind } from "./errors.ts";
 import { normalizeForExport } from "./normalize-export.ts";
+import { isListCommand, runListCommand } from "./object-lists.ts";
 import { encodeProblem } from "./inconsistent-metadata.ts";
 import { introspectRemoteSchema, renewRemoteSchema, renewRemoteSchemas } from "./remote-schema-commands.ts";
 import { createScheduleHandlers } from "./schedule-commands.ts";
@@ -50,6 +51,9 @@ const parseItems = ({ args, path }: Request): readonly Request[] => {
   if (!Array.isArray(items)) throw metadataError("parse-failed", "expected a list", path);
   return items.map((item: Json, i) => parseRequest(item, `${path}[${i}]`));
 };
+
+const unknownCommand = ({ type, path }: Request): RelApiError =>
+  metadataError("parse-failed", `unknown metadata command "${type}"`, path.replace(/args$/, "type"));
 
 const SUCCESS: Json = { message: "success" };
 
@@ -105,6 +109,13 @@ const buildChange = (request: Request, report: ReportUnknownKey): Change | undef
     isRename: /^pg_(?:rename_|set_.*_customization$)/.test(type),
     ...common,
   };
+};
+
+/** @throws RelApiError if the request makes no change, or several */
+const requireChange = (request: Request, report: ReportUnknownKey): Change => {
+  const change = buildChange(request, report);
+  if (change === undefined) throw unknownCommand(request);
+  return change;
 };
 
 const isBulk = (type: string): boolean => type === "bulk" || type === "bulk_atomic" || type === "concurrent_bulk";
@@ -225,17 +236,34 @@ export const answerRequest = async (
     }),
   };
 
+  const runObjectList = async (request: Request): Promise<Json> => {
+    const { version, resourceVersion, path } = request;
+    try {
+      return await runListCommand(
+        request,
+        editor,
+        (type, from) => requireChange({ type, version, ...from }, report),
+        (changes) => ({
+          ...combineChanges(changes, path),
+          ...(resourceVersion === undefined ? {} : { version: resourceVersion }),
+        }),
+      );
+    } catch (error) {
+      throw toCommandError(error, request.type);
+    }
+  };
+
   const runRequest = async (request: Request, depth: number): Promise<Json> => {
-    const { type, version, path } = request;
+    const { type, version } = request;
     if (isBulk(type) || type === "bulk_keep_going") return runBulk(request, depth);
+    if (isListCommand(type)) return runObjectList(request);
     const change = buildChange(request, report);
     if (change !== undefined) {
       await editor.change(change);
       return type === "replace_metadata" && version === 2 ? describeConsistency() : SUCCESS;
     }
     const other = Object.hasOwn(handlers, type) ? handlers[type] : undefined;
-    if (other === undefined)
-      throw metadataError("parse-failed", `unknown metadata command "${type}"`, path.replace(/args$/, "type"));
+    if (other === undefined) throw unknownCommand(request);
     return other(request);
   };
 
