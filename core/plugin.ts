@@ -195,7 +195,7 @@ export interface Plugin {
   /** Plugins that must be present, and that are applied before this one. */
   readonly requires?: readonly string[];
   /** Plugins before which this one is applied, if they are present. A name that neither a plugin of the preset nor its
-   *  `known` list contains is an error. */
+   *  `knownPlugins` list contains is an error. */
   readonly before?: readonly string[];
   readonly stage?: number;
   readonly operators?: readonly OperatorSpec[];

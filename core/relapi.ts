@@ -243,7 +243,8 @@ export const relApi = (preset: Preset): RelApi => {
     values.seal();
     isSealed = true;
     wrapped = wrappers.reduce(applyWrapper, wrapped);
-    for (const option of undeclared) logger.warn("no plugin of the preset has this option", { option });
+    for (const option of undeclared)
+      logger.warn("no plugin of the preset declares this option, so it has no effect", { option });
   } catch (error) {
     if (!(error instanceof RelApiError)) logger.error("a plugin failed", buildErrorFields(error));
     for (const closer of closeListeners) void closer();
@@ -276,7 +277,8 @@ export const relApi = (preset: Preset): RelApi => {
     for (const closer of closeListeners) await closer(); // closers log their errors instead of throwing them
     const cutOff = await settled;
     counters.add("requests-cut-off", cutOff);
-    if (cutOff > 0) logger.warn("requests are cut off: they did not end in time", { count: cutOff, seconds });
+    if (cutOff > 0)
+      logger.warn("cancelling the requests that did not end within the grace period", { count: cutOff, seconds });
     // closing connections cancels their statements, and those requests are answered with a lost connection
     await database.close(Math.max(0, endMs - performance.now()));
     if (cutOff > 0) await pipeline.waitUntilIdle(FINAL_RESPONSE_MS);
@@ -341,7 +343,7 @@ const checkOptions = (options: ResolvedOptions, settings: readonly Setting[]): v
   checkOptionKinds(options, settings);
   if (options.dbSchemas.length === 0) throw presetError("dbSchemas is empty: name at least one schema to expose");
   const reserved = options.dbSchemas.find((schema) => schema === "pg_catalog" || schema === "information_schema");
-  if (reserved !== undefined) throw presetError(`dbSchemas names ${reserved}, which cannot be exposed: leave it out`);
+  if (reserved !== undefined) throw presetError(`dbSchemas names ${reserved}, which cannot be exposed: remove it`);
 };
 
 type Wrapper = Parameters<PluginContext["wrap"]>[0];

@@ -209,7 +209,7 @@ const HINTS = {
   certificate: "check sslmode, sslrootcert, sslcert and sslkey of DATABASE_URL (databaseUrl)",
 } as const;
 
-const PRIVILEGE_LOST = "the login role lacks a right that reading the schema takes";
+const PRIVILEGE_LOST = "the login role lacks a right that is needed to read the schema";
 
 const buildLoadErrorFields = (error: unknown): Readonly<Record<string, unknown>> => {
   if (!(error instanceof RelApiError)) {

@@ -41,7 +41,7 @@ export const withoutByteOrderMark = (body: Buffer, contentType: string | undefin
 /** Returns undefined if the body is not UTF-8. */
 export const decodeText = (body: Buffer): string | undefined => (isUtf8(body) ? body.toString("utf8") : undefined);
 
-/** Decodes a body that arrives in pieces. `end` returns undefined if the body is not UTF-8. */
+/** Decodes a body that arrives in chunks. `end` returns undefined if the body is not UTF-8. */
 export const createTextReader = (contentType: string | undefined) => {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: !ignoresMark(contentType) });
   let text: string | undefined = "";
@@ -90,7 +90,7 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
 ]);
 
 /** Resolves with the body. Limits apply to the decompressed bytes. The caller releases `pendingBody` after the response. With
- *  `takePiece`, each chunk is passed on instead of being stored. @throws RelApiError `body-too-large`, `body-late`,
+ *  `onChunk`, each chunk is passed on instead of being stored. @throws RelApiError `body-too-large`, `body-late`,
  *  `body-encoding-unknown`, `body-unreadable`; `request-cancelled` if the client disconnects @rule R-BND-3 R-BND-4
  *  R-BND-7 */
 export const readBody = (

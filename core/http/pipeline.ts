@@ -219,7 +219,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   };
 
   const logStepError = ({ plugin, step }: AddedStep, member: string, thrownValue: unknown): void =>
-    logger.error("a step around requests failed", {
+    logger.error("a request step of a plugin failed", {
       step: step.name,
       ...buildErrorFields(attributeError(plugin, `addStep("${step.name}").${member}`, thrownValue)),
     });

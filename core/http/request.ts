@@ -13,7 +13,7 @@ export interface ExchangeSettings {
   readonly isTimed: boolean;
 }
 
-/** A body up to this size is decoded in one call, which is faster than a decoder of pieces. */
+/** A body up to this size is decoded in one call, which is faster than a decoder of chunks. */
 const SHORT_BODY_BYTES = 64 * 1024;
 
 type Phase = Parameters<Exchange["endPhase"]>[0];

@@ -169,7 +169,7 @@ export const roleNotFound = (role: string): RelApiError =>
   new RelApiError({ code: "22023", status: 401, message: `role "${role}" does not exist` });
 
 /** Returns the error for a name that is not a column of the rows, worded like the database's error. `row` is the alias
- *  of the rows, `near` lists similar names that the caller may see. @rule R-NAM-1 R-NAM-3 */
+ *  of the rows, `closestNames` lists similar names that the caller may see. @rule R-NAM-1 R-NAM-3 */
 export const columnUnknown = (row: string, name: string, closestNames: readonly string[] = []): RelApiError =>
   new RelApiError({
     code: "42703",

@@ -33,7 +33,7 @@ const formatFields = (fields: Fields): string => {
       typeof fact === "bigint" ? String(fact) : fact instanceof Error ? fact.stack : fact,
     );
   } catch {
-    return "(facts that cannot be written)";
+    return "(fields that cannot be encoded)";
   }
 };
 

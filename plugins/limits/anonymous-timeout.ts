@@ -45,8 +45,8 @@ export const anonymousTimeout = definePlugin({
       // neither PostgREST nor Hasura has such a limit, so it is off in compatibility mode
       const seconds = options.anonStatementTimeout ?? (options.compatMode ? 0 : DEFAULT_SECONDS);
       if (role === "" || seconds === 0) return model;
-      const [found] = await query<{ isSet: boolean }>(compileTimeoutTest(role));
-      return found?.isSet === true
+      const [timeout] = await query<{ isSet: boolean }>(compileTimeoutTest(role));
+      return timeout?.isSet === true
         ? model
         : {
             ...model,

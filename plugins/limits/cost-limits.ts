@@ -104,8 +104,11 @@ const createCheck = (
         isDatabaseError(error) ? executePrograms(selectPrograms(execution, true)) : Promise.reject(error),
       )
       .catch((error: unknown) => (isDatabaseError(error) ? [] : Promise.reject(error)));
-    const found = rows.map(({ plan }) => parseEstimate(plan ?? "[]"));
-    return found.reduce((sum, one) => ({ cost: sum.cost + one.cost, rows: sum.rows + one.rows }), { cost: 0, rows: 0 });
+    const estimates = rows.map(({ plan }) => parseEstimate(plan ?? "[]"));
+    return estimates.reduce((sum, one) => ({ cost: sum.cost + one.cost, rows: sum.rows + one.rows }), {
+      cost: 0,
+      rows: 0,
+    });
   };
 
   return (execution) => {

@@ -80,7 +80,7 @@ const findDocumentErrors = (document: JsonObject, plugin: string): readonly stri
   for (const [kind, value] of Object.entries(document)) {
     if (kind === "disabled" || (KINDS.get(kind) ?? UNKNOWN_KIND).plugin !== plugin) continue;
     if (!KINDS.has(kind)) {
-      errors.push(`${kind}: no such limit; ignored`);
+      errors.push(`${kind}: unknown limit; ignored`);
       continue;
     }
     const isValid = kind === "rate_limit" ? isRate : isCount;

@@ -21,7 +21,7 @@ const rejectWrite = (verb: "UPDATE" | "DELETE"): never => {
     code: "unfiltered-write",
     status: 400,
     message: `${verb} requires a WHERE clause`,
-    hint: "Add a filter. The setting safeWrites asks for one.",
+    hint: "Add a filter. The setting safeWrites requires one.",
     path: "$",
     facts: { limit: "safeWrites" },
   });

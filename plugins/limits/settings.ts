@@ -6,9 +6,9 @@ const isRecord = (value: unknown): value is Readonly<Record<string, Json>> =>
 
 const jsonObject: SettingKind<Readonly<Record<string, Json>>> = {
   accepts: "a JSON object",
-  parse: (given) => {
+  parse: (text) => {
     try {
-      const value: unknown = JSON.parse(given);
+      const value: unknown = JSON.parse(text);
       return isRecord(value) ? value : undefined;
     } catch {
       return undefined;
@@ -37,9 +37,9 @@ const isPositiveInteger = (value: unknown): value is number =>
 const parseLimits = (text: string): Readonly<Record<string, number>> | undefined => {
   const pairs = text.split(",").map((pair) => pair.split("=").map((part) => part.trim()));
   if (!pairs.every((pair) => pair.length === 2 && /^\d{1,9}$/.test(pair[1] ?? ""))) return undefined;
-  const found = pairs.map(([role = "", limit]) => [role, Number(limit)] as const);
-  return found.every(([role, limit]) => role !== "" && isPositiveInteger(limit))
-    ? Object.fromEntries(found)
+  const limits = pairs.map(([role = "", limit]) => [role, Number(limit)] as const);
+  return limits.every(([role, limit]) => role !== "" && isPositiveInteger(limit))
+    ? Object.fromEntries(limits)
     : undefined;
 };
 

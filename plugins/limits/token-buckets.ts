@@ -29,10 +29,10 @@ export const createTokenBuckets = (): TokenBuckets => {
     if (buckets.size > MAX_BUCKETS) buckets.delete(buckets.keys().next().value as string); // the map is not empty
   };
   const computeTokens = (key: string, perMinute: number, burst: number): number => {
-    const known = buckets.get(key);
-    return known === undefined
+    const bucket = buckets.get(key);
+    return bucket === undefined
       ? burst
-      : Math.min(burst, known.tokens + ((performance.now() - known.atMs) * perMinute) / 60_000);
+      : Math.min(burst, bucket.tokens + ((performance.now() - bucket.atMs) * perMinute) / 60_000);
   };
   return {
     countTokens: (key, perMinute, burst) => Math.max(0, Math.floor(computeTokens(key, perMinute, burst))),

@@ -10,32 +10,32 @@ const readName = (raw: Raw): string => String(readObject(raw)["name"]);
  *  as they are. @throws RelApiError `preset` with the file, line and column @rule G-MET-2 X-ACT-2 */
 export const mergeActionSdl = async (raw: Raw | undefined, sdl: string, file: string): Promise<RawObject> => {
   const { readActionSdl } = await import("../shared/action-sdl.ts");
-  let found: ReturnType<typeof readActionSdl>;
+  let sdlTypes: ReturnType<typeof readActionSdl>;
   try {
-    found = readActionSdl(sdl);
+    sdlTypes = readActionSdl(sdl);
   } catch (error) {
     const { message, locations } = error as Error & {
       readonly locations?: readonly { line: number; column: number }[];
     };
-    const [at] = locations ?? [];
-    throw metadataUnreadable(at === undefined ? file : `${file}:${at.line}:${at.column}`, message);
+    const [location] = locations ?? [];
+    throw metadataUnreadable(location === undefined ? file : `${file}:${location.line}:${location.column}`, message);
   }
   const { actions, custom_types: listed } = readObject(raw);
   return {
     ...readObject(raw),
     actions: readList(actions).map((entry) => {
       const action = readObject(entry);
-      const definition = { ...found.definitions.get(readName(entry)), ...readObject(action["definition"]) };
+      const definition = { ...sdlTypes.definitions.get(readName(entry)), ...readObject(action["definition"]) };
       return { ...action, definition };
     }),
     custom_types: isJsonObject(listed)
       ? {
           ...listed,
           ...Object.fromEntries(
-            Object.entries(found.customTypes).map(([key, types]) => [key, mergeTypes(readList(listed[key]), types)]),
+            Object.entries(sdlTypes.customTypes).map(([key, types]) => [key, mergeTypes(readList(listed[key]), types)]),
           ),
         }
-      : found.customTypes,
+      : sdlTypes.customTypes,
   };
 };
 

@@ -183,7 +183,8 @@ const buildWritePermission = (
   const { relation } = table;
   // rows that a service should validate first must not be written unvalidated
   if (!isAlwaysTrue(raw["validate_input"])) throw new InconsistentMetadata("validate_input is not served");
-  if (!relation.writable[operation]) throw new InconsistentMetadata("it cannot be written so in the database");
+  if (!relation.writable[operation])
+    throw new InconsistentMetadata("the database does not support this write on the relation");
   const presets = operation === "delete" ? [] : readPresets(readObject(raw["set"]), table, builder);
   const presetNames = new Set(presets.map((cell) => cell.column));
   const writable = collectNames(listWritableColumns(table.relation));
@@ -242,16 +243,17 @@ export const buildPermissions = (
         }
         entry[operation] = undefined;
         const { schema, name } = table.relation;
-        const of = { type: `${operation}_permission`, owner: { schema, name }, name: role } as const;
+        const objectFields = { type: `${operation}_permission`, owner: { schema, name }, name: role } as const;
         const logIgnored: LogIgnored = (message) =>
           builder.logIgnored(message, {
-            ...of,
+            ...objectFields,
             detail: message.startsWith(location) ? message.slice(location.length) : message,
           });
-        const own: PermissionBuilder = { ...builder, logIgnored, logUnknownKey: builder.logIgnored };
+        const permissionBuilder: PermissionBuilder = { ...builder, logIgnored, logUnknownKey: builder.logIgnored };
         try {
-          if (operation === "select") entry.select = buildSelectPermission(permission, table, location, own);
-          else entry[operation] = buildWritePermission(operation, permission, table, location, own);
+          if (operation === "select")
+            entry.select = buildSelectPermission(permission, table, location, permissionBuilder);
+          else entry[operation] = buildWritePermission(operation, permission, table, location, permissionBuilder);
         } catch (error) {
           if (!(error instanceof InconsistentMetadata)) throw error;
           logIgnored(`${location}${error.message}`);

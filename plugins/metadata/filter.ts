@@ -100,14 +100,14 @@ export const createFilterReader = (
     return isEqual ? { kind: "not", of: distinct } : distinct;
   };
 
-  const compare = (name: string, raw: Raw, left: LeftSide, at: FilterPosition): Predicate => {
+  const compare = (name: string, raw: Raw, left: LeftSide, position: FilterPosition): Predicate => {
     const columnOperator = COLUMN_OPERATORS[name];
-    if (columnOperator !== undefined) return compareColumns(columnOperator, raw, left, at);
-    if (name === "_cast") return readCast(raw, left, at);
+    if (columnOperator !== undefined) return compareColumns(columnOperator, raw, left, position);
+    if (name === "_cast") return readCast(raw, left, position);
     const spec = findOperator(name, left.base);
     if (name === "_eq" || name === "_neq") {
       const isEqual = name === "_eq";
-      const isPlain = raw !== null && (left.column?.notNull === true || (isEqual && !at.isNegated));
+      const isPlain = raw !== null && (left.column?.notNull === true || (isEqual && !position.isNegated));
       return buildEquality(
         isEqual,
         left.expression,
@@ -138,12 +138,17 @@ export const createFilterReader = (
       Array.isArray(raw) &&
       parseSessionVariable(raw) === undefined
     )
-      return compareWithArrays(name, raw as readonly Raw[], left, at);
+      return compareWithArrays(name, raw as readonly Raw[], left, position);
     return buildComparison(values.readList(raw, type));
   };
 
-  const compareWithArrays = (name: string, raw: readonly Raw[], left: LeftSide, at: FilterPosition): Predicate => {
-    const parts = raw.map((item) => compare(name === "_in" ? "_eq" : "_neq", item, left, at));
+  const compareWithArrays = (
+    name: string,
+    raw: readonly Raw[],
+    left: LeftSide,
+    position: FilterPosition,
+  ): Predicate => {
+    const parts = raw.map((item) => compare(name === "_in" ? "_eq" : "_neq", item, left, position));
     return { kind: name === "_in" ? "or" : "and", of: parts };
   };
 
@@ -161,7 +166,7 @@ export const createFilterReader = (
     return { fields };
   };
 
-  const readCast = (raw: Raw, left: LeftSide, at: FilterPosition): Predicate => {
+  const readCast = (raw: Raw, left: LeftSide, position: FilterPosition): Predicate => {
     if (!isJsonObject(raw)) throw new InconsistentMetadata("_cast takes an object");
     return buildConjunction(
       Object.entries(raw).map(([target, comparisons]) => {
@@ -169,18 +174,18 @@ export const createFilterReader = (
         return readComparisons(
           comparisons,
           { expression: { kind: "cast", of: left.expression, type: type.sqlName }, declared: type, base: type },
-          at,
+          position,
         );
       }),
     );
   };
 
   /** Compares a column with another column of the row, or of the permission's own table. @rule G-FIL-8 */
-  const compareColumns = (operator: string, raw: Raw, left: LeftSide, at: FilterPosition): Predicate => {
+  const compareColumns = (operator: string, raw: Raw, left: LeftSide, position: FilterPosition): Predicate => {
     const path: readonly Raw[] = Array.isArray(raw) ? raw : [raw];
     const isRoot = path.length === 2 && path[0] === "$";
     const name = path[path.length - 1];
-    const side = isRoot ? at.root : at.relation;
+    const side = isRoot ? position.root : position.relation;
     const column = typeof name === "string" && (isRoot || path.length === 1) ? findColumn(side, name) : undefined;
     if (column === undefined)
       throw new InconsistentMetadata(`column ${showRaw(raw)} does not exist in table "${side.name}"`);
@@ -197,17 +202,17 @@ export const createFilterReader = (
       operator === "eq",
       left.expression,
       operand,
-      areNotNull || (operator === "eq" && isOneNotNull && !at.isNegated),
+      areNotNull || (operator === "eq" && isOneNotNull && !position.isNegated),
     );
   };
 
-  const readComparisons = (raw: Raw, left: LeftSide, at: FilterPosition): Predicate => {
+  const readComparisons = (raw: Raw, left: LeftSide, position: FilterPosition): Predicate => {
     // `column: value` is short for `_eq`; an object is a value unless all its keys are operators
     const isComparisons =
       isJsonObject(raw) && Object.keys(raw).every((key) => key.startsWith("_") || key.startsWith("$"));
-    if (!isComparisons) return compare("_eq", raw, left, at);
+    if (!isComparisons) return compare("_eq", raw, left, position);
     return buildConjunction(
-      Object.entries(raw).map(([key, operand]) => compare(normalizeOperator(key), operand, left, at)),
+      Object.entries(raw).map(([key, operand]) => compare(normalizeOperator(key), operand, left, position)),
     );
   };
 
@@ -220,25 +225,28 @@ export const createFilterReader = (
   const readRows = (raw: Raw, relation: Relation, at: FilterPosition): Predicate =>
     readAny(raw, { relation, root: at.root, isNegated: false });
 
-  const readEntry = (key: string, raw: Raw, at: FilterPosition): Predicate => {
-    const { relation } = at;
+  const readEntry = (key: string, raw: Raw, position: FilterPosition): Predicate => {
+    const { relation } = position;
     switch (normalizeOperator(key)) {
       case "_and":
       case "_or": {
         const parts: readonly Raw[] = Array.isArray(raw) ? raw : [raw];
-        return { kind: normalizeOperator(key) === "_and" ? "and" : "or", of: parts.map((part) => readAny(part, at)) };
+        return {
+          kind: normalizeOperator(key) === "_and" ? "and" : "or",
+          of: parts.map((part) => readAny(part, position)),
+        };
       }
       case "_not":
-        return { kind: "not", of: readAny(raw, { ...at, isNegated: true }) };
+        return { kind: "not", of: readAny(raw, { ...position, isNegated: true }) };
       case "_exists":
-        return readExists(raw, at);
+        return readExists(raw, position);
     }
     const column = findColumn(relation, key);
     if (column !== undefined)
       return readComparisons(
         raw,
         { ...findType(column.type, `column "${key}"`), expression: { kind: "column", name: key }, column },
-        at,
+        position,
       );
     const entry = findEntry(relation);
     const relationship = entry?.relationships.find((one) => one.name === key);
@@ -246,29 +254,34 @@ export const createFilterReader = (
       return {
         kind: "related",
         relationship: relationship.relationship,
-        where: readRows(raw, findTarget(relation, relationship.relationship), at),
+        where: readRows(raw, findTarget(relation, relationship.relationship), position),
       };
     const aggregate = key.endsWith("_aggregate")
       ? entry?.relationships.find((one) => `${one.name}_aggregate` === key)
       : undefined;
-    if (aggregate !== undefined) return readAggregate(raw, aggregate.relationship, at);
+    if (aggregate !== undefined) return readAggregate(raw, aggregate.relationship, position);
     const computed = entry?.computedFields.find((one) => one.name === key);
-    if (computed !== undefined) return readComputed(raw, computed, at);
+    if (computed !== undefined) return readComputed(raw, computed, position);
     throw new InconsistentMetadata(
       `"${key}" is neither a column nor a relationship nor a computed field of table "${relation.name}"`,
     );
   };
 
-  const findType = (oid: number, what: string): Pick<LeftSide, "declared" | "base"> => {
+  const findType = (oid: number, subject: string): Pick<LeftSide, "declared" | "base"> => {
     const declared = model.types.get(oid);
     const base = findBaseType(model, oid);
-    if (declared === undefined || base === undefined) throw new InconsistentMetadata(`the type of ${what} is unknown`);
+    if (declared === undefined || base === undefined)
+      throw new InconsistentMetadata(`the type of ${subject} is unknown`);
     return { declared, base };
   };
 
   /** Reads a condition on a computed field. @rule G-CF-5 */
-  const readComputed = (raw: Raw, field: GqlTableEntry["computedFields"][number], at: FilterPosition): Predicate => {
-    const { relation } = at;
+  const readComputed = (
+    raw: Raw,
+    field: GqlTableEntry["computedFields"][number],
+    position: FilterPosition,
+  ): Predicate => {
+    const { relation } = position;
     const routine = findRoutines(model, field.routine).find((one) =>
       one.parameters.some((parameter) => parameter.type === relation.rowType),
     );
@@ -293,42 +306,42 @@ export const createFilterReader = (
       return readComparisons(
         raw,
         { ...findType(returns.type, `computed field "${field.name}"`), expression: { kind: "computed", ...call } },
-        at,
+        position,
       );
     const target = findRelation(model, returns.relation);
     if (target === undefined)
       throw new InconsistentMetadata(`computed field "${field.name}" returns rows of an unknown table`);
-    return { kind: "computed-rows", ...call, target: returns.relation, where: readRows(raw, target, at) };
+    return { kind: "computed-rows", ...call, target: returns.relation, where: readRows(raw, target, position) };
   };
 
   const findTarget = (relation: Relation, id: string): Relation => {
     const name = relationshipOf(relation, id)?.target;
     const target = name && model.relations.get(nameKey(name));
-    if (target === undefined) throw new InconsistentMetadata(`relationship "${id}" leads nowhere`);
+    if (target === undefined) throw new InconsistentMetadata(`relationship "${id}" has no target table`);
     return target;
   };
 
   /** Reads `_exists`, a condition on the rows of any table. @rule G-FIL-9 */
-  const readExists = (raw: Raw, at: FilterPosition): Predicate => {
+  const readExists = (raw: Raw, position: FilterPosition): Predicate => {
     const name = isJsonObject(raw) ? readQualifiedName(raw["_table"]) : undefined;
     const from = name && findRelation(model, name);
     if (!isJsonObject(raw) || name === undefined || from === undefined)
       throw new InconsistentMetadata("_exists names no table that exists");
-    return { kind: "exists", from: name, where: readRows(raw["_where"] ?? null, from, at) };
+    return { kind: "exists", from: name, where: readRows(raw["_where"] ?? null, from, position) };
   };
 
   /** Reads a condition on aggregates of related rows. @rule G-AGP-1 G-AGP-2 */
-  const readAggregate = (raw: Raw, id: string, at: FilterPosition): Predicate => {
+  const readAggregate = (raw: Raw, id: string, position: FilterPosition): Predicate => {
     const entries = isJsonObject(raw) ? Object.entries(raw) : [];
-    const [only] = entries;
-    if (only === undefined || entries.length > 1)
+    const [entry] = entries;
+    if (entry === undefined || entries.length > 1)
       throw new InconsistentMetadata("exactly one predicate should be specified");
-    const [fn, part] = only;
+    const [fn, part] = entry;
     if (!isJsonObject(part)) throw new InconsistentMetadata(`the predicate of ${fn} is an object`);
-    const target = findTarget(at.relation, id);
+    const target = findTarget(position.relation, id);
     const named: readonly Raw[] =
       part["arguments"] === undefined ? [] : Array.isArray(part["arguments"]) ? part["arguments"] : [part["arguments"]];
-    const of = named.map((name): Expression => {
+    const columns = named.map((name): Expression => {
       if (typeof name !== "string" || findColumn(target, name) === undefined)
         throw new InconsistentMetadata(`column ${showRaw(name)} does not exist in table "${target.name}"`);
       return { kind: "column", name };
@@ -342,11 +355,11 @@ export const createFilterReader = (
       kind: "related-aggregate",
       relationship: id,
       fn: spec.name,
-      of,
+      of: columns,
       ...(part["distinct"] === true ? { distinct: true } : {}),
-      ...(part["filter"] === undefined ? {} : { where: readRows(part["filter"], target, at) }),
+      ...(part["filter"] === undefined ? {} : { where: readRows(part["filter"], target, position) }),
     };
-    return readComparisons(part["predicate"] ?? {}, { expression, declared: type, base: type }, at);
+    return readComparisons(part["predicate"] ?? {}, { expression, declared: type, base: type }, position);
   };
 
   return {

@@ -8,13 +8,13 @@ type PermissionsOfRole = ReadonlyMap<string, Readonly<TablePermissions>>;
 
 /** Returns the roles that are their own ancestors. */
 const findRolesInCycles = (parentRoles: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> => {
-  const isAncestor = (of: string): boolean => {
+  const isAncestor = (role: string): boolean => {
     const seen = new Set<string>();
-    const pendingRoles = [...(parentRoles.get(of) ?? [])];
-    for (let role = pendingRoles.pop(); role !== undefined; role = pendingRoles.pop()) {
-      if (role === of) return true;
-      if (!seen.has(role)) pendingRoles.push(...(parentRoles.get(role) ?? []));
-      seen.add(role);
+    const pendingRoles = [...(parentRoles.get(role) ?? [])];
+    for (let ancestor = pendingRoles.pop(); ancestor !== undefined; ancestor = pendingRoles.pop()) {
+      if (ancestor === role) return true;
+      if (!seen.has(ancestor)) pendingRoles.push(...(parentRoles.get(ancestor) ?? []));
+      seen.add(ancestor);
     }
     return false;
   };
@@ -48,31 +48,34 @@ export const collectRoleAndAncestors = (
   return found;
 };
 
-/** Returns the permissions by role and table, with the inherited ones. `own` contains the explicit permissions by role
+/** Returns the permissions by role and table, with the inherited ones. `explicitPermissions` contains the explicit permissions by role
  *  and table. */
 export const resolveInheritedPermissions = (
   parentRoles: ReadonlyMap<string, readonly string[]>,
-  own: ReadonlyMap<string, PermissionsOfRole>,
+  explicitPermissions: ReadonlyMap<string, PermissionsOfRole>,
   logIgnored: LogIgnored,
 ): ReadonlyMap<string, PermissionsOfRole> => {
   const resolvedRoles = new Map<string, PermissionsOfRole>();
   const resolve = (role: string): PermissionsOfRole | undefined => {
     const parents = parentRoles.get(role);
-    if (parents === undefined) return own.get(role);
-    const known = resolvedRoles.get(role);
-    if (known !== undefined) return known;
+    if (parents === undefined) return explicitPermissions.get(role);
+    const resolvedPermissions = resolvedRoles.get(role);
+    if (resolvedPermissions !== undefined) return resolvedPermissions;
     const inherited = parents.flatMap((parent) => {
-      const found = resolve(parent);
-      if (found === undefined)
+      const parentPermissions = resolve(parent);
+      if (parentPermissions === undefined)
         logIgnored(`inherited role ${role}: parent ${parent} has no permission in the metadata`, {
           type: "inherited_role",
           name: role,
         });
-      return found ?? [];
+      return parentPermissions ?? [];
     });
     const merged = new Map<string, Readonly<TablePermissions>>();
-    for (const table of new Set([...inherited.flatMap((one) => [...one.keys()]), ...(own.get(role)?.keys() ?? [])])) {
-      const explicit = own.get(role)?.get(table);
+    for (const table of new Set([
+      ...inherited.flatMap((one) => [...one.keys()]),
+      ...(explicitPermissions.get(role)?.keys() ?? []),
+    ])) {
+      const explicit = explicitPermissions.get(role)?.get(table);
       const inheritedPermissions = inherited.flatMap((one) => one.get(table) ?? []);
       merged.set(
         table,
@@ -88,16 +91,16 @@ export const resolveInheritedPermissions = (
     return merged;
   };
   for (const role of parentRoles.keys()) resolve(role);
-  return new Map([...own, ...resolvedRoles]);
+  return new Map([...explicitPermissions, ...resolvedRoles]);
 };
 
 const buildDisjunction = (filters: readonly (Predicate | undefined)[]): Predicate | undefined => {
-  const all: Predicate[] = [];
+  const predicates: Predicate[] = [];
   for (const filter of filters) {
     if (filter === undefined) return undefined;
-    all.push(filter);
+    predicates.push(filter);
   }
-  return { kind: "or", of: all };
+  return { kind: "or", of: predicates };
 };
 
 const unite = <Item>(sets: readonly ReadonlySet<Item>[]): ReadonlySet<Item> => new Set(sets.flatMap((set) => [...set]));

@@ -280,7 +280,7 @@ const loadEnums = async (
   { query }: IntrospectContext,
   logIgnored: LogIgnored,
 ): Promise<ReadonlyMap<TableDocument, EnumValues>> => {
-  const found = new Map<TableDocument, EnumValues>();
+  const enumValues = new Map<TableDocument, EnumValues>();
   for (const table of document.tables) {
     if (table.raw["is_enum"] !== true) continue;
     const relation = findRelation(model, table.name);
@@ -304,9 +304,9 @@ const loadEnums = async (
     );
     if (rows.length === 0) logUnusable("it has no rows");
     else if (bad !== undefined) logUnusable(`"${bad.key}" is not a valid GraphQL enum value`);
-    else found.set(table, rows);
+    else enumValues.set(table, rows);
   }
-  return found;
+  return enumValues;
 };
 
 /** Finds the columns of an enum table's keys and descriptions. @returns the reason why the table cannot be an enum, if

@@ -104,7 +104,7 @@ export const matchTables = (
   logIgnored: LogIgnored,
 ): { readonly model: Model; readonly tables: readonly NamedTable[] } => {
   const relations = new Map(model.relations);
-  const found = new Map<string, { readonly table: TableDocument; readonly relation: Relation }>();
+  const tablesByKey = new Map<string, { readonly table: TableDocument; readonly relation: Relation }>();
   for (const table of document.tables) {
     const relation = findRelation(model, table.name);
     if (relation === undefined)
@@ -112,13 +112,14 @@ export const matchTables = (
         type: "table",
         owner: table.name,
       });
-    else if (found.has(nameKey(relation))) logIgnored(`table ${table.name.name}: listed twice; using the first entry`);
-    else found.set(nameKey(relation), { table, relation });
+    else if (tablesByKey.has(nameKey(relation)))
+      logIgnored(`table ${table.name.name}: listed twice; using the first entry`);
+    else tablesByKey.set(nameKey(relation), { table, relation });
   }
   const tablesByName = new Map<string, QualifiedName>();
-  for (const { table, relation } of found.values()) {
+  for (const { table, relation } of tablesByKey.values()) {
     const graphqlName = buildName(relation, table.configuration);
-    const other = tablesByName.get(graphqlName);
+    const otherTable = tablesByName.get(graphqlName);
     const logUnserved = (reason: string): void =>
       logIgnored(`table ${relation.name}: ${reason}`, {
         type: "table",
@@ -126,11 +127,14 @@ export const matchTables = (
         detail: `the table "${relation.name}" has no fields in GraphQL: ${reason}`,
       });
     if (!GRAPHQL_NAME.test(graphqlName)) logUnserved(`"${graphqlName}" is not a valid GraphQL name: set custom_name`);
-    else if (other === undefined) tablesByName.set(graphqlName, relation);
-    else logUnserved(`the table ${other.schema}.${other.name} has the name "${graphqlName}" too: set custom_name`);
+    else if (otherTable === undefined) tablesByName.set(graphqlName, relation);
+    else
+      logUnserved(
+        `the table ${otherTable.schema}.${otherTable.name} has the name "${graphqlName}" too: set custom_name`,
+      );
   }
-  const isListed = (name: QualifiedName): boolean => found.has(nameKey(name));
-  const tables = [...found.values()].map(({ table, relation }): NamedTable => {
+  const isListed = (name: QualifiedName): boolean => tablesByKey.has(nameKey(name));
+  const tables = [...tablesByKey.values()].map(({ table, relation }): NamedTable => {
     const added: Relationship[] = [];
     const relationships: GqlTableEntry["relationships"][number][] = [];
     const addRelationship = (raw: Raw, isObjectRelationship: boolean): void => {

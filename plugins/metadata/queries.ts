@@ -12,14 +12,14 @@ const collectByName = <Value>(
   read: (raw: RawObject, name: string) => Value | undefined,
   logIgnored: LogIgnored,
 ): ReadonlyMap<string, Value> => {
-  const found = new Map<string, Value>();
+  const values = new Map<string, Value>();
   for (const raw of raws) {
     const name = readText(readObject(raw)["name"]);
     const value = name === undefined ? undefined : read(readObject(raw), name);
     if (name === undefined) logIgnored(`${kind} without a name; ignored`);
-    else if (value !== undefined) found.set(name, value);
+    else if (value !== undefined) values.set(name, value);
   }
-  return found;
+  return values;
 };
 
 /** Reads the queries. Keys that no plugin handles were already reported, so this function ignores them. */

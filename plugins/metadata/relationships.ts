@@ -65,7 +65,7 @@ const matchOwnKey = (relation: Relation, columns: readonly string[] | undefined)
   if (columns === undefined) return NO_COLUMNS_NAMED;
   const missing = columns.find((column) => findColumn(relation, column) === undefined);
   if (missing !== undefined) return { reason: `column "${missing}" does not exist`, detail: NO_KEY };
-  const found = relation.relationships.filter(
+  const matches = relation.relationships.filter(
     (one) =>
       one.isOwnKey &&
       one.isToOne &&
@@ -74,7 +74,7 @@ const matchOwnKey = (relation: Relation, columns: readonly string[] | undefined)
         columns,
       ),
   );
-  const relationship = chooseOnlyKey(found, ({ constraint, target }) =>
+  const relationship = chooseOnlyKey(matches, ({ constraint, target }) =>
     relation.foreignKeys.some((key) => key.name === constraint && isSameName(key.target, target)),
   );
   if (typeof relationship === "string")
@@ -91,14 +91,14 @@ const matchOtherKey = (
 ): MatchedRelationship | Mismatch => {
   const target = readQualifiedName(key["table"]);
   if (target === undefined) return NO_TABLE_NAMED;
-  const other = findRelation(model, target);
-  if (other === undefined) return buildMissingTable(target);
+  const targetRelation = findRelation(model, target);
+  if (targetRelation === undefined) return buildMissingTable(target);
   const columns = readColumnNames(key["columns"] ?? key["column"]);
   if (columns === undefined) return NO_COLUMNS_NAMED;
-  const missing = columns.find((column) => findColumn(other, column) === undefined);
+  const missing = columns.find((column) => findColumn(targetRelation, column) === undefined);
   if (missing !== undefined)
-    return { reason: `column "${missing}" of table "${other.name}" does not exist`, detail: NO_KEY };
-  const found = relation.relationships.filter(
+    return { reason: `column "${missing}" of table "${targetRelation.name}" does not exist`, detail: NO_KEY };
+  const matches = relation.relationships.filter(
     (one) =>
       !one.isOwnKey &&
       isSameName(one.target, target) &&
@@ -107,8 +107,8 @@ const matchOtherKey = (
         columns,
       ),
   );
-  const relationship = chooseOnlyKey(found, ({ constraint }) =>
-    other.foreignKeys.some((own) => own.name === constraint && isSameName(own.target, relation)),
+  const relationship = chooseOnlyKey(matches, ({ constraint }) =>
+    targetRelation.foreignKeys.some((own) => own.name === constraint && isSameName(own.target, relation)),
   );
   if (relationship === "no foreign key has")
     return {
@@ -156,11 +156,11 @@ const buildMissingTable = ({ name }: QualifiedName): Mismatch => ({
 /** Returns the only foreign key, or the reason why none is chosen. Foreign keys of tables take precedence over keys
  *  that views inherit, and equal constraints count as one. */
 const chooseOnlyKey = (
-  found: readonly Relationship[],
+  candidates: readonly Relationship[],
   isOfTables: (relationship: Relationship) => boolean,
 ): Relationship | "no foreign key has" | "several foreign keys have" => {
-  const keys = found.filter(isOfTables);
-  const [first, ...others] = keys.length > 0 ? keys : found.slice(0, 1);
+  const keys = candidates.filter(isOfTables);
+  const [first, ...others] = keys.length > 0 ? keys : candidates.slice(0, 1);
   if (first === undefined) return "no foreign key has";
   const isSame = (other: Relationship): boolean =>
     isSameName(other.target, first.target) &&
@@ -178,8 +178,8 @@ const buildManualRelationship = (
   name: string,
 ): MatchedRelationship | Mismatch => {
   const target = readQualifiedName(raw["remote_table"]);
-  const other = target && findRelation(model, target);
-  if (target === undefined || other === undefined)
+  const targetRelation = target && findRelation(model, target);
+  if (target === undefined || targetRelation === undefined)
     return target === undefined ? { reason: "it says neither a foreign key nor a table" } : buildMissingTable(target);
   const columns = Object.entries(readObject(raw["column_mapping"])).map(([source, column]): ColumnPair => [
     source,
@@ -187,8 +187,8 @@ const buildManualRelationship = (
   ]);
   for (const [source, column] of columns) {
     if (findColumn(relation, source) === undefined) return { reason: `column "${source}" does not exist` };
-    if (findColumn(other, column) === undefined)
-      return { reason: `column "${column}" of table "${other.name}" does not exist` };
+    if (findColumn(targetRelation, column) === undefined)
+      return { reason: `column "${column}" of table "${targetRelation.name}" does not exist` };
   }
   if (columns.length === 0) return { reason: "its column_mapping is empty" };
   const isAfter = isToOne && raw["insertion_order"] === "after_parent";
@@ -198,7 +198,7 @@ const buildManualRelationship = (
       cardinality: isToOne ? "many-to-one" : "one-to-many",
       isToOne,
       source: { schema: relation.schema, name: relation.name },
-      target: { schema: other.schema, name: other.name },
+      target: { schema: targetRelation.schema, name: targetRelation.name },
       columns,
       constraint: "",
       isOwnKey: isToOne && !isAfter,

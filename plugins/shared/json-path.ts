@@ -25,11 +25,11 @@ export const parseJsonPath = (text: string, maxKeys = Infinity): readonly string
   while (ahead !== "" && keys.length <= maxKeys) {
     const match = ELEMENT.exec(ahead);
     if (match === null) return undefined;
-    const [whole, name, index, double, single] = match;
+    const [matchedText, name, index, double, single] = match;
     const key = name ?? index ?? unquote((double ?? single) as string); // one of the four has matched
     if (key === undefined) return undefined;
     keys.push(key);
-    ahead = ahead.slice(whole.length);
+    ahead = ahead.slice(matchedText.length);
   }
   return keys;
 };

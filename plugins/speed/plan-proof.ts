@@ -134,40 +134,42 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
     );
   };
 
-  const isProvenExpression = (given: Expression, { relation, root }: PlanScope): boolean => {
-    switch (given.kind) {
+  const isProvenExpression = (expression: Expression, { relation, root }: PlanScope): boolean => {
+    switch (expression.kind) {
       case "column":
-        return isProvenColumn(given.of === "root" ? root : relation, given.name) && isProvenPath(given.path);
+        return (
+          isProvenColumn(expression.of === "root" ? root : relation, expression.name) && isProvenPath(expression.path)
+        );
       case "cast":
-        return isProvenType(given.type);
+        return isProvenType(expression.type);
       case "apply":
-        return isProvenFunction(given.function);
+        return isProvenFunction(expression.function);
       case "ordering": {
-        const specs = registry.orderings.filter(({ name }) => name === given.ordering);
+        const specs = registry.orderings.filter(({ name }) => name === expression.ordering);
         return (
           specs.length > 0 &&
           specs.every((spec) => isProvenPart(spec) && spec.operands.every((one) => isProvenType(one.type)))
         );
       }
       case "aggregate":
-        return isProvenAggregate(given.fn);
+        return isProvenAggregate(expression.fn);
       case "masked":
         return true;
       case "related":
-        return isProvenRelationship(relation, given.relationship);
+        return isProvenRelationship(relation, expression.relationship);
       case "related-aggregate":
-        return isProvenRelationship(relation, given.relationship) && isProvenAggregate(given.fn);
+        return isProvenRelationship(relation, expression.relationship) && isProvenAggregate(expression.fn);
       case "output":
         return true; // checked as an output
       case "embedded":
-        return isProvenPath(given.path); // the embed itself is checked as an output
+        return isProvenPath(expression.path); // the embed itself is checked as an output
       default:
         return false;
     }
   };
 
-  const isProvenPredicate = (given: Predicate, { relation }: PlanScope): boolean => {
-    switch (given.kind) {
+  const isProvenPredicate = (predicate: Predicate, { relation }: PlanScope): boolean => {
+    switch (predicate.kind) {
       case "and":
       case "or":
       case "not":
@@ -175,31 +177,31 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
       case "written":
         return true;
       case "compare":
-        return areTapsProven(hooks.compileFilter.get(given.operator));
+        return areTapsProven(hooks.compileFilter.get(predicate.operator));
       case "related":
-        return isProvenRelationship(relation, given.relationship);
+        return isProvenRelationship(relation, predicate.relationship);
       case "exists":
-        return findRelation(model, given.from)?.provenAccess !== undefined;
+        return findRelation(model, predicate.from)?.provenAccess !== undefined;
       case "keyset":
         return KEYSET_COMPARISONS.every((name) => !model.shadowedNames.has(name));
       case "keys":
-        return !model.shadowedNames.has("=") && given.columns.every((name) => isProvenColumn(relation, name));
+        return !model.shadowedNames.has("=") && predicate.columns.every((name) => isProvenColumn(relation, name));
       default:
         return false;
     }
   };
 
-  const isProvenOutput = (given: Output, { relation }: PlanScope): boolean => {
-    switch (given.kind) {
+  const isProvenOutput = (output: Output, { relation }: PlanScope): boolean => {
+    switch (output.kind) {
       case "all":
         return areColumnsProven(relation);
       case "aggregate":
-        return isProvenAggregate(given.fn) && isProvenType(given.cast);
+        return isProvenAggregate(output.fn) && isProvenType(output.cast);
       case "embed":
         return (
-          "relationship" in given.via &&
-          isProvenRelationship(relation, given.via.relationship) &&
-          areTapsProven(hooks.compileEmbed.get(given.mode))
+          "relationship" in output.via &&
+          isProvenRelationship(relation, output.via.relationship) &&
+          areTapsProven(hooks.compileEmbed.get(output.mode))
         );
       case "value":
       case "constant":
@@ -222,12 +224,12 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
   const isProvenUpdateOperator = ({ operator }: Assignment): boolean =>
     isProvenPart(registry.updateOperators.find(({ name }) => name === operator));
 
-  const areNodesProven = (given: Plan): boolean => {
+  const areNodesProven = (plan: Plan): boolean => {
     let isProven = true;
     const check = (isProvenNode: boolean): void => {
       isProven &&= isProvenNode;
     };
-    visitPlan(given, model, {
+    visitPlan(plan, model, {
       value: (ref) => check(isProvenValue(ref)),
       expression: (one, scope) => check(isProvenExpression(one, scope)),
       predicate: (one, scope) => check(isProvenPredicate(one, scope)),

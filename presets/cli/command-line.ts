@@ -47,11 +47,14 @@ const refuseUnknownCommand = (program: Command, words: readonly string[]): void 
   const [word] = words;
   if (word === undefined) return;
   const names = program.commands.map((command) => command.name());
-  const [near] = findClosestNames(word, names);
-  program.error(`relapi: unknown command "${word}"${near === undefined ? "" : `; did you mean "${near}"?`}`, {
-    exitCode: USAGE_ERROR,
-    code: "relapi.unknownCommand",
-  });
+  const [closestName] = findClosestNames(word, names);
+  program.error(
+    `relapi: unknown command "${word}"${closestName === undefined ? "" : `; did you mean "${closestName}"?`}`,
+    {
+      exitCode: USAGE_ERROR,
+      code: "relapi.unknownCommand",
+    },
+  );
 };
 
 /** Creates the parser with the options of all commands. `output` collects its texts. */
@@ -61,7 +64,7 @@ const createCommandLine = (output: OutputConfiguration): Command =>
     .version(VERSION, "-V, --version", "print the version")
     .helpOption("-h, --help", "print what a command does and its options")
     .option("-c, --config <file>", "read settings from a JSON, YAML or PostgREST configuration file")
-    .option("--preset <name>", "what is served: full-compat (the default), or plus")
+    .option("--preset <name>", "the features to serve: full-compat (the default), or plus")
     .addHelpText("after", "\nSettings come from the environment: DATABASE_URL, ANON_ROLE, JWT_SECRET, PORT, …")
     .configureOutput({
       ...output,
@@ -116,7 +119,9 @@ const addCheckCommands = (run: CommandContext): void => {
   const { program, terminal, loadEnvironment, loadDatabaseSettings, setExitCode } = run;
   program
     .command("check")
-    .description("check settings, connection, roles, metadata and policies: exit code 1 and a line for each fault")
+    .description(
+      "check settings, connection, roles, metadata and policies; for each fault print a line, and exit with code 1",
+    )
     .option("--strict", "count warnings as faults")
     .action(async ({ strict = false }: StrictOption, command: Command) => {
       const { checkSettings: check, printCheck } = await import("./check-command.ts");
@@ -125,8 +130,8 @@ const addCheckCommands = (run: CommandContext): void => {
     });
   program
     .command("doctor")
-    .description("look for what slows or endangers the database behind the API, and print the SQL that fixes it")
-    .option("--strict", "exit code 1 if there is anything")
+    .description("look for missing indexes, slow policies and dangerous rights, and print the SQL that fixes them")
+    .option("--strict", "exit code 1 if anything is found")
     .option("--json", "print a JSON document")
     .action(async ({ strict = false, json = false }: StrictOption & JsonOption, command: Command) => {
       const { diagnose, formatFinding: findingText } = await import("./doctor/doctor-command.ts");
@@ -137,7 +142,7 @@ const addCheckCommands = (run: CommandContext): void => {
     });
   program
     .command("explain")
-    .description("run a request, keep nothing of it, and print statement, plan and what takes rows away")
+    .description("run a request, roll it back, and print its statement, its plan and the conditions that remove rows")
     .argument(
       "<request>",
       "'/album?select=title', 'PATCH /album?id=eq.1', '{ album { title } }', @file, or - for stdin",
@@ -161,7 +166,10 @@ const addCheckCommands = (run: CommandContext): void => {
       if (explained.error === undefined) return;
       await printErrors(terminal, `the request failed: ${explained.error}`);
       if (words.role === undefined && words.claims === undefined)
-        await printErrors(terminal, "it ran with the rights of the login role: --role or --claims name a caller");
+        await printErrors(
+          terminal,
+          "it ran with the rights of the login role: choose a caller with --role or --claims",
+        );
       setExitCode(1);
     });
 };
@@ -179,7 +187,7 @@ const addDocumentCommands = (run: CommandContext): void => {
   program
     .command("openapi")
     .description("print the OpenAPI document")
-    .option("--role <role>", "what this role may do (default: everything)")
+    .option("--role <role>", "only the operations that this role may use (default: all)")
     .action(async ({ role }: RoleOption, command: Command) => {
       const { printOpenapi } = await import("./documents-command.ts");
       await print(terminal, await printOpenapi(await loadDatabaseSettings(command), role));
@@ -187,14 +195,14 @@ const addDocumentCommands = (run: CommandContext): void => {
   program
     .command("schema")
     .description("print the GraphQL schema (SDL)")
-    .option("--role <role>", "what this role sees (default: the administrator)")
+    .option("--role <role>", "only the fields that this role may use (default: the administrator)")
     .action(async ({ role }: RoleOption, command: Command) => {
       const { printGraphqlSchema } = await import("./documents-command.ts");
       await print(terminal, await printGraphqlSchema(await loadDatabaseSettings(command), role));
     });
   program
     .command("dump-config")
-    .description("print every setting as it would be in force, secrets masked")
+    .description("print the value of every setting, with secrets masked")
     .action(async (_, command: Command) => {
       const { dumpConfig } = await import("./dump-config.ts");
       await print(terminal, dumpConfig(await loadSettings(command)));
@@ -213,7 +221,7 @@ const addEventCommands = ({ program, terminal, loadSettings, setExitCode }: Comm
   const events = program.command("events").description("install, remove or list the event triggers of the database");
   events
     .command("install")
-    .description("install the triggers of the metadata, and what they need")
+    .description("install the triggers of the metadata, and the schema and functions that they need")
     .action(async (_, command: Command) => {
       const { installEvents } = await import("./events-command.ts");
       await print(terminal, await installEvents(await loadSettings(command)));

@@ -78,7 +78,7 @@ const loadValues = (file: string, environment: Environment): Values => {
     throw presetError(`cannot parse the settings file "${file}": ${(error as Error).message.split("\n")[0]}`);
   }
   if (typeof read !== "object" || read === null || Array.isArray(read))
-    throw presetError(`the settings file "${file}" holds no settings: write name: value, or name = "value"`);
+    throw presetError(`the settings file "${file}" contains no settings: write name: value, or name = "value"`);
   return read as Values; // the keys of a mapping are strings
 };
 
@@ -139,7 +139,7 @@ export const addConfigFile = (file: string, environment: Environment): Environme
         continue;
       }
       const [variable, ...aliases] = setting.environment ?? [];
-      if (variable === undefined) faults.push(`the setting "${name}" in ${file} is one for JavaScript only`);
+      if (variable === undefined) faults.push(`the setting "${name}" in ${file} is for JavaScript only`);
       else if ([variable, ...aliases].every((each) => (environment[each] ?? "") === ""))
         appSettings[variable] = encodeVariable(value, setting);
     }

@@ -31,9 +31,9 @@ const needsValue = (relation: Relation, { notNull, default: own, baseDefault, id
   isTable(relation) && notNull && own === undefined && baseDefault === undefined && identity === undefined;
 
 const buildWrittenFields = (writer: TypeContext, relation: Relation, isInsert: boolean): readonly TypeField[] => {
-  const takes = new Set(listWritableColumns(relation));
+  const writableColumns = new Set(listWritableColumns(relation));
   return relation.columns.flatMap((column): readonly TypeField[] => {
-    const isTaken = takes.has(column);
+    const isTaken = writableColumns.has(column);
     if (!isTaken && !isTable(relation)) return [];
     const mark = isInsert && isTaken && needsValue(relation, column) ? "" : "?";
     const type = isTaken ? addNull(encodeColumnType(writer, relation, column), !column.notNull) : "never";

@@ -11,7 +11,7 @@ const withEvents = <Result>(
 ): Promise<Result> =>
   withApi(settings, ({ context }) => {
     const events = context.use(eventsService);
-    if (events === undefined) throw presetError("the preset has no events: relapi --preset plus events …");
+    if (events === undefined) throw presetError("the preset has no event triggers: run relapi --preset plus events …");
     return work(events);
   });
 

@@ -17,7 +17,7 @@ const buildPackageName = (folder: string): string =>
 const writeFiles = (folder: string, files: Readonly<Record<string, string>>): void => {
   mkdirSync(folder, { recursive: true });
   if (readdirSync(folder).some((name) => name !== ".git"))
-    throw presetError(`"${folder}" is not empty: name a folder that is, or that does not exist`);
+    throw presetError(`"${folder}" is not empty: name an empty folder, or one that does not exist`);
   for (const [path, text] of Object.entries(files)) {
     const file = join(folder, path);
     mkdirSync(dirname(file), { recursive: true });
@@ -27,9 +27,10 @@ const writeFiles = (folder: string, files: Readonly<Record<string, string>>): vo
 
 /** Explains errors of the file system. */
 const explainError = (folder: string, { code, message }: NodeJS.ErrnoException): Error => {
-  if (code === "EEXIST" || code === "ENOTDIR") return presetError(`"${folder}" is, or is in, a file: name a folder`);
+  if (code === "EEXIST" || code === "ENOTDIR")
+    return presetError(`"${folder}" is a file or lies below a file: name a folder`);
   if (code === "EACCES" || code === "EPERM" || code === "EROFS")
-    return presetError(`"${folder}" may not be written by this user: name another folder`);
+    return presetError(`"${folder}" is not writable for this user: name another folder`);
   return presetError(`"${folder}" cannot be written: ${message}`);
 };
 

@@ -10,7 +10,9 @@ export { liveTriggers };
  *  cannot be loaded */
 export const buildLiveTriggers = async (settings: EnvironmentSettings): Promise<string> => {
   if (settings.options.databaseUrl === undefined)
-    throw presetError("live-triggers requires DATABASE_URL: the embedded database is polled");
+    throw presetError(
+      "live-triggers requires DATABASE_URL: the embedded database needs no triggers, because it is polled",
+    );
   let receiveText: (text: string) => void = () => undefined;
   const text = new Promise<string>((resolve) => {
     receiveText = resolve;

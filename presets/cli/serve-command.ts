@@ -19,7 +19,7 @@ const waitForStop = (standaloneServer: StandaloneServer): Promise<number> =>
     let isStopping = false;
     const stop = (): void => {
       if (isStopping) {
-        standaloneServer.logger.warn("requests are cut off: a second signal ends the server at once", {
+        standaloneServer.logger.warn("a second signal ends the server at once: requests in progress get no response", {
           count: standaloneServer.countRunning(),
         });
         return resolve(1);

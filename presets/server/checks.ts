@@ -54,7 +54,7 @@ export const buildDemoNotice = (
   ];
   if (named.length > 0)
     throw presetError(
-      `${named.join("\n")}\nno DATABASE_URL: the demo starts only without any setting of a database; set DATABASE_URL (postgres:// without a host takes the PG… variables)`,
+      `${named.join("\n")}\nno DATABASE_URL: the demo starts only if no setting of a database is set; set DATABASE_URL (postgres:// without a host uses the PG… variables)`,
     );
   if (environment["NODE_ENV"] === "production")
     throw presetError("no DATABASE_URL: the demo does not start with NODE_ENV=production; set DATABASE_URL");
@@ -112,7 +112,7 @@ export const findEncryptionFaults = (variable: string, url: string): readonly st
         ? [`${variable} names the file "${file}" (${parameter}), which does not exist`]
         : [`${variable} names the file "${file}" (${parameter}), which cannot be read: ${(error as Error).message}`];
     }
-    return [`${variable} names the file "${file}" (${parameter}), which does not hold ${holds}`];
+    return [`${variable} names the file "${file}" (${parameter}), which does not contain ${holds}`];
   });
   const words = PARAMETER_VALUES.flatMap(([parameter, knownValues]) => {
     const word = readParameter(parameter);
@@ -149,9 +149,9 @@ export const checkNamedFunctions = async (context: PluginContext): Promise<reado
       ? names.includes(functionName)
       : functions.some(({ schema, name }) => name === functionName && path.includes(schema));
     if (isThere) return [];
-    const near = functionName.includes(".") ? names : functions.map(({ name }) => name);
+    const candidates = functionName.includes(".") ? names : functions.map(({ name }) => name);
     return [
-      `${variable} is "${functionName}", a function that does not exist${buildSuggestion(functionName, new Set(near))}`,
+      `${variable} is "${functionName}", a function that does not exist${buildSuggestion(functionName, new Set(candidates))}`,
     ];
   });
 };

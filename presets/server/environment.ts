@@ -109,11 +109,11 @@ const checkCombinations = (
   const isEmbedded = options["databaseUrl"] === undefined;
   if (!isEmbedded && server.dataDir !== undefined)
     faults.push(
-      "DATA_DIR is set beside DATABASE_URL: it is the folder of the embedded database, leave one of them out",
+      "DATA_DIR and DATABASE_URL are both set: DATA_DIR is the folder of the embedded database, so unset one of them",
     );
   if (isEmbedded && server.workers > 1)
     faults.push(
-      `WORKERS is "${server.workers}" without DATABASE_URL: the embedded database lives in one process, set DATABASE_URL or leave WORKERS out`,
+      `WORKERS is "${server.workers}" without DATABASE_URL: the embedded database supports one process, so set DATABASE_URL or unset WORKERS`,
     );
   if (isEmbedded && options["databaseReplicaUrls"] !== undefined)
     faults.push("DATABASE_REPLICA_URLS is set without DATABASE_URL: set both");
@@ -122,9 +122,9 @@ const checkCombinations = (
   if (server.adminPort !== undefined && server.adminPort === server.port && server.port !== 0)
     faults.push(`ADMIN_PORT and PORT are both ${server.port}: choose another port for one of them`);
   if (server.adminPort === undefined && server.adminHost !== undefined)
-    faults.push("ADMIN_HOST is set without ADMIN_PORT: set both, or leave it out");
+    faults.push("ADMIN_HOST is set without ADMIN_PORT: set both, or unset it");
   if (options["metadataPermissionsForRest"] === true && options["metadata"] === undefined)
-    faults.push("METADATA_PERMISSIONS_FOR_REST is set without METADATA: set both, or leave it out");
+    faults.push("METADATA_PERMISSIONS_FOR_REST is set without METADATA: set both, or unset it");
   if (typeof options["databaseUrl"] === "string")
     faults.push(...findEncryptionFaults("DATABASE_URL", options["databaseUrl"]));
   if (typeof options["databaseDirectUrl"] === "string")

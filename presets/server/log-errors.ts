@@ -10,8 +10,8 @@ const streams = [
 ] as const;
 
 /** Handles stream errors, with which Node would end the process. @rule C-CLI-8 */
-export const ignoreLogErrors = (written: readonly Writable[]): void => {
-  for (const stream of written) stream.on("error", () => undefined);
+export const ignoreLogErrors = (streams: readonly Writable[]): void => {
+  for (const stream of streams) stream.on("error", () => undefined);
 };
 
 /** Reports the problem in `/ready` until a minute has passed without another failure. */

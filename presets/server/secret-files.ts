@@ -46,7 +46,7 @@ const loadValue = (file: SecretFile): unknown => {
   const { kind } = file.setting;
   const value = kind.parse(readSecretFile(file));
   if (value === undefined)
-    throw presetError(`${file.variable} names the file "${file.path}", which does not hold ${kind.accepts}`);
+    throw presetError(`${file.variable} names the file "${file.path}", which does not contain ${kind.accepts}`);
   return value;
 };
 
@@ -66,7 +66,7 @@ export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => 
     const [before, now] = [knownSecrets.get(setting.name), value].map(countValues);
     if (setting.isFixed === true && before !== now)
       throw presetError(
-        `${variable} names the file "${path}", which holds ${now} connection strings, not ${before} as at the start: restart to change their number`,
+        `${variable} names the file "${path}", which contains ${now} connection strings instead of ${before} as at the start: restart the server to change their number`,
       );
   };
 

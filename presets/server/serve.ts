@@ -172,7 +172,7 @@ const explainListenError = (error: NodeJS.ErrnoException, { port }: ServerSettin
       `port ${port} is in use: end the program that listens there, or choose another port with --port or PORT`,
     );
   if (error.code === "EACCES")
-    return presetError(`port ${port} may not be used by this user: choose one above 1023 with --port or PORT`);
+    return presetError(`port ${port} is not permitted for this user: choose one above 1023 with --port or PORT`);
   return error;
 };
 

@@ -57,8 +57,10 @@ export const runWorkers = (count: number, { env, stderr }: Outputs): Promise<num
         return endWithLastWorker();
       }
       if (listening.delete(worker)) {
-        const how = signal === null ? `with code ${code}` : `by ${signal}`;
-        stderr.write(`relapi: worker ${index} (process ${worker.process.pid}) ended ${how}: starting another\n`);
+        const exitReason = signal === null ? `with code ${code}` : `by ${signal}`;
+        stderr.write(
+          `relapi: worker ${index} (process ${worker.process.pid}) ended ${exitReason}: starting a new one\n`,
+        );
         return void setTimeout(() => isStopping || forkWorker(index), RESTART_MS);
       }
       exitCode = code || 1; // the code is null after a signal

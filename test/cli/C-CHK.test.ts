@@ -66,7 +66,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
 
   const broken: readonly (readonly [string, Environment, RegExp])[] = [
     ["a number that is none", { DB_POOL: "many" }, /^error: invalid DB_POOL "many": expected a whole number/],
-    ["two settings that exclude each other", { DATA_DIR: "/x" }, /^error: DATA_DIR is set beside DATABASE_URL/],
+    ["two settings that exclude each other", { DATA_DIR: "/x" }, /^error: DATA_DIR and DATABASE_URL are both set/],
     ["a secret that is too short", { JWT_SECRET: "short" }, /^error: jwtSecret \(JWT_SECRET\) is a secret of 5 bytes/],
     [
       "a secret that lost its quotes",
@@ -96,7 +96,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
     [
       "permissions of metadata that is not there",
       { METADATA_PERMISSIONS_FOR_REST: "true" },
-      /^error: METADATA_PERMISSIONS_FOR_REST is set without METADATA: set both, or leave it out$/,
+      /^error: METADATA_PERMISSIONS_FOR_REST is set without METADATA: set both, or unset it$/,
     ],
     ["a server that is away", { DATABASE_URL: "postgres://x@127.0.0.1:1/x" }, /^error: .*ECONNREFUSED/],
     [
@@ -119,7 +119,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
       {
         DATABASE_URL: `${databaseUrl}?sslmode=verify-full&sslrootcert=${encodeURIComponent(temporaryFile("ca.pem", "x"))}`,
       },
-      /^error: DATABASE_URL names the file ".*ca\.pem" \(sslrootcert\), which does not hold a PEM certificate$/,
+      /^error: DATABASE_URL names the file ".*ca\.pem" \(sslrootcert\), which does not contain a PEM certificate$/,
     ],
     [
       "a mode of encryption that does not exist",

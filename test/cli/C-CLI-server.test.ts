@@ -79,7 +79,9 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
     await closed();
     const { code, stderr } = await running.stop();
     expect(code).toBe(1);
-    expect(stderr).toMatch(/ warn requests are cut off: a second signal ends the server at once \{"count":1\}\n/);
+    expect(stderr).toMatch(
+      / warn a second signal ends the server at once: requests in progress get no response \{"count":1\}\n/,
+    );
     await expect(answer).rejects.toThrow();
     await release();
   });

@@ -28,7 +28,7 @@ describe("help and version", () => {
     types: /typed REST clients/,
     openapi: /--role <role>/,
     schema: /--role <role>/,
-    "dump-config": /secrets masked/,
+    "dump-config": /with secrets masked/,
     "live-triggers": /live queries/,
     events: /install[^]*remove[^]*status/,
     init: /--js/,
@@ -146,7 +146,7 @@ describe("settings files", () => {
       'jwt-secret = "@/no/secret"\ndb-uri = "postgres://x"\n',
       ['names the file "/no/secret", which cannot be read'],
     ],
-    ["yaml", "- a\n", ["holds no settings"]],
+    ["yaml", "- a\n", ["contains no settings"]],
     ["json", '{"a": ', ["cannot parse the settings file"]],
     // small at first, and large once it is read
     [
@@ -223,7 +223,8 @@ describe("settings files", () => {
     expect(await relapi(["live-triggers"])).toEqual({
       code: 1,
       stdout: "",
-      stderr: "relapi: live-triggers requires DATABASE_URL: the embedded database is polled\n",
+      stderr:
+        "relapi: live-triggers requires DATABASE_URL: the embedded database needs no triggers, because it is polled\n",
     });
   });
 });

@@ -252,7 +252,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     const json = JSON.parse((await explain(...words, "--json")).stdout);
     expect(json.error).toContain("row-level security");
     expect(await explain("/nots")).toMatchObject({ code: 1, stdout: "" });
-    const hint = "relapi: it ran with the rights of the login role: --role or --claims name a caller\n";
+    const hint = "relapi: it ran with the rights of the login role: choose a caller with --role or --claims\n";
     expect((await explain("/nots")).stderr).toContain(hint);
     expect((await explain("/nots", "--role", "sea_anon")).stderr).not.toContain(hint);
     expect((await explain("{ nots { id } }")).stderr).toContain("field 'nots' not found in type: 'query_root'");

@@ -168,9 +168,9 @@ test("C-INI-2 init overwrites no file and reports an unsuitable folder", async (
   const before = read("package.json");
   const refuse = async (name: string, message: string): Promise<void> =>
     expect(await relapi(["init", name])).toEqual({ code: 1, stdout: "", stderr: `relapi: "${name}" ${message}\n` });
-  await refuse(folder, "is not empty: name a folder that is, or that does not exist");
+  await refuse(folder, "is not empty: name an empty folder, or one that does not exist");
   for (const name of [join(folder, "schema.sql"), join(folder, "schema.sql", "inner")])
-    await refuse(name, "is, or is in, a file: name a folder");
+    await refuse(name, "is a file or lies below a file: name a folder");
   const long = join(folder, "n".repeat(300));
   await refuse(long, `cannot be written: ENAMETOOLONG: name too long, mkdir '${long}'`);
   expect(read("package.json")).toBe(before);
@@ -191,7 +191,7 @@ test.skipIf(process.getuid?.() === 0)("C-INI-2 init reports a folder that may no
   expect(await relapi(["init", name])).toEqual({
     code: 1,
     stdout: "",
-    stderr: `relapi: "${name}" may not be written by this user: name another folder\n`,
+    stderr: `relapi: "${name}" is not writable for this user: name another folder\n`,
   });
 });
 

@@ -93,7 +93,7 @@ test("C-SET-2 settings of the engines that are not served are reported with advi
 
 describe("the demo", () => {
   const remedy =
-    "no DATABASE_URL: the demo starts only without any setting of a database; set DATABASE_URL (postgres:// without a host takes the PG… variables)";
+    "no DATABASE_URL: the demo starts only if no setting of a database is set; set DATABASE_URL (postgres:// without a host uses the PG… variables)";
   test.each([
     [
       { DATABSE_URL: "postgres://x" },

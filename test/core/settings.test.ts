@@ -165,11 +165,11 @@ describe("environment variables", () => {
     ],
     [
       { WORKERS: "2" },
-      'WORKERS is "2" without DATABASE_URL: the embedded database lives in one process, set DATABASE_URL or leave WORKERS out',
+      'WORKERS is "2" without DATABASE_URL: the embedded database supports one process, so set DATABASE_URL or unset WORKERS',
     ],
     [
       { DATA_DIR: "/x", DATABASE_URL: url },
-      "DATA_DIR is set beside DATABASE_URL: it is the folder of the embedded database, leave one of them out",
+      "DATA_DIR and DATABASE_URL are both set: DATA_DIR is the folder of the embedded database, so unset one of them",
     ],
   ])("C-SET-3 %j is refused in one line", (environment, line) => {
     expect(refusal(environment)).toBe(line);
@@ -256,7 +256,7 @@ describe("the standalone server", () => {
     expect((await first.stop()).code).toBe(0);
     const odd = await relapi([], { PORT: "0", DATA_DIR: "/dev/null/data" });
     expect([odd.code, odd.stdout]).toEqual([1, ""]);
-    expect(odd.stderr).toMatch(/^relapi: no data folder can be made: .*\n$/);
+    expect(odd.stderr).toMatch(/^relapi: cannot create the data folder: .*\n$/);
   });
 
   test("R-ADM-4 C-SET-4 without settings the server is the demo, says so, and SIGTERM ends it", async () => {
@@ -349,7 +349,9 @@ describe("the standalone server", () => {
       }));
       expect([status, JSON.parse(response.body).code]).toEqual([503, "PGRST001"]);
       expect((await ended).code).toBe(3);
-      expect(started.output()).toContain('requests are cut off: they did not end in time {"count":1,"seconds":1}');
+      expect(started.output()).toContain(
+        'cancelling the requests that did not end within the grace period {"count":1,"seconds":1}',
+      );
       await until(async () => (await waitingForLocks()) === 0, "the statement is cancelled");
       await release();
     });
@@ -402,7 +404,7 @@ describe("the standalone server", () => {
       process.kill(before[0] as number, "SIGKILL");
       await until(() => workers().filter((pid) => pid !== before[0]).length === 2, "a worker has come in its place");
       expect((await get({ port, path: "/api/ports" })).status).toBe(200);
-      await started.said(new RegExp(`\\(process ${before[0]}\\) ended by SIGKILL: starting another`));
+      await started.said(new RegExp(`\\(process ${before[0]}\\) ended by SIGKILL: starting a new one`));
       expect((await started.stop()).code).toBe(0);
     });
   });

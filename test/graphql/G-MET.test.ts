@@ -834,7 +834,7 @@ test("G-MET-12 invalid entries are left out separately, each logged with its pos
       "table album: insert permission of reader: it has no check",
       'table album: update permission of reader: preset column "prize" does not exist',
       "table album: delete permission of reader: it has no filter",
-      "table artist_total: insert permission of reader: it cannot be written so in the database",
+      "table artist_total: insert permission of reader: the database does not support this write on the relation",
       "inherited role heir: parent unknown has no permission in the metadata",
       "function no_function: does not exist in schema public; ignored",
       'the function "search_albums" cannot be tracked because the function was requested to be exposed as a mutation, but is not marked VOLATILE. Maybe the function was given the wrong volatility when it was defined?',

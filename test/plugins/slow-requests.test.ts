@@ -86,7 +86,7 @@ describe("X-STEP-1 a step around each request", () => {
     const api = await startApi({ on: first.database, parts: [faulty], logger });
     expect((await api.get("/ports?limit=1")).status).toBe(200);
     expect(errors).toHaveLength(2);
-    expect(errors[0]).toMatchObject(["a step around requests failed", { step: "faulty" }]);
+    expect(errors[0]).toMatchObject(["a request step of a plugin failed", { step: "faulty" }]);
   });
 });
 

@@ -235,7 +235,7 @@ describe.skipIf(!hasPostgres)("refused logins", () => {
     expect(log.lines.slice(before).filter(({ level }) => level === "warn").length).toBeLessThanOrEqual(1);
     await server.query("alter role keyed password 'right'");
     expect((await api.get("/crate")).status).toBe(200);
-    expect(log.lines.filter(({ message }) => message === "the database takes new connections again")).toHaveLength(1);
+    expect(log.lines.filter(({ message }) => message === "the database accepts new connections again")).toHaveLength(1);
     await api.close();
   });
 });

@@ -46,7 +46,7 @@ test.skipIf(!capabilities.realServer)(
         facts: {
           reason: "permission denied for table pg_class",
           sqlstate: "42501",
-          hint: "the login role lacks a right that reading the schema takes",
+          hint: "the login role lacks a right that is needed to read the schema",
         },
       });
       expect((await api.get("/pebble")).status).toBe(200);

@@ -82,7 +82,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
     expect(await server.ready()).toEqual([
       200,
       expect.stringMatching(
-        /^secret files: DATABASE_REPLICA_URLS: .* holds 1 connection strings, not 2 as at the start: restart to change their number; keeping the previous one\n$/,
+        /^secret files: DATABASE_REPLICA_URLS: .* contains 1 connection strings instead of 2 as at the start: restart the server to change their number; keeping the previous one\n$/,
       ),
     ]);
     // a replica that has fallen behind is left out for a moment

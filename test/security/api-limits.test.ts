@@ -62,7 +62,7 @@ describe("safe writes", async () => {
             {
               code: "21000",
               details: null,
-              hint: "Add a filter. The setting safeWrites asks for one.",
+              hint: "Add a filter. The setting safeWrites requires one.",
               message: `${verb} requires a WHERE clause`,
             },
           ],
@@ -203,7 +203,7 @@ describe("limits by role", async () => {
     expect(lines.filter((line) => line.startsWith("api_limits"))).toEqual([
       "api_limits: depth_limit.global: not a limit; ignored",
       "api_limits: depth_limit.per_role.a: not a limit; ignored",
-      "api_limits: deep: no such limit; ignored",
+      "api_limits: deep: unknown limit; ignored",
       "api_limits: rate_limit.global: not a limit; ignored",
     ]);
     const free = await start({

@@ -411,7 +411,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       const other = await relapi(["events", "status"], { ...environment, PRESET: "full-compat" });
       expect(other).toMatchObject({
         code: 1,
-        stderr: "relapi: the preset has no events: relapi --preset plus events …\n",
+        stderr: "relapi: the preset has no event triggers: run relapi --preset plus events …\n",
       });
     });
 

@@ -159,14 +159,15 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
       },
       subscribe: (topic, onMessage, onMissed) => {
         const subscription: TopicSubscription = { onMessage, onMissed };
-        let all = topics.get(topic);
-        if (all === undefined) {
-          topics.set(topic, (all = new Set()));
+        let subscriptions = topics.get(topic);
+        if (subscriptions === undefined) {
+          topics.set(topic, (subscriptions = new Set()));
           transport?.subscribe(topic);
         }
-        all.add(subscription);
+        subscriptions.add(subscription);
         return () => {
-          if (!all.delete(subscription) || all.size > 0 || topics.get(topic) !== all) return;
+          if (!subscriptions.delete(subscription) || subscriptions.size > 0 || topics.get(topic) !== subscriptions)
+            return;
           topics.delete(topic);
           transport?.unsubscribe(topic);
           // without a subscriber, no message counts as missed

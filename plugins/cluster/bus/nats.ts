@@ -61,8 +61,8 @@ const createNatsBus = (
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
 
-  const listen = (to: NatsConnection, topic: string): void => {
-    const subscription = to.subscribe(buildSubject(topic), {
+  const listen = (natsConnection: NatsConnection, topic: string): void => {
+    const subscription = natsConnection.subscribe(buildSubject(topic), {
       callback: (error, message) => {
         if (error === null) onMessage(topic, message.string());
       },

@@ -65,7 +65,7 @@ const createNotifyBus = (
         context.listen(
           buildChannel(namespace, topic),
           (text) => onMessage(topic, text),
-          (why) => (why === "lost" ? onConnect() : onMissed(topic)),
+          (reason) => (reason === "lost" ? onConnect() : onMissed(topic)),
         ),
       );
     },

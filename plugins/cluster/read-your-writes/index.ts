@@ -25,11 +25,11 @@ const isPosition = (text: string | undefined): text is string =>
 
 /** Reads `a=1; relapi_write_position=0/3000148`. */
 const readCookie = (cookies: string | undefined): string | undefined => {
-  const found = cookies
+  const cookieValue = cookies
     ?.split(";")
     .map((pair) => pair.trim())
     .find((pair) => pair.startsWith(`${COOKIE}=`));
-  return found?.slice(COOKIE.length + 1);
+  return cookieValue?.slice(COOKIE.length + 1);
 };
 
 const NO_HEADERS: Headers = [];

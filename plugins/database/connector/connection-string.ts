@@ -24,8 +24,8 @@ export const parseConnectionString = (text: string): UrlParts =>
 
 const parseUrl = (url: string): UrlParts => {
   // postgres://api:secret@one:5432,two/shop?sslmode=require
-  const found = /^([a-z]+:\/\/)(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?/i.exec(url) ?? [];
-  const [, scheme = "", userinfo = "", hosts = "", database = "", query = ""] = found;
+  const match = /^([a-z]+:\/\/)(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?/i.exec(url) ?? [];
+  const [, scheme = "", userinfo = "", hosts = "", database = "", query = ""] = match;
   const colon = userinfo.indexOf(":");
   return {
     scheme,
@@ -45,12 +45,12 @@ const parseKeywords = (text: string): UrlParts => {
   const parameters = new Map<string, string>();
   // host=/tmp password='it\'s'
   const pair = /\s*([a-z_]+)\s*=\s*(?:'((?:[^'\\]|\\[^])*)'|((?:[^\s'\\]|\\[^])*))/gy;
-  let at = 0;
+  let position = 0;
   for (let match = pair.exec(text); match !== null && match[0] !== ""; match = pair.exec(text)) {
     parameters.set(match[1] as string, (match[2] ?? match[3] ?? "").replace(/\\(.)/g, "$1"));
-    at = pair.lastIndex;
+    position = pair.lastIndex;
   }
-  if (at < text.trimEnd().length || parameters.size === 0)
+  if (position < text.trimEnd().length || parameters.size === 0)
     throw new Error("the connection string is neither a postgres:// URL nor a list of name=value");
   return { scheme: "postgres://", user: "", password: "", hosts: "", database: "", query: [...parameters] };
 };

@@ -51,7 +51,7 @@ export const createConnector = (parts: ConnectorParts): Connector => {
     isLoginRefused = error !== undefined;
     if (isLoginRefused)
       logger.error("the database refuses new connections", { reason: (error as RelApiError).details });
-    else logger.info("the database takes new connections again");
+    else logger.info("the database accepts new connections again");
   };
 
   return {
@@ -97,7 +97,7 @@ export const createConnector = (parts: ConnectorParts): Connector => {
     waitForListening: async () => listener?.waitForFirstAttempt(CONNECT_MS),
     openReplication: async () => {
       if (direct === target && isPooled)
-        throw connectionFailed("logical replication does not pass a connection pooler", undefined, {
+        throw connectionFailed("logical replication does not work through a connection pooler", undefined, {
           sqlstate: "0A000",
         });
       return openReplication(direct);
@@ -144,16 +144,16 @@ const readTarget = ({ database, databaseUrl, databasePooler }: ResolvedOptions):
 
 /** Returns a target whose URL is read for each connection, because it may change. */
 const createRefreshingTarget = (
-  to: Target,
+  target: Target,
   option: string,
   { freshUrl }: Pick<ResolvedOptions, "freshUrl">,
   index?: number,
 ): Target => {
-  if ("stream" in to || freshUrl === undefined) return to;
+  if ("stream" in target || freshUrl === undefined) return target;
   return {
-    ...to,
+    ...target,
     get url() {
-      return freshUrl(option, index) ?? to.url;
+      return freshUrl(option, index) ?? target.url;
     },
   };
 };

@@ -69,12 +69,12 @@ const parseAddresses = ({ hosts }: UrlParts, getOwn: ParameterReader, get: Param
     ];
     return { host: address ?? decodeURIComponent(name), port };
   });
-  const found = hostList?.split(",").map((host): HostAddress => ({ host, port: "" })) ?? urlAddresses;
-  if (ports.length > 1 && ports.length !== found.length)
+  const hostAddresses = hostList?.split(",").map((host): HostAddress => ({ host, port: "" })) ?? urlAddresses;
+  if (ports.length > 1 && ports.length !== hostAddresses.length)
     throw new Error(
-      `the connection string has ${formatCount(found.length, "host")} and ${formatCount(ports.length, "port")}`,
+      `the connection string has ${formatCount(hostAddresses.length, "host")} and ${formatCount(ports.length, "port")}`,
     );
-  return found.map(({ host, port }, i) => ({ host, port: port === "" ? (ports[i] ?? ports[0] ?? "") : port }));
+  return hostAddresses.map(({ host, port }, i) => ({ host, port: port === "" ? (ports[i] ?? ports[0] ?? "") : port }));
 };
 
 /** Reads the hosts of a connection string. @throws Error on a string that is neither a URL nor a list of `name=value`,
@@ -171,7 +171,7 @@ const findPassword = (
 ): string => {
   if (get("password") !== undefined) return "";
   const name = decodeURIComponent(user) || get("user") || environment["USER"] || userInfo().username;
-  const found = findPasswordInFile(
+  const password = findPasswordInFile(
     {
       host: host || "localhost",
       port: port || "5432",
@@ -181,7 +181,7 @@ const findPassword = (
     get("passfile"),
     environment,
   );
-  return found === undefined ? "" : encodeURIComponent(found);
+  return password === undefined ? "" : encodeURIComponent(password);
 };
 
 /** Returns whether the URL itself names the host in a form that pg reads. */

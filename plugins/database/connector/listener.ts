@@ -31,7 +31,7 @@ const PROBLEMS = {
 
 interface ChannelEntry {
   readonly onMessage: (payload: string) => void;
-  readonly onMissed: ((why: Missed) => void) | undefined;
+  readonly onMissed: ((reason: Missed) => void) | undefined;
   readonly onFailure: (() => void) | undefined;
   /** The reason why notifications were lost, until `onMissed` reports it. Undefined if none were lost. */
   unreportedLoss: Missed | undefined;
@@ -67,22 +67,24 @@ export const createListener = (
 
   /** Calls `onMissed` after the server has confirmed `LISTEN` for the channel. */
   const callMissed = (channel: string): void => {
-    const found = [...(channels.get(channel) ?? [])].filter(({ unreportedLoss }) => unreportedLoss !== undefined);
-    for (const entry of found) {
-      const why = entry.unreportedLoss;
+    const missedEntries = [...(channels.get(channel) ?? [])].filter(
+      ({ unreportedLoss }) => unreportedLoss !== undefined,
+    );
+    for (const entry of missedEntries) {
+      const reason = entry.unreportedLoss;
       entry.unreportedLoss = undefined;
-      if (why !== undefined) entry.onMissed?.(why);
+      if (reason !== undefined) entry.onMissed?.(reason);
     }
   };
 
   /** Logs the reason once, because the state lasts and is not a failure. */
-  const reportProblem = (why: keyof typeof PROBLEMS): void => {
+  const reportProblem = (problem: keyof typeof PROBLEMS): void => {
     markLost();
-    if (why === "standby") retry(STANDBY_RETRY_MS);
-    if (currentProblem === why) return;
-    currentProblem = why;
-    if (why === "pooler") logger.warn(PROBLEMS[why]);
-    else logger.info(PROBLEMS[why]);
+    if (problem === "standby") retry(STANDBY_RETRY_MS);
+    if (currentProblem === problem) return;
+    currentProblem = problem;
+    if (problem === "pooler") logger.warn(PROBLEMS[problem]);
+    else logger.info(PROBLEMS[problem]);
     for (const { onFailure } of listEntries()) onFailure?.();
   };
 

@@ -84,7 +84,7 @@ export const watchLiveness = (parts: LivenessParts): (() => void) => {
         };
         const dead = silent.filter(isDead);
         for (const connection of silent) if (!dead.includes(connection)) markAlive(connection);
-        return killConnections(dead.filter(isStillSilent), "the server knows nothing of the statement", false);
+        return killConnections(dead.filter(isStillSilent), "the server does not run the statement", false);
       } catch (error) {
         // the server itself has responded
         if (isPgError(error)) return silent.forEach(markAlive);
@@ -104,20 +104,26 @@ export const watchLiveness = (parts: LivenessParts): (() => void) => {
 
   const sample = (): void => {
     const nowMs = performance.now();
-    const found = new Map<Connection, SilentConnection>();
+    const silentNow = new Map<Connection, SilentConnection>();
     for (const connection of connections()) {
       if (!connection.isAwaitingResponse()) continue;
       const bytes = connection.getReceivedBytes();
-      const known = silentConnections.get(connection);
-      found.set(connection, known?.bytes === bytes ? known : { bytes, sinceMs: nowMs, lastAliveMs: nowMs });
+      const existing = silentConnections.get(connection);
+      silentNow.set(connection, existing?.bytes === bytes ? existing : { bytes, sinceMs: nowMs, lastAliveMs: nowMs });
     }
-    silentConnections = found;
+    silentConnections = silentNow;
     const silent: Connection[] = [];
-    for (const [connection, { sinceMs, lastAliveMs }] of found) {
+    for (const [connection, { sinceMs, lastAliveMs }] of silentNow) {
       if (nowMs - sinceMs >= limitMs) {
-        warn("a statement was silent for too long: given up", { seconds: Math.round(limitMs / 1000) });
+        warn("the database sent no message for a running statement: the statement counts as failed", {
+          seconds: Math.round(limitMs / 1000),
+        });
         void connection.cancel();
-        connection.kill(connectionLost("The statement has said nothing for too long.", undefined, { isFinal: true }));
+        connection.kill(
+          connectionLost("The database sent no message for the running statement in time.", undefined, {
+            isFinal: true,
+          }),
+        );
       } else if (nowMs - lastAliveMs >= checkMs) silent.push(connection);
     }
     if (isChecking || silent.length === 0) return;

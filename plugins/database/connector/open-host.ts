@@ -36,7 +36,7 @@ export const openMatchingHost = async (
           return connection;
         }
         void connection.end();
-        firstError ??= new Error(`the server is not what target_session_attrs=${kind} asks for`);
+        firstError ??= new Error(`the server does not match target_session_attrs=${kind}`);
       } catch (error) {
         firstError ??= error;
         if (/^(?:28|3D)/.test(readSqlstate(error) ?? "")) throw error;

@@ -58,12 +58,12 @@ const createWatch = (
 
   /** Checks whether a silent server is unreachable, or only slow. */
   const checkReachable = async (): Promise<void> => {
-    const before = answers;
+    const previousAnswers = answers;
     try {
       void (await openTarget(target, CONNECT_TIMEOUT_MS, { purpose: "replica check" })).end();
     } catch (error) {
       const hasAnswered = error instanceof RelApiError && isPgError(error.cause);
-      if (!isClosed && answers === before && !hasAnswered) onFailure(error, true);
+      if (!isClosed && answers === previousAnswers && !hasAnswered) onFailure(error, true);
     }
   };
 
@@ -115,7 +115,7 @@ export const createReplicas = ({
   maxLagMs,
   logger,
 }: ReplicasParts): Replicas & { readonly close: () => void } => {
-  const all = replicas.map(({ pool }): Replica => ({ pool, position: 0n, isUsable: undefined }));
+  const replicaStates = replicas.map(({ pool }): Replica => ({ pool, position: 0n, isUsable: undefined }));
   /** The past positions of the primary, the oldest first: all within the permitted lag, and one earlier position. */
   let history: { readonly atMs: number; readonly position: bigint }[] = [];
   let lastIndex = 0;
@@ -131,11 +131,11 @@ export const createReplicas = ({
     if (replica.isUsable === wasUsable) return;
     if (reason !== undefined) logger.warn("a replica is left out of reads", { replica: number, reason });
     else if (wasUsable !== undefined) logger.info("a replica answers reads again", { replica: number });
-    if (all.every(({ isUsable }) => isUsable !== undefined)) settle();
+    if (replicaStates.every(({ isUsable }) => isUsable !== undefined)) settle();
   };
 
   const watches = replicas.map(({ target, pool }, i) => {
-    const replica = all[i] as Replica; // both lists have the same length
+    const replica = replicaStates[i] as Replica; // both lists have the same length
     return createWatch(
       target,
       (position) => {
@@ -169,9 +169,9 @@ export const createReplicas = ({
     firstCheck,
     choose: (position) => {
       const minPosition = position === undefined ? 0n : parsePosition(position);
-      for (let i = 0; i < all.length; i++) {
-        lastIndex = (lastIndex + 1) % all.length;
-        const replica = all[lastIndex];
+      for (let i = 0; i < replicaStates.length; i++) {
+        lastIndex = (lastIndex + 1) % replicaStates.length;
+        const replica = replicaStates[lastIndex];
         if (replica?.isUsable === true && replica.position >= minPosition) return replica.pool;
       }
       return undefined;

@@ -37,7 +37,7 @@ const MAX_MESSAGE_BYTES = 0x3fffffff; // the limit of PostgreSQL itself
 
 /** Follows each statement. The message ends a `COPY ... FROM STDIN`, which would make the backend read from a missing
  *  socket. PostgreSQL ignores the message if no copy runs. */
-const COPY_FAIL_MESSAGE = serialize.copyFail("the embedded database takes no COPY FROM STDIN");
+const COPY_FAIL_MESSAGE = serialize.copyFail("the embedded database does not support COPY FROM STDIN");
 
 /** Reads a client's messages, and makes its statement names unique. */
 interface MessageReader {

@@ -79,11 +79,11 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
     opening = opening === undefined || opening.length === 0 ? chunk : Buffer.concat([opening, chunk]);
     const packet = readOpening(opening);
     if (packet === undefined) return;
-    const after = opening.subarray(packet.bytes);
+    const followingBytes = opening.subarray(packet.bytes);
     if (packet.kind === "encryption") {
       opening = new Uint8Array(0);
       duplex.push("N"); // no encryption within a process
-      if (after.length > 0) open(after);
+      if (followingBytes.length > 0) open(followingBytes);
       return;
     }
     opening = undefined;
@@ -100,7 +100,7 @@ export function createClientStream(options: ClientStreamOptions): ClientStream {
       },
       (error: Error) => duplex.destroy(error),
     );
-    if (after.length > 0) receiveBytes(after);
+    if (followingBytes.length > 0) receiveBytes(followingBytes);
   };
 
   const receiveBytes = (chunk: Uint8Array): void => {

@@ -31,7 +31,7 @@ export function lockDataFolder(path: string): DataFolder {
   try {
     mkdirSync(folder, { recursive: true });
   } catch (error) {
-    throw presetError(`no data folder can be made: ${error instanceof Error ? error.message : String(error)}`);
+    throw presetError(`cannot create the data folder: ${error instanceof Error ? error.message : String(error)}`);
   }
 
   const previous = readLock(lockPath);

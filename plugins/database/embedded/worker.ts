@@ -30,15 +30,15 @@ function exitWithError(message: string): never {
 /** Collects the backend's output in one reused buffer. `onGroupEnd` is called after each group. */
 function createBackend(pg: PGlite, onGroupEnd: () => void) {
   let buffer = new Uint8Array(INITIAL_BUFFER_BYTES);
-  let used = 0;
+  let usedBytes = 0;
   const onRawData = (chunk: Uint8Array): void => {
-    if (used + chunk.length > buffer.length) {
-      const larger = new Uint8Array(Math.max(buffer.length * 2, used + chunk.length));
-      larger.set(buffer.subarray(0, used));
+    if (usedBytes + chunk.length > buffer.length) {
+      const larger = new Uint8Array(Math.max(buffer.length * 2, usedBytes + chunk.length));
+      larger.set(buffer.subarray(0, usedBytes));
       buffer = larger;
     }
-    buffer.set(chunk, used);
-    used += chunk.length;
+    buffer.set(chunk, usedBytes);
+    usedBytes += chunk.length;
   };
   const exchange = async (bytes: Uint8Array): Promise<void> => {
     try {
@@ -53,28 +53,28 @@ function createBackend(pg: PGlite, onGroupEnd: () => void) {
     const notifications: Uint8Array[] = [];
     let start = 0;
     let isIdle = false;
-    used = 0;
+    usedBytes = 0;
     for (const group of groups) {
-      const answerStart = used;
+      const answerStart = usedBytes;
       await exchange(bytes.subarray(start, group.end));
       onGroupEnd();
       start = group.end;
-      const answer = correctAnswer(buffer, answerStart, used, group.isSynced);
-      used = answer.end;
+      const answer = correctAnswer(buffer, answerStart, usedBytes, group.isSynced);
+      usedBytes = answer.end;
       notifications.push(...answer.notifications);
-      if (group.isSynced && answer.status === undefined) exitWithError("PostgreSQL gave no answer");
+      if (group.isSynced && answer.status === undefined) exitWithError("PostgreSQL did not answer a group of messages");
       isIdle = group.isSynced && answer.status === IDLE_STATUS;
     }
-    const answerBytes = buffer.slice(0, used);
+    const answerBytes = buffer.slice(0, usedBytes);
     if (buffer.length > INITIAL_BUFFER_BYTES) buffer = new Uint8Array(INITIAL_BUFFER_BYTES);
     return { kind: "answer", bytes: answerBytes, isIdle, notifications };
   };
 
   const greet = async (): Promise<Uint8Array> => {
-    used = 0;
+    usedBytes = 0;
     await exchange(STARTUP_PACKET);
     onGroupEnd();
-    return buffer.slice(0, used);
+    return buffer.slice(0, usedBytes);
   };
 
   return { run, greet };

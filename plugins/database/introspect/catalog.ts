@@ -79,13 +79,13 @@ const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Mo
   /** Returns the targets whose columns have the same names in the view, because the texts of an index name the columns
    *  of the table. */
   const findViewTargets = (view: RelationRow): readonly ConflictTargetRow[] => {
-    const shown = [...(origins.get(view.oid) ?? [])];
-    const [table, ...others] = new Set(shown.map(([, { relation }]) => relation));
-    const row = table === undefined || others.length > 0 ? undefined : byOid.get(table);
+    const columnOrigins = [...(origins.get(view.oid) ?? [])];
+    const [table, ...otherTables] = new Set(columnOrigins.map(([, { relation }]) => relation));
+    const row = table === undefined || otherTables.length > 0 ? undefined : byOid.get(table);
     if (row === undefined) return [];
     const [namesOfView, namesOfTable] = [getColumnNames(view), getColumnNames(row)];
     const findPosition = (column: number): number | undefined =>
-      shown.find(
+      columnOrigins.find(
         ([own, { position }]) => position === column && namesOfView.get(own) === namesOfTable.get(column),
       )?.[0];
     return (row.conflictTargets ?? []).flatMap(([columns, ...rest]): readonly ConflictTargetRow[] => {
@@ -114,9 +114,9 @@ const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Mo
   const routines = await runSliced(mapSliced(routineRows, (row) => buildRoutine(row, { readAcl, types })));
 
   const [server, roles] = await Promise.all([serverFacts, rolesByName]);
-  const known = new Map(server.schemas.map((schema) => [schema.name, schema]));
+  const schemasByName = new Map(server.schemas.map((schema) => [schema.name, schema]));
   for (const schema of context.schemas) {
-    if (!known.has(schema)) context.warn(`schema "${schema}" is exposed but does not exist`);
+    if (!schemasByName.has(schema)) context.warn(`schema "${schema}" is exposed but does not exist`);
   }
   const facts: CatalogFacts = { columnOrigins: nameOrigins(origins, byOid) };
   return {

@@ -25,13 +25,13 @@ export const createAclReader = (): ((
   items: readonly string[] | null,
   kind: keyof typeof PREDEFINED_ACL,
 ) => readonly AclItem[]) => {
-  const known = new Map<string, readonly AclItem[]>();
+  const parsedAcls = new Map<string, readonly AclItem[]>();
   return (items, kind) => {
     const key = `${kind}\n${(items ?? []).join("\n")}`;
-    let acl = known.get(key);
+    let acl = parsedAcls.get(key);
     if (acl === undefined) {
       acl = [...(items ?? []).flatMap(parseAclItem), ...PREDEFINED_ACL[kind]];
-      known.set(key, acl);
+      parsedAcls.set(key, acl);
     }
     return acl;
   };

@@ -44,9 +44,9 @@ const buildRelationships = function* (
   const add = (source: Relation, relationship: Relationship): void =>
     void getOrAdd(bySource, source, () => []).push(relationship);
   for (const link of links) {
-    const [forward, back] = buildBothDirections(link);
+    const [forward, backward] = buildBothDirections(link);
     add(link.source, forward);
-    add(link.target, back);
+    add(link.target, backward);
     yield;
   }
   for (const [source, relationship] of deriveThroughJunctions(links, exposed)) {
@@ -72,8 +72,8 @@ const deriveLinks = function* (
     for (const key of source.foreignKeys) {
       const target = relations.get(nameKey(key.target));
       if (target === undefined) continue;
-      const own: KeyColumns = { relation: source, columns: key.columns };
-      const far: KeyColumns = { relation: target, columns: key.targetColumns };
+      const sourceColumns: KeyColumns = { relation: source, columns: key.columns };
+      const targetColumns: KeyColumns = { relation: target, columns: key.targetColumns };
       const isUnique = source.uniqueKeys.some((unique) => isSameSet(unique.columns, key.columns));
       const addLink = (a: KeyColumns, b: KeyColumns, isThroughView: boolean): void => {
         const columns = a.columns.map((column, i): ColumnPair => [column, b.columns[i] ?? ""]);
@@ -87,11 +87,11 @@ const deriveLinks = function* (
           isThroughView,
         });
       };
-      addLink(own, far, false);
-      const sourceViews = findViews(own);
-      const targetViews = findViews(far);
-      for (const view of sourceViews) if (view.relation.schema === target.schema) addLink(view, far, true);
-      for (const view of targetViews) if (view.relation.schema === source.schema) addLink(own, view, true);
+      addLink(sourceColumns, targetColumns, false);
+      const sourceViews = findViews(sourceColumns);
+      const targetViews = findViews(targetColumns);
+      for (const view of sourceViews) if (view.relation.schema === target.schema) addLink(view, targetColumns, true);
+      for (const view of targetViews) if (view.relation.schema === source.schema) addLink(sourceColumns, view, true);
       for (const a of sourceViews)
         for (const b of targetViews) if (a.relation.schema === b.relation.schema) addLink(a, b, true);
     }
@@ -106,7 +106,10 @@ const indexViews = (
   origins: ColumnOrigins,
   exposed: ReadonlySet<string>,
 ): ((key: KeyColumns) => readonly KeyColumns[]) => {
-  const byTable = new Map<Relation | undefined, { readonly view: Relation; readonly shown: Map<string, string[]> }[]>();
+  const byTable = new Map<
+    Relation | undefined,
+    { readonly view: Relation; readonly viewColumns: Map<string, string[]> }[]
+  >();
   for (const [viewKey, columns] of origins) {
     const view = relations.get(viewKey);
     if (view === undefined || !exposed.has(view.schema)) continue;
@@ -114,14 +117,15 @@ const indexViews = (
     for (const { name } of view.columns) {
       const origin = columns.get(name);
       if (origin === undefined) continue;
-      const shown = getOrAdd(tables, nameKey(origin.relation), () => new Map<string, string[]>());
-      getOrAdd(shown, origin.column, () => []).push(name);
+      const viewColumns = getOrAdd(tables, nameKey(origin.relation), () => new Map<string, string[]>());
+      getOrAdd(viewColumns, origin.column, () => []).push(name);
     }
-    for (const [table, shown] of tables) getOrAdd(byTable, relations.get(table), () => []).push({ view, shown });
+    for (const [table, viewColumns] of tables)
+      getOrAdd(byTable, relations.get(table), () => []).push({ view, viewColumns });
   }
   return ({ relation, columns }) =>
-    (byTable.get(relation) ?? []).flatMap(({ view, shown }) =>
-      combineColumns(columns.map((column) => shown.get(column) ?? [])).map((combination) => ({
+    (byTable.get(relation) ?? []).flatMap(({ view, viewColumns }) =>
+      combineColumns(columns.map((column) => viewColumns.get(column) ?? [])).map((combination) => ({
         relation: view,
         columns: combination,
       })),
@@ -139,7 +143,7 @@ const combineColumns = (choices: readonly (readonly string[])[]): readonly (read
 const buildBothDirections = (link: KeyLink): readonly [Relationship, Relationship] => {
   const { constraint, source, target, columns, isUnique, isThroughView } = link;
   const buildSuffix = (pairs: readonly ColumnPair[]): string => (isThroughView ? describePairs(pairs) : "");
-  const back = columns.map(([own, far]): ColumnPair => [far, own]);
+  const backwardColumns = columns.map(([own, far]): ColumnPair => [far, own]);
   const [sourceName, targetName] = [getName(source), getName(target)];
   return [
     {
@@ -153,12 +157,12 @@ const buildBothDirections = (link: KeyLink): readonly [Relationship, Relationshi
       isOwnKey: true,
     },
     {
-      id: `${constraint}<${formatLabel(source, target)}${buildSuffix(back)}`,
+      id: `${constraint}<${formatLabel(source, target)}${buildSuffix(backwardColumns)}`,
       cardinality: isUnique ? "one-to-one" : "one-to-many",
       isToOne: isUnique,
       source: targetName,
       target: sourceName,
-      columns: back,
+      columns: backwardColumns,
       constraint,
       isOwnKey: false,
     },
@@ -180,34 +184,39 @@ const deriveThroughJunctions = function* (
       getOrAdd(byJunction, junction, () => []).push(link);
   }
   for (const [junction, keys] of byJunction) {
-    for (const near of keys) {
-      for (const far of keys) {
-        if (near.key === far.key || near.target.schema !== far.target.schema || !exposed.has(near.target.schema))
+    for (const sourceLink of keys) {
+      for (const targetLink of keys) {
+        if (
+          sourceLink.key === targetLink.key ||
+          sourceLink.target.schema !== targetLink.target.schema ||
+          !exposed.has(sourceLink.target.schema)
+        )
           continue;
-        yield [near.target, buildThroughJunction(junction, near, far)];
+        yield [sourceLink.target, buildThroughJunction(junction, sourceLink, targetLink)];
       }
     }
   }
 };
 
-const buildThroughJunction = (junction: Relation, near: KeyLink, far: KeyLink): Relationship => {
+const buildThroughJunction = (junction: Relation, sourceLink: KeyLink, targetLink: KeyLink): Relationship => {
   const swap = ([own, other]: ColumnPair): ColumnPair => [other, own];
-  const source = near.columns.map(swap);
-  const target = far.columns.map(swap);
-  const suffix = near.isThroughView || far.isThroughView ? describePairs(source) + describePairs(target) : "";
+  const source = sourceLink.columns.map(swap);
+  const target = targetLink.columns.map(swap);
+  const suffix =
+    sourceLink.isThroughView || targetLink.isThroughView ? describePairs(source) + describePairs(target) : "";
   return {
-    id: `${near.constraint}<${formatLabel(junction, near.target)}>${far.constraint}>${formatLabel(far.target, near.target)}${suffix}`,
+    id: `${sourceLink.constraint}<${formatLabel(junction, sourceLink.target)}>${targetLink.constraint}>${formatLabel(targetLink.target, sourceLink.target)}${suffix}`,
     cardinality: "many-to-many",
     isToOne: false,
-    source: getName(near.target),
-    target: getName(far.target),
+    source: getName(sourceLink.target),
+    target: getName(targetLink.target),
     columns: [],
     constraint: "",
     isOwnKey: false,
     junction: {
       relation: getName(junction),
-      sourceConstraint: near.constraint,
-      targetConstraint: far.constraint,
+      sourceConstraint: sourceLink.constraint,
+      targetConstraint: targetLink.constraint,
       source,
       target,
     },

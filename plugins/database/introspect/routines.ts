@@ -113,14 +113,14 @@ interface RoutineParts {
 }
 
 export const buildRoutine = (row: RoutineRow, parts: RoutineParts): Routine => {
-  const all = row.types.map((type, i): Parameter => ({
+  const allParameters = row.types.map((type, i): Parameter => ({
     name: row.names?.[i] ?? "",
     type,
     mode: row.modes?.[i] ?? "i",
     default: row.defaults?.[i] ?? undefined,
   }));
-  const inputs = all.filter(({ mode }) => mode === "i" || mode === "b" || mode === "v");
-  const outputs = all.filter(({ mode }) => mode === "o" || mode === "b" || mode === "t");
+  const inputs = allParameters.filter(({ mode }) => mode === "i" || mode === "b" || mode === "v");
+  const outputs = allParameters.filter(({ mode }) => mode === "o" || mode === "b" || mode === "t");
   return {
     schema: row.schema,
     name: row.name,

@@ -97,22 +97,24 @@ export const loadTypes = async (
   rows: KnownRows,
 ): Promise<LoadedTypes> => {
   const byOid = new Map<number, TypeRow>();
-  const others = new Set<number>();
+  const userTypeOids = new Set<number>();
   for (const row of commonRows) {
-    if (DETAILED_KINDS.has(row.kind)) others.add(row.oid);
+    if (DETAILED_KINDS.has(row.kind)) userTypeOids.add(row.oid);
     else byOid.set(row.oid, row);
   }
-  const known = new Set(byOid.keys());
-  await forEachSliced(rows.oids, (oid) => known.add(oid));
+  const knownOids = new Set(byOid.keys());
+  await forEachSliced(rows.oids, (oid) => knownOids.add(oid));
   await forEachSliced(seeds, (oid) => {
-    if (!known.has(oid)) others.add(oid);
+    if (!knownOids.has(oid)) userTypeOids.add(oid);
   });
   for (const { element, base } of byOid.values())
-    for (const oid of [element, base]) if (oid !== null && !known.has(oid)) others.add(oid);
+    for (const oid of [element, base]) if (oid !== null && !knownOids.has(oid)) userTypeOids.add(oid);
   const userTypes =
-    others.size === 0 ? [] : loadUserTypes<TypeRow>(context, [TYPE_COLUMNS, COMMENT_JOIN], others, known);
-  const [more, rowTypes] = await Promise.all([userTypes, rows.buildRowTypes()]);
-  for (const row of more) byOid.set(row.oid, row);
+    userTypeOids.size === 0
+      ? []
+      : loadUserTypes<TypeRow>(context, [TYPE_COLUMNS, COMMENT_JOIN], userTypeOids, knownOids);
+  const [userTypeRows, rowTypes] = await Promise.all([userTypes, rows.buildRowTypes()]);
+  for (const row of userTypeRows) byOid.set(row.oid, row);
   const types = new Map<number, PgType>();
   await forEachSliced(rowTypes, (type) => types.set(type.oid, type));
   await forEachSliced(byOid.values(), (row) => types.set(row.oid, buildType(row)));

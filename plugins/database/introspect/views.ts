@@ -72,8 +72,8 @@ export const traceViews = (
   const traced = new Map<number, Origins>();
   const pending = new Set<number>();
   const trace = (view: number): Origins => {
-    const known = traced.get(view);
-    if (known !== undefined) return known;
+    const tracedOrigins = traced.get(view);
+    if (tracedOrigins !== undefined) return tracedOrigins;
     const origins = new Map<number, Origin>();
     if (pending.has(view)) return origins;
     pending.add(view);
@@ -96,14 +96,14 @@ export const deriveViewKey = (
   origins: Origins,
   findPrimaryKey: (table: number) => readonly number[],
 ): readonly number[] => {
-  const shown = new Map<number, Map<number, number>>();
+  const viewColumns = new Map<number, Map<number, number>>();
   for (const position of [...origins.keys()].sort((a, b) => a - b)) {
     const { relation, position: column } = origins.get(position)!; // the position is a key of the map
-    const columns = shown.get(relation) ?? new Map<number, number>();
+    const columns = viewColumns.get(relation) ?? new Map<number, number>();
     if (!columns.has(column)) columns.set(column, position);
-    shown.set(relation, columns);
+    viewColumns.set(relation, columns);
   }
-  return [...shown].flatMap(([table, columns]) => {
+  return [...viewColumns].flatMap(([table, columns]) => {
     const key = findPrimaryKey(table);
     return key.every((column) => columns.has(column)) ? key.map((column) => columns.get(column)!) : []; // every() has checked the columns
   });

@@ -30,7 +30,7 @@ export interface ChangeIndex<Item extends object> {
   /** Adds an item. Tables without conditions concern every item and are not part of the index. */
   add(item: Item, query: LiveQuery, conditions: Conditions): readonly IndexEntry<Item>[];
   remove(item: Item, marks: readonly IndexEntry<Item>[]): void;
-  /** Adds the items that the rows concern to `into`. */
+  /** Adds the items that the rows concern to `items`. */
   find(table: string, changed: ChangedRows, into: Set<Item>): void;
 }
 
@@ -64,9 +64,9 @@ export const createChangeIndex = <Item extends object>(
       );
       const knownColumns = columns.get(table) ?? [];
       const witness = facts.requiredNonKeyColumn === undefined ? [] : [facts.requiredNonKeyColumn];
-      const all = [...new Set([...knownColumns, ...indexedValues.columns, ...witness])];
-      if (all.length > knownColumns.length) {
-        columns.set(table, all);
+      const allColumns = [...new Set([...knownColumns, ...indexedValues.columns, ...witness])];
+      if (allColumns.length > knownColumns.length) {
+        columns.set(table, allColumns);
         onColumns();
       }
     }
@@ -102,7 +102,7 @@ export const createChangeIndex = <Item extends object>(
         if (entry === item || (entry instanceof Set && entry.size === 0)) byKey.delete(key);
       }
     },
-    find: (table, changed, into) => {
+    find: (table, changed, items) => {
       const index = indexes.get(table);
       if (index === undefined) return;
       const { facts, columnIndexes } = index;
@@ -111,7 +111,7 @@ export const createChangeIndex = <Item extends object>(
         facts.requiredNonKeyColumn === undefined ? -1 : changed.columns.indexOf(facts.requiredNonKeyColumn);
       const rows = changed.rows.map((row) => completeVersions(row, facts, keyAt, witnessAt));
       for (const shape of columnIndexes.values())
-        findInColumnIndex(shape, rows, findPositions(changed.columns, shape.columns), into);
+        findInColumnIndex(shape, rows, findPositions(changed.columns, shape.columns), items);
     },
   };
 };
@@ -147,11 +147,11 @@ const findInColumnIndex = <Item extends object>(
   { byKey, kinds }: ColumnIndex<Item>,
   rows: readonly Versions[],
   positions: readonly number[],
-  into: Set<Item>,
+  foundItems: Set<Item>,
 ): void => {
   const addAll = (items: Item | Set<Item> | undefined): void => {
-    if (items instanceof Set) for (const item of items) into.add(item);
-    else if (items !== undefined) into.add(items);
+    if (items instanceof Set) for (const item of items) foundItems.add(item);
+    else if (items !== undefined) foundItems.add(items);
   };
   for (const cells of rows.flat()) {
     if (cells === null) continue;

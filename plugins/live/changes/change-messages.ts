@@ -76,14 +76,14 @@ export const readTableChanges = ([, , relations, rowsByRelation]: Extract<
 
 /** Encodes as many columns as fit. The values of the other columns are not reported. */
 export const encodeColumns = (columns: ReadonlyMap<string, readonly string[]>, maxBytes: number): string => {
-  const fitting: Record<string, readonly string[]> = {};
+  const includedColumns: Record<string, readonly string[]> = {};
   let bytes = FRAME_BYTES;
   for (const [relation, names] of columns) {
     bytes += Buffer.byteLength(JSON.stringify(relation) + JSON.stringify(names)) + 2;
     if (bytes > maxBytes) break;
-    fitting[relation] = names;
+    includedColumns[relation] = names;
   }
-  return JSON.stringify(["want", {}, fitting] satisfies ChangeMessage);
+  return JSON.stringify(["want", {}, includedColumns] satisfies ChangeMessage);
 };
 
 /** The length of an empty message such as `["change",9007199254740991,[],[]]`. */

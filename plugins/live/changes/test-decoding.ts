@@ -14,24 +14,24 @@ interface RelationNames {
 export const parseNames = (text: string, from: number): RelationNames => {
   const names: string[] = [];
   let name = "";
-  let at = from;
-  while (at < text.length) {
-    const character = text[at] as string; // The position is less than the length of the text.
+  let position = from;
+  while (position < text.length) {
+    const character = text[position] as string; // The position is less than the length of the text.
     if (character === '"') {
-      const end = findQuotedEnd(text, at + 1);
-      name += text.slice(at + 1, end).replaceAll('""', '"');
-      at = end + 1;
+      const end = findQuotedEnd(text, position + 1);
+      name += text.slice(position + 1, end).replaceAll('""', '"');
+      position = end + 1;
     } else if (character === ":" || character === ",") {
       names.push(name);
       name = "";
-      if (character === ":") return { names, isWhole: true, end: at + 1 };
-      at += 2; // The separator is a comma and a blank.
+      if (character === ":") return { names, isWhole: true, end: position + 1 };
+      position += 2; // The separator is a comma and a blank.
     } else {
       name += character;
-      at++;
+      position++;
     }
   }
-  return { names, isWhole: false, end: at };
+  return { names, isWhole: false, end: position };
 };
 
 const OLD_KEY = "old-key: ";
@@ -79,13 +79,13 @@ const parseTuple = (
   if (text.startsWith("(no-tuple-data)", from)) return { cells: NO_CELLS, end: text.length };
   const cells: Cell[] = columns.map(() => 0);
   let missing = columns.length;
-  let at = from;
-  while (at < text.length) {
-    if (isFollowed ? text.startsWith(NEW_TUPLE, at) : missing === 0) return { cells, end: at };
-    const isQuoted = text[at] === '"';
-    const nameEnd = isQuoted ? findQuotedEnd(text, at + 1) + 1 : text.indexOf("[", at);
+  let position = from;
+  while (position < text.length) {
+    if (isFollowed ? text.startsWith(NEW_TUPLE, position) : missing === 0) return { cells, end: position };
+    const isQuoted = text[position] === '"';
+    const nameEnd = isQuoted ? findQuotedEnd(text, position + 1) + 1 : text.indexOf("[", position);
     if (nameEnd === -1 || text[nameEnd] !== "[") return undefined;
-    const name = isQuoted ? text.slice(at + 1, nameEnd - 1).replaceAll('""', '"') : text.slice(at, nameEnd);
+    const name = isQuoted ? text.slice(position + 1, nameEnd - 1).replaceAll('""', '"') : text.slice(position, nameEnd);
     const valueAt = findTypeEnd(text, nameEnd) + 2;
     const valueEnd = findValueEnd(text, valueAt);
     if (valueEnd >= text.length && isCut) return undefined;
@@ -94,9 +94,9 @@ const parseTuple = (
       missing--;
       cells[index] = parseValue(text.slice(valueAt, valueEnd));
     }
-    at = valueEnd + 1;
+    position = valueEnd + 1;
   }
-  return isCut && missing > 0 ? undefined : { cells, end: at };
+  return isCut && missing > 0 ? undefined : { cells, end: position };
 };
 
 const parseValue = (value: string): Cell => {
@@ -106,23 +106,23 @@ const parseValue = (value: string): Cell => {
 };
 
 const findQuotedEnd = (text: string, from: number): number => {
-  let at = from;
+  let position = from;
   for (;;) {
-    const quote = text.indexOf('"', at);
+    const quote = text.indexOf('"', position);
     if (quote === -1) return text.length;
     if (text[quote + 1] !== '"') return quote;
-    at = quote + 2;
+    position = quote + 2;
   }
 };
 
 /** Finds the closing bracket of a type: `[integer]`, `[character varying]`, `[integer[]]`, `["odd]type"]`. */
 const findTypeEnd = (text: string, from: number): number => {
   let depth = 0;
-  for (let at = from; at < text.length; at++) {
-    const character = text[at];
-    if (character === '"') at = findQuotedEnd(text, at + 1);
+  for (let position = from; position < text.length; position++) {
+    const character = text[position];
+    if (character === '"') position = findQuotedEnd(text, position + 1);
     else if (character === "[") depth++;
-    else if (character === "]" && --depth === 0) return at;
+    else if (character === "]" && --depth === 0) return position;
   }
   return text.length;
 };
@@ -134,11 +134,11 @@ const findValueEnd = (text: string, from: number): number => {
     const blank = text.indexOf(" ", from);
     return blank === -1 ? text.length : blank;
   }
-  let at = quote + 1;
+  let position = quote + 1;
   for (;;) {
-    const next = text.indexOf("'", at);
+    const next = text.indexOf("'", position);
     if (next === -1) return text.length;
     if (text[next + 1] !== "'") return next + 1;
-    at = next + 2;
+    position = next + 2;
   }
 };

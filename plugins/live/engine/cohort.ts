@@ -130,7 +130,7 @@ export const createCohort = ({
   const entries = new Map<string, Entry>();
   /** The entries that must run even if the rest of the cohort does not. They have new subscribers or changed rows, or
    *  lost their run with a connection. */
-  const due = new Set<Entry>();
+  const dueEntries = new Set<Entry>();
   const counts: CohortCounts = { runs: 0, rows: 0, deliveries: 0, skipped: 0, lagMs: undefined };
   let hasBeenQuick = false;
   /** Whether the last error affects all subscribers. */
@@ -279,7 +279,7 @@ export const createCohort = ({
       failureCount++;
       if (failureCount > FAILURES_BEFORE_ERROR) for (const entry of batch) deliverError(entry, error, true);
       requeue(batch);
-      for (const entry of batch) if (entry.subscriptions.size > 0) due.add(entry);
+      for (const entry of batch) if (entry.subscriptions.size > 0) dueEntries.add(entry);
       return;
     }
     hasFailedForAll = isSharedFailure(error);
@@ -313,8 +313,8 @@ export const createCohort = ({
   };
 
   const slowLane = createSlowLane(splitIntoBatches, (dueAgain) => {
-    for (const entry of dueAgain) if (entry.subscriptions.size > 0) due.add(entry);
-    if (due.size > 0) schedule(MAX_GAP_MS);
+    for (const entry of dueAgain) if (entry.subscriptions.size > 0) dueEntries.add(entry);
+    if (dueEntries.size > 0) schedule(MAX_GAP_MS);
   });
 
   const run = async (): Promise<void> => {
@@ -324,12 +324,12 @@ export const createCohort = ({
     const startedAtMs = performance.now();
     const list: Entry[] = [];
     const postponed: Entry[] = [];
-    for (const entry of isDirty ? entries.values() : due)
+    for (const entry of isDirty ? entries.values() : dueEntries)
       (areClientsSlow(entry) || isPaused(entry, startedAtMs) ? postponed : list).push(entry);
     if (hasChanged) counts.skipped += entries.size - list.length - postponed.length;
     hasChanged = false;
     isDirty = false;
-    due.clear();
+    dueEntries.clear();
     const since = changedAtMs;
     changedAtMs = undefined;
     const quick = slowLane.take(list, batchSize, (batch) => runWhenFree("slow", batch, since));
@@ -339,9 +339,9 @@ export const createCohort = ({
     const endedAtMs = performance.now();
     if (failureCount > 0) notBeforeMs = endedAtMs + Math.min(FIRST_RETRY_MS * 2 ** (failureCount - 1), MAX_RETRY_MS);
     else notBeforeMs = endedAtMs + (hasFailedForAll ? MAX_GAP_MS : Math.min(endedAtMs - startedAtMs, MAX_GAP_MS));
-    if (isDirty || due.size > 0) schedule(0);
+    if (isDirty || dueEntries.size > 0) schedule(0);
     if (postponed.length > 0) schedule(MAX_GAP_MS);
-    for (const entry of postponed) if (entry.subscriptions.size > 0) due.add(entry);
+    for (const entry of postponed) if (entry.subscriptions.size > 0) dueEntries.add(entry);
   };
 
   const onChange = (): void => {
@@ -355,7 +355,7 @@ export const createCohort = ({
     entries,
     counts,
     get dueCount() {
-      return runningCount + (isDirty ? entries.size : due.size);
+      return runningCount + (isDirty ? entries.size : dueEntries.size);
     },
     add: (subscription, query, row, key) => {
       let entry = entries.get(key);
@@ -379,7 +379,7 @@ export const createCohort = ({
       entry.subscriptions.add(subscription);
       subscription.entry = entry;
       subscription.stage = "waiting";
-      due.add(entry);
+      dueEntries.add(entry);
       schedule(GATHER_MS);
     },
     remove: (subscription) => {
@@ -388,7 +388,7 @@ export const createCohort = ({
       subscription.entry = undefined;
       if (entry.subscriptions.size > 0) return;
       entries.delete(entry.key);
-      due.delete(entry);
+      dueEntries.delete(entry);
       groups.remove(entry);
       if (entries.size === 0) whenEmpty(cohort);
     },
@@ -399,7 +399,7 @@ export const createCohort = ({
     },
     entryChanged: (entry) => {
       if (isDirty) return;
-      due.add(entry);
+      dueEntries.add(entry);
       onChange();
     },
     close: () => {

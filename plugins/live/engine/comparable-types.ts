@@ -76,29 +76,29 @@ export const parseArrayLiteral = (text: string): readonly (string | null)[] | un
   if (!text.startsWith("{") || !text.endsWith("}")) return undefined;
   if (text === "{}") return [];
   const items: (string | null)[] = [];
-  let at = 1;
-  while (at < text.length) {
+  let position = 1;
+  while (position < text.length) {
     let item = "";
-    const isQuoted = text[at] === '"';
+    const isQuoted = text[position] === '"';
     if (isQuoted) {
-      at++;
-      while (at < text.length && text[at] !== '"') {
-        if (text[at] === "\\") at++;
-        item += text[at++] ?? "";
+      position++;
+      while (position < text.length && text[position] !== '"') {
+        if (text[position] === "\\") position++;
+        item += text[position++] ?? "";
       }
-      at++;
+      position++;
     } else {
-      const start = at;
-      while (at < text.length && text[at] !== "," && text[at] !== "}") {
-        if (text[at] === "{" || text[at] === '"' || text[at] === "\\") return undefined;
-        at++;
+      const start = position;
+      while (position < text.length && text[position] !== "," && text[position] !== "}") {
+        if (text[position] === "{" || text[position] === '"' || text[position] === "\\") return undefined;
+        position++;
       }
-      item = text.slice(start, at).trim();
+      item = text.slice(start, position).trim();
       if (item === "") return undefined;
     }
     items.push(!isQuoted && item.toUpperCase() === "NULL" ? null : item);
-    const separator = text[at++];
-    if (separator === "}") return at === text.length ? items : undefined;
+    const separator = text[position++];
+    if (separator === "}") return position === text.length ? items : undefined;
     if (separator !== ",") return undefined;
   }
   return undefined;

@@ -160,13 +160,13 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
   const deriveThroughRelated = (
     relation: Relation,
     id: string,
-    of: (target: Relation) => Alternatives,
+    deriveTargetConditions: (target: Relation) => Alternatives,
   ): Alternatives => {
     const relationship = relationshipOf(relation, id);
     if (relationship === undefined || relationship.routine !== undefined || relationship.junction !== undefined)
       return ANY_ROW;
     const target = requireRelation(relationship.target);
-    return translateAlong(of(target), reversePairs(relationship.columns), target, relation);
+    return translateAlong(deriveTargetConditions(target), reversePairs(relationship.columns), target, relation);
   };
 
   /** Derives the condition on a row of the read from the filter of the read. */
@@ -184,27 +184,27 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
     return alternatives;
   };
 
-  /** Records the condition on rows of the relationship. `own` returns the condition of the target. */
+  /** Records the condition on rows of the relationship. `deriveTargetConditions` returns the condition of the target. */
   const recordRelated = (
     { relation, alternatives: outer }: ConditionScope,
     id: string,
-    own: (target: Relation) => Alternatives,
+    deriveTargetConditions: (target: Relation) => Alternatives,
   ): Alternatives => {
     const relationship = relation && relationshipOf(relation, id);
     if (relation === undefined || relationship === undefined || relationship.routine !== undefined)
       throw new UnreadablePlanError();
     const target = requireRelation(relationship.target);
-    const inner = own(target);
+    const inner = deriveTargetConditions(target);
     if (relationship.junction === undefined)
       return recordAndReturn(joinByAnd(inner, translateAlong(outer, relationship.columns, relation, target)), target);
-    const through = requireRelation(relationship.junction.relation);
+    const junction = requireRelation(relationship.junction.relation);
     const link = joinByAnd(
-      translateAlong(outer, relationship.junction.source, relation, through),
-      translateAlong(inner, relationship.junction.target, target, through),
+      translateAlong(outer, relationship.junction.source, relation, junction),
+      translateAlong(inner, relationship.junction.target, target, junction),
     );
-    record(through, link);
+    record(junction, link);
     return recordAndReturn(
-      joinByAnd(inner, translateAlong(link, reversePairs(relationship.junction.target), through, target)),
+      joinByAnd(inner, translateAlong(link, reversePairs(relationship.junction.target), junction, target)),
       target,
     );
   };

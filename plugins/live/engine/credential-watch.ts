@@ -32,13 +32,13 @@ export const createCredentialWatch = (context: PluginContext): CredentialWatch =
   let timer: NodeJS.Timeout | undefined;
 
   /** Checks the credentials of a holder. Returns false if a server error prevented the check. */
-  const check = async (each: CredentialHolder): Promise<boolean> => {
-    if (!watched.has(each)) return true;
+  const check = async (holder: CredentialHolder): Promise<boolean> => {
+    if (!watched.has(holder)) return true;
     try {
-      await context.authorize(each.credentials);
+      await context.authorize(holder.credentials);
     } catch (error) {
       if (!(error instanceof RelApiError) || error.status >= 500) return false;
-      if (watched.delete(each)) each.onRefused(error);
+      if (watched.delete(holder)) holder.onRefused(error);
     }
     return true;
   };
@@ -47,11 +47,11 @@ export const createCredentialWatch = (context: PluginContext): CredentialWatch =
     let areAllChecked = true;
     do {
       isStale = false;
-      const all = [...watched];
-      for (let i = 0; i < all.length && !isClosed; i += CHECKS_PER_SLICE) {
+      const holders = [...watched];
+      for (let i = 0; i < holders.length && !isClosed; i += CHECKS_PER_SLICE) {
         // The pause lets other requests run. The first pause also lets every listener apply the new settings.
         await new Promise((resolve) => setImmediate(resolve));
-        const results = await Promise.all(all.slice(i, i + CHECKS_PER_SLICE).map(check));
+        const results = await Promise.all(holders.slice(i, i + CHECKS_PER_SLICE).map(check));
         areAllChecked &&= !results.includes(false);
       }
     } while (isStale && !isClosed);

@@ -111,13 +111,13 @@ const createLiveQueries = (
    *  `missing-session-variable` */
   const encodeRow = (query: LiveQuery): string | undefined => {
     const { programs, session } = query;
-    const [only] = programs;
-    if (programs.length !== 1 || only === undefined) {
+    const [program] = programs;
+    if (programs.length !== 1 || program === undefined) {
       rejectMissingVariables(query);
       return undefined;
     }
-    const subscriberValues = fillSlots(getSubscriberSlots(only.program), only.values, session);
-    if (!isMultiplexable(only.program) || subscriberValues.some((value) => value instanceof Uint8Array))
+    const subscriberValues = fillSlots(getSubscriberSlots(program.program), program.values, session);
+    if (!isMultiplexable(program.program) || subscriberValues.some((value) => value instanceof Uint8Array))
       return undefined;
     return subscriberValues.map((value, i) => (value === null ? "" : `,"p${i}":${JSON.stringify(value)}`)).join("");
   };
@@ -134,9 +134,9 @@ const createLiveQueries = (
     }
   };
 
-  const endSubscriber = ({ subscriber }: Subscription, why?: unknown): void => {
+  const endSubscriber = ({ subscriber }: Subscription, reason?: unknown): void => {
     try {
-      subscriber.end(why);
+      subscriber.end(reason);
     } catch (error) {
       logFailure(error);
     }

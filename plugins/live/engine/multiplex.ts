@@ -29,13 +29,13 @@ const VALUES = "_relapi_values";
 
 /** Returns whether the program is a single statement with a JSON body and no checks. */
 export const isMultiplexable = (program: Program): boolean => {
-  const [only] = program.statements;
+  const [statement] = program.statements;
   return (
     program.statements.length === 1 &&
     program.checks.length === 0 &&
-    only?.fragment !== undefined &&
-    only.isMultiRow !== true &&
-    only.columns.includes("body")
+    statement?.fragment !== undefined &&
+    statement.isMultiRow !== true &&
+    statement.columns.includes("body")
   );
 };
 
@@ -163,11 +163,11 @@ export const buildMultiplexedProgram = (
    *  a bound value. */
   const values = new Map<string, { readonly name: string; readonly value: Sql }>();
   const chunks = flattenFragment(plain);
-  let at = 0;
+  let position = 0;
   const parts = chunks.map((chunk, i): Sql => {
     if (typeof chunk === "string") return catalogText(chunk);
-    const type = findCast(chunks[i + 1]) ?? types[at];
-    at++;
+    const type = findCast(chunks[i + 1]) ?? types[position];
+    position++;
     const source = chunk.slot;
     if (!isPerSubscriber(source)) return slot(source);
     const column = columns.get(buildSlotKey(source)) ?? "";

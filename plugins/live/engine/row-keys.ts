@@ -77,13 +77,13 @@ const resolveTerms = (
   kind: ComparableKind,
   query: LiveQuery,
 ): readonly (string | null)[] | undefined => {
-  const [only] = query.programs;
+  const [program] = query.programs;
   const values = new Set<string | null>();
   for (const term of terms) {
     if ("isNull" in term) values.add(null);
     else if ("text" in term) values.add(term.text);
     else {
-      const [bound] = fillSlots([term.slot], only?.values ?? [], query.session);
+      const [bound] = fillSlots([term.slot], program?.values ?? [], query.session);
       if (bound === null || bound === undefined) continue; // No value equals NULL, so NULL adds no key.
       if (typeof bound !== "string") return undefined;
       const items = term.isList ? parseArrayLiteral(bound) : [bound];

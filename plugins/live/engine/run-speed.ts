@@ -56,9 +56,9 @@ export const createSlowLane = <Entry extends RunHistory>(
       for (const entry of slow) running.set(entry, false);
       for (const batch of splitIntoBatches(slow, Math.min(size, ...slow.map(({ slowBatchSize = 1 }) => slowBatchSize))))
         void run(batch).then(() => {
-          const due = batch.filter((entry) => running.get(entry) === true);
+          const dueEntries = batch.filter((entry) => running.get(entry) === true);
           for (const entry of batch) running.delete(entry);
-          onDueAgain(due);
+          onDueAgain(dueEntries);
         });
       return slow.length === 0 ? free : free.filter(({ slowBatchSize }) => slowBatchSize === undefined);
     },

@@ -151,11 +151,11 @@ export const createRunner = (context: PluginContext): Runner => {
   };
 
   const loadMultiplexedProgram = async (facts: CohortFacts, { query, row }: Runnable): Promise<Program | undefined> => {
-    const [only] = query.programs;
+    const [boundProgram] = query.programs;
     // A query without a row runs by itself (`encodeRow` in live-queries.ts).
-    if (only === undefined || row === undefined) return undefined;
+    if (boundProgram === undefined || row === undefined) return undefined;
     const { value: multiplexedProgram, commit: keep } = multiplexed.get({
-      program: only.program,
+      program: boundProgram.program,
       model: context.model(),
       databaseRole: facts.session.databaseRole,
       schema: facts.access.schema,
@@ -193,23 +193,23 @@ export const createRunner = (context: PluginContext): Runner => {
     const answers: (LiveResult | undefined)[] = entries.map(() => undefined);
     const text = row?.["answers"];
     if (text === null || text === undefined) return answers;
-    for (const piece of text.split(RESULT_SEPARATOR)) await readResult(piece, entries, answers);
+    for (const resultText of text.split(RESULT_SEPARATOR)) await readResult(resultText, entries, answers);
     return answers;
   };
 
   const readResult = async (
-    piece: string,
+    resultText: string,
     entries: readonly Runnable[],
     answers: (LiveResult | undefined)[],
   ): Promise<void> => {
-    const first = piece.indexOf(" ");
-    const second = piece.indexOf(" ", first + 1);
-    const id = Number(piece.slice(0, first));
+    const first = resultText.indexOf(" ");
+    const second = resultText.indexOf(" ", first + 1);
+    const id = Number(resultText.slice(0, first));
     const entry = entries[id];
     if (entry === undefined) return;
     answers[id] = {
-      hash: piece.slice(first + 1, second),
-      text: await buildResultText(entry.query, [piece.slice(second + 1)]),
+      hash: resultText.slice(first + 1, second),
+      text: await buildResultText(entry.query, [resultText.slice(second + 1)]),
       isError: false,
     };
   };
@@ -255,15 +255,15 @@ export const createRunner = (context: PluginContext): Runner => {
       }
       const firstProgram = findFirstProgram(first);
       if (firstProgram === undefined) return runMultiplexed(facts, multiplexedProgram, entries, hashes);
-      const others: number[] = [];
+      const otherIndexes: number[] = [];
       for (const [i, entry] of entries.entries())
         if (hashes[i] === undefined) answers[i] = await runFirst(facts, firstProgram, entry);
-        else others.push(i);
-      if (others.length === 0) return answers;
+        else otherIndexes.push(i);
+      if (otherIndexes.length === 0) return answers;
       // The indexes exist, because they are indexes of `entries`.
-      const [otherEntries, otherHashes] = [others.map((i) => entries[i]!), others.map((i) => hashes[i])];
+      const [otherEntries, otherHashes] = [otherIndexes.map((i) => entries[i]!), otherIndexes.map((i) => hashes[i])];
       for (const [at, answer] of (await runMultiplexed(facts, multiplexedProgram, otherEntries, otherHashes)).entries())
-        answers[others[at]!] = answer; // This index exists, because the list has one index for each answer.
+        answers[otherIndexes[at]!] = answer; // This index exists, because the list has one index for each answer.
       return answers;
     },
   };

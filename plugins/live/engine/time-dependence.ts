@@ -45,9 +45,9 @@ interface ClockUse {
 const findClockUse = ({ statements }: Program): ClockUse => {
   const slots: Slot[] = [];
   let isRead = false;
-  for (const { fragment, slots: all } of statements) {
+  for (const { fragment, slots: statementSlots } of statements) {
     if (fragment === undefined) {
-      slots.push(...all);
+      slots.push(...statementSlots);
       continue;
     }
     flattenFragment(fragment).forEach((chunk, i, chunks) => {

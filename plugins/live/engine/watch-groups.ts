@@ -91,7 +91,7 @@ export const createWatchGroups = (
     try {
       return run();
     } catch (error) {
-      context.logger.error("a source of changes failed", buildErrorFields(error));
+      context.logger.error("a change source failed", buildErrorFields(error));
       return undefined;
     }
   };
@@ -123,8 +123,8 @@ export const createWatchGroups = (
     group.cohorts.add(cohort);
     groupByCohort.set(cohort, group);
     const { conditions } = cohort.facts;
-    for (const [table, any] of group.anyRowCohorts)
-      if (!bases.directTables.has(table) || conditions?.get(table) === undefined) any.add(cohort);
+    for (const [table, cohorts] of group.anyRowCohorts)
+      if (!bases.directTables.has(table) || conditions?.get(table) === undefined) cohorts.add(cohort);
     for (const entry of cohort.entries.values()) addEntry(group, entry);
     if (isNew) watch(group);
     // The cohort runs again, because changes until now were not watched.
@@ -150,7 +150,7 @@ export const createWatchGroups = (
       if (group === undefined) return;
       groupByCohort.delete(cohort);
       group.cohorts.delete(cohort);
-      for (const any of group.anyRowCohorts.values()) any.delete(cohort);
+      for (const cohorts of group.anyRowCohorts.values()) cohorts.delete(cohort);
       for (const entry of cohort.entries.values()) removeFrom(group, entry);
       if (group.cohorts.size > 0) return;
       groups.delete(group.queryTables.key);

@@ -59,19 +59,23 @@ const isDeepEqual = (a: unknown, b: unknown): boolean => {
  *  @throws LivePatchError if the patch does not fit */
 export const applyPatch = <Document>(document: Document, patch: readonly PatchOperation[]): Document => {
   /** The copies that this call has made, which may be modified. */
-  const own = new Set<object>();
+  const copies = new Set<object>();
   const copyOnce = (value: unknown): Container => {
     if (!isContainer(value)) throw new LivePatchError("a path leads into a value that has no members");
-    if (own.has(value)) return value;
+    if (copies.has(value)) return value;
     const copy: Container = Array.isArray(value) ? [...(value as unknown[])] : { ...value };
-    own.add(copy);
+    copies.add(copy);
     return copy;
   };
   let root: unknown = document;
-  const change = (pointer: string, how: (container: Container, name: string) => void, whole?: () => unknown): void => {
+  const change = (
+    pointer: string,
+    applyToMember: (container: Container, name: string) => void,
+    replaceRoot?: () => unknown,
+  ): void => {
     const parts = parsePointer(pointer);
     const name = parts.pop();
-    if (name === undefined) return void (root = whole?.());
+    if (name === undefined) return void (root = replaceRoot?.());
     let container = copyOnce(root);
     root = container;
     for (const part of parts) {
@@ -80,7 +84,7 @@ export const applyPatch = <Document>(document: Document, patch: readonly PatchOp
       else setValue(container, part, child);
       container = child;
     }
-    how(container, name);
+    applyToMember(container, name);
   };
   const putValue = (pointer: string, value: unknown, isNew: boolean): void =>
     change(
@@ -133,11 +137,11 @@ export interface LiveEvent<Rows> extends Live {
 }
 
 /** Stores the last result of one subscription, and applies patches to it. */
-const createResultUpdater = <Data>(): ((live: Live, whole: Data) => Data) => {
+const createResultUpdater = <Data>(): ((live: Live, completeData: Data) => Data) => {
   let data: Data;
   let version = 0;
-  return (live, whole) => {
-    if (live.patch === undefined) data = whole;
+  return (live, completeData) => {
+    if (live.patch === undefined) data = completeData;
     else if (live.version === version) return data; // Some clients deliver a result twice.
     else if (version === 0 || live.version !== version + 1)
       throw new LivePatchError(`version ${live.version} does not follow ${version}`);

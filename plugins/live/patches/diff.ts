@@ -186,17 +186,17 @@ const MAX_PAIRED = 4;
  *  matches the most rows, or the first such key. A primary key qualifies, if the result contains it. @rule X-PAT-5 */
 const matchRows = (before: readonly Json[], after: readonly Json[]): readonly [Keys, Keys] => {
   let bestKeys: readonly [Keys, Keys] | undefined;
-  let most = 0;
+  let mostMatches = 0;
   if (before.every(isObject) && after.every(isObject)) {
     const best = Math.min(before.length, after.length);
     for (const names of listKeyCandidates(after)) {
-      if (most === best || (names.length > 1 && bestKeys !== undefined)) break;
+      if (mostMatches === best || (names.length > 1 && bestKeys !== undefined)) break;
       const [old, fresh] = [buildRowKeys(before, names), buildRowKeys(after, names)];
       if (old === undefined || fresh === undefined) continue;
       const oldKeySet = new Set(old);
       const overlap = fresh.filter((key) => oldKeySet.has(key)).length;
-      if (overlap <= most) continue;
-      most = overlap;
+      if (overlap <= mostMatches) continue;
+      mostMatches = overlap;
       bestKeys = [old, fresh];
     }
   }

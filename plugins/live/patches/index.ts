@@ -40,13 +40,15 @@ const createPatcher = ({ store: keep, release }: ResultStore, patchOf: FindPatch
   let isClosed = false;
   return {
     next: (result) => {
-      const before = sentResult;
-      release(before); // Releasing the old result frees memory for the new result.
+      const previousResult = sentResult;
+      release(previousResult); // Releasing the old result frees memory for the new result.
       sentResult = result.isError || isClosed ? undefined : keep(result);
       if (result.isError) return undefined;
       version++;
       const patch =
-        before === undefined || sentResult === undefined ? undefined : patchOf(before.text, result, sentResult.text);
+        previousResult === undefined || sentResult === undefined
+          ? undefined
+          : patchOf(previousResult.text, result, sentResult.text);
       return patch === undefined ? { version } : { version, patch };
     },
     close: () => {

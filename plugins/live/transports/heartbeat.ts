@@ -24,7 +24,7 @@ const computePeriodMs = (count: number, leastMs: number): number =>
 
 export const createHeartbeat = (periodMs = PERIOD_MS): Heartbeat => {
   const slots = Array.from({ length: SLOT_COUNT }, () => new Set<BeatingConnection>());
-  let at = 0;
+  let position = 0;
   let count = 0;
   let timer: NodeJS.Timeout | undefined;
   const wait = (): void => {
@@ -32,12 +32,12 @@ export const createHeartbeat = (periodMs = PERIOD_MS): Heartbeat => {
   };
   const beatNextSlot = (): void => {
     wait(); // The timer starts before the beats, so that their duration does not accumulate.
-    at = (at + 1) % SLOT_COUNT;
-    for (const member of slots[at] ?? []) member.beat();
+    position = (position + 1) % SLOT_COUNT;
+    for (const member of slots[position] ?? []) member.beat();
   };
   return {
     join: (member) => {
-      slots[at]?.add(member);
+      slots[position]?.add(member);
       if (count++ === 0) wait();
       member.beat();
     },

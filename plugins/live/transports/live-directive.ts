@@ -5,7 +5,7 @@ import { gqlDirectivesHook, type ValidatedDocument } from "../../graphql/api.ts"
 import { livePatchesService, type LivePatcher, type LiveResult } from "../api.ts";
 import { directiveSettings } from "../settings.ts";
 
-const DESCRIPTION = "answers again whenever the result has changed; with patch, what has changed as JSON Patch";
+const DESCRIPTION = "sends the result again whenever it changes; with patch, only the changes, as JSON Patch";
 
 /** Runs queries with `@live` as live queries. */
 export const liveDirective = definePlugin({

@@ -111,7 +111,7 @@ const createSockets = (context: PluginContext): Sockets => {
   };
 
   const accept = (
-    to: WebSocketServer,
+    socketServer: WebSocketServer,
     settings: ClientConnection["settings"],
     { request, socket, head, path }: Upgrade,
   ): void => {
@@ -132,7 +132,7 @@ const createSockets = (context: PluginContext): Sockets => {
         : protocols.find((each) => offered.includes(each.name));
     // A client sees the close code only if its subprotocol was accepted.
     acceptedProtocol = offered.length === 0 ? false : (protocol?.name ?? offered[0] ?? false);
-    to.handleUpgrade(request, socket, head, (webSocket) => {
+    socketServer.handleUpgrade(request, socket, head, (webSocket) => {
       if (protocol === undefined) return void webSocket.on("error", () => undefined).close(1002);
       forgetHeaders(request);
       const connection = new SocketConnection(
@@ -167,18 +167,18 @@ const createSockets = (context: PluginContext): Sockets => {
     isClosing = true;
     heartbeat.close();
     if (openConnections.size === 0) return;
-    const all = [...openConnections.keys()];
+    const webSockets = [...openConnections.keys()];
     const closed = Promise.all(
-      all.map((webSocket) => new Promise<void>((resolve) => webSocket.once("close", () => resolve()))),
+      webSockets.map((webSocket) => new Promise<void>((resolve) => webSocket.once("close", () => resolve()))),
     );
     // Clients that are closed together would also reconnect together.
-    const spreadMs = Math.min(all.length, (context.options.shutdownGrace * 1000) / 2);
-    const groupSize = Math.ceil((all.length * SPREAD_STEP_MS) / Math.max(spreadMs, SPREAD_STEP_MS));
-    for (let i = 0; i < all.length; i++) {
-      const webSocket = all[i] as WebSocket; // The index is less than the length of the list.
+    const spreadMs = Math.min(webSockets.length, (context.options.shutdownGrace * 1000) / 2);
+    const groupSize = Math.ceil((webSockets.length * SPREAD_STEP_MS) / Math.max(spreadMs, SPREAD_STEP_MS));
+    for (let i = 0; i < webSockets.length; i++) {
+      const webSocket = webSockets[i] as WebSocket; // The index is less than the length of the list.
       webSocket.resume(); // A paused socket would not read the client's close frame.
       webSocket.close(1001);
-      if (i % groupSize === groupSize - 1 && i + 1 < all.length)
+      if (i % groupSize === groupSize - 1 && i + 1 < webSockets.length)
         await new Promise((resolve) => setTimeout(resolve, SPREAD_STEP_MS));
     }
     const patience = setTimeout(() => {

@@ -48,25 +48,25 @@ const addHandler = (server: AnyServer, handler: Handler): (() => void) => {
 
 const receiveUpgrade = (
   server: AnyServer,
-  all: ReadonlySet<Handler>,
+  handlers: ReadonlySet<Handler>,
   request: IncomingMessage,
   socket: Duplex,
   head: Buffer,
 ): void => {
   if (request.headers.upgrade?.toLowerCase() !== "websocket") return void serveAsRequest(server, request, socket, head);
   if (repeatsHost(request.rawHeaders)) return rejectUpgrade(socket, 400, "The request has more than one Host header");
-  const whole = (request.url ?? "/").split("?", 1)[0] as string; // The method `split` always returns at least one item.
+  const requestPath = (request.url ?? "/").split("?", 1)[0] as string; // The method `split` always returns at least one item.
   const offerUpgrade = (handler: Handler, paths: readonly string[]): boolean =>
     paths.some((path) => handler.take({ request, socket, head, path }));
   const unmountedHandlers: Handler[] = [];
-  for (const handler of all) {
-    const handlerPaths = handler.paths(whole);
+  for (const handler of handlers) {
+    const handlerPaths = handler.paths(requestPath);
     if (handlerPaths === undefined) unmountedHandlers.push(handler);
     else if (offerUpgrade(handler, handlerPaths)) return;
   }
-  for (const handler of unmountedHandlers) if (offerUpgrade(handler, listSuffixes(whole))) return;
+  for (const handler of unmountedHandlers) if (offerUpgrade(handler, listSuffixes(requestPath))) return;
   if (server.listenerCount("upgrade") > 1) return; // Another listener may accept the upgrade.
-  rejectUpgrade(socket, 404, [...all].map((handler) => handler.refusal()).find((text) => text !== "") ?? "");
+  rejectUpgrade(socket, 404, [...handlers].map((handler) => handler.refusal()).find((text) => text !== "") ?? "");
 };
 
 /** The diagnostics channel of accepted connections. Node publishes each one before it reads from the connection. */

@@ -67,9 +67,9 @@ export const findPathsBelowMounts = (
 };
 
 /** Reads a member. Undefined if the getter throws, because Express 4 throws when its router is read. */
-const readMember = (of: object, name: string): unknown => {
+const readMember = (object: object, name: string): unknown => {
   try {
-    return (of as Readonly<Record<string, unknown>>)[name];
+    return (object as Readonly<Record<string, unknown>>)[name];
   } catch {
     return undefined;
   }

@@ -81,21 +81,26 @@ const TAGS: Readonly<Record<Cardinality, string>> = {
   "many-to-many": "M2M",
 };
 
-const buildRelationship = (model: Model, relation: Relation, one: Relationship) => {
-  const { cardinality, junction, routine, source, target } = one;
+const buildRelationship = (model: Model, relation: Relation, relationship: Relationship) => {
+  const { cardinality, junction, routine, source, target } = relationship;
   const common = {
     relTable: buildIdentifier(source),
     relForeignTable: buildIdentifier(target),
     relIsSelf: isSameName(source, target),
   };
   if (routine !== undefined)
-    return { tag: "ComputedRelationship", ...common, relFunction: buildIdentifier(routine), relToOne: one.isToOne };
+    return {
+      tag: "ComputedRelationship",
+      ...common,
+      relFunction: buildIdentifier(routine),
+      relToOne: relationship.isToOne,
+    };
   return {
     tag: "Relationship",
     ...common,
     relCardinality:
       junction === undefined
-        ? { tag: TAGS[cardinality], relCons: one.constraint, relColumns: one.columns }
+        ? { tag: TAGS[cardinality], relCons: relationship.constraint, relColumns: relationship.columns }
         : {
             tag: TAGS[cardinality],
             contents: {

@@ -39,9 +39,9 @@ const createLineWriter =
     const { exchange, status, durationMs } = record;
     if (exchange === undefined) return; // the common log format has no line for an operation of a WebSocket
     const { serverTraceHeader: name } = context.options;
-    const more =
+    const traceText =
       name === undefined ? "" : ` ${JSON.stringify(exchange.header(name) ?? "")} ${(durationMs / 1000).toFixed(6)}`;
-    context.logger.access(formatAccessLine(record) + more, status);
+    context.logger.access(formatAccessLine(record) + traceText, status);
   };
 
 /** Logs a line for each response whose status the log level includes. @rule R-ADM-3 X-LOG-1 */

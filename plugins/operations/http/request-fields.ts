@@ -51,8 +51,8 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
       if (exchange === undefined) return;
       const { askedAtMs, beganAtMs = transaction.endedAtMs, endedAtMs } = transaction;
       const rows = sumRows(transaction);
-      const known = totals.get(exchange);
-      if (known === undefined) {
+      const existing = totals.get(exchange);
+      if (existing === undefined) {
         totals.set(exchange, {
           ms: endedAtMs - beganAtMs,
           waitMs: beganAtMs - askedAtMs,
@@ -61,10 +61,10 @@ export const createRequestFields = (context: PluginContext): ((record: RequestRe
         });
         return;
       }
-      known.ms += endedAtMs - beganAtMs;
-      known.waitMs += beganAtMs - askedAtMs;
-      known.transactions++;
-      if (rows !== undefined) known.rows = (known.rows ?? 0) + rows;
+      existing.ms += endedAtMs - beganAtMs;
+      existing.waitMs += beganAtMs - askedAtMs;
+      existing.transactions++;
+      if (rows !== undefined) existing.rows = (existing.rows ?? 0) + rows;
     });
 
   const findTraceIds = (exchange: OpenExchange): Partial<TraceIds> => {

@@ -33,11 +33,11 @@ export const metrics = definePlugin({
     registerCounterMetrics(prom, registry, context.counters, context.settings);
     registerTraffic(prom, registry, context);
     context.onClose(registerEventLoop(prom, registry));
-    const all = Registry.merge([registry, getProcessRegistry(prom)]);
-    const workers = cluster.isWorker ? createWorkerMetrics(prom, all) : undefined;
-    if (workers === undefined) addWorkerCounts(prom, all, 1, 0);
+    const allMetrics = Registry.merge([registry, getProcessRegistry(prom)]);
+    const workers = cluster.isWorker ? createWorkerMetrics(prom, allMetrics) : undefined;
+    if (workers === undefined) addWorkerCounts(prom, allMetrics, 1, 0);
     else context.onClose(workers.close);
-    const text = workers?.text ?? (() => all.metrics());
+    const text = workers?.text ?? (() => allMetrics.metrics());
     context.offer(metricsService, { text });
     context.addMethod("metrics", text);
   },

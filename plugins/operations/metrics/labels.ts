@@ -6,11 +6,11 @@ const OTHER = "other";
 
 /** Creates a function that returns the value, or `other` if it has seen too many values. */
 export const createBoundedLabel = (): ((value: string) => string) => {
-  const known = new Set<string>();
+  const knownValues = new Set<string>();
   return (value) => {
-    if (known.has(value)) return value;
-    if (known.size >= MAX_VALUES) return OTHER;
-    known.add(value);
+    if (knownValues.has(value)) return value;
+    if (knownValues.size >= MAX_VALUES) return OTHER;
+    knownValues.add(value);
     return value;
   };
 };

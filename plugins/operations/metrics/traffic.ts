@@ -111,12 +111,12 @@ const registerLive = ({ Counter, Histogram }: PromClient, registry: Registry, co
     buckets: REQUEST_BUCKETS,
     registers,
   });
-  context.use(liveRunSignal).listen(({ changedAtMs, endedAtMs, queries, deliveries: sent }) => {
+  context.use(liveRunSignal).listen(({ changedAtMs, endedAtMs, queries, deliveries: deliveryCount }) => {
     runs.inc();
     rows.inc(queries);
-    deliveries.inc(sent);
+    deliveries.inc(deliveryCount);
     if (changedAtMs === undefined) return;
     reruns.inc(queries);
-    if (sent > 0) lag.observe((endedAtMs - changedAtMs) / MS_PER_SECOND);
+    if (deliveryCount > 0) lag.observe((endedAtMs - changedAtMs) / MS_PER_SECOND);
   });
 };

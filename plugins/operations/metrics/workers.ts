@@ -50,7 +50,7 @@ interface PendingRequest {
   /** The metrics that other workers have sent, by the number of the worker. */
   readonly answers: Map<number, Metrics>;
   others: readonly number[];
-  readonly done: () => void;
+  readonly complete: () => void;
 }
 
 interface WorkerMetrics {
@@ -86,7 +86,7 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
     if (message.metrics !== undefined && message.of !== undefined)
       pendingRequest.answers.set(message.of, message.metrics);
     if (message.reached !== undefined) pendingRequest.others = message.reached;
-    if (pendingRequest.others.every((id) => pendingRequest.answers.has(id))) pendingRequest.done();
+    if (pendingRequest.others.every((id) => pendingRequest.answers.has(id))) pendingRequest.complete();
   };
   process.on("message", receiveMessage);
 
@@ -98,7 +98,7 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
       timer = setTimeout(resolve, REPLY_TIMEOUT_MS);
       // The list contains this worker, which never replies to itself. So the request waits until the primary process
       // reports the other workers.
-      pendingRequest = { answers: new Map(), others: [self], done: resolve };
+      pendingRequest = { answers: new Map(), others: [self], complete: resolve };
       pendingRequests.set(ask, pendingRequest);
       send({ relay: "all", topic: TOPIC, ask, from: self });
     });

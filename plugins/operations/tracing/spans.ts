@@ -47,11 +47,11 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
   let headerNames: readonly string[] | undefined;
   /** Returns the context that the client sent, or the root. */
   const extractContext = (exchange: OpenExchange, names: readonly string[]): Context => {
-    const sent = names.flatMap((name) => {
+    const headers = names.flatMap((name) => {
       const value = exchange.header(name);
       return value === undefined ? [] : [[name, value] as const];
     });
-    return sent.length === 0 ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, Object.fromEntries(sent));
+    return headers.length === 0 ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, Object.fromEntries(headers));
   };
   const findSpan = (exchange: OpenExchange | undefined): OpenSpan | undefined => exchange && opened.get(exchange);
 
@@ -162,9 +162,9 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
       opened.set(exchange, { span, context: trace.setSpan(parent, span), lastMs: startMs });
     },
     close: (exchange, { surface, operation, errorCode, status, bytes, session, planKey }) => {
-      const known = findSpan(exchange);
-      if (known === undefined) return;
-      const { span } = known;
+      const existingSpan = findSpan(exchange);
+      if (existingSpan === undefined) return;
+      const { span } = existingSpan;
       const { requestId } = exchange;
       if (span.isRecording()) {
         if (operation !== undefined)

@@ -30,18 +30,18 @@ interface LiftedRead {
 /** Returns the read with a unique name for every column, including the columns of nested spreads, because both levels
  *  may have the same keys. Aggregates belong to the parent's level, so the spread selects their arguments. In `read`,
  *  every `*` must be expanded. @rule R-AGG-6 R-SPR-3 */
-const liftColumns = (read: Read, taken = new Set<string>()): LiftedRead => {
+const liftColumns = (read: Read, usedNames = new Set<string>()): LiftedRead => {
   const columns: LiftedColumn[] = [];
   const outputs: Output[] = [];
   const inner = new Map<string, LiftedRead>();
   const createHiddenName = (): string => {
-    let n = taken.size;
-    while (taken.has(`_v${n}`)) n++;
-    taken.add(`_v${n}`);
+    let n = usedNames.size;
+    while (usedNames.has(`_v${n}`)) n++;
+    usedNames.add(`_v${n}`);
     return `_v${n}`;
   };
   const chooseName = (key: string): string =>
-    key === "" || taken.has(key) ? createHiddenName() : (taken.add(key), key);
+    key === "" || usedNames.has(key) ? createHiddenName() : (usedNames.add(key), key);
   for (const output of read.output) {
     if (output.kind === "aggregate") {
       const name = createHiddenName();
@@ -57,7 +57,7 @@ const liftColumns = (read: Read, taken = new Set<string>()): LiftedRead => {
     } else if (output.kind === "embed" && output.isHidden === true) {
       outputs.push(output);
     } else if (output.kind === "embed" && output.mode === "spread") {
-      const lifted = liftColumns(output.read, taken);
+      const lifted = liftColumns(output.read, usedNames);
       inner.set(output.id, lifted);
       outputs.push({ ...output, read: lifted.read });
       columns.push(...lifted.columns);

@@ -32,8 +32,8 @@ const joinArguments = (parts: readonly (string | undefined)[]): string =>
 /** Joins the members of a JavaScript object that is the second argument of a call. Returns an empty text without
  *  members. */
 const joinMembers = (members: readonly (string | undefined)[]): string => {
-  const given = members.filter((member) => member !== undefined);
-  return given.length === 0 ? "" : `, { ${given.join(", ")} }`;
+  const definedMembers = members.filter((member) => member !== undefined);
+  return definedMembers.length === 0 ? "" : `, { ${definedMembers.join(", ")} }`;
 };
 
 /** The prefix that supabase-js adds to its URL. */

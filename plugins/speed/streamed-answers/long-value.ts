@@ -72,12 +72,12 @@ const createLongRow = (
   const row: LongRow & { remainingBytes: number | undefined } = {
     remainingBytes: undefined,
     take: (chunk, at) => {
-      const piece = chunk.subarray(at, at + bodyBytes - start.length);
+      const bodyPart = chunk.subarray(at, at + bodyBytes - start.length);
       if (receiver !== undefined)
         return deliver(chunk.subarray(at, at + remainingValueBytes + tailBytes - tail.length));
-      start = start.length === 0 ? piece : Buffer.concat([start, piece]);
+      start = start.length === 0 ? bodyPart : Buffer.concat([start, bodyPart]);
       const found = findValueStart(start, column);
-      if (found === undefined && start.length < Math.min(bodyBytes, MAX_BEFORE_BYTES)) return piece.length;
+      if (found === undefined && start.length < Math.min(bodyBytes, MAX_BEFORE_BYTES)) return bodyPart.length;
       if (found !== undefined && found !== null && isLong(found)) {
         receiver = onValue(found.columnsBefore, found.bytes, discard);
         if (receiver !== undefined) {
@@ -86,13 +86,13 @@ const createLongRow = (
           remainingValueBytes = found.bytes;
           tailBytes = found.columnsAfter * LENGTH_BYTES;
           deliver(first);
-          return piece.length;
+          return bodyPart.length;
         }
       }
       reader.pass(buildRowHeader(bodyBytes));
       reader.pass(start);
       row.remainingBytes = bodyBytes - start.length;
-      return piece.length;
+      return bodyPart.length;
     },
     fail: () => receiver?.fail(),
   };

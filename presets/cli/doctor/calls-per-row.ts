@@ -51,8 +51,8 @@ interface FunctionCall {
 
 const findCalls = (expression: string): readonly FunctionCall[] =>
   [...expression.matchAll(CALL)].flatMap((match) => {
-    const [whole, name = ""] = match;
-    const open = match.index + whole.length - 1;
+    const [matchedText, name = ""] = match;
+    const open = match.index + matchedText.length - 1;
     const end = findClosing(expression, open);
     const isConstant = end !== -1 && CONSTANTS.test(expression.slice(open + 1, end - 1));
     return isConstant && !isInSubselect(expression, match.index) ? [{ name, start: match.index, end }] : [];

@@ -31,7 +31,7 @@ export const findCallsForEachRow = async (context: PluginContext): Promise<reado
       {
         level: "slow",
         what: `policy "${policy}" on ${relation} calls ${calls.map((call) => `${call}()`).join(", ")} for each row`,
-        why: "it answers the same for every row of a statement; in a subselect it is called once, and an index can be used",
+        why: "it returns the same value for every row of a statement; in a subselect it is called once, and an index can be used",
         fix: `alter policy ${quoteName(policy)} on ${relation} ${clauses.join(" ")}`,
       },
     ];
@@ -88,7 +88,7 @@ export const findOpenHistories = async (context: PluginContext): Promise<readonl
       return [
         {
           level: "danger",
-          what: `${history} has no row-level security, and ${relation} has`,
+          what: `${history} has no row-level security, although ${relation} has it`,
           why: "every role with a grant on the history reads all former rows of the table with Prefer: as-of",
           fix,
         },
@@ -99,7 +99,7 @@ export const findOpenHistories = async (context: PluginContext): Promise<readonl
           {
             level: "note",
             what: `${history} has row-level security and no policy, and ${relation} has policies`,
-            why: "only the owner of the history sees rows as they were",
+            why: "only the owner of the history sees former rows",
             fix,
           },
         ];

@@ -46,7 +46,7 @@ export const explainRequest = async (
   return withApi(
     { options, server: settings.server },
     async (open) => {
-      if (recording === undefined) throw new TypeError("nothing is taken down before plugins are applied");
+      if (recording === undefined) throw new TypeError("the recorder has no entries before plugins are applied");
       const caller = await readCaller(words, settings.options, open.model, terminal);
       const error = await runRequest(open.api, request, caller);
       recording.stop();

@@ -143,6 +143,6 @@ export const readCaller = async (
   const claims = await readObject("--claims", givenClaims, terminal);
   const claimed = readClaimedCaller(claims, resolveOptions(options, collectSettings(fullCompat(options))));
   const roleName = role ?? claimed.role ?? options.anonRole;
-  if (roleName === undefined) throw presetError("--claims names no role: add one, or give --role");
+  if (roleName === undefined) throw presetError("--claims contains no role: add one, or use --role");
   return { ...buildCaller(model, roleName), claims, variables: claimed.buildVariables(roleName) };
 };
