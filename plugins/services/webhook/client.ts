@@ -7,6 +7,8 @@ import {
   validateHeaderValue,
   type IncomingMessage,
 } from "node:http";
+import { pipeline, type Readable, type Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { RelApiError, requestCancelled, type PluginContext } from "../../../core/index.ts";
 import { tracingService } from "../../operations/api.ts";
@@ -167,12 +169,26 @@ const checkHeaders = (headers: Readonly<Record<string, string>>): Readonly<Recor
   return checked;
 };
 
+/** The content encodings that some servers use although no request asks for them. */
+const DECODERS: Readonly<Partial<Record<string, () => Transform>>> = {
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+const decompress = (response: IncomingMessage): Readable => {
+  const decoder = DECODERS[response.headers["content-encoding"]?.toLowerCase() ?? ""]?.();
+  // the reader receives the errors
+  return decoder === undefined ? response : pipeline(response, decoder, () => undefined);
+};
+
 /** @throws RelApiError `webhook-failed` if the body of a successful answer is larger than the limit @rule X-HTTP-2 */
 const readText = async (response: IncomingMessage, maxBytes: number): Promise<string> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
   // leaving the loop destroys the response
-  for await (const chunk of response as AsyncIterable<Buffer>) {
+  for await (const chunk of decompress(response) as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     bytes += chunk.length;
     if (bytes <= maxBytes) continue;
