@@ -14,7 +14,6 @@ import {
   Kind,
   parse,
   validateSchema,
-  valueFromASTUntyped,
   visit,
   type DocumentNode,
   type GraphQLArgument,
@@ -27,6 +26,7 @@ import {
 } from "graphql";
 import type { Json } from "../../../core/index.ts";
 import { RemoteSchemaProblem } from "./errors.ts";
+import { readLiteral } from "./numbers.ts";
 
 /** A value that the server gives to an argument or input field: a session variable, or a fixed value. */
 export type Preset = { readonly variable: string } | { readonly value: Json };
@@ -54,7 +54,7 @@ const readPreset = (node: InputValueDefinitionNode): Preset | undefined => {
     !(isStatic?.kind === Kind.BOOLEAN && isStatic.value)
   )
     return { variable: value.value.toLowerCase() };
-  return { value: (valueFromASTUntyped(value) ?? null) as Json }; // a literal without variables is JSON
+  return { value: readLiteral(value) ?? null };
 };
 
 /** Removes presets from the SDL, and collects them. */
