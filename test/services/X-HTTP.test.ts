@@ -214,6 +214,11 @@ describe("the limits", () => {
     ]);
   });
 
+  test("X-HTTP-2b an unknown content encoding is left as it is", async () => {
+    hook.answer = (response) => void response.writeHead(200, { "content-encoding": "constructor" }).end("x");
+    expect((await client.send(request)).text).toBe("x");
+  });
+
   test("X-HTTP-2 a redirect is not followed", async () => {
     hook.answer = (response) => void response.writeHead(307, { location: "/elsewhere" }).end();
     expect((await client.send(request)).status).toBe(307);

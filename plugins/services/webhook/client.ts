@@ -170,15 +170,15 @@ const checkHeaders = (headers: Readonly<Record<string, string>>): Readonly<Recor
 };
 
 /** The content encodings that some servers use although no request asks for them. */
-const DECODERS: Readonly<Partial<Record<string, () => Transform>>> = {
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["deflate", createInflate],
+  ["br", createBrotliDecompress],
+]);
 
 const decompress = (response: IncomingMessage): Readable => {
-  const decoder = DECODERS[response.headers["content-encoding"]?.toLowerCase() ?? ""]?.();
+  const decoder = DECODERS.get(response.headers["content-encoding"]?.toLowerCase() ?? "")?.();
   // the reader receives the errors
   return decoder === undefined ? response : pipeline(response, decoder, () => undefined);
 };
