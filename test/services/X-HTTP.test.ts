@@ -1,6 +1,7 @@
 /** The client for webhooks, against real HTTP servers. */
 import { once } from "node:events";
 import { type ServerResponse } from "node:http";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { propagation, trace } from "@opentelemetry/api";
 import { BasicTracerProvider } from "@opentelemetry/sdk-trace-base";
 import { GraphQLString } from "graphql";
@@ -192,6 +193,30 @@ describe("the limits", () => {
       (error: unknown) => String(error),
     );
     expect(text).toContain(expected);
+  });
+
+  test.each([
+    ["gzip", gzipSync],
+    ["x-gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["br", brotliCompressSync],
+  ])("X-HTTP-2b an answer with the content encoding %s is decoded, up to the limit", async (encoding, compress) => {
+    const send = (of: WebhookClient, body: Buffer) => {
+      hook.answer = (response) => void response.writeHead(200, { "content-encoding": encoding }).end(body);
+      return of.send(request);
+    };
+    expect((await send(client, compress("café"))).text).toBe("café");
+    expect((await failure(send(small, compress("x".repeat(11))))).slice(0, 2)).toEqual(["webhook-failed", "size"]);
+    expect(await failure(send(client, Buffer.from("plain")))).toEqual([
+      "webhook-failed",
+      "connection",
+      expect.stringMatching(/^the connection to the webhook failed: \w+$/),
+    ]);
+  });
+
+  test("X-HTTP-2b an unknown content encoding is left as it is", async () => {
+    hook.answer = (response) => void response.writeHead(200, { "content-encoding": "constructor" }).end("x");
+    expect((await client.send(request)).text).toBe("x");
   });
 
   test("X-HTTP-2 a redirect is not followed", async () => {

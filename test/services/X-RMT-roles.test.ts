@@ -161,6 +161,14 @@ describe("permissions", () => {
     ["type Query {", "Syntax Error: Expected Name, found <EOF>."],
     ["type Query { countries(continent: Continent @preset): [Country!]! }", '@preset of "continent" has no value'],
     [
+      "type Query { country(code: ID! @preset(value: {a: 1})): Country } type Country { code: ID! }",
+      '@preset of "code" of the field "Query.country": ID cannot represent value: { a: 1 }',
+    ],
+    [
+      "type Query { countries(continent: Continent @preset(value: XX)): [Country!]! } enum Continent { EU } type Country { code: ID! }",
+      '@preset of "continent" of the field "Query.countries": Value "XX" does not exist in "Continent" enum.',
+    ],
+    [
       "type Query { search(text: String!): [Found!]! } union Found = Country | Query type Country { code: ID! }",
       'the union "Found" has no "Query"',
     ],

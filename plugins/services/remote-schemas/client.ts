@@ -95,5 +95,6 @@ const parseResult = (text: string): JsonObject | undefined => {
     return undefined; // the caller reports the status
   }
   if (!isJsonObject(parsed)) return undefined;
-  return isJsonObject(parsed["data"]) || Array.isArray(parsed["errors"]) ? parsed : undefined;
+  const { data, errors = null } = parsed;
+  return isJsonObject(data) || (Array.isArray(errors) && errors.length > 0) ? parsed : undefined;
 };

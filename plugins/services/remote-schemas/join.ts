@@ -12,7 +12,6 @@ import {
   isInterfaceType,
   parseType,
   validate,
-  valueFromASTUntyped,
   type ArgumentNode,
   type DocumentNode,
   type FieldNode,
@@ -27,10 +26,11 @@ import { isJsonObject, writeJson, type Json } from "../../../core/index.ts";
 import type { GqlField, GqlForwardRequest, GqlDelegate, GqlLoadedRow } from "../../graphql/api.ts";
 import { remoteRefused, selectionRefused, valueRefused } from "./errors.ts";
 import { fillTemplate } from "./join-values.ts";
-import { convertVariables } from "./numbers.ts";
+import { convertVariables, readLiteral } from "./numbers.ts";
 import { createOwnNames } from "./own-names.ts";
 import type { RemoteRelationship } from "./relationships.ts";
-import { encodeError, findOwnError, getOperation, RULES, type RemoteView } from "./view.ts";
+import { encodeError, findOwnError } from "./result-errors.ts";
+import { getOperation, RULES, type RemoteView } from "./view.ts";
 
 /** A field with the types of the arguments that the relationship sets. */
 interface Step {
@@ -261,7 +261,7 @@ const createDelegate = (
     if (errors?.[0] !== undefined) throw selectionRefused(errors[0].message, "$.variables");
     // presets are added to values, so they need the defaults
     const defaults = variableDefinitions.flatMap(({ variable, defaultValue }) =>
-      defaultValue === undefined ? [] : [[variable.name.value, valueFromASTUntyped(defaultValue)] as const],
+      defaultValue === undefined ? [] : [[variable.name.value, readLiteral(defaultValue)] as const],
     );
     return { ...Object.fromEntries(defaults), ...given };
   };

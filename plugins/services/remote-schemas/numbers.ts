@@ -6,6 +6,7 @@ import {
   isInputObjectType,
   isListType,
   isNonNullType,
+  isScalarType,
   isSpecifiedScalarType,
   Kind,
   typeFromAST,
@@ -16,12 +17,24 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
   type SelectionSetNode,
+  type ValueNode,
 } from "graphql";
-import { holdsRawNumber, isJsonObject, isRawNumber, numberText, type Json } from "../../../core/index.ts";
+import {
+  holdsRawNumber,
+  isJsonObject,
+  isRawNumber,
+  numberText,
+  parseJson,
+  type Json,
+  type JsonObject,
+} from "../../../core/index.ts";
 
-const toNumber = (value: Json): Json => {
-  if (Array.isArray(value)) return value.map(toNumber);
-  return isRawNumber(value) ? Number(numberText(value)) : value;
+/** Replaces the numbers that keep their text by JavaScript numbers. */
+export const toNumbers = (value: Json): Json => {
+  if (!holdsRawNumber(value)) return value;
+  if (isRawNumber(value)) return Number(numberText(value));
+  if (Array.isArray(value)) return value.map(toNumbers);
+  return Object.fromEntries(Object.entries(value as JsonObject).map(([name, member]) => [name, toNumbers(member)]));
 };
 
 const convertInput = (value: Json, type: GraphQLInputType): Json => {
@@ -30,7 +43,7 @@ const convertInput = (value: Json, type: GraphQLInputType): Json => {
     const { ofType } = nullable;
     return Array.isArray(value) ? value.map((item: Json) => convertInput(item, ofType)) : convertInput(value, ofType);
   }
-  if (isSpecifiedScalarType(nullable)) return toNumber(value);
+  if (isSpecifiedScalarType(nullable)) return toNumbers(value);
   if (!isInputObjectType(nullable) || !isJsonObject(value)) return value;
   const fields = nullable.getFields();
   return Object.fromEntries(
@@ -57,6 +70,39 @@ export const convertVariables = (
       return [name, type === undefined ? value : convertInput(value, type)];
     }),
   );
+};
+
+type VariableValues = Readonly<Record<string, Json>>;
+
+/** Returns the value of a literal. Undefined for a variable without a value. */
+export const readLiteral = (node: ValueNode, variables: VariableValues = {}): Json | undefined => {
+  switch (node.kind) {
+    case Kind.INT:
+    case Kind.FLOAT:
+      return parseJson(node.value);
+    case Kind.LIST:
+      return node.values.map((value) => readLiteral(value, variables) ?? null);
+    case Kind.OBJECT:
+      return Object.fromEntries(
+        node.fields.flatMap(({ name, value }) => {
+          const member = readLiteral(value, variables);
+          return member === undefined ? [] : [[name.value, member] as const];
+        }),
+      );
+    case Kind.VARIABLE:
+      return Object.hasOwn(variables, node.name.value) ? variables[node.name.value] : undefined;
+    case Kind.NULL:
+      return null;
+    default:
+      return node.value;
+  }
+};
+
+/** Makes the custom scalars of a schema keep the digits of literals. */
+export const keepDigits = (schema: GraphQLSchema): void => {
+  for (const type of Object.values(schema.getTypeMap()))
+    if (isScalarType(type) && !isSpecifiedScalarType(type))
+      type.parseLiteral = (node, variables) => readLiteral(node, (variables ?? {}) as VariableValues); // they are JSON
 };
 
 interface Selected {
@@ -89,7 +135,7 @@ export const convertData = (data: Json, document: DocumentNode, schema: GraphQLS
 
   const convert = (value: Json, selected: readonly Selected[]): Json => {
     if (Array.isArray(value)) return value.map((item: Json) => convert(item, selected));
-    if (selected.every(({ type }) => isSpecifiedScalarType(type))) return toNumber(value);
+    if (selected.every(({ type }) => isSpecifiedScalarType(type))) return toNumbers(value);
     if (!isJsonObject(value) || !selected.some(({ type }) => isCompositeType(type))) return value;
     const found = new Map<string, Selected[]>();
     for (const one of selected) collect(one, found);

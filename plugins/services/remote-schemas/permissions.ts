@@ -1,6 +1,7 @@
 /** Builds the part of a remote schema that a role may use, from SDL with `@preset` on arguments and input fields. */
 import {
   buildASTSchema,
+  coerceInputValue,
   GraphQLError,
   isEnumType,
   isInputObjectType,
@@ -14,7 +15,6 @@ import {
   Kind,
   parse,
   validateSchema,
-  valueFromASTUntyped,
   visit,
   type DocumentNode,
   type GraphQLArgument,
@@ -27,6 +27,7 @@ import {
 } from "graphql";
 import type { Json } from "../../../core/index.ts";
 import { RemoteSchemaProblem } from "./errors.ts";
+import { readLiteral, toNumbers } from "./numbers.ts";
 
 /** A value that the server gives to an argument or input field: a session variable, or a fixed value. */
 export type Preset = { readonly variable: string } | { readonly value: Json };
@@ -54,7 +55,7 @@ const readPreset = (node: InputValueDefinitionNode): Preset | undefined => {
     !(isStatic?.kind === Kind.BOOLEAN && isStatic.value)
   )
     return { variable: value.value.toLowerCase() };
-  return { value: (valueFromASTUntyped(value) ?? null) as Json }; // a literal without variables is JSON
+  return { value: readLiteral(value) ?? null };
 };
 
 /** Removes presets from the SDL, and collects them. */
@@ -121,7 +122,13 @@ const checkInputs = ({ what, own, full, presets, isRequired }: Inputs): void => 
       refuse(`"${name}" of ${what} has the type ${String(found.type)} in the remote schema, not ${String(type)}`);
   }
   const given = new Set(own.map(({ name }) => name));
-  for (const name of presets?.keys() ?? []) if (!byName.has(name)) refuse(`${what} has no "${name}" to preset`);
+  for (const [name, preset] of presets ?? []) {
+    const { type } = byName.get(name) ?? refuse(`${what} has no "${name}" to preset`);
+    if ("value" in preset)
+      coerceInputValue(toNumbers(preset.value), type, (_path, _value, { message }) =>
+        refuse(`@preset of "${name}" of ${what}: ${message}`),
+      );
+  }
   for (const { name } of full)
     if (!given.has(name) && presets?.has(name) !== true && isRequired(name)) refuse(`${what} needs "${name}"`);
 };

@@ -10,7 +10,6 @@ import {
   isNonNullType,
   Kind,
   TypeInfo,
-  valueFromASTUntyped,
   visit,
   visitWithTypeInfo,
   type ArgumentNode,
@@ -23,6 +22,7 @@ import {
 import { isJsonObject, VARIABLE_PREFIX, type Json, type Session } from "../../../core/index.ts";
 import type { RemoteRequest } from "./client.ts";
 import { variableInvalid, variableMissing } from "./errors.ts";
+import { readLiteral } from "./numbers.ts";
 import type { Preset, Presets } from "./permissions.ts";
 
 /** Converts the text of a session variable to a value of the type. @throws RelApiError */
@@ -124,8 +124,7 @@ export const addPresets = (
           if (preset !== undefined)
             given.set(name, build(name, addVariable(type, resolvePreset(preset, type, session))));
           else if (argument !== undefined && mayHavePresets(type, presets)) {
-            // a literal and the values of variables are JSON
-            const value = valueFromASTUntyped(argument.value, variables) as Json | undefined;
+            const value = readLiteral(argument.value, variables as Readonly<Record<string, Json>>); // they are JSON
             if (value !== undefined)
               given.set(name, build(name, addVariable(type, addToValue(value, type, presets, session))));
           }

@@ -4,9 +4,10 @@ import { execute, subscribe, type ExecutionArgs, type GraphQLSchema } from "grap
 import type { JsonObject, PluginContext } from "../../../core/index.ts";
 import { sendToRemote, type RemoteCaller, type RemoteRequest } from "./client.ts";
 import type { RemoteDefinition } from "./definition.ts";
-import { convertData } from "./numbers.ts";
+import { convertData, toNumbers } from "./numbers.ts";
 import type { RolePart } from "./permissions.ts";
 import { addPresets } from "./presets.ts";
+import { readResult } from "./result-errors.ts";
 import { mapResults } from "./results.ts";
 import { subscribeToRemote } from "./subscription.ts";
 
@@ -42,15 +43,20 @@ export const createRequests = ({
 }: RequestParts): RemoteRequests => {
   const prepare = (request: RemoteRequest, { session }: ClientCaller): RemoteRequest =>
     addPresets(request, full, presets, session);
-  const convertResult = (result: JsonObject, { document }: RemoteRequest): RemoteResult => ({
-    ...result,
-    data: convertData(result["data"] ?? null, document, full),
-  });
+  const convertResult = (result: JsonObject, { document }: RemoteRequest): RemoteResult => {
+    const { data, ...more } = readResult(result);
+    return { ...more, data: convertData(data, document, full) };
+  };
   const buildExecution = (
     schema: GraphQLSchema,
     { document, variables }: RemoteRequest,
     contextValue: ClientCaller,
-  ): ExecutionArgs => ({ schema, document, variableValues: variables, contextValue });
+  ): ExecutionArgs => ({
+    schema,
+    document,
+    variableValues: variables && (toNumbers(variables as JsonObject) as JsonObject), // they are JSON
+    contextValue,
+  });
   return {
     send: async (request, caller) => {
       const prepared = prepare(request, caller);

@@ -14,19 +14,19 @@ import {
   type ExecutionResult,
   type GraphQLArgument,
   type GraphQLArgumentConfig,
-  type GraphQLError,
   type GraphQLObjectType,
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from "graphql";
-import { RelApiError, writeJson, type Json } from "../../../core/index.ts";
+import { writeJson, type Json } from "../../../core/index.ts";
 import type { GqlField, GqlForward, GqlForwardRequest, GqlRootName } from "../../graphql/api.ts";
 import type { RemoteRequest } from "./client.ts";
 import { buildTransforms, createSurfaceNames, type SurfaceNames } from "./customization.ts";
 import type { RemoteDefinition } from "./definition.ts";
-import { remoteRefused, RemoteSchemaProblem, selectionRefused } from "./errors.ts";
-import { convertVariables } from "./numbers.ts";
+import { RemoteSchemaProblem, selectionRefused } from "./errors.ts";
+import { convertVariables, keepDigits } from "./numbers.ts";
 import { createRequests, type ClientCaller, type RemoteRequests, type RequestParts } from "./requests.ts";
+import { createErrorSearch } from "./result-errors.ts";
 import { isAsyncIterable, readUntilAborted } from "./results.ts";
 import type { Subschema, WrapTools } from "./tools.ts";
 
@@ -81,26 +81,6 @@ const getResponseName = (document: DocumentNode): string => {
   return field.alias?.value ?? field.name.value;
 };
 
-/** Finds the error that a function threw on purpose. */
-export const findOwnError = ({ originalError }: Pick<GraphQLError, "originalError">): RelApiError | undefined => {
-  let error: unknown = originalError;
-  for (let depth = 0; depth < 10 && error !== undefined; depth++) {
-    if (error instanceof RelApiError) return error;
-    error = (error as { readonly originalError?: unknown }).originalError;
-  }
-  return undefined;
-};
-
-/** Encodes an error of the remote. The locations of its document mean nothing to the client. @rule X-RMT-7 */
-export const encodeError = (
-  { message, path, extensions }: Pick<GraphQLError, "message" | "path" | "extensions">,
-  prefix: readonly string[],
-): Json => ({
-  message,
-  ...(path !== undefined && { path: [...prefix, ...path] }),
-  ...(Object.keys(extensions).length > 0 && { extensions: extensions as Json & object }),
-});
-
 /** Returns the function that gives all fields of an operation the same caller, so they go to the remote in one request.
  *  @rule X-RMT-4a */
 const createCallerSource = (): ((request: GqlForwardRequest) => ClientCaller) => {
@@ -114,27 +94,15 @@ const createCallerSource = (): ((request: GqlForwardRequest) => ClientCaller) =>
   };
 };
 
-/** Returns the error for a result of the remote with errors. Undefined for a result without errors. */
-const findError = ({ data, errors = [] }: ExecutionResult, prefix: readonly string[]): RelApiError | undefined => {
-  const [first] = errors;
-  if (first === undefined) return undefined;
-  const own = errors.map(findOwnError).find((error) => error !== undefined);
-  if (own !== undefined) return own;
-  if (data === undefined) return selectionRefused(first.message, "$.variables");
-  return remoteRefused(
-    errors.map((error) => encodeError(error, prefix)),
-    first.message,
-  );
-};
-
 const createForward = (
-  { namespace }: RemoteDefinition["customization"],
+  { name, target, customization: { namespace } }: RemoteDefinition,
   schema: GraphQLSchema,
   types: readonly GraphQLObjectType[],
 ): GqlForward => {
   const convert = (document: DocumentNode): DocumentNode =>
     namespace === undefined ? document : removeNamespace(document);
   const getCaller = createCallerSource();
+  const findError = createErrorSearch(name, "url" in target);
   const getPrefix = (document: DocumentNode): readonly string[] =>
     namespace === undefined ? [] : [getResponseName(document)];
   const encodeData = ({ data }: ExecutionResult, document: DocumentNode): string => {
@@ -222,12 +190,13 @@ export const buildView = (parts: ViewParts): RemoteView => {
     batch: true,
     transforms: buildTransforms(tools, part.schema, customization, names),
   });
+  if ("url" in definition.target) keepDigits(schema);
   const [invalid] = validateSchema(schema);
   if (invalid !== undefined) throw new RemoteSchemaProblem(invalid.message);
   const types = Object.values(schema.getTypeMap()).filter(
     (type): type is GraphQLObjectType => isObjectType(type) && type.getInterfaces().length > 0,
   );
-  const forward = createForward(customization, schema, types);
+  const forward = createForward(definition, schema, types);
   const { namespace } = customization;
   return {
     schema,

@@ -1,6 +1,8 @@
 /** Sends requests to webhooks, with limits on their time, the bytes of the answer and the requests to one server. No
  *  redirect is followed. */
 import { Agent as HttpAgent, request as requestHttp, type IncomingMessage } from "node:http";
+import { pipeline, type Readable, type Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { RelApiError, requestCancelled, type PluginContext } from "../../../core/index.ts";
 import { tracingService } from "../../operations/api.ts";
@@ -157,12 +159,26 @@ const checkHeaders = (headers: Readonly<Record<string, string>>): Readonly<Recor
   return checked;
 };
 
+/** The content encodings that some servers use although no request asks for them. */
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["deflate", createInflate],
+  ["br", createBrotliDecompress],
+]);
+
+const decompress = (response: IncomingMessage): Readable => {
+  const decoder = DECODERS.get(response.headers["content-encoding"]?.toLowerCase() ?? "")?.();
+  // the reader receives the errors
+  return decoder === undefined ? response : pipeline(response, decoder, () => undefined);
+};
+
 /** @throws RelApiError `webhook-failed` if the body of a successful answer is larger than the limit @rule X-HTTP-2 */
 const readText = async (response: IncomingMessage, maxBytes: number): Promise<string> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
   // leaving the loop destroys the response
-  for await (const chunk of response as AsyncIterable<Buffer>) {
+  for await (const chunk of decompress(response) as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     bytes += chunk.length;
     if (bytes <= maxBytes) continue;
