@@ -1,5 +1,5 @@
 /** Events that wait while their database is stopped. */
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { compose, relApi } from "../../core/index.ts";
 import { eventHandlers } from "../../plugins/services/index.ts";
 import { plus } from "../../presets/index.ts";
@@ -39,39 +39,5 @@ describe.skipIf(!hasPostgres)("a database that is stopped abruptly", () => {
       return rows.length === 21;
     }, "all events are delivered");
     expect(received.size).toBe(21);
-  });
-
-  test("X-EVT-9 an attempt that ends while the database is stopped writes to the logger only", async () => {
-    const server = await startPrimary();
-    await server.query("create table public.parcel (id int primary key)");
-    const printed = (["trace", "error", "warn", "log"] as const).map((method) =>
-      vi.spyOn(console, method).mockImplementation(() => undefined),
-    );
-    onTestFinished(() => printed.forEach((method) => method.mockRestore()));
-    const log: string[] = [];
-    const note = (line: string): void => void log.push(line);
-    const ignore = (): void => undefined;
-    const logger = { error: note, warn: note, info: ignore, debug: ignore, access: ignore };
-    let calls = 0;
-    let finish: () => void = () => undefined;
-    const handle = async (): Promise<void> => {
-      calls += 1;
-      if (calls === 1) await new Promise<void>((resolve) => (finish = resolve));
-    };
-    const insert = { handle, retryCount: 1000, intervalSeconds: 1 };
-    const preset = plus({ databaseUrl: server.url, anonRole: "postgres", logger });
-    const api = relApi(compose(preset, eventHandlers({ "public.parcel": { insert } })));
-    onTestFinished(api.close);
-    await api.ready;
-    await server.query("insert into public.parcel values (1)");
-    await until(() => calls === 1, "the attempt has begun");
-    await server.kill();
-    finish();
-    await until(() => log.includes("the job queue stopped; starting it again"), "the queue has stopped");
-    await server.start();
-    // only the lost attempt may end the event before this time
-    await server.query("update relapi.event set locked_until = clock_timestamp()");
-    await until(() => calls === 2, "the event arrives again");
-    expect(printed.flatMap(({ mock }) => mock.calls)).toEqual([]);
   });
 });
