@@ -2,8 +2,8 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
-import { describe, expect, onTestFinished, test } from "vitest";
-import type { RelApiOptions } from "../../core/index.ts";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { without, type RelApiOptions } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { eventHandlers, type RowEvent, type TableEventHandlers } from "../../plugins/services/index.ts";
 import { relapi } from "../cli/run.ts";
@@ -736,6 +736,39 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await start({ "public.unacknowledged": { insert: (event) => void received.push(event) } });
       await untilEnded("unacknowledged", "delivered");
       expect(received).toEqual([expect.objectContaining({ id, attempt: 1 })]);
+    });
+
+    test("X-EVT-9 a lost connection of the queue is a line of the log, and nothing is printed", async () => {
+      await createTable("disconnected");
+      const printed = (["trace", "error", "warn", "log"] as const).map((method) =>
+        vi.spyOn(console, method).mockImplementation(() => undefined),
+      );
+      onTestFinished(() => printed.forEach((method) => method.mockRestore()));
+      let finish: () => void = () => undefined;
+      const received: unknown[] = [];
+      const handle = async ({ row }: RowEvent): Promise<void> => {
+        received.push(row["item"]);
+        if (row["item"] === "a") await new Promise<void>((resolve) => (finish = resolve));
+      };
+      // the tasks of schedules would start the queue again
+      const parts = [eventHandlers({ "public.disconnected": { insert: handle } }), without("scheduled-events")];
+      const api = await start({}, { parts } as RelApiOptions);
+      await database.query("insert into public.disconnected (item) values ('a')");
+      await until(() => received.length === 1, "the attempt has begun");
+      const client = await database.connect();
+      onTestFinished(() => client.end());
+      await client.query("begin");
+      await client.query("select from relapi_queue._private_jobs for update");
+      finish();
+      const waiting = `from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%_private_jobs%'`;
+      await until(async () => (await database.query(`select ${waiting}`)).length === 1, "the queue ends its job");
+      await database.query(`select pg_terminate_backend(pid) ${waiting}`);
+      await until(() => api.log.some((line) => line.startsWith("the job queue stopped")), "the queue has stopped");
+      await client.query("rollback");
+      await database.query("insert into public.disconnected (item) values ('b')");
+      await until(() => received.length === 2, "the next event arrives");
+      expect(received).toEqual(["a", "b"]);
+      expect(printed.flatMap(({ mock }) => mock.calls)).toEqual([]);
     });
 
     test("X-EVT-10 an event without a job gets one", async () => {

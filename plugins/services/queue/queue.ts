@@ -1,5 +1,6 @@
 /** Runs jobs with graphile-worker, which is an optional package. */
-import { setMaxListeners } from "node:events";
+import { EventEmitter, setMaxListeners } from "node:events";
+import type { WorkerEvents } from "graphile-worker";
 import type { Pool } from "pg";
 import { explainMissingPackage, importPackage, type Logger } from "../../../core/index.ts";
 import { QUEUE_SCHEMA } from "./schema.ts";
@@ -71,8 +72,15 @@ export const startQueue = async (options: QueueOptions): Promise<Queue> => {
   const { url, concurrency, graceMs, tasks, logger, onLost } = options;
   const worker = await loadWorker();
   const pgPool = await openPool(url, concurrency + 1); // one connection listens
+  let isStopping = false;
+  const events: WorkerEvents = new EventEmitter();
+  events.on("worker:create", ({ worker: created }) => {
+    // no other worker takes the place of one that has failed, and graphile-worker would print the stack of the error
+    created.promise = created.promise.catch((error: unknown) => lose(describeError(error)));
+  });
   const running = worker.run({
     pgPool,
+    events,
     schema: QUEUE_SCHEMA,
     concurrency,
     noHandleSignals: true,
@@ -91,16 +99,11 @@ export const startQueue = async (options: QueueOptions): Promise<Queue> => {
       ]),
     ),
   });
-  const runner = await running.catch(async (error: unknown) => {
-    await pgPool.end();
-    throw error;
-  });
-  let isStopping = false;
   const stop = async (): Promise<void> => {
     if (isStopping) return;
     isStopping = true;
     try {
-      await runner.stop();
+      await (await running).stop();
     } finally {
       await pgPool.end();
     }
@@ -110,8 +113,11 @@ export const startQueue = async (options: QueueOptions): Promise<Queue> => {
     void stop().catch(() => undefined);
     onLost(reason);
   };
-  // a worker ends if it cannot mark its job as done, and no other takes its place
-  runner.events.on("worker:fatalError", ({ error }) => lose(describeError(error)));
+  const runner = await running.catch(async (error: unknown) => {
+    isStopping = true;
+    await pgPool.end();
+    throw error;
+  });
   runner.promise.then(
     () => lose("it stopped"),
     (error: unknown) => lose(describeError(error)),
