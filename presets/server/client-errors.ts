@@ -1,5 +1,5 @@
 /** `server.on("clientError", answerClientError)`: responds to requests that Node cannot parse. */
-import { STATUS_CODES } from "node:http";
+import { STATUS_CODES, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { endAndDiscard } from "../../core/index.ts";
 
@@ -27,14 +27,25 @@ const describeError = ({ code = "", message }: NodeJS.ErrnoException): ClientErr
 
 const answeredSockets = new WeakSet<Duplex>();
 
-/** Responds with an error object, where Node would send no body. @rule R-BND-10 */
+/** Node keeps the current response of a connection in this property. */
+interface BusySocket {
+  readonly _httpMessage?: ServerResponse | null;
+}
+
+/** Responds with an error object, where Node would send no body. @rule R-BND-10a R-BND-10b */
 export const answerClientError = (error: NodeJS.ErrnoException, socket: Duplex): void => {
   // Node emits an error for every further packet of such a request
   if (answeredSockets.has(socket)) return;
   answeredSockets.add(socket);
-  // Node keeps the current response in this property and checks it too
-  const { _httpMessage: response } = socket as { readonly _httpMessage?: { readonly headersSent: boolean } | null };
-  if (!socket.writable || error.code === "ECONNRESET" || response?.headersSent === true) return void socket.destroy();
+  sendError(error, socket);
+};
+
+const sendError = (error: NodeJS.ErrnoException, socket: Duplex): void => {
+  if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
+  const { _httpMessage: response } = socket as BusySocket;
+  // Node has assigned the next response, if there is one, before this event
+  if (response?.req.complete === true) return void response.once("close", () => sendError(error, socket));
+  if (response?.headersSent === true) return void socket.destroy();
   const { status, code, message, hint } = describeError(error);
   const body = JSON.stringify({ code, details: null, hint, message });
   const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;

@@ -88,3 +88,13 @@ test("R-MED-2 R-BODY-6 with COMPAT_MODE backslashes are doubled, and empty field
     { t: "" },
   ]);
 });
+
+test.each([
+  ["csv", false],
+  ["csv of the compatibility mode", true],
+])("R-MED-2c PostgreSQL prints each row of %s once", async (_what, compatMode) => {
+  const planned = await startApi({ on: db, dbSchemas: ["trip"], compatMode, restPrefixes: ["/"], dbPlanEnabled: true });
+  const accept = 'application/vnd.pgrst.plan+text; for="text/csv"; options=verbose';
+  const plan = (await planned.get("/word?select=t&limit=5", { headers: { accept } })).text;
+  expect(plan.match(/_rows\.\*\)::text/g)).toHaveLength(1);
+});

@@ -396,7 +396,7 @@ describe("request bodies", () => {
 
   const bodyOf = (answer: string): unknown => JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")));
 
-  test("R-BND-9 R-BND-10 R-BND-9a R-BND-10a the standalone server accepts 64 KiB of URL and headers, and answers more with an error object", async () => {
+  test("R-BND-9 R-BND-10 R-BND-9a R-BND-10a R-BND-10b the standalone server accepts 64 KiB of URL and headers, and answers more with an error object", async () => {
     const served = await serve({
       options: { ...database.options, dbSchemas: ["edge"], anonRole: "sea_anon", logLevel: "silent" },
       server: { port: 0, host: "127.0.0.1", unixSocketMode: 0o600, workers: 1 },
@@ -433,6 +433,17 @@ describe("request bodies", () => {
     const garbled = await sendAll(port, "GET /api/long HTTP/1.1\r\nHost: x\r\nno header\r\n\r\n", 0);
     expect(garbled).toMatch(/^HTTP\/1\.1 400 /);
     expect(bodyOf(garbled)).toMatchObject({ code: "PGRST102" });
+    const requests = ["GET /api/long?select=id&id=eq.3&offset=1", "GET /api/nowhere", "DELETE /api/long?id=eq.0"];
+    const pipelined = await sendAll(
+      port,
+      `${requests.map((request) => `${request} HTTP/1.1\r\nHost: x\r\n\r\n`).join("")}{"body":"without a length"}`,
+      0,
+    );
+    const statuses = pipelined
+      .split("HTTP/1.1 ")
+      .slice(1)
+      .map((answer) => Number(answer.slice(0, 3)));
+    expect(statuses).toEqual([200, 404, 401, 400]);
   });
 
   test.each([

@@ -19,19 +19,22 @@ const compileHeader = ({ row, returns, outputs, areOutputsNamed }: MediaContext)
   return sql`coalesce((select pg_catalog.string_agg(${KEY_FIELD}, ',') from pg_catalog.json_object_keys(${first}) as _key), '')`;
 };
 
-/** Compiles a line that can be written back unchanged. `line` is the text of a row without its parentheses. Backslashes
- *  are unescaped, and the text `NULL` is quoted, because an unquoted `NULL` is a null value. An empty line is the null
- *  value of a single column. @rule R-MED-2 R-BODY-6 */
+/**
+ * Compiles a line that can be written back unchanged. `line` is the text of a row without its parentheses. Backslashes
+ * are unescaped, and the text `NULL` is quoted, because an unquoted `NULL` is a null value. An empty line is the null
+ * value of a single column. Without `offset`, PostgreSQL would print the row again for each mention of the line. @rule
+ * R-MED-2 R-BODY-6
+ */
 const compilePlainLine = (line: Sql): Sql => sql`(
   select case
       when _l.line = '' then 'NULL'
-      when _l.line ~ '(^|,)NULL(,|$)' then (
+      when pg_catalog.strpos(_l.line, 'NULL') > 0 and _l.line ~ '(^|,)NULL(,|$)' then (
         select pg_catalog.string_agg(case _f.parts[1] when 'NULL' then '"NULL"' else _f.parts[1] end, ',' order by _f.nth)
         from pg_catalog.regexp_matches(',' || _l.line, ',("(?:[^"]|"")*"|[^,"]*)', 'g') with ordinality as _f (parts, nth)
       )
       else _l.line
     end
-  from (select pg_catalog.replace(${line}, E'\\\\\\\\', E'\\\\') as line) as _l
+  from (select pg_catalog.replace(${line}, E'\\\\\\\\', E'\\\\') as line offset 0) as _l
 )`;
 
 /** Returns rows as CSV: `Accept: text/csv`. Outside of the compatibility mode, values with a JSON representation are
@@ -45,9 +48,9 @@ export const csvMedia = definePlugin({
       use(chooseMediaHook).tap({ name: "csv-media", stage: 1 }, ({ name }) =>
         name === "text/csv" ? { envelope: { media: "text/csv", domains: "text" } } : undefined,
       );
-    hooks.compileMedia.for("text/csv").tap({ name: "csv-media", builtIn: ["=", "~", "||"] }, (context) => {
+    hooks.compileMedia.for("text/csv").tap({ name: "csv-media", builtIn: ["=", ">", "~", "||"] }, (context) => {
       // PostgreSQL prints a row in parentheses
-      const text = sql`pg_catalog.substring(${context.row}::text, 2, pg_catalog.length(${context.row}::text) - 2)`;
+      const text = sql`pg_catalog.left(pg_catalog.right(${context.row}::text, -1), -1)`;
       const line = options.compatMode ? text : compilePlainLine(text);
       return sql`${compileHeader(context)} || E'\n' || coalesce(pg_catalog.string_agg(${line}, E'\n'), '')`;
     });
