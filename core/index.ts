@@ -85,7 +85,7 @@ export { buildSuggestion, findClosestNames, levenshtein } from "./kernel/did-you
 export { trimEndCharacter } from "./kernel/trim-end.ts";
 export { getVisibility } from "./engine/caller-visibility.ts";
 export type * from "./engine/plan/plan.ts";
-export { hasNulEscape } from "./engine/values/nul.ts";
+export { hasNulEscape } from "./engine/values/invalid-text.ts";
 export { arrayLiteral, type ArrayItem } from "./engine/values/array-literal.ts";
 export {
   exactNumber,

@@ -120,6 +120,20 @@ export const nulCharacter = (path?: string): RelApiError =>
     path,
   });
 
+/** Returns the error for a value with half of a surrogate pair, worded like the server's own error. The server never
+ *  receives the value. @rule R-ERR-7a */
+export const unpairedSurrogate = (text: string, path?: string): RelApiError => {
+  const unit = /\p{Surrogate}/u.exec(text)?.[0].charCodeAt(0) ?? 0;
+  // the three bytes that UTF-8 would have for it
+  const bytes = [0xed, 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f)].map((byte) => `0x${byte.toString(16)}`);
+  return new RelApiError({
+    code: "22021",
+    status: 400,
+    message: `invalid byte sequence for encoding "UTF8": ${bytes.join(" ")}`,
+    path,
+  });
+};
+
 /** Returns the error for a value with NUL, worded like the server's own error. The server never receives the value.
  *  @rule R-ERR-7 */
 export const nulEscape = (path?: string): RelApiError =>

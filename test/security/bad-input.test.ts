@@ -776,6 +776,45 @@ describe("NUL", () => {
     await refused(insert, { x: [{ name: "a", stats: { a: NUL } }] }, escape.message, artists);
   });
 
+  test("R-ERR-7a half of a surrogate pair in a variable is refused, and not replaced", async () => {
+    const api = await startApi(forGraphql({ ...noting, on: rest.database }));
+    const message = 'invalid byte sequence for encoding "UTF8": 0xed 0xa0 0xbd';
+    const half = "a\ud83d";
+    for (const [query, variables] of [
+      ["query ($x: String) { artist(where: { name: { _eq: $x } }) { id } }", { x: half }],
+      ["query ($x: [String!]) { artist(where: { name: { _in: $x } }) { id } }", { x: ["b", half] }],
+      [
+        "mutation ($x: String) { update_artist(where: { id: { _eq: 1 } }, _set: { name: $x }) { affected_rows } }",
+        { x: half },
+      ],
+    ] as const) {
+      statements.length = 0;
+      const { errors } = await api.gql(query, variables);
+      expect([errors, statements], query).toEqual([
+        [{ message, extensions: expect.objectContaining({ path: "$", code: "data-exception" }) }],
+        [],
+      ]);
+    }
+    const whole = "a\ud83d\ude00";
+    expect(await api.gql("query ($x: String) { artist(where: { name: { _eq: $x } }) { id } }", { x: whole })).toEqual({
+      data: { artist: [] },
+    });
+  });
+
+  test("R-ERR-7a half of a surrogate pair ends only its own live query", async () => {
+    const socket = await initiated(graphql);
+    const query = "subscription ($x: String) { artist(where: { name: { _eq: $x } }) { id } }";
+    subscribe(socket, "good", query, { x: "Later" });
+    expect(await socket.next()).toMatchObject({ id: "good", type: "next", payload: { data: { artist: [] } } });
+    subscribe(socket, "bad", query, { x: "\udc00" });
+    expect(await socket.next()).toMatchObject({
+      id: "bad",
+      type: "error",
+      payload: [{ message: 'invalid byte sequence for encoding "UTF8": 0xed 0xb0 0x80' }],
+    });
+    await socket.close();
+  });
+
   test("R-ERR-7 a NUL in a variable ends only its own live query", async () => {
     const socket = await initiated(graphql);
     const query = "subscription ($x: String) { artist(where: { name: { _eq: $x } }) { id } }";

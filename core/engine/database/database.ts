@@ -12,7 +12,7 @@ import { convertStatementError, isPgError } from "./pg-errors.ts";
 import type { Connection, DatabaseServer, ScriptResult } from "./connection.ts";
 import type { Connector } from "./connector.ts";
 import { runScript, type ScriptOptions } from "./script.ts";
-import { rejectNul } from "../values/nul.ts";
+import { rejectInvalidText } from "../values/invalid-text.ts";
 import { createPool, type Pool, type PoolCounts } from "./pool.ts";
 import { PARSED_MULTIPLE } from "./prepared-statements.ts";
 import { buildFullCleaning } from "./cleaning.ts";
@@ -184,7 +184,7 @@ const runStatement = <Row>(connection: Connection, statement: Sql): Promise<read
 
 const readFixedValue = (slot: Slot): BoundValue => {
   if ("fixed" in slot) {
-    rejectNul(slot.fixed);
+    rejectInvalidText(slot.fixed);
     return slot.fixed;
   }
   throw new TypeError("a statement outside a request cannot have slots for request values: use value()");

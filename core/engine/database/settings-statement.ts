@@ -5,7 +5,7 @@ import type { SessionSpec } from "../../plugin.ts";
 import { VARIABLE_PREFIX, type Session } from "../../kernel/session.ts";
 import { empty, ident, join, literal, slot, sql, toStatement, type Sql } from "../sql/fragment.ts";
 import { roleNotFound } from "../../kernel/errors.ts";
-import { rejectNul } from "../values/nul.ts";
+import { rejectInvalidText } from "../values/invalid-text.ts";
 
 export type DatabaseSetting = readonly [name: string, value: string];
 
@@ -54,7 +54,7 @@ export const buildSessionSettings = (session: Session, specs: readonly SessionSp
   // a role named "none" is refused, because `set role none` would make the caller the login role
   if (session.databaseRole === "none") throw roleNotFound("none");
   for (const each of [settings, alwaysApplied]) each.set("role", session.databaseRole ?? "none");
-  for (const text of settings.values()) rejectNul(text);
+  for (const text of settings.values()) rejectInvalidText(text);
   return { ...buildSettingTexts(settings), withoutUserCode: buildSettingTexts(alwaysApplied) };
 };
 

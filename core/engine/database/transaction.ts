@@ -6,7 +6,7 @@ import type { Execution, ResultRow, SessionSpec } from "../../plugin.ts";
 import type { CurrentState } from "../current-state.ts";
 import type { SentValue, Slot } from "../sql/fragment.ts";
 import type { ProgramStatement } from "../sql/program.ts";
-import { rejectNul } from "../values/nul.ts";
+import { rejectInvalidText } from "../values/invalid-text.ts";
 import { buildSessionSettings, buildSessionJson, type DatabaseSetting } from "./settings-statement.ts";
 import { createTemplates, type SendOptions, type TransactionTemplate } from "./transaction-template.ts";
 import type { WireRow, WireStatement } from "./wire.ts";
@@ -34,14 +34,14 @@ export const fillSlots = (
   for (const source of slots) {
     if ("param" in source) {
       const value = values[source.param] ?? null;
-      rejectNul(value, source.isJson, path);
+      rejectInvalidText(value, source.isJson, path);
       slotValues.push(value);
     } else if ("fixed" in source) slotValues.push(source.fixed);
     else if ("sessionJson" in source) slotValues.push(buildSessionJson(session, source.sessionJson));
     else {
       const variable = session.variables[source.session];
       if (variable === undefined && source.optional !== true) throw missingSessionVariable(source.session);
-      if (variable !== undefined) rejectNul(variable);
+      if (variable !== undefined) rejectInvalidText(variable);
       slotValues.push(variable ?? null);
     }
   }
@@ -86,7 +86,7 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
       const template = templates.getAndCommit({ model, options, execution, programs, sending, sessionNames, settings });
       const values: string[] = [...template.valuesBefore, ...sessionValues];
       for (const [, value] of settings) {
-        rejectNul(value);
+        rejectInvalidText(value);
         values.push(value);
       }
       values.push(...template.valuesAfter);

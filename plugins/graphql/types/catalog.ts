@@ -146,7 +146,8 @@ const listRootNames = ({ namePart, entry }: Pick<NamedRelation, "namePart" | "en
     (key) => entry?.rootFields?.[key]?.name ?? names.rootName(...listRootNameParts(key, namePart)),
   );
 
-/** Returns the types that every schema needs: the roots, the types below a namespace, and the built-in scalars. */
+/** Returns the types that every schema needs: the roots, the types below a namespace, the built-in scalars, and the
+ *  directions of orders. */
 const listReservedTypes = ({ namespace }: GqlCustomization, names: Names): readonly string[] => [
   ...(["query", "mutation", "subscription"] as const).flatMap((root) => [
     `${root}_root`,
@@ -161,6 +162,7 @@ const listReservedTypes = ({ namespace }: GqlCustomization, names: Names): reado
   "String",
   "Boolean",
   "ID",
+  names.sharedTypeName("order_by"), // without it, input types for orders would have no fields
 ];
 
 /** The number of tables between two yields. */

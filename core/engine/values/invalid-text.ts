@@ -1,6 +1,6 @@
-/** The character that no text in PostgreSQL can contain. It is refused before a statement is sent, because each failing
- *  statement adds a line to the server's log, which any caller could fill. */
-import { nulCharacter, nulEscape } from "../../kernel/errors.ts";
+/** Text that PostgreSQL cannot store: with NUL, or with half of a surrogate pair. It is refused before a statement is
+ *  sent, because each failing statement adds a line to the server's log, which any caller could fill. */
+import { nulCharacter, nulEscape, unpairedSurrogate } from "../../kernel/errors.ts";
 import { getBoundValue, type SentValue } from "../sql/fragment.ts";
 
 const NUL = "\u0000";
@@ -21,9 +21,9 @@ export const hasNulEscape = (json: string): boolean => {
   return false;
 };
 
-/** Refuses values with the character. With `isJson`, PostgreSQL reads the strings of the JSON text, so escapes of NUL
- *  are refused too. `path` is the position in the request. @throws RelApiError `22021`, `22P05` @rule R-ERR-7 */
-export const rejectNul = (value: SentValue, isJson = false, path?: string): void => {
+/** Refuses invalid text. With `isJson`, PostgreSQL reads the strings of the JSON text, so escapes of NUL are refused
+ *  too. `path` is the position in the request. @throws RelApiError `22021`, `22P05` @rule R-ERR-7 R-ERR-7a */
+export const rejectInvalidText = (value: SentValue, isJson = false, path?: string): void => {
   const text = getBoundValue(value);
   if (isJson && text instanceof Uint8Array) {
     const bytes = Buffer.from(text.buffer, text.byteOffset, text.length);
@@ -31,5 +31,7 @@ export const rejectNul = (value: SentValue, isJson = false, path?: string): void
   }
   if (typeof text !== "string") return;
   if (text.includes(NUL)) throw nulCharacter(path);
+  // otherwise the encoder would replace the surrogate by another character
+  if (!text.isWellFormed()) throw unpairedSurrogate(text, path);
   if (isJson && hasNulEscape(text)) throw nulEscape(path);
 };
