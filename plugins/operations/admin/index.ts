@@ -103,7 +103,7 @@ const buildPageReply = (build: (nonce: string) => Page): Reply => {
   return { ...answer, headers: Object.fromEntries(headers) };
 };
 
-interface Endpoint {
+interface AdminEndpoint {
   readonly path: string;
   /** The description on the page for browsers at `/`. */
   readonly description: string;
@@ -111,7 +111,7 @@ interface Endpoint {
 }
 
 /** The endpoints of the listener. @rule R-ADM-1 R-ADM-1b */
-const ENDPOINTS: readonly Endpoint[] = [
+const ENDPOINTS: readonly AdminEndpoint[] = [
   {
     path: "/live",
     description: "200 while the API accepts requests",

@@ -11,7 +11,7 @@ import { introspectRemoteSchema, renewRemoteSchema, renewRemoteSchemas } from ".
 import { createScheduleHandlers } from "./schedule-commands.ts";
 import type { EventsService, RemoteSchemaControl, ScheduledEventsService } from "../../services/api.ts";
 
-interface Request extends Arguments {
+interface CommandRequest extends Arguments {
   readonly type: string;
   readonly version: number;
   readonly resourceVersion?: number;
@@ -27,7 +27,7 @@ const readWholeNumber = (value: Json | undefined, key: string, at: string): numb
 };
 
 /** @throws RelApiError `parse-failed` */
-const parseRequest = (body: Json, at: string): Request => {
+const parseRequest = (body: Json, at: string): CommandRequest => {
   if (!isJsonObject(body)) throw metadataError("parse-failed", "expected an object", at);
   const { type, args = {} } = body;
   if (type === undefined) throw missingKey("type", at);
@@ -45,7 +45,7 @@ const parseRequest = (body: Json, at: string): Request => {
   };
 };
 
-const parseItems = ({ args, path }: Request): readonly Request[] => {
+const parseItems = ({ args, path }: CommandRequest): readonly CommandRequest[] => {
   const { items } = args;
   if (!Array.isArray(items)) throw metadataError("parse-failed", "expected a list", path);
   return items.map((item: Json, i) => parseRequest(item, `${path}[${i}]`));
@@ -62,7 +62,7 @@ const toCommandError = (error: unknown, type: string): unknown => {
 };
 
 /** Returns the change that a request makes. Returns undefined if the request makes no change, or several. */
-const buildChange = (request: Request): Change | undefined => {
+const buildChange = (request: CommandRequest): Change | undefined => {
   const { type, args, path, resourceVersion } = request;
   const common = { path, ...(resourceVersion === undefined ? {} : { version: resourceVersion }) };
   if (type === "replace_metadata") {
@@ -93,7 +93,7 @@ const isBulk = (type: string): boolean => type === "bulk" || type === "bulk_atom
 
 /** Returns the changes of requests that only change metadata. Returns undefined if one of the requests does anything
  *  else. */
-const buildChanges = (requests: readonly Request[], depth: number): readonly Change[] | undefined => {
+const buildChanges = (requests: readonly CommandRequest[], depth: number): readonly Change[] | undefined => {
   const changes: Change[] = [];
   for (const request of requests) {
     const nested = isBulk(request.type) && depth > 0 ? buildChanges(parseItems(request), depth - 1) : undefined;
@@ -157,7 +157,7 @@ export const answerRequest = async (
   };
 
   /** The requests that write no metadata. */
-  const handlers: Readonly<Record<string, (request: Request) => Promise<Json>>> = {
+  const handlers: Readonly<Record<string, (request: CommandRequest) => Promise<Json>>> = {
     export_metadata: async ({ version: requestedVersion }) => {
       const { document, version } = await editor.current();
       const metadata = normalizeForExport(document);
@@ -195,7 +195,7 @@ export const answerRequest = async (
     }),
   };
 
-  const runRequest = async (request: Request, depth: number): Promise<Json> => {
+  const runRequest = async (request: CommandRequest, depth: number): Promise<Json> => {
     const { type, version, path } = request;
     if (isBulk(type) || type === "bulk_keep_going") return runBulk(request, depth);
     const change = buildChange(request);
@@ -209,7 +209,7 @@ export const answerRequest = async (
     return other(request);
   };
 
-  const runBulk = async (request: Request, depth: number): Promise<Json> => {
+  const runBulk = async (request: CommandRequest, depth: number): Promise<Json> => {
     if (depth === 0) throw metadataError("not-supported", `more than ${MAX_BULK_DEPTH} levels of bulk`, request.path);
     const items = parseItems(request);
     const keepsGoing = request.type === "bulk_keep_going";
