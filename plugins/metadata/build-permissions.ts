@@ -75,7 +75,7 @@ interface PermissionBuilder extends PermissionContext {
 }
 
 const readFilter = (raw: Raw | undefined, table: NamedTable, { reader }: PermissionContext): Predicate | undefined =>
-  isEmptyFilter(raw) ? undefined : reader.read(raw as Raw, table.relation); // `isAlwaysTrue` returns true for undefined
+  isEmptyFilter(raw) ? undefined : reader.read(raw as Raw, table.relation); // `isEmptyFilter` returns true for undefined
 
 /** Reads a required key, because an omitted key must not grant anything. */
 const requireFilter = (raw: RawObject, key: "check" | "filter"): Raw => {

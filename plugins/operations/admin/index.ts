@@ -222,8 +222,8 @@ const listen = (context: PluginContext, options: AdminServerOptions): Server => 
   return server;
 };
 
-/** Serves health, metrics, live queries, the model and the settings to operators. Opens a separate listener,
- *  because these endpoints must never be on the port of the API. @rule R-ADM-1 R-ADM-2 */
+/** Serves health, metrics, live queries, the model and the settings to operators. Opens a separate listener
+ *  without authentication, because these endpoints must never be on the port of the API. @rule R-ADM-1 R-ADM-2 */
 export const adminServer = (options: AdminServerOptions): Plugin =>
   definePlugin({
     name: "admin-server",
