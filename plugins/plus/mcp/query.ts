@@ -142,9 +142,9 @@ export const buildAggregateSelect = (args: Arguments): string => {
 };
 
 /** Returns the rows to write, each of them an object. */
-export const readRows = (args: Arguments, key: string, most: number): Json => {
+export const readRows = (args: Arguments, key: string, maxRows: number): Json => {
   const rows = readList(args, key);
-  if (rows.length === 0 || rows.length > most) throw wrongArguments(`"${key}" is a list of 1 to ${most} rows`);
+  if (rows.length === 0 || rows.length > maxRows) throw wrongArguments(`"${key}" is a list of 1 to ${maxRows} rows`);
   if (!rows.every(isJsonObject)) throw wrongArguments("a row is an object");
   return rows as unknown as Json; // the arguments were parsed from JSON
 };

@@ -433,9 +433,9 @@ const checkArguments = ({ argumentSchemas, requiredArguments }: Tool, args: Argu
       throw wrongArguments(`an argument is longer than ${maxBytes} bytes`);
     if (Object.hasOwn(argumentSchemas, name)) continue;
     const shortName = shortenText(name);
-    const [near] = findClosestNames(shortName, Object.keys(argumentSchemas));
+    const [closestName] = findClosestNames(shortName, Object.keys(argumentSchemas));
     throw wrongArguments(
-      `the tool has no argument "${shortName}"${near === undefined ? "" : `; did you mean "${near}"?`}`,
+      `the tool has no argument "${shortName}"${closestName === undefined ? "" : `; did you mean "${closestName}"?`}`,
     );
   }
   const missing = requiredArguments.find((name) => args[name] === undefined || args[name] === null);
