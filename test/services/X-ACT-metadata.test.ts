@@ -42,7 +42,7 @@ describe("metadata that does not fit", () => {
       [action({ kind: "later" }), "its kind is unknown"],
       [
         action({ request_transform: { version: 2, method: "TRACE" } }),
-        "request_transform.method is none of GET, POST, PUT, PATCH, DELETE",
+        "request_transform.method is not one of GET, POST, PUT, PATCH, DELETE",
       ],
       [action({ type: "subscription" }), 'its type is "subscription", not query or mutation'],
       [action({ handler: "{{NOWHERE}}/login" }), "the environment variable NOWHERE is not set"],
@@ -57,7 +57,7 @@ describe("metadata that does not fit", () => {
       [action({ arguments: [argument("a b", "Int")] }), '"a b" is not a valid GraphQL name'],
       [action({ headers: [{ name: "a", value_from_env: "NOWHERE" }] }), "the environment variable NOWHERE is not set"],
       [action({ headers: [{ name: "a" }] }), "headers[0] needs either value or value_from_env"],
-      [action({ arguments: "name" }), "arguments is no list"],
+      [action({ arguments: "name" }), "arguments is not a list"],
       [action({ timeout: -1 }), "its timeout is not a number of seconds up to 3600"],
     ];
     // each has a name of its own, unless the name is the mistake

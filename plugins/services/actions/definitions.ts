@@ -56,16 +56,16 @@ export interface ActionField extends Described {
   readonly roles: ReadonlySet<string>;
 }
 
-/** Names that a table or function uses, and types of the database. */
+/** The names and types of the model with which actions must not conflict. */
 export interface ActionSurroundings {
   readonly takenRoots: ReadonlySet<string>;
   readonly takenTypes: ReadonlySet<string>;
   isDatabaseType(name: string): boolean;
-  /** The preset has the queue that asynchronous actions need. */
+  /** True if the preset has the queue that asynchronous actions need. */
   readonly hasQueue: boolean;
 }
 
-/** Reports a part that is left out. */
+/** Reports an action, a type or a relationship that is ignored. */
 export type ReportProblem = (type: "action" | "custom_types" | "relationship", name: string, reason: string) => void;
 
 /** Returns the types of the database by their names, such as `int8` and `bigint`. */
@@ -118,7 +118,7 @@ const refuseDuplicates = (named: readonly Described[]): void => {
 };
 
 const readTypedNames = (raw: Json | undefined, list: "arguments" | "fields"): readonly TypedName[] => {
-  if (raw !== undefined && raw !== null && !Array.isArray(raw)) throw excludedError(`${list} is no list`);
+  if (raw !== undefined && raw !== null && !Array.isArray(raw)) throw excludedError(`${list} is not a list`);
   const read = readList(raw).map((item) => {
     const entry = readObject(item);
     const described = readDescribed(entry);

@@ -29,7 +29,7 @@ export const readUntilAborted = async <Result>(
   handle: (result: Result) => Promise<void>,
 ): Promise<void> => {
   const iterator = results[Symbol.asyncIterator]();
-  const close = (): void => void Promise.resolve(iterator.return?.()).catch(() => undefined); // the reader is gone
+  const close = (): void => void Promise.resolve(iterator.return?.()).catch(() => undefined); // after the abort, no reader waits for the error
   let stop: () => void = () => undefined;
   const aborted = new Promise<undefined>((resolve) => (stop = () => resolve(undefined)));
   if (signal.aborted) stop();
