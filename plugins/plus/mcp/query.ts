@@ -75,7 +75,8 @@ export const readObject = (args: Arguments, key: string): Arguments => {
 const quoteColumnKey = (relation: Relation, column: string): string => {
   if (findColumn(relation, column) !== undefined) return quote(column);
   const [, names = column, path = ""] = /^([^>]*?)(->.*)?$/s.exec(column) ?? [];
-  if (path.includes(".")) throw wrongArguments(`"${column}" is no column: a path into JSON holds no dot here`);
+  if (path.includes("."))
+    throw wrongArguments(`"${column}" is not a column: a path into JSON cannot contain a dot here`);
   return names.split(".").map(quote).join(".") + path;
 };
 
@@ -103,7 +104,7 @@ export const addFilters = (query: URLSearchParams, relation: Relation, args: Arg
     const column = readText(filter, "column");
     const operator = readText(filter, "operator") ?? "eq";
     if (column === undefined || column === "") throw wrongArguments("a filter names a column");
-    if (!OPERATORS.some((one) => one === operator)) throw wrongArguments(`"${operator}" is no operator`);
+    if (!OPERATORS.some((one) => one === operator)) throw wrongArguments(`"${operator}" is not an operator`);
     query.append(
       quoteColumnKey(relation, column),
       `${filter["not"] === true ? "not." : ""}${encodeOperand(operator, filter["value"] ?? null)}`,

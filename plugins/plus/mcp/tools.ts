@@ -219,7 +219,7 @@ const offset = { type: "integer", minimum: 0, description: "How many to skip: th
 const filters = {
   type: "array",
   description:
-    "Conditions that all hold. A column of an embedded table is written table.column. like and ilike take * for any text; is takes null, not_null, true, false or unknown; in takes a list.",
+    "Conditions, all of which a row must meet. A column of an embedded table is written table.column. like and ilike take * for any text; is takes null, not_null, true, false or unknown; in takes a list.",
   items: {
     type: "object",
     properties: {

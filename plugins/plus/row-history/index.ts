@@ -47,7 +47,7 @@ const timeInvalid = (time: string): RelApiError =>
     code: "22007",
     status: 400,
     message: `invalid input syntax for type timestamp with time zone: "${time}"`,
-    hint: "as-of takes a date or a time in ISO 8601: 2024-05-01, 2024-05-01T12:00Z",
+    hint: "as-of requires a date or a time in ISO 8601: 2024-05-01, 2024-05-01T12:00Z",
     path: "$",
   });
 
