@@ -77,8 +77,8 @@ const RESERVED_COLUMNS = ["body", "check", "count_plan", "inserted", "kept", "lo
 /** A token in the syntax of HTTP headers. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Refuses parts of the same name whose types overlap. `getName` returns undefined if the part is not offered. `subject` is
- *  the kind of part for the message. @throws RelApiError `preset` @rule X-START-3 */
+/** Refuses parts of the same name whose types overlap. `getName` returns undefined if the part is not offered.
+ *  `subject` is the kind of part for the message. @throws RelApiError `preset` @rule X-START-3 */
 export const rejectOverlaps = <Spec extends AcceptedTypes>(
   { getPluginName }: Owners,
   parts: Iterable<Spec>,

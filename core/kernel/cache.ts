@@ -65,21 +65,21 @@ export interface Caches {
   clear(): void;
 }
 
-interface Step {
+interface KeyStep {
   readonly question: Question<unknown, unknown>;
   readonly key: unknown;
 }
 
 interface Branch {
   readonly question: Question<unknown, unknown>;
-  readonly next: Map<unknown, Branch | Entry>;
+  readonly next: Map<unknown, Branch | CachedEntry>;
   readonly parent: Branch | undefined;
   /** The answer to the parent's question that leads to this branch. */
   readonly answer: unknown;
 }
 
 /** A cached value: the leaf at the end of a path of answers. */
-interface Entry extends CacheEntry<unknown> {
+interface CachedEntry extends CacheEntry<unknown> {
   readonly question?: undefined;
   readonly root: Root;
   readonly parent: Branch | undefined;
@@ -87,7 +87,7 @@ interface Entry extends CacheEntry<unknown> {
 }
 
 interface Root {
-  top: Branch | Entry | undefined;
+  top: Branch | CachedEntry | undefined;
 }
 
 /** The memory of a branch or a value without its strings. A branch counts towards the value that it was created for. */
@@ -126,7 +126,7 @@ export const createCaches = (
   const isOff = (): boolean => maxBytes() === 0 || maxEntries() === 0;
 
   /** Removes the branches that led only to this entry. */
-  const prune = ({ parent, answer, root }: Entry): void => {
+  const prune = ({ parent, answer, root }: CachedEntry): void => {
     let [branch, key] = [parent, answer];
     while (branch !== undefined) {
       branch.next.delete(key);
@@ -136,7 +136,7 @@ export const createCaches = (
     root.top = undefined;
   };
 
-  const createEntries = (): LRUCache<Entry, Entry> =>
+  const createEntries = (): LRUCache<CachedEntry, CachedEntry> =>
     new LRUCache({
       maxSize: maxBytes(),
       max: Number.isFinite(maxEntries()) ? maxEntries() : 0,
@@ -148,7 +148,7 @@ export const createCaches = (
 
   /** All entries, by last use. Created lazily, because the limits are settings that may change whenever the caches are
    *  cleared. */
-  let entries: LRUCache<Entry, Entry> | undefined;
+  let entries: LRUCache<CachedEntry, CachedEntry> | undefined;
 
   counters.watch(`${name}-requests`, () => requests);
   counters.watch(`${name}-hits`, () => hits);
@@ -157,22 +157,23 @@ export const createCaches = (
   counters.watch(`${name}-evictions`, () => evictions);
   counters.watch(`${name}-conflicts`, () => conflicts);
 
-  const dropAll = (from: Branch | Entry): void => {
+  const dropAll = (from: Branch | CachedEntry): void => {
     if (from.question === undefined) entries?.delete(from);
     else for (const next of from.next.values()) dropAll(next);
   };
 
   /** Drops both values, because neither can be trusted. */
-  const dropConflicting = (node: Branch | Entry): void => {
+  const dropConflicting = (node: Branch | CachedEntry): void => {
     conflicts++;
     dropAll(node);
   };
 
-  const insert = (root: Root, steps: readonly Step[], value: unknown, bytes: number): void => {
+  const insert = (root: Root, steps: readonly KeyStep[], value: unknown, bytes: number): void => {
     let parent: Branch | undefined;
     let answer: unknown;
-    const findNode = (): Branch | Entry | undefined => (parent === undefined ? root.top : parent.next.get(answer));
-    const set = (to: Branch | Entry): void => {
+    const findNode = (): Branch | CachedEntry | undefined =>
+      parent === undefined ? root.top : parent.next.get(answer);
+    const set = (to: Branch | CachedEntry): void => {
       if (parent === undefined) root.top = to;
       else parent.next.set(answer, to);
     };
@@ -193,7 +194,7 @@ export const createCaches = (
     const existingNode = findNode();
     if (existingNode?.question !== undefined) return dropConflicting(existingNode);
     if (existingNode !== undefined) return; // a concurrent request has cached the value
-    const entry: Entry = { value, commit: noOperation, root, parent, answer };
+    const entry: CachedEntry = { value, commit: noOperation, root, parent, answer };
     set(entry);
     entries ??= createEntries();
     entries.set(entry, entry, { size: Math.ceil(size) });
@@ -210,7 +211,7 @@ export const createCaches = (
       roots.push(root);
 
       const build = (answerTo: Ask<Source>): CacheEntry<Value> => {
-        const steps: Step[] = [];
+        const steps: KeyStep[] = [];
         const answers = new Map<string, unknown>();
         const startGeneration = generation;
         let isMade = false;

@@ -42,9 +42,9 @@ export const defineSetting: DefineSetting = <Value, Name extends string>(
   setting: Setting<Value, Name>,
 ): Setting<Value, Name> => setting;
 
-type ValueOf<Declared> = Declared extends Setting<infer Value> ? Value : never;
+type SettingValue<Declared> = Declared extends Setting<infer Value> ? Value : never;
 
 /** The options that these settings declare, with all defaults. */
 export type ValuesOf<Declared extends readonly Setting[]> = {
-  readonly [Each in Declared[number] as Each["name"]]: ValueOf<Each>;
+  readonly [Each in Declared[number] as Each["name"]]: SettingValue<Each>;
 };

@@ -2,7 +2,7 @@
 import { presetError } from "./errors.ts";
 import type { AppLogger, FieldsFirstLogger, Logger, LogLevel } from "./options.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
+type LogFields = Readonly<Record<string, unknown>>;
 type MessageLevel = Exclude<LogLevel, "silent">;
 
 const LEVELS: readonly LogLevel[] = ["silent", "error", "warn", "info", "debug"];
@@ -14,7 +14,7 @@ export const findLowestLoggedStatus = (level: LogLevel | undefined): number =>
 
 /** Creates a logger that writes all lines as text. @rule R-ADM-3 */
 export const createLogger = (): Logger => {
-  const write = (level: MessageLevel) => (message: string, fields?: Fields) => {
+  const write = (level: MessageLevel) => (message: string, fields?: LogFields) => {
     const fieldsText = fields === undefined || Object.keys(fields).length === 0 ? "" : ` ${formatFields(fields)}`;
     process.stderr.write(`${new Date().toISOString()} ${level} ${message}${fieldsText}\n`);
   };
@@ -27,7 +27,7 @@ export const createLogger = (): Logger => {
   };
 };
 
-const formatFields = (fields: Fields): string => {
+const formatFields = (fields: LogFields): string => {
   try {
     return JSON.stringify(fields, (_, fact: unknown) =>
       typeof fact === "bigint" ? String(fact) : fact instanceof Error ? fact.stack : fact,
@@ -48,7 +48,7 @@ const chooseLevel = (status: number): "error" | "warn" | "info" =>
 export const createFieldsLogger = (appLogger: FieldsFirstLogger): Logger => {
   const write =
     (level: MessageLevel) =>
-    (message: string, fields: Fields = {}): void =>
+    (message: string, fields: LogFields = {}): void =>
       appLogger[level](fields, message);
   return {
     error: write("error"),
@@ -61,7 +61,7 @@ export const createFieldsLogger = (appLogger: FieldsFirstLogger): Logger => {
 };
 
 /** Returns fields that any logger can write: errors as their stack, and no undefined values. */
-const simplifyFields = (fields: object): Fields =>
+const simplifyFields = (fields: object): LogFields =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([name, field]: [string, unknown]) =>
       field === undefined ? [] : [[name, field instanceof Error ? (field.stack ?? field.message) : field]],
@@ -107,7 +107,7 @@ export const createForwardingLogger = (
   { level = "warn", name }: { readonly level?: LogLevel | undefined; readonly name?: string | undefined },
 ): LogLines => {
   let target = adaptLogger(first);
-  const addName = (fields: Fields | undefined): Fields | undefined =>
+  const addName = (fields: LogFields | undefined): LogFields | undefined =>
     name === undefined ? fields : { api: name, ...fields };
   const write = (of: MessageLevel): Logger["error"] =>
     LEVELS.indexOf(of) > LEVELS.indexOf(level)
@@ -124,7 +124,7 @@ export const createForwardingLogger = (
       get request() {
         const { request } = target;
         if (request === undefined || name === undefined) return request;
-        return (fields: Fields, status: number) => request({ api: name, ...fields }, status);
+        return (fields: LogFields, status: number) => request({ api: name, ...fields }, status);
       },
     },
     forwardTo: (next) => {

@@ -18,13 +18,13 @@ class PluginError extends Error {
 }
 
 /** The function of a plugin that threw an error. */
-interface Origin {
+interface ErrorOrigin {
   readonly plugin: string;
   readonly hook: string;
 }
 
 /** The plugin and hook of errors that are not wrapped, because callers may recognise an error by class or message. */
-const origins = new WeakMap<object, Origin>();
+const origins = new WeakMap<object, ErrorOrigin>();
 
 const hasOrigin = (error: unknown): boolean =>
   error instanceof PluginError || (error instanceof Error && origins.has(error));
@@ -37,7 +37,7 @@ export const attributeError = (plugin: string, hook: string, error: unknown): un
 };
 
 /** Returns plugin and hook of an error that a plugin threw. */
-export const findOrigin = (error: unknown): Origin | undefined => {
+export const findOrigin = (error: unknown): ErrorOrigin | undefined => {
   for (let currentError: unknown = error; currentError instanceof Error; currentError = currentError.cause) {
     const origin = currentError instanceof PluginError ? currentError : origins.get(currentError);
     if (origin !== undefined) return { plugin: origin.plugin, hook: origin.hook };

@@ -145,9 +145,9 @@ export const parseSetting = (name: string, text: string, kind: SettingKind, isSe
 
 /** @throws RelApiError `preset` if the value is not of its kind */
 export const checkKind = (name: string, value: unknown, kind: SettingKind, isSecret = false): void => {
-  const { accepts, isValid: takes } = kind.option ?? {
+  const { accepts, isValid } = kind.option ?? {
     accepts: kind.accepts,
     isValid: (one: unknown) => typeof one === "string" && kind.parse(one) !== undefined,
   };
-  if (!takes(value)) throw settingInvalid(name, value, accepts, isSecret);
+  if (!isValid(value)) throw settingInvalid(name, value, accepts, isSecret);
 };

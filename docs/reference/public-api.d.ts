@@ -508,7 +508,6 @@ export {
 
 // relapi/plugins/live/api
 export {
-  Cell,
   /** @experimental */ ChangeFeed,
   /** @experimental */ ChangeFeedHandlers,
   Changed,
@@ -526,6 +525,7 @@ export {
   LiveSource,
   /** @experimental */ OpenChangeFeed,
   /** @experimental */ PlanFigures,
+  ReportedCell,
   RowChange,
   Subscriber,
   TableChanges,
@@ -2108,9 +2108,9 @@ interface DefineSetting {
     <const Value, const Name extends string>(setting: Setting<Value, Name>): Setting<Value | undefined, Name>;
 }
 export declare const defineSetting: DefineSetting;
-type ValueOf<Declared> = Declared extends Setting<infer Value> ? Value : never;
+type SettingValue<Declared> = Declared extends Setting<infer Value> ? Value : never;
 export type ValuesOf<Declared extends readonly Setting[]> = {
-    readonly [Each in Declared[number] as Each["name"]]: ValueOf<Each>;
+    readonly [Each in Declared[number] as Each["name"]]: SettingValue<Each>;
 };
 
 // --- core/kernel/did-you-mean.d.ts
@@ -3943,10 +3943,10 @@ export interface LiveRun {
     readonly bytes: number;
 }
 export declare const liveRunSignal: import("../../core/index.ts").Token<import("../../core/index.ts").Signal<LiveRun>>;
-export type Cell = string | null | 0;
+export type ReportedCell = string | null | 0;
 export type RowChange = readonly [
-    before: readonly Cell[] | null,
-    after: readonly Cell[] | null
+    before: readonly ReportedCell[] | null,
+    after: readonly ReportedCell[] | null
 ];
 export interface ChangedRows {
     readonly columns: readonly string[];

@@ -71,7 +71,7 @@ export const readSessionClaims = (configuration: ClaimsConfiguration, token: Jso
       return readMapped(location.entries, token);
     case "namespace":
       return Object.hasOwn(token, location.key)
-        ? readObject(token[location.key] as Json, configuration, `claims_namespace ${location.key}`)
+        ? readClaimsObject(token[location.key] as Json, configuration, `claims_namespace ${location.key}`)
         : { reason: `claims key: '${location.key}' not found` };
     case "path":
       return readAtPath(location, configuration, token);
@@ -87,18 +87,18 @@ const readAtPath = (
 ): ClaimsReading => {
   const found = readClaimPath(token, location.keys);
   if (found === undefined) return { reason: `claims not found at claims_namespace_path: '${location.pathText}'` };
-  return readObject(found, format, `claims_namespace_path ${location.pathText}`);
+  return readClaimsObject(found, format, `claims_namespace_path ${location.pathText}`);
 };
 
 const readDefaultFormat = (format: ClaimsFormat, token: JsonObject): ClaimsReading => {
   const top = collectSessionClaims(token);
   if (top.has(ALLOWED_ROLES) || top.has(DEFAULT_ROLE)) return { claims: top, areTopLevel: true };
   if (Object.hasOwn(token, DEFAULT_NAMESPACE))
-    return readObject(token[DEFAULT_NAMESPACE] as Json, format, `claims_namespace ${DEFAULT_NAMESPACE}`);
+    return readClaimsObject(token[DEFAULT_NAMESPACE] as Json, format, `claims_namespace ${DEFAULT_NAMESPACE}`);
   return { claimsWithoutRoles: top };
 };
 
-const readObject = (
+const readClaimsObject = (
   value: Json,
   { areClaimsStringified, maxJsonDepth }: ClaimsFormat,
   location: string,

@@ -28,7 +28,7 @@ const parseJsonPath = (expression: string): ReadRoleClaim => {
 
 // --- the older form -------------------------------------------------------------------------------------------------
 
-type Step =
+type PathStep =
   | { readonly kind: "key"; readonly key: string }
   | { readonly kind: "index"; readonly index: number }
   | { readonly kind: "filter"; readonly test: (item: string) => boolean };
@@ -48,7 +48,7 @@ const TESTS: Readonly<Record<string, (item: string, operand: string) => boolean>
 const removeEscapes = (quoted: string): string => quoted.replace(/\\(.)/gs, "$1");
 
 const parseDottedPath = (expression: string): ReadRoleClaim => {
-  const steps: Step[] = [];
+  const steps: PathStep[] = [];
   let unparsed = expression;
   while (unparsed !== "") {
     const match = STEP.exec(unparsed);
@@ -74,7 +74,7 @@ const parseDottedPath = (expression: string): ReadRoleClaim => {
   };
 };
 
-const followStep = (from: Json, step: Step): Json | undefined => {
+const followStep = (from: Json, step: PathStep): Json | undefined => {
   if (step.kind === "key") {
     if (typeof from !== "object" || from === null || Array.isArray(from) || !Object.hasOwn(from, step.key))
       return undefined;

@@ -59,12 +59,12 @@ export interface TokenConfiguration {
 /** Opens the key ring of a `jwk_url`. */
 type OpenKeys = (url: URL) => KeyRing;
 
-type Settings = Pick<RelApiOptions, "jwtSecret" | "jwtAud"> &
+type TokenOptions = Pick<RelApiOptions, "jwtSecret" | "jwtAud"> &
   Pick<ResolvedOptions, "jwtSecretIsBase64" | "maxJsonDepth">;
 
 /** Returns an empty list if no secret is configured. @throws RelApiError `preset` @rule R-AUT-3 R-AUT-5 G-AUTH-11
  *  G-AUTH-12 */
-export const parseTokenSettings = (settings: Settings, openKeys: OpenKeys): readonly TokenConfiguration[] => {
+export const parseTokenSettings = (settings: TokenOptions, openKeys: OpenKeys): readonly TokenConfiguration[] => {
   const { jwtSecret } = settings;
   if (jwtSecret === undefined || jwtSecret === "") return [];
   const opened: KeyRing[] = [];
@@ -86,7 +86,7 @@ export const parseTokenSettings = (settings: Settings, openKeys: OpenKeys): read
 /** The keys of a configuration, or a key object with its settings. */
 type KeySource = readonly VerificationKey[] | JsonObject;
 
-const parseSecret = (secret: JwtSecret, { jwtSecretIsBase64 }: Settings): readonly KeySource[] => {
+const parseSecret = (secret: JwtSecret, { jwtSecretIsBase64 }: TokenOptions): readonly KeySource[] => {
   if (typeof secret !== "string") return parseSecretJson(secret as Json); // objects of a preset are JSON
   if (!jwtSecretIsBase64) return parseSecretText(secret);
   const bytes = decodePlainSecret(secret, true);
@@ -148,7 +148,7 @@ const KNOWN_KEYS = [
 
 const parseConfiguration = (
   source: KeySource,
-  { jwtAud, maxJsonDepth }: Settings,
+  { jwtAud, maxJsonDepth }: TokenOptions,
   openKeys: OpenKeys,
 ): TokenConfiguration => {
   const audience = jwtAud === undefined || jwtAud === "" ? undefined : [jwtAud];

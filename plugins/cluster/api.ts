@@ -7,7 +7,7 @@ import { defineService, defineHook } from "../../core/index.ts";
 export interface Bus {
   /** A text that is equal for all processes on the same bus of a database. */
   readonly group: string;
-  /** The largest size of a message text in bytes. */
+  /** The largest size of a message text in bytes. Callers split or shorten larger messages. */
   readonly maxBytes: number;
   /** Whether the transport is `NOTIFY` of the database. */
   readonly usesNotify: boolean;

@@ -37,8 +37,8 @@ export const credentialRules: TokenRules = {
     if (!allowedRoles.includes(requested)) throw requestedRoleNotAllowed();
     return requested;
   },
-  createMissingCredentialError: ({ acceptsTokens: takesTokens, acceptsAdminSecret: takesAdminSecret }) =>
-    takesTokens ? tokenRequired() : takesAdminSecret ? adminSecretRequired() : noSchemeConfigured(),
+  createMissingCredentialError: ({ acceptsTokens, acceptsAdminSecret }) =>
+    acceptsTokens ? tokenRequired() : acceptsAdminSecret ? adminSecretRequired() : noSchemeConfigured(),
   createInvalidFlagError: (trueWords, falseWords) =>
     credentialRefused(
       "bad-request",

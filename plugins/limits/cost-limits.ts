@@ -42,7 +42,7 @@ const checkEstimate = (
 };
 
 /** Returns whether PostgreSQL raised the error. Its code is then a SQLSTATE. */
-const isDatabaseError = (error: unknown): boolean => error instanceof RelApiError && /^[0-9A-Z]{5}$/.test(error.code);
+const hasSqlState = (error: unknown): boolean => error instanceof RelApiError && /^[0-9A-Z]{5}$/.test(error.code);
 
 /** Builds one program for each statement, except statements of live queries for many subscribers, which have no single
  *  caller. With `isFirstOnly`, the statements after the first one are omitted. */
@@ -101,9 +101,9 @@ const createCheck = (
     // cannot be planned at all fails with its own error when it runs.
     const rows = await executePrograms(programs)
       .catch((error: unknown) =>
-        isDatabaseError(error) ? executePrograms(selectPrograms(execution, true)) : Promise.reject(error),
+        hasSqlState(error) ? executePrograms(selectPrograms(execution, true)) : Promise.reject(error),
       )
-      .catch((error: unknown) => (isDatabaseError(error) ? [] : Promise.reject(error)));
+      .catch((error: unknown) => (hasSqlState(error) ? [] : Promise.reject(error)));
     const estimates = rows.map(({ plan }) => parseEstimate(plan ?? "[]"));
     return estimates.reduce((sum, one) => ({ cost: sum.cost + one.cost, rows: sum.rows + one.rows }), {
       cost: 0,

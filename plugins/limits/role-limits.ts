@@ -1,5 +1,13 @@
 /** Limits by role: from the option `apiLimits`, then from the metadata's `api_limits`, both in Hasura's format. */
-import type { Json, Model, PluginContext, ResolvedOptions, Session } from "../../core/index.ts";
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Model,
+  type PluginContext,
+  type ResolvedOptions,
+  type Session,
+} from "../../core/index.ts";
 import type { MetadataLimits } from "../metadata/api.ts";
 
 /** Limits the requests of all callers with equal values of `by`. */
@@ -24,10 +32,7 @@ export interface RoleLimits {
   readonly rate?: RateLimit;
 }
 
-type JsonObject = Readonly<Record<string, Json>>;
-
-const readObject = (value: Json | undefined): JsonObject | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+const readObject = (value: Json | undefined): JsonObject | undefined => (isJsonObject(value) ? value : undefined);
 
 const readOwnValue = (object: JsonObject | undefined, key: string): Json | undefined =>
   object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;

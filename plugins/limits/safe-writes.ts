@@ -1,4 +1,4 @@
-/** Refuses updates and deletes that would affect every row. */
+/** Refuses updates and deletes without a filter, or with a filter that is true for every row. */
 import { definePlugin, RelApiError, Stage, type Plan, type Predicate } from "../../core/index.ts";
 import { safeWriteSettings } from "./settings.ts";
 

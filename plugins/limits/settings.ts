@@ -1,20 +1,24 @@
 /** Settings of limits that depend on the role or the caller. The surfaces declare the limits on the size of a request. */
-import { defineSetting, settingKinds, type Json, type SettingKind, type ValuesOf } from "../../core/index.ts";
-
-const isRecord = (value: unknown): value is Readonly<Record<string, Json>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+import {
+  defineSetting,
+  isJsonObject,
+  settingKinds,
+  type Json,
+  type SettingKind,
+  type ValuesOf,
+} from "../../core/index.ts";
 
 const jsonObject: SettingKind<Readonly<Record<string, Json>>> = {
   accepts: "a JSON object",
   parse: (text) => {
     try {
       const value: unknown = JSON.parse(text);
-      return isRecord(value) ? value : undefined;
+      return isJsonObject(value) ? value : undefined;
     } catch {
       return undefined;
     }
   },
-  option: { accepts: "an object", isValid: isRecord },
+  option: { accepts: "an object", isValid: isJsonObject },
 };
 
 /** Settings of the plugin `safe-writes`. */
@@ -48,7 +52,7 @@ const numbersByRole: SettingKind<Readonly<Record<string, number>>> = {
   parse: parseLimits,
   option: {
     accepts: "an object of roles and whole numbers from 1",
-    isValid: (value) => isRecord(value) && Object.values(value).every(isPositiveInteger),
+    isValid: (value) => isJsonObject(value) && Object.values(value).every(isPositiveInteger),
   },
 };
 

@@ -179,12 +179,12 @@ export const liveRunSignal = defineSignal<LiveRun>("live-run");
 
 /** The text of a value as PostgreSQL prints it, or null if the value is NULL. 0 if the change source did not report the
  *  value. */
-export type Cell = string | null | 0;
+export type ReportedCell = string | null | 0;
 
 /** The cells of a changed row before and after the change. `before` is null after an insert. `before` is empty if the
  *  old row was not reported; the identity of the old row (`REPLICA IDENTITY`) then equals that of the new row. `after`
  *  is null after a delete. */
-export type RowChange = readonly [before: readonly Cell[] | null, after: readonly Cell[] | null];
+export type RowChange = readonly [before: readonly ReportedCell[] | null, after: readonly ReportedCell[] | null];
 
 /** Changed rows of one relation, in the order of the changes. */
 export interface ChangedRows {

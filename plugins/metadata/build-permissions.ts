@@ -27,7 +27,7 @@ type Operation = keyof TablePermissions;
 
 const OPERATIONS: readonly Operation[] = ["select", "insert", "update", "delete"];
 
-const isAlwaysTrue = (raw: Raw | undefined): boolean =>
+const isEmptyFilter = (raw: Raw | undefined): boolean =>
   raw === undefined || raw === null || (isJsonObject(raw) && Object.keys(raw).length === 0);
 
 /** Reads the `columns` of a permission, which are a list or `"*"`. */
@@ -75,7 +75,7 @@ interface PermissionBuilder extends PermissionContext {
 }
 
 const readFilter = (raw: Raw | undefined, table: NamedTable, { reader }: PermissionContext): Predicate | undefined =>
-  isAlwaysTrue(raw) ? undefined : reader.read(raw as Raw, table.relation); // `isAlwaysTrue` returns true for undefined
+  isEmptyFilter(raw) ? undefined : reader.read(raw as Raw, table.relation); // `isEmptyFilter` returns true for undefined
 
 /** Reads a required key, because an omitted key must not grant anything. */
 const requireFilter = (raw: RawObject, key: "check" | "filter"): Raw => {
@@ -182,7 +182,7 @@ const buildWritePermission = (
   logUnknownKeys(raw, WRITE_KEYS[operation], location, builder.logUnknownKey);
   const { relation } = table;
   // rows that a service should validate first must not be written unvalidated
-  if (!isAlwaysTrue(raw["validate_input"])) throw new InconsistentMetadata("validate_input is not served");
+  if (!isEmptyFilter(raw["validate_input"])) throw new InconsistentMetadata("validate_input is not served");
   if (!relation.writable[operation])
     throw new InconsistentMetadata("the database does not support this write on the relation");
   const presets = operation === "delete" ? [] : readPresets(readObject(raw["set"]), table, builder);

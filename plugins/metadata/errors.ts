@@ -19,5 +19,5 @@ export const permissionDenied = (kind: "table" | "function", name: string): RelA
   new RelApiError({ code: "42501", status: 403, message: `permission denied for ${kind} ${name}` });
 
 /** Returns the error for a caller whose role the metadata no longer contains. */
-export const roleGone = (role: string): RelApiError =>
+export const roleMissing = (role: string): RelApiError =>
   new RelApiError({ code: "42501", status: 403, message: `permission denied for role "${role}"` });

@@ -118,7 +118,7 @@ export const createFilterReader = (
     if (spec.operand === "keyword") {
       const keyword =
         typeof spec.graphql === "object" && typeof raw === "boolean" ? spec.graphql.keywords[String(raw)] : undefined;
-      if (keyword === undefined) throw new InconsistentMetadata(`${name} takes true or false, not ${showRaw(raw)}`);
+      if (keyword === undefined) throw new InconsistentMetadata(`${name} requires true or false, not ${showRaw(raw)}`);
       return { kind: "compare", left: left.expression, operator: spec.name, keyword };
     }
     const type = spec.operandType === undefined ? left.declared : values.findType(spec.operandType);
@@ -129,7 +129,7 @@ export const createFilterReader = (
       operand,
     });
     if (spec.operand === "fields") return buildComparison(readFieldsOperand(raw, spec));
-    if (raw === null) throw new InconsistentMetadata(`${name} takes no null`);
+    if (raw === null) throw new InconsistentMetadata(`${name} does not accept null`);
     if (spec.operand !== "list") return buildComparison(values.readValue(raw, type));
     // PostgreSQL has no arrays of arrays, and would compare the elements
     if (
@@ -167,7 +167,7 @@ export const createFilterReader = (
   };
 
   const readCast = (raw: Raw, left: LeftSide, position: FilterPosition): Predicate => {
-    if (!isJsonObject(raw)) throw new InconsistentMetadata("_cast takes an object");
+    if (!isJsonObject(raw)) throw new InconsistentMetadata("_cast requires an object");
     return buildConjunction(
       Object.entries(raw).map(([target, comparisons]) => {
         const type = values.findType(SCALARS[target] ?? target);

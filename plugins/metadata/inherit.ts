@@ -48,8 +48,8 @@ export const collectRoleAndAncestors = (
   return found;
 };
 
-/** Returns the permissions by role and table, with the inherited ones. `explicitPermissions` contains the explicit permissions by role
- *  and table. */
+/** Returns the permissions by role and table, with the inherited ones. `explicitPermissions` contains those that the
+ *  metadata states, by role and table. */
 export const resolveInheritedPermissions = (
   parentRoles: ReadonlyMap<string, readonly string[]>,
   explicitPermissions: ReadonlyMap<string, PermissionsOfRole>,

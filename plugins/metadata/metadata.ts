@@ -19,7 +19,7 @@ import {
   type Relationship,
 } from "../../core/index.ts";
 import { readDocument, type MetadataDocument, type TableDocument } from "./document.ts";
-import { roleGone } from "./errors.ts";
+import { roleMissing } from "./errors.ts";
 import { createFilterReader } from "./filter.ts";
 import { readParentRoles } from "./inherit.ts";
 import { loadMetadata } from "./load.ts";
@@ -347,7 +347,7 @@ export const metadataPermissions = definePlugin({
       const ofRole = part?.permissions.get(session.role);
       if (part === undefined || ofRole === undefined) {
         // The session is older than a reload that removed the role. The role must not get the rights of the login role.
-        if (session.databaseRole === undefined) throw roleGone(session.role);
+        if (session.databaseRole === undefined) throw roleMissing(session.role);
         return plan;
       }
       const mayCall = createCallTest(part.functionRights, session.role, options.inferFunctionPermissions);

@@ -83,24 +83,24 @@ test.each([
 const run = (): number => 1;
 
 test.each<[string, unknown]>([
-  ["the first argument is no object of actions", undefined],
+  ["the first argument is not an object of actions", undefined],
   ["a: it has no function run", { a: null }],
   ["a: it has no function run", { a: { output: "Int" } }],
   ["a: its kind is unknown", { a: { output: "Int", run, kind: true } }],
   ["a: its type is neither query nor mutation", { a: { output: "Int", run, type: "subscription" } }],
   ['a: it has an unknown option "role"', { a: { output: "Int", run, role: ["reader"] } }],
   ['a: it has an unknown option "timeoutSeconds"', { a: { output: "Int", run, timeoutSeconds: 1 } }],
-  ["a: its output is no text of SDL", { a: { run } }],
-  ["a: its args are no text of SDL", { a: { output: "Int", run, args: {} } }],
+  ["a: its output is not a string of SDL", { a: { run } }],
+  ["a: its args are not a string of SDL", { a: { output: "Int", run, args: {} } }],
   ["a: its roles are no list of names", { a: { output: "Int", run, roles: "reader" } }],
-  ["a: its description is no text", { a: { output: "Int", run, description: 1 } }],
+  ["a: its description is not a string", { a: { output: "Int", run, description: 1 } }],
 ])("X-ACT-9 options that do not fit are refused: %s", (message, definitions) => {
   const given = definitions as Readonly<Record<string, Action>>; // the types refuse them too
   expect(() => actions(given)).toThrow(`actions: ${message}`);
 });
 
 test("X-ACT-9 types that are no text, and SDL with a second field, are refused", async () => {
-  expect(() => actions({}, {} as string)).toThrow("actions: the second argument is no text of SDL");
+  expect(() => actions({}, {} as string)).toThrow("actions: the second argument is not a string of SDL");
   await expect(own({ a: { output: "Int b: Int", run } })).rejects.toThrow(
     "actions: a: its args and output declare another field",
   );

@@ -129,7 +129,7 @@ describe("REST", () => {
       code: "22007",
       message: 'invalid input syntax for type timestamp with time zone: "yesterday"',
       details: null,
-      hint: "as-of takes a date or a time in ISO 8601: 2024-05-01, 2024-05-01T12:00Z",
+      hint: "as-of requires a date or a time in ISO 8601: 2024-05-01, 2024-05-01T12:00Z",
     });
     for (const prefer of ["as-of", "return=representation, as-of", "as-of ,handling=lenient"])
       expect((await api.get("/author?select=name", { headers: { prefer } })).json()).toMatchObject({ code: "22007" });

@@ -184,7 +184,7 @@ describe("P-MCP-3 tools ask the REST surface as the caller", () => {
     [
       "a filter without an operator that exists",
       { filters: [{ column: "id", operator: "eq.1&limit" }] },
-      "is no operator",
+      "is not an operator",
     ],
     ["a filter that is no object", { filters: [1] }, "a filter is an object"],
     ["a column that does not exist", { filters: [{ column: "limit", operator: "eq", value: 1 }] }, "42703"],
@@ -192,7 +192,7 @@ describe("P-MCP-3 tools ask the REST surface as the caller", () => {
     ["parameters in a select", { select: "id&limit=1000" }, "PGRST100"],
     ["an order that does not parse", { order: "id.asc&limit=1000" }, "PGRST100"],
     ["a limit below zero", { limit: -1 }, "whole number"],
-    ["a path with a reserved word", { filters: [{ column: "tags->a.limit", operator: "eq", value: 1 }] }, "no dot"],
+    ["a path with a reserved word", { filters: [{ column: "tags->a.limit", operator: "eq", value: 1 }] }, "cannot contain a dot"],
   ])("read_rows refuses %s before anything runs", async (_, args, said) => {
     const result = await call("read_rows", { table: "ticket", ...args });
     expect([result.isError, result.content[0]?.text]).toEqual([true, expect.stringContaining(said)]);

@@ -230,7 +230,7 @@ describe("a surface with credential rules of its own", () => {
       claims: new Map([["x-session-brand", "Marseille"]]),
     }),
     chooseRole: ({ defaultRole }) => defaultRole,
-    createMissingCredentialError: ({ acceptsTokens: takesTokens }) => refused(`nobody, tokens ${takesTokens}`),
+    createMissingCredentialError: ({ acceptsTokens }) => refused(`nobody, tokens ${acceptsTokens}`),
   };
   const soap = definePlugin({
     name: "soap",

@@ -42,7 +42,7 @@ describe("metadata that does not fit", () => {
       [action({ kind: "later" }), "its kind is unknown"],
       [
         action({ request_transform: { version: 2, method: "TRACE" } }),
-        "request_transform.method is none of GET, POST, PUT, PATCH, DELETE",
+        "request_transform.method is not one of GET, POST, PUT, PATCH, DELETE",
       ],
       [action({ type: "subscription" }), 'its type is "subscription", not query or mutation'],
       [action({ handler: "{{NOWHERE}}/login" }), "the environment variable NOWHERE is not set"],
@@ -63,8 +63,8 @@ describe("metadata that does not fit", () => {
         'the header "a" of the webhook cannot be sent',
       ],
       [action({ forward_client_headers: "yes" }), "its forward_client_headers is neither true nor false"],
-      [action({}, { permissions: "reader" }), "permissions is no list"],
-      [action({ arguments: "name" }), "arguments is no list"],
+      [action({}, { permissions: "reader" }), "permissions is not a list"],
+      [action({ arguments: "name" }), "arguments is not a list"],
       [action({ timeout: -1 }), "its timeout is not a number of seconds up to 3600"],
     ];
     // each has a name of its own, unless the name is the mistake
@@ -92,8 +92,8 @@ describe("metadata that does not fit", () => {
   test("X-ACT-8 lists of types that are no lists are reported", async () => {
     const types = { ...CUSTOM_TYPES, scalars: "Anything", enums: {} };
     expect((await problemsOf(buildDocument([], types))).slice(0, 2)).toEqual([
-      "custom type enums: it is no list; ignored",
-      "custom type scalars: it is no list; ignored",
+      "custom type enums: it is not a list; ignored",
+      "custom type scalars: it is not a list; ignored",
     ]);
   });
 

@@ -176,12 +176,12 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       [
         "a bad number",
         { retry_conf: { num_retries: -1 } },
-        "event trigger bad: retry_conf.num_retries is no whole number from 0 to 10000",
+        "event trigger bad: retry_conf.num_retries is not a whole number from 0 to 10000",
       ],
       [
         "no time",
         { retry_conf: { timeout_sec: "soon" } },
-        "event trigger bad: retry_conf.timeout_sec is no whole number from 1 to 3600",
+        "event trigger bad: retry_conf.timeout_sec is not a whole number from 1 to 3600",
       ],
       ["a header without name", { headers: [{ value: "a" }] }, "event trigger bad: headers[0] has no name"],
       [

@@ -194,7 +194,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       [
         "a table without schema",
         { order: { insert: handle } },
-        '"order" is no table with its schema, such as "public.order"',
+        '"order" is not a table with its schema, such as "public.order"',
       ],
       ["no handlers", { "public.order": null }, '"public.order" has no handlers: { insert: async ({ row }) => … }'],
       [
@@ -215,39 +215,39 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       [
         "a bad number",
         { "public.order": { insert: { handle, retryCount: 1.5 } } },
-        '"public.order".insert has retryCount, which is no whole number from 0 to 10000',
+        '"public.order".insert has retryCount, which is not a whole number from 0 to 10000',
       ],
       [
         "no time",
         { "public.order": { insert: { handle, timeoutSeconds: 0 } } },
-        '"public.order".insert has timeoutSeconds, which is no whole number from 1 to 3600',
+        '"public.order".insert has timeoutSeconds, which is not a whole number from 1 to 3600',
       ],
       [
         "columns of an insert",
         { "public.order": { insert: { handle, columns: ["a"] } } },
-        '"public.order".insert has columns, which only update accepts',
+        '"public.order".insert has columns, which only update supports',
       ],
       [
         "no columns",
         { "public.order": { update: { handle, columns: [] } } },
-        '"public.order".update has columns, which is no list of column names',
+        '"public.order".update has columns that are not a list of column names',
       ],
       [
         "a column that is no name",
         { "public.order": { update: { handle, columns: [1] } } },
-        '"public.order".update has columns, which is no list of column names',
+        '"public.order".update has columns that are not a list of column names',
       ],
       [
         "a name of Object.prototype",
         { "public.order": { insert: { handle, constructor: 1 } } },
         '"public.order".insert has an unknown option "constructor"',
       ],
-      ["no object", undefined, "the argument is no object whose keys are tables"],
-      ["a table with NUL", { "public.\u0000": { insert: handle } }, '"public.\u0000" is no table with its schema'],
+      ["no object", undefined, "the argument is not an object whose keys are tables"],
+      ["a table with NUL", { "public.\u0000": { insert: handle } }, '"public.\u0000" is not a table with its schema'],
       [
         "an order that is no boolean",
         { "public.order": { update: { handle, ordered: 1 } } },
-        '"public.order".update has ordered, which is neither true nor false',
+        '"public.order".update has a value of ordered that is neither true nor false',
       ],
     ])("X-EVT-2 %s is refused", (_, on, message) => {
       expect(() => eventHandlers(on as Handlers)).toThrow(`eventHandlers: ${message}`);

@@ -68,7 +68,7 @@ describe("the settings", () => {
 
   test.each(["http://user:password@127.0.0.1/", "http://[nowhere/"])("X-HOOK-1 the URL %s is refused", async (url) => {
     await expect(start({ authHook: url })).rejects.toThrow(
-      /^(?:plugin "auth-hook"[^]*)?authHook \(AUTH_HOOK\) is not a URL without user and password$/,
+      /^(?:plugin "auth-hook"[^]*)?authHook \(AUTH_HOOK\) must be an http or https URL without user and password$/,
     );
   });
 

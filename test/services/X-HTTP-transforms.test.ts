@@ -211,7 +211,7 @@ const REFUSED: readonly (readonly [transform: Entry, reason: string])[] = [
   [{ version: 3 }, "version is neither 1 nor 2"],
   [{ template_engine: "Jinja" }, "template_engine is not Kriti"],
   [{ timeout: 3 }, "timeout is not supported"],
-  [{ method: "TRACE" }, "method is none of GET, POST, PUT, PATCH, DELETE"],
+  [{ method: "TRACE" }, "method is not one of GET, POST, PUT, PATCH, DELETE"],
   [{ url: 7 }, "url is not a string"],
   [{ url: "{{$base_url" }, "url: character 12: }} is expected"],
   [{ url: "{{SECRET}}" }, "url: character 3: SECRET is not supported"],
@@ -225,7 +225,7 @@ const REFUSED: readonly (readonly [transform: Entry, reason: string])[] = [
   ],
   [{ request_headers: { remove_headers: "a" } }, "request_headers.remove_headers is not a list of names"],
   [{ content_type: "text/xml" }, "content_type is neither application/json nor application/x-www-form-urlencoded"],
-  [{ body: { action: "drop" } }, "body.action is none of transform, remove, x_www_form_urlencoded"],
+  [{ body: { action: "drop" } }, "body.action is not one of transform, remove, x_www_form_urlencoded"],
   [{ body: { action: "transform" } }, "body.template is not a string"],
   ...(
     [

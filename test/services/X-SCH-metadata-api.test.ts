@@ -63,7 +63,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     expect(await readFile(join(folder, "cron_triggers.yaml"), "utf8")).toContain("name: nightly");
     expect(await run("create_cron_trigger", { ...args, name: "other", schedule: "at noon" })).toMatchObject({
       code: "invalid-configuration",
-      error: expect.stringContaining("is no cron expression"),
+      error: expect.stringContaining("is not a cron expression"),
     });
     expect(await run("delete_cron_trigger", { name: "nightly" })).toEqual(SUCCESS);
     expect(await run("delete_cron_trigger", { name: "nightly" })).toMatchObject({

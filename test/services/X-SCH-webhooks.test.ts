@@ -125,12 +125,12 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       ],
       [
         trigger("words", { schedule: "at noon" }),
-        'cron trigger words: schedule: "at noon" is no cron expression, which has five fields: minute, hour, day, month, weekday',
+        'cron trigger words: schedule: "at noon" is not a cron expression, which has five fields: minute, hour, day, month, weekday',
       ],
-      [trigger("number", { schedule: 5 }), "cron trigger number: schedule is no cron expression"],
+      [trigger("number", { schedule: 5 }), "cron trigger number: schedule is not a cron expression"],
       [
         trigger("range", { schedule: "0 25 * * *" }),
-        'cron trigger range: schedule: "0 25 * * *" is no cron expression, which has five fields: minute, hour, day, month, weekday',
+        'cron trigger range: schedule: "0 25 * * *" is not a cron expression, which has five fields: minute, hour, day, month, weekday',
       ],
       [trigger("no_hook", { webhook: null }), "cron trigger no_hook: it needs either webhook or webhook_from_env"],
       [trigger("ftp", { webhook: "ftp://secret-host/" }), "cron trigger ftp: webhook is not an http or https URL"],
@@ -140,7 +140,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       ],
       [
         trigger("retries", { retry_conf: { num_retries: -1 } }),
-        "cron trigger retries: retry_conf.num_retries is no whole number from 0 to 10000",
+        "cron trigger retries: retry_conf.num_retries is not a whole number from 0 to 10000",
       ],
       [
         trigger("unknown_rule", { retry_conf: { interval_sec: 1 } }),
@@ -154,10 +154,10 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         trigger("header", { headers: [{ name: "a" }] }),
         "cron trigger header: headers[0] needs either value or value_from_env",
       ],
-      [trigger("comment", { comment: 7 }), "cron trigger comment: comment is no text"],
+      [trigger("comment", { comment: 7 }), "cron trigger comment: comment is not a string"],
       [
         trigger("request", { request_transform: { version: 2, method: "TRACE" } }),
-        "cron trigger request: request_transform.method is none of GET, POST, PUT, PATCH, DELETE",
+        "cron trigger request: request_transform.method is not one of GET, POST, PUT, PATCH, DELETE",
       ],
       [
         trigger("response", { response_transform: { version: 3 } }),
@@ -182,7 +182,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       type: "cron_trigger",
       name: "cron_trigger words",
       definition: { name: "words" },
-      reason: expect.stringContaining("is no cron expression"),
+      reason: expect.stringContaining("is not a cron expression"),
     });
   });
 

@@ -22,12 +22,12 @@ describe("the declaration", () => {
   const nightly = { cron: "0 3 * * *", handle: nothing };
 
   test.each<[string, unknown, string]>([
-    ["a word", { nightly: nothing }, '"nightly" has no valid times: "nightly" is no cron expression'],
-    ["six fields", { "0 0 3 * * *": nothing }, '"0 0 3 * * *" is no cron expression'],
-    ["a minute that is too large", { "60 3 * * *": nothing }, "is no cron expression"],
-    ["a weekday that does not exist", { "0 3 * * xyz": nothing }, "is no cron expression"],
-    ["an empty range", { "0 9-5 * * *": nothing }, "is no cron expression"],
-    ["a step of zero", { "*/0 * * * *": nothing }, "is no cron expression"],
+    ["a word", { nightly: nothing }, '"nightly" has no valid times: "nightly" is not a cron expression'],
+    ["six fields", { "0 0 3 * * *": nothing }, '"0 0 3 * * *" is not a cron expression'],
+    ["a minute that is too large", { "60 3 * * *": nothing }, "is not a cron expression"],
+    ["a weekday that does not exist", { "0 3 * * xyz": nothing }, "is not a cron expression"],
+    ["an empty range", { "0 9-5 * * *": nothing }, "is not a cron expression"],
+    ["a step of zero", { "*/0 * * * *": nothing }, "is not a cron expression"],
 
     ["no function", { nightly: {} }, '"nightly" is neither a function nor an object with the function handle'],
     ["no schedule", { nightly: null }, '"nightly" is neither a function nor an object with the function handle'],
@@ -36,16 +36,16 @@ describe("the declaration", () => {
     [
       "a bad number",
       { nightly: { ...nightly, timeoutSeconds: 0 } },
-      '"nightly" has timeoutSeconds, which is no whole number from 1 to 3600',
+      '"nightly" has timeoutSeconds, which is not a whole number from 1 to 3600',
     ],
     [
-      "a payload that is no JSON value",
+      "a payload that is not a JSON value",
       { nightly: { ...nightly, payload: 1n } },
-      '"nightly" has a payload that is no JSON value',
+      '"nightly" has a payload that is not a JSON value',
     ],
-    ["no object", undefined, "the argument is no object whose keys are cron expressions or names"],
+    ["no object", undefined, "the argument is not an object whose keys are cron expressions or names"],
     ["a name with NUL", { "a\u0000": nightly }, '"a\u0000" has the character NUL, which PostgreSQL cannot store'],
-    ["an empty name", { "": nightly }, '"" is no name of 1 to 100 characters'],
+    ["an empty name", { "": nightly }, '"" is not a name of 1 to 100 characters'],
   ])("X-SCH-1 %s is refused", (_, on, message) => {
     expect(() => schedules(on as Declared)).toThrow(message);
   });

@@ -159,8 +159,8 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
    *  @throws RelApiError @rule R-TX-14 */
   const discardForeignPlans = async (connection: Connection, owner: PlanOwner): Promise<void> => {
     if (connection.planOwner !== undefined) {
-      const result = await send(connection, DISCARD_PLANS, prepares);
-      if ("error" in result) throw new BatchFailure(result, DISCARD_PLANS, -1);
+      const result = await send(connection, DISCARD_PLANS_BATCH, prepares);
+      if ("error" in result) throw new BatchFailure(result, DISCARD_PLANS_BATCH, -1);
     }
     // plans of an unknown role need no record, because the cleaning discards them
     connection.planOwner = owner === UNKNOWN_ROLE ? undefined : owner;
@@ -338,7 +338,7 @@ export const createExecutor = (parts: ExecutorParts): Executor => {
 };
 
 const NO_STATEMENTS: readonly WireStatement[] = [];
-const DISCARD_PLANS: readonly WireStatement[] = [createPlainStatement("discard plans")];
+const DISCARD_PLANS_BATCH: readonly WireStatement[] = [createPlainStatement("discard plans")];
 const WITHOUT_USER_CODE: SendOptions = { prepares: true, sharing: undefined, runsUserCode: false };
 
 /** A failed attempt, with the facts that decide whether the transaction is repeated. No other file sees this error. */

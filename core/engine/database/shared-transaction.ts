@@ -37,7 +37,7 @@ const AS_LOGIN: readonly WireStatement[] = [
 ];
 
 /** Repeats a setting that `reset all` reverts. */
-const WITHOUT_JIT = createUnnamedStatement("set local jit to off");
+const LOCAL_JIT_OFF = createUnnamedStatement("set local jit to off");
 
 /** Begins a subtransaction for a read-only execution. The end of the subtransaction restores the right to write. */
 const SAVEPOINT = createUnnamedStatement("savepoint relapi_execution");
@@ -103,7 +103,7 @@ export const createSharedTransaction =
       const { offset } = template;
       const opening = [
         ...AS_LOGIN,
-        ...(connection.backend.hasNoJit ? [WITHOUT_JIT] : []),
+        ...(connection.backend.hasNoJit ? [LOCAL_JIT_OFF] : []),
         ...(isRead || isUndone ? [SAVEPOINT] : []),
       ];
       const closing = [...(isUndone ? [UNDO] : []), ...(isRead || isUndone ? [RELEASE] : [])];

@@ -67,7 +67,7 @@ const toSerializable = (value: SentValue): string | Buffer | null => {
 };
 
 const encodeBind = ({ name, values }: WireStatement): Buffer => {
-  if (values.length > MAX_VALUES) throw new RangeError(`${values.length} values are more than a statement takes`);
+  if (values.length > MAX_VALUES) throw new RangeError(`a statement cannot have ${values.length} values`);
   return serialize.bind({ statement: name, values: values as SentValue[], valueMapper: toSerializable });
 };
 

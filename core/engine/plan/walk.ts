@@ -241,7 +241,8 @@ const mapWrite = (write: Insert | Update | Delete, walk: Walk): Insert | Update 
   return mapper.update?.(next, scope) ?? next;
 };
 
-type PayloadRows = Extract<WriteRows, { readonly payload: ValueRef }>;
+/** The rows of a write that come from a payload. */
+export type PayloadRows = Extract<WriteRows, { readonly payload: ValueRef }>;
 
 const mapRows = (rows: WriteRows, walk: Walk): WriteRows =>
   "cells" in rows ? withChanges(rows, { cells: mapCells(rows.cells, walk) }) : mapPayload(rows, walk);

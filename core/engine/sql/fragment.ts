@@ -136,7 +136,7 @@ export const literal = (text: string): Sql => {
 
 /** Creates a whole number in the text itself. @throws TypeError if the number is not a safe integer */
 export const integer = (number: number): Sql => {
-  if (!Number.isSafeInteger(number)) throw new TypeError("integer() takes a whole number");
+  if (!Number.isSafeInteger(number)) throw new TypeError("integer() requires a whole number");
   return createFragment([String(number)]);
 };
 

@@ -10,12 +10,12 @@ interface Member {
 
 const FLAT_KINDS: ReadonlySet<string> = new Set(["value", "constant", "aggregate"]);
 
-const isFlat = (output: Output): boolean =>
-  output.kind === "object" ? output.of.every(isFlat) : FLAT_KINDS.has(output.kind);
+const isFlatOutput = (output: Output): boolean =>
+  output.kind === "object" ? output.of.every(isFlatOutput) : FLAT_KINDS.has(output.kind);
 
 /** Returns whether the read has objects, and no output that consists of several columns. */
 export const hasObjects = ({ output }: Read): boolean =>
-  output.some(({ kind }) => kind === "object") && output.every(isFlat);
+  output.some(({ kind }) => kind === "object") && output.every(isFlatOutput);
 
 /** Splits the read into groups and objects. `row` is the alias of the groups. `buildGroupObject` builds an object from
  *  the object's members. @rule X-PLN-3 */

@@ -1,12 +1,11 @@
 /** Compiles the rows of a payload, from which an insert or an update reads its values. */
 import { findColumn, type PgType, type Relation } from "../model/model.ts";
-import type { PayloadColumn, ValueRef, WriteRows } from "../plan/plan.ts";
+import type { PayloadColumn } from "../plan/plan.ts";
+import type { PayloadRows } from "../plan/walk.ts";
 import { catalogText, empty, ident, join, literal, sql, type Sql } from "./fragment.ts";
 import { findHstoreType, compileHstoreFromJson } from "./hstore.ts";
 import { badPlan, quoteQualifiedName, type Compiler } from "./scope.ts";
 import { applyFunction, compileJson } from "./value.ts";
-
-export type PayloadRows = Extract<WriteRows, { readonly payload: ValueRef }>;
 
 const findColumnType = (relation: Relation, name: string): Sql => {
   const column = findColumn(relation, name);

@@ -9,7 +9,7 @@ import { compileExpression } from "./expression.ts";
 import { empty, ident, integer, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
 import { compileFromClause, type ReadOptions } from "./from-clause.ts";
 import { compileJoinedValue, compileOrder, type JoinedRows } from "./order.ts";
-import { isFlat, ordersByEmbed, splitPage, testsEmbed } from "./two-level-select.ts";
+import { isFlatEmbed, ordersByEmbed, splitPage, testsEmbed } from "./two-level-select.ts";
 import { compilePredicate } from "./predicate.ts";
 import { flattenGroups, hasObjects } from "./groups.ts";
 import { buildObject, joinObject, UNNAMED } from "./json.ts";
@@ -51,7 +51,7 @@ const isGrouped = (registry: Registry, outputs: readonly Output[]): boolean =>
   outputs.some(
     (output) =>
       output.kind === "aggregate" ||
-      (output.kind === "embed" && isFlat(registry, output) && isGrouped(registry, output.read.output)),
+      (output.kind === "embed" && isFlatEmbed(registry, output) && isGrouped(registry, output.read.output)),
   );
 
 /** Compiles the value of an output column: the JSON representation if the value's domain has one, otherwise the value
@@ -289,7 +289,7 @@ export const compileRows = (
       needsJoin,
       isLimited: read.limit !== undefined || read.cap !== undefined,
       isOutput: !isExistence && embed.isHidden !== true,
-      showsText: options.showsText === true && isFlat(compiler.registry, embed),
+      showsText: options.showsText === true && isFlatEmbed(compiler.registry, embed),
     });
     if (compiled.join !== undefined) joins.push(compiled.join);
     if (embed.join === "inner" && !compiled.isInnerJoined) conditions.push(compiled.exists(scope));

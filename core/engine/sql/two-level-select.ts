@@ -39,7 +39,7 @@ const collectEmbeds = (outputs: readonly Output[]): readonly Embed[] =>
   );
 
 /** Returns whether the embed's columns belong to the parent's row. */
-export const isFlat = ({ embeds }: Registry, { mode }: Embed): boolean =>
+export const isFlatEmbed = ({ embeds }: Registry, { mode }: Embed): boolean =>
   embeds.some((spec) => spec.mode === mode && spec.isFlat === true);
 
 /** Returns whether the embed has exactly one row for each row of the parent, whatever the tables contain. */
@@ -69,7 +69,7 @@ export const splitPage = (
   const isSorted = orderBy.length > 0 && (limit !== undefined || cap !== undefined);
   if (relation === undefined || !("relation" in read.from) || (!leavesOut && !isSorted)) return undefined;
   const embeds = collectEmbeds(output).filter(({ isHidden }) => isHidden !== true);
-  const joined = embeds.filter((embed) => isFlat(registry, embed));
+  const joined = embeds.filter((embed) => isFlatEmbed(registry, embed));
   const isPlain = embeds.length === 0 && !output.some(({ kind }) => kind === "object");
   if (isPlain || (isNested && !leavesOut && joined.length === 0)) return undefined;
   if (

@@ -1,11 +1,11 @@
 /** Passes the requests of all clients to the single backend, one at a time. */
-import type { Answer, Request } from "./thread-messages.ts";
+import type { ThreadAnswer, ThreadRequest } from "./thread-messages.ts";
 
 /** A client that sends requests to the backend. */
 export interface BackendClient {
   /** Returns the next request, or undefined if the client has no request. Called only when it is the client's turn. */
-  nextRequest(): Request | undefined;
-  onAnswer(answer: Answer): void;
+  nextRequest(): ThreadRequest | undefined;
+  onAnswer(answer: ThreadAnswer): void;
   /** Called when the client's request has exceeded the time limit and gets no response. */
   onOverrun(): void;
 }
@@ -16,7 +16,7 @@ export interface BackendQueue {
   /** Called when the client has a request. */
   enqueue(client: BackendClient): void;
   /** Called when the backend has finished the last request. */
-  answer(answer: Answer): void;
+  answer(answer: ThreadAnswer): void;
   /** Called when the last request has exceeded its time limit. */
   handleOverrun(): void;
   /** Called when the backend accepts requests. */
@@ -26,7 +26,7 @@ export interface BackendQueue {
 }
 
 /** Creates the queue of one backend. `send` is called with one request at a time, and again only after its response. */
-export function createBackendQueue(send: (request: Request) => void): BackendQueue {
+export function createBackendQueue(send: (request: ThreadRequest) => void): BackendQueue {
   const waiting = new Set<BackendClient>(); // in order of arrival
   let holder: BackendClient | undefined;
   let isBusy = false;

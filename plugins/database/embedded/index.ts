@@ -12,7 +12,7 @@ import { BUILT_IMAGES } from "./images.ts";
 import type { Thread } from "./launch-thread.ts";
 import { createClientStream } from "./client-stream.ts";
 import type { ClientStream } from "./client-stream.ts";
-import type { Boot, Request } from "./thread-messages.ts";
+import type { Boot, ThreadRequest } from "./thread-messages.ts";
 
 /** The options of `embedded`. */
 export interface EmbeddedOptions {
@@ -75,7 +75,7 @@ export function embedded(options: EmbeddedOptions = {}): EmbeddedDatabase {
   const limitMs = (options.statementTimeout ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
   let isFresh = folder?.isFresh ?? true;
   const streams = new Set<ClientStream>();
-  const queue = createBackendQueue((request: Request) => thread.send(request));
+  const queue = createBackendQueue((request: ThreadRequest) => thread.send(request));
   let clientCount = 0;
   let isClosed = false;
   let thread: Thread;
@@ -139,9 +139,9 @@ export function embedded(options: EmbeddedOptions = {}): EmbeddedDatabase {
     startup.catch(() => {}); // the caller that awaits the promise gets the error
   };
 
-  const sendRequest = (request: Request): Promise<Uint8Array> =>
+  const sendRequest = (request: ThreadRequest): Promise<Uint8Array> =>
     new Promise((resolve) => {
-      let unsent: Request | undefined = request;
+      let unsent: ThreadRequest | undefined = request;
       queue.enqueue({
         nextRequest() {
           const next = unsent;

@@ -1,7 +1,7 @@
 /** Starts the database thread, sends requests to it, and limits the time of each request. */
 import { Worker } from "node:worker_threads";
 import { getThreadUrl } from "./built-files.ts";
-import type { Answer, Boot, FromThread, Request } from "./thread-messages.ts";
+import type { ThreadAnswer, Boot, FromThread, ThreadRequest } from "./thread-messages.ts";
 
 /** The stack for deep expressions and deep JSON. PostgreSQL's own limit (`max_stack_depth`) must apply first, because
  *  exceeding the stack of the thread ends the database. PostgreSQL's JSON parser keeps its state in registers, so its
@@ -14,7 +14,7 @@ const HEAP_MB = 512;
 interface ThreadEvents {
   /** `greeting` is the response to a client's startup packet. */
   onReady(greeting: Uint8Array): void;
-  onAnswer(answer: Answer): void;
+  onAnswer(answer: ThreadAnswer): void;
   /** Called when a statement exceeds its time limit. Only `stop` ends the statement. */
   onOverrun(): void;
   /** Called once when the database failed to start, or stopped unexpectedly. */
@@ -22,7 +22,7 @@ interface ThreadEvents {
 }
 
 export interface Thread {
-  send(request: Request): void;
+  send(request: ThreadRequest): void;
   /** Shuts the database down cleanly after the current request, or terminates it after `waitMs`. No events are reported
    *  from then on. */
   stop(waitMs: number): Promise<void>;
@@ -107,7 +107,7 @@ export function launchThread(boot: Boot, limitMs: number, events: ThreadEvents):
         const ended = new Promise((resolve) => worker.once("exit", resolve));
         let timer: NodeJS.Timeout | undefined;
         const expired = new Promise((resolve) => (timer = setTimeout(resolve, waitMs)));
-        worker.postMessage({ kind: "stop" } satisfies Request);
+        worker.postMessage({ kind: "stop" } satisfies ThreadRequest);
         await Promise.race([ended, expired]);
         clearTimeout(timer);
       }

@@ -73,8 +73,8 @@ export const compileEngine = (): Promise<WebAssembly.Module> =>
  *  other. */
 const loadOnDemand: Extension = {
   name: "load-on-demand",
-  setup: async (_pg, emscriptenOptions: { preRun: ((engine: Engine) => void)[] }) => {
-    const keepFile = ({ FS }: Engine): void => {
+  setup: async (_pg, emscriptenOptions: { preRun: ((engine: PgliteEngine) => void)[] }) => {
+    const keepFile = ({ FS }: PgliteEngine): void => {
       FS.createPreloadedFile = (folder, name, content, _canRead, _canWrite, onLoad) => {
         FS.writeFile(`${folder}/${name}`, content);
         onLoad();
@@ -153,7 +153,7 @@ type Instantiate = (
   done: (instance: { readonly exports: Record<string, unknown> }, module: unknown) => void,
 ) => unknown;
 
-interface Engine {
+interface PgliteEngine {
   FS: {
     writeFile(path: string, content: Uint8Array): void;
     createPreloadedFile(

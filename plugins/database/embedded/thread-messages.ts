@@ -18,11 +18,11 @@ export interface Boot {
   readonly tar?: SharedArrayBuffer;
 }
 
-export type Request = ({ readonly kind: "run" } & Batch) | { readonly kind: "dump" } | { readonly kind: "stop" };
+export type ThreadRequest = ({ readonly kind: "run" } & Batch) | { readonly kind: "dump" } | { readonly kind: "stop" };
 
 /** `bytes` holds messages for the client, or the image. `isIdle` says that the backend is in no transaction and between
  *  groups. */
-export interface Answer {
+export interface ThreadAnswer {
   readonly kind: "answer";
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isIdle: boolean;
@@ -41,5 +41,5 @@ export type FromThread =
       readonly tar: SharedArrayBuffer | undefined;
     }
   | { readonly kind: "alarm"; readonly milliseconds: number }
-  | Answer
+  | ThreadAnswer
   | { readonly kind: "failed" | "died"; readonly message: string };

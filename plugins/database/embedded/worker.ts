@@ -8,7 +8,7 @@ import { compileEngine, createAlarm, dumpCluster, getErrorMessage, openCluster, 
 import { readImage } from "./images.ts";
 import { buildQuery, STARTUP_PACKET } from "./client-messages.ts";
 import type { Batch } from "./client-messages.ts";
-import type { Answer, Boot, FromThread, Request } from "./thread-messages.ts";
+import type { ThreadAnswer, Boot, FromThread, ThreadRequest } from "./thread-messages.ts";
 
 /** The size of the output buffer. A larger buffer is released after its response. */
 const INITIAL_BUFFER_BYTES = 1024 * 1024;
@@ -49,7 +49,7 @@ function createBackend(pg: PGlite, onGroupEnd: () => void) {
   };
 
   /** Runs group by group, because PGlite would assign errors to the wrong group in one call for several. */
-  const run = async ({ bytes, groups }: Batch): Promise<Answer> => {
+  const run = async ({ bytes, groups }: Batch): Promise<ThreadAnswer> => {
     const notifications: Uint8Array[] = [];
     let start = 0;
     let isIdle = false;
@@ -140,7 +140,7 @@ async function serve(boot: Boot): Promise<void> {
     if (pg.Module.FS.readdir(walFolder).length > MAX_WAL_SEGMENTS) await backend.run(checkpointBatch);
   };
 
-  const answerRequest = async (request: Request): Promise<void> => {
+  const answerRequest = async (request: ThreadRequest): Promise<void> => {
     if (request.kind === "dump") {
       const bytes = new Uint8Array(await promisify(gzip)(await dumpCluster(pg)));
       post({ kind: "answer", bytes, isIdle: true, notifications: [] }, [bytes.buffer]);
@@ -158,7 +158,7 @@ async function serve(boot: Boot): Promise<void> {
   const greeting = await backend.greet();
   // Requests arrive one at a time, but a checkpoint may still run when the next one arrives.
   let last: Promise<void> = Promise.resolve();
-  port.on("message", (request: Request) => {
+  port.on("message", (request: ThreadRequest) => {
     last = last.then(() => answerRequest(request)).catch((error: unknown) => exitWithError(getErrorMessage(error)));
   });
   post({ kind: "ready", greeting, engine, tar: boot.image?.built === undefined ? undefined : sharedTar });

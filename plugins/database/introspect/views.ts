@@ -2,13 +2,13 @@
  *  `vessels.id`. */
 
 /** A column by relation oid and attribute number. */
-interface Origin {
+interface ColumnOrigin {
   readonly relation: number;
   readonly position: number;
 }
 
 /** The origins of a view's columns by attribute number. Expressions have no entry. */
-export type Origins = ReadonlyMap<number, Origin>;
+export type Origins = ReadonlyMap<number, ColumnOrigin>;
 
 const BACKSLASH = 92;
 const COLON = 58;
@@ -26,7 +26,7 @@ const ENTRY_END =
  *  `resorigcol` through joins, subqueries and CTEs. They are 0 for expressions and set operations. Only the outermost
  *  query counts, so the brackets are counted. Brackets inside names are escaped with a backslash. @rule R-REL-4 */
 export const parseOrigins = (action: string): Origins => {
-  const origins = new Map<number, Origin>();
+  const origins = new Map<number, ColumnOrigin>();
   const list = findTargetList(action);
   if (list === -1) return origins;
   let depth = 0;
@@ -74,7 +74,7 @@ export const traceViews = (
   const trace = (view: number): Origins => {
     const tracedOrigins = traced.get(view);
     if (tracedOrigins !== undefined) return tracedOrigins;
-    const origins = new Map<number, Origin>();
+    const origins = new Map<number, ColumnOrigin>();
     if (pending.has(view)) return origins;
     pending.add(view);
     for (const [position, origin] of views.get(view) ?? []) {

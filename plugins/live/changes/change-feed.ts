@@ -1,5 +1,6 @@
 /** Reads the changes of committed transactions by logical replication. It uses a temporary slot with the output plugin
- *  `test_decoding`, which is part of PostgreSQL and needs neither publications nor triggers. */
+ *  `test_decoding`, which is part of PostgreSQL and needs neither publications nor triggers. For a table without a
+ *  primary key, the feed has no old versions of rows, unless the table has `REPLICA IDENTITY FULL`. */
 import { randomBytes } from "node:crypto";
 import type { PluginContext, ReplicationConnection } from "../../../core/index.ts";
 import { catalogText, ident, sql } from "../../../core/engine/sql/fragment.ts";

@@ -1,6 +1,6 @@
 /** Finds the live queries that a changed row concerns. The cost is one look-up per list of condition columns,
  *  independent of the number of live queries. @rule G-SUB-14 G-SUB-15 */
-import type { Cell, ChangedRows, LiveQuery, RowChange } from "../api.ts";
+import type { ReportedCell, ChangedRows, LiveQuery, RowChange } from "../api.ts";
 import type { TableFacts } from "../engine/base-tables.ts";
 import type { ComparableKind } from "../engine/comparable-types.ts";
 import type { Conditions } from "../engine/conditions.ts";
@@ -31,7 +31,7 @@ export interface ChangeIndex<Item extends object> {
   add(item: Item, query: LiveQuery, conditions: Conditions): readonly IndexEntry<Item>[];
   remove(item: Item, marks: readonly IndexEntry<Item>[]): void;
   /** Adds the items that the rows concern to `items`. */
-  find(table: string, changed: ChangedRows, into: Set<Item>): void;
+  find(table: string, changed: ChangedRows, items: Set<Item>): void;
 }
 
 /** Creates an empty index. `onColumns` is called when columns are added. */
@@ -120,7 +120,7 @@ const findPositions = (columns: readonly string[], names: readonly string[]): re
   names.map((name) => columns.indexOf(name));
 
 /** A row before and after a change. The old version is null for an insert, the new one for a delete. */
-type Versions = readonly [before: readonly Cell[] | null, after: readonly Cell[] | null];
+type Versions = readonly [before: readonly ReportedCell[] | null, after: readonly ReportedCell[] | null];
 
 /** Completes the cells that the log omits. In complete rows, missing cells are NULL. Otherwise the columns of the
  *  identity have the same values before and after. */
@@ -138,7 +138,7 @@ const completeVersions = (
     return [isWhole ? before.map((cell) => (cell === 0 ? null : cell)) : before, newCells];
   }
   if (after === null || before.length > 0) return [before, after];
-  const oldCells: Cell[] = after.map(() => 0);
+  const oldCells: ReportedCell[] = after.map(() => 0);
   for (const at of keyAt) if (at !== -1) oldCells[at] = after[at] ?? null;
   return [oldCells, after];
 };

@@ -1,4 +1,5 @@
 /** The messages about changes that processes exchange on the bus, as JSON. */
+import { isJsonObject } from "../../../core/index.ts";
 import type { ChangedRows, RowChange, TableChanges } from "../api.ts";
 
 /** The names of columns by `schema.name`. */
@@ -22,9 +23,6 @@ type MessageRows = readonly [columns: readonly string[], rows: readonly RowChang
 const isStringList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((item) => typeof item === "string");
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 const isCells = (value: unknown): boolean =>
   value === null ||
   (Array.isArray(value) && value.every((cell) => cell === null || cell === 0 || typeof cell === "string"));
@@ -45,7 +43,10 @@ const isMessage = (value: unknown): value is ChangeMessage => {
   const [kind, first, second, third] = value as readonly unknown[];
   if (kind === "leave" || kind === "end") return true;
   if (kind === "want")
-    return isRecord(first) && (second === undefined || (isRecord(second) && Object.values(second).every(isStringList)));
+    return (
+      isJsonObject(first) &&
+      (second === undefined || (isJsonObject(second) && Object.values(second).every(isStringList)))
+    );
   if (typeof first !== "number") return false;
   if (kind === "lead") return true;
   if (kind !== "change" || !Array.isArray(second)) return false;

@@ -57,7 +57,7 @@ where c.oid in (select relation from triggered union select relation from above)
 const getTriggerTables = (model: Model): Promise<readonly TableRow[]> =>
   model.pluginFacts[NAME] as Promise<readonly TableRow[]>;
 
-const describeError = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const getErrorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 interface Notifications {
   watch(interest: Interest, changed: Changed): Unwatch | undefined;
@@ -114,7 +114,7 @@ const createNotifications = (context: PluginContext): Notifications => {
   return {
     load: (model) => {
       load(model).catch((error: unknown) =>
-        context.logger.warn("failed to look up the triggers for live queries", { reason: describeError(error) }),
+        context.logger.warn("failed to look up the triggers for live queries", { reason: getErrorMessage(error) }),
       );
     },
     watch: (interest, changed) => {
@@ -148,7 +148,7 @@ export const liveTriggers = (take: (text: string) => void) =>
         loadTriggerSql(context, model)
           .then(take)
           .catch((error: unknown) =>
-            context.logger.error("failed to generate the SQL of the live triggers", { reason: describeError(error) }),
+            context.logger.error("failed to generate the SQL of the live triggers", { reason: getErrorMessage(error) }),
           ); // A failure has to be logged here, because `onModel` does not await the promise.
       });
     },

@@ -1,5 +1,5 @@
 /** Parses the output of the plugin `test_decoding`. */
-import type { Cell, RowChange } from "../api.ts";
+import type { ReportedCell, RowChange } from "../api.ts";
 
 interface RelationNames {
   /** The names as `schema.name`, without quotes. */
@@ -65,7 +65,7 @@ export const parseRow = (
   return after && [before.cells, after.cells];
 };
 
-const NO_CELLS: readonly Cell[] = [];
+const NO_CELLS: readonly ReportedCell[] = [];
 
 /** Reads the cells of a tuple. It reads to the end of the tuple if `isFollowed`, otherwise until all columns are
  *  found. */
@@ -75,9 +75,9 @@ const parseTuple = (
   columns: readonly string[],
   isCut: boolean,
   isFollowed = false,
-): { readonly cells: readonly Cell[]; readonly end: number } | undefined => {
+): { readonly cells: readonly ReportedCell[]; readonly end: number } | undefined => {
   if (text.startsWith("(no-tuple-data)", from)) return { cells: NO_CELLS, end: text.length };
-  const cells: Cell[] = columns.map(() => 0);
+  const cells: ReportedCell[] = columns.map(() => 0);
   let missing = columns.length;
   let position = from;
   while (position < text.length) {
@@ -99,7 +99,7 @@ const parseTuple = (
   return isCut && missing > 0 ? undefined : { cells, end: position };
 };
 
-const parseValue = (value: string): Cell => {
+const parseValue = (value: string): ReportedCell => {
   if (value === "null") return null;
   if (value === "unchanged-toast-datum") return 0;
   return value.startsWith("'") ? value.slice(1, -1).replaceAll("''", "'") : value;

@@ -23,7 +23,7 @@ export interface Subscription {
   lastHash: string | undefined;
   /** The progress of the first result: not in a run yet, in the current run, or delivered. */
   stage: "waiting" | "running" | "served";
-  entry: Entry | undefined;
+  entry: CohortEntry | undefined;
   /** The bytes that the subscription counts for once it has been placed in a cohort. */
   bytes: number;
   /** The end of the pause after a run that exceeded its time limit. Until then, no run serves only this
@@ -35,14 +35,14 @@ export interface Subscription {
   events: EventStream | undefined;
 }
 
-export interface Entry extends Runnable, RunHistory {
+export interface CohortEntry extends Runnable, RunHistory {
   readonly cohort: Cohort;
   readonly key: string;
   readonly subscriptions: Set<Subscription>;
   /** The hash of the result that the served subscribers have. */
   hash: string | undefined;
   /** The positions of the entry in the index of changes. */
-  indexEntries: readonly IndexEntry<Entry>[];
+  indexEntries: readonly IndexEntry<CohortEntry>[];
   /** True if a subscriber waits for its first result. */
   awaitsFirstResult: boolean;
   /** True if the entry failed in a run of its own. A faulty entry is excluded from batches until it succeeds. */
@@ -51,7 +51,7 @@ export interface Entry extends Runnable, RunHistory {
 
 export interface Cohort {
   readonly facts: CohortFacts;
-  readonly entries: Map<string, Entry>;
+  readonly entries: Map<string, CohortEntry>;
   readonly counts: Readonly<CohortCounts>;
   /** The number of queries that are due, or are in a run that has not ended. */
   readonly dueCount: number;
@@ -60,17 +60,17 @@ export interface Cohort {
   /** Handles a possible change of data that all queries of the cohort read. */
   changed(): void;
   /** Handles a possible change of data that the entry reads. */
-  entryChanged(entry: Entry): void;
+  entryChanged(entry: CohortEntry): void;
   close(): void;
 }
 
 /** Tracks entries, to find those that a change concerns. */
 export interface EntryWatcher {
-  add(entry: Entry): void;
-  remove(entry: Entry): void;
+  add(entry: CohortEntry): void;
+  remove(entry: CohortEntry): void;
   /** Marks an entry that failed. Any row may be the cause, so every change concerns the entry until it succeeds. */
-  markFailing(entry: Entry): void;
-  unmarkFailing(entry: Entry): void;
+  markFailing(entry: CohortEntry): void;
+  unmarkFailing(entry: CohortEntry): void;
 }
 
 interface CohortParts {
@@ -96,20 +96,20 @@ const GATHER_MS = 3;
 const MAX_GAP_MS = 100;
 /** The pause after a run that exceeded its time limit, as a multiple of the duration of the run. */
 const PAUSE_FACTOR = 5;
-const NO_INDEX_ENTRIES: readonly IndexEntry<Entry>[] = [];
+const NO_INDEX_ENTRIES: readonly IndexEntry<CohortEntry>[] = [];
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 3000;
 /** The number of failed runs after which subscribers without a result receive the error. */
 const FAILURES_BEFORE_ERROR = 3;
 
 /** Returns whether all subscribers of the entry pause after a run that exceeded its time limit. @rule G-SUB-17 */
-const isPaused = ({ subscriptions }: Entry, nowMs: number): boolean => {
+const isPaused = ({ subscriptions }: CohortEntry, nowMs: number): boolean => {
   for (const { pausedUntilMs } of subscriptions) if (pausedUntilMs <= nowMs) return false;
   return subscriptions.size > 0;
 };
 
 /** Returns whether all subscribers of the entry are too slow to receive another result now. @rule G-SUB-17 */
-const areClientsSlow = ({ subscriptions }: Entry): boolean => {
+const areClientsSlow = ({ subscriptions }: CohortEntry): boolean => {
   for (const { stage, subscriber } of subscriptions)
     if (stage !== "served" || subscriber.isSlow?.() !== true) return false;
   return subscriptions.size > 0;
@@ -127,10 +127,10 @@ export const createCohort = ({
   groups,
   whenNoLongerShared,
 }: CohortParts): Cohort => {
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, CohortEntry>();
   /** The entries that must run even if the rest of the cohort does not. They have new subscribers or changed rows, or
    *  lost their run with a connection. */
-  const dueEntries = new Set<Entry>();
+  const dueEntries = new Set<CohortEntry>();
   const counts: CohortCounts = { runs: 0, rows: 0, deliveries: 0, skipped: 0, lagMs: undefined };
   let hasBeenQuick = false;
   /** Whether the last error affects all subscribers. */
@@ -161,7 +161,7 @@ export const createCohort = ({
   };
 
   /** Delivers a result to the subscribers of the entry, and returns the number of subscribers that received it. */
-  const deliver = (entry: Entry, answer: LiveResult): number => {
+  const deliver = (entry: CohortEntry, answer: LiveResult): number => {
     let count = 0;
     entry.hash = answer.hash;
     for (const subscription of entry.subscriptions) {
@@ -176,7 +176,7 @@ export const createCohort = ({
     return count;
   };
 
-  const deliverError = (entry: Entry, error: unknown, isForNewAlone = false): void => {
+  const deliverError = (entry: CohortEntry, error: unknown, isForNewAlone = false): void => {
     for (const subscription of entry.subscriptions) {
       if (subscription.stage === "waiting" || (isForNewAlone && subscription.lastHash !== undefined)) continue;
       const text = subscription.source.encodeError(error);
@@ -192,7 +192,7 @@ export const createCohort = ({
   };
 
   /** Returns the subscriptions of a failed run to the waiting stage. */
-  const requeue = (batch: readonly Entry[]): void => {
+  const requeue = (batch: readonly CohortEntry[]): void => {
     for (const entry of batch) {
       for (const subscription of entry.subscriptions) {
         if (subscription.stage !== "running") continue;
@@ -202,7 +202,7 @@ export const createCohort = ({
     }
   };
 
-  const runBatch = async (batch: readonly Entry[], since?: number): Promise<void> => {
+  const runBatch = async (batch: readonly CohortEntry[], since?: number): Promise<void> => {
     const alive = batch.filter((entry) => entry.subscriptions.size > 0);
     if (alive.length === 0 || isClosed) return;
     const hashes = alive.map((entry) => {
@@ -223,7 +223,7 @@ export const createCohort = ({
       recordRun(alive, performance.now() - startedAtMs);
       // The length of the list was checked, so the entry exists.
       if (alive.length === 1 && isStatementTimeout(error))
-        startPause(alive[0] as Entry, performance.now() - startedAtMs);
+        startPause(alive[0] as CohortEntry, performance.now() - startedAtMs);
       if (!(error instanceof SharingEndedError)) return handleFailedRun(alive, error, since);
       if (!isClosed) whenNoLongerShared(cohort);
       return;
@@ -261,19 +261,19 @@ export const createCohort = ({
     });
   };
 
-  const startPause = (entry: Entry, tookMs: number): void => {
+  const startPause = (entry: CohortEntry, tookMs: number): void => {
     for (const subscription of entry.subscriptions)
       subscription.pausedUntilMs = performance.now() + PAUSE_FACTOR * tookMs;
   };
 
   /** Records the duration of a run. A slow batch is halved until each slow entry runs in a batch of its own. */
-  const recordRun = (batch: readonly Entry[], tookMs: number): void => {
+  const recordRun = (batch: readonly CohortEntry[], tookMs: number): void => {
     const isSlow = meter.isSlow(tookMs, batch[0]?.slowBatchSize !== undefined);
     if (!isSlow) hasBeenQuick = true;
     for (const entry of batch) entry.slowBatchSize = isSlow ? Math.ceil(batch.length / 2) : undefined;
   };
 
-  const handleFailedRun = async (batch: readonly Entry[], error: unknown, since?: number): Promise<void> => {
+  const handleFailedRun = async (batch: readonly CohortEntry[], error: unknown, since?: number): Promise<void> => {
     if (isClosed) return;
     if (isUnavailable(error)) {
       failureCount++;
@@ -299,14 +299,14 @@ export const createCohort = ({
     await runBatch(batch.slice(half), since);
   };
 
-  const runWhenFree = async (speed: RunSpeed, batch: readonly Entry[], since?: number): Promise<void> => {
+  const runWhenFree = async (speed: RunSpeed, batch: readonly CohortEntry[], since?: number): Promise<void> => {
     runningCount += batch.length;
     await limiter.run(speed, () => runBatch(batch, since));
     runningCount -= batch.length;
   };
 
-  const splitIntoBatches = (list: readonly Entry[], size: number): readonly (readonly Entry[])[] => {
-    const batches: (readonly Entry[])[] = list.filter((entry) => entry.isFaulty).map((entry) => [entry]);
+  const splitIntoBatches = (list: readonly CohortEntry[], size: number): readonly (readonly CohortEntry[])[] => {
+    const batches: (readonly CohortEntry[])[] = list.filter((entry) => entry.isFaulty).map((entry) => [entry]);
     const sound = list.filter((entry) => !entry.isFaulty);
     for (let i = 0; i < sound.length; i += size) batches.push(sound.slice(i, i + size));
     return batches;
@@ -322,8 +322,8 @@ export const createCohort = ({
     if (isClosed) return;
     isRunning = true;
     const startedAtMs = performance.now();
-    const list: Entry[] = [];
-    const postponed: Entry[] = [];
+    const list: CohortEntry[] = [];
+    const postponed: CohortEntry[] = [];
     for (const entry of isDirty ? entries.values() : dueEntries)
       (areClientsSlow(entry) || isPaused(entry, startedAtMs) ? postponed : list).push(entry);
     if (hasChanged) counts.skipped += entries.size - list.length - postponed.length;

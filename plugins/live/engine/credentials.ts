@@ -1,14 +1,18 @@
 /** Reads the credentials of a socket from the headers of `connection_init`, then from the headers of the upgrade
  *  request. @rule G-WS-1 */
 import type { IncomingMessage } from "node:http";
-import { findCookie, listFirstHeaders, decodeUtf8Header, type Credentials, type Json } from "../../../core/index.ts";
+import {
+  findCookie,
+  isJsonObject,
+  listFirstHeaders,
+  decodeUtf8Header,
+  type Credentials,
+  type Json,
+} from "../../../core/index.ts";
 import type { GqlEngine } from "../../graphql/api.ts";
 
 /** The headers that a message cannot override, because rules about cookies depend on them (G-AUTH-12). */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set(["origin", "host"]);
-
-const isRecord = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Returns whether a header names the caller or restricts the caller's rights. */
 const isCredentialHeader = (name: string): boolean => /^(?:x-|authorization$)/i.test(name);
@@ -17,10 +21,10 @@ const isCredentialHeader = (name: string): boolean => /^(?:x-|authorization$)/i.
  *  other members beside headers, unless the headers are under `headers`. @throws Error with the reason @rule G-WS-1 */
 export const rejectInvalidHeaders = (payload: Json | undefined): void => {
   if (payload === undefined || payload === null) return;
-  if (!isRecord(payload)) throw new Error("the payload of 'connection_init' is not an object");
+  if (!isJsonObject(payload)) throw new Error("the payload of 'connection_init' is not an object");
   const { headers } = payload;
   const isNested = headers !== undefined && headers !== null;
-  if (isNested && !isRecord(headers)) throw new Error("the headers of 'connection_init' are not an object");
+  if (isNested && !isJsonObject(headers)) throw new Error("the headers of 'connection_init' are not an object");
   for (const [name, value] of Object.entries(isNested ? headers : payload))
     if (typeof value !== "string" && (isNested || isCredentialHeader(name)))
       throw new Error(`the header '${name}' of 'connection_init' is not a string`);
@@ -28,9 +32,9 @@ export const rejectInvalidHeaders = (payload: Json | undefined): void => {
 
 /** Returns the object of the payload that contains the headers. */
 const findHeadersObject = (payload: Json | undefined): Readonly<Record<string, Json>> => {
-  if (!isRecord(payload)) return {};
+  if (!isJsonObject(payload)) return {};
   const nestedHeaders = payload["headers"];
-  return isRecord(nestedHeaders) ? nestedHeaders : payload;
+  return isJsonObject(nestedHeaders) ? nestedHeaders : payload;
 };
 
 /** Reads the header values of the payload by lower-case name. The first value of a name wins. */

@@ -11,7 +11,7 @@ export const liveQueriesTooLarge = (limitBytes: number): RelApiError =>
   });
 
 /** @rule X-GQL-16 */
-export const eventsNotAlone = (path: string): RelApiError =>
+export const eventsRequireSingleField = (path: string): RelApiError =>
   new RelApiError({
     code: "not-supported",
     status: 400,

@@ -50,7 +50,7 @@ export const liveQueries = definePlugin({
   },
 });
 
-interface Engine extends LiveQueries {
+interface LiveEngine extends LiveQueries {
   /** @rule G-SUB-8 */
   replan(): void;
   close(): void;
@@ -60,7 +60,7 @@ const createLiveQueries = (
   watchChanges: ValueOf<typeof watchChangesHook>,
   hooks: RelApiHooks,
   context: PluginContext,
-): Engine => {
+): LiveEngine => {
   const runner = createRunner(context);
   const limiter = createLimiter(computeConcurrency(context.options.dbPool, context.options.database !== undefined));
   const computeFigures = createPlanStatistics();

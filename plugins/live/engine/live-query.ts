@@ -1,6 +1,6 @@
 /** Builds live queries of the GraphQL surface, and provides checks that all sources need. */
 import { fillSlots, type Execution, type PluginContext, type Session } from "../../../core/index.ts";
-import { eventsNotAlone, functionFieldNotLive } from "./errors.ts";
+import { eventsRequireSingleField, functionFieldNotLive } from "./errors.ts";
 import type { GqlEngine, GqlLiveCall, GqlOperation, GqlRequest, ValidatedDocument } from "../../graphql/api.ts";
 import type { LiveEvents, LiveQuery, LiveSource } from "../api.ts";
 
@@ -44,7 +44,7 @@ class GraphqlSource implements LiveSource {
     const operation = document.bind();
     const events = operation.calls.find((call) => call.events !== undefined);
     if (events !== undefined) {
-      if (operation.outputs.length > 1) throw eventsNotAlone(events.path);
+      if (operation.outputs.length > 1) throw eventsRequireSingleField(events.path);
       operation.cachePlan();
       return new GraphqlEvents(this.#engine, operation, this.#session, this.#settings);
     }

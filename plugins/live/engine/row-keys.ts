@@ -1,16 +1,17 @@
 /** Builds the text keys by which rows are matched with the conditions of live queries. */
 import { fillSlots } from "../../../core/index.ts";
-import type { Cell, LiveQuery } from "../api.ts";
+import type { ReportedCell, LiveQuery } from "../api.ts";
 import type { TableFacts } from "./base-tables.ts";
 import type { Condition, Term } from "./row-alternatives.ts";
 import { normalizeText, fitsInKey, parseArrayLiteral, type ComparableKind } from "./comparable-types.ts";
 
 /** Returns a cell of the row, or 0 if the cell was not reported. */
-const getCell = (cells: readonly Cell[], at = -1): Cell => (at === -1 || cells.length === 0 ? 0 : (cells[at] ?? null));
+const getCell = (cells: readonly ReportedCell[], at = -1): ReportedCell =>
+  at === -1 || cells.length === 0 ? 0 : (cells[at] ?? null);
 
 /** Builds the key of a row in a shape of the index. Undefined if not all values of the key are known. */
 export const buildRowKey = (
-  cells: readonly Cell[],
+  cells: readonly ReportedCell[],
   positions: readonly number[],
   kinds: readonly ComparableKind[],
 ): string | undefined => {

@@ -4,7 +4,7 @@ import { buildErrorFields, type PluginContext, type ValueOf } from "../../../cor
 import { watchChangesHook, type Changed, type Interest, type Unwatch } from "../api.ts";
 import { createBaseTablesLoader, type QueryTables } from "./base-tables.ts";
 import { createChangeIndex, type ChangeIndex } from "../changes/change-index.ts";
-import type { Cohort, Entry, EntryWatcher } from "./cohort.ts";
+import type { Cohort, CohortEntry, EntryWatcher } from "./cohort.ts";
 
 interface WatchGroups extends EntryWatcher {
   /** Watches the cohort as soon as its tables are known. */
@@ -21,8 +21,8 @@ interface WatchGroup {
   readonly cohorts: Set<Cohort>;
   /** The cohorts that any row of a table concerns, by table. */
   readonly anyRowCohorts: ReadonlyMap<string, Set<Cohort>>;
-  readonly index: ChangeIndex<Entry>;
-  readonly failing: Set<Entry>;
+  readonly index: ChangeIndex<CohortEntry>;
+  readonly failing: Set<CohortEntry>;
   readonly changed: Changed;
   readonly interest: Interest;
   unwatch: Unwatch | undefined;
@@ -44,11 +44,11 @@ export const createWatchGroups = (
   const createGroup = (bases: QueryTables): WatchGroup => {
     let listener = (): void => undefined;
     const cohorts = new Set<Cohort>();
-    const failing = new Set<Entry>();
+    const failing = new Set<CohortEntry>();
     const anyRow = new Map([...bases.tables].map((table) => [table, new Set<Cohort>()]));
-    const index = createChangeIndex<Entry>(bases.directTables, () => listener());
+    const index = createChangeIndex<CohortEntry>(bases.directTables, () => listener());
 
-    const markChanged = (dirty: ReadonlySet<Cohort>, entries: ReadonlySet<Entry>): void => {
+    const markChanged = (dirty: ReadonlySet<Cohort>, entries: ReadonlySet<CohortEntry>): void => {
       let skipped = group.entryCount;
       for (const cohort of dirty) {
         skipped -= cohort.entries.size;
@@ -110,7 +110,7 @@ export const createWatchGroups = (
     runGuarded(() => stop?.());
   };
 
-  const addEntry = (group: WatchGroup, entry: Entry): void => {
+  const addEntry = (group: WatchGroup, entry: CohortEntry): void => {
     const { conditions } = entry.cohort.facts;
     group.entryCount++;
     if (conditions !== undefined) entry.indexEntries = group.index.add(entry, entry.query, conditions);
@@ -178,9 +178,9 @@ export const createWatchGroups = (
   };
 };
 
-const NO_ENTRIES: ReadonlySet<Entry> = new Set();
+const NO_ENTRIES: ReadonlySet<CohortEntry> = new Set();
 
-const removeFrom = (group: WatchGroup, entry: Entry): void => {
+const removeFrom = (group: WatchGroup, entry: CohortEntry): void => {
   group.entryCount--;
   group.failing.delete(entry);
   group.index.remove(entry, entry.indexEntries);

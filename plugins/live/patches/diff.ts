@@ -1,6 +1,6 @@
 /** Computes a JSON Patch (RFC 6902) between two JSON texts, as JSON text. Numbers keep their digits. */
 import { isDeepStrictEqual } from "node:util";
-import { isRawNumber, parseJson, writeJson, type Json } from "../../../core/index.ts";
+import { isJsonObject, parseJson, writeJson, type Json, type JsonObject } from "../../../core/index.ts";
 
 /** The largest depth of changes. Values at deeper levels are replaced as a whole. */
 const MAX_DEPTH = 16;
@@ -10,12 +10,8 @@ const MAX_MOVES = 100;
 /** The number of characters of an operation without its path and value. */
 const REPLACE_LENGTH = '{"op":"replace","path":"","value":},'.length;
 
-type JsonObject = Readonly<Record<string, Json>>;
-
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === "object" && value !== null && !isList(value) && !isRawNumber(value);
-const isScalar = (value: Json): boolean => !isList(value) && !isObject(value);
+const isScalar = (value: Json): boolean => !isList(value) && !isJsonObject(value);
 
 interface PatchDraft {
   readonly operations: string[];
@@ -56,7 +52,8 @@ const escapePointer = (name: string): string => name.replaceAll("~", "~0").repla
 const compare = (draft: PatchDraft, before: Json, after: Json, path: string, depth: number): void => {
   const { remainingLength: lengthBefore } = draft;
   const { length } = draft.operations;
-  if (depth < MAX_DEPTH && isObject(before) && isObject(after)) compareObjects(draft, before, after, path, depth + 1);
+  if (depth < MAX_DEPTH && isJsonObject(before) && isJsonObject(after))
+    compareObjects(draft, before, after, path, depth + 1);
   else if (depth < MAX_DEPTH && isList(before) && isList(after)) compareLists(draft, before, after, path, depth + 1);
   else return isDeepStrictEqual(before, after) ? undefined : addOperation(draft, "replace", path, after);
   if (
@@ -175,7 +172,7 @@ const findMovedItems = (order: readonly number[]): readonly number[] => {
 };
 
 /** The keys of rows, unique within a list. */
-type Keys = readonly string[];
+type RowKeys = readonly string[];
 
 /** The number of members at the front of a row that are tried as the key of the row. `MAX_PAIRED` limits the members
  *  that are tried as half of a key. */
@@ -184,10 +181,10 @@ const MAX_PAIRED = 4;
 
 /** Matches rows by a member, or by two members, whose values are unique within each list. It chooses the key that
  *  matches the most rows, or the first such key. A primary key qualifies, if the result contains it. @rule X-PAT-5 */
-const matchRows = (before: readonly Json[], after: readonly Json[]): readonly [Keys, Keys] => {
-  let bestKeys: readonly [Keys, Keys] | undefined;
+const matchRows = (before: readonly Json[], after: readonly Json[]): readonly [RowKeys, RowKeys] => {
+  let bestKeys: readonly [RowKeys, RowKeys] | undefined;
   let mostMatches = 0;
-  if (before.every(isObject) && after.every(isObject)) {
+  if (before.every(isJsonObject) && after.every(isJsonObject)) {
     const best = Math.min(before.length, after.length);
     for (const names of listKeyCandidates(after)) {
       if (mostMatches === best || (names.length > 1 && bestKeys !== undefined)) break;
@@ -213,7 +210,7 @@ const listKeyCandidates = ([first]: readonly JsonObject[]): readonly (readonly s
 };
 
 /** Builds the keys of rows from their members. Undefined if a row lacks a member, or if two rows have equal values. */
-const buildRowKeys = (rows: readonly JsonObject[], names: readonly string[]): Keys | undefined => {
+const buildRowKeys = (rows: readonly JsonObject[], names: readonly string[]): RowKeys | undefined => {
   const keys: string[] = [];
   for (const row of rows) {
     const values = names.map((name) => (Object.hasOwn(row, name) ? row[name] : undefined));
@@ -224,7 +221,7 @@ const buildRowKeys = (rows: readonly JsonObject[], names: readonly string[]): Ke
 };
 
 /** Builds keys from the texts of rows, because these rows have no other key. Equal rows are numbered. */
-const buildTextKeys = (list: readonly Json[]): Keys => {
+const buildTextKeys = (list: readonly Json[]): RowKeys => {
   const counts = new Map<string, number>();
   return list.map((item) => {
     const text = writeJson(item);

@@ -103,7 +103,7 @@ const buildPageReply = (build: (nonce: string) => Page): Reply => {
   return { ...answer, headers: Object.fromEntries(headers) };
 };
 
-interface Endpoint {
+interface AdminEndpoint {
   readonly path: string;
   /** The description on the page for browsers at `/`. */
   readonly description: string;
@@ -111,7 +111,7 @@ interface Endpoint {
 }
 
 /** The endpoints of the listener. @rule R-ADM-1 R-ADM-1b */
-const ENDPOINTS: readonly Endpoint[] = [
+const ENDPOINTS: readonly AdminEndpoint[] = [
   {
     path: "/live",
     description: "200 while the API accepts requests",
@@ -222,8 +222,8 @@ const listen = (context: PluginContext, options: AdminServerOptions): Server => 
   return server;
 };
 
-/** Serves health, metrics, live queries, the model and the settings to operators. Opens a separate listener,
- *  because these endpoints must never be on the port of the API. @rule R-ADM-1 R-ADM-2 */
+/** Serves health, metrics, live queries, the model and the settings to operators. Opens a separate listener
+ *  without authentication, because these endpoints must never be on the port of the API. @rule R-ADM-1 R-ADM-2 */
 export const adminServer = (options: AdminServerOptions): Plugin =>
   definePlugin({
     name: "admin-server",

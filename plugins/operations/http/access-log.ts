@@ -26,15 +26,15 @@ const formatAccessLine = ({ request, status, bytes, session }: RequestRecord): s
   return `${formatAddress(request.socket.remoteAddress) ?? "-"} - ${session?.role ?? "-"} [${formatTime()}] "${request.method} ${url} HTTP/${request.httpVersion}" ${status} ${bytes === 0 ? "-" : bytes} ${quote(request.headers.referer)} ${quote(request.headers["user-agent"])}`;
 };
 
-type Write = (record: RequestRecord) => void;
+type WriteLine = (record: RequestRecord) => void;
 
-const createFieldsWriter = (context: PluginContext, request: NonNullable<Logger["request"]>): Write => {
+const createFieldsWriter = (context: PluginContext, request: NonNullable<Logger["request"]>): WriteLine => {
   const buildFields = createRequestFields(context);
   return (record) => request(buildFields(record), record.status);
 };
 
 const createLineWriter =
-  (context: PluginContext): Write =>
+  (context: PluginContext): WriteLine =>
   (record) => {
     const { exchange, status, durationMs } = record;
     if (exchange === undefined) return; // the common log format has no line for an operation of a WebSocket

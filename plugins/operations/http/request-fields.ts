@@ -11,7 +11,7 @@ import {
 import { tracingService, type TraceIds } from "../api.ts";
 import { assignRequestId } from "./request-ids.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
+type LogFields = Readonly<Record<string, unknown>>;
 
 /** The sums over the transactions of a request. */
 interface TransactionTotals {
@@ -42,7 +42,7 @@ const sumRows = ({ rows = [] }: EndedTransaction): number | undefined => {
 };
 
 /** Creates the function that builds the fields of a request. @rule X-LOG-1 X-LOG-3 */
-export const createRequestFields = (context: PluginContext): ((record: RequestRecord) => Fields) => {
+export const createRequestFields = (context: PluginContext): ((record: RequestRecord) => LogFields) => {
   const totals = createExchangeSlot<TransactionTotals>();
   // without the log of all requests, no listener is needed, which each transaction would call
   if (findLowestLoggedStatus(context.options.logLevel) === 0)

@@ -3,7 +3,7 @@ import cluster from "node:cluster";
 import type { MetricObject, Registry } from "prom-client";
 import type { PromClient } from "./prom-client.ts";
 
-type Metrics = readonly MetricObject[];
+type MetricValues = readonly MetricObject[];
 
 /** The request of a worker for the metrics of all others. The primary process forwards a message with `relay` to the
  *  worker with that number, or to all other workers. It sends the numbers of these workers back (`reached`). */
@@ -19,7 +19,7 @@ interface ReplyMessage {
   readonly topic: typeof TOPIC;
   readonly answer: number;
   readonly of: number;
-  readonly metrics: Metrics;
+  readonly metrics: MetricValues;
 }
 
 interface ReachedMessage {
@@ -48,7 +48,7 @@ const REPLY_TIMEOUT_MS = 1000;
 
 interface PendingRequest {
   /** The metrics that other workers have sent, by the number of the worker. */
-  readonly answers: Map<number, Metrics>;
+  readonly answers: Map<number, MetricValues>;
   others: readonly number[];
   readonly complete: () => void;
 }
@@ -60,18 +60,20 @@ interface WorkerMetrics {
 
 /** Selects metrics that never decrease, which stay in the sum when their worker does not reply or has ended. Otherwise
  *  Prometheus would treat the smaller sum as a restart, and count all of it again. */
-const filterCumulative = (metrics: Metrics): Metrics => metrics.filter(({ type }) => CUMULATIVE_TYPES.has(type));
+const filterCumulative = (metrics: MetricValues): MetricValues =>
+  metrics.filter(({ type }) => CUMULATIVE_TYPES.has(type));
 
 const CUMULATIVE_TYPES: ReadonlySet<unknown> = new Set(["counter", "histogram"]);
 
 /** Creates the exchange of metrics between workers. `registry` holds the metrics of this worker. @rule X-MET-6 */
 export const createWorkerMetrics = (prom: PromClient, registry: Registry): WorkerMetrics => {
   // the types of the library do not allow lists, but the library accepts them
-  const aggregateMetrics = (all: readonly Metrics[]): Registry => prom.AggregatorRegistry.aggregate(all as object[]);
+  const aggregateMetrics = (all: readonly MetricValues[]): Registry =>
+    prom.AggregatorRegistry.aggregate(all as object[]);
   const pendingRequests = new Map<number, PendingRequest>();
   let lastRequest = 0;
   const self = cluster.worker?.id ?? 0;
-  const readOwnMetrics = (): Promise<Metrics> => registry.getMetricsAsJSON();
+  const readOwnMetrics = (): Promise<MetricValues> => registry.getMetricsAsJSON();
   const send = (message: AskMessage | ReplyMessage): void => void process.send?.(message);
 
   const receiveMessage = (message: Message): void => {
@@ -108,15 +110,15 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
   };
 
   /** The last metrics of each other worker. */
-  const lastMetrics = new Map<number, Metrics>();
+  const lastMetrics = new Map<number, MetricValues>();
   /** The sum of the metrics of the workers that have ended. */
-  let ended: Metrics = [];
+  let ended: MetricValues = [];
 
   return {
     text: async () => {
       const { answers, others } = await requestOthers();
       const isPrimarySilent = others.includes(self);
-      const cumulative: Metrics[] = [];
+      const cumulative: MetricValues[] = [];
       for (const [id, metrics] of lastMetrics) {
         if (answers.has(id)) continue;
         if (isPrimarySilent || others.includes(id)) cumulative.push(filterCumulative(metrics));

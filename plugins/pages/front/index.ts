@@ -122,17 +122,17 @@ const listRelations = (
   page: string | undefined,
 ): readonly RelationList[] =>
   schemas.flatMap((schema, index): readonly RelationList[] => {
-    const own = relations.filter((relation) => relation.schema === schema);
+    const schemaRelations = relations.filter((relation) => relation.schema === schema);
     const needsHeader = index > 0;
     const findPath = ({ name, path }: RestRelation): string | undefined => {
       if (!needsHeader) return root + path;
       return page && `${page}?schema=${encodeURIComponent(schema)}#/${encodeURIComponent(name)}`;
     };
-    const first = own.slice(0, MAX_RELATIONS).sort((a, b) => (a.name < b.name ? -1 : 1));
+    const first = schemaRelations.slice(0, MAX_RELATIONS).sort((a, b) => (a.name < b.name ? -1 : 1));
     const links = first.map((one) => ({ name: one.name, path: findPath(one), comment: shorten(one.comment) }));
-    return own.length === 0
+    return schemaRelations.length === 0
       ? []
-      : [{ schema, needsHeader, relations: links, more: Math.max(0, own.length - MAX_RELATIONS) }];
+      : [{ schema, needsHeader, relations: links, more: Math.max(0, schemaRelations.length - MAX_RELATIONS) }];
   });
 
 interface SurfacePart {

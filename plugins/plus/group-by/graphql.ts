@@ -153,11 +153,11 @@ const checkKeys = (build: GqlBuild, table: GqlTable, keys: readonly ChosenKey[],
   if (keys.length === 0) throw buildError('"by" names no column', "args.by");
   const by = new Set(keys.map(({ expression }) => encodePath(findColumnPath(expression) ?? [])));
   const checkValues = (values: readonly Expression[], findPath: (names: readonly string[]) => string): void => {
-    const other = values
+    const ungroupedPath = values
       .map(findColumnPath)
       .find((columnPath) => columnPath !== undefined && !by.has(encodePath(columnPath)));
-    if (other === undefined) return;
-    const names = nameColumnPath(build, table, other);
+    if (ungroupedPath === undefined) return;
+    const names = nameColumnPath(build, table, ungroupedPath);
     const argument = names.length === 1 ? "by" : build.fieldName("by_related");
     throw buildError(`the column "${names.join(".")}" is not among those of "${argument}"`, findPath(names));
   };

@@ -31,11 +31,11 @@ interface GroupKey {
   readonly part: GqlPart;
 }
 
-const buildGroupKey = (build: GqlBuild, table: GqlTable, each: GqlColumn): GroupKey | undefined => {
-  const { name, column } = each;
+const buildGroupKey = (build: GqlBuild, table: GqlTable, groupColumn: GqlColumn): GroupKey | undefined => {
+  const { name, column } = groupColumn;
   const { columns, masked } = build.rights(table).select ?? {};
   if (columns?.has(column.name) !== true || masked?.has(column.name) === true) return undefined;
-  const value = build.columnValue(each);
+  const value = build.columnValue(groupColumn);
   return (
     value && { name, column: column.name, value, part: { kind: "column", column, relation: table.relation, value } }
   );
@@ -51,10 +51,10 @@ interface ToOneField extends GqlRelationshipField {
 
 /** Returns the object relationships to tables of which the role may read at least one column. */
 const listToOneFields = (build: GqlBuild, table: GqlTable): readonly ToOneField[] =>
-  table.relationships.flatMap((each) => {
-    const related = each.relationship.isToOne ? build.table(each.target) : undefined;
+  table.relationships.flatMap((relationshipField) => {
+    const related = relationshipField.relationship.isToOne ? build.table(relationshipField.target) : undefined;
     const isReadable = related?.columns.some((column) => buildGroupKey(build, related, column) !== undefined) === true;
-    return isReadable ? [{ ...each, table: related }] : [];
+    return isReadable ? [{ ...relationshipField, table: related }] : [];
   });
 
 /** Converts an expression of the related row to an expression of the row that has the relationship. */

@@ -15,14 +15,14 @@ const GROUP = /^(not\.)?(and|or)?\(/;
 const findItemEnd = (text: string, start: number): number => {
   let depth = 0;
   let isQuoted = false;
-  for (let at = start; at < text.length; at++) {
-    const character = text[at];
-    if (character === "\\") at++;
+  for (let position = start; position < text.length; position++) {
+    const character = text[position];
+    if (character === "\\") position++;
     else if (character === '"') isQuoted = !isQuoted;
     else if (isQuoted) continue;
     else if (character === "(" || character === "{") depth++;
     else if (depth > 0 && (character === ")" || character === "}")) depth--;
-    else if (depth === 0 && (character === "," || character === ")")) return at;
+    else if (depth === 0 && (character === "," || character === ")")) return position;
   }
   return text.length;
 };
@@ -33,13 +33,16 @@ const unquoteName = (written: string): string =>
 const FORM = "column.aggregate().operator.value";
 
 /** Parses a term such as `sold.sum().gt.10`. @throws RelApiError `parse-error`, `aggregates-disabled` */
-const parseTerm = (term: string, at: number, parameter: ReadParameter): Predicate => {
+const parseTerm = (term: string, position: number, parameter: ReadParameter): Predicate => {
   const { aggregate, field, condition, buildSyntaxError } = parameter;
   const [, column, function_ = "", operation = ""] = TERM.exec(term) ?? [];
-  if (operation === "") throw buildSyntaxError(at, FORM);
+  if (operation === "") throw buildSyntaxError(position, FORM);
   const fn = aggregate(function_);
   if (fn === undefined || (column === undefined && fn !== "count"))
-    throw buildSyntaxError(at + (column === undefined ? 0 : column.length + 1), "aggregate function (sum, avg, ...)");
+    throw buildSyntaxError(
+      position + (column === undefined ? 0 : column.length + 1),
+      "aggregate function (sum, avg, ...)",
+    );
   const of = column === undefined ? [] : [field(unquoteName(column))];
   return condition({ kind: "aggregate", fn, of }, operation);
 };

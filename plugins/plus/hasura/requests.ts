@@ -12,7 +12,7 @@ import { introspectRemoteSchema, renewRemoteSchema, renewRemoteSchemas } from ".
 import { createScheduleHandlers } from "./schedule-commands.ts";
 import type { EventsService, RemoteSchemaControl, ScheduledEventsService } from "../../services/api.ts";
 
-interface Request extends Arguments {
+interface CommandRequest extends Arguments {
   readonly type: string;
   readonly version: number;
   readonly resourceVersion?: number;
@@ -28,7 +28,7 @@ const readWholeNumber = (value: Json | undefined, key: string, at: string): numb
 };
 
 /** @throws RelApiError `parse-failed` */
-const parseRequest = (body: Json, at: string): Request => {
+const parseRequest = (body: Json, at: string): CommandRequest => {
   if (!isJsonObject(body)) throw metadataError("parse-failed", "expected an object", at);
   const { type, args = {} } = body;
   if (type === undefined) throw missingKey("type", at);
@@ -46,13 +46,13 @@ const parseRequest = (body: Json, at: string): Request => {
   };
 };
 
-const parseItems = ({ args, path }: Request): readonly Request[] => {
+const parseItems = ({ args, path }: CommandRequest): readonly CommandRequest[] => {
   const { items } = args;
   if (!Array.isArray(items)) throw metadataError("parse-failed", "expected a list", path);
   return items.map((item: Json, i) => parseRequest(item, `${path}[${i}]`));
 };
 
-const unknownCommand = ({ type, path }: Request): RelApiError =>
+const unknownCommand = ({ type, path }: CommandRequest): RelApiError =>
   metadataError("parse-failed", `unknown metadata command "${type}"`, path.replace(/args$/, "type"));
 
 const SUCCESS: Json = { message: "success" };
@@ -69,7 +69,7 @@ const toCommandError = (error: unknown, type: string): unknown => {
 type ReportUnknownKey = (type: string, path: string) => void;
 
 /** Runs a command, and reports the arguments that it does not read, such as `retry_config`. @rule P-HAS-9b */
-const runCommand = (command: Command, document: Entry, request: Request, report: ReportUnknownKey): Entry => {
+const runCommand = (command: Command, document: Entry, request: CommandRequest, report: ReportUnknownKey): Entry => {
   const { args, path, type } = request;
   const read = new Set<string | symbol>(["cascade"]);
   const watched = new Proxy(args, {
@@ -84,7 +84,7 @@ const runCommand = (command: Command, document: Entry, request: Request, report:
 };
 
 /** Returns the change that a request makes. Returns undefined if the request makes no change, or several. */
-const buildChange = (request: Request, report: ReportUnknownKey): Change | undefined => {
+const buildChange = (request: CommandRequest, report: ReportUnknownKey): Change | undefined => {
   const { type, args, path, resourceVersion } = request;
   const common = { path, ...(resourceVersion === undefined ? {} : { version: resourceVersion }) };
   if (type === "replace_metadata") {
@@ -112,7 +112,7 @@ const buildChange = (request: Request, report: ReportUnknownKey): Change | undef
 };
 
 /** @throws RelApiError if the request makes no change, or several */
-const requireChange = (request: Request, report: ReportUnknownKey): Change => {
+const requireChange = (request: CommandRequest, report: ReportUnknownKey): Change => {
   const change = buildChange(request, report);
   if (change === undefined) throw unknownCommand(request);
   return change;
@@ -123,7 +123,7 @@ const isBulk = (type: string): boolean => type === "bulk" || type === "bulk_atom
 /** Returns the changes of requests that only change metadata. Returns undefined if one of the requests does anything
  *  else. */
 const buildChanges = (
-  requests: readonly Request[],
+  requests: readonly CommandRequest[],
   depth: number,
   report: ReportUnknownKey,
 ): readonly Change[] | undefined => {
@@ -198,7 +198,7 @@ export const answerRequest = async (
   };
 
   /** The requests that write no metadata. */
-  const handlers: Readonly<Record<string, (request: Request) => Promise<Json>>> = {
+  const handlers: Readonly<Record<string, (request: CommandRequest) => Promise<Json>>> = {
     export_metadata: async ({ version: requestedVersion }) => {
       const { document, version } = await editor.current();
       const metadata = normalizeForExport(document);
@@ -236,7 +236,7 @@ export const answerRequest = async (
     }),
   };
 
-  const runObjectList = async (request: Request): Promise<Json> => {
+  const runObjectList = async (request: CommandRequest): Promise<Json> => {
     const { version, resourceVersion, path } = request;
     try {
       return await runListCommand(
@@ -253,7 +253,7 @@ export const answerRequest = async (
     }
   };
 
-  const runRequest = async (request: Request, depth: number): Promise<Json> => {
+  const runRequest = async (request: CommandRequest, depth: number): Promise<Json> => {
     const { type, version } = request;
     if (isBulk(type) || type === "bulk_keep_going") return runBulk(request, depth);
     if (isListCommand(type)) return runObjectList(request);
@@ -267,7 +267,7 @@ export const answerRequest = async (
     return other(request);
   };
 
-  const runBulk = async (request: Request, depth: number): Promise<Json> => {
+  const runBulk = async (request: CommandRequest, depth: number): Promise<Json> => {
     if (depth === 0) throw metadataError("not-supported", `more than ${MAX_BULK_DEPTH} levels of bulk`, request.path);
     const items = parseItems(request);
     const keepsGoing = request.type === "bulk_keep_going";

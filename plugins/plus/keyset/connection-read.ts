@@ -165,14 +165,14 @@ export const planConnection = (
   const forward = addKeyToOrder(orderBy, relation);
   const form = hashOrder(relation, forward, distinctOn.length);
   const order = window.isBackward ? forward.map(reverseOrder) : forward;
-  const [first, ...more] = forward.map(({ by }) => by);
+  const [first, ...otherTerms] = forward.map(({ by }) => by);
   // connections need a primary key
   if (first === undefined) throw windowInvalid("the table has no primary key", selection.path);
   const cursor: Expression = {
     kind: "apply",
     function: CURSOR,
     of: first,
-    operands: [{ constant: form, type: "text" }, ...more.map((expression) => ({ expression }))],
+    operands: [{ constant: form, type: "text" }, ...otherTerms.map((expression) => ({ expression }))],
   };
   const parts: ConnectionParts = { cursor, size: buildSizeExpression(window.size, first), window };
   const output = context.fields().map((field): Output => {

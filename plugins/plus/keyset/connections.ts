@@ -31,8 +31,8 @@ export const graphqlConnections = definePlugin({
       if (field.scope === "query_root" || field.scope === "subscription_root")
         return { ...buildRootConnections(fields, field), ...fields };
       if (field.scope !== "row") return fields;
-      const connectionFields = Object.entries(fields).flatMap(([name, each]) => {
-        const connectionField = buildRowConnection(name, each, field);
+      const connectionFields = Object.entries(fields).flatMap(([name, rootField]) => {
+        const connectionField = buildRowConnection(name, rootField, field);
         return connectionField === undefined ? [] : [connectionField];
       });
       return connectionFields.length === 0 ? fields : { ...Object.fromEntries(connectionFields), ...fields };

@@ -58,8 +58,10 @@ const decodePart = (text: string): string => {
 
 const parsePairs = (query: string): readonly Pair[] =>
   query.split("&").map((pair) => {
-    const at = pair.indexOf("=");
-    return at === -1 ? [decodePart(pair), ""] : [decodePart(pair.slice(0, at)), decodePart(pair.slice(at + 1))];
+    const separatorIndex = pair.indexOf("=");
+    return separatorIndex === -1
+      ? [decodePart(pair), ""]
+      : [decodePart(pair.slice(0, separatorIndex)), decodePart(pair.slice(separatorIndex + 1))];
   });
 
 const encodePairs = (pairs: readonly Pair[]): string =>
@@ -215,10 +217,10 @@ const encodeFilterValue = (value: Json | undefined): string | null =>
   value === undefined || value === null ? null : typeof value === "string" ? value : writeJson(value);
 
 /** Returns the values of a row for the terms of the order. */
-const readPosition = ({ rows, members, keys }: PageRows, at: number): KeysetPosition => {
+const readPosition = ({ rows, members, keys }: PageRows, rowIndex: number): KeysetPosition => {
   // the text is a row
-  const memberValues = new Map(Object.entries(parseJson(rows[at] ?? "{}") as Readonly<Record<string, Json>>));
-  const hidden = [...(keys[at === 0 ? 0 : at === rows.length - 1 ? 2 : 1] ?? [])];
+  const memberValues = new Map(Object.entries(parseJson(rows[rowIndex] ?? "{}") as Readonly<Record<string, Json>>));
+  const hidden = [...(keys[rowIndex === 0 ? 0 : rowIndex === rows.length - 1 ? 2 : 1] ?? [])];
   return members.map((name) => (name === null ? (hidden.shift() ?? null) : encodeFilterValue(memberValues.get(name))));
 };
 
@@ -257,14 +259,14 @@ const buildPageAnswer = (
 ): { readonly answer: Answer; readonly rows: number } => {
   const { cursor, limit, order } = page;
   const isBackward = cursor?.isBackward === true;
-  const all = parsePageRows(String(answer.body ?? ""));
-  const { cap, rows } = all;
+  const parsedRows = parsePageRows(String(answer.body ?? ""));
+  const { cap, rows } = parsedRows;
   const hasMore = (limit !== undefined && BigInt(rows.length) > limit) || (cap !== null && rows.length >= cap);
   const pageRows = limit === undefined ? [...rows] : rows.slice(0, Number(limit));
   const buildLink = (rel: string, value: string): string =>
     `<?${encodePairs(page.pairs.map((pair) => (isCursor(pair) ? ["cursor", value] : pair)))}>; rel="${rel}"`;
   const encodeCursorAt = (row: number, backward: boolean): string =>
-    encodeCursor({ relation, order, isBackward: backward, values: readPosition(all, row) });
+    encodeCursor({ relation, order, isBackward: backward, values: readPosition(parsedRows, row) });
   const [first, last] = isBackward ? [pageRows.length - 1, 0] : [0, pageRows.length - 1];
   const hasRows = pageRows.length > 0;
   const hasNext = isBackward ? cursor !== undefined && !isLastPageCursor(cursor) : hasMore;

@@ -126,8 +126,8 @@ export const functions: readonly PlanFunction[] = [
     name: CURSOR,
     builtIn: [],
     // a function accepts only 100 arguments, so the values are passed in an array
-    compile: (first, _model, [form, ...more] = []) => {
-      const texts = [form ?? first, first, ...more].map((value) => sql`(${value})::pg_catalog.text`);
+    compile: (first, _model, [form, ...otherForms] = []) => {
+      const texts = [form ?? first, first, ...otherForms].map((value) => sql`(${value})::pg_catalog.text`);
       return compileBase64(sql`pg_catalog.array_to_json(array[${join(texts)}])`);
     },
   },

@@ -11,9 +11,9 @@ const PIECE = /"(?:[^"\\]|\\.)*"?|[^",]+|,/gs;
 /** Splits an order at commas outside of quotes. */
 const splitTerms = (order: string): readonly string[] => {
   const terms = [""];
-  for (const [piece] of order.matchAll(PIECE)) {
-    if (piece === ",") terms.push("");
-    else terms[terms.length - 1] += piece;
+  for (const [orderPart] of order.matchAll(PIECE)) {
+    if (orderPart === ",") terms.push("");
+    else terms[terms.length - 1] += orderPart;
   }
   return terms.filter((term) => term !== "");
 };

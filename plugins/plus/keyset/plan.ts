@@ -99,11 +99,11 @@ const findPosition = (
     const last = parts[parts.length - 1];
     return last?.kind === "and" ? { position: last.of, others: parts.slice(0, -1) } : { position: parts, others: [] };
   }
-  let at = parts.length - order.length;
-  while (at >= 0 && !order.every((term, i) => comparesTerm(parts[at + i], term))) at--;
-  if (at < 0) throw pageImpossible("Its filters cannot be read");
-  const end = at + order.length;
-  return { position: parts.slice(at, end), others: [...parts.slice(0, at), ...parts.slice(end)] };
+  let start = parts.length - order.length;
+  while (start >= 0 && !order.every((term, i) => comparesTerm(parts[start + i], term))) start--;
+  if (start < 0) throw pageImpossible("Its filters cannot be read");
+  const end = start + order.length;
+  return { position: parts.slice(start, end), others: [...parts.slice(0, start), ...parts.slice(end)] };
 };
 
 const readPositionValues = (position: readonly Predicate[]): readonly (ValueRef | null)[] =>

@@ -83,7 +83,7 @@ const buildRowFields = (fields: GqlFields, context: GqlFieldContext): GqlFields 
     const connectionField = buildRowConnection(name, field, context);
     return connectionField === undefined ? [[name, field]] : addPluginName(Object.fromEntries([connectionField]));
   });
-  const [first, ...more] = relation?.primaryKey ?? [];
+  const [first, ...otherColumns] = relation?.primaryKey ?? [];
   if (relation === undefined || first === undefined || findKeyedTable(build, relation) === undefined)
     return sortFields(entries);
   const { schema, name } = relation;
@@ -102,7 +102,7 @@ const buildRowFields = (fields: GqlFields, context: GqlFieldContext): GqlFields 
           operands: [
             { constant: schema, type: "text" },
             { constant: name, type: "text" },
-            ...more.map((column) => ({ expression: { kind: "column", name: column } as const })),
+            ...otherColumns.map((column) => ({ expression: { kind: "column", name: column } as const })),
           ],
         },
       }),

@@ -75,7 +75,8 @@ export const readObject = (args: Arguments, key: string): Arguments => {
 const quoteColumnKey = (relation: Relation, column: string): string => {
   if (findColumn(relation, column) !== undefined) return quote(column);
   const [, names = column, path = ""] = /^([^>]*?)(->.*)?$/s.exec(column) ?? [];
-  if (path.includes(".")) throw wrongArguments(`"${column}" is no column: a path into JSON holds no dot here`);
+  if (path.includes("."))
+    throw wrongArguments(`"${column}" is not a column: a path into JSON cannot contain a dot here`);
   return names.split(".").map(quote).join(".") + path;
 };
 
@@ -103,7 +104,7 @@ export const addFilters = (query: URLSearchParams, relation: Relation, args: Arg
     const column = readText(filter, "column");
     const operator = readText(filter, "operator") ?? "eq";
     if (column === undefined || column === "") throw wrongArguments("a filter names a column");
-    if (!OPERATORS.some((one) => one === operator)) throw wrongArguments(`"${operator}" is no operator`);
+    if (!OPERATORS.some((one) => one === operator)) throw wrongArguments(`"${operator}" is not an operator`);
     query.append(
       quoteColumnKey(relation, column),
       `${filter["not"] === true ? "not." : ""}${encodeOperand(operator, filter["value"] ?? null)}`,
@@ -142,9 +143,9 @@ export const buildAggregateSelect = (args: Arguments): string => {
 };
 
 /** Returns the rows to write, each of them an object. */
-export const readRows = (args: Arguments, key: string, most: number): Json => {
+export const readRows = (args: Arguments, key: string, maxRows: number): Json => {
   const rows = readList(args, key);
-  if (rows.length === 0 || rows.length > most) throw wrongArguments(`"${key}" is a list of 1 to ${most} rows`);
+  if (rows.length === 0 || rows.length > maxRows) throw wrongArguments(`"${key}" is a list of 1 to ${maxRows} rows`);
   if (!rows.every(isJsonObject)) throw wrongArguments("a row is an object");
   return rows as unknown as Json; // the arguments were parsed from JSON
 };

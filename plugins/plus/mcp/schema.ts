@@ -73,8 +73,12 @@ export const buildVisibleSchema = (model: Model, session: Session): VisibleSchem
   const isTrigger = ({ returns }: Routine): boolean =>
     ["trigger", "event_trigger"].includes(model.types.get(returns.type)?.name ?? "");
   const functions = [...model.routines.values()].flatMap((overloads) => {
-    const own = overloads.filter((routine) => isExposed(routine) && !isTrigger(routine) && visibility.mayCall(routine));
-    const callable = own.filter((routine) => !isOfExtension(model, routine) && isCalledByNames(routine, own));
+    const callableRoutines = overloads.filter(
+      (routine) => isExposed(routine) && !isTrigger(routine) && visibility.mayCall(routine),
+    );
+    const callable = callableRoutines.filter(
+      (routine) => !isOfExtension(model, routine) && isCalledByNames(routine, callableRoutines),
+    );
     const [first] = callable;
     return first === undefined ? [] : [[formatName(model, first), callable] as const];
   });
@@ -172,11 +176,11 @@ const encodeLabels = (model: Model, column: Column): object => {
 /** Returns the embed of the relationship as `select` names it, with a hint if the name is ambiguous. */
 const nameEmbed = (relation: Relation, { target, constraint, junction, routine }: Relationship): string => {
   if (routine !== undefined) return routine.name;
-  const others = relation.relationships.filter(
+  const relationshipsToTarget = relation.relationships.filter(
     (other) => nameKey(other.target) === nameKey(target) && other.routine === undefined,
   );
   const hint = junction?.relation.name ?? constraint;
-  return others.length < 2 || hint === "" ? target.name : `${target.name}!${hint}`;
+  return relationshipsToTarget.length < 2 || hint === "" ? target.name : `${target.name}!${hint}`;
 };
 
 /** Describes the columns that the role may name, and the related tables that it may read. */
@@ -184,12 +188,14 @@ export const describeTable = ({ model, visibility }: VisibleSchema, relation: Re
   const columns = relation.columns.filter((column) => visibility.mayNameColumn(relation, column));
   const isKnown = (name: string): boolean => columns.some((column) => column.name === name);
   const isJunctionRead = ({ junction }: Relationship): boolean => {
-    const through = junction && findRelation(model, junction.relation);
+    const junctionRelation = junction && findRelation(model, junction.relation);
     return (
       junction === undefined ||
-      (through !== undefined &&
+      (junctionRelation !== undefined &&
         [...junction.source, ...junction.target].every(([, key]) =>
-          through.columns.some((column) => column.name === key && visibility.mayRead(through, column)),
+          junctionRelation.columns.some(
+            (column) => column.name === key && visibility.mayRead(junctionRelation, column),
+          ),
         ))
     );
   };

@@ -66,14 +66,19 @@ const createMcpServer = ({ Server, types, validator }: Sdk, caller: ToolCaller) 
   });
   const { mcpMaxBytes } = caller.context.options;
   server.setRequestHandler(types.ListResourcesRequestSchema, ({ params }) => {
-    const all = [
+    const allTools = [
       { uri: SCHEMA_URI, name: "schema", mimeType: MIME_TYPE },
       ...[...caller.schema.tables.keys()].map((name) => ({ uri: buildTableUri(name), name, mimeType: MIME_TYPE })),
     ];
     const start = Number(params?.cursor ?? 0);
-    if (!Number.isSafeInteger(start) || start < 0 || start > all.length)
+    if (!Number.isSafeInteger(start) || start < 0 || start > allTools.length)
       throw new McpError(ErrorCode.InvalidParams, "the cursor is not one of this list");
-    const { items, next_offset: next } = takePage(all, start, mcpMaxBytes, (item) => JSON.stringify(item).length * 3);
+    const { items, next_offset: next } = takePage(
+      allTools,
+      start,
+      mcpMaxBytes,
+      (item) => JSON.stringify(item).length * 3,
+    );
     return { resources: [...items], ...(next === undefined ? {} : { nextCursor: String(next) }) };
   });
   server.setRequestHandler(types.ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [] }));

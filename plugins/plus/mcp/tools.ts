@@ -219,7 +219,7 @@ const offset = { type: "integer", minimum: 0, description: "How many to skip: th
 const filters = {
   type: "array",
   description:
-    "Conditions that all hold. A column of an embedded table is written table.column. like and ilike take * for any text; is takes null, not_null, true, false or unknown; in takes a list.",
+    "Conditions, all of which a row must meet. A column of an embedded table is written table.column. like and ilike take * for any text; is takes null, not_null, true, false or unknown; in takes a list.",
   items: {
     type: "object",
     properties: {
@@ -433,9 +433,9 @@ const checkArguments = ({ argumentSchemas, requiredArguments }: Tool, args: Argu
       throw wrongArguments(`an argument is longer than ${maxBytes} bytes`);
     if (Object.hasOwn(argumentSchemas, name)) continue;
     const shortName = shortenText(name);
-    const [near] = findClosestNames(shortName, Object.keys(argumentSchemas));
+    const [closestName] = findClosestNames(shortName, Object.keys(argumentSchemas));
     throw wrongArguments(
-      `the tool has no argument "${shortName}"${near === undefined ? "" : `; did you mean "${near}"?`}`,
+      `the tool has no argument "${shortName}"${closestName === undefined ? "" : `; did you mean "${closestName}"?`}`,
     );
   }
   const missing = requiredArguments.find((name) => args[name] === undefined || args[name] === null);

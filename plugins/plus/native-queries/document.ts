@@ -133,10 +133,10 @@ const readModel = (raw: JsonObject, name: string, typeOf: FindType): LogicalMode
   const nested: NestedField[] = [];
   for (const one of readList(raw["fields"])) {
     const field = readObject(one);
-    const own = readText(field["name"]) ?? "";
+    const fieldName = readText(field["name"]) ?? "";
     const { model } = readType(field["type"]);
-    if (model === undefined) fields.push(readField(own, field, typeOf));
-    else nested.push(readNested(own, field, model));
+    if (model === undefined) fields.push(readField(fieldName, field, typeOf));
+    else nested.push(readNested(fieldName, field, model));
   }
   if (fields.length === 0) throw excludedError("it has no fields");
   const permissions = readList(raw["select_permissions"]).map((entry) => {

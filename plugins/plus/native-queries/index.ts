@@ -86,11 +86,11 @@ const refuseNulls = (
   selection: GqlFunctionRequest["selection"],
   queries: ReadonlyMap<string, NativeQuery>,
 ): void => {
-  const buildError = (field: string, what: string): RelApiError =>
+  const buildError = (field: string, reason: string): RelApiError =>
     new RelApiError({
       code: "postgres-error",
       status: 400,
-      message: `the native query "${query.name}" gives ${what} for the field "${field}" of the logical model "${query.returns.name}", which is not nullable`,
+      message: `the native query "${query.name}" gives ${reason} for the field "${field}" of the logical model "${query.returns.name}", which is not nullable`,
     });
   for (const row of Array.isArray(rows) ? (rows as readonly Json[]) : [rows]) {
     if (!isJsonObject(row)) continue;

@@ -146,9 +146,9 @@ const readColumns = (json: Json | undefined): readonly string[] =>
 const compileOrder = (args: Arguments, fields: readonly NativeField[], alias: string): Sql => {
   const terms = readEntries(args["order_by"]).flatMap((entry) =>
     Object.entries(entry).flatMap(([column, direction]) => {
-      const written = DIRECTIONS[String(direction)];
+      const directionSql = DIRECTIONS[String(direction)];
       const isKnown = fields.some(({ name }) => name === column);
-      return written === undefined || !isKnown ? [] : [sql`${ident(alias, column)} ${written}`];
+      return directionSql === undefined || !isKnown ? [] : [sql`${ident(alias, column)} ${directionSql}`];
     }),
   );
   return terms.length === 0 ? sql`` : sql` order by ${join(terms)}`;
@@ -167,8 +167,8 @@ const compileCode = ({ code, arguments: declared }: NativeQuery, args: Arguments
     code.texts.flatMap((text, i) => {
       const name = code.arguments[i];
       const field = declared.find((one) => one.name === name);
-      const piece = catalogText(text);
-      return field === undefined ? [piece] : [piece, bindValue(args[field.name] ?? null, field)];
+      const fragment = catalogText(text);
+      return field === undefined ? [fragment] : [fragment, bindValue(args[field.name] ?? null, field)];
     }),
     "",
   );

@@ -34,8 +34,8 @@ const isObject = (line: string): boolean => {
  * Converts the lines to a JSON array without changing their text. Line ends become commas or blanks.
  * @throws RelApiError `bad-body`
  */
-const convertToArray = (pieces: readonly Buffer[], findFault: FindFault): Buffer => {
-  const bytes = Buffer.concat([OPEN, ...pieces, CLOSE]);
+const convertToArray = (chunks: readonly Buffer[], findFault: FindFault): Buffer => {
+  const bytes = Buffer.concat([OPEN, ...chunks, CLOSE]);
   const end = bytes.length - 1;
   let from = 1;
   if (bytes.subarray(from, from + BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)) from += BYTE_ORDER_MARK.length;
@@ -58,11 +58,11 @@ const convertToArray = (pieces: readonly Buffer[], findFault: FindFault): Buffer
 
 /** @rule P-NDJ-3 */
 export const createLinesReader = (findFault: FindFault): BodyReader => {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   return {
     take: (piece) => {
-      pieces.push(piece);
+      chunks.push(piece);
     },
-    end: () => ({ json: convertToArray(pieces, findFault) }),
+    end: () => ({ json: convertToArray(chunks, findFault) }),
   };
 };

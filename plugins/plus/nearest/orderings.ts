@@ -7,7 +7,7 @@ const compileOperator = (extension: string, model: Model): Sql =>
 
 const FROM_OPERAND = [{ name: "from" }] as const;
 
-const none = sql`null`;
+const nullSql = sql`null`;
 
 /** Returns an ordering by a built-in operator. */
 const buildBuiltInOrdering = (types: readonly string[], operand?: string): OrderingSpec => ({
@@ -16,29 +16,29 @@ const buildBuiltInOrdering = (types: readonly string[], operand?: string): Order
   operands: operand === undefined ? FROM_OPERAND : [{ name: "from", type: operand }],
   description: "by the distance from a value, nearest first",
   builtIn: [],
-  compile: (column, [from = none]) => sql`(${column} operator(pg_catalog.<->) ${from})`,
+  compile: (column, [from = nullSql]) => sql`(${column} operator(pg_catalog.<->) ${from})`,
 });
 
 const buildExtensionOrdering = (
   extension: string,
   types: readonly string[],
-  more: Partial<OrderingSpec> = {},
+  spec: Partial<OrderingSpec> = {},
 ): OrderingSpec => ({
   name: "nearest",
   types,
   extension,
   operands: FROM_OPERAND,
   description: "by the distance from a value, nearest first",
-  compile: (column, [from = none], model) => sql`(${column} ${compileOperator(extension, model)} ${from})`,
-  ...more,
+  compile: (column, [from = nullSql], model) => sql`(${column} ${compileOperator(extension, model)} ${from})`,
+  ...spec,
 });
 
 /** Returns an ordering of PostGIS values, whose operands arrive as geometry. */
 const buildPostgisOrdering = (type: string): OrderingSpec =>
   buildExtensionOrdering("postgis", [type], {
-    compile: (column, [from = none], model) => {
-      const own = ident(model.extensions.get("postgis") ?? "public", type);
-      return sql`(${column} ${compileOperator("postgis", model)} (${from})::${own})`;
+    compile: (column, [from = nullSql], model) => {
+      const qualifiedType = ident(model.extensions.get("postgis") ?? "public", type);
+      return sql`(${column} ${compileOperator("postgis", model)} (${from})::${qualifiedType})`;
     },
   });
 
@@ -49,7 +49,7 @@ const buildVectorOrdering = (name: string, symbol: "<=>" | "<#>", description: s
   extension: "vector",
   operands: FROM_OPERAND,
   description,
-  compile: (column, [from = none], model) => {
+  compile: (column, [from = nullSql], model) => {
     const schema = ident(model.extensions.get("vector") ?? "public");
     return symbol === "<=>"
       ? sql`(${column} operator(${schema}.<=>) ${from})`
@@ -69,7 +69,7 @@ const buildRangeOrdering = (range: string, element: string, isWhole: boolean): O
   operands: [{ name: "from", type: element }],
   description: "by the distance of a value from the range, nearest first",
   builtIn: RANGE_BUILT_INS,
-  compile: (column, [from = none]) => {
+  compile: (column, [from = nullSql]) => {
     const last = isWhole ? sql`(upper(${column}) - 1)` : sql`upper(${column})`;
     return sql`(case when isempty(${column}) then null when ${from} <@ ${column} then ${from} - ${from} else greatest(lower(${column}) - ${from}, ${from} - ${last}) end)`;
   },

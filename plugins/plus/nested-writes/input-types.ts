@@ -141,9 +141,9 @@ const buildRelationshipFields = (build: GqlBuild, table: GqlTable, name: string)
 const buildKeyFields = (build: GqlBuild, table: GqlTable): GqlFields => {
   const names = new Set(listReadableKeys(build, table).flat());
   return buildFields(
-    table.columns.flatMap((each): readonly FieldEntry[] => {
-      const { column, name, comment } = each;
-      const value = names.has(column.name) ? build.columnValue(each) : undefined;
+    table.columns.flatMap((tableColumn): readonly FieldEntry[] => {
+      const { column, name, comment } = tableColumn;
+      const value = names.has(column.name) ? build.columnValue(tableColumn) : undefined;
       if (value === undefined) return [];
       return [[name, build.valueInput(value), { kind: "column", column, relation: table.relation, value }, comment]];
     }),

@@ -51,8 +51,8 @@ export const findOperations = (
   relationship: WritableRelationship,
 ): Operations => {
   const targetRights = build.rights(target);
-  const own = build.rights(source).update?.columns;
-  const holder = relationship.isOwnKey ? own : targetRights.update?.columns;
+  const updatableColumns = build.rights(source).update?.columns;
+  const holder = relationship.isOwnKey ? updatableColumns : targetRights.update?.columns;
   const maySet = (names: readonly string[]): boolean =>
     names.length > 0 && names.every((name) => holder?.has(name) === true);
   const canSee = targetRights.select !== undefined;

@@ -153,25 +153,25 @@ const buildRequirements = (
     const input = inputs[verb];
     if (input === undefined) return [];
     const refusalText = `cannot proceed to ${verb} ${formatRelationship(relationship)} since update of table "${name}" affects`;
-    const none = { message: `${refusalText} zero rows`, path: input.path };
+    const missingRow = { message: `${refusalText} zero rows`, path: input.path };
     // a related row has the key, which can refer to only one updated row
     return relationship.isOwnKey
-      ? [none]
-      : [none, { atMost: 1, message: `${refusalText} more than one row`, path: input.path }];
+      ? [missingRow]
+      : [missingRow, { atMost: 1, message: `${refusalText} more than one row`, path: input.path }];
   });
 
 /** Sorts the writes so that each table comes after the tables that it refers to. */
-const sortByReference = (all: readonly RelatedWrites[]): readonly RelatedWrites[] => {
+const sortByReference = (writes: readonly RelatedWrites[]): readonly RelatedWrites[] => {
   const ordered: RelatedWrites[] = [];
   const visited = new Set<RelatedWrites>();
   const visit = (one: RelatedWrites): void => {
     if (visited.has(one)) return;
     visited.add(one);
     const targets = new Set(one.table.relation.foreignKeys.map((key) => nameKey(key.target)));
-    for (const other of all) if (targets.has(nameKey(other.table.relation))) visit(other);
+    for (const other of writes) if (targets.has(nameKey(other.table.relation))) visit(other);
     ordered.push(one);
   };
-  all.forEach(visit);
+  writes.forEach(visit);
   return ordered;
 };
 
@@ -179,15 +179,15 @@ const sortByReference = (all: readonly RelatedWrites[]): readonly RelatedWrites[
  *  takes it. @rule P-NST-3 */
 const planFollowingWrites = (
   build: GqlBuild,
-  all: readonly RelatedWrites[],
+  relatedWrites: readonly RelatedWrites[],
   replaced: ReadonlyMap<RelatedWrites, readonly Assignment[]>,
   writing: GqlWriting,
   step: number,
   path: string,
 ): void => {
   const { relation } = writing;
-  const own = all.filter(({ relationship }) => relationship.isOwnKey);
-  const others = sortByReference(all.filter(({ relationship }) => !relationship.isOwnKey));
+  const ownKeyWrites = relatedWrites.filter(({ relationship }) => relationship.isOwnKey);
+  const otherWrites = sortByReference(relatedWrites.filter(({ relationship }) => !relationship.isOwnKey));
   const buildRelatedPredicate = ({ relationship }: RelatedWrites): Predicate => ({
     kind: "written",
     step,
@@ -229,10 +229,10 @@ const planFollowingWrites = (
       rewrittenStep: step,
     }));
   }
-  [...others].reverse().forEach(planDelete);
-  own.forEach(planDelete);
-  own.forEach(planUpdates);
-  for (const one of others) {
+  [...otherWrites].reverse().forEach(planDelete);
+  ownKeyWrites.forEach(planDelete);
+  ownKeyWrites.forEach(planUpdates);
+  for (const one of otherWrites) {
     const condition = one.inputs["disconnect"];
     if (condition === undefined) continue;
     const target = one.table.relation;
@@ -243,12 +243,12 @@ const planFollowingWrites = (
       path: condition.path,
     }));
   }
-  others.forEach(planUpdates);
-  for (const one of others) {
+  otherWrites.forEach(planUpdates);
+  for (const one of otherWrites) {
     const connectInput = one.inputs["connect"];
     if (connectInput !== undefined) planConnect(build, one, connectInput, writing, step);
   }
-  for (const { relationship, inputs } of others)
+  for (const { relationship, inputs } of otherWrites)
     if (inputs["insert"] !== undefined) writing.insert(inputs["insert"], relationship.field.relationship, step);
 };
 
@@ -305,11 +305,11 @@ const planConnect = (
     }
     const columns = listKeyColumns(first);
     const keys = { columns, values: group.map(({ key }) => columns.flatMap((name) => key.get(name) ?? [])) };
-    const each = { ...keys, paths: group.map((item) => item.path) };
+    const sharedFields = { ...keys, paths: group.map((item) => item.path) };
     writing.addStep((own) => ({
       write: { kind: "update", relation, where: { kind: "keys", ...keys }, assignments },
       path: input.path,
-      requires: [{ ...requireRow(own, one, path), keys: each }],
+      requires: [{ ...requireRow(own, one, path), keys: sharedFields }],
     }));
   }
 };
@@ -321,11 +321,11 @@ export const planRelated = (
   input: GqlInput,
   writing: GqlWriting,
 ): GqlUpdateAdditions | undefined => {
-  const all = input.isNull ? [] : readRelatedWrites(build, table, input);
-  if (all.length === 0) return undefined;
+  const relatedWrites = input.isNull ? [] : readRelatedWrites(build, table, input);
+  if (relatedWrites.length === 0) return undefined;
   const assignments: Assignment[] = [];
   const replaced = new Map<RelatedWrites, readonly Assignment[]>();
-  for (const one of all) {
+  for (const one of relatedWrites) {
     const { relationship, inputs } = one;
     if (!relationship.isOwnKey) continue;
     const next = planNewTarget(build, one, writing);
@@ -342,7 +342,7 @@ export const planRelated = (
   }
   return {
     assignments,
-    requires: all.flatMap((one) => buildRequirements(one, writing)),
-    addLaterSteps: (step) => planFollowingWrites(build, all, replaced, writing, step, input.path),
+    requires: relatedWrites.flatMap((one) => buildRequirements(one, writing)),
+    addLaterSteps: (step) => planFollowingWrites(build, relatedWrites, replaced, writing, step, input.path),
   };
 };

@@ -31,7 +31,8 @@ const takeBytes = (budget: ByteBudget, characters: number): void => {
   if (budget.remaining < 0) throw budget.exceeded();
 };
 
-const missingValue = (written: string): BadReference => new BadReference(`${written}: the answer has no such value`);
+const missingValue = (referenceText: string): BadReference =>
+  new BadReference(`${referenceText}: the answer has no such value`);
 
 /** Returns the member or index that a step names: `.id`, `[2]`, `["postal.code"]`. */
 const parseStep = (step: string): string | number =>
@@ -41,12 +42,12 @@ const parseStep = (step: string): string | number =>
       ? (JSON.parse(step.slice(1, -1)) as string) // the caller catches syntax errors
       : Number(step.slice(1, -1));
 
-const followKeys = (written: string, from: Json, keys: readonly (string | number)[]): Json => {
+const followKeys = (referenceText: string, from: Json, keys: readonly (string | number)[]): Json => {
   let value = from;
   for (const key of keys) {
     // without an index, a list means its first row
     if (typeof key === "string" && Array.isArray(value)) value = value[0] as Json;
-    if (!(Array.isArray(value) || isJsonObject(value)) || !Object.hasOwn(value, key)) throw missingValue(written);
+    if (!(Array.isArray(value) || isJsonObject(value)) || !Object.hasOwn(value, key)) throw missingValue(referenceText);
     value = (value as Readonly<Record<string | number, Json>>)[key] as Json; // the condition has found the member
   }
   return value;
@@ -74,13 +75,13 @@ const resolveReference = (referenceText: string, findAnswer: AnswerLookup, budge
   } catch {
     throw new BadReference(`${referenceText}: the text in brackets is not JSON`);
   }
-  const at = steps.indexOf(EACH);
-  if (at === -1) return { one: followKeys(referenceText, value, keys) };
-  if (steps.includes(EACH, at + 1)) throw new BadReference(`${referenceText}: [*] can stand in it once`);
-  const rows = followKeys(referenceText, value, keys.slice(0, at));
+  const eachIndex = steps.indexOf(EACH);
+  if (eachIndex === -1) return { one: followKeys(referenceText, value, keys) };
+  if (steps.includes(EACH, eachIndex + 1)) throw new BadReference(`${referenceText}: [*] can stand in it once`);
+  const rows = followKeys(referenceText, value, keys.slice(0, eachIndex));
   if (!Array.isArray(rows)) throw new BadReference(`${referenceText}: [*] is for lists, and this is none`);
   takeBytes(budget, rows.length);
-  const remainingKeys = keys.slice(at + 1);
+  const remainingKeys = keys.slice(eachIndex + 1);
   return { each: rows.map((row: Json) => followKeys(referenceText, row, remainingKeys)) };
 };
 
@@ -107,10 +108,10 @@ export const fillBody = (body: Json, findAnswer: AnswerLookup, budget: ByteBudge
   return write(body);
 };
 
-const encodeText = (written: string, value: Json): string => {
+const encodeText = (referenceText: string, value: Json): string => {
   const text = typeof value === "string" ? value : typeof value === "boolean" ? String(value) : numberText(value);
   if (text === undefined)
-    throw new BadReference(`${written}: only texts, numbers and truth values can stand in a path`);
+    throw new BadReference(`${referenceText}: only texts, numbers and truth values can stand in a path`);
   return text;
 };
 
@@ -140,19 +141,19 @@ const fillParameter = (name: string, parameterValue: string, findAnswer: AnswerL
   let end = 0;
   let paren = -1; // the last parenthesis before the reference
   for (const match of parameterValue.matchAll(IN_TEXT)) {
-    const [written] = match;
+    const [referenceText] = match;
     const between = parameterValue.slice(end, match.index);
     const last = Math.max(between.lastIndexOf("("), between.lastIndexOf(")"));
     if (last !== -1) paren = end + last;
     filledText += between;
-    end = match.index + written.length;
-    if (written === "$$") {
+    end = match.index + referenceText.length;
+    if (referenceText === "$$") {
       filledText += "$";
       continue;
     }
     if (NAME_PARAMETERS.test(name))
-      throw new BadReference(`${written} stands where a name or a number of rows is expected`);
-    const reference = resolveReference(written, findAnswer, budget);
+      throw new BadReference(`${referenceText} stands where a name or a number of rows is expected`);
+    const reference = resolveReference(referenceText, findAnswer, budget);
     const operator =
       end === parameterValue.length ? OPERATOR.exec(parameterValue.slice(0, match.index))?.[1] : undefined;
     const [before = "", after = ""] = [parameterValue[match.index - 1], parameterValue[end]];
@@ -161,17 +162,21 @@ const fillParameter = (name: string, parameterValue: string, findAnswer: AnswerL
       isElement && parameterValue[paren] === "(" && IN_LIST.test(parameterValue.slice(Math.max(0, paren - 4), paren));
     let value: string;
     if ("each" in reference) {
-      if (!isListed) throw new BadReference(`${written} must be in a list: id=in.(${written})`);
-      const texts = reference.each.flatMap((one) => (one === null ? [] : [quote(encodeText(written, one))]));
+      if (!isListed) throw new BadReference(`${referenceText} must be in a list: id=in.(${referenceText})`);
+      const texts = reference.each.flatMap((one) => (one === null ? [] : [quote(encodeText(referenceText, one))]));
       if (texts.length === 0) {
         // a missing element is removed together with its comma
         if (after === ",") end++;
         else if (filledText.endsWith(",")) filledText = filledText.slice(0, -1);
       }
       value = texts.join(",");
-    } else if (operator !== undefined && !SYNTAX_OPERATORS.has(operator)) value = encodeText(written, reference.one);
-    else if (isElement) value = quote(encodeText(written, reference.one));
-    else throw new BadReference(`${written} must be the value of a filter: id=eq.${written}, id=in.(${written},2)`);
+    } else if (operator !== undefined && !SYNTAX_OPERATORS.has(operator))
+      value = encodeText(referenceText, reference.one);
+    else if (isElement) value = quote(encodeText(referenceText, reference.one));
+    else
+      throw new BadReference(
+        `${referenceText} must be the value of a filter: id=eq.${referenceText}, id=in.(${referenceText},2)`,
+      );
     takeBytes(budget, value.length);
     filledText += value;
   }

@@ -36,8 +36,8 @@ const SUFFIX = "_history";
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?$/;
 
 /** @rule P-HIS-4 P-HIS-5 */
-const historyMissing = (what: string): RelApiError =>
-  new RelApiError({ code: "history-not-kept", status: 400, message: `${what} has no history`, path: "$" });
+const historyMissing = (subject: string): RelApiError =>
+  new RelApiError({ code: "history-not-kept", status: 400, message: `${subject} has no history`, path: "$" });
 
 const getQualifiedName = ({ schema, name }: QualifiedName): QualifiedName => ({ schema, name });
 
@@ -47,7 +47,7 @@ const timeInvalid = (time: string): RelApiError =>
     code: "22007",
     status: 400,
     message: `invalid input syntax for type timestamp with time zone: "${time}"`,
-    hint: "as-of takes a date or a time in ISO 8601: 2024-05-01, 2024-05-01T12:00Z",
+    hint: "as-of requires a date or a time in ISO 8601: 2024-05-01, 2024-05-01T12:00Z",
     path: "$",
   });
 
@@ -110,10 +110,16 @@ const replaceByHistory = (read: Read, model: Model, at: ValueRef): Read => {
       const history = relation && findHistory(model, relation);
       if (relation === undefined || history === undefined) return one;
       const columns = relation.columns.filter(({ name }) => findColumn(history, name) !== undefined);
-      const all = columns.map(({ name }): Output => ({ kind: "value", as: name, value: { kind: "column", name } }));
+      const allColumns = columns.map(({ name }): Output => ({
+        kind: "value",
+        as: name,
+        value: { kind: "column", name },
+      }));
       const isMissingColumn = (each: Output): boolean =>
         each.kind === "value" && each.isOfAll === true && findColumn(history, each.as) === undefined;
-      const output = one.output.flatMap((each) => (each.kind === "all" ? all : isMissingColumn(each) ? [] : [each]));
+      const output = one.output.flatMap((each) =>
+        each.kind === "all" ? allColumns : isMissingColumn(each) ? [] : [each],
+      );
       return { ...one, from: { relation: getQualifiedName(history) }, output };
     },
     predicate: (one, scope) =>

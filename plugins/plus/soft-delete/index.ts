@@ -48,10 +48,10 @@ const applySoftDelete = (plan: Plan, model: Model, column: string, seesDeleted: 
   };
   const restricted = restrictRows(plan, model, (relation) => (hasDeletionColumn(relation) ? isNotDeleted : undefined));
   const revealRows = <Node extends Read | Update>(node: Node): Node => {
-    const [addedCondition, ownCondition, ...more] = node.where?.kind === "and" ? node.where.of : [];
+    const [addedCondition, ownCondition, ...otherConditions] = node.where?.kind === "and" ? node.where.of : [];
     return addedCondition === isNotDeleted &&
       ownCondition !== undefined &&
-      more.length === 0 &&
+      otherConditions.length === 0 &&
       comparesColumn(ownCondition, column)
       ? { ...node, where: ownCondition }
       : node;
@@ -87,8 +87,8 @@ const removeSoftJunctions = (model: Model, column: string): Model => ({
   relations: new Map(
     [...model.relations].map(([key, relation]) => {
       const relationships = relation.relationships.filter(({ junction }) => {
-        const through = junction && findRelation(model, junction.relation);
-        return through === undefined || findColumn(through, column) === undefined;
+        const junctionRelation = junction && findRelation(model, junction.relation);
+        return junctionRelation === undefined || findColumn(junctionRelation, column) === undefined;
       });
       return [key, relationships.length === relation.relationships.length ? relation : { ...relation, relationships }];
     }),

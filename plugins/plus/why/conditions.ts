@@ -76,11 +76,11 @@ const formatOperand = (operand: Operand, knownValues: KnownValues): string => {
 
 const formatComparison = (comparison: Comparison, knownValues: KnownValues): string => {
   const { left, operator, quantifier, option, operand, keyword } = comparison;
-  const more = quantifier ?? (option === undefined ? undefined : formatValue(option, knownValues));
+  const operatorArgument = quantifier ?? (option === undefined ? undefined : formatValue(option, knownValues));
   const right = operand === undefined ? keyword : formatOperand(operand, knownValues);
   return [
     formatExpression(left, knownValues),
-    more === undefined ? operator : `${operator}(${more})`,
+    operatorArgument === undefined ? operator : `${operator}(${operatorArgument})`,
     ...(right === undefined ? [] : [right]),
   ].join(" ");
 };

@@ -140,9 +140,9 @@ export const whyEmpty = definePlugin({
         const run: ReportParts["run"] = (one) => next({ ...one, end: "rollback", mayUseReplica: false });
         // changed rows may no longer match the conditions of the write
         const mayWrite = execution.access === "read write";
-        const before = mayWrite ? await buildReport(execution, run, exchange.surface, reported.scope) : [];
+        const reportBefore = mayWrite ? await buildReport(execution, run, exchange.surface, reported.scope) : [];
         const rows = await next(execution);
-        const reports = mayWrite ? before : await buildReport(execution, run, exchange.surface, reported.scope);
+        const reports = mayWrite ? reportBefore : await buildReport(execution, run, exchange.surface, reported.scope);
         reported.reports = [...(reported.reports ?? []), ...reports];
         return rows;
       },

@@ -169,9 +169,13 @@ const countSteps = async (
   };
   const steps: RemainingRows[] = [];
   const conditions: Predicate[] = [];
-  const addStep = async (kind: RemainingRows["kind"], more: Partial<Read> = {}, condition?: string): Promise<void> => {
+  const addStep = async (
+    kind: RemainingRows["kind"],
+    changes: Partial<Read> = {},
+    condition?: string,
+  ): Promise<void> => {
     const where: Predicate | undefined = conditions.length === 0 ? undefined : { kind: "and", of: [...conditions] };
-    const remainingRows = await countRows({ ...base, ...(where === undefined ? {} : { where }), ...more }, reader);
+    const remainingRows = await countRows({ ...base, ...(where === undefined ? {} : { where }), ...changes }, reader);
     steps.push({ kind, ...(condition === undefined ? {} : { condition }), left: remainingRows });
   };
   if (security?.total !== undefined) steps.push({ kind: "table", left: security.total });
@@ -231,7 +235,7 @@ const formatNote = (error: unknown): string => {
 export const reportRelations = async (
   plan: Plan,
   context: ReportContext,
-  written: number | undefined,
+  writtenCount: number | undefined,
 ): Promise<readonly RelationReport[]> => {
   const reports: RelationReport[] = [];
   const reportedReads = listReportedReads(plan, context.model);
@@ -250,7 +254,7 @@ export const reportRelations = async (
         note = formatNote(error);
       }
     }
-    if (command !== "SELECT" && written !== undefined) steps = [...steps, { kind: "written", left: written }];
+    if (command !== "SELECT" && writtenCount !== undefined) steps = [...steps, { kind: "written", left: writtenCount }];
     reports.push({
       relation: `${name.schema}.${name.name}`,
       command,

@@ -76,7 +76,7 @@ interface ActionDeclaration {
 /** An action whose field answers the result of a function. */
 export interface SynchronousAction extends ActionDeclaration {
   readonly kind?: "synchronous";
-  /** The root of the field, by default `mutation`. */
+  /** The root type that has the field, by default `mutation`. */
   readonly type?: "query" | "mutation";
   /** Returns JSON that fits the output type. @throws RelApiError for an error that the client sees */
   readonly run: (request: ActionRequest) => Json | Promise<Json>;
@@ -103,13 +103,13 @@ interface OwnActions {
 /** Returns a plugin that serves functions as root fields. `types` is SDL of the types that arguments and outputs name:
  *  `type Token { value: String! }`. @throws RelApiError `preset` if the SDL cannot be read @rule X-ACT-9 */
 export const actions = (definitions: Readonly<Record<string, Action>>, types = ""): Plugin => {
-  if (!isObject(definitions)) throw presetError("actions: the first argument is no object of actions");
-  if (typeof types !== "string") throw presetError("actions: the second argument is no text of SDL");
+  if (!isObject(definitions)) throw presetError("actions: the first argument is not an object of actions");
+  if (typeof types !== "string") throw presetError("actions: the second argument is not a string of SDL");
   for (const [name, action] of Object.entries(definitions)) refuseMistakes(name, () => checkOptions(action));
   return definePlugin({
     name: "actions",
     requires: ["graphql-queries"],
-    before: ["metadata-actions", "events"], // a function precedes a webhook, and that tap delivers actions
+    before: ["metadata-actions", "events"], // functions precede webhooks, and the tap of `events` delivers asynchronous actions
     apply: (hooks, context) => {
       const read = memoize((model: Model) => readOwnActions(definitions, types, model, context.registry.has("events")));
       const logProblem = createProblemLog((action, reason) =>
@@ -117,7 +117,7 @@ export const actions = (definitions: Readonly<Record<string, Action>>, types = "
       );
       const getTypes = memoize((build: GqlBuild) => createActionTypes(build, read(build.schema.model).types));
       hooks.introspect.tap("actions", (model) => {
-        const own = read(model); // a mistake is found at the start
+        const own = read(model); // refuses mistakes at the start, before a model is loaded
         const deliveries = own.fields.flatMap(([field, action]) =>
           action.kind === "asynchronous"
             ? buildDelivery(context, buildBackgroundAction(field, action, own.types, logProblem))
@@ -154,7 +154,7 @@ const isObject = (given: unknown): given is Readonly<Record<string, unknown>> =>
 
 const OPTIONS: ReadonlySet<string> = new Set(["kind", "type", "args", "output", "roles", "description", "run"]);
 
-/** Checks the options of an action, which JavaScript may have given. @throws Error with the reason for refusing it */
+/** Checks the options of an action, because JavaScript has no types. @throws Error with the reason */
 const checkOptions = (action: unknown): void => {
   if (!isObject(action) || typeof action["run"] !== "function") throw excludedError("it has no function run");
   const { kind = "synchronous", type = "mutation", args = "", output, roles = [], description = "" } = action;
@@ -163,11 +163,11 @@ const checkOptions = (action: unknown): void => {
   for (const option of Object.keys(action))
     if (!OPTIONS.has(option) && !(option === "timeoutSeconds" && kind === "asynchronous"))
       throw excludedError(`it has an unknown option "${option}"`);
-  if (typeof args !== "string") throw excludedError("its args are no text of SDL");
-  if (typeof output !== "string") throw excludedError("its output is no text of SDL");
+  if (typeof args !== "string") throw excludedError("its args are not a string of SDL");
+  if (typeof output !== "string") throw excludedError("its output is not a string of SDL");
   if (!(Array.isArray(roles) && roles.every((role) => typeof role === "string")))
     throw excludedError("its roles are no list of names");
-  if (typeof description !== "string") throw excludedError("its description is no text");
+  if (typeof description !== "string") throw excludedError("its description is not a string");
 };
 
 /** @throws TypeError if the result does not fit the output type */
@@ -192,7 +192,7 @@ const runUntilAborted = async <Result>(run: () => Result | Promise<Result>, sign
   const aborted = new Promise<never>((_resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
   });
-  aborted.catch(() => undefined); // the race below has its reason
+  aborted.catch(() => undefined); // `Promise.race` below reports the reason
   return Promise.race([run(), aborted]);
 };
 
@@ -211,15 +211,15 @@ const buildBackgroundAction = (
     const request: AsynchronousActionRequest = {
       id,
       createdAt: new Date(createdAt),
-      input: input as AsynchronousActionRequest["input"], // arguments are stored as an object
-      session: restoreSessionVariables(sessionVariables as Readonly<Record<string, string>>), // these are stored as texts
+      input: input as AsynchronousActionRequest["input"], // the arguments were stored as an object
+      session: restoreSessionVariables(sessionVariables as Readonly<Record<string, string>>), // the variables were stored as texts
       signal,
     };
     try {
       return writeJson(checkResult(field, await runUntilAborted(() => run(request), signal), types));
     } catch (error) {
       if (error instanceof RelApiError) throw error;
-      processSignal.throwIfAborted(); // the function is called again
+      processSignal.throwIfAborted(); // the process ends, and another process calls the function again
       logProblem(field.name, limit.aborted ? `no result within ${timeoutSeconds} s` : describeError(error));
       throw actionStatusInvalid();
     }
@@ -247,7 +247,7 @@ const readOwnActions = (
   const fields = Object.entries(definitions).map(([name, action]) =>
     refuseMistakes(name, () => {
       const { args = "", output, roles = [], description } = action;
-      const { type = "mutation" } = action as { readonly type?: string }; // JavaScript may give another value
+      const { type = "mutation" } = action as { readonly type?: string }; // code in JavaScript may pass another value
       const root = type === "query" ? "Query" : "Mutation";
       const field = `${name}${args.trim() === "" ? "" : `(${args})`}: ${output}`;
       const read = readActionSdl(`type ${root} { ${field} }`).definitions;

@@ -140,18 +140,19 @@ const startAction = async (
 ): Promise<string> => {
   const storedHeaders = Object.keys(headers).length === 0 ? null : JSON.stringify(headers);
   const insert = sql`
-    with called as (
+    with stored_call as (
       insert into relapi.action_log (action_name, input, session_variables, request_headers, request_query)
       values (${value(name)}, ${value(writeJson(payload["input"] ?? {}), "json")},
         ${value(writeJson(payload["session_variables"] ?? {}), "json")},
         ${value(storedHeaders, "json")}, ${value(document)})
       returning id
-    ), made as (
+    ), inserted_event as (
       insert into relapi.event (trigger_name, schema_name, table_name, operation, new_row)
-      select ${value(`${DELIVERY_PREFIX}${name}`, "text")}, 'relapi', 'action_log', 'INSERT', pg_catalog.json_build_object('id', id) from called
+      select ${value(`${DELIVERY_PREFIX}${name}`, "text")}, 'relapi', 'action_log', 'INSERT', pg_catalog.json_build_object('id', id) from stored_call
       returning id, trigger_name, next_try_at
     )
-    select called.id::text, relapi.add_event_job(made.id, trigger_name, next_try_at) from called, made`;
+    select stored_call.id::text, relapi.add_event_job(inserted_event.id, trigger_name, next_try_at)
+    from stored_call, inserted_event`;
   const run = async (): Promise<string> => (await context.query<{ readonly id: string }>(insert))[0]?.id ?? "";
   try {
     return await run();

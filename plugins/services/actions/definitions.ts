@@ -56,16 +56,16 @@ export interface ActionField extends Described {
   readonly roles: ReadonlySet<string>;
 }
 
-/** Names that a table or function uses, and types of the database. */
+/** The names and types of the model with which actions must not conflict. */
 export interface ActionSurroundings {
   readonly takenRoots: ReadonlySet<string>;
   readonly takenTypes: ReadonlySet<string>;
   isDatabaseType(name: string): boolean;
-  /** The preset has the queue that asynchronous actions need. */
+  /** True if the preset has the queue that asynchronous actions need. */
   readonly hasQueue: boolean;
 }
 
-/** Reports a part that is left out. */
+/** Reports an action, a type or a relationship that is ignored. */
 export type ReportProblem = (type: "action" | "custom_types" | "relationship", name: string, reason: string) => void;
 
 /** Returns the types of the database by their names, such as `int8` and `bigint`. */
@@ -120,7 +120,7 @@ const refuseDuplicates = (named: readonly Described[]): void => {
 export const isListOrAbsent = (raw: Json | undefined): boolean => (raw ?? null) === null || Array.isArray(raw);
 
 const readTypedNames = (raw: Json | undefined, list: "arguments" | "fields"): readonly TypedName[] => {
-  if (!isListOrAbsent(raw)) throw excludedError(`${list} is no list`);
+  if (!isListOrAbsent(raw)) throw excludedError(`${list} is not a list`);
   const read = readList(raw).map((item) => {
     const entry = readObject(item);
     const described = readDescribed(entry);
@@ -148,7 +148,7 @@ const readCustomType = (kind: CustomType["kind"], raw: JsonObject): CustomType =
   }
   const fields = readTypedNames(raw["fields"], "fields");
   if (fields.length === 0) throw excludedError("it has no fields");
-  if (!isListOrAbsent(raw["relationships"])) throw excludedError("relationships is no list");
+  if (!isListOrAbsent(raw["relationships"])) throw excludedError("relationships is not a list");
   return kind === "object" ? { ...described, kind, fields, relationships: [] } : { ...described, kind, fields };
 };
 
@@ -178,7 +178,7 @@ export const readCustomTypes = (
 ): CustomTypes => {
   const types = new Map<string, CustomType>();
   for (const [list, kind] of TYPE_LISTS) {
-    if (!isListOrAbsent(raw[list])) report("custom_types", list, "it is no list");
+    if (!isListOrAbsent(raw[list])) report("custom_types", list, "it is not a list");
     for (const item of readList(raw[list])) {
       const entry = readObject(item);
       const name = readText(entry["name"]) ?? "";
@@ -231,7 +231,7 @@ export const readActionField = (raw: JsonObject, types: CustomTypes, surrounding
     args.map((argument) => findTypeProblem(argument, "input", types, surroundings)).find((one) => one !== undefined) ??
     findTypeProblem({ name: "output type", type: output, description: undefined }, "output", types, surroundings);
   if (problem !== undefined) throw excludedError(problem);
-  if (!isListOrAbsent(raw["permissions"])) throw excludedError("permissions is no list");
+  if (!isListOrAbsent(raw["permissions"])) throw excludedError("permissions is not a list");
   const roles = readList(raw["permissions"]).flatMap((entry) => readText(readObject(entry)["role"]) ?? []);
   return { name, description: readText(raw["comment"]), root, arguments: args, output, roles: new Set(roles) };
 };

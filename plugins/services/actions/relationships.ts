@@ -66,7 +66,7 @@ export const addRelationships = (
   for (const item of readList(objects)) {
     const raw = readObject(item);
     const type = types.get(readText(raw["name"]) ?? "");
-    if (type?.kind !== "object") continue; // the type has been reported
+    if (type?.kind !== "object") continue; // the type does not fit and was reported before
     const relationships = new Map<string, TypeRelationship>();
     for (const one of readList(raw["relationships"])) {
       const entry = readObject(one);

@@ -16,14 +16,15 @@ const ROLE = `${VARIABLE_PREFIX}role`;
 /** Names that control the session and are not session variables. */
 const CONTROL_NAMES = new Set([`${VARIABLE_PREFIX}admin-secret`, `${VARIABLE_PREFIX}use-backend-only-permissions`]);
 
-/** @throws RelApiError `auth-hook-failed`, `auth-hook-role-missing` @rule X-HOOK-5 X-HOOK-7 */
+/** Reads session variables and expiry. @throws RelApiError `auth-hook-failed`, `auth-hook-role-missing` @rule X-HOOK-5
+ *  X-HOOK-7 */
 export const readHookAnswer = (text: string, nowMs: number): HookAnswer => {
   const members = readMembers(text);
   const variables: Record<string, string> = {};
   for (const [name, value] of members) {
     const variable = name.replace(/^x-hasura-/, VARIABLE_PREFIX);
     if (!variable.startsWith(VARIABLE_PREFIX) || CONTROL_NAMES.has(variable)) continue;
-    // of two members for one variable, the one with the prefix `x-session-` wins
+    // if both prefixes are present for one variable, `x-session-` wins
     if (variable !== name && members.has(variable)) continue;
     variables[variable] = value;
   }
@@ -67,7 +68,7 @@ const nameKind = (value: Json): string => {
 
 type Expiry = Pick<HookAnswer, "expiresAtMs" | "unreadableExpiry">;
 
-/** `Cache-Control` wins over `Expires`, if it can be read. @rule X-HOOK-9 */
+/** Reads the expiry of the session. `Cache-Control` wins over `Expires` if it is valid. @rule X-HOOK-9 */
 const readExpiry = (members: ReadonlyMap<string, string>, nowMs: number): Expiry => {
   const control = members.get("cache-control");
   const maxAge = /(?:^|,)\s*max-age="?(\d{1,10})"?\s*(?:,|$)/i.exec(control ?? "")?.[1]; // `private, max-age=600`

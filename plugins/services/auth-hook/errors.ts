@@ -1,17 +1,17 @@
 /** Errors of the auth hook. */
 import { presetError, RelApiError, tokenRefused } from "../../../core/index.ts";
 
-/** @rule X-HOOK-1 */
+/** The setting is not a usable URL. @rule X-HOOK-1 */
 export const authHookUrlInvalid = (): RelApiError =>
-  presetError("authHook (AUTH_HOOK) is not a URL without user and password");
+  presetError("authHook (AUTH_HOOK) must be an http or https URL without user and password");
 
-/** @rule X-HOOK-1 */
+/** Two settings exclude each other. @rule X-HOOK-1 */
 export const authHookBesideTokens = (): RelApiError =>
   presetError(
     "authHook (AUTH_HOOK) and jwtSecret (JWT_SECRET) are both set: callers are identified by a webhook or by tokens, so unset one of them",
   );
 
-/** @rule X-HOOK-6 */
+/** The webhook answered 401. @rule X-HOOK-6 */
 export const callerRefused = (): RelApiError => tokenRefused("Authentication hook unauthorized this request");
 
 const hookFailed = (code: string, message: string): RelApiError =>

@@ -43,7 +43,7 @@ const parseUrl = (text: string): URL => {
 
 // --- the webhook ----------------------------------------------------------------------------------------------------
 
-/** An answer consists of session variables, which are short. */
+/** The largest accepted answer. It consists of session variables, which are short. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 const createHookCaller = (url: URL, context: PluginContext): ((credentials: Credentials) => Promise<HookAnswer>) => {

@@ -42,7 +42,7 @@ export const createRequestBuilder = (settings: HookRequestSettings): BuildReques
 /** Headers of the upgrade request that Hasura leaves out. */
 const UPGRADE_HEADERS = new Set(["connection", "sec-websocket-key", "sec-websocket-version", "upgrade"]);
 
-/** Names are in the case in which the client wrote them, as Hasura sends them. */
+/** Builds the member `headers` of the body. Names keep the case in which the client wrote them, as in Hasura. */
 const buildHeadersMember = (
   credentials: Credentials,
   sent: readonly (readonly [name: string, value: string])[],
@@ -60,7 +60,7 @@ const buildHeadersMember = (
 
 // --- the request of GraphQL -----------------------------------------------------------------------------------------
 
-/** Returns null for a socket, a request of another surface, and a body that is not a GraphQL request. */
+/** Reads the GraphQL request. Returns null for a socket, another surface, and a body that is not a GraphQL request. */
 const readGqlRequest = async (credentials: Credentials, maxJsonDepth: number): Promise<Json> => {
   const { request, surface } = credentials;
   if (surface !== "graphql" || credentials.body === undefined) return null;

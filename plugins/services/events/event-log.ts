@@ -1,4 +1,4 @@
-/** Lists events and attempts for administrators, and makes or repeats events. */
+/** Lists events and attempts for administrators, makes events by hand, and delivers events again. */
 import { parseJson, sql, value, type Json, type PluginContext, type Sql } from "../../../core/index.ts";
 import type { EventsService, ListWindow, LoggedAttempt, LoggedEvent } from "../api.ts";
 import { hasEventSchema } from "../queue/install.ts";
@@ -68,23 +68,23 @@ export const createEventLog = (
     invoke: async (trigger, row) => {
       const { schema, name } = findTrigger(trigger)?.table ?? { schema: "", name: "" };
       const [event] = await context.query<{ readonly id: string }>(sql`
-      with made as (
+      with inserted as (
         insert into relapi.event (trigger_name, schema_name, table_name, operation, new_row, session)
         values (${value(trigger)}, ${value(schema)}, ${value(name)}, 'MANUAL', ${value(row, "json")}, ${value(ADMIN_SESSION)})
         returning id, trigger_name, next_try_at
       )
-      select id::text, relapi.add_event_job(id, trigger_name, next_try_at) from made`);
+      select id::text, relapi.add_event_job(id, trigger_name, next_try_at) from inserted`);
       return event?.id ?? "";
     },
     redeliver: async (id) => {
       const events = await query(sql`
-      with again as (
+      with reset_event as (
         update relapi.event
         set status = 'pending', tries = 0, locked_until = null, ended_at = null, next_try_at = pg_catalog.clock_timestamp()
         where id = ${value(id, "uuid")} and (locked_until is null or locked_until <= pg_catalog.clock_timestamp())
         returning id, trigger_name, next_try_at
       )
-      select relapi.add_event_job(id, trigger_name, next_try_at) from again`);
+      select relapi.add_event_job(id, trigger_name, next_try_at) from reset_event`);
       return events.length > 0;
     },
     loadEvents: async (trigger, window, status) => {

@@ -20,13 +20,13 @@ export interface EventTrigger {
   readonly table: QualifiedName;
   readonly operations: Readonly<Partial<Record<Operation, OperationColumns>>>;
   readonly retry: RetryRules;
-  /** Delivers the events of a row one after another. */
+  /** True if the events of a row are delivered one after another. */
   readonly isOrdered: boolean;
   /** The primary key of the table, if events are ordered. */
   readonly keyColumns?: readonly string[];
-  /** The table has partitions or children, or is one. */
+  /** True if the table has partitions or children, or is a partition or child. */
   readonly isInherited?: boolean;
-  /** An administrator may make events of a row without a change. */
+  /** True if an administrator may make events of a row that has not changed. */
   readonly allowsManual: boolean;
   /** Delivers an event. The signal ends the attempt. @throws Error if the attempt failed without an answer */
   readonly deliver: (event: StoredEvent, signal: AbortSignal) => Promise<Delivery>;

@@ -5,7 +5,7 @@ import { handlersInvalid } from "./errors.ts";
 import { OPERATIONS, type EventTrigger, type Operation, type StoredEvent } from "./event-trigger.ts";
 
 /** A change of a row, as a handler receives it. It arrives at least once, so a handler that must not act twice
- *  remembers the `id`. @rule X-EVT-6 @experimental */
+ *  has to store the `id`. @rule X-EVT-6 @experimental */
 export interface RowEvent<Row = JsonObject> {
   /** A UUID that is the same in each attempt. */
   readonly id: string;
@@ -58,7 +58,7 @@ export const eventHandlersService = defineService<readonly EventTrigger[]>("even
  *  `public.order`. @throws RelApiError `preset` for a key or an option that is not valid @rule X-EVT-2 @experimental */
 export const eventHandlers = (on: Readonly<Record<string, TableEventHandlers>>): Plugin => {
   if (typeof on !== "object" || on === null)
-    throw handlersInvalid("the argument", "is no object whose keys are tables");
+    throw handlersInvalid("the argument", "is not an object whose keys are tables");
   const triggers = Object.entries(on).flatMap(([table, handlers]) => readTable(table, handlers));
   return definePlugin({
     name: "event-handlers",
@@ -72,7 +72,7 @@ const MAX_NAME_LENGTH = 100;
 const readTable = (key: string, handlers: TableEventHandlers): readonly EventTrigger[] => {
   const [, schema, name] = /^([^.]+)\.(.+)$/.exec(key) ?? [];
   if (schema === undefined || name === undefined || key.includes("\u0000"))
-    throw handlersInvalid(`"${key}"`, 'is no table with its schema, such as "public.order"');
+    throw handlersInvalid(`"${key}"`, 'is not a table with its schema, such as "public.order"');
   if (typeof handlers !== "object" || handlers === null)
     throw handlersInvalid(`"${key}"`, "has no handlers: { insert: async ({ row }) => … }");
   return Object.entries(handlers).map(([operation, handler]) => {
@@ -102,10 +102,11 @@ const readHandler = (
   const { handle, columns, ordered = false, ...rules } = options;
   const retry = readRules(rules, DEFAULT_RULES, MAX_RULES, (reason) => handlersInvalid(location, reason));
   if (columns !== undefined && operation !== "update")
-    throw handlersInvalid(location, "has columns, which only update accepts");
+    throw handlersInvalid(location, "has columns, which only update supports");
   if (columns !== undefined && !isListOfNames(columns))
-    throw handlersInvalid(location, "has columns, which is no list of column names");
-  if (typeof ordered !== "boolean") throw handlersInvalid(location, "has ordered, which is neither true nor false");
+    throw handlersInvalid(location, "has columns that are not a list of column names");
+  if (typeof ordered !== "boolean")
+    throw handlersInvalid(location, "has a value of ordered that is neither true nor false");
   return {
     name,
     table,
@@ -141,7 +142,7 @@ const buildRowEvent = (event: StoredEvent, signal: AbortSignal): RowEvent => {
   };
 };
 
-/** SQL of the application may have replaced the setting by a text that is no JSON object. */
+/** Returns undefined for a text that is not a JSON object. SQL of the application may have set such a text. */
 export const parseSession = (text: string | null): Readonly<Record<string, string>> | undefined => {
   try {
     const parsed: unknown = JSON.parse(text ?? "null");

@@ -20,16 +20,16 @@ export const MAX_RULES: RetryRules = { retryCount: 10_000, intervalSeconds: 86_4
 export interface Delivery {
   /** The reason of a failed attempt. Undefined if the event is delivered. */
   readonly error?: string;
-  /** The event gets no further attempt. */
+  /** True if the event gets no further attempt. */
   readonly isDropped?: boolean;
   /** The status and the beginning of the body of a webhook's answer. */
   readonly status?: number;
   readonly response?: string;
-  /** The receiver asked for the next attempt after this time. */
+  /** The time after which the receiver wants the next attempt (`Retry-After`). */
   readonly retryAfterSeconds?: number;
 }
 
-/** Reads the rules of a handler in TypeScript. Rules that are not given have the defaults. `fail` makes the error from a
+/** Reads the rules of a handler in TypeScript. Rules that are not given have the defaults. `fail` creates the error for a
  *  reason. @rule X-EVT-2 X-SCH-1 */
 export const readRules = <Rules extends RetryRules>(
   given: Readonly<Record<string, unknown>>,
@@ -39,10 +39,10 @@ export const readRules = <Rules extends RetryRules>(
 ): Rules => {
   for (const [rule, number] of Object.entries(given)) {
     if (!Object.hasOwn(limits, rule)) throw fail(`has an unknown option "${rule}"`);
-    const max = limits[rule as keyof Rules] as number; // it has the rule
+    const max = limits[rule as keyof Rules] as number; // the limits have every rule
     const min = rule === "retryCount" ? 0 : 1;
     if (number !== undefined && !(Number.isInteger(number) && Number(number) >= min && Number(number) <= max))
-      throw fail(`has ${rule}, which is no whole number from ${min} to ${max}`);
+      throw fail(`has ${rule}, which is not a whole number from ${min} to ${max}`);
   }
   return { ...defaults, ...Object.fromEntries(Object.entries(given).filter(([, rule]) => rule !== undefined)) };
 };

@@ -1,12 +1,12 @@
 /** Errors of the job queue. */
 import { presetError, type RelApiError } from "../../../core/index.ts";
 
-/** @rule X-EVT-4 X-SCH-4 */
+/** The embedded database cannot run the queue. @rule X-EVT-4 X-SCH-4 */
 export const databaseEmbedded = (): RelApiError =>
   presetError("event triggers and schedules need a database server (DATABASE_URL): the embedded database has no queue");
 
-/** @rule X-EVT-4 X-SCH-4 */
+/** The database refuses the installation, for example because of missing rights. @rule X-EVT-4 X-SCH-4 */
 export const installRefused = (reason: string): RelApiError =>
   presetError(
-    `the login role may not install event triggers and schedules (${reason}): run "relapi events install" with a role that may, or grant it the rights`,
+    `the login role may not install event triggers and schedules (${reason}): run "relapi events install" as a role that has the rights, or grant them to the login role`,
   );

@@ -13,10 +13,11 @@ where n.nspname = 'relapi' and p.proname = 'record_event'`;
 
 const SCHEMA_FINGERPRINT = buildFingerprint(EVENT_SCHEMA);
 
-/** Processes that start at the same time install one after another. */
+/** Makes processes that start at the same time install one after another. */
 const LOCK = sql`select pg_catalog.pg_advisory_xact_lock(${literal("7310305118327")}::int8)`;
 
-/** A trigger waits for the transactions of its table, and later ones wait for the trigger. */
+/** Limits the wait for locks. `create trigger` waits for the running transactions of its table, and later transactions
+ *  wait for it. */
 const LOCK_LIMIT = sql`set local lock_timeout = '5s'`;
 
 export type QueueDatabase = Pick<PluginContext, "query" | "script" | "logger" | "findDatabaseUrl" | "use">;
@@ -27,7 +28,7 @@ export const hasEventSchema = async ({ query }: Pick<QueueDatabase, "query">): P
   return row?.fingerprint === SCHEMA_FINGERPRINT;
 };
 
-/** Runs statements of the installation. @throws RelApiError `preset` if the role has not the rights */
+/** Runs statements of the installation. @throws RelApiError `preset` if the role lacks the rights */
 export const runInstallation = async ({ script }: QueueDatabase, statements: readonly Sql[]): Promise<void> => {
   try {
     await script(join([LOCK_LIMIT, LOCK, ...statements], ";\n"), { access: "read write" });
@@ -36,14 +37,14 @@ export const runInstallation = async ({ script }: QueueDatabase, statements: rea
   }
 };
 
-/** Insufficient rights, and a database that only reads. */
+/** The SQLSTATEs for insufficient rights, and for a read-only transaction. */
 const REFUSALS: ReadonlySet<unknown> = new Set(["42501", "25006"]);
 
 const convertRefusal = (error: unknown): unknown =>
   // errors of the driver and of core have the SQLSTATE as code
   REFUSALS.has((error as { readonly code?: unknown }).code) ? installRefused((error as Error).message) : error;
 
-/** The errors of two processes that create the same schema, table or function at the same time. */
+/** The SQLSTATEs for two processes that create the same schema, table or function at the same time. */
 const COLLISIONS: ReadonlySet<unknown> = new Set(["23505", "42P06", "42P07", "42723"]);
 
 const MAX_COLLISIONS = 5;
@@ -60,8 +61,8 @@ const installQueueSafely = async (url: string, { logger }: Pick<QueueDatabase, "
   }
 };
 
-/** Installs the tables and functions that are missing or older, and reloads the other processes then. Changes nothing if this version is installed.
- *  @throws RelApiError `preset` if the database refuses @rule X-EVT-3 X-EVT-4 X-SCH-4 */
+/** Installs tables and functions that are missing or of another version, and then makes other processes reload.
+ *  Changes nothing if this version is installed. @throws RelApiError `preset` if the database refuses @rule X-EVT-3 X-EVT-4 X-SCH-4 */
 export const installEventSchema = async (database: QueueDatabase): Promise<void> => {
   if (await hasEventSchema(database)) return;
   const url = await database.findDatabaseUrl();
@@ -76,6 +77,6 @@ export const installEventSchema = async (database: QueueDatabase): Promise<void>
     EVENT_SCHEMA,
     sql`comment on function relapi.record_event() is ${literal(SCHEMA_FINGERPRINT)}`,
   ]);
-  // a load of the model shows the tables to processes that have started before them
+  // processes that started before the installation see the tables only after a reload
   database.use(reloadOthersService)?.requestReload();
 };

@@ -3,9 +3,11 @@ import { sql, value, type PluginContext, type Sql } from "../../../core/index.ts
 import type { ListWindow } from "../api.ts";
 import type { Delivery, RetryRules } from "./delivery.ts";
 
-/** Waits longer than a receiver, so that an event is not tried again while its attempt ends. */
+/** The time for which the claim of an event outlives the time limit of its attempt. No other process repeats an
+ *  attempt that is ending. */
 const LEASE_MARGIN_SECONDS = 5;
-/** The time in which a job that a process has taken becomes an attempt, or has no process any more. */
+/** The time within which a process turns a job that it has taken into an attempt. After it, the process counts as
+ *  ended. */
 const TAKEN_SECONDS = 30;
 const MAX_EVENTS_PER_SWEEP = 1000;
 const MAX_EVENTS_PER_CLEANING = 10_000;
@@ -27,7 +29,7 @@ export interface EventStore<Row> {
   release(id: string): Promise<void>;
   /** Adds jobs for events whose process has ended, and for events without a job. */
   sweep(): Promise<void>;
-  /** Deletes delivered events after some hours. */
+  /** Deletes the events that were delivered more than `hours` hours ago. */
   clean(hours: number): Promise<void>;
 }
 
@@ -39,7 +41,7 @@ interface EventTables {
   readonly columns: Sql;
   /** The column or expression that names the job of an event. */
   readonly job: Sql;
-  /** True for an event `e` that waits for another one. By default, no event waits. */
+  /** The condition under which an event `e` waits for another one. By default, no event waits. */
   readonly isBlocked?: Sql;
   /** Adds the job of the event that waits for the event `stored`, which has ended. */
   readonly nextJob?: Sql;
@@ -84,7 +86,7 @@ export const createEventStore = <Row extends object>(
   },
   finishFailed: async (attempt, { retryCount, intervalSeconds }) => {
     const { retryAfterSeconds, isDropped = false } = attempt.delivery;
-    // a receiver that says when to come again gets another attempt, as in Hasura
+    // a receiver that sends `Retry-After` gets another attempt, as in Hasura
     const isLast = sql`tries >= ${value(String(retryCount), "int4")} and ${value(String(retryAfterSeconds === undefined), "bool")}`;
     const [ended] = await query<{ readonly status: string }>(sql`
       with ended as (
@@ -129,7 +131,7 @@ export const createEventStore = <Row extends object>(
   },
   clean: async (hours) => {
     const remove = sql`
-      with gone as (
+      with deleted as (
         delete from ${events} where id in (
           select id from ${events}
           where status = 'delivered' and ended_at < pg_catalog.clock_timestamp() - ${seconds(hours * 3600)}
@@ -137,7 +139,7 @@ export const createEventStore = <Row extends object>(
         )
         returning id
       )
-      select count(*)::int as count from gone`;
+      select count(*)::int as count from deleted`;
     let count = MAX_EVENTS_PER_CLEANING;
     while (count === MAX_EVENTS_PER_CLEANING) count = (await query<{ readonly count: number }>(remove))[0]?.count ?? 0;
   },

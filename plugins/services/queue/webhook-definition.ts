@@ -44,7 +44,7 @@ export const readRule = (raw: JsonObject, key: string, byDefault: number, min: n
   if (given === undefined || given === null) return byDefault;
   const number = Number(numberText(given) ?? Number.NaN);
   if (!Number.isInteger(number) || number < min || number > max)
-    throw new InvalidDefinition(`retry_conf.${key} is no whole number from ${min} to ${max}`);
+    throw new InvalidDefinition(`retry_conf.${key} is not a whole number from ${min} to ${max}`);
   return number;
 };
 

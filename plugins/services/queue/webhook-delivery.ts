@@ -6,7 +6,7 @@ import type { TransformedRequest, Transforms } from "../webhook/transform.ts";
 import { MAX_RULES, type Delivery } from "./delivery.ts";
 import type { WebhookTarget } from "./webhook-definition.ts";
 
-/** The length of the answer in the log of an attempt. */
+/** The largest length of a webhook's answer in the log of an attempt. */
 const MAX_LOGGED_LENGTH = 4000;
 
 /** The event as it is sent. */
@@ -54,7 +54,7 @@ export const sendEvent = async (
   };
 };
 
-/** A transform that fails must not repeat an event that the webhook has accepted. */
+/** Returns the original answer if the transform fails, because the webhook has already accepted the event. */
 const transformAnswer = (
   answer: Pick<WebhookResponse, "status" | "text">,
   request: TransformedRequest,

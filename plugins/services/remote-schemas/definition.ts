@@ -4,7 +4,7 @@ import { isJsonObject, numberText, writeJson, type Json, type JsonObject } from 
 import { RemoteSchemaProblem } from "./errors.ts";
 import { readHeaderTemplates, type HeaderTemplate } from "../webhook/templates.ts";
 
-/** The names that a remote schema gets here. @rule X-RMT-5 */
+/** The customization of a remote schema's names. @rule X-RMT-5 */
 export interface RemoteCustomization {
   readonly namespace?: string;
   readonly typePrefix: string;
@@ -14,7 +14,7 @@ export interface RemoteCustomization {
   readonly fieldNames: ReadonlyMap<string, (name: string) => string>;
 }
 
-/** Where a remote schema is: a server, or a schema of this process. */
+/** The location of a remote schema: a server, or a schema of this process. */
 export type RemoteTarget =
   | {
       readonly url: string;
@@ -132,8 +132,8 @@ const readPermissions = (raw: Json | undefined): RemoteDefinition["permissions"]
     return { role, sdl };
   });
   const roles = permissions.map(({ role }) => role);
-  const double = roles.find((role, i) => roles.indexOf(role) !== i);
-  if (double !== undefined) throw new RemoteSchemaProblem(`the role ${double} has two permissions`);
+  const duplicateRole = roles.find((role, i) => roles.indexOf(role) !== i);
+  if (duplicateRole !== undefined) throw new RemoteSchemaProblem(`the role ${duplicateRole} has two permissions`);
   return permissions;
 };
 

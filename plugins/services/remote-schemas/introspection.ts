@@ -1,4 +1,4 @@
-/** Reads the schemas of remotes, keeps them for later loads of the model, and tries again while a remote is away. */
+/** Reads the schemas of remotes, keeps them for later loads of the model, and repeats failed reads while a remote is unavailable. */
 import {
   buildClientSchema,
   getIntrospectionQuery,
@@ -58,14 +58,14 @@ interface State {
   readonly timer?: NodeJS.Timeout;
 }
 
-/** The schemas of remotes that were read so far. */
+/** Reads the schemas of remotes, and caches them. */
 export interface RemoteSchemaReader {
-  /** Returns the schema of a remote in its own names. While a remote is away, it is asked again in the background.
+  /** Returns the schema of a remote in its own names. If a remote is unavailable, it is asked again in the background.
    *  @throws RemoteSchemaProblem */
   read(definition: RemoteDefinition): Promise<GraphQLSchema>;
   /** Reads the schema again. If that fails, the previous schema stays. @throws RemoteSchemaProblem */
   renew(definition: RemoteDefinition): Promise<void>;
-  /** Forgets all remotes except these. */
+  /** Removes the schemas of all remotes except these. */
   keepOnly(names: ReadonlySet<string>): void;
 }
 

@@ -14,7 +14,7 @@ import { isJsonObject, numberText, type Json } from "../../../core/index.ts";
 import type { GqlLoadedRow } from "../../graphql/api.ts";
 import { findTemplateColumn } from "./relationships.ts";
 
-/** Texts take the digits of a number, and numbers take a text of digits. */
+/** Converts a number to a string for string types, and a numeric string to a number for number types. */
 const convertLeaf = (value: Json, type: GraphQLInputType): Json => {
   const named = getNamedType(type);
   const digits = numberText(value);

@@ -50,10 +50,10 @@ interface ClientParts {
 
 const name = (value: string): NameNode => ({ kind: Kind.NAME, value });
 
-/** The response name of the fields below the root. */
+/** The response name (alias) of each field below the root. */
 const BELOW = "below";
 
-/** The beginning of the names that are added to a document. No name of the client may begin so. */
+/** Returns a prefix for the names that are added to a document. No name of the client begins with it. */
 const choosePrefix = ({ variables, fragments }: ClientParts): string => {
   const taken = [...variables.map(({ variable }) => variable.name.value), ...fragments.map((one) => one.name.value)];
   let prefix = "join_";
@@ -68,7 +68,7 @@ const buildDocument = (steps: readonly Step[], client: ClientParts, count: numbe
   const prefix = choosePrefix(client);
   const variables: VariableDefinitionNode[] = [...client.variables];
   const buildField = (row: number, depth: number): FieldNode => {
-    const step = steps[depth] as Step; // the caller counts them
+    const step = steps[depth] as Step; // `depth` is less than the number of steps
     const isLast = depth === steps.length - 1;
     const args = step.arguments.map((argument, i): ArgumentNode => {
       const variable = { kind: Kind.VARIABLE, name: name(buildVariableName(prefix, row, depth, i)) } as const;

@@ -1,4 +1,4 @@
-/** The token by which code gives its remote schemas to the plugin that serves them. */
+/** The service by which `remoteSchemas` passes the remote schemas of code to the plugin that serves them. */
 import { defineService } from "../../../core/index.ts";
 import type { RemoteDefinition } from "./definition.ts";
 

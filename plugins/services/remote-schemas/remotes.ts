@@ -75,7 +75,7 @@ export const createRemoteBuilder = (context: PluginContext, reader: RemoteSchema
         built.set(name, one);
         for (const [role, reason] of one.refused) report({ type: "remote_schema_permission", name, role }, reason);
       } catch (error) {
-        // the application has a mistake
+        // a mistake of the application stops the start
         if (error instanceof RelApiError) throw error;
         // any other error leaves out this remote only
         report({ type: "remote_schema", name }, error instanceof Error ? error.message : String(error));

@@ -57,7 +57,7 @@ const createExecutor = (requests: RemoteRequests): Executor =>
       : requests.send(request, context);
   }) as Executor; // results of GraphQL have the type that the caller expects
 
-/** The remote checks the other rule itself. It takes quadratic time. */
+/** The rules that documents are validated by. The remote itself checks the omitted rule, which takes quadratic time. */
 export const RULES = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
 
 export const getOperation = ({ definitions }: DocumentNode): OperationDefinitionNode =>

@@ -1,7 +1,7 @@
 /** Reads cron expressions, and lists the minutes that they match in UTC. */
 import { Cron } from "croner";
 
-/** Returns the times that match, later than `after` and not later than `until`. */
+/** Returns the matching times that are later than `after` and not later than `until`. */
 export type ListTimes = (after: Date, until: Date) => readonly Date[];
 
 /** An expression that cannot be read. */
@@ -28,7 +28,7 @@ const isExpression = (text: string): boolean => {
 };
 
 const createError = (text: string): InvalidCron =>
-  new InvalidCron(`"${text}" is no cron expression, which has five fields: minute, hour, day, month, weekday`);
+  new InvalidCron(`"${text}" is not a cron expression, which has five fields: minute, hour, day, month, weekday`);
 
 const parsePattern = (text: string): Cron => {
   if (!isExpression(text)) throw createError(text);

@@ -38,7 +38,7 @@ const compileFilter = ({ trigger, id, statuses }: ScheduledEventFilter): Sql => 
   e.trigger_name is not distinct from ${value(trigger ?? null, "text")}
   and (${value(id ?? null, "uuid")} is null or e.id = ${value(id ?? null, "uuid")})
   and (${value(statuses === undefined ? null : JSON.stringify(statuses), "json")} is null or ${STATUS} in (
-    select wanted.status from pg_catalog.json_array_elements_text(${value(JSON.stringify(statuses ?? []), "json")}) wanted (status)
+    select filter.status from pg_catalog.json_array_elements_text(${value(JSON.stringify(statuses ?? []), "json")}) filter (status)
   ))`;
 
 type EventRow = Omit<LoggedScheduledEvent, "definition"> & { readonly definition: string | null };
@@ -80,12 +80,12 @@ export const createScheduledEventLog = (
       await prepare();
       const at = value(scheduledAt.toISOString(), "timestamptz");
       const [event] = await query<{ readonly id: string }>(sql`
-        with made as (
+        with inserted as (
           insert into relapi.scheduled_event (scheduled_time, next_try_at, definition, payload, comment)
           values (${at}, ${at}, ${value(writeJson(definition), "json")}, ${value(payload, "json")}, ${value(comment, "text")})
           returning id, trigger_name, next_try_at
         )
-        select id::text, relapi.add_event_job(id, ${JOB}, next_try_at) from made`);
+        select id::text, relapi.add_event_job(id, ${JOB}, next_try_at) from inserted`);
       return event?.id ?? "";
     },
     remove: async (id, isCron) => {

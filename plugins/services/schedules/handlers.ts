@@ -12,7 +12,7 @@ import {
 } from "./schedule.ts";
 
 /** A run of a schedule, as a function receives it. It arrives at least once, so a function that must not act twice
- *  remembers the `id`. @rule X-SCH-6 @experimental */
+ *  has to store the `id`. @rule X-SCH-6 @experimental */
 export interface ScheduledRun {
   /** A UUID that is the same in each attempt. */
   readonly id: string;
@@ -56,7 +56,7 @@ export const schedulesService = defineService<readonly Schedule[]>("schedules");
  *  @rule X-SCH-1 @experimental */
 export const schedules = (on: Readonly<Record<string, ScheduleHandler | ScheduleOptions>>): Plugin => {
   if (typeof on !== "object" || on === null)
-    throw scheduleInvalid("the argument", "is no object whose keys are cron expressions or names");
+    throw scheduleInvalid("the argument", "is not an object whose keys are cron expressions or names");
   const read = Object.entries(on).map(([key, given]) => readSchedule(key, given));
   return definePlugin({
     name: "schedules",
@@ -76,7 +76,7 @@ const readSchedule = (name: string, given: ScheduleHandler | ScheduleOptions): S
   const options = typeof given === "function" ? { cron: name, handle: given } : given;
   if (typeof options !== "object" || options === null || typeof options.handle !== "function")
     throw fail("is neither a function nor an object with the function handle");
-  if (name === "" || name.length > MAX_NAME_LENGTH) throw fail(`is no name of 1 to ${MAX_NAME_LENGTH} characters`);
+  if (name === "" || name.length > MAX_NAME_LENGTH) throw fail(`is not a name of 1 to ${MAX_NAME_LENGTH} characters`);
   if (name.includes("\u0000")) throw fail("has the character NUL, which PostgreSQL cannot store");
   const { cron, handle, payload = null, ...rules } = options;
   if (typeof cron !== "string") throw fail('has no cron, such as "0 3 * * *"');
@@ -110,7 +110,7 @@ const writePayload = (payload: Json, fail: (reason: string) => Error): string =>
   } catch {
     text = undefined;
   }
-  if (text === undefined) throw fail("has a payload that is no JSON value");
+  if (text === undefined) throw fail("has a payload that is not a JSON value");
   return text;
 };
 

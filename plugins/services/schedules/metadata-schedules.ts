@@ -58,7 +58,7 @@ const readTrigger = (name: string, raw: JsonObject, getClient: () => WebhookClie
     );
   rejectUnknownKeys(raw, TRIGGER_KEYS, "");
   const { schedule: cron } = raw;
-  if (typeof cron !== "string") throw new InvalidDefinition("schedule is no cron expression");
+  if (typeof cron !== "string") throw new InvalidDefinition("schedule is not a cron expression");
   return { name, cron, listTimes: parseCron(cron), ...readDefinition(raw, getClient) };
 };
 
@@ -77,7 +77,7 @@ const readDefinition = (
   getClient: () => WebhookClient,
 ): Pick<Schedule, "retry" | "payload" | "comment" | "deliver"> => {
   const { payload = null, comment = null } = raw;
-  if (comment !== null && typeof comment !== "string") throw new InvalidDefinition("comment is no text");
+  if (comment !== null && typeof comment !== "string") throw new InvalidDefinition("comment is not a string");
   const retry = readRetry(readObject(raw["retry_conf"], "retry_conf"));
   const target = readTarget(raw);
   return {

@@ -84,7 +84,7 @@ export const createScheduleStore = (context: Pick<PluginContext, "query">): Sche
         with due as (
           select * from pg_catalog.json_to_recordset(${value(JSON.stringify(due), "json")})
             due (name text, cron text, at timestamptz, payload text, comment text)
-        ), made as (
+        ), inserted as (
           insert into relapi.scheduled_event (trigger_name, scheduled_time, next_try_at, payload, comment)
           select due.name, due.at, due.at, due.payload::json, due.comment
           from due join relapi.schedule s on s.name = due.name and s.cron = due.cron
@@ -97,15 +97,15 @@ export const createScheduleStore = (context: Pick<PluginContext, "query">): Sche
           from (select name, cron, max(at) as at from due group by name, cron) latest
           where s.name = latest.name and s.cron = latest.cron
         )
-        select relapi.add_event_job(id, ${JOB}, next_try_at) from made`);
+        select relapi.add_event_job(id, ${JOB}, next_try_at) from inserted`);
       return now;
     },
     forget: async (names) => {
       const list = value(JSON.stringify(names), "json");
-      const wanted = sql`select wanted.name from pg_catalog.json_array_elements_text(${list}) wanted (name)`;
+      const obsoleteNames = sql`select obsolete.name from pg_catalog.json_array_elements_text(${list}) obsolete (name)`;
       await query(sql`
-        with forgotten as (delete from relapi.schedule where name in (${wanted}))
-        delete from relapi.scheduled_event where status = 'pending' and trigger_name in (${wanted})`);
+        with deleted_schedule as (delete from relapi.schedule where name in (${obsoleteNames}))
+        delete from relapi.scheduled_event where status = 'pending' and trigger_name in (${obsoleteNames})`);
     },
   };
 };

@@ -106,7 +106,7 @@ export const createAddressCheck = (items: readonly string[]): AddressCheck | und
       if (isIP(host) !== 0 && !isAllowed(host)) throw webhookAddressRefused();
     },
     lookup: (host, options, callback) => {
-      // `hints` and `family` keep the wishes of the connection, and `all` lets it try several addresses
+      // `hints` and `family` come from the connection, and `all` lets it try several addresses
       lookup(host, { ...options, all: true }, (error, found: readonly LookupAddress[]) => {
         if (error !== null) return callback(error, []);
         const addresses = allowed.names.has(host.toLowerCase())

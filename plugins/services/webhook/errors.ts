@@ -40,7 +40,7 @@ export const webhookVariableMissing = (name: string): RelApiError =>
 /** @rule X-HTTP-4 */
 export const allowedHostInvalid = (item: string): RelApiError =>
   presetError(
-    `webhookAllowedHosts (WEBHOOK_ALLOWED_HOSTS) contains ${JSON.stringify(item)}, which is no host name, address or range such as 10.0.0.0/8`,
+    `webhookAllowedHosts (WEBHOOK_ALLOWED_HOSTS) contains ${JSON.stringify(item)}, which is not a host name, address or range such as 10.0.0.0/8`,
   );
 
 /** Returns the code of the first failed connection: `ECONNREFUSED`. Messages of Node contain addresses. */

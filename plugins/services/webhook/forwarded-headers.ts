@@ -2,9 +2,9 @@
 import { memoize, type Credentials } from "../../../core/index.ts";
 import { createCookiePolicy } from "../../shared/cookie-policy.ts";
 
-/** Headers of a caller that no webhook receives: those that Hasura leaves out, those of the connection itself, and the
+/** Headers of a caller that no webhook receives: those that Hasura omits, those of the connection itself, and the
  *  admin secret. */
-const LEFT_OUT = new Set([
+const OMITTED_HEADERS = new Set([
   "accept",
   "accept-datetime",
   "accept-encoding",
@@ -54,7 +54,7 @@ export const buildForwardedHeaders = (
 ): Readonly<Record<string, string>> => {
   const headers: Record<string, string> = {};
   for (const [name, value] of listCallerHeaders(credentials, allowedOrigins)) {
-    if (LEFT_OUT.has(name) || name.startsWith("sec-websocket-")) continue;
+    if (OMITTED_HEADERS.has(name) || name.startsWith("sec-websocket-")) continue;
     // the values of a socket are decoded
     const bytes = credentials.isSocket ? Buffer.from(value, "utf8").toString("latin1") : value;
     if (isSendable(name, bytes)) headers[name] = bytes;

@@ -6,7 +6,7 @@ const MAX_REASONS = 100;
 /** Logs a reason. The same reason of the same subject is logged at most once a minute. */
 export type ProblemLog = (subject: string, reason: string) => void;
 
-/** `write` logs one problem. */
+/** Creates a log of problems. `write` logs one of them. */
 export const createProblemLog = (write: ProblemLog): ProblemLog => {
   const lastLoggedMs = new Map<string, number>();
   return (subject, reason) => {

@@ -45,7 +45,7 @@ const buildVariables = ({ url, body, sessionVariables }: TransformedRequest): Te
 
 /** Reads templates at locations of the metadata. */
 interface TemplateReader {
-  /** An absent value is undefined. */
+  /** Reads a template. Undefined if the value is missing. */
   readText(raw: Json | undefined, location: string): Template<string> | undefined;
   readJson(raw: Json | undefined, location: string): Template;
   fail(reason: string): never;
@@ -106,7 +106,7 @@ const readTransform = (
 const readMethod = (raw: Json | undefined, location: string, { fail }: TemplateReader): WebhookRequest["method"] => {
   if (raw === undefined || raw === null) return undefined;
   const method = METHODS.find((one) => typeof raw === "string" && one === raw.toUpperCase());
-  return method ?? fail(`${location} is none of ${METHODS.join(", ")}`);
+  return method ?? fail(`${location} is not one of ${METHODS.join(", ")}`);
 };
 
 const FORM = "application/x-www-form-urlencoded";
@@ -157,7 +157,7 @@ const readBody = (raw: Json | undefined, location: string, reader: TemplateReade
   if (action === "remove") return { build: () => undefined };
   if (action === "transform") return readJsonBody(template, `${location}.template`, reader);
   if (action !== "x_www_form_urlencoded")
-    return reader.fail(`${location}.action is none of transform, remove, x_www_form_urlencoded`);
+    return reader.fail(`${location}.action is not one of transform, remove, x_www_form_urlencoded`);
   const pairs = readPairs(form, `${location}.form_template`, reader);
   return { contentType: FORM, build: (variables) => encodePairs(pairs, variables) };
 };
@@ -257,12 +257,12 @@ const readResponseTransform = (raw: Json, createError: CreateError): ResponseTra
       $response: { status },
       $session_variables: $session_variables ?? null,
     });
-    // a form is a text for the caller
+    // callers expect JSON, so a form is encoded as a JSON string
     return body.contentType === FORM ? JSON.stringify(changed) : (changed ?? "null");
   };
 };
 
-/** Reads `request_transform` and `response_transform`. `createError` makes the error from a reason. */
+/** Reads `request_transform` and `response_transform`. `createError` creates the error for a reason. */
 export const readTransforms = (
   { request_transform: request, response_transform: response }: JsonObject,
   createError: CreateError,
