@@ -192,7 +192,11 @@ describe("P-MCP-3 tools ask the REST surface as the caller", () => {
     ["parameters in a select", { select: "id&limit=1000" }, "PGRST100"],
     ["an order that does not parse", { order: "id.asc&limit=1000" }, "PGRST100"],
     ["a limit below zero", { limit: -1 }, "whole number"],
-    ["a path with a reserved word", { filters: [{ column: "tags->a.limit", operator: "eq", value: 1 }] }, "cannot contain a dot"],
+    [
+      "a path with a reserved word",
+      { filters: [{ column: "tags->a.limit", operator: "eq", value: 1 }] },
+      "cannot contain a dot",
+    ],
   ])("read_rows refuses %s before anything runs", async (_, args, said) => {
     const result = await call("read_rows", { table: "ticket", ...args });
     expect([result.isError, result.content[0]?.text]).toEqual([true, expect.stringContaining(said)]);
