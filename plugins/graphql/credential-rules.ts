@@ -93,11 +93,11 @@ const buildGrant = (token: VerifiedToken, { anonymousRole, readRoleClaim }: Role
  *  G-AUTH-17 */
 const readRoles = (claims: SessionClaims, areTopLevel: boolean): Omit<TokenRoles, "claims"> => {
   const claim = claims.get(ALLOWED_ROLES);
-  const usual = claims.get(DEFAULT_ROLE);
-  if (claim === undefined && !(areTopLevel && usual !== undefined)) throw roleClaimMissing(ALLOWED_ROLES);
+  const defaultRoleClaim = claims.get(DEFAULT_ROLE);
+  if (claim === undefined && !(areTopLevel && defaultRoleClaim !== undefined)) throw roleClaimMissing(ALLOWED_ROLES);
   const allowedRoles = claim === undefined ? undefined : readRoleList(claim);
-  if (usual === undefined) throw roleClaimMissing(DEFAULT_ROLE);
-  const defaultRole = readRole(usual, `invalid ${DEFAULT_ROLE}; should be a role`);
+  if (defaultRoleClaim === undefined) throw roleClaimMissing(DEFAULT_ROLE);
+  const defaultRole = readRole(defaultRoleClaim, `invalid ${DEFAULT_ROLE}; should be a role`);
   return { defaultRole, allowedRoles: allowedRoles ?? [defaultRole] };
 };
 

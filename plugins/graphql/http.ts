@@ -93,8 +93,8 @@ export const chooseStatus = (
   form: ResponseForm,
   isRequestError = false,
 ): number => {
-  const usual = exchange.path === LEGACY_PATH || encoded.keepsStatus ? encoded.status : 200;
-  return applyForm(form, encoded, usual, isRequestError);
+  const defaultStatus = exchange.path === LEGACY_PATH || encoded.keepsStatus ? encoded.status : 200;
+  return applyForm(form, encoded, defaultStatus, isRequestError);
 };
 
 export const createHttpSurface = (context: PluginContext, engine: GqlEngine, find: FindDocument): Surface => {
@@ -156,10 +156,10 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     if ("batch" in body) return await postBatch(exchange, body.batch);
     const postRequest: PostRequest = { exchange, request: body.single, form };
     const [errors, { status }] = await handle(postRequest);
-    const whole = buildJsonAnswer(exchange, status, errors ?? undefined, [], form);
+    const completeAnswer = buildJsonAnswer(exchange, status, errors ?? undefined, [], form);
     return postRequest.result === undefined
-      ? compressAnswer(exchange, whole)
-      : runner.answer(exchange, whole, postRequest.result);
+      ? compressAnswer(exchange, completeAnswer)
+      : runner.answer(exchange, completeAnswer, postRequest.result);
   };
 
   /** Checks that the database responds. With `strict=true`, inconsistent objects of the metadata are an error. @rule

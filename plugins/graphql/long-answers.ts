@@ -50,15 +50,15 @@ export const createRequestRunner = (
     frame: BodyFrame,
     resolveBody: (whole: Buffer | undefined) => void,
   ): ValueReceiver => {
-    const whole = Buffer.allocUnsafeSlow(frame.before.length + bytes + frame.after.length);
-    let at = frame.before.copy(whole);
-    frame.after.copy(whole, at + bytes);
+    const buffer = Buffer.allocUnsafeSlow(frame.before.length + bytes + frame.after.length);
+    let at = frame.before.copy(buffer);
+    frame.after.copy(buffer, at + bytes);
     return {
       write: (chunk) => {
-        at += chunk.copy(whole, at);
+        at += chunk.copy(buffer, at);
         return true;
       },
-      end: () => resolveBody(whole),
+      end: () => resolveBody(buffer),
       fail: () => resolveBody(undefined), // a failure after the end changes nothing
     };
   };

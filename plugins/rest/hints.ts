@@ -103,8 +103,8 @@ const buildParameterHint = (
   if (!columns.includes(parameter)) {
     const foreign = PARAMETERS_OF_OTHER_APIS.get(normalizeParameter(parameter));
     if (foreign !== undefined) return foreign;
-    const near = findClosestNames(parameter, [...RESERVED, ...columns]);
-    if (near.length > 0) return `Perhaps you meant ${joinWithOr(near)} instead of '${parameter}'`;
+    const closestNames = findClosestNames(parameter, [...RESERVED, ...columns]);
+    if (closestNames.length > 0) return `Perhaps you meant ${joinWithOr(closestNames)} instead of '${parameter}'`;
   }
   const [, operator = "", delimiter = ""] = /^(?:not\.)*([A-Za-z]+)([.(]|$)/.exec(value) ?? [];
   // the operator is correct, and `details` already says what is expected after it
@@ -125,8 +125,8 @@ const buildPreferenceHint = ({ preferences }: Grammar, item: string): string | u
   const value = at === -1 ? "" : item.slice(at + 1);
   if (typeof values === "function")
     return name === sentName || value === "" ? undefined : `perhaps you meant ${name}=${value}`;
-  const near = values.includes(value) ? value : findClosestNames(value, values)[0];
-  return near === undefined ? `${name} takes ${values.join(", ")}` : `perhaps you meant ${name}=${near}`;
+  const closestName = values.includes(value) ? value : findClosestNames(value, values)[0];
+  return closestName === undefined ? `${name} takes ${values.join(", ")}` : `perhaps you meant ${name}=${closestName}`;
 };
 
 const capitalise = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
@@ -167,8 +167,8 @@ const buildHint = (
     const relation = findRelation(model, { schema: String(schema), name: String(table) });
     // an existing column is not misspelt
     if (relation !== undefined && findColumn(relation, column) !== undefined) return null;
-    const near = findClosestNames(column, findVisibleColumns(visibility, relation));
-    return near.length === 0 ? null : `Perhaps you meant the column ${joinWithOr(near)}`;
+    const closestNames = findClosestNames(column, findVisibleColumns(visibility, relation));
+    return closestNames.length === 0 ? null : `Perhaps you meant the column ${joinWithOr(closestNames)}`;
   }
   if (code === "preferences-invalid" && Array.isArray(invalid)) {
     const hints = (invalid as readonly string[]).flatMap((item) => buildPreferenceHint(grammar, item) ?? []);

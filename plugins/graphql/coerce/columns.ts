@@ -32,10 +32,11 @@ const createIntegerCoercion = (name: string, bits: bigint): Coercion => {
           path,
         )
       );
-    const whole = convertToInteger(parseDecimal(text)); // the dialect converts literals to JSON first, so `3.0` is an integer
+    const integerText = convertToInteger(parseDecimal(text)); // the dialect converts literals to JSON first, so `3.0` is an integer
     const limit = 1n << (bits - 1n);
-    if (whole === undefined || whole >= limit || whole < -limit) throw integerOutOfRange(formatNumber(text), path);
-    return whole.toString();
+    if (integerText === undefined || integerText >= limit || integerText < -limit)
+      throw integerOutOfRange(formatNumber(text), path);
+    return integerText.toString();
   };
 };
 

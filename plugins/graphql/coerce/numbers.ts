@@ -21,11 +21,11 @@ interface Decimal {
 export const parseDecimal = (text: string): Decimal => {
   const [mantissa = "", power = "0"] = text.toLowerCase().split("e");
   const isNegative = mantissa.startsWith("-");
-  const [whole = "", fraction = ""] = mantissa.replace(/^[-+]/, "").split(".");
-  const all = whole + fraction;
+  const [integerDigits = "", fraction = ""] = mantissa.replace(/^[-+]/, "").split(".");
+  const all = integerDigits + fraction;
   const leading = /^0*/.exec(all)?.[0].length ?? 0;
   const digits = trimEndCharacter(all.slice(leading), "0");
-  return { isNegative, digits, exponent: digits === "" ? 0 : whole.length - leading + Number(power) };
+  return { isNegative, digits, exponent: digits === "" ? 0 : integerDigits.length - leading + Number(power) };
 };
 
 const isIntegral = (decimal: Decimal): boolean => decimal.exponent >= decimal.digits.length;
@@ -46,8 +46,8 @@ export const formatNumber = (text: string): string => {
   const sign = isNegative && digits !== "" ? "-" : "";
   if (digits === "") return "0.0";
   if (exponent > 7 || exponent < 0) return `${sign}${digits[0]}.${digits.slice(1) || "0"}e${exponent - 1}`;
-  const whole = digits.slice(0, exponent).padEnd(exponent, "0") || "0";
-  return `${sign}${whole}.${digits.slice(exponent) || "0"}`;
+  const integerDigits = digits.slice(0, exponent).padEnd(exponent, "0") || "0";
+  return `${sign}${integerDigits}.${digits.slice(exponent) || "0"}`;
 };
 
 /** Writes the number without an exponent, rounded half away from zero to `decimals`: `-2E-2` is `-0.02`. @rule G-TYP-7 */

@@ -56,9 +56,10 @@ export const coercePlain = (
     case GraphQLInt: {
       if (text === undefined || isFloatLiteral(value))
         throw unexpectedValue("a 32-bit integer", type.name, actual, path);
-      const whole = convertToInteger(parseDecimal(text));
-      if (whole === undefined || whole !== BigInt.asIntN(32, whole)) throw integerOutOfRange(formatNumber(text), path);
-      return Number(whole);
+      const integerText = convertToInteger(parseDecimal(text));
+      if (integerText === undefined || integerText !== BigInt.asIntN(32, integerText))
+        throw integerOutOfRange(formatNumber(text), path);
+      return Number(integerText);
     }
     case GraphQLFloat:
       if (text === undefined) throw unexpectedValue("a float", type.name, actual, path);

@@ -86,12 +86,12 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
   /** Writes each type when it is found, while its fields exist. The output is sorted by type name. */
   const writeAllTypes = function* (nodes: readonly FieldNode[]): Parts {
     const of = type(nodes);
-    const whole = yield* schema.whole();
+    const completeSchema = yield* schema.whole();
     const implementations = new Map<string, GraphQLNamedType>();
     const interfaces: GraphQLNamedType[] = [];
     typesByName = implementations;
     const texts = new Map<string, readonly Buffer[]>();
-    for (const one of walkTypes(whole)) {
+    for (const one of walkTypes(completeSchema)) {
       if (isObjectType(one) && one.getInterfaces().length > 0) implementations.set(one.name, one);
       // the implementations are known when all types were visited
       if (isInterfaceType(one)) interfaces.push(one);

@@ -144,7 +144,7 @@ export const planDelegateLoad = (
   const { delegate } = part;
   const { document, variables, links } = planForwarded(planner, selected, delegate, OperationTypeNode.QUERY);
   const origin = describeOrigin(selected, part);
-  const whole =
+  const documentParts =
     links === undefined
       ? { document, variables }
       : buildDocument(
@@ -155,15 +155,15 @@ export const planDelegateLoad = (
           }),
           OperationTypeNode.QUERY,
         );
-  const text = print(whole.document);
+  const text = print(documentParts.document);
   return (values, findRead) => {
-    const given = readVariables(values, variables);
+    const sentVariables = readVariables(values, variables);
     return {
       origin,
       path,
-      key: JSON.stringify([origin, path, text, writeJson(readVariables(values, whole.variables))]),
+      key: JSON.stringify([origin, path, text, writeJson(readVariables(values, documentParts.variables))]),
       run: async (rows, context, followUp) => {
-        const texts = checkCount(rows, await delegate.load(rows, { ...context, document, variables: given }));
+        const texts = checkCount(rows, await delegate.load(rows, { ...context, document, variables: sentVariables }));
         return links === undefined ? texts : links.complete(texts, values, followUp, findRead);
       },
     };

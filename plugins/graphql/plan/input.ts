@@ -256,10 +256,11 @@ export const readInt = (context: InputContext, rawInput: Input, position: InputP
 
 /** Returns the integer's digits. @throws RelApiError if the number has a fraction or does not fit in this many bits */
 export const checkInteger = (text: string, bits: number, path: string): string => {
-  const whole = convertToInteger(parseDecimal(text));
+  const integerText = convertToInteger(parseDecimal(text));
   const limit = 1n << BigInt(bits - 1);
-  if (whole === undefined || whole >= limit || whole < -limit) throw integerOutOfRange(formatNumber(text), path);
-  return whole.toString();
+  if (integerText === undefined || integerText >= limit || integerText < -limit)
+    throw integerOutOfRange(formatNumber(text), path);
+  return integerText.toString();
 };
 
 /** Checks a value of a built-in scalar or an enum. Field parts check values of other types themselves. */

@@ -117,11 +117,11 @@ export const createPlainRowReader = (type: GraphQLInputType): PlainRowReader => 
       return { fields: [...names].sort(), isComplete: fewest === names.size };
     },
     buildExamples: ({ fields, isComplete }) => {
-      const whole: InputRow = {
+      const inputRow: InputRow = {
         cells: fields.flatMap((name) => ({ ...(cells.get(name) as PlainCell), source: { fixed: null } })), // `readShape` found every field in the cells
         related: [],
       };
-      return isComplete ? [whole] : [whole, { cells: [], related: [] }];
+      return isComplete ? [inputRow] : [inputRow, { cells: [], related: [] }];
     },
   };
 };

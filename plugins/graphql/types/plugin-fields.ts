@@ -28,8 +28,8 @@ const isCustom = (field: GqlField): field is GqlField & { readonly toPlan: Custo
  *  Error that names the plugin */
 const checkField = (plugin: string, name: string, field: GqlField, context: GqlFieldContext): GqlField | undefined => {
   const part = field.toPlan as CustomPart; // the caller has checked the kind
-  const refuse = (why: string): Error =>
-    new Error(`plugin "${plugin}" gives field "${name}" of type "${context.typeName}": ${why}`);
+  const refuse = (reason: string): Error =>
+    new Error(`plugin "${plugin}" gives field "${name}" of type "${context.typeName}": ${reason}`);
   const kind = findPlanKind(part);
   const allowedKinds = ALLOWED_KINDS[context.scope] ?? [];
   const isLive =

@@ -6,8 +6,8 @@ import type { Condition, Term } from "./row-alternatives.ts";
 import { normalizeText, fitsInKey, parseArrayLiteral, type ComparableKind } from "./comparable-types.ts";
 
 /** Returns a cell of the row, or 0 if the cell was not reported. */
-const getCell = (cells: readonly ReportedCell[], at = -1): ReportedCell =>
-  at === -1 || cells.length === 0 ? 0 : (cells[at] ?? null);
+const getCell = (cells: readonly ReportedCell[], index = -1): ReportedCell =>
+  index === -1 || cells.length === 0 ? 0 : (cells[index] ?? null);
 
 /** Builds the key of a row in a shape of the index. Undefined if not all values of the key are known. */
 export const buildRowKey = (

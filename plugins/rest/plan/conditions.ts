@@ -100,8 +100,9 @@ const isNullFilter = ({ field, operator, keyword }: Condition): boolean =>
  * type.
  */
 const chooseOperator = (row: RowScope, field: Field, specs: readonly OperatorSpec[]): OperatorSpec => {
-  const fitting = specs.length === 1 ? undefined : specs.find((spec) => matchesType(spec, findFieldType(row, field)));
-  return fitting ?? (specs[0] as OperatorSpec); // in the grammar, every name has an operator
+  const matchingSpec =
+    specs.length === 1 ? undefined : specs.find((spec) => matchesType(spec, findFieldType(row, field)));
+  return matchingSpec ?? (specs[0] as OperatorSpec); // in the grammar, every name has an operator
 };
 
 const findFieldType = ({ model, relation }: RowScope, { name, path }: Field): PgType | undefined => {

@@ -45,14 +45,14 @@ const UPGRADE_HEADERS = new Set(["connection", "sec-websocket-key", "sec-websock
 /** Builds the member `headers` of the body. Names keep the case in which the client wrote them, as in Hasura. */
 const buildHeadersMember = (
   credentials: Credentials,
-  sent: readonly (readonly [name: string, value: string])[],
+  headers: readonly (readonly [name: string, value: string])[],
 ): JsonObject => {
   const { isSocket } = credentials;
   const names = new Map<string, string>();
   for (const name of credentials.headerNames?.() ?? [])
     if (!names.has(name.toLowerCase())) names.set(name.toLowerCase(), name);
   return Object.fromEntries(
-    sent
+    headers
       .filter(([name]) => !isSocket || !UPGRADE_HEADERS.has(name))
       .map(([name, value]) => [names.get(name) ?? name, isSocket ? value : decodeUtf8Header(value)]),
   );

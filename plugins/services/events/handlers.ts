@@ -86,17 +86,17 @@ const readTable = (key: string, handlers: TableEventHandlers): readonly EventTri
   });
 };
 
-const isListOfNames = (given: unknown): boolean =>
-  Array.isArray(given) && given.length > 0 && given.every((name) => typeof name === "string");
+const isListOfNames = (columns: unknown): boolean =>
+  Array.isArray(columns) && columns.length > 0 && columns.every((name) => typeof name === "string");
 
 const readHandler = (
   name: string,
   table: QualifiedName,
   operation: Operation,
-  given: EventHandler | EventHandlerOptions | undefined,
+  handler: EventHandler | EventHandlerOptions | undefined,
   location: string,
 ): EventTrigger => {
-  const options = typeof given === "function" ? { handle: given } : given;
+  const options = typeof handler === "function" ? { handle: handler } : handler;
   if (typeof options !== "object" || options === null || typeof options.handle !== "function")
     throw handlersInvalid(location, "is neither a function nor an object with the function handle");
   const { handle, columns, ordered = false, ...rules } = options;

@@ -41,14 +41,16 @@ const compileTrigger = ({ name, schema, table, definition, fingerprint }: TableT
  *  same event triggers. Changes nothing if all is installed. Returns the number of triggers that it has changed.
  *  @throws RelApiError `preset` if the database refuses @rule X-EVT-3 X-EVT-4 */
 export const installTriggers = async (database: QueueDatabase, triggers: readonly EventTrigger[]): Promise<number> => {
-  const wanted = buildTableTriggers(triggers);
+  const tableTriggers = buildTableTriggers(triggers);
   const names = new Set(triggers.map(({ name }) => name));
   await installEventSchema(database);
   const installed = await database.query<InstalledTrigger>(INSTALLED_TRIGGERS);
-  const missing = wanted.filter(
+  const missing = tableTriggers.filter(
     (one) => !installed.some((other) => isSame(one, other) && one.fingerprint === other.fingerprint),
   );
-  const obsolete = installed.filter((other) => names.has(other.event) && !wanted.some((one) => isSame(one, other)));
+  const obsolete = installed.filter(
+    (other) => names.has(other.event) && !tableTriggers.some((one) => isSame(one, other)),
+  );
   const changes = [...obsolete.map(compileDrop), ...missing.flatMap(compileTrigger)];
   if (changes.length > 0) await runInstallation(database, changes);
   return missing.length + obsolete.length;
@@ -71,11 +73,11 @@ export const loadTriggerStatus = async (
   database: QueueDatabase,
   triggers: readonly EventTrigger[],
 ): Promise<readonly TriggerStatus[]> => {
-  const wanted = buildTableTriggers(triggers);
+  const tableTriggers = buildTableTriggers(triggers);
   const installed = await database.query<InstalledTrigger>(INSTALLED_TRIGGERS);
   const hasSchema = await hasEventSchema(database);
   const states = new Map<string, TriggerStatus>();
-  for (const one of wanted) {
+  for (const one of tableTriggers) {
     const found = installed.find((other) => isSame(one, other));
     const state =
       found === undefined ? "missing" : hasSchema && found.fingerprint === one.fingerprint ? "installed" : "changed";
@@ -84,7 +86,7 @@ export const loadTriggerStatus = async (
       states.set(one.event, { trigger: one.event, table: `${one.schema}.${one.table}`, state });
   }
   const unknown = installed
-    .filter((other) => !wanted.some((one) => isSame(one, other)))
+    .filter((other) => !tableTriggers.some((one) => isSame(one, other)))
     .map(({ event, schema, table }): TriggerStatus => ({
       trigger: event,
       table: `${schema}.${table}`,

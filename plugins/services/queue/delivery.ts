@@ -32,17 +32,17 @@ export interface Delivery {
 /** Reads the rules of a handler in TypeScript. Rules that are not given have the defaults. `fail` creates the error for a
  *  reason. @rule X-EVT-2 X-SCH-1 */
 export const readRules = <Rules extends RetryRules>(
-  given: Readonly<Record<string, unknown>>,
+  options: Readonly<Record<string, unknown>>,
   defaults: Rules,
   limits: Rules,
   fail: (reason: string) => Error,
 ): Rules => {
-  for (const [rule, number] of Object.entries(given)) {
+  for (const [rule, number] of Object.entries(options)) {
     if (!Object.hasOwn(limits, rule)) throw fail(`has an unknown option "${rule}"`);
     const max = limits[rule as keyof Rules] as number; // the limits have every rule
     const min = rule === "retryCount" ? 0 : 1;
     if (number !== undefined && !(Number.isInteger(number) && Number(number) >= min && Number(number) <= max))
       throw fail(`has ${rule}, which is not a whole number from ${min} to ${max}`);
   }
-  return { ...defaults, ...Object.fromEntries(Object.entries(given).filter(([, rule]) => rule !== undefined)) };
+  return { ...defaults, ...Object.fromEntries(Object.entries(options).filter(([, rule]) => rule !== undefined)) };
 };

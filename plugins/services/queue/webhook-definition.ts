@@ -40,9 +40,9 @@ export const readObject = (raw: Json | undefined, location: string): JsonObject 
 
 /** Reads a number of `retry_conf`. @throws InvalidDefinition */
 export const readRule = (raw: JsonObject, key: string, byDefault: number, min: number, max: number): number => {
-  const given = raw[key];
-  if (given === undefined || given === null) return byDefault;
-  const number = Number(numberText(given) ?? Number.NaN);
+  const rawNumber = raw[key];
+  if (rawNumber === undefined || rawNumber === null) return byDefault;
+  const number = Number(numberText(rawNumber) ?? Number.NaN);
   if (!Number.isInteger(number) || number < min || number > max)
     throw new InvalidDefinition(`retry_conf.${key} is not a whole number from ${min} to ${max}`);
   return number;

@@ -184,7 +184,7 @@ export const remoteSchemaFields = definePlugin({
       // a role of the database or of the metadata may be called `admin` too
       const isAdmin = role === "admin" && databaseRole === undefined && isBackend === undefined;
       const seesAll = isAdmin || (!context.options.enableRemoteSchemaPermissions && role !== "");
-      return seesAll ? remote.whole : findView(remote, role, parents);
+      return seesAll ? remote.fullView : findView(remote, role, parents);
     };
 
     /** Returns the function that adds relationships to the fields of a view of the role. */

@@ -103,9 +103,9 @@ export const createReader = (context: PluginContext): RemoteSchemaReader => {
         setState(name, { targetKey, schema: await ask(definition) });
         context.logger.info(`the remote schema ${name} is available again`);
         context.requestReload();
-      } catch (again) {
+      } catch (retryError) {
         if (states.get(name)?.targetKey !== targetKey) return;
-        fail(definition, again, Math.min(retryMs * 2, LONGEST_RETRY_MS));
+        fail(definition, retryError, Math.min(retryMs * 2, LONGEST_RETRY_MS));
       }
     };
     const timer = setTimeout(() => void retry().catch(() => undefined), retryMs).unref(); // the load has logged the failure

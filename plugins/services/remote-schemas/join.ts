@@ -55,9 +55,12 @@ const BELOW = "below";
 
 /** Returns a prefix for the names that are added to a document. No name of the client begins with it. */
 const choosePrefix = ({ variables, fragments }: ClientParts): string => {
-  const taken = [...variables.map(({ variable }) => variable.name.value), ...fragments.map((one) => one.name.value)];
+  const takenNames = [
+    ...variables.map(({ variable }) => variable.name.value),
+    ...fragments.map((one) => one.name.value),
+  ];
   let prefix = "join_";
-  while (taken.some((one) => one.startsWith(prefix))) prefix += "_";
+  while (takenNames.some((one) => one.startsWith(prefix))) prefix += "_";
   return prefix;
 };
 
@@ -256,23 +259,25 @@ const createDelegate = (
   ): Readonly<Record<string, unknown>> => {
     const operation = getOperation(document);
     const { variableDefinitions = [] } = operation;
-    const given = convertVariables(variables, operation, view.schema);
-    const { errors } = getVariableValues(view.schema, variableDefinitions, given);
+    const variableValues = convertVariables(variables, operation, view.schema);
+    const { errors } = getVariableValues(view.schema, variableDefinitions, variableValues);
     if (errors?.[0] !== undefined) throw selectionRefused(errors[0].message, "$.variables");
     // presets are added to values, so they need the defaults
     const defaults = variableDefinitions.flatMap(({ variable, defaultValue }) =>
       defaultValue === undefined ? [] : [[variable.name.value, readLiteral(defaultValue)] as const],
     );
-    return { ...Object.fromEntries(defaults), ...given };
+    return { ...Object.fromEntries(defaults), ...variableValues };
   };
 
   return {
     types: view.types,
     check: (document, path) => {
       const parts = readClientParts(document, valueType.name);
-      const taken = parts.arguments.find((one) => last.args.some((arg) => arg.name === one.name.value && isSet(arg)));
-      if (taken !== undefined)
-        throw selectionRefused(`the relationship sets the argument '${taken.name.value}' itself`, path);
+      const fixedArgument = parts.arguments.find((one) =>
+        last.args.some((arg) => arg.name === one.name.value && isSet(arg)),
+      );
+      if (fixedArgument !== undefined)
+        throw selectionRefused(`the relationship sets the argument '${fixedArgument.name.value}' itself`, path);
       if (parts.selection === undefined && isCompositeType(valueType))
         throw selectionRefused(`missing selection set for '${valueType.name}'`, `${path}.selectionSet`);
       const [error] = validate(view.schema, buildDocument(surfaceSteps, parts, 1), RULES, { maxErrors: 1 });

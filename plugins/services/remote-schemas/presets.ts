@@ -117,19 +117,19 @@ export const addPresets = (
         const parent = types.getParentType();
         if (!field || !parent || field.args.length === 0) return undefined;
         const ofField = presets.get(`${parent.name}.${field.name}`);
-        const given = new Map((node.arguments ?? []).map((argument) => [argument.name.value, argument]));
+        const argumentNodes = new Map((node.arguments ?? []).map((argument) => [argument.name.value, argument]));
         for (const { name, type } of field.args) {
           const preset = ofField?.get(name);
-          const argument = given.get(name);
+          const argument = argumentNodes.get(name);
           if (preset !== undefined)
-            given.set(name, build(name, addVariable(type, resolvePreset(preset, type, session))));
+            argumentNodes.set(name, build(name, addVariable(type, resolvePreset(preset, type, session))));
           else if (argument !== undefined && mayHavePresets(type, presets)) {
             const value = readLiteral(argument.value, variables as Readonly<Record<string, Json>>); // they are JSON
             if (value !== undefined)
-              given.set(name, build(name, addVariable(type, addToValue(value, type, presets, session))));
+              argumentNodes.set(name, build(name, addVariable(type, addToValue(value, type, presets, session))));
           }
         }
-        return { ...node, arguments: [...given.values()] };
+        return { ...node, arguments: [...argumentNodes.values()] };
       },
     }),
   );
@@ -145,8 +145,8 @@ export const addPresets = (
         VariableDefinition: () => false,
         Variable: ({ name }) => void used.add(name.value),
       });
-      const kept = (node.variableDefinitions ?? []).filter((one) => used.has(one.variable.name.value));
-      return { ...node, variableDefinitions: [...kept, ...definitions] };
+      const usedDefinitions = (node.variableDefinitions ?? []).filter((one) => used.has(one.variable.name.value));
+      return { ...node, variableDefinitions: [...usedDefinitions, ...definitions] };
     },
   });
   const values = Object.fromEntries([...added].map(([name, { value }]) => [name, value]));

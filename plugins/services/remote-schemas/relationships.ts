@@ -136,12 +136,12 @@ const matchSteps = (
 /** Matches a definition whose columns exist. @throws RemoteSchemaProblem */
 export const matchRemoteField = (
   name: string,
-  { remote: wanted, columns, steps }: RelationshipDefinition,
+  { remote: remoteName, columns, steps }: RelationshipDefinition,
   remotes: readonly Remote[],
 ): RemoteRelationship => {
   const remote =
-    remotes.find(({ definition }) => definition.name === wanted) ??
-    refuse(`remote schema with name "${wanted}" does not exist, or cannot be served`);
+    remotes.find(({ definition }) => definition.name === remoteName) ??
+    refuse(`remote schema with name "${remoteName}" does not exist, or cannot be served`);
   return { name, remote, columns, steps: matchSteps(steps, columns, remote) };
 };
 

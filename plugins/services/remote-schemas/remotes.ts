@@ -15,7 +15,7 @@ export interface Remote {
   readonly definition: RemoteDefinition;
   readonly full: GraphQLSchema;
   /** The view of administrators. */
-  readonly whole: RemoteView;
+  readonly fullView: RemoteView;
   readonly views: ReadonlyMap<string, RemoteView>;
 }
 
@@ -41,15 +41,15 @@ const buildRemote = (
       refused.set(role, error.message);
     }
   }
-  const whole = buildView({ ...parts, part: { schema: full, presets: NO_PRESETS } });
-  return { remote: { definition, full, whole, views }, refused };
+  const fullView = buildView({ ...parts, part: { schema: full, presets: NO_PRESETS } });
+  return { remote: { definition, full, fullView, views }, refused };
 };
 
 type Built = ReturnType<typeof buildRemote>;
 
 /** Builds the remote schemas of each model. Those whose definition and schema stay the same are built once. */
 export const createRemoteBuilder = (context: PluginContext, reader: RemoteSchemaReader) => {
-  let kept: ReadonlyMap<string, Built> = new Map();
+  let builtRemotes: ReadonlyMap<string, Built> = new Map();
   return async (
     tools: WrapTools,
     definitions: readonly RemoteDefinition[],
@@ -66,12 +66,12 @@ export const createRemoteBuilder = (context: PluginContext, reader: RemoteSchema
       try {
         if (result.status === "rejected") throw result.reason;
         const full = result.value;
-        const known = kept.get(name);
+        const known = builtRemotes.get(name);
         const one =
           known !== undefined && known.remote.definition.key === key && known.remote.full === full
             ? known
             : buildRemote(context, tools, definition, full);
-        conflicts.add(name, one.remote.whole, definition.customization.namespace !== undefined);
+        conflicts.add(name, one.remote.fullView, definition.customization.namespace !== undefined);
         built.set(name, one);
         for (const [role, reason] of one.refused) report({ type: "remote_schema_permission", name, role }, reason);
       } catch (error) {
@@ -81,7 +81,7 @@ export const createRemoteBuilder = (context: PluginContext, reader: RemoteSchema
         report({ type: "remote_schema", name }, error instanceof Error ? error.message : String(error));
       }
     }
-    kept = built;
+    builtRemotes = built;
     return [...built.values()].map(({ remote }) => remote);
   };
 };

@@ -70,14 +70,14 @@ const checkFields = (type: GraphQLObjectType, names: readonly string[], takesLis
 };
 
 const matchTable = (
-  { source: wanted, table, columns }: SourceDefinition,
+  { source: sourceName, table, columns }: SourceDefinition,
   { model, source }: RelationshipTargets,
 ): Relation => {
-  if (wanted !== source.name) return refuse(`source not found: "${wanted}"`);
+  if (sourceName !== source.name) return refuse(`source not found: "${sourceName}"`);
   const isTracked = source.tables.some(({ schema, name }) => schema === table.schema && name === table.name);
   const relation = isTracked ? findRelation(model, table) : undefined;
   const text = table.schema === "public" ? table.name : `${table.schema}.${table.name}`;
-  if (relation === undefined) return refuse(`table "${text}" does not exist in source: ${wanted}`);
+  if (relation === undefined) return refuse(`table "${text}" does not exist in source: ${sourceName}`);
   const missing = columns.find(([, column]) => findColumn(relation, column) === undefined);
   if (missing !== undefined) return refuse(`column "${missing[1]}" does not exist in table "${text}"`);
   return relation;
@@ -104,12 +104,12 @@ const matchRelationship = (
 };
 
 /** @throws RemoteSchemaProblem */
-const checkName = (name: string, type: GraphQLObjectType, remote: Remote, taken: ReadonlySet<string>): void => {
+const checkName = (name: string, type: GraphQLObjectType, remote: Remote, takenNames: ReadonlySet<string>): void => {
   if (!RELATIONSHIP_NAME.test(name)) refuse("its name is not a valid GraphQL name");
-  const { renameField } = remote.whole.names;
+  const { renameField } = remote.fullView.names;
   for (const field of Object.keys(type.getFields()))
     if (field === name || renameField(type.name, field) === name) refuse("a field of the type has that name");
-  if (taken.has(name)) refuse("the name is taken");
+  if (takenNames.has(name)) refuse("the name is taken");
 };
 
 /** Returns the relationships of one remote schema, and reports those that cannot be served. */

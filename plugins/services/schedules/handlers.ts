@@ -57,7 +57,7 @@ export const schedulesService = defineService<readonly Schedule[]>("schedules");
 export const schedules = (on: Readonly<Record<string, ScheduleHandler | ScheduleOptions>>): Plugin => {
   if (typeof on !== "object" || on === null)
     throw scheduleInvalid("the argument", "is not an object whose keys are cron expressions or names");
-  const read = Object.entries(on).map(([key, given]) => readSchedule(key, given));
+  const read = Object.entries(on).map(([key, schedule]) => readSchedule(key, schedule));
   return definePlugin({
     name: "schedules",
     requires: ["scheduled-events"],
@@ -70,10 +70,10 @@ const LIMITS: ScheduleRules = { ...MAX_RULES, toleranceSeconds: MAX_TOLERANCE_SE
 
 const MAX_NAME_LENGTH = 100;
 
-const readSchedule = (name: string, given: ScheduleHandler | ScheduleOptions): Schedule => {
+const readSchedule = (name: string, schedule: ScheduleHandler | ScheduleOptions): Schedule => {
   const location = `"${name}"`;
   const fail = (reason: string): Error => scheduleInvalid(location, reason);
-  const options = typeof given === "function" ? { cron: name, handle: given } : given;
+  const options = typeof schedule === "function" ? { cron: name, handle: schedule } : schedule;
   if (typeof options !== "object" || options === null || typeof options.handle !== "function")
     throw fail("is neither a function nor an object with the function handle");
   if (name === "" || name.length > MAX_NAME_LENGTH) throw fail(`is not a name of 1 to ${MAX_NAME_LENGTH} characters`);

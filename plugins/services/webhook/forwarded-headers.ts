@@ -43,8 +43,8 @@ export const listCallerHeaders = (
   credentials: Credentials,
   allowedOrigins: readonly string[],
 ): readonly (readonly [name: string, value: string])[] => {
-  const sent = [...credentials.headers()];
-  return getCookiePolicy(allowedOrigins)(credentials) ? sent : sent.filter(([name]) => name !== "cookie");
+  const headers = [...credentials.headers()];
+  return getCookiePolicy(allowedOrigins)(credentials) ? headers : headers.filter(([name]) => name !== "cookie");
 };
 
 /** Returns the headers of a caller as headers of a request to a webhook, by lower-case name. @rule X-HOOK-2 */
