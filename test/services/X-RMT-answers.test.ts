@@ -11,7 +11,8 @@ const remote = await startRemote(`
   scalar Any
   interface Animal { name: String }
   type Dog implements Animal { name: String friend: Dog }
-  type Query { dog: Dog cat: Dog! animals: [Animal!]! grid: [[Int!]] any: Any echo(any: Any, input: Input, float: Float): String }
+  enum Color { RED }
+  type Query { color: Color words: [String] count: Int id: ID dog: Dog cat: Dog! animals: [Animal!]! grid: [[Int!]] any: Any echo(any: Any, input: Input, float: Float): String }
   input Input { any: Any, count: Int = 2 }
 `);
 const base = await startApi(forGraphql());
@@ -81,10 +82,13 @@ test.each([
   ["{ animals { name } }", { animals: [{ __typename: "Bird", name: "a" }] }],
   ["{ animals { name } }", { animals: [{ name: "a" }] }],
   ["{ grid }", { grid: [1] }],
+  ["{ color }", { color: "BLUE" }],
+  ["{ count }", { count: 9_007_199_254 }],
+  ["{ words }", { words: [["a"]] }],
+  ["{ dog { name } }", { dog: { name: { first: "a" } } }],
   ["{ dog { name } cat { name } }", { dog: { name: "a" } }],
-  ["{ any }", `{"data":{"any":${"[".repeat(100_000)}${"]".repeat(100_000)}}}`],
 ])("X-RMT-8 for %s, data that the schema does not allow is an error of the remote", async (query, result) => {
-  answerWith(typeof result === "string" ? result : { data: result });
+  answerWith({ data: result });
   const { data, errors } = await api.gql(query);
   expect(data).toBeUndefined();
   expect(errors).toEqual([
@@ -93,6 +97,20 @@ test.each([
       extensions: { path: expect.stringMatching(/^\$\.selectionSet\./), code: "remote-schema-error" },
     },
   ]);
+});
+
+test("X-RMT-8 an answer that is nested too deep is an error of the remote", async () => {
+  answerWith(`{"data":{"any":${"[".repeat(100_000)}${"]".repeat(100_000)}}}`);
+  expect((await api.gql("{ any }")).errors[0].message).toBe(
+    "the remote schema zoo failed: its answer is nested deeper than 500 levels",
+  );
+});
+
+test("X-RMT-8 scalars that have another JSON type are converted, and null stays", async () => {
+  answerWith({ data: { _v0_words: [1, null, "a"], _v1_count: "7", _v2_id: 5, _v3_color: null } });
+  expect(await api.gql("{ words count id color }")).toEqual({
+    data: { words: ["1", null, "a"], count: 7, id: "5", color: null },
+  });
 });
 
 test("X-RMT-8 no data and no errors is not a GraphQL result", async () => {

@@ -275,6 +275,8 @@ describe("roles and errors", () => {
     expect(await refusal("{ artist { lost } }")).toEqual([
       { message: "out of order", path: ["lost"], extensions: { code: "BROKEN", detail: 7 } },
     ]);
+    remote.answer = () => ({ status: 200, text: '{"data":{"row_0":{"name":"x"}},"errors":[{"message":"m"}]}' });
+    expect(await refusal("{ artist { homeland { name } } }")).toEqual([{ message: "m", path: ["homeland"] }]);
     remote.answer = () => ({ status: 503, text: "" });
     expect(await refusal("{ artist { homeland { name } } }")).toEqual([
       {

@@ -3,6 +3,7 @@ import { print, type DocumentNode } from "graphql";
 import {
   encodeUtf8Header,
   isJsonObject,
+  isNestedDeeper,
   parseJson,
   RelApiError,
   requireService,
@@ -18,7 +19,7 @@ import { buildForwardedHeaders } from "../webhook/forwarded-headers.ts";
 import { renameSessionVariables } from "../webhook/session-variables.ts";
 import { expandHeaders, expandTemplate } from "../webhook/templates.ts";
 import type { RemoteTarget } from "./definition.ts";
-import { remoteFailed } from "./errors.ts";
+import { answerTooDeep, remoteFailed } from "./errors.ts";
 
 /** The caller of a request. Undefined members belong to requests of the server itself. */
 export interface RemoteCaller {
@@ -33,6 +34,9 @@ export interface RemoteRequest {
 }
 
 type Server = Extract<RemoteTarget, { readonly url: string }>;
+
+/** The levels of lists and objects up to which functions that call themselves can read an answer. */
+export const MAX_DEPTH = 500;
 
 /** Headers of the client that this server consumes itself. */
 const OWN_HEADERS = /^x-(?:hasura|session)-/;
@@ -78,6 +82,7 @@ export const sendToRemote = async (
       exchange,
       forwardsCookies: true,
     });
+    if (isNestedDeeper(text, MAX_DEPTH)) throw answerTooDeep(name, MAX_DEPTH);
     const result = parseResult(text);
     if (result === undefined) throw remoteFailed(name, `its answer with status ${status} is not a GraphQL result`);
     return result;

@@ -14,6 +14,14 @@ export const graphqlInstalledTwice = (where: string): RelApiError =>
 export const remoteFailed = (name: string, reason: string): RelApiError =>
   new RelApiError({ code: "remote-schema-error", status: 502, message: `the remote schema ${name} failed: ${reason}` });
 
+/** @rule X-RMT-8 */
+export const answerTooDeep = (name: string, depth: number): RelApiError =>
+  remoteFailed(name, `its answer is nested deeper than ${depth} levels`);
+
+/** Data that the schema of the remote does not allow. @rule X-RMT-8 */
+export const answerUnfit = (name: string, reason: string): RelApiError =>
+  remoteFailed(name, `its answer does not fit its schema: ${reason}`);
+
 /** @rule X-RMT-11 */
 export const remoteUnknown = (name: string): RelApiError =>
   new RelApiError({ code: "not-exists", status: 400, message: `remote schema with name "${name}" does not exist` });

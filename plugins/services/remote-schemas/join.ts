@@ -181,7 +181,7 @@ const encodeErrors = (errors: readonly unknown[], as: string, depth: number): re
     return encodeError(
       {
         message: String(message),
-        path: Array.isArray(path) ? [as, ...path.slice(depth)] : undefined,
+        path: [as, ...(Array.isArray(path) ? path.slice(depth) : [])],
         extensions: typeof extensions === "object" && extensions !== null ? { ...extensions } : {},
       },
       [],

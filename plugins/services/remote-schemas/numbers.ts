@@ -1,8 +1,9 @@
 /** Numbers that JavaScript would change keep their text in custom scalars. The scalars of graphql-js need JavaScript
  *  numbers. @rule X-RMT-6a */
 import {
-  getNamedType,
-  isCompositeType,
+  getNullableType,
+  isLeafType,
+  isOutputType,
   isInputObjectType,
   isListType,
   isNonNullType,
@@ -13,7 +14,8 @@ import {
   type DocumentNode,
   type FragmentDefinitionNode,
   type GraphQLInputType,
-  type GraphQLNamedType,
+  type GraphQLLeafType,
+  type GraphQLOutputType,
   type GraphQLSchema,
   type OperationDefinitionNode,
   type SelectionSetNode,
@@ -106,13 +108,30 @@ export const keepDigits = (schema: GraphQLSchema): void => {
 };
 
 interface Selected {
-  readonly type: GraphQLNamedType;
+  readonly type: GraphQLOutputType;
   readonly set: SelectionSetNode | undefined;
 }
 
-/** Converts the data of a result that contains such numbers. */
+/** Converts a value that has one of the types. @throws GraphQLError if the value fits none */
+const convertLeaf = (value: Json, types: readonly GraphQLLeafType[]): Json => {
+  const [first] = types;
+  if (first === undefined || types.some((type) => isScalarType(type) && !isSpecifiedScalarType(type))) return value;
+  const plain = toNumbers(value);
+  if (types.every((type) => type === first)) return first.serialize(plain) as Json; // leaf values are JSON
+  const fits = (type: GraphQLLeafType): boolean => {
+    try {
+      type.parseValue(plain);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  return types.some(fits) ? plain : (first.serialize(plain) as Json);
+};
+
+/** Converts the scalars and enum values of a result, for which the package would answer null if they do not fit.
+ *  @throws GraphQLError */
 export const convertData = (data: Json, document: DocumentNode, schema: GraphQLSchema): Json => {
-  if (!holdsRawNumber(data)) return data;
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const one of document.definitions) if (one.kind === Kind.FRAGMENT_DEFINITION) fragments.set(one.name.value, one);
 
@@ -123,22 +142,29 @@ export const convertData = (data: Json, document: DocumentNode, schema: GraphQLS
         if (field === undefined) continue;
         const as = selection.alias?.value ?? selection.name.value;
         const known = found.get(as) ?? [];
-        found.set(as, [...known, { type: getNamedType(field.type), set: selection.selectionSet }]);
+        found.set(as, [...known, { type: field.type, set: selection.selectionSet }]);
       } else {
         const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
         const condition = inner?.typeCondition?.name.value;
         const innerType = condition === undefined ? type : schema.getType(condition);
-        if (inner !== undefined && innerType) collect({ type: innerType, set: inner.selectionSet }, found);
+        if (inner !== undefined && isOutputType(innerType))
+          collect({ type: innerType, set: inner.selectionSet }, found);
       }
     }
   };
 
   const convert = (value: Json, selected: readonly Selected[]): Json => {
-    if (Array.isArray(value)) return value.map((item: Json) => convert(item, selected));
-    if (selected.every(({ type }) => isSpecifiedScalarType(type))) return toNumbers(value);
-    if (!isJsonObject(value) || !selected.some(({ type }) => isCompositeType(type))) return value;
+    if (value === null || selected.length === 0) return value;
+    const nullable = selected.map(({ type, set }) => ({ type: getNullableType(type), set }));
+    const leaves = nullable.flatMap(({ type }) => (isLeafType(type) ? [type] : []));
+    if (leaves.length === nullable.length) return convertLeaf(value, leaves);
+    if (Array.isArray(value)) {
+      const items = nullable.flatMap(({ type, set }) => (isListType(type) ? [{ type: type.ofType, set }] : []));
+      return value.map((item: Json) => convert(item, items));
+    }
+    if (!isJsonObject(value)) return value;
     const found = new Map<string, Selected[]>();
-    for (const one of selected) collect(one, found);
+    for (const one of nullable) collect(one, found);
     return Object.fromEntries(Object.entries(value).map(([as, member]) => [as, convert(member, found.get(as) ?? [])]));
   };
 

@@ -1,9 +1,10 @@
 /** Sends documents in the remote's own names, with the presets of the role, to a server or to a schema of this
  *  process. */
-import { execute, subscribe, type ExecutionArgs, type GraphQLSchema } from "graphql";
+import { execute, GraphQLError, subscribe, type ExecutionArgs, type GraphQLSchema } from "graphql";
 import type { JsonObject, PluginContext } from "../../../core/index.ts";
 import { sendToRemote, type RemoteCaller, type RemoteRequest } from "./client.ts";
 import type { RemoteDefinition } from "./definition.ts";
+import { answerUnfit } from "./errors.ts";
 import { convertData, toNumbers } from "./numbers.ts";
 import type { RolePart } from "./permissions.ts";
 import { addPresets } from "./presets.ts";
@@ -45,7 +46,12 @@ export const createRequests = ({
     addPresets(request, full, presets, session);
   const convertResult = (result: JsonObject, { document }: RemoteRequest): RemoteResult => {
     const { data, ...more } = readResult(result);
-    return { ...more, data: convertData(data, document, full) };
+    try {
+      return { ...more, data: convertData(data, document, full) };
+    } catch (error) {
+      const { message } = error as Error;
+      return { data: null, errors: [new GraphQLError(message, { originalError: answerUnfit(name, message) })] };
+    }
   };
   const buildExecution = (
     schema: GraphQLSchema,

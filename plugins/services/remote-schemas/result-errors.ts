@@ -1,7 +1,7 @@
 /** Reads the errors in results of remote schemas. @rule X-RMT-7 */
 import { GraphQLError, type ExecutionResult } from "graphql";
 import { isJsonObject, RelApiError, type Json, type JsonObject } from "../../../core/index.ts";
-import { remoteFailed, remoteRefused, selectionRefused } from "./errors.ts";
+import { answerUnfit, remoteRefused, selectionRefused } from "./errors.ts";
 
 /** Finds the error that a function threw on purpose. */
 export const findOwnError = ({ originalError }: Pick<GraphQLError, "originalError">): RelApiError | undefined => {
@@ -83,7 +83,7 @@ export const createErrorSearch =
     if (own !== undefined) return own;
     if (data === undefined) return selectionRefused(first.message, "$.variables");
     const sent = isServer ? listed.filter(isSent) : listed;
-    if (sent.length === 0) return remoteFailed(name, `its answer does not fit its schema: ${first.message}`);
+    if (sent.length === 0) return answerUnfit(name, first.message);
     return remoteRefused(
       sent.map((error) => encodeError(error, prefix)),
       first.message,

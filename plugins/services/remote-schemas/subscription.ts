@@ -3,6 +3,7 @@ import { print } from "graphql";
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL, validateMessage } from "graphql-ws";
 import {
   isJsonObject,
+  isNestedDeeper,
   parseJson,
   RelApiError,
   requireService,
@@ -13,9 +14,9 @@ import {
 } from "../../../core/index.ts";
 import { webhookService, type WebhookSocket } from "../api.ts";
 import { expandTemplate } from "../webhook/templates.ts";
-import { buildHeaders, type RemoteCaller, type RemoteRequest } from "./client.ts";
+import { buildHeaders, MAX_DEPTH, type RemoteCaller, type RemoteRequest } from "./client.ts";
 import type { RemoteTarget } from "./definition.ts";
-import { remoteFailed, remoteRefused } from "./errors.ts";
+import { answerTooDeep, remoteFailed, remoteRefused } from "./errors.ts";
 
 type Server = Extract<RemoteTarget, { readonly url: string }>;
 
@@ -165,6 +166,7 @@ export const subscribeToRemote = async (
         timeoutMs,
         onOpen: () => send({ type: "connection_init", payload: { headers } }),
         onMessage: (text) => {
+          if (isNestedDeeper(text, MAX_DEPTH)) return end(answerTooDeep(name, MAX_DEPTH));
           try {
             receive(readMessage(text));
           } catch {
