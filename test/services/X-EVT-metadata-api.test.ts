@@ -1,5 +1,6 @@
 /** Event triggers in the metadata API: created, invoked, delivered again, listed and deleted. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -46,6 +47,26 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     await api.sql("insert into public.parcel values (1, 'a')");
     await until(() => hook.requests.length === 1, "the event arrived");
     expect(loads - before).toBe(1);
+  });
+
+  test("X-EVT-9a a change of the triggers neither aborts an attempt nor delays other events", async () => {
+    const api = await start({ shutdownGrace: 0 });
+    let response: ServerResponse | undefined;
+    hook.answer = (held) => void (response = held);
+    onTestFinished(() => void (hook.answer = json({})));
+    expect(await run(api, "pg_create_event_trigger", args)).toEqual({ message: "success" });
+    await api.sql("insert into public.parcel values (1, 'a')");
+    await until(() => response !== undefined, "the attempt has begun");
+    hook.answer = json({});
+    const later = { ...args, name: "parcel_changed", insert: undefined, update: { columns: "*" } };
+    expect(await run(api, "pg_create_event_trigger", later)).toEqual({ message: "success" });
+    await api.sql("update public.parcel set item = 'b'");
+    const countDelivered = async (): Promise<number> =>
+      (await api.sql("select from relapi.event where status = 'delivered'")).length;
+    await until(async () => (await countDelivered()) === 1, "the later event is delivered");
+    json({})(response!, hook.requests[0]!);
+    await until(async () => (await countDelivered()) === 2, "the first event is delivered");
+    expect(hook.requests).toHaveLength(2);
   });
 
   test("X-EVT-18 X-EVT-3a X-EVT-3c P-HAS-11 a trigger is created, replaced and deleted", async () => {

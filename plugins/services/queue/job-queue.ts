@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { defineService, type PluginContext } from "../../../core/index.ts";
 import { databaseEmbedded } from "./errors.ts";
-import { describeError, loadWorker, startQueue, type Queue, type Tasks } from "./queue.ts";
+import { describeError, loadWorker, startQueue, type Queue, type Task, type Tasks } from "./queue.ts";
 
 export interface JobQueue {
   /** Replaces the tasks of an owner. Resolves when the queue takes jobs of them. @throws RelApiError `preset` if the
@@ -21,23 +21,51 @@ const RESTART_MS = 2000;
 /** The time after `SHUTDOWN_GRACE` in which the queue gives its jobs back. */
 export const STOP_MS = 2000;
 
-/** Creates the queue, which starts with the first tasks. @rule X-EVT-9 X-EVT-11 */
+/** Creates the queue, which starts with the first tasks. @rule X-EVT-9 X-EVT-9a X-EVT-11 */
 export const createJobQueue = ({ options, logger, findDatabaseUrl }: PluginContext): JobQueue => {
   const tasksByOwner = new Map<string, Tasks>();
   let queue: Queue | undefined;
+  /** Earlier queues, whose last jobs run. */
+  const draining = new Set<Queue>();
   /** The identifiers of the tasks whose jobs the queue takes. */
   let identifiers = "";
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
   let last: Promise<void> = Promise.resolve();
 
+  let runningCount = 0;
+  const waiting: (() => void)[] = [];
+
+  /** Keeps the limit of attempts while a new queue takes jobs and the last ones of an earlier queue run. */
+  const limit =
+    (run: Task): Task =>
+    async (payload, signal) => {
+      while (runningCount >= options.eventsConcurrency) await new Promise<void>((resolve) => waiting.push(resolve));
+      runningCount += 1;
+      try {
+        if (!isClosed) await run(payload, signal);
+      } finally {
+        runningCount -= 1;
+        waiting.shift()?.();
+      }
+    };
+
+  /** Lets the queue end its jobs, which a change of the metadata must not abort. */
+  const drain = (): void => {
+    const ended = queue;
+    queue = undefined;
+    if (ended === undefined) return;
+    draining.add(ended);
+    const forget = (): void => void draining.delete(ended);
+    ended.stop().then(forget, forget);
+  };
+
   /** Starts the queue again if it has to take other jobs. */
   const restart = async (): Promise<void> => {
     const tasks = new Map([...tasksByOwner.values()].flatMap((own) => [...own]));
     const next = JSON.stringify([...tasks.keys()].toSorted());
     if (queue !== undefined && next === identifiers) return;
-    await queue?.stop();
-    queue = undefined;
+    drain();
     identifiers = next;
     if (isClosed || tasks.size === 0 || options.eventsConcurrency === 0) return;
     const url = await findDatabaseUrl();
@@ -45,12 +73,11 @@ export const createJobQueue = ({ options, logger, findDatabaseUrl }: PluginConte
     queue = await startQueue({
       url,
       concurrency: options.eventsConcurrency,
-      graceMs: options.shutdownGrace * 1000,
-      tasks,
+      tasks: new Map([...tasks].map(([identifier, run]) => [identifier, limit(run)])),
       logger,
       onLost: (reason) => {
         logger.warn("the job queue stopped; starting it again", { reason });
-        queue = undefined;
+        drain();
         restartLater();
       },
     });
@@ -87,8 +114,14 @@ export const createJobQueue = ({ options, logger, findDatabaseUrl }: PluginConte
       isClosed = true;
       clearTimeout(timer);
       // a statement that waits for a lock, or a lost server, must not keep the process
-      const limit = pause(options.shutdownGrace * 1000 + STOP_MS, undefined, { ref: false });
-      await Promise.race([last.then(() => queue?.stop()), limit]);
+      const graceMs = options.shutdownGrace * 1000;
+      const abortTimer = setTimeout(() => draining.forEach((one) => one.abort()), graceMs).unref();
+      const ended = last.then(() => {
+        drain();
+        return Promise.allSettled([...draining].map((one) => one.stop()));
+      });
+      await Promise.race([ended, pause(graceMs + STOP_MS, undefined, { ref: false })]);
+      clearTimeout(abortTimer);
     },
   };
 };

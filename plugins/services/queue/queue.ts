@@ -45,14 +45,15 @@ export const installQueue = async (url: string, logger: Logger): Promise<void> =
   }
 };
 
+/** Runs a job. */
+export type Task = (payload: unknown, signal: AbortSignal) => Promise<void>;
+
 /** The functions by the identifier of their jobs. */
-export type Tasks = ReadonlyMap<string, (payload: unknown, signal: AbortSignal) => Promise<void>>;
+export type Tasks = ReadonlyMap<string, Task>;
 
 export interface QueueOptions {
   readonly url: string;
   readonly concurrency: number;
-  /** The time that running jobs have when the queue stops. Then their signal aborts. */
-  readonly graceMs: number;
   readonly tasks: Tasks;
   readonly logger: Logger;
   /** Called once if the queue has stopped by itself. */
@@ -62,17 +63,24 @@ export interface QueueOptions {
 export interface Queue {
   /** Takes no more jobs, and resolves when the running ones have ended. */
   stop(): Promise<void>;
+  /** Aborts the signal of the running jobs. */
+  abort(): void;
 }
+
+/** The largest time of a timer. */
+const NEVER_MS = 2 ** 31 - 1;
 
 /** How often the queue looks for jobs whose notification was lost, and for those that are due. */
 const POLL_MS = 1000;
 
 /** Takes jobs of these tasks until it stops. @throws RelApiError `preset` if the package is missing */
 export const startQueue = async (options: QueueOptions): Promise<Queue> => {
-  const { url, concurrency, graceMs, tasks, logger, onLost } = options;
+  const { url, concurrency, tasks, logger, onLost } = options;
   const worker = await loadWorker();
   const pgPool = await openPool(url, concurrency + 1); // one connection listens
-  let isStopping = false;
+  let stopped: Promise<void> | undefined;
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal); // all running jobs have the same signal
   const events: WorkerEvents = new EventEmitter();
   events.on("worker:create", ({ worker: created }) => {
     // no other worker takes the place of one that has failed, and graphile-worker would print the stack of the error
@@ -87,42 +95,34 @@ export const startQueue = async (options: QueueOptions): Promise<Queue> => {
     noPreparedStatements: true, // a pooler may give each statement another backend
     parsedCronItems: worker.parseCronItems([]),
     pollInterval: POLL_MS,
-    gracefulShutdownAbortTimeout: graceMs,
+    gracefulShutdownAbortTimeout: NEVER_MS,
     logger: createQueueLogger(worker, logger),
     taskList: Object.fromEntries(
-      [...tasks].map(([identifier, run]) => [
-        identifier,
-        (payload: unknown, { abortSignal = new AbortController().signal }) => {
-          setMaxListeners(0, abortSignal); // all running jobs have the same signal
-          return run(payload, abortSignal);
-        },
-      ]),
+      [...tasks].map(([identifier, run]) => [identifier, (payload: unknown) => run(payload, controller.signal)]),
     ),
   });
-  const stop = async (): Promise<void> => {
-    if (isStopping) return;
-    isStopping = true;
+  const end = async (): Promise<void> => {
     try {
       await (await running).stop();
     } finally {
       await pgPool.end();
     }
   };
+  const stop = (): Promise<void> => (stopped ??= end());
   const lose = (reason: string): void => {
-    if (isStopping) return;
-    void stop().catch(() => undefined);
+    if (stopped !== undefined) return;
+    stop().catch(() => undefined);
     onLost(reason);
   };
   const runner = await running.catch(async (error: unknown) => {
-    isStopping = true;
-    await pgPool.end();
+    stop().catch(() => undefined);
     throw error;
   });
   runner.promise.then(
     () => lose("it stopped"),
     (error: unknown) => lose(describeError(error)),
   );
-  return { stop };
+  return { stop, abort: () => controller.abort() };
 };
 
 export const describeError = (error: unknown): string => (error instanceof Error ? error.message : String(error));
