@@ -49,8 +49,8 @@ export default defineConfig({
     globalSetup: ["test/support/global-setup.ts"],
     sequence: { sequencer: LongestFirst },
     teardownTimeout: 120_000,
-    // some files mostly wait for servers, so two more than there are processors keep them busy
-    maxWorkers: availableParallelism() + 2,
+    // some files mostly wait for servers, so four more than there are processors keep them busy
+    maxWorkers: availableParallelism() + 4,
     projects: [
       project("no-database", {
         isolate: false,
