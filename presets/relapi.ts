@@ -37,6 +37,7 @@ export {
   buildJsonAnswer,
   createCurrentOriginPolicy,
   createFieldsLogger,
+  decodeUtf8Header,
   requestSignal,
   transactionSignal,
   // functions of the model

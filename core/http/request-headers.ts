@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 
-/** Decodes UTF-8 that clients send, because Node reads the bytes of headers as Latin-1. */
+/** Decodes the UTF-8 of a header value, because Node reads the bytes of headers as Latin-1. */
 export const decodeUtf8Header = (headerValue: string): string =>
   /[\u0080-\u00ff]/.test(headerValue) ? Buffer.from(headerValue, "latin1").toString("utf8") : headerValue;
 

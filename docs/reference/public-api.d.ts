@@ -204,6 +204,7 @@ export {
   compose,
   /** @experimental */ createCurrentOriginPolicy,
   createFieldsLogger,
+  decodeUtf8Header,
   defineHook,
   definePlugin,
   defineQuestion,
@@ -2037,6 +2038,9 @@ export type HttpRequest = IncomingMessage & {
     readonly originalUrl?: string;
 };
 export type Next = (error?: unknown) => void;
+
+// --- core/http/request-headers.d.ts
+export declare const decodeUtf8Header: (headerValue: string) => string;
 
 // --- core/http/respond.d.ts
 export declare const buildJsonAnswer: (status: number, body: string, more?: Headers) => Answer;

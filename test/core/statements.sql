@@ -37,7 +37,7 @@ explain (format json) select 1 from "sea"."vessels";
 
 -- GET /vessels, Accept: text/csv
 select count(*) as "page_total", case when pg_catalog.count(*) = 0 then '' else 'id,name' end || E'
-' || coalesce(pg_catalog.string_agg(pg_catalog.substring(("_rows".*)::text, 2, pg_catalog.length(("_rows".*)::text) - 2), E'
+' || coalesce(pg_catalog.string_agg(pg_catalog.left(pg_catalog.right(("_rows".*)::text, -1), -1), E'
 '), '') as "body", nullif(pg_catalog.current_setting('response.headers', true), '') as "response_headers", nullif(pg_catalog.current_setting('response.status', true), '') as "response_status" from (select "vessels"."id" as "id", "vessels"."name" as "name" from "sea"."vessels") as "_rows";
 
 -- POST /ports, return=minimal
