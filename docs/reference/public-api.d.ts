@@ -713,11 +713,13 @@ export {
 // relapi/plugins/services
 export {
   Action,
+  ActionArguments,
   ActionRequest,
   AsynchronousAction,
   AsynchronousActionRequest,
   /** @experimental */ EventHandler,
   /** @experimental */ EventHandlerOptions,
+  InputSchema,
   RemoteSchema,
   /** @experimental */ RowEvent,
   /** @experimental */ ScheduleHandler,
@@ -4685,37 +4687,67 @@ export declare const suggestions: import("../../core/plugin.ts").Plugin;
 export declare const restWrites: import("../../core/plugin.ts").Plugin;
 
 // --- plugins/services/actions/actions.d.ts
-export interface ActionRequest {
-    readonly input: Readonly<Record<string, Json>>;
+type InputOf<Output> = unknown extends Output ? ActionArguments : Output;
+export interface ActionRequest<Input = ActionArguments> {
+    readonly input: Input;
     readonly session: Session;
     readonly signal: AbortSignal;
     readonly exchange: OpenExchange | undefined;
 }
-export interface AsynchronousActionRequest {
+export interface AsynchronousActionRequest<Input = ActionArguments> {
     readonly id: string;
     readonly createdAt: Date;
-    readonly input: Readonly<Record<string, Json>>;
+    readonly input: Input;
     readonly session: Readonly<Record<string, string>>;
     readonly signal: AbortSignal;
 }
-interface ActionDeclaration {
+interface ActionDeclaration<Output> {
     readonly args?: string;
+    readonly inputSchema?: InputSchema<Output>;
     readonly output: string;
     readonly roles?: readonly string[];
     readonly description?: string;
 }
-export interface SynchronousAction extends ActionDeclaration {
+export interface SynchronousAction<Output = unknown> extends ActionDeclaration<Output> {
     readonly kind?: "synchronous";
     readonly type?: "query" | "mutation";
-    readonly run: (request: ActionRequest) => Json | Promise<Json>;
+    readonly run: (request: ActionRequest<InputOf<Output>>) => Json | Promise<Json>;
 }
-export interface AsynchronousAction extends ActionDeclaration {
+export interface AsynchronousAction<Output = unknown> extends ActionDeclaration<Output> {
     readonly kind: "asynchronous";
     readonly timeoutSeconds?: number;
-    readonly run: (request: AsynchronousActionRequest) => Json | Promise<Json>;
+    readonly run: (request: AsynchronousActionRequest<InputOf<Output>>) => Json | Promise<Json>;
 }
-export type Action = SynchronousAction | AsynchronousAction;
-export declare const actions: (definitions: Readonly<Record<string, Action>>, types?: string) => Plugin;
+export type Action<Output = unknown> = SynchronousAction<Output> | AsynchronousAction<Output>;
+export declare const actions: <Outputs extends Readonly<Record<string, unknown>>>(definitions: {
+    readonly [Name in keyof Outputs]: Action<Outputs[Name]>;
+}, types?: string) => Plugin;
+
+// --- plugins/services/actions/input-schema.d.ts
+export type ActionArguments = Readonly<Record<string, Json>>;
+export interface InputSchema<Input> {
+    readonly "~standard": {
+        readonly version: 1;
+        readonly vendor: string;
+        readonly validate: (value: unknown) => SchemaResult<Input> | Promise<SchemaResult<Input>>;
+        readonly types?: {
+            readonly input: unknown;
+            readonly output: Input;
+        } | undefined;
+    };
+}
+type SchemaResult<Input> = {
+    readonly value: Input;
+    readonly issues?: undefined;
+} | {
+    readonly issues: readonly SchemaIssue[];
+};
+interface SchemaIssue {
+    readonly message: string;
+    readonly path?: readonly (PropertyKey | {
+        readonly key: PropertyKey;
+    })[] | undefined;
+}
 
 // --- plugins/services/actions/metadata-actions.d.ts
 export declare const metadataActions: import("../../../core/plugin.ts").Plugin;

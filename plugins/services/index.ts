@@ -3,9 +3,11 @@ export {
   actions,
   metadataActions,
   type Action,
+  type ActionArguments,
   type ActionRequest,
   type AsynchronousAction,
   type AsynchronousActionRequest,
+  type InputSchema,
   type SynchronousAction,
 } from "./actions/index.ts";
 export { authHook } from "./auth-hook/index.ts";

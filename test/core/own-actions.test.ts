@@ -1,6 +1,7 @@
 /** Actions that functions of the application answer. */
 import { expect, test } from "vitest";
-import { compose, RelApiError, type RelApiOptions } from "../../core/index.ts";
+import { z } from "zod";
+import { compose, RelApiError, type Plugin, type RelApiOptions } from "../../core/index.ts";
 import { actions, type Action } from "../../plugins/services/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
@@ -9,13 +10,11 @@ const base = await startApi(forGraphql());
 
 const errorOf = ({ errors }: any): unknown => errors[0];
 
+const serve = (plugin: Plugin): Promise<TestApi> =>
+  startApi(forGraphql({ on: base.database, preset: (given: RelApiOptions) => compose(fullCompat(given), plugin) }));
+
 const own = (definitions: Readonly<Record<string, Action>>, types?: string): Promise<TestApi> =>
-  startApi(
-    forGraphql({
-      on: base.database,
-      preset: (given: RelApiOptions) => compose(fullCompat(given), actions(definitions, types)),
-    }),
-  );
+  serve(actions(definitions, types));
 const TYPES = "type Token { value: String! level: Level } enum Level { low high } input Login { name: String! }";
 
 test("X-ACT-9 a function answers the field, with the arguments and the session", async () => {
@@ -70,6 +69,49 @@ test("X-ACT-9 errors that the function throws on purpose are shown, others are l
     expect(errorOf(await target.gql(`mutation { ${field} }`))).toMatchObject({ message: "internal error" });
 });
 
+test("X-ACT-16 a schema of zod checks and converts the arguments, and types the input of the function", async () => {
+  const target = await serve(
+    actions({
+      greet: {
+        args: "name: String!, born: String",
+        inputSchema: z.object({
+          name: z.string().trim().min(2),
+          born: z.iso.date().transform((text) => new Date(text)),
+        }),
+        output: "String!",
+        run: ({ input: { name, born } }) => `${name.toUpperCase()} ${born.getUTCFullYear()}`,
+      },
+      echo: { args: "name: String", output: "String", run: ({ input }) => input["name"] ?? null },
+    }),
+  );
+  expect((await target.gql('mutation { greet(name: " Ada ", born: "1815-12-10") echo(name: "b") }')).data).toEqual({
+    greet: "ADA 1815",
+    echo: "b",
+  });
+  const refused = await target.gql('mutation { greet(name: "A", born: "x") }');
+  expect(errorOf(refused)).toEqual({
+    message: "name: Too small: expected string to have >=2 characters; born: Invalid ISO date",
+    extensions: { code: "validation-failed", path: "$.selectionSet.greet" },
+  });
+});
+
+test("X-ACT-16 a schema may be asynchronous and have issues without a path, and its exceptions are logged", async () => {
+  const notEqual = z.object({ a: z.int(), b: z.int() }).refine(async ({ a, b }) => a !== b, "a equals b");
+  const failing = z.int().refine(() => {
+    throw new Error("secret");
+  });
+  const args = "a: Int!, b: Int!";
+  const target = await serve(
+    actions({
+      add: { args, inputSchema: notEqual, output: "Int!", run: ({ input: { a, b } }) => a + b },
+      fail: { args, inputSchema: z.object({ a: failing }), output: "Int!", run: ({ input: { a } }) => a },
+    }),
+  );
+  expect((await target.gql("mutation { add(a: 1, b: 2) }")).data).toEqual({ add: 3 });
+  expect(errorOf(await target.gql("mutation { add(a: 1, b: 1) }"))).toMatchObject({ message: "a equals b" });
+  expect(errorOf(await target.gql("mutation { fail(a: 1, b: 1) }"))).toMatchObject({ message: "internal error" });
+});
+
 test.each([
   [{ output: "Nothing" }, "", 'actions: a: output type: there is no type "Nothing"'],
   [{ output: "Int", args: "x" }, "", "actions: a: Syntax Error"],
@@ -92,9 +134,11 @@ test.each<[string, unknown]>([
   ['a: it has an unknown option "timeoutSeconds"', { a: { output: "Int", run, timeoutSeconds: 1 } }],
   ["a: its output is not a string of SDL", { a: { run } }],
   ["a: its args are not a string of SDL", { a: { output: "Int", run, args: {} } }],
+  ["a: its inputSchema does not implement Standard Schema", { a: { output: "Int", run, inputSchema: {} } }],
+  ["a: its inputSchema does not implement Standard Schema", { a: { output: "Int", run, inputSchema: null } }],
   ["a: its roles are no list of names", { a: { output: "Int", run, roles: "reader" } }],
   ["a: its description is not a string", { a: { output: "Int", run, description: 1 } }],
-])("X-ACT-9 options that do not fit are refused: %s", (message, definitions) => {
+])("X-ACT-9 X-ACT-16 options that do not fit are refused: %s", (message, definitions) => {
   const given = definitions as Readonly<Record<string, Action>>; // the types refuse them too
   expect(() => actions(given)).toThrow(`actions: ${message}`);
 });

@@ -21,7 +21,7 @@ const write = (file: string, text: string): void => {
 };
 mkdirSync(join(folder, "node_modules"));
 symlinkSync(root, join(folder, "node_modules/relapi"));
-for (const name of ["@types", "express", "graphql", "pg", "pino", "tapable"])
+for (const name of ["@types", "express", "graphql", "pg", "pino", "tapable", "zod"])
   symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
 write("package.json", '{ "type": "module" }');
 for (const { file, text } of blocks) write(file, text);

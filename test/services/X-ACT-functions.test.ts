@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
 import { compose, RelApiError, type RelApiOptions } from "../../core/index.ts";
 import { actions, type Action, type AsynchronousActionRequest } from "../../plugins/services/index.ts";
 import { fullCompat, plus } from "../../presets/index.ts";
@@ -102,6 +103,21 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     expect(await find(api, id)).toMatchObject({ errors: null, output: { rows: 3, name: "a" } });
     expect(await find(api, id, asAdmin("music_reader", { "user-id": "8" }))).toBeNull();
     expect((await api.gql(`{ report(id: "${id}") { id } }`, {}, asAdmin("music_editor"))).errors).toHaveLength(1);
+  });
+
+  test("X-ACT-16 arguments that the schema refuses are an error of the mutation, and others are converted", async () => {
+    const inputs: unknown[] = [];
+    const inputSchema = z.object({ year: z.string().max(5).transform(Number) });
+    const run = ({ input }: AsynchronousActionRequest): { readonly rows: number } => {
+      inputs.push(input);
+      return { rows: 1 };
+    };
+    const api = await start(run, { inputSchema });
+    const refused = await api.gql('mutation { report(year: "123456") }', {}, reader);
+    expect(refused.errors).toMatchObject([{ extensions: { code: "validation-failed" } }]);
+    const id = (await api.gql('mutation { report(year: "12345") }', {}, reader)).data.report;
+    expect(await findEnded(api, id)).toMatchObject({ errors: null, output: { rows: 1 } });
+    expect(inputs).toEqual([{ year: 12345 }]);
   });
 
   const unexpected = { message: "internal error", extensions: { path: "$", code: "unexpected" } };

@@ -37,12 +37,16 @@ import {
 } from "./definitions.ts";
 import { actionStatusInvalid } from "./errors.ts";
 import { createActionTypes } from "./graphql-types.ts";
+import { isInputSchema, parseInput, type ActionArguments, type InputSchema } from "./input-schema.ts";
 import { findResultProblem } from "./result.ts";
 
+/** The output of the schema, or the arguments if there is no schema. */
+type InputOf<Output> = unknown extends Output ? ActionArguments : Output;
+
 /** The argument of an action's function. */
-export interface ActionRequest {
-  /** The coerced arguments. Numbers that JavaScript would change keep their text (`numberText`). */
-  readonly input: Readonly<Record<string, Json>>;
+export interface ActionRequest<Input = ActionArguments> {
+  /** The coerced arguments, or the output of `inputSchema`. */
+  readonly input: Input;
   readonly session: Session;
   /** The signal that is aborted when the client disconnects. */
   readonly signal: AbortSignal;
@@ -51,21 +55,23 @@ export interface ActionRequest {
 }
 
 /** The argument of an asynchronous action's function. @rule X-ACT-14 */
-export interface AsynchronousActionRequest {
+export interface AsynchronousActionRequest<Input = ActionArguments> {
   /** The id that the mutation answered. It is the same if the function is called again. */
   readonly id: string;
   readonly createdAt: Date;
-  /** The coerced arguments. Numbers that JavaScript would change keep their text (`numberText`). */
-  readonly input: Readonly<Record<string, Json>>;
+  /** The coerced arguments, or the output of `inputSchema`. */
+  readonly input: Input;
   /** The session variables of the caller by `x-session-` name, with the role. */
   readonly session: Readonly<Record<string, string>>;
   /** The signal that is aborted when the time limit has passed, or when the process ends. */
   readonly signal: AbortSignal;
 }
 
-interface ActionDeclaration {
+interface ActionDeclaration<Output> {
   /** The arguments as SDL: `name: String!, tags: [String!]`. */
   readonly args?: string;
+  /** A schema of zod, Valibot or ArkType that checks and converts the arguments. @rule X-ACT-16 */
+  readonly inputSchema?: InputSchema<Output>;
   /** The type of the result as SDL: `Token!`. */
   readonly output: string;
   /** The roles that may call the action, in addition to administrators. */
@@ -74,26 +80,26 @@ interface ActionDeclaration {
 }
 
 /** An action whose field answers the result of a function. */
-export interface SynchronousAction extends ActionDeclaration {
+export interface SynchronousAction<Output = unknown> extends ActionDeclaration<Output> {
   readonly kind?: "synchronous";
   /** The root type that has the field, by default `mutation`. */
   readonly type?: "query" | "mutation";
   /** Returns JSON that fits the output type. @throws RelApiError for an error that the client sees */
-  readonly run: (request: ActionRequest) => Json | Promise<Json>;
+  readonly run: (request: ActionRequest<InputOf<Output>>) => Json | Promise<Json>;
 }
 
 /** An action whose mutation answers an id, while a function runs in the background. @rule X-ACT-14 */
-export interface AsynchronousAction extends ActionDeclaration {
+export interface AsynchronousAction<Output = unknown> extends ActionDeclaration<Output> {
   readonly kind: "asynchronous";
   /** The time limit of the function; by default 60 seconds. */
   readonly timeoutSeconds?: number;
   /** Returns JSON that fits the output type. It is called again if the process ends before it has returned.
    *  @throws RelApiError for an error that the client sees */
-  readonly run: (request: AsynchronousActionRequest) => Json | Promise<Json>;
+  readonly run: (request: AsynchronousActionRequest<InputOf<Output>>) => Json | Promise<Json>;
 }
 
-/** An action with a function. */
-export type Action = SynchronousAction | AsynchronousAction;
+/** An action with a function. `Output` is the type that `inputSchema` gives the arguments. */
+export type Action<Output = unknown> = SynchronousAction<Output> | AsynchronousAction<Output>;
 
 interface OwnActions {
   readonly types: CustomTypes;
@@ -102,16 +108,22 @@ interface OwnActions {
 
 /** Returns a plugin that serves functions as root fields. `types` is SDL of the types that arguments and outputs name:
  *  `type Token { value: String! }`. @throws RelApiError `preset` if the SDL cannot be read @rule X-ACT-9 */
-export const actions = (definitions: Readonly<Record<string, Action>>, types = ""): Plugin => {
+export const actions = <Outputs extends Readonly<Record<string, unknown>>>(
+  definitions: { readonly [Name in keyof Outputs]: Action<Outputs[Name]> },
+  types = "",
+): Plugin => {
   if (!isObject(definitions)) throw presetError("actions: the first argument is not an object of actions");
+  const actionsByName = definitions as Readonly<Record<string, Action>>; // each function gets the output of its own schema
   if (typeof types !== "string") throw presetError("actions: the second argument is not a string of SDL");
-  for (const [name, action] of Object.entries(definitions)) refuseMistakes(name, () => checkOptions(action));
+  for (const [name, action] of Object.entries(actionsByName)) refuseMistakes(name, () => checkOptions(action));
   return definePlugin({
     name: "actions",
     requires: ["graphql-queries"],
     before: ["metadata-actions", "events"], // functions precede webhooks, and the tap of `events` delivers asynchronous actions
     apply: (hooks, context) => {
-      const read = memoize((model: Model) => readOwnActions(definitions, types, model, context.registry.has("events")));
+      const read = memoize((model: Model) =>
+        readOwnActions(actionsByName, types, model, context.registry.has("events")),
+      );
       const logProblem = createProblemLog((action, reason) =>
         context.logger.error("an action failed", { action, reason }),
       );
@@ -139,7 +151,7 @@ export const actions = (definitions: Readonly<Record<string, Action>>, types = "
           if (config === undefined) continue;
           const toPlan =
             action.kind === "asynchronous"
-              ? buildBackgroundPlan(context, field.name, false, scope)
+              ? buildBackgroundPlan(context, field.name, false, scope, (input) => parseInput(action.inputSchema, input))
               : buildPlan(field, action, own.types);
           added[field.name] = { config, toPlan };
         }
@@ -152,18 +164,37 @@ export const actions = (definitions: Readonly<Record<string, Action>>, types = "
 const isObject = (given: unknown): given is Readonly<Record<string, unknown>> =>
   typeof given === "object" && given !== null;
 
-const OPTIONS: ReadonlySet<string> = new Set(["kind", "type", "args", "output", "roles", "description", "run"]);
+const OPTIONS: ReadonlySet<string> = new Set([
+  "kind",
+  "type",
+  "args",
+  "inputSchema",
+  "output",
+  "roles",
+  "description",
+  "run",
+]);
 
 /** Checks the options of an action, because JavaScript has no types. @throws Error with the reason */
 const checkOptions = (action: unknown): void => {
   if (!isObject(action) || typeof action["run"] !== "function") throw excludedError("it has no function run");
-  const { kind = "synchronous", type = "mutation", args = "", output, roles = [], description = "" } = action;
+  const {
+    kind = "synchronous",
+    type = "mutation",
+    args = "",
+    inputSchema,
+    output,
+    roles = [],
+    description = "",
+  } = action;
   if (kind !== "synchronous" && kind !== "asynchronous") throw excludedError("its kind is unknown");
   if (type !== "query" && type !== "mutation") throw excludedError("its type is neither query nor mutation");
   for (const option of Object.keys(action))
     if (!OPTIONS.has(option) && !(option === "timeoutSeconds" && kind === "asynchronous"))
       throw excludedError(`it has an unknown option "${option}"`);
   if (typeof args !== "string") throw excludedError("its args are not a string of SDL");
+  if (inputSchema !== undefined && !isInputSchema(inputSchema))
+    throw excludedError("its inputSchema does not implement Standard Schema");
   if (typeof output !== "string") throw excludedError("its output is not a string of SDL");
   if (!(Array.isArray(roles) && roles.every((role) => typeof role === "string")))
     throw excludedError("its roles are no list of names");
@@ -178,10 +209,16 @@ const checkResult = ({ name, output }: ActionField, result: Json | undefined, ty
   return checked;
 };
 
-const buildPlan = (field: ActionField, { run }: SynchronousAction, types: CustomTypes): GqlField["toPlan"] => ({
+const buildPlan = (
+  field: ActionField,
+  { inputSchema, run }: SynchronousAction,
+  types: CustomTypes,
+): GqlField["toPlan"] => ({
   kind: "custom",
-  run: async ({ arguments: input, session, signal, exchange }) =>
-    checkResult(field, await run({ input, session, signal, exchange }), types),
+  run: async ({ arguments: args, session, signal, exchange }) => {
+    const input = await parseInput(inputSchema, args);
+    return checkResult(field, await run({ input, session, signal, exchange }), types);
+  },
 });
 
 const DEFAULT_SECONDS = 60;
@@ -199,7 +236,7 @@ const runUntilAborted = async <Result>(run: () => Result | Promise<Result>, sign
 /** @rule X-ACT-14 */
 const buildBackgroundAction = (
   field: ActionField,
-  { run, timeoutSeconds = DEFAULT_SECONDS }: AsynchronousAction,
+  { inputSchema, run, timeoutSeconds = DEFAULT_SECONDS }: AsynchronousAction,
   types: CustomTypes,
   logProblem: ProblemLog,
 ): BackgroundAction => ({
@@ -208,15 +245,16 @@ const buildBackgroundAction = (
   call: async ({ id, createdAt, input, sessionVariables }, processSignal) => {
     const limit = AbortSignal.timeout(timeoutSeconds * 1000);
     const signal = AbortSignal.any([processSignal, limit]);
-    const request: AsynchronousActionRequest = {
+    const createRequest = async (): Promise<AsynchronousActionRequest> => ({
       id,
       createdAt: new Date(createdAt),
-      input: input as AsynchronousActionRequest["input"], // the arguments were stored as an object
+      input: await parseInput(inputSchema, input as ActionArguments), // the arguments were stored as an object
       session: restoreSessionVariables(sessionVariables as Readonly<Record<string, string>>), // the variables were stored as texts
       signal,
-    };
+    });
     try {
-      return writeJson(checkResult(field, await runUntilAborted(() => run(request), signal), types));
+      const result = await runUntilAborted(async () => run(await createRequest()), signal);
+      return writeJson(checkResult(field, result, types));
     } catch (error) {
       if (error instanceof RelApiError) throw error;
       processSignal.throwIfAborted(); // the process ends, and another process calls the function again

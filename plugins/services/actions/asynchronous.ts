@@ -199,17 +199,20 @@ const watchAction = (
   };
 };
 
-/** Returns the plan of an action's field in a root. @rule X-ACT-12 */
+/** Returns the plan of an action's field in a root. `checkInput` rejects if the arguments are refused.
+ *  @rule X-ACT-12 X-ACT-16 */
 export const buildBackgroundPlan = (
   context: PluginContext,
   name: string,
   forwardsHeaders: boolean,
   scope: GqlScope,
+  checkInput?: (input: GqlFunctionRequest["arguments"]) => Promise<unknown>,
 ): GqlField["toPlan"] => ({
   kind: "custom",
-  run: (request) =>
-    scope === "mutation_root"
-      ? startAction(context, name, buildActionCall(context, { forwardsHeaders }, request), request.document)
-      : findAction(context, name, request),
+  run: async (request) => {
+    if (scope !== "mutation_root") return findAction(context, name, request);
+    await checkInput?.(request.arguments);
+    return startAction(context, name, buildActionCall(context, { forwardsHeaders }, request), request.document);
+  },
   live: (request) => watchAction(name, request),
 });

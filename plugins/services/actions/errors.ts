@@ -24,6 +24,10 @@ export const actionRefused = (
   extensions: JsonObject | undefined,
 ): RelApiError => new RelApiError({ code, status, message, facts: extensions === undefined ? {} : { extensions } });
 
+/** @rule X-ACT-16 */
+export const actionInputInvalid = (message: string): RelApiError =>
+  new RelApiError({ code: "validation-failed", status: 400, message });
+
 /** @rule X-ACT-12d */
 export const actionsNotInstalled = (): RelApiError =>
   new RelApiError({

@@ -7,4 +7,5 @@ export {
   type AsynchronousActionRequest,
   type SynchronousAction,
 } from "./actions.ts";
+export type { ActionArguments, InputSchema } from "./input-schema.ts";
 export { metadataActions } from "./metadata-actions.ts";
