@@ -1,6 +1,7 @@
 /** Adds the root fields of other GraphQL APIs: `{ albums { title } countries { code } }`. */
 import {
   definePlugin,
+  defineService,
   isJsonObject,
   memoize,
   nameKey,
@@ -32,8 +33,10 @@ import { createRemoteBuilder, findView, type Remote, type ReportProblem } from "
 import { corsAllowedOrigins } from "../../shared/settings.ts";
 import { remoteSchemaSettings } from "./settings.ts";
 import { loadWrapTools } from "./tools.ts";
-import { ownRemoteSchemas } from "./own.ts";
 import type { RemoteView } from "./view.ts";
+
+/** The service by which `remoteSchemas` passes the remote schemas of code to the plugin that serves them. */
+const ownRemoteSchemas = defineService<readonly RemoteDefinition[]>("remote-schemas");
 
 const PART = "remote-schemas";
 const PROBLEMS = "metadata-problems";
