@@ -138,33 +138,52 @@ export const createEngine = (
     limits = context.use(apiLimitsService)?.current();
   });
 
-  /** Returns the function that runs the transactions of an operation. */
+  /** Returns the function that runs the transactions of an operation. Members are listed, because a spread of two
+   *  objects takes a tenth of a small request. */
   const createRun = (
     session: Session,
-    { onGone, settings, ...options }: Pick<GqlRunOptions, "settings" | "requestSettings" | "onGone" | "exchange">,
+    {
+      onGone,
+      settings: ownSettings,
+      requestSettings,
+      exchange,
+    }: Pick<GqlRunOptions, "settings" | "requestSettings" | "onGone" | "exchange">,
   ) => {
     const currentLimits = limits;
     const seconds = currentLimits?.findTimeLimitSeconds(session);
-    const execution = {
-      session,
-      schema: context.model().schemas[0] ?? "public",
-      keepsLoginPath: true,
-      ...options,
-      settings:
-        seconds === undefined ? settings : ([...(settings ?? []), ["statement_timeout", `${seconds}s`]] as const),
-      onDisconnect: onGone,
-    };
-    return (
-      transaction: Pick<Execution, "programs" | "access" | "end" | "mayUseReplica" | "longRows">,
-    ): Promise<readonly ResultRow[]> =>
-      context.execute({ ...execution, ...transaction }).catch((error: unknown) => {
-        throw currentLimits !== undefined &&
-          seconds !== undefined &&
-          error instanceof RelApiError &&
-          error.code === QUERY_CANCELED
-          ? currentLimits.createTimeExceededError(seconds)
-          : error;
-      });
+    const schema = context.model().schemas[0] ?? "public";
+    const settings =
+      seconds === undefined ? ownSettings : ([...(ownSettings ?? []), ["statement_timeout", `${seconds}s`]] as const);
+    return ({
+      programs,
+      access,
+      end,
+      mayUseReplica,
+      longRows,
+    }: Pick<Execution, "programs" | "access" | "end" | "mayUseReplica" | "longRows">): Promise<readonly ResultRow[]> =>
+      context
+        .execute({
+          session,
+          schema,
+          keepsLoginPath: true,
+          requestSettings,
+          exchange,
+          settings,
+          onDisconnect: onGone,
+          programs,
+          access,
+          end,
+          mayUseReplica,
+          longRows,
+        })
+        .catch((error: unknown) => {
+          throw currentLimits !== undefined &&
+            seconds !== undefined &&
+            error instanceof RelApiError &&
+            error.code === QUERY_CANCELED
+            ? currentLimits.createTimeExceededError(seconds)
+            : error;
+        });
   };
 
   /** Returns the function that runs reads which complete results, outside of a request. */
