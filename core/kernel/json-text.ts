@@ -79,28 +79,41 @@ export function* splitJson(json: string): Generator<string> {
  *  `count` is the number of elements, from which the length is estimated. */
 export const createJsonArray = (count?: number) => {
   let bytes = Buffer.allocUnsafe(SHORT_BYTES);
-  let length = bytes.write("[");
+  let writtenBytes = 0;
+  /** The text that is not in `bytes` yet, because few long writes are faster than many short ones. */
+  let pending = "[";
+  let length = 1;
   let addedCount = 0;
+  const write = (): void => {
+    if (length > bytes.length) {
+      const growth = count === undefined ? GROWTH : Math.max(GROWTH, count / addedCount);
+      const larger = Buffer.allocUnsafeSlow(Math.ceil(growth * length));
+      bytes.copy(larger, 0, 0, writtenBytes);
+      bytes = larger;
+    }
+    writtenBytes += bytes.write(pending, writtenBytes);
+    pending = "";
+  };
   return {
     /** Returns the number of bytes so far. */
     add: (element: string): number => {
-      const neededBytes = length + MAX_BYTES_PER_CHARACTER * element.length + ",]".length;
+      const text = addedCount === 0 ? element : `,${element}`;
       addedCount++;
-      if (neededBytes > bytes.length) {
-        const growth = count === undefined ? GROWTH : Math.max(GROWTH, count / addedCount);
-        const larger = Buffer.allocUnsafeSlow(Math.ceil(growth * neededBytes));
-        bytes.copy(larger, 0, 0, length);
-        bytes = larger;
-      }
-      if (length > 1) length += bytes.write(",", length);
-      return (length += bytes.write(element, length));
+      pending += text;
+      length += Buffer.byteLength(text);
+      if (pending.length >= SHORT_BYTES) write();
+      return length;
     },
-    end: (): Buffer => bytes.subarray(0, length + bytes.write("]", length)),
+    end: (): Buffer => {
+      pending += "]";
+      length++;
+      write();
+      return bytes.subarray(0, length);
+    },
   };
 };
 
 const SHORT_BYTES = 1024;
-const MAX_BYTES_PER_CHARACTER = 3;
 /** The factor by which a full buffer grows. The factor is large, because unused memory is only reserved, and each
  *  smaller buffer becomes garbage. */
 const GROWTH = 16;

@@ -160,30 +160,30 @@ export const createEngine = (
       end,
       mayUseReplica,
       longRows,
-    }: Pick<Execution, "programs" | "access" | "end" | "mayUseReplica" | "longRows">): Promise<readonly ResultRow[]> =>
-      context
-        .execute({
-          session,
-          schema,
-          keepsLoginPath: true,
-          requestSettings,
-          exchange,
-          settings,
-          onDisconnect: onGone,
-          programs,
-          access,
-          end,
-          mayUseReplica,
-          longRows,
-        })
-        .catch((error: unknown) => {
-          throw currentLimits !== undefined &&
-            seconds !== undefined &&
-            error instanceof RelApiError &&
-            error.code === QUERY_CANCELED
-            ? currentLimits.createTimeExceededError(seconds)
-            : error;
-        });
+    }: Pick<Execution, "programs" | "access" | "end" | "mayUseReplica" | "longRows">): Promise<
+      readonly ResultRow[]
+    > => {
+      const rows = context.execute({
+        session,
+        schema,
+        keepsLoginPath: true,
+        requestSettings,
+        exchange,
+        settings,
+        onDisconnect: onGone,
+        programs,
+        access,
+        end,
+        mayUseReplica,
+        longRows,
+      });
+      if (currentLimits === undefined || seconds === undefined) return rows;
+      return rows.catch((error: unknown) => {
+        throw error instanceof RelApiError && error.code === QUERY_CANCELED
+          ? currentLimits.createTimeExceededError(seconds)
+          : error;
+      });
+    };
   };
 
   /** Returns the function that runs reads which complete results, outside of a request. */

@@ -63,33 +63,31 @@ export const createRequestRunner = (
     };
   };
 
+  /** The result is undefined if the body was lost on its way. */
+  const longBody: GqlLongBody<LongAnswer | undefined> = {
+    get aboveBytes() {
+      return Math.min(LONG_BYTES, streamed?.aboveBytes ?? LONG_BYTES);
+    },
+    take: (body, beforeBody, afterBody) => {
+      const { bytes } = body;
+      const frame = { before: Buffer.from(before + beforeBody), after: Buffer.from(afterBody + after) };
+      const openedBody = streamed !== undefined && bytes > streamed.aboveBytes ? streamed.openBody(body) : undefined;
+      if (openedBody !== undefined) return { receiver: openedBody.receiver, result: { streamed: openedBody, frame } };
+      if (bytes <= LONG_BYTES) return undefined;
+      let resolveBody: (whole: Buffer | undefined) => void = () => undefined;
+      const wholeBody = new Promise<Buffer | undefined>((resolve) => (resolveBody = resolve));
+      return { receiver: collectBody(bytes, frame, resolveBody), result: wholeBody };
+    },
+    // a packed body has the member `data`
+    takePacked: before === "" ? undefined : (body) => body,
+  };
+
   return {
     run: async (exchange, request, options) => {
-      const run = <LongResult = never>(longBody?: GqlLongBody<LongResult>): Promise<string | LongResult> =>
-        getEngine().runRequest<LongResult>(exchange, request, {
-          path: options?.path,
-          access: options?.access,
-          longBody,
-        });
-      // the result is undefined if the body was lost on its way
-      const longBody: GqlLongBody<LongAnswer | undefined> = {
-        aboveBytes: Math.min(LONG_BYTES, streamed?.aboveBytes ?? LONG_BYTES),
-        take: (body, beforeBody, afterBody) => {
-          const { bytes } = body;
-          const frame = { before: Buffer.from(before + beforeBody), after: Buffer.from(afterBody + after) };
-          const openedBody =
-            streamed !== undefined && bytes > streamed.aboveBytes ? streamed.openBody(body) : undefined;
-          if (openedBody !== undefined)
-            return { receiver: openedBody.receiver, result: { streamed: openedBody, frame } };
-          if (bytes <= LONG_BYTES) return undefined;
-          let resolveBody: (whole: Buffer | undefined) => void = () => undefined;
-          const wholeBody = new Promise<Buffer | undefined>((resolve) => (resolveBody = resolve));
-          return { receiver: collectBody(bytes, frame, resolveBody), result: wholeBody };
-        },
-        // a packed body has the member `data`
-        takePacked: before === "" ? undefined : (body) => body,
-      };
-      return (await run(longBody)) ?? run();
+      const { path, access } = options ?? {};
+      const engine = getEngine();
+      const result = await engine.runRequest(exchange, request, { path, access, longBody });
+      return result ?? (await engine.runRequest<LongAnswer>(exchange, request, { path, access }));
     },
     answer: (exchange, answer, result) => {
       if (typeof result === "string")

@@ -21,6 +21,17 @@ import type { InputRow } from "./insert-input.ts";
 interface PlainCell {
   readonly column: Column;
   readonly value: GqlValueType;
+  /** The start of the column in the JSON text of a row: `"name":`. */
+  readonly jsonKey: string;
+  /** True if the coerced text is already JSON. */
+  readonly isJson: boolean;
+}
+
+/** A row as texts of its columns, and as JSON text. */
+interface CoercedRow {
+  readonly texts: TextRow;
+  readonly json: string;
+  readonly columnCount: number;
 }
 
 /** The properties of rows that determine the plan. */
@@ -47,39 +58,37 @@ export interface PlainRowReader {
   buildExamples(shape: RowShape): readonly InputRow[];
 }
 
-const encodeRow = (row: TextRow, jsonColumns: ReadonlySet<string>): string =>
-  `{${Object.entries(row)
-    .map(([column, text]) => {
-      const value = text === null ? "null" : jsonColumns.has(column) ? text : JSON.stringify(text);
-      return `${JSON.stringify(column)}:${value}`;
-    })
-    .join(",")}}`;
-
 /** Creates a reader for `type`, which is the type of a list of insert inputs. */
 export const createPlainRowReader = (type: GraphQLInputType): PlainRowReader => {
   const row = getNamedType(type) as GraphQLInputObjectType; // rows are input objects
   const cells = new Map<string, PlainCell>();
-  /** The columns whose coerced text is already JSON. */
-  const jsonColumns = new Set<string>();
   for (const field of Object.values(row.getFields())) {
     const part = getFieldPart(field);
     if (part?.kind !== "column") continue;
     const { column, value } = part;
-    cells.set(field.name, { column, value });
-    if (isJson(value) && value.element === undefined) jsonColumns.add(column.name);
+    cells.set(field.name, {
+      column,
+      value,
+      jsonKey: `${JSON.stringify(column.name)}:`,
+      isJson: isJson(value) && value.element === undefined,
+    });
   }
 
   /** Returns undefined if the row is not an object with only columns. @throws RelApiError of the coercion */
-  const coerceRow = (row: Json): TextRow | undefined => {
+  const coerceRow = (row: Json): CoercedRow | undefined => {
     if (!isPlainObject(row)) return undefined;
     const texts: [string, string | null][] = [];
+    let json = "{";
     for (const name of Object.keys(row)) {
       const cell = cells.get(name);
       if (cell === undefined) return undefined;
       // the name is an own key of the row, whose path is not needed here
-      texts.push([cell.column.name, coerceColumn(cell.value, row[name] as Json, "")]);
+      const text = coerceColumn(cell.value, row[name] as Json, "");
+      if (texts.length > 0) json += ",";
+      json += cell.jsonKey + (text === null ? "null" : cell.isJson ? text : JSON.stringify(text));
+      texts.push([cell.column.name, text]);
     }
-    return Object.fromEntries(texts);
+    return { texts: Object.fromEntries(texts), json: `${json}}`, columnCount: texts.length };
   };
 
   return {
@@ -89,11 +98,11 @@ export const createPlainRowReader = (type: GraphQLInputType): PlainRowReader => 
         const rows: TextRow[] = [];
         const array = createJsonArray(value.length);
         let valueCount = value.length;
-        for (const one of value as readonly Json[]) {
-          const texts = coerceRow(one);
-          if (texts === undefined) return undefined;
-          valueCount += Object.keys(texts).length;
-          if (array.add(encodeRow(texts, jsonColumns)) < MAX_LIST_LENGTH) rows.push(texts);
+        for (const element of value as readonly Json[]) {
+          const row = coerceRow(element);
+          if (row === undefined) return undefined;
+          valueCount += row.columnCount;
+          if (array.add(row.json) < MAX_LIST_LENGTH) rows.push(row.texts);
         }
         const json = array.end();
         const list = json.length > MAX_LIST_LENGTH ? json : { json: json.toString("utf8"), rows: () => rows };
@@ -107,9 +116,9 @@ export const createPlainRowReader = (type: GraphQLInputType): PlainRowReader => 
       if (!Array.isArray(list) || list.length === 0) return null;
       const names = new Set<string>();
       let fewest = Infinity;
-      for (const one of list as readonly Json[]) {
-        if (!isPlainObject(one)) return null;
-        const own = Object.keys(one);
+      for (const element of list as readonly Json[]) {
+        if (!isPlainObject(element)) return null;
+        const own = Object.keys(element);
         if (!own.every((name) => cells.has(name))) return null;
         for (const name of own) names.add(name);
         fewest = Math.min(fewest, own.length);
