@@ -11,6 +11,7 @@ import {
   type Plugin,
   type Session,
 } from "../../../core/index.ts";
+import { untilAborted } from "../../shared/abort.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
 import { readActionSdl } from "../../shared/action-sdl.ts";
 import { describeError } from "../queue/queue.ts";
@@ -224,13 +225,14 @@ const buildPlan = (
 const DEFAULT_SECONDS = 60;
 
 /** Rejects with the reason of the signal when it is aborted, even if the function continues. */
-const runUntilAborted = async <Result>(run: () => Result | Promise<Result>, signal: AbortSignal): Promise<Result> => {
+const runUntilAborted = async <Result>(run: () => Promise<Result>, signal: AbortSignal): Promise<Result> => {
   signal.throwIfAborted();
-  const aborted = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-  });
-  aborted.catch(() => undefined); // `Promise.race` below reports the reason
-  return Promise.race([run(), aborted]);
+  const outcome = await untilAborted(
+    run().then((result) => ({ result })),
+    signal,
+  );
+  if (outcome === undefined) throw signal.reason;
+  return outcome.result;
 };
 
 /** @rule X-ACT-14 */
