@@ -161,7 +161,6 @@ export {
   requirePackage,
   resolvePackage,
 } from "./kernel/package-files.ts";
-export { explainMissingPackage } from "./kernel/missing-package.ts";
 export { VERSION } from "./kernel/version.ts";
 export { rejectDuplicates, rejectInvalidNames, rejectOverlaps } from "./engine/specs.ts";
 export { matchesType } from "./engine/model/type-groups.ts";

@@ -211,7 +211,6 @@ export {
   defineService,
   defineSetting,
   defineSignal,
-  /** @experimental */ explainMissingPackage,
   /** @experimental */ explainProgram,
   findBaseType,
   /** @experimental */ findClosestNames,
@@ -2181,9 +2180,6 @@ export declare const createFieldsLogger: (appLogger: FieldsFirstLogger) => Logge
 // --- core/kernel/memoize.d.ts
 export declare const memoize: <Source extends object, Value>(compute: (source: Source) => Value) => ((source: Source) => Value);
 
-// --- core/kernel/missing-package.d.ts
-export declare const explainMissingPackage: (error: unknown, plugin: string, spec: string) => unknown;
-
 // --- core/kernel/observed-session.d.ts
 export interface SessionSource {
     readonly session: Session;
@@ -2231,7 +2227,7 @@ export type RelApiOptions = {
 };
 
 // --- core/kernel/package-files.d.ts
-export declare const importPackage: (name: string) => Promise<unknown>;
+export declare const importPackage: (path: string, plugin: string, spec?: string) => Promise<unknown>;
 
 // --- core/kernel/plugin-errors.d.ts
 export declare const buildErrorFields: (error: unknown) => Readonly<Record<string, unknown>>;

@@ -2,19 +2,14 @@
 import { EventEmitter, setMaxListeners } from "node:events";
 import type { WorkerEvents } from "graphile-worker";
 import type { Pool } from "pg";
-import { explainMissingPackage, importPackage, type Logger } from "../../../core/index.ts";
+import { importPackage, type Logger } from "../../../core/index.ts";
 import { QUEUE_SCHEMA } from "./schema.ts";
 
 type Worker = typeof import("graphile-worker");
 
 /** @throws RelApiError `preset` if the package is missing */
-export const loadWorker = async (): Promise<Worker> => {
-  try {
-    return (await importPackage("graphile-worker")) as Worker;
-  } catch (error) {
-    throw explainMissingPackage(error, "job-queue", "graphile-worker@0.16");
-  }
-};
+export const loadWorker = async (): Promise<Worker> =>
+  (await importPackage("graphile-worker", "job-queue", "graphile-worker@0.16")) as Worker;
 
 /** Logs errors of the queue. Its other lines describe each job. */
 const createQueueLogger = ({ Logger: QueueLogger }: Worker, logger: Logger): InstanceType<Worker["Logger"]> =>
