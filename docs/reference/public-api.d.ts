@@ -1933,9 +1933,10 @@ export interface ApiAnswer {
 }
 
 // --- core/http/exchange-slots.d.ts
+type SlotHolder = Pick<Credentials, "slots">;
 export interface ExchangeSlot<Value> {
-    get(exchange: OpenExchange): Value | undefined;
-    set(exchange: OpenExchange, value: Value): void;
+    get(holder: SlotHolder): Value | undefined;
+    set(holder: SlotHolder, value: Value): void;
 }
 
 // --- core/http/exchange.d.ts
@@ -2300,6 +2301,7 @@ export interface Credentials {
     readonly isSocket: boolean;
     body?(): Promise<Buffer>;
     onDisconnect?(listener: () => void): () => void;
+    slots?: unknown[] | undefined;
 }
 
 // --- core/kernel/setting-kinds.d.ts
