@@ -12,6 +12,7 @@ export {
   columnUnknown,
   connectionFailed,
   connectionLost,
+  getErrorMessage,
   internalError,
   missingSessionVariable,
   nulCharacter,

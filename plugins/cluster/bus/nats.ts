@@ -2,7 +2,7 @@
  *  commas, and `tls://` requires encryption. @rule X-BUS-4 */
 import { setTimeout as pause } from "node:timers/promises";
 import type { NatsConnection, NodeConnectionOptions, TokenAuth, UserPass } from "@nats-io/transport-node";
-import { definePlugin, importPackage } from "../../../core/index.ts";
+import { getErrorMessage, definePlugin, importPackage } from "../../../core/index.ts";
 import { openBusHook, type BusHandlers, type BusTransport } from "../api.ts";
 
 const RECONNECT_MS = 500;
@@ -100,7 +100,7 @@ const createNatsBus = (
       onConnect();
     } catch (error) {
       if (isClosed) return;
-      if (!hasFailed) logUnreachable(error instanceof Error ? error.message : String(error));
+      if (!hasFailed) logUnreachable(getErrorMessage(error));
       timer = setTimeout(() => void connect(true), RECONNECT_MS * 2);
     }
   };

@@ -1,5 +1,6 @@
 /** Serves functions of the application as root fields: `actions({ login: { args: "name: String!", output: "String", … } })`. */
 import {
+  getErrorMessage,
   definePlugin,
   memoize,
   presetError,
@@ -14,7 +15,6 @@ import {
 import { untilAborted } from "../../shared/abort.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
 import { readActionSdl } from "../../shared/action-sdl.ts";
-import { describeError } from "../queue/queue.ts";
 import { createProblemLog, type ProblemLog } from "../webhook/problem-log.ts";
 import { restoreSessionVariables } from "../webhook/session-variables.ts";
 import {
@@ -260,7 +260,7 @@ const buildBackgroundAction = (
     } catch (error) {
       if (error instanceof RelApiError) throw error;
       processSignal.throwIfAborted(); // the process ends, and another process calls the function again
-      logProblem(field.name, limit.aborted ? `no result within ${timeoutSeconds} s` : describeError(error));
+      logProblem(field.name, limit.aborted ? `no result within ${timeoutSeconds} s` : getErrorMessage(error));
       throw actionStatusInvalid();
     }
   },
@@ -313,6 +313,6 @@ const refuseMistakes = <Result>(name: string, read: () => Result): Result => {
   try {
     return read();
   } catch (error) {
-    throw presetError(`actions: ${name}: ${error instanceof Error ? error.message : String(error)}`);
+    throw presetError(`actions: ${name}: ${getErrorMessage(error)}`);
   }
 };

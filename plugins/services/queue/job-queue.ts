@@ -1,9 +1,9 @@
 /** One queue of graphile-worker for all plugins of a process that have jobs. */
 import { setTimeout as pause } from "node:timers/promises";
-import { defineService, type PluginContext } from "../../../core/index.ts";
+import { getErrorMessage, defineService, type PluginContext } from "../../../core/index.ts";
 import { createTurns } from "../webhook/turns.ts";
 import { databaseEmbedded } from "./errors.ts";
-import { describeError, loadWorker, startQueue, type Queue, type Task, type Tasks } from "./queue.ts";
+import { loadWorker, startQueue, type Queue, type Task, type Tasks } from "./queue.ts";
 
 export interface JobQueue {
   /** Replaces the tasks of an owner. Resolves when the queue takes jobs of them. @throws RelApiError `preset` if the
@@ -88,7 +88,7 @@ export const createJobQueue = ({ options, logger, findDatabaseUrl }: PluginConte
     if (isClosed) return;
     timer = setTimeout(() => {
       enqueue().catch((error: unknown) => {
-        if (!isClosed) logger.warn("failed to start the job queue", { reason: describeError(error) });
+        if (!isClosed) logger.warn("failed to start the job queue", { reason: getErrorMessage(error) });
         restartLater();
       });
     }, RESTART_MS);

@@ -2,7 +2,7 @@
 import { EventEmitter, setMaxListeners } from "node:events";
 import type { WorkerEvents } from "graphile-worker";
 import type { Pool } from "pg";
-import { importPackage, type Logger } from "../../../core/index.ts";
+import { getErrorMessage, importPackage, type Logger } from "../../../core/index.ts";
 import { QUEUE_SCHEMA } from "./schema.ts";
 
 type Worker = typeof import("graphile-worker");
@@ -79,7 +79,7 @@ export const startQueue = async (options: QueueOptions): Promise<Queue> => {
   const events: WorkerEvents = new EventEmitter();
   events.on("worker:create", ({ worker: created }) => {
     // no other worker takes the place of one that has failed, and graphile-worker would print the stack of the error
-    created.promise = created.promise.catch((error: unknown) => lose(describeError(error)));
+    created.promise = created.promise.catch((error: unknown) => lose(getErrorMessage(error)));
   });
   const running = worker.run({
     pgPool,
@@ -115,9 +115,7 @@ export const startQueue = async (options: QueueOptions): Promise<Queue> => {
   });
   runner.promise.then(
     () => lose("it stopped"),
-    (error: unknown) => lose(describeError(error)),
+    (error: unknown) => lose(getErrorMessage(error)),
   );
   return { stop, abort: () => controller.abort() };
 };
-
-export const describeError = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,8 +1,7 @@
 /** Delivers events: takes jobs from the queue, calls the receivers, and writes down the outcome. */
-import type { Logger } from "../../../core/index.ts";
+import { getErrorMessage, type Logger } from "../../../core/index.ts";
 import { untilAborted } from "../../shared/abort.ts";
 import type { Delivery, RetryRules } from "./delivery.ts";
-import { describeError } from "./queue.ts";
 import type { EventStore } from "./store.ts";
 
 const MAX_ERROR_LENGTH = 1000;
@@ -20,9 +19,9 @@ export interface Receiver<Row> {
 const deliver = async <Row>(receiver: Receiver<Row>, event: Row, signal: AbortSignal): Promise<Delivery> => {
   try {
     const delivery = await untilAborted(receiver.deliver(event, signal), signal);
-    return delivery ?? { error: describeError(signal.reason) };
+    return delivery ?? { error: getErrorMessage(signal.reason) };
   } catch (error) {
-    return { error: describeError(error).slice(0, MAX_ERROR_LENGTH) };
+    return { error: getErrorMessage(error).slice(0, MAX_ERROR_LENGTH) };
   }
 };
 
