@@ -20,7 +20,7 @@ interface DispatcherOptions {
   onTasks?(): void;
 }
 
-export interface Dispatcher {
+interface Dispatcher {
   /** Installs what a model needs, and reports the problems. */
   install(): Promise<void>;
   /** Takes the jobs of the current model, for which `install` was called. */

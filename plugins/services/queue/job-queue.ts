@@ -5,7 +5,7 @@ import { createTurns } from "../webhook/turns.ts";
 import { databaseEmbedded } from "./errors.ts";
 import { loadWorker, startQueue, type Queue, type Task, type Tasks } from "./queue.ts";
 
-export interface JobQueue {
+interface JobQueue {
   /** Replaces the tasks of an owner. Resolves when the queue takes jobs of them. @throws RelApiError `preset` if the
    *  package or the server is missing */
   setTasks(owner: string, tasks: Tasks): Promise<void>;

@@ -46,7 +46,7 @@ export type Task = (payload: unknown, signal: AbortSignal) => Promise<void>;
 /** The functions by the identifier of their jobs. */
 export type Tasks = ReadonlyMap<string, Task>;
 
-export interface QueueOptions {
+interface QueueOptions {
   readonly url: string;
   readonly concurrency: number;
   readonly tasks: Tasks;
