@@ -22,7 +22,7 @@ const OWN_NAME = /__relapiOwn(\d+)__/g;
 
 /** An optional package that creates objects of graphql. The server needs one that uses its own copy of graphql. */
 const WRAP_TOOLS = "@graphql-tools/wrap";
-const LOADS_TOOLS = `importPackage("${WRAP_TOOLS}")`;
+const LOADS_TOOLS = `importPackage("${WRAP_TOOLS}", "remote-schema-fields", "${WRAP_TOOLS}@11")`;
 let loadsOfTools = 0;
 
 /**

@@ -12,6 +12,7 @@ export {
   columnUnknown,
   connectionFailed,
   connectionLost,
+  getErrorMessage,
   internalError,
   missingSessionVariable,
   nulCharacter,
@@ -161,7 +162,6 @@ export {
   requirePackage,
   resolvePackage,
 } from "./kernel/package-files.ts";
-export { explainMissingPackage } from "./kernel/missing-package.ts";
 export { VERSION } from "./kernel/version.ts";
 export { rejectDuplicates, rejectInvalidNames, rejectOverlaps } from "./engine/specs.ts";
 export { matchesType } from "./engine/model/type-groups.ts";

@@ -31,7 +31,6 @@ export {
   tokenRefused,
   urlTooLong,
   // optional packages, which bundlers do not see
-  explainMissingPackage,
   importPackage,
   // requests and responses
   buildJsonAnswer,

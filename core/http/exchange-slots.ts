@@ -1,10 +1,13 @@
 /** Values that plugins store for a request. */
-import type { OpenExchange } from "./exchange.ts";
+import type { Credentials } from "../kernel/session.ts";
+
+/** The exchange of a request, or its credentials. All operations of a WebSocket have the same credentials. */
+type SlotHolder = Pick<Credentials, "slots">;
 
 /** The value that one plugin stores for each request. @experimental */
 export interface ExchangeSlot<Value> {
-  get(exchange: OpenExchange): Value | undefined;
-  set(exchange: OpenExchange, value: Value): void;
+  get(holder: SlotHolder): Value | undefined;
+  set(holder: SlotHolder, value: Value): void;
 }
 
 let count = 0;
@@ -14,8 +17,8 @@ export const createExchangeSlot = <Value>(): ExchangeSlot<Value> => {
   const index = count++;
   return {
     get: ({ slots }) => slots?.[index] as Value | undefined, // only `set` of this slot writes the value
-    set: (exchange, value) => {
-      (exchange.slots ??= [])[index] = value;
+    set: (holder, value) => {
+      (holder.slots ??= [])[index] = value;
     },
   };
 };

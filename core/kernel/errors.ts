@@ -47,6 +47,9 @@ export class RelApiError extends Error {
   }
 }
 
+/** Returns the message of an error, or another thrown value as text. */
+export const getErrorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** Returns the error for a mistake in a preset or a setting, thrown by `relApi(preset)` and at the start of the
  *  standalone server. */
 export const presetError = (message: string): RelApiError => new RelApiError({ code: "preset", status: 500, message });

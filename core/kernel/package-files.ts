@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import nodeModule from "node:module"; // the usual banner of a bundle declares the name createRequire
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { presetError } from "./errors.ts";
 
 /** The path of this module, or of the bundle. `import.meta` is empty in bundles in CommonJS format. */
 const modulePath = (import.meta.url as string | undefined) === undefined ? __filename : fileURLToPath(import.meta.url);
@@ -24,16 +25,41 @@ const tryEach = <Result>(use: (load: NodeJS.Require) => Result): Result => {
   }
 };
 
-/** Loads a package that bundles do not contain. @throws Error with the code `MODULE_NOT_FOUND` */
-export const requirePackage = (name: string): unknown => tryEach((load) => load(name));
+const MISSING_CODES: ReadonlySet<unknown> = new Set(["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"]);
+
+/** Returns an error with the command that installs the package if `error` says that it is not installed. Any other error
+ *  is returned unchanged, such as that of a package which lacks one of its own dependencies. @rule C-PKG-3a */
+const explainMissingPackage = (error: unknown, plugin: string, spec: string): unknown => {
+  const name = spec.split(/(?<=.)@/)[0] ?? spec;
+  const { code, message = "" } = (error ?? {}) as { readonly code?: unknown; readonly message?: string };
+  return MISSING_CODES.has(code) && message.includes(`'${name}`)
+    ? presetError(`the plugin ${plugin} needs the package ${name}, which is not installed: npm install ${spec}`)
+    : error;
+};
+
+/** Loads an optional package that bundles do not contain. @throws RelApiError `preset` with the command that installs
+ *  the package for the plugin */
+export const requirePackage = (name: string, plugin: string): unknown => {
+  try {
+    return tryEach((load) => load(name));
+  } catch (error) {
+    throw explainMissingPackage(error, plugin, name);
+  }
+};
 
 /** Returns the path of a package that bundles do not contain. @throws Error with the code `MODULE_NOT_FOUND` */
 export const resolvePackage = (name: string): string => tryEach((load) => load.resolve(name));
 
-/** Imports an optional package. Bundlers do not see the name, so the package need not be installed where they run.
- *  @throws Error with the code `ERR_MODULE_NOT_FOUND` */
-export const importPackage = (name: string): Promise<unknown> =>
-  import(/* webpackIgnore: true */ /* @vite-ignore */ name);
+/** Imports an optional package, or a file of it. Bundlers do not see the path, so the package need not be installed where
+ *  they run. `spec` is the name with or without a version: `graphile-worker@0.16`. @throws RelApiError `preset` with the
+ *  command that installs the package for the plugin */
+export const importPackage = async (path: string, plugin: string, spec: string = path): Promise<unknown> => {
+  try {
+    return (await import(/* webpackIgnore: true */ /* @vite-ignore */ path)) as unknown;
+  } catch (error) {
+    throw explainMissingPackage(error, plugin, spec);
+  }
+};
 
 /** Returns the folder with the `package.json` of this package. A bundle has no such folder, unless the package is
  *  installed beside it. */

@@ -1,5 +1,5 @@
 /** Attributes unexpected errors to plugins: they carry the name of the plugin and the hook that called it. */
-import { RelApiError } from "./errors.ts";
+import { getErrorMessage, RelApiError } from "./errors.ts";
 import type { Logger } from "./options.ts";
 
 /** An unexpected error of a plugin. */
@@ -9,8 +9,7 @@ class PluginError extends Error {
   readonly hook: string;
 
   constructor(plugin: string, hook: string, cause: unknown) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    super(`plugin "${plugin}", hook ${hook}: ${message}`, { cause });
+    super(`plugin "${plugin}", hook ${hook}: ${getErrorMessage(cause)}`, { cause });
     this.name = "PluginFault";
     this.plugin = plugin;
     this.hook = hook;

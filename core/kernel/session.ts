@@ -52,4 +52,7 @@ export interface Credentials {
   /** Calls the listener if the client disconnects before the scheme has decided. Returns a function that removes the
    *  listener. @rule X-AUTH-4 */
   onDisconnect?(listener: () => void): () => void;
+  /** The values that plugins store (`createExchangeSlot`). The credentials of an HTTP request share them with its
+   *  exchange. */
+  slots?: unknown[] | undefined;
 }

@@ -211,7 +211,6 @@ export {
   defineService,
   defineSetting,
   defineSignal,
-  /** @experimental */ explainMissingPackage,
   /** @experimental */ explainProgram,
   findBaseType,
   /** @experimental */ findClosestNames,
@@ -1934,9 +1933,10 @@ export interface ApiAnswer {
 }
 
 // --- core/http/exchange-slots.d.ts
+type SlotHolder = Pick<Credentials, "slots">;
 export interface ExchangeSlot<Value> {
-    get(exchange: OpenExchange): Value | undefined;
-    set(exchange: OpenExchange, value: Value): void;
+    get(holder: SlotHolder): Value | undefined;
+    set(holder: SlotHolder, value: Value): void;
 }
 
 // --- core/http/exchange.d.ts
@@ -2181,9 +2181,6 @@ export declare const createFieldsLogger: (appLogger: FieldsFirstLogger) => Logge
 // --- core/kernel/memoize.d.ts
 export declare const memoize: <Source extends object, Value>(compute: (source: Source) => Value) => ((source: Source) => Value);
 
-// --- core/kernel/missing-package.d.ts
-export declare const explainMissingPackage: (error: unknown, plugin: string, spec: string) => unknown;
-
 // --- core/kernel/observed-session.d.ts
 export interface SessionSource {
     readonly session: Session;
@@ -2231,7 +2228,7 @@ export type RelApiOptions = {
 };
 
 // --- core/kernel/package-files.d.ts
-export declare const importPackage: (name: string) => Promise<unknown>;
+export declare const importPackage: (path: string, plugin: string, spec?: string) => Promise<unknown>;
 
 // --- core/kernel/plugin-errors.d.ts
 export declare const buildErrorFields: (error: unknown) => Readonly<Record<string, unknown>>;
@@ -2304,6 +2301,7 @@ export interface Credentials {
     readonly isSocket: boolean;
     body?(): Promise<Buffer>;
     onDisconnect?(listener: () => void): () => void;
+    slots?: unknown[] | undefined;
 }
 
 // --- core/kernel/setting-kinds.d.ts

@@ -1,6 +1,7 @@
 /** Reads the `x-session-*` claims of a token from their configured location, and derives roles and session
  *  variables. */
 import {
+  arrayLiteral,
   holdsRawNumber,
   isNestedDeeper,
   parseJson,
@@ -165,12 +166,8 @@ export const buildVariables = (claims: SessionClaims, role: string): Readonly<Re
 
 const encodeVariable = (value: Json): string => {
   const isList = Array.isArray(value) && value.every((item) => typeof item === "string");
-  // every item of a list is a string, as checked above
-  return isList ? `{${(value as readonly string[]).map(quoteArrayItem).join(",")}}` : encodeClaim(value);
+  return isList ? arrayLiteral(value as readonly string[]) : encodeClaim(value); // checked above
 };
-
-/** Quotes an element of a PostgreSQL array literal: `"a \"b\""`. */
-const quoteArrayItem = (item: string): string => `"${item.replace(/["\\]/g, "\\$&")}"`;
 
 /** The claims with all digits of their numbers, as JSON text for SQL. Undefined if JavaScript numbers represent them
  *  exactly. @rule G-SES-3 R-TX-6 */

@@ -1,6 +1,6 @@
 /** Reads the location of the REST role in the claims: `JWT_ROLE_CLAIM_KEY=$.resource.roles[?(@ == 'editor')]`. */
 import { JSONPathEnvironment } from "json-p3";
-import type { Json } from "../../core/index.ts";
+import { getErrorMessage, type Json } from "../../core/index.ts";
 import { roleClaimKeyError } from "./errors.ts";
 
 /** Returns the first value at the path. Undefined if no value is there. */
@@ -19,10 +19,7 @@ const parseJsonPath = (expression: string): ReadRoleClaim => {
     // the result is a part of the given claims, which are JSON
     return (claims) => path.match(claims as Parameters<typeof path.match>[0])?.value as Json | undefined;
   } catch (error) {
-    throw roleClaimKeyError(
-      expression,
-      `is not a JSON Path (${error instanceof Error ? error.message : String(error)})`,
-    );
+    throw roleClaimKeyError(expression, `is not a JSON Path (${getErrorMessage(error)})`);
   }
 };
 

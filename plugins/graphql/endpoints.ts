@@ -1,6 +1,7 @@
 /** `GET /api/rest/people/7`: serves named queries of the metadata at their own URLs (`rest_endpoints`). */
 import { parse, type TypeNode } from "graphql";
 import {
+  getErrorMessage,
   definePlugin,
   RelApiError,
   requireService,
@@ -209,7 +210,7 @@ export const restEndpoints = definePlugin({
         try {
           return [compileEndpoint(endpoint)];
         } catch (error) {
-          const reason = error instanceof Error ? error.message : String(error);
+          const reason = getErrorMessage(error);
           context.logger.warn(`REST endpoint ${endpoint.name}: its query cannot be read; ignored: ${reason}`);
           return [];
         }

@@ -3,6 +3,7 @@
  *  answered. */
 import { parse, print, visit } from "graphql";
 import {
+  getErrorMessage,
   definePlugin,
   defineQuestion,
   buildErrorFields,
@@ -52,9 +53,7 @@ const collectDocuments = (
     try {
       form = normalizeDocument(text);
     } catch (error) {
-      return warn(
-        `${location} is no GraphQL document; ignored: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      return warn(`${location} is no GraphQL document; ignored: ${getErrorMessage(error)}`);
     }
     const allowedRoles = allowed.get(form);
     if (roles === undefined || allowedRoles === true) allowed.set(form, true);

@@ -1,6 +1,7 @@
 /** Adds names, relationships and permissions from Hasura metadata: `METADATA=./metadata`. */
 import { resolve } from "node:path";
 import {
+  getErrorMessage,
   findColumn,
   definePlugin,
   ident,
@@ -119,7 +120,7 @@ export const metadataLoader = definePlugin({
       } catch (error) {
         if (lastDocument === undefined || proposed !== undefined) throw error;
         document = lastDocument;
-        const message = `failed to load the new metadata; keeping the previous metadata: ${error instanceof Error ? error.message : String(error)}`;
+        const message = `failed to load the new metadata; keeping the previous metadata: ${getErrorMessage(error)}`;
         logIgnored(message);
         context.healthProblems.set("metadata", message);
       }

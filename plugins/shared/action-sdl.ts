@@ -10,7 +10,7 @@ import {
 import type { Json, JsonObject } from "../../core/index.ts";
 
 /** Actions and custom types in the form of the metadata. */
-export interface ActionSdl {
+interface ActionSdl {
   /** The definitions by the name of the action. A definition has `type`, `arguments` and `output_type`. */
   readonly definitions: ReadonlyMap<string, JsonObject>;
   readonly customTypes: Readonly<Record<"input_objects" | "objects" | "scalars" | "enums", readonly JsonObject[]>>;

@@ -95,7 +95,7 @@ ${body}
 };
 
 /** A file of a page. */
-export interface Asset {
+interface Asset {
   readonly contentType: string;
   readonly bytes: Buffer;
   readonly gzipped: Buffer;

@@ -20,7 +20,7 @@ const LIMIT_MS = 30_000;
 
 export const EVENTS_SQL = "create table public.delivery (id int primary key)";
 
-export interface EventFigures {
+interface EventFigures {
   readonly events: number;
   /** The times from the commit to the arrival at the webhook, in milliseconds. */
   readonly p50: number;

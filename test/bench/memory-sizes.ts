@@ -29,7 +29,7 @@ interface SceneContext {
   readonly grown: () => number;
 }
 
-export interface SizeScene {
+interface SizeScene {
   readonly name: string;
   /** The limit on growth in megabytes, by the size sent. */
   readonly limit: (megabytes: number) => number;

@@ -4,7 +4,7 @@ import { testDatabase } from "../support/database.ts";
 import { until } from "../support/until.ts";
 import { start, type Environment, type Running } from "./run.ts";
 
-export interface BusyServer {
+interface BusyServer {
   readonly running: Running;
   /** The response to the request, which waits for a lock of the test. */
   readonly answer: Promise<Response>;

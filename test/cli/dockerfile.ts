@@ -2,7 +2,7 @@
 import { cpSync, existsSync, mkdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 
-export interface Instruction {
+interface Instruction {
   readonly name: string;
   readonly text: string;
 }

@@ -7,7 +7,7 @@ import { serve } from "../../presets/server/serve.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { adminSecret } from "../support/tokens.ts";
 
-export interface Demo {
+interface Demo {
   readonly url: string;
   readonly graphqlUrl: string;
   readonly wsUrl: string;

@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const modules = fileURLToPath(new URL("../../node_modules/", import.meta.url));
 const sources = fileURLToPath(new URL("shop/", import.meta.url));
 
-export interface Project {
+interface Project {
   readonly folder: string;
   /** Runs the generator on the introspection of the endpoint. @throws Error with its output when it fails */
   generate(endpoint: string): Promise<void>;

@@ -20,7 +20,7 @@ import { guardHooks } from "../../core/kernel/guard.ts";
 import { catalogIntrospection, computedRelationships, relationships } from "../../plugins/database/index.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 
-export interface LoadSettings {
+interface LoadSettings {
   readonly schemas?: readonly string[];
   readonly extraSearchPath?: readonly string[];
   /** The login role. */
@@ -29,7 +29,7 @@ export interface LoadSettings {
   readonly parts?: Model["pluginFacts"];
 }
 
-export interface Loaded {
+interface Loaded {
   readonly model: Model;
   readonly warnings: readonly string[];
   readonly queryCount: number;

@@ -5,7 +5,7 @@
 import fc from "../support/fast-check.ts";
 
 /** The names of enums, which literals write without quotes. */
-export interface EnumName {
+interface EnumName {
   readonly enum: string;
 }
 

@@ -34,7 +34,7 @@ const ANY = ["1", "a", 1, true];
 
 const nonNull = (type: TypeRef): TypeRef => (type.kind === "NON_NULL" && type.ofType !== null ? type.ofType : type);
 
-export interface DocumentOptions {
+interface DocumentOptions {
   readonly schema: Schema;
   /** Decides the shape of the document. */
   readonly shape: Random;

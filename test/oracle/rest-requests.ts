@@ -13,7 +13,7 @@ import {
 import type { Random } from "../support/random.ts";
 import type { Asked } from "../support/oracle/oracle.ts";
 
-export interface RestShape {
+interface RestShape {
   readonly model: Model;
   readonly schema: string;
   /** The relations and functions of most requests. Most callers may not use the others. */

@@ -67,7 +67,7 @@ export interface Asked {
   readonly failures: string[];
 }
 
-export interface Asker {
+interface Asker {
   readonly asked: Asked;
   stop(): Promise<Asked>;
 }

@@ -14,7 +14,7 @@ export const program = candidates.find((path) => existsSync(path)) ?? "";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface StartStandalone {
+interface StartStandalone {
   readonly port?: number;
   readonly adminPort?: number;
   readonly waits?: boolean;

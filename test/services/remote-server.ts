@@ -91,7 +91,7 @@ export const createRoot = (words: string[] = []) => ({
   },
 });
 
-export interface RemoteServer {
+interface RemoteServer {
   readonly url: string;
   /** The requests so far, without introspection. */
   readonly requests: { readonly headers: IncomingHttpHeaders; readonly body: any }[];

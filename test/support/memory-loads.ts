@@ -10,7 +10,7 @@ import { sendRequest, type RequestParts } from "./http.ts";
 import { createRandom } from "./random.ts";
 import { MEMORY_SECRET, ROLE_COUNT, roleName } from "./memory-data.ts";
 
-export interface LoadContext {
+interface LoadContext {
   readonly port: number;
   /** The fraction of the full load: 1, or less for a small one. */
   readonly scale: number;
@@ -41,7 +41,7 @@ export interface Limits {
   readonly backendMegabytes: number;
 }
 
-export interface Figures {
+interface Figures {
   readonly name: string;
   /** The number of responses by status: `200 x 100, 413 x 2`; `none` for requests without a response. */
   readonly answers: string;

@@ -1,6 +1,6 @@
 /** Converts errors of PostgreSQL and of its connections to RelApiErrors. This is the only file that reads such
  *  errors. */
-import { connectionFailed, connectionLost, RelApiError } from "../../kernel/errors.ts";
+import { connectionFailed, connectionLost, getErrorMessage, RelApiError } from "../../kernel/errors.ts";
 import type { Json } from "../plan/plan.ts";
 
 /** The fields of an ErrorResponse, as pg passes them on. */
@@ -205,5 +205,5 @@ export const isUnreachable = (error: unknown): boolean =>
  *  message. */
 const readErrorText = (error: unknown): string => {
   if (error instanceof AggregateError && error.message === "") return error.errors.map(readErrorText).join("; ");
-  return error instanceof Error ? error.message : String(error);
+  return getErrorMessage(error);
 };

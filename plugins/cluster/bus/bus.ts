@@ -1,7 +1,13 @@
 /** Passes messages between processes through a transport, and numbers them, so that receivers detect missing ones. @rule
  *  X-BUS-1 */
 import { randomBytes } from "node:crypto";
-import { definePlugin, buildErrorFields, presetError, type PluginContext } from "../../../core/index.ts";
+import {
+  getErrorMessage,
+  definePlugin,
+  buildErrorFields,
+  presetError,
+  type PluginContext,
+} from "../../../core/index.ts";
 import { busService, openBusHook, type Bus, type BusTransport } from "../api.ts";
 import { loadNamespace } from "./namespace.ts";
 import { busSettings } from "../settings.ts";
@@ -130,9 +136,7 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
     } catch (error) {
       isOpening = false;
       if (!isModelLoaded) return;
-      logger.warn("failed to open the bus between processes", {
-        reason: error instanceof Error ? error.message : String(error),
-      });
+      logger.warn("failed to open the bus between processes", { reason: getErrorMessage(error) });
       timer = setTimeout(() => void open(), RETRY_MS);
     }
   };

@@ -2,9 +2,8 @@
  *  commas, and `tls://` requires encryption. @rule X-BUS-4 */
 import { setTimeout as pause } from "node:timers/promises";
 import type { NatsConnection, NodeConnectionOptions, TokenAuth, UserPass } from "@nats-io/transport-node";
-import { definePlugin } from "../../../core/index.ts";
+import { getErrorMessage, definePlugin, importPackage } from "../../../core/index.ts";
 import { openBusHook, type BusHandlers, type BusTransport } from "../api.ts";
-import { loadPackage } from "./load-package.ts";
 
 const RECONNECT_MS = 500;
 /** A server that does not answer two pings in a row counts as lost. */
@@ -79,7 +78,7 @@ const createNatsBus = (
 
   const connect = async (hasFailed = false): Promise<void> => {
     try {
-      const nats = (await loadPackage(
+      const nats = (await importPackage(
         "@nats-io/transport-node",
         "nats-bus",
       )) as typeof import("@nats-io/transport-node");
@@ -101,7 +100,7 @@ const createNatsBus = (
       onConnect();
     } catch (error) {
       if (isClosed) return;
-      if (!hasFailed) logUnreachable(error instanceof Error ? error.message : String(error));
+      if (!hasFailed) logUnreachable(getErrorMessage(error));
       timer = setTimeout(() => void connect(true), RECONNECT_MS * 2);
     }
   };

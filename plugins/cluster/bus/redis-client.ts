@@ -1,6 +1,6 @@
 /** Opens connections to Redis. */
 import type { RedisClientType } from "@redis/client";
-import { loadPackage } from "./load-package.ts";
+import { importPackage } from "../../../core/index.ts";
 
 /** The type of a client without modules, scripts or functions. */
 export type Redis = RedisClientType;
@@ -14,7 +14,7 @@ const SILENCE_MS = 5000;
 /** Creates a client that reconnects by itself. Commands fail while it is disconnected. `readUrl` is called for each
  *  connection, because credentials may rotate. */
 export const createRedisClient = async (readUrl: () => string, name: string, plugin: string): Promise<Redis> => {
-  const { createClient } = (await loadPackage("@redis/client", plugin)) as typeof import("@redis/client");
+  const { createClient } = (await importPackage("@redis/client", plugin)) as typeof import("@redis/client");
   const { url, hasCredentials } = removeCredentials(readUrl());
   const client = createClient({
     url,

@@ -1,8 +1,8 @@
 /** Adds the write position to the response to a write, in the header `X-Write-Position: 0/3000148`. A read that sends the
  *  position back runs on a server that has the write. A cookie with the same value needs no support by the client. */
 import {
+  createExchangeSlot,
   definePlugin,
-  type Credentials,
   type Execution,
   type Headers,
   type OpenExchange,
@@ -48,10 +48,10 @@ export const readYourWrites = definePlugin({
     if (mode === "off" || database !== undefined || databaseReplicaUrls.length === 0) return;
     const [usesHeader, usesCookie] = [mode !== "cookie", mode !== "header"];
     // the operations of a WebSocket have the same credentials, so they find the position of earlier ones
-    const positions = new WeakMap<Credentials, string>();
+    const positionSlot = createExchangeSlot<string>();
 
     const readPosition = (exchange: OpenExchange): string | undefined => {
-      const writtenPosition = positions.get(exchange.credentials);
+      const writtenPosition = positionSlot.get(exchange.credentials);
       if (writtenPosition !== undefined) return writtenPosition;
       const header = usesHeader ? exchange.header(HEADER.toLowerCase()) : undefined;
       if (isPosition(header)) return header;
@@ -65,12 +65,12 @@ export const readYourWrites = definePlugin({
         if (exchange === undefined) return next(execution);
         if (execution.openTransaction !== undefined) {
           // the position of the commit is not known here, so reads must use the primary
-          if (isWrite(execution)) positions.set((exchange.parent ?? exchange).credentials, LAST_POSITION);
+          if (isWrite(execution)) positionSlot.set((exchange.parent ?? exchange).credentials, LAST_POSITION);
           return next(execution);
         }
         if (isWrite(execution)) {
           const rows = await next(execution);
-          positions.set(exchange.credentials, await loadPosition(context));
+          positionSlot.set(exchange.credentials, await loadPosition(context));
           return rows;
         }
         const minWritePosition = execution.mayUseReplica === true ? readPosition(exchange) : undefined;
@@ -81,7 +81,7 @@ export const readYourWrites = definePlugin({
     context.addStep({
       name: "read-your-writes",
       headers: (exchange) => {
-        const position = positions.get(exchange.credentials);
+        const position = positionSlot.get(exchange.credentials);
         if (position === undefined) return NO_HEADERS;
         const seconds = databaseReplicaMaxLag + MARGIN_SECONDS;
         return [

@@ -2,6 +2,7 @@
 import { ident, sql, toStatement, type Logger } from "../../../core/index.ts";
 import type { Connection } from "../../../core/engine/database/connection.ts";
 import type { Connector, Missed } from "../../../core/engine/database/connector.ts";
+import { untilAborted } from "../../shared/abort.ts";
 import { openTarget, type Target } from "./open-target.ts";
 import { createBackoff } from "../../../core/engine/database/backoff.ts";
 import { startHeartbeat } from "./heartbeat.ts";
@@ -176,9 +177,7 @@ export const createListener = (
       };
     },
     waitForFirstAttempt: async (limitMs) => {
-      let limit: NodeJS.Timeout | undefined;
-      await Promise.race([firstAttempt, new Promise((resolve) => (limit = setTimeout(resolve, limitMs)))]);
-      clearTimeout(limit);
+      await untilAborted(firstAttempt, AbortSignal.timeout(limitMs));
       if (connection === undefined) for (const entry of listEntries()) entry.unreportedLoss ??= "late";
     },
     retryNow: () => {

@@ -1,6 +1,6 @@
 /** Determines which replicas may answer reads. The position of each is checked regularly on a separate connection, and
  *  replicas that are unreachable, slow or behind are excluded. */
-import { RelApiError, type Logger } from "../../../core/index.ts";
+import { getErrorMessage, RelApiError, type Logger } from "../../../core/index.ts";
 import type { Connection } from "../../../core/engine/database/connection.ts";
 import type { Replicas } from "../../../core/engine/database/connector.ts";
 import { openTarget, type Target } from "./open-target.ts";
@@ -191,6 +191,6 @@ export const createReplicas = ({
 
 const describeError = (error: unknown): string => {
   if (error instanceof RelApiError && typeof error.details === "string") return error.details;
-  const text = error instanceof Error ? error.message : String(error);
+  const text = getErrorMessage(error);
   return text === "Connection terminated" ? `it took longer than ${ANSWER_TIMEOUT_MS} ms to answer` : text;
 };

@@ -1,7 +1,7 @@
 /** The data folder of an embedded database, and its lock. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { presetError } from "../../../core/index.ts";
+import { getErrorMessage, presetError } from "../../../core/index.ts";
 
 interface DataFolder {
   /** The path of the cluster. */
@@ -31,7 +31,7 @@ export function lockDataFolder(path: string): DataFolder {
   try {
     mkdirSync(folder, { recursive: true });
   } catch (error) {
-    throw presetError(`cannot create the data folder: ${error instanceof Error ? error.message : String(error)}`);
+    throw presetError(`cannot create the data folder: ${getErrorMessage(error)}`);
   }
 
   const previous = readLock(lockPath);

@@ -1,6 +1,7 @@
 /** Checks every few seconds whether the schema has changed, and then reloads it. The checks find changes for which no
  *  notification is sent or arrives. */
 import { definePlugin, sql, type Model, type Sql } from "../../../core/index.ts";
+import { untilAborted } from "../../shared/abort.ts";
 import { liveQueriesService } from "../../live/api.ts";
 import { pollSettings } from "../settings.ts";
 
@@ -145,10 +146,7 @@ export const reloadPoll = definePlugin({
     let firstCheck: Promise<void> | undefined;
     /** Checks the schema before the first request after a pause. Requests that arrive in the meantime wait too. */
     const checkFirst = (): Promise<void> =>
-      (firstCheck ??= Promise.race([
-        checkVersion(),
-        new Promise<void>((resolve) => setTimeout(resolve, PATIENCE_MS).unref()),
-      ]).then(() => {
+      (firstCheck ??= untilAborted(checkVersion(), AbortSignal.timeout(PATIENCE_MS)).then(() => {
         firstCheck = undefined;
         context.setGate(undefined);
       }));

@@ -2,7 +2,7 @@
  *  `test_decoding`, which is part of PostgreSQL and needs neither publications nor triggers. For a table without a
  *  primary key, the feed has no old versions of rows, unless the table has `REPLICA IDENTITY FULL`. */
 import { randomBytes } from "node:crypto";
-import type { PluginContext, ReplicationConnection } from "../../../core/index.ts";
+import { getErrorMessage, type PluginContext, type ReplicationConnection } from "../../../core/index.ts";
 import { catalogText, ident, sql } from "../../../core/engine/sql/fragment.ts";
 import type { ChangeFeed, ChangeFeedHandlers, TableChanges } from "../api.ts";
 import { createChangeCollector, extractKeys } from "./changed-rows.ts";
@@ -107,7 +107,7 @@ const startFeed = async (
       silentCount = 0;
       reader.readMessage(bytes);
     })
-    .catch((error: unknown) => reportEnd(error instanceof Error ? error.message : String(error)));
+    .catch((error: unknown) => reportEnd(getErrorMessage(error)));
   return { end: close };
 };
 

@@ -1,6 +1,6 @@
 /** Detects changes by `NOTIFY`, on tables with the triggers that `relapi live-triggers` prints. It serves databases
  *  without access to logical replication. */
-import { definePlugin, type Model, type PluginContext } from "../../../core/index.ts";
+import { getErrorMessage, definePlugin, type Model, type PluginContext } from "../../../core/index.ts";
 import { ident, join, literal, sql, toStatement } from "../../../core/engine/sql/fragment.ts";
 import { dbChannel } from "../../shared/settings.ts";
 import { loadBaseTables } from "../engine/base-tables.ts";
@@ -56,8 +56,6 @@ where c.oid in (select relation from triggered union select relation from above)
 
 const getTriggerTables = (model: Model): Promise<readonly TableRow[]> =>
   model.pluginFacts[NAME] as Promise<readonly TableRow[]>;
-
-const getErrorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 interface Notifications {
   watch(interest: Interest, changed: Changed): Unwatch | undefined;

@@ -1,5 +1,5 @@
 /** Stores the results that subscribers have, as long as the next result may be sent as a patch. @rule X-PAT-8 */
-import type { ResolvedOptions } from "../../../core/index.ts";
+import { memoize, type ResolvedOptions } from "../../../core/index.ts";
 import type { LiveResult } from "../api.ts";
 
 export interface StoredResult {
@@ -20,30 +20,26 @@ export interface ResultStore {
 type StoreLimits = Pick<ResolvedOptions, "maxLivePatchBytes" | "maxLivePatchTotalBytes">;
 
 export const createResultStore = (limits: () => StoreLimits): ResultStore => {
-  const byResult = new WeakMap<LiveResult, StoredResult>();
   let total = 0;
 
   /** Copies the text, because the text of a result shares the memory of the response for many subscribers. */
-  const copyText = ({ text }: LiveResult): StoredResult | undefined => {
-    const { maxLivePatchBytes } = limits();
-    if (text.length > maxLivePatchBytes) return undefined;
+  const copyResult = memoize(({ text }: LiveResult): StoredResult => {
     const bytes = Buffer.from(text);
-    return bytes.length > maxLivePatchBytes
-      ? undefined
-      : { text: bytes.toString(), bytes: bytes.length, subscriberCount: 0 };
-  };
+    return { text: bytes.toString(), bytes: bytes.length, subscriberCount: 0 };
+  });
 
   return {
     get bytes() {
       return total;
     },
     store: (result) => {
-      const storedResult = byResult.get(result) ?? copyText(result);
-      if (storedResult === undefined) return undefined;
-      byResult.set(result, storedResult);
+      const { maxLivePatchBytes, maxLivePatchTotalBytes } = limits();
+      if (result.text.length > maxLivePatchBytes) return undefined;
+      const storedResult = copyResult(result);
       if (storedResult.subscriberCount === 0) {
-        if (total + storedResult.bytes > limits().maxLivePatchTotalBytes) return undefined;
-        total += storedResult.bytes;
+        const { bytes } = storedResult;
+        if (bytes > maxLivePatchBytes || total + bytes > maxLivePatchTotalBytes) return undefined;
+        total += bytes;
       }
       storedResult.subscriberCount++;
       return storedResult;

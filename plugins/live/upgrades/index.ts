@@ -2,7 +2,14 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import { definePlugin, buildErrorFields, createPathReader, repeatsHost, type AnyServer } from "../../../core/index.ts";
+import {
+  definePlugin,
+  buildErrorFields,
+  createPathReader,
+  memoize,
+  repeatsHost,
+  type AnyServer,
+} from "../../../core/index.ts";
 import { takeUpgradeHook, type Upgrade } from "../api.ts";
 import { removeMountPath, listSuffixes, findPathsBelowMounts } from "./mounts.ts";
 
@@ -14,35 +21,21 @@ interface Handler {
   refusal(): string;
 }
 
-/** The only upgrade listener of a server, for all its apis. Separate listeners would accept or refuse each other's
+/** Returns the only upgrade listener of a server, for all its apis. Separate listeners would accept or refuse each other's
  *  upgrades. */
-interface UpgradeListener {
-  readonly handlers: Set<Handler>;
-  close(): void;
-}
-
-const listeners = new WeakMap<AnyServer, UpgradeListener>();
-
-const addListener = (server: AnyServer): UpgradeListener => {
+const getUpgradeListener = memoize((server: AnyServer) => {
   const handlers = new Set<Handler>();
   const listener = (request: IncomingMessage, socket: Duplex, head: Buffer): void =>
     receiveUpgrade(server, handlers, request, socket, head);
-  server.on("upgrade", listener);
-  return {
-    handlers,
-    close: () => {
-      listeners.delete(server);
-      server.off("upgrade", listener);
-    },
-  };
-};
+  return { handlers, listener };
+});
 
 const addHandler = (server: AnyServer, handler: Handler): (() => void) => {
-  const listener = listeners.get(server) ?? addListener(server);
-  listeners.set(server, listener);
-  listener.handlers.add(handler);
+  const { handlers, listener } = getUpgradeListener(server);
+  if (handlers.size === 0) server.on("upgrade", listener);
+  handlers.add(handler);
   return () => {
-    if (listener.handlers.delete(handler) && listener.handlers.size === 0) listener.close();
+    if (handlers.delete(handler) && handlers.size === 0) server.off("upgrade", listener);
   };
 };
 
@@ -77,7 +70,7 @@ export const upgrades = definePlugin({
   name: "upgrades",
   apply: (_hooks, context) => {
     const takeUpgrade = context.use(takeUpgradeHook);
-    const mounts = new WeakMap<AnyServer, string>();
+    const mounts = new Map<AnyServer, string>();
     const detach: (() => void)[] = [];
 
     const readPath = createPathReader(context.options);

@@ -9,6 +9,7 @@ import {
   type ResolvedOptions,
   type Setting,
 } from "../../../core/index.ts";
+import { untilAborted } from "../../shared/abort.ts";
 import { findLivePage } from "./live-page.ts";
 import { metricsService } from "../api.ts";
 import { DOCUMENT_STYLE } from "../../shared/page-style.ts";
@@ -84,17 +85,12 @@ const checkReadiness: EndpointHandler = async (context, options) => {
 };
 
 const respondsInTime = async (context: PluginContext): Promise<boolean> => {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), PROBE_MS);
-  });
   try {
     context.model();
-    return await Promise.race([context.query(sql`select 1 as ready`).then(() => true), timeout]);
+    const rows = await untilAborted(context.query(sql`select 1 as ready`), AbortSignal.timeout(PROBE_MS));
+    return rows !== undefined;
   } catch {
     return false; // after any error, the api is not ready; the api itself logs the error
-  } finally {
-    clearTimeout(timer);
   }
 };
 

@@ -1,17 +1,11 @@
 /** Logs every line as a JSON object, written by pino: `LOG_FORMAT=json`. */
 import type { Logger as Pino, LoggerOptions } from "pino";
-import { definePlugin, createFieldsLogger, explainMissingPackage, requirePackage } from "../../../core/index.ts";
+import { definePlugin, createFieldsLogger, requirePackage } from "../../../core/index.ts";
 import { logSettings } from "../settings.ts";
 
 /** Loads a package on demand, and synchronously, because the first lines must not be delayed. @throws RelApiError
  *  `preset` if it is not installed */
-const loadPackage = (name: string): unknown => {
-  try {
-    return requirePackage(name);
-  } catch (error) {
-    throw explainMissingPackage(error, "structured-log", name);
-  }
-};
+const loadPackage = (name: string): unknown => requirePackage(name, "structured-log");
 
 /** Creates a function that formats lines for reading. */
 const loadPretty = (isTerminal: boolean): ((line: string) => string) => {

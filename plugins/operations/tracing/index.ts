@@ -1,7 +1,6 @@
 /** Records OpenTelemetry spans of requests: `TRACING=true`. */
 import {
   definePlugin,
-  explainMissingPackage,
   requirePackage,
   VERSION,
   type Headers,
@@ -16,13 +15,8 @@ import { encodeTraceParent, addTrace } from "./statements.ts";
 const NO_HEADERS: Headers = [];
 
 /** Loads the API of OpenTelemetry. @throws RelApiError `preset` if the package is not installed */
-const loadTracingApi = (): typeof import("@opentelemetry/api") => {
-  try {
-    return requirePackage("@opentelemetry/api") as typeof import("@opentelemetry/api");
-  } catch (error) {
-    throw explainMissingPackage(error, "tracing", "@opentelemetry/api");
-  }
-};
+const loadTracingApi = (): typeof import("@opentelemetry/api") =>
+  requirePackage("@opentelemetry/api", "tracing") as typeof import("@opentelemetry/api");
 
 /** Records OpenTelemetry spans of requests. @rule X-TRC-1 */
 export const tracing = definePlugin({

@@ -6,7 +6,7 @@ import { buildLiveDemo, LIVE_DEMO_SCRIPT, LIVE_DEMO_STYLE, type LiveDemo } from 
 import type { CredentialKind, ExampleRequest } from "./requests.ts";
 
 /** A table or view. */
-export interface RelationLink {
+interface RelationLink {
   readonly name: string;
   /** The path of its rows, or of its requests on the OpenAPI page, from the root of the server. */
   readonly path: string | undefined;

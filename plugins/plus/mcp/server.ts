@@ -2,7 +2,7 @@
  * Runs the protocol with its official SDK, which is loaded with the first request. Each request has its own server and
  * transport, so that no state is kept. @rule P-MCP-1
  */
-import { explainMissingPackage, importPackage, VERSION } from "../../../core/index.ts";
+import { importPackage, VERSION } from "../../../core/index.ts";
 import { DATA_NOTICE } from "./answers.ts";
 import { describeTable, listVisible, takePage } from "./schema.ts";
 import { callTool, listTools, computeMaxListBytes, type ToolCaller } from "./tools.ts";
@@ -12,26 +12,22 @@ const PACKAGE = "@modelcontextprotocol/sdk";
 const INSTRUCTIONS = `Tools over a PostgreSQL database, with the rights of one role. Begin with list_tables and describe_table. ${DATA_NOTICE}`;
 
 /** @throws RelApiError whose message says which package to install */
+const importSdk = (file: string): Promise<unknown> => importPackage(`${PACKAGE}/${file}`, "mcp", PACKAGE);
+
 const loadSdk = async () => {
-  try {
-    const [{ Server }, { WebStandardStreamableHTTPServerTransport: Transport }, types, { AjvJsonSchemaValidator }] =
-      await Promise.all([
-        importPackage(`${PACKAGE}/server/index.js`) as Promise<
-          typeof import("@modelcontextprotocol/sdk/server/index.js")
-        >,
-        importPackage(`${PACKAGE}/server/webStandardStreamableHttp.js`) as Promise<
-          typeof import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js")
-        >,
-        importPackage(`${PACKAGE}/types.js`) as Promise<typeof import("@modelcontextprotocol/sdk/types.js")>,
-        importPackage(`${PACKAGE}/validation/ajv-provider.js`) as Promise<
-          typeof import("@modelcontextprotocol/sdk/validation/ajv-provider.js")
-        >,
-      ]);
-    // all servers share one validator, because creating it takes longer than creating the rest of a server
-    return { Server, Transport, types, validator: new AjvJsonSchemaValidator() };
-  } catch (error) {
-    throw explainMissingPackage(error, "mcp", PACKAGE);
-  }
+  const [{ Server }, { WebStandardStreamableHTTPServerTransport: Transport }, types, { AjvJsonSchemaValidator }] =
+    await Promise.all([
+      importSdk("server/index.js") as Promise<typeof import("@modelcontextprotocol/sdk/server/index.js")>,
+      importSdk("server/webStandardStreamableHttp.js") as Promise<
+        typeof import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js")
+      >,
+      importSdk("types.js") as Promise<typeof import("@modelcontextprotocol/sdk/types.js")>,
+      importSdk("validation/ajv-provider.js") as Promise<
+        typeof import("@modelcontextprotocol/sdk/validation/ajv-provider.js")
+      >,
+    ]);
+  // all servers share one validator, because creating it takes longer than creating the rest of a server
+  return { Server, Transport, types, validator: new AjvJsonSchemaValidator() };
 };
 
 type Sdk = Awaited<ReturnType<typeof loadSdk>>;

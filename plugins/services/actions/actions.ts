@@ -1,5 +1,6 @@
 /** Serves functions of the application as root fields: `actions({ login: { args: "name: String!", output: "String", … } })`. */
 import {
+  getErrorMessage,
   definePlugin,
   memoize,
   presetError,
@@ -11,9 +12,9 @@ import {
   type Plugin,
   type Session,
 } from "../../../core/index.ts";
+import { untilAborted } from "../../shared/abort.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
 import { readActionSdl } from "../../shared/action-sdl.ts";
-import { describeError } from "../queue/queue.ts";
 import { createProblemLog, type ProblemLog } from "../webhook/problem-log.ts";
 import { restoreSessionVariables } from "../webhook/session-variables.ts";
 import {
@@ -224,13 +225,14 @@ const buildPlan = (
 const DEFAULT_SECONDS = 60;
 
 /** Rejects with the reason of the signal when it is aborted, even if the function continues. */
-const runUntilAborted = async <Result>(run: () => Result | Promise<Result>, signal: AbortSignal): Promise<Result> => {
+const runUntilAborted = async <Result>(run: () => Promise<Result>, signal: AbortSignal): Promise<Result> => {
   signal.throwIfAborted();
-  const aborted = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-  });
-  aborted.catch(() => undefined); // `Promise.race` below reports the reason
-  return Promise.race([run(), aborted]);
+  const outcome = await untilAborted(
+    run().then((result) => ({ result })),
+    signal,
+  );
+  if (outcome === undefined) throw signal.reason;
+  return outcome.result;
 };
 
 /** @rule X-ACT-14 */
@@ -258,7 +260,7 @@ const buildBackgroundAction = (
     } catch (error) {
       if (error instanceof RelApiError) throw error;
       processSignal.throwIfAborted(); // the process ends, and another process calls the function again
-      logProblem(field.name, limit.aborted ? `no result within ${timeoutSeconds} s` : describeError(error));
+      logProblem(field.name, limit.aborted ? `no result within ${timeoutSeconds} s` : getErrorMessage(error));
       throw actionStatusInvalid();
     }
   },
@@ -311,6 +313,6 @@ const refuseMistakes = <Result>(name: string, read: () => Result): Result => {
   try {
     return read();
   } catch (error) {
-    throw presetError(`actions: ${name}: ${error instanceof Error ? error.message : String(error)}`);
+    throw presetError(`actions: ${name}: ${getErrorMessage(error)}`);
   }
 };

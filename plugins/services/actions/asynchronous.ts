@@ -36,7 +36,7 @@ const MISSING: ReadonlySet<unknown> = new Set(["3F000", "42P01", "42883"]);
 const isNotInstalled = (error: unknown): boolean => MISSING.has((error as { readonly code?: unknown }).code);
 
 /** A call as the database stores it. */
-export interface StoredCall {
+interface StoredCall {
   readonly id: string;
   /** The time as JSON writes it. */
   readonly createdAt: string;

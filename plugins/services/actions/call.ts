@@ -59,7 +59,7 @@ export const buildActionCall = (
 };
 
 /** Calls the webhook of an action, and returns its checked result. @throws RelApiError */
-export type CallAction = (action: WebhookAction, types: CustomTypes, call: ActionCall) => Promise<Json>;
+type CallAction = (action: WebhookAction, types: CustomTypes, call: ActionCall) => Promise<Json>;
 
 /** Returns the function that calls webhooks. `logProblem` receives the reason of each failure. @rule X-ACT-15 */
 export const createActionCaller = (context: PluginContext, logProblem: ProblemLog): CallAction => {

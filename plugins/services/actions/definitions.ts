@@ -19,7 +19,7 @@ export interface TypedName {
 }
 
 /** A name with its description. */
-export interface Described {
+interface Described {
   readonly name: string;
   readonly description: string | undefined;
 }

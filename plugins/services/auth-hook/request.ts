@@ -13,7 +13,7 @@ import type { WebhookRequest } from "../api.ts";
 import { buildForwardedHeaders, listCallerHeaders } from "../webhook/forwarded-headers.ts";
 
 /** The settings that the requests depend on. */
-export interface HookRequestSettings {
+interface HookRequestSettings {
   readonly mode: "get" | "post";
   readonly sendsRequestBody: boolean;
   readonly maxJsonDepth: number;

@@ -1,9 +1,9 @@
 /** Runs one kind of events in a process: installs its tables, takes its jobs, and adds jobs for events without one. */
 import { setTimeout as pause } from "node:timers/promises";
-import { RelApiError, requireService, type PluginContext } from "../../../core/index.ts";
+import { getErrorMessage, RelApiError, requireService, type PluginContext } from "../../../core/index.ts";
 import { hasEventSchema } from "./install.ts";
 import { jobQueueService, STOP_MS } from "./job-queue.ts";
-import { describeError, type Tasks } from "./queue.ts";
+import { type Tasks } from "./queue.ts";
 import type { EventStore } from "./store.ts";
 
 interface DispatcherOptions {
@@ -20,7 +20,7 @@ interface DispatcherOptions {
   onTasks?(): void;
 }
 
-export interface Dispatcher {
+interface Dispatcher {
   /** Installs what a model needs, and reports the problems. */
   install(): Promise<void>;
   /** Takes the jobs of the current model, for which `install` was called. */
@@ -57,7 +57,7 @@ export const createDispatcher = (
   let last: Promise<void> = Promise.resolve();
 
   const reportProblem = (error: unknown): void => {
-    const reason = describeError(error);
+    const reason = getErrorMessage(error);
     // a refused installation stays the reason if a later step of the same start fails too
     if (!isRefused) healthProblems.set(name, reason);
     isRefused ||= isFinal(error);
@@ -66,7 +66,7 @@ export const createDispatcher = (
   };
 
   const logFailure = (what: string) => (error: unknown) => {
-    if (!isClosed) logger.warn(what, { reason: describeError(error) });
+    if (!isClosed) logger.warn(what, { reason: getErrorMessage(error) });
   };
 
   const startRoutines = (): void => {

@@ -1,10 +1,11 @@
 /** One queue of graphile-worker for all plugins of a process that have jobs. */
 import { setTimeout as pause } from "node:timers/promises";
-import { defineService, type PluginContext } from "../../../core/index.ts";
+import { getErrorMessage, defineService, type PluginContext } from "../../../core/index.ts";
+import { createTurns } from "../webhook/turns.ts";
 import { databaseEmbedded } from "./errors.ts";
-import { describeError, loadWorker, startQueue, type Queue, type Task, type Tasks } from "./queue.ts";
+import { loadWorker, startQueue, type Queue, type Task, type Tasks } from "./queue.ts";
 
-export interface JobQueue {
+interface JobQueue {
   /** Replaces the tasks of an owner. Resolves when the queue takes jobs of them. @throws RelApiError `preset` if the
    *  package or the server is missing */
   setTasks(owner: string, tasks: Tasks): Promise<void>;
@@ -33,22 +34,15 @@ export const createJobQueue = ({ options, logger, findDatabaseUrl }: PluginConte
   let timer: NodeJS.Timeout | undefined;
   let last: Promise<void> = Promise.resolve();
 
-  let runningCount = 0;
-  const waiting: (() => void)[] = [];
+  const runInTurn = createTurns(options.eventsConcurrency);
 
   /** Keeps the limit of attempts while a new queue takes jobs and the last ones of an earlier queue run. */
   const limit =
     (run: Task): Task =>
-    async (payload, signal) => {
-      while (runningCount >= options.eventsConcurrency) await new Promise<void>((resolve) => waiting.push(resolve));
-      runningCount += 1;
-      try {
+    (payload, signal) =>
+      runInTurn("jobs", async () => {
         if (!isClosed) await run(payload, signal);
-      } finally {
-        runningCount -= 1;
-        waiting.shift()?.();
-      }
-    };
+      });
 
   /** Lets the queue end its jobs, which a change of the metadata must not abort. */
   const drain = (): void => {
@@ -94,7 +88,7 @@ export const createJobQueue = ({ options, logger, findDatabaseUrl }: PluginConte
     if (isClosed) return;
     timer = setTimeout(() => {
       enqueue().catch((error: unknown) => {
-        if (!isClosed) logger.warn("failed to start the job queue", { reason: describeError(error) });
+        if (!isClosed) logger.warn("failed to start the job queue", { reason: getErrorMessage(error) });
         restartLater();
       });
     }, RESTART_MS);

@@ -2,19 +2,14 @@
 import { EventEmitter, setMaxListeners } from "node:events";
 import type { WorkerEvents } from "graphile-worker";
 import type { Pool } from "pg";
-import { explainMissingPackage, importPackage, type Logger } from "../../../core/index.ts";
+import { getErrorMessage, importPackage, type Logger } from "../../../core/index.ts";
 import { QUEUE_SCHEMA } from "./schema.ts";
 
 type Worker = typeof import("graphile-worker");
 
 /** @throws RelApiError `preset` if the package is missing */
-export const loadWorker = async (): Promise<Worker> => {
-  try {
-    return (await importPackage("graphile-worker")) as Worker;
-  } catch (error) {
-    throw explainMissingPackage(error, "job-queue", "graphile-worker@0.16");
-  }
-};
+export const loadWorker = async (): Promise<Worker> =>
+  (await importPackage("graphile-worker", "job-queue", "graphile-worker@0.16")) as Worker;
 
 /** Logs errors of the queue. Its other lines describe each job. */
 const createQueueLogger = ({ Logger: QueueLogger }: Worker, logger: Logger): InstanceType<Worker["Logger"]> =>
@@ -51,7 +46,7 @@ export type Task = (payload: unknown, signal: AbortSignal) => Promise<void>;
 /** The functions by the identifier of their jobs. */
 export type Tasks = ReadonlyMap<string, Task>;
 
-export interface QueueOptions {
+interface QueueOptions {
   readonly url: string;
   readonly concurrency: number;
   readonly tasks: Tasks;
@@ -84,7 +79,7 @@ export const startQueue = async (options: QueueOptions): Promise<Queue> => {
   const events: WorkerEvents = new EventEmitter();
   events.on("worker:create", ({ worker: created }) => {
     // no other worker takes the place of one that has failed, and graphile-worker would print the stack of the error
-    created.promise = created.promise.catch((error: unknown) => lose(describeError(error)));
+    created.promise = created.promise.catch((error: unknown) => lose(getErrorMessage(error)));
   });
   const running = worker.run({
     pgPool,
@@ -120,9 +115,7 @@ export const startQueue = async (options: QueueOptions): Promise<Queue> => {
   });
   runner.promise.then(
     () => lose("it stopped"),
-    (error: unknown) => lose(describeError(error)),
+    (error: unknown) => lose(getErrorMessage(error)),
   );
   return { stop, abort: () => controller.abort() };
 };
-
-export const describeError = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -10,7 +10,7 @@ import type { WebhookTarget } from "./webhook-definition.ts";
 const MAX_LOGGED_LENGTH = 4000;
 
 /** The event as it is sent. */
-export interface EventMessage {
+interface EventMessage {
   readonly purpose: "event" | "schedule";
   /** JSON text. */
   readonly body: string;

@@ -1,7 +1,7 @@
 /** Delivers events: takes jobs from the queue, calls the receivers, and writes down the outcome. */
-import type { Logger } from "../../../core/index.ts";
+import { getErrorMessage, type Logger } from "../../../core/index.ts";
+import { untilAborted } from "../../shared/abort.ts";
 import type { Delivery, RetryRules } from "./delivery.ts";
-import { describeError } from "./queue.ts";
 import type { EventStore } from "./store.ts";
 
 const MAX_ERROR_LENGTH = 1000;
@@ -17,18 +17,11 @@ export interface Receiver<Row> {
 
 /** Resolves with the outcome of an attempt at the latest when the signal aborts. */
 const deliver = async <Row>(receiver: Receiver<Row>, event: Row, signal: AbortSignal): Promise<Delivery> => {
-  let stop: () => void = () => undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(signal.reason as Error); // the two controllers below abort with an Error
-    signal.addEventListener("abort", stop, { once: true });
-  });
-  aborted.catch(() => undefined); // the race below has its reason
   try {
-    return await Promise.race([receiver.deliver(event, signal), aborted]);
+    const delivery = await untilAborted(receiver.deliver(event, signal), signal);
+    return delivery ?? { error: getErrorMessage(signal.reason) };
   } catch (error) {
-    return { error: describeError(error).slice(0, MAX_ERROR_LENGTH) };
-  } finally {
-    signal.removeEventListener("abort", stop);
+    return { error: getErrorMessage(error).slice(0, MAX_ERROR_LENGTH) };
   }
 };
 

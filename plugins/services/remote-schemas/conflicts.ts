@@ -69,7 +69,7 @@ const listTypes = (schema: GraphQLSchema, hasNamespace: boolean): readonly Graph
 };
 
 /** Checks the remote schemas one after another. */
-export interface ConflictCheck {
+interface ConflictCheck {
   /** Adds the names of a remote schema. @throws RemoteSchemaProblem, and adds none */
   add(remote: string, view: RemoteView, hasNamespace: boolean): void;
 }

@@ -1,5 +1,6 @@
 /** Adds the root fields of other GraphQL APIs: `{ albums { title } countries { code } }`. */
 import {
+  getErrorMessage,
   definePlugin,
   defineService,
   isJsonObject,
@@ -176,7 +177,7 @@ export const remoteSchemaFields = definePlugin({
         return await buildRemotes(await loadWrapTools(), definitions, names, report);
       } catch (error) {
         if (context.use(ownRemoteSchemas) !== undefined) throw error;
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = getErrorMessage(error);
         for (const { name } of definitions) report({ type: "remote_schema", name }, reason);
         return [];
       }

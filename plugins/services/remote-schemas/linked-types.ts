@@ -27,7 +27,7 @@ import type { RemoteView } from "./view.ts";
 type FieldConfig = GraphQLFieldConfig<unknown, unknown>;
 
 /** Converts fields of a view to fields whose types have the relationships of the role. */
-export type LinkField = (field: GqlField) => GqlField;
+type LinkField = (field: GqlField) => GqlField;
 
 /** Returns the view of the role on a remote schema. */
 type FindView = (remote: Remote) => RemoteView | undefined;

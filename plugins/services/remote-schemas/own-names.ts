@@ -19,7 +19,7 @@ const TYPENAME_MARK = "relapi__typename__";
 
 const TYPENAME = "__typename";
 
-export interface OwnNames {
+interface OwnNames {
   convertDocument(document: DocumentNode): DocumentNode;
   convertData(data: Json): Json;
 }

@@ -28,14 +28,14 @@ import { readRelationship, type RelationshipDefinition, type RelationshipStep } 
 import type { Remote } from "./remotes.ts";
 
 /** A field on the way to the value, in the remote's own names. */
-export interface JoinStep {
+interface JoinStep {
   /** The name of the type that has the field. */
   readonly parent: string;
   readonly name: string;
   readonly arguments: readonly JoinArgument[];
 }
 
-export interface JoinArgument {
+interface JoinArgument {
   readonly name: string;
   readonly type: GraphQLInputType;
   /** The value, in which `$column` is replaced by the value of that column. */
@@ -157,7 +157,7 @@ const matchRelationship = (
 };
 
 /** Reports a relationship that cannot be served. */
-export type ReportRelationship = (entry: MetadataRemoteRelationship, name: string, reason: string) => void;
+type ReportRelationship = (entry: MetadataRemoteRelationship, name: string, reason: string) => void;
 
 /** Returns the relationships that can be served, and reports each other one. Tables that do not exist are reported
  *  elsewhere. */

@@ -1,7 +1,7 @@
 /** The remote schemas of a model: which of them can be served, and the part that each role sees. */
 import type { GraphQLSchema } from "graphql";
 import type { MetadataProblem } from "../../metadata/api.ts";
-import { RelApiError, type PluginContext } from "../../../core/index.ts";
+import { getErrorMessage, RelApiError, type PluginContext } from "../../../core/index.ts";
 import { createConflictCheck, type LocalNames } from "./conflicts.ts";
 import type { RemoteDefinition } from "./definition.ts";
 import { RemoteSchemaProblem } from "./errors.ts";
@@ -78,7 +78,7 @@ export const createRemoteBuilder = (context: PluginContext, reader: RemoteSchema
         // a mistake of the application stops the start
         if (error instanceof RelApiError) throw error;
         // any other error leaves out this remote only
-        report({ type: "remote_schema", name }, error instanceof Error ? error.message : String(error));
+        report({ type: "remote_schema", name }, getErrorMessage(error));
       }
     }
     builtRemotes = built;

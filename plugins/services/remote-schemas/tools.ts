@@ -1,6 +1,6 @@
 /** Loads the package for remote schemas when one is used, because it is optional. @rule X-RMT-3 */
 import { GraphQLSchema } from "graphql";
-import { explainMissingPackage, importPackage } from "../../../core/index.ts";
+import { importPackage } from "../../../core/index.ts";
 import { graphqlInstalledTwice } from "./errors.ts";
 
 export type WrapTools = typeof import("@graphql-tools/wrap");
@@ -14,7 +14,7 @@ let loaded: Promise<WrapTools> | undefined;
 export const loadWrapTools = (): Promise<WrapTools> => (loaded ??= loadAndCheck());
 
 const loadAndCheck = async (): Promise<WrapTools> => {
-  const tools = await importTools();
+  const tools = (await importTools()) as WrapTools; // the package has these exports
   let schema: unknown;
   try {
     schema = tools.wrapSchema({ schema: new GraphQLSchema({}) });
@@ -25,11 +25,6 @@ const loadAndCheck = async (): Promise<WrapTools> => {
   return tools;
 };
 
-const importTools = async (): Promise<WrapTools> => {
-  try {
-    // .ci/bundle-server.mjs finds this call
-    return (await importPackage("@graphql-tools/wrap")) as WrapTools; // the package has these exports
-  } catch (error) {
-    throw explainMissingPackage(error, "remote-schema-fields", "@graphql-tools/wrap@11");
-  }
-};
+// .ci/bundle-server.mjs finds this call
+const importTools = (): Promise<unknown> =>
+  importPackage("@graphql-tools/wrap", "remote-schema-fields", "@graphql-tools/wrap@11");

@@ -28,14 +28,14 @@ export type TypeRelationship = TableRelationship | RemoteRelationship;
 export type RelationshipsByType = ReadonlyMap<string, readonly TypeRelationship[]>;
 
 /** The parts of a model that relationships lead to. */
-export interface RelationshipTargets {
+interface RelationshipTargets {
   readonly model: Model;
   readonly remotes: readonly Remote[];
   readonly source: MetadataRemoteSchemas["source"];
 }
 
 /** Reports a relationship that cannot be served. */
-export type ReportTypeRelationship = (remote: string, typeName: string, name: string, reason: string) => void;
+type ReportTypeRelationship = (remote: string, typeName: string, name: string, reason: string) => void;
 
 const refuse = (reason: string): never => {
   throw new RemoteSchemaProblem(reason);

@@ -1,10 +1,17 @@
 /** Runs schedules in a process: makes the events that are due, and delivers them until the api closes. */
-import { isJsonObject, parseJson, requireService, sql, value, type PluginContext } from "../../../core/index.ts";
+import {
+  getErrorMessage,
+  isJsonObject,
+  parseJson,
+  requireService,
+  sql,
+  value,
+  type PluginContext,
+} from "../../../core/index.ts";
 import { webhookService, type ScheduledEventsService, type WebhookClient } from "../api.ts";
 import { createDispatcher } from "../queue/dispatcher.ts";
 import { hasEventSchema, installEventSchema } from "../queue/install.ts";
 import { jobQueueService } from "../queue/job-queue.ts";
-import { describeError } from "../queue/queue.ts";
 import { createTask, type Receiver } from "../queue/worker.ts";
 import { createScheduledEventLog } from "./event-log.ts";
 import { schedulesNotInstalled } from "./errors.ts";
@@ -102,7 +109,7 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
       // the clock of the database decides, because those of processes differ
       waitMs = MINUTE_MS - (now.getTime() % MINUTE_MS) + MARGIN_MS;
     } catch (error) {
-      if (!isClosed) logger.warn("failed to look for schedules that are due", { reason: describeError(error) });
+      if (!isClosed) logger.warn("failed to look for schedules that are due", { reason: getErrorMessage(error) });
     }
     if (isClosed) return;
     clearTimeout(timer); // another call may have set it during the statement

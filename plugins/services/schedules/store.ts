@@ -29,7 +29,7 @@ export const buildScheduledEvent = (row: ScheduledRow): ScheduledEvent => ({
 /** The name of the job of an event. An event without a trigger is one that an administrator made. */
 export const JOB = sql`coalesce('schedule/' || trigger_name, 'scheduled-event')`;
 
-export interface ScheduleStore extends EventStore<ScheduledRow> {
+interface ScheduleStore extends EventStore<ScheduledRow> {
   /** Makes the events that are due, once for each time among all processes. Returns the time of the database. */
   recordDue(schedules: readonly Schedule[]): Promise<Date>;
   /** Deletes the waiting events of schedules that no longer exist. */

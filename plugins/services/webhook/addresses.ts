@@ -88,7 +88,7 @@ const readAllowedHosts = (items: readonly string[]): AllowedHosts => {
 };
 
 /** The check of addresses for one client. */
-export interface AddressCheck {
+interface AddressCheck {
   /** Checks a host that is an address, for which Node looks nothing up. @throws RelApiError `webhook-failed` */
   checkLiteral(host: string): void;
   /** Looks up the addresses of a name, without those that are refused. */

@@ -80,11 +80,12 @@ export const createWebhookClient = (
     const timeout = AbortSignal.timeout(timeoutMs);
     const end = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
     try {
-      return await runInTurn(url.origin, end, async () => {
+      const exchangeMessages = async (): Promise<WebhookResponse> => {
         const response = await open(url, request, end);
         const text = await readText(response, request.maxAnswerBytes ?? maxAnswerBytes);
         return { status: response.statusCode ?? 0, headers: response.headers, text };
-      });
+      };
+      return await runInTurn(url.origin, exchangeMessages, end);
     } catch (error) {
       if (error instanceof RelApiError) throw error;
       if (signal?.aborted === true) throw signal.reason instanceof RelApiError ? signal.reason : requestCancelled();

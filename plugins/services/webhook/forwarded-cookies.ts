@@ -1,5 +1,5 @@
 /** Gives the client the cookies that a webhook sets. */
-import type { Credentials, Headers, PluginContext } from "../../../core/index.ts";
+import { createExchangeSlot, type Credentials, type Headers, type PluginContext } from "../../../core/index.ts";
 import { createCookiePolicy } from "../../shared/cookie-policy.ts";
 import type { WebhookResponse } from "../api.ts";
 
@@ -12,11 +12,11 @@ export const createCookieForwarding = (
   step: string,
 ): ((credentials: Credentials, answer: Pick<WebhookResponse, "headers">) => void) => {
   const acceptsCookies = createCookiePolicy(context.options.corsAllowedOrigins);
-  const cookieHeaders = new WeakMap<Credentials, Headers>();
-  context.addStep({ name: step, headers: ({ credentials }) => cookieHeaders.get(credentials) ?? NO_HEADERS });
+  const cookieSlot = createExchangeSlot<Headers>();
+  context.addStep({ name: step, headers: ({ credentials }) => cookieSlot.get(credentials) ?? NO_HEADERS });
   return (credentials, { headers }) => {
     const cookies = headers["set-cookie"]?.map((cookie) => ["Set-Cookie", cookie] as const);
     if (cookies === undefined || credentials.isSocket || !acceptsCookies(credentials)) return;
-    cookieHeaders.set(credentials, [...(cookieHeaders.get(credentials) ?? []), ...cookies]);
+    cookieSlot.set(credentials, [...(cookieSlot.get(credentials) ?? []), ...cookies]);
   };
 };

@@ -15,12 +15,10 @@ export interface TransformedRequest {
 }
 
 /** Returns the request to send. @throws TemplateError */
-export type RequestTransform = (
-  request: TransformedRequest,
-) => Pick<WebhookRequest, "url" | "method" | "headers" | "body">;
+type RequestTransform = (request: TransformedRequest) => Pick<WebhookRequest, "url" | "method" | "headers" | "body">;
 
 /** Returns the changed text of an answer. @throws TemplateError */
-export type ResponseTransform = (
+type ResponseTransform = (
   answer: { readonly text: string; readonly status: number },
   request: TransformedRequest,
 ) => string;

@@ -1,38 +1,38 @@
-/** Limits the requests that one server gets at the same time. `http.Agent` has such a limit too, but a request that waits
- *  for its socket cannot be aborted. */
+/** Limits the tasks that run at the same time. `http.Agent` has such a limit too, but a request that waits for its socket
+ *  cannot be aborted. */
 
-/** The requests to one server. */
+/** The tasks with one key. */
 interface Line {
   runningCount: number;
-  /** The functions that start the waiting requests, in the order of their arrival. */
+  /** The functions that start the waiting tasks, in the order of their arrival. */
   readonly waiting: Set<() => void>;
 }
 
-/** Runs a task when fewer than the permitted number of tasks run for the same origin. A task that waits is forgotten when
+/** Runs a task when fewer than the permitted number of tasks run for the same key. A task that waits is forgotten when
  *  the signal is aborted, and the promise rejects. */
-export type RunInTurn = <Result>(origin: string, signal: AbortSignal, task: () => Promise<Result>) => Promise<Result>;
+type RunInTurn = <Result>(key: string, task: () => Promise<Result>, signal?: AbortSignal) => Promise<Result>;
 
-const waitForTurn = ({ waiting }: Line, signal: AbortSignal): Promise<void> =>
+const waitForTurn = ({ waiting }: Line, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     const start = (): void => {
-      signal.removeEventListener("abort", stop);
+      signal?.removeEventListener("abort", stop);
       resolve();
     };
     const stop = (): void => {
       waiting.delete(start);
-      reject(signal.reason as Error);
+      reject(signal?.reason as Error);
     };
     waiting.add(start);
-    signal.addEventListener("abort", stop, { once: true });
+    signal?.addEventListener("abort", stop, { once: true });
   });
 
-/** @rule X-HTTP-2a */
+/** @rule X-HTTP-2a X-EVT-9 */
 export const createTurns = (maxCount: number): RunInTurn => {
   const lines = new Map<string, Line>();
-  return async (origin, signal, task) => {
-    signal.throwIfAborted();
-    const line = lines.get(origin) ?? { runningCount: 0, waiting: new Set() };
-    lines.set(origin, line);
+  return async (key, task, signal) => {
+    signal?.throwIfAborted();
+    const line = lines.get(key) ?? { runningCount: 0, waiting: new Set() };
+    lines.set(key, line);
     if (line.runningCount < maxCount) line.runningCount++;
     else await waitForTurn(line, signal);
     try {
@@ -44,7 +44,7 @@ export const createTurns = (maxCount: number): RunInTurn => {
         line.waiting.delete(next);
         next(); // it takes the place of this task
       }
-      if (line.runningCount === 0) lines.delete(origin);
+      if (line.runningCount === 0) lines.delete(key);
     }
   };
 };

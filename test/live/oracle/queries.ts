@@ -15,7 +15,7 @@ export type Filter =
   | { readonly kind: "null"; readonly column: string }
   | { readonly kind: "related"; readonly name: string; readonly table: string; readonly where: Filter };
 
-export interface EmbedShape {
+interface EmbedShape {
   readonly name: string;
   readonly table: string;
   /** The name of the foreign key. */

@@ -35,7 +35,7 @@ interface Row {
   readonly n?: number;
 }
 
-export interface Timeline {
+interface Timeline {
   /** Called before the change is sent. The returned function is called when the change was made or has failed. */
   begin(changes: readonly RightsChange[]): (isMade: boolean) => void;
   /** Returns the fault of a message that shows a state of the database within this period. */

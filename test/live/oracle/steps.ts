@@ -59,7 +59,7 @@ export interface Capacity {
   readonly isServer: boolean;
 }
 
-export interface Steps {
+interface Steps {
   /** The initial subscribers. */
   first(): readonly Step[];
   /** Steps that run concurrently, and the settling after them. */

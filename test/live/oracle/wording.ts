@@ -4,7 +4,7 @@ import { SCHEMA } from "./world.ts";
 
 // --- GraphQL ---------------------------------------------------------------------------------------------------------
 
-export interface GraphqlText {
+interface GraphqlText {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
 }

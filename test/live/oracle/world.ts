@@ -26,7 +26,7 @@ export type MetadataRole = (typeof METADATA_ROLES)[number];
 export type Policy = "own" | "all" | "member";
 
 const KEYS = ["identity", "bigint", "domain", "text", "composite", "partitioned", "none", "unique"] as const;
-export type KeyKind = (typeof KEYS)[number];
+type KeyKind = (typeof KEYS)[number];
 
 export interface TableShape {
   readonly name: string;
@@ -41,7 +41,7 @@ export interface TableShape {
   readonly risk: string;
 }
 
-export interface ViewShape {
+interface ViewShape {
   readonly name: string;
   readonly of: string;
   readonly isInvoker: boolean;

@@ -22,14 +22,14 @@ export interface Asked {
   readonly body?: unknown;
 }
 
-export interface Difference {
+interface Difference {
   /** The shortest sequence of requests that was found. The last one got the wrong response. */
   readonly requests: readonly Asked[];
   readonly wanted: string;
   readonly got: string;
 }
 
-export interface Verdict {
+interface Verdict {
   readonly differences: readonly Difference[];
   readonly comparedCount: number;
   /** The number of requests that were answered without an error. */
@@ -38,7 +38,7 @@ export interface Verdict {
   readonly unsteady: readonly Asked[];
 }
 
-export interface OracleOptions {
+interface OracleOptions {
   readonly start: (options: StartOptions) => Promise<TestApi>;
   readonly options: StartOptions;
   readonly seed: number;

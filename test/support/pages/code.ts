@@ -75,7 +75,7 @@ const entryPoints = (): ReadonlyMap<string, string> => {
   return found;
 };
 
-export interface CodeBlock {
+interface CodeBlock {
   /** The page and the line, for messages. */
   readonly place: string;
   /** The path of the file, such as `guides/tenants.2.ts`. */

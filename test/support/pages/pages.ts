@@ -20,7 +20,7 @@ export interface Request {
   readonly parts: RequestParts;
 }
 
-export interface Example {
+interface Example {
   readonly title: string;
   readonly isGraphql: boolean;
   readonly request: Request;
