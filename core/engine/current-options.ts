@@ -20,8 +20,8 @@ interface OptionLoaderParts {
   readonly check: (options: ResolvedOptions) => void;
 }
 
-/** Creates the function that reads the option sources. Invalid options are logged and leave all options unchanged. @rule
- *  R-SC-4 X-SET-7 */
+/** Creates the function that reads the option sources. Invalid options are logged and leave all options unchanged.
+ *  @rule R-SC-4 X-SET-7 */
 export const createOptionLoader = ({
   preset,
   current,

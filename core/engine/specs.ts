@@ -38,7 +38,8 @@ interface SpecWithMode {
 
 export const getSpecName = (spec: SpecWithName | SpecWithMode): string => ("name" in spec ? spec.name : spec.mode);
 
-/** Checks the names and the conflicts of declared parts. @throws RelApiError `preset` @rule X-START-3 X-START-4 X-START-5 */
+/** Checks the names and the conflicts of declared parts. @throws RelApiError `preset` @rule X-START-3 X-START-4
+ *  X-START-5 */
 export const checkSpecs = (specs: Specs, owners: Owners): void => {
   const { getPluginName } = owners;
   for (const kind of ["operators", "updateOperators"] as const)

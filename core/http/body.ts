@@ -89,10 +89,10 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
   ["br", () => createBrotliDecompress({ chunkSize: CHUNK_BYTES })],
 ]);
 
-/** Resolves with the body. Limits apply to the decompressed bytes. The caller releases `pendingBody` after the response. With
- *  `onChunk`, each chunk is passed on instead of being stored. @throws RelApiError `body-too-large`, `body-late`,
- *  `body-encoding-unknown`, `body-unreadable`; `request-cancelled` if the client disconnects @rule R-BND-3 R-BND-4
- *  R-BND-7 */
+/** Resolves with the body. Limits apply to the decompressed bytes. The caller releases `pendingBody` after the
+ *  response. With `onChunk`, each chunk is passed on instead of being stored. @throws RelApiError `body-too-large`,
+ *  `body-late`, `body-encoding-unknown`, `body-unreadable`; `request-cancelled` if the client disconnects @rule
+ *  R-BND-3 R-BND-4 R-BND-7 */
 export const readBody = (
   request: RequestWithBody,
   response: ServerResponse,

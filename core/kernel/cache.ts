@@ -16,8 +16,8 @@ export interface Question<Source, Answer> {
   readonly key?: ((answer: Answer) => unknown) | undefined;
 }
 
-/** Defines a question about a source. Equal names mean equal questions. `key` is necessary for answers that are new objects
- *  for each request, and is called with the answer. */
+/** Defines a question about a source. Equal names mean equal questions. `key` is necessary for answers that are new
+ *  objects for each request, and is called with the answer. */
 export const defineQuestion = <Source, Answer>(
   name: string,
   read: (source: Source) => Answer,

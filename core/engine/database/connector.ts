@@ -17,8 +17,8 @@ export interface Connector {
   readonly primary: DatabaseServer;
   /** Opens a pool for each replica. Returns undefined if there are no replicas. */
   openReplicas(openPool: (replica: DatabaseServer) => Pool): Replicas | undefined;
-  /** Listens to notifications. Returns a function that stops listening. `onMissed` is called when notifications may have
-   *  been lost. `onFailure` is called when no notification can arrive until `onMissed` is called. */
+  /** Listens to notifications. Returns a function that stops listening. `onMissed` is called when notifications may
+   *  have been lost. `onFailure` is called when no notification can arrive until `onMissed` is called. */
   listen(
     channel: string,
     onMessage: (payload: string) => void,

@@ -75,8 +75,8 @@ export interface Program {
   readonly planned?: Planned;
 }
 
-/** Returns a program of these statements. Unless `properties` says otherwise, the result is the row of the last statement,
- *  and the relations are unknown. */
+/** Returns a program of these statements. Unless `properties` says otherwise, the result is the row of the last
+ *  statement, and the relations are unknown. */
 export const createProgram = (statements: readonly ProgramStatement[], properties: Partial<Program> = {}): Program => ({
   statements,
   main: statements.length - 1,
