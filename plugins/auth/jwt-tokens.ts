@@ -270,8 +270,8 @@ interface VerifiedTokens {
 /** The estimated memory of a token, with its sessions and the values derived from them. */
 const BYTES_PER_TOKEN = 16 * 1024;
 
-/** Caches verified tokens until keys or settings change. In practice, the number of entries limits the cache. @rule R-AUT-12
- *  R-ADM-2 */
+/** Caches verified tokens until keys or settings change. In practice, the number of entries limits the cache. @rule
+ *  R-AUT-12 R-ADM-2 */
 const createVerifiedTokens = ({
   options: { jwtCacheMaxEntries, cacheBytes },
   counters,

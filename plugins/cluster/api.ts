@@ -1,5 +1,5 @@
-/** The interface of the bus for other plugins: types, a service and a hook. The bus passes messages between the processes
- *  that serve one database. */
+/** The interface of the bus for other plugins: types, a service and a hook. The bus passes messages between the
+ *  processes that serve one database. */
 import { SyncBailHook } from "tapable";
 import { defineService, defineHook } from "../../core/index.ts";
 

@@ -18,8 +18,8 @@ export interface CostLimits {
   check(execution: Execution): Promise<void> | undefined;
 }
 
-/** The service by which plugins check statements that they run for a caller. `current` returns undefined if there are no
- *  limits. @experimental */
+/** The service by which plugins check statements that they run for a caller. `current` returns undefined if there are
+ *  no limits. @experimental */
 export const costLimitsService = defineService<{ current(): CostLimits | undefined }>("cost-limits");
 
 /** Token buckets: each key gains tokens at a steady rate, and can spend saved ones at once. @experimental */

@@ -174,8 +174,8 @@ export interface EventsService {
   /** Removes the event triggers of these names, or all of them, from their tables. Returns the number of removed
    *  triggers. @throws RelApiError `preset` */
   remove(names?: ReadonlySet<string>): Promise<number>;
-  /** Checks that the queue can run, if there are event triggers. @throws RelApiError `preset` if its package or a server
-   *  is missing */
+  /** Checks that the queue can run, if there are event triggers. @throws RelApiError `preset` if its package or a
+   *  server is missing */
   checkQueue(): Promise<void>;
   loadStatus(): Promise<{ readonly triggers: readonly TriggerStatus[]; readonly events: readonly EventCounts[] }>;
   /** Returns whether the trigger exists, and whether `invoke` may make events of it. */

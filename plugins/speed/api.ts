@@ -3,7 +3,8 @@ import { defineService, type Answer, type Execution, type ResultRow } from "../.
 
 /** The receiver of a value. @experimental */
 export interface ValueReceiver {
-  /** Returns false to pause the database until `resume` is called. The buffer is not reused, so it need not be copied. */
+  /** Returns false to pause the database until `resume` is called. The buffer is not reused, so it need not be
+   *  copied. */
   write(bytes: Buffer): boolean;
   /** Called when the value is complete. */
   end(): void;
@@ -17,8 +18,8 @@ export interface LongBodyHandler {
   /** Shorter bodies are returned with their row. */
   readonly aboveBytes: number;
   /** Called at most once, before the body arrives, unless a column after it has a value. `row` lacks the body. If a
-   *  receiver is returned, `execute` resolves with `row` at once, and the transaction ends when the body has been read. If
-   *  undefined is returned, the body is buffered. */
+   *  receiver is returned, `execute` resolves with `row` at once, and the transaction ends when the body has been
+   *  read. If undefined is returned, the body is buffered. */
   onBody(row: ResultRow, body: ArrivingBody): ValueReceiver | undefined;
 }
 

@@ -39,7 +39,8 @@ const readCredentials = (text: string): UserPass | TokenAuth | undefined => {
   return user === "" ? undefined : pass === "" ? { auth_token: user } : { user, pass };
 };
 
-/** Builds the options of a connection. `readUrl` is called again for each connection, because credentials may rotate. */
+/** Builds the options of a connection. `readUrl` is called again for each connection, because credentials may
+ *  rotate. */
 const buildOptions = (readUrl: () => string): NodeConnectionOptions => {
   const urls = parseUrls(readUrl());
   return {

@@ -6,8 +6,8 @@ import { openBusHook, type BusHandlers, type BusTransport } from "../api.ts";
 
 /** PostgreSQL requires payloads shorter than 8000 bytes. */
 const MAX_BYTES = 7900;
-/** The largest number of messages that wait for the previous statement. Further messages are dropped, and receivers miss
- *  them. */
+/** The largest number of messages that wait for the previous statement. Further messages are dropped, and receivers
+ *  miss them. */
 const MAX_WAITING = 1000;
 
 /** PostgreSQL requires channel names shorter than 64 bytes. */

@@ -19,7 +19,8 @@ import { createReplicas } from "./replicas.ts";
 import { openReplication } from "./replication.ts";
 
 const SECOND_MS = 1000;
-/** The timeout of an attempt to connect. It is short, so that callers hardly wait longer than a network failure lasts. */
+/** The timeout of an attempt to connect. It is short, so that callers hardly wait longer than a network failure
+ *  lasts. */
 const CONNECT_MS = 5000;
 /** The number of connections to an embedded database, whose only backend serves one connection at a time. */
 const EMBEDDED_CONNECTIONS = 1;

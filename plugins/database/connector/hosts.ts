@@ -127,8 +127,8 @@ export const parseHosts = (text: string, environment: Environment = process.env)
   };
 };
 
-/** Returns the parameters that the string does not set: other parameters of the service, and the encryption parameters of
- *  the environment. A socket needs no encryption. */
+/** Returns the parameters that the string does not set: other parameters of the service, and the encryption parameters
+ *  of the environment. A socket needs no encryption. */
 const collectAddedParameters = (
   parts: UrlParts,
   serviceParameters: ReadonlyMap<string, string> | undefined,

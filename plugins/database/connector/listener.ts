@@ -37,8 +37,8 @@ interface ChannelEntry {
   unreportedLoss: Missed | undefined;
 }
 
-/** Creates the listener of a target. Until `isLoaded` returns true, the loader of the schema logs connection errors. With
- *  `isDirect`, no other connection uses this target, so the listener logs a refused login. @rule R-SC-5 R-SC-10 */
+/** Creates the listener of a target. Until `isLoaded` returns true, the loader of the schema logs connection errors.
+ *  With `isDirect`, no other connection uses this target, so the listener logs a refused login. @rule R-SC-5 R-SC-10 */
 export const createListener = (
   target: Target,
   logger: Logger,

@@ -67,9 +67,9 @@ type EndpointHandler = (context: PluginContext, options: AdminServerOptions) => 
 
 const isUp = (options: AdminServerOptions): boolean => options.isApiListening?.() ?? true;
 
-/** Reports whether the api is ready. The status is 500 if the api accepts no more requests. It is 503 without a model, or
- *  if the database does not respond within `PROBE_MS`. The body lists the reasons and the health problems, also with
- *  status 200. @rule R-ADM-1 */
+/** Reports whether the api is ready. The status is 500 if the api accepts no more requests. It is 503 without a model,
+ *  or if the database does not respond within `PROBE_MS`. The body lists the reasons and the health problems, also
+ *  with status 200. @rule R-ADM-1 */
 const checkReadiness: EndpointHandler = async (context, options) => {
   const buildReply = (status: number, ...reasons: readonly string[]): Reply => {
     const lines = [...reasons, ...context.healthProblems.list()];

@@ -1,4 +1,5 @@
-/** Serves functions of the application as root fields: `actions({ login: { args: "name: String!", output: "String", … } })`. */
+/** Serves functions of the application as root fields: `actions({ login: { args: "name: String!", output: "String", …
+ *  } })`. */
 import {
   definePlugin,
   memoize,
@@ -113,13 +114,15 @@ export const actions = <Outputs extends Readonly<Record<string, unknown>>>(
   types = "",
 ): Plugin => {
   if (!isObject(definitions)) throw presetError("actions: the first argument is not an object of actions");
-  const actionsByName = definitions as Readonly<Record<string, Action>>; // each function gets the output of its own schema
+  // each function gets the output of its own schema
+  const actionsByName = definitions as Readonly<Record<string, Action>>;
   if (typeof types !== "string") throw presetError("actions: the second argument is not a string of SDL");
   for (const [name, action] of Object.entries(actionsByName)) refuseMistakes(name, () => checkOptions(action));
   return definePlugin({
     name: "actions",
     requires: ["graphql-queries"],
-    before: ["metadata-actions", "events"], // functions precede webhooks, and the tap of `events` delivers asynchronous actions
+    // functions precede webhooks, and the tap of `events` delivers asynchronous actions
+    before: ["metadata-actions", "events"],
     apply: (hooks, context) => {
       const read = memoize((model: Model) =>
         readOwnActions(actionsByName, types, model, context.registry.has("events")),
@@ -249,7 +252,8 @@ const buildBackgroundAction = (
       id,
       createdAt: new Date(createdAt),
       input: await parseInput(inputSchema, input as ActionArguments), // the arguments were stored as an object
-      session: restoreSessionVariables(sessionVariables as Readonly<Record<string, string>>), // the variables were stored as texts
+      // the variables were stored as texts
+      session: restoreSessionVariables(sessionVariables as Readonly<Record<string, string>>),
       signal,
     });
     try {

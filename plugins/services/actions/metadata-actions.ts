@@ -29,7 +29,8 @@ export const metadataActions = definePlugin({
       createProblemLog((action, reason) => context.logger.error("an action failed", { action, reason })),
     );
     hooks.introspect.tapPromise("metadata-actions", async (model, { warn }) => {
-      const raw = model.pluginFacts["metadata-actions"] as MetadataActions | undefined; // only the metadata loader writes it
+      // only the metadata loader writes it
+      const raw = model.pluginFacts["metadata-actions"] as MetadataActions | undefined;
       if (raw === undefined) return model;
       // only metadata plugins write this list
       const problems = [...((model.pluginFacts[PROBLEMS] ?? []) as readonly MetadataProblem[])];

@@ -31,7 +31,8 @@ export interface RowEvent<Row = JsonObject> {
 
 /** Receives an event. The event is delivered when the promise resolves, and tried again when it rejects.
  *  @experimental */
-export type EventHandler<Row = any> = (event: RowEvent<Row>) => unknown; // rows have the type that the application gives them
+// rows have the type that the application gives them
+export type EventHandler<Row = any> = (event: RowEvent<Row>) => unknown;
 
 /** A handler with the rules of its trigger. @rule X-EVT-2 @experimental */
 export interface EventHandlerOptions<Row = any> {
@@ -146,7 +147,8 @@ const buildRowEvent = (event: StoredEvent, signal: AbortSignal): RowEvent => {
 export const parseSession = (text: string | null): Readonly<Record<string, string>> | undefined => {
   try {
     const parsed: unknown = JSON.parse(text ?? "null");
-    return typeof parsed === "object" && parsed !== null ? (parsed as Readonly<Record<string, string>>) : undefined; // session variables are texts
+    // session variables are texts
+    return typeof parsed === "object" && parsed !== null ? (parsed as Readonly<Record<string, string>>) : undefined;
   } catch {
     return undefined;
   }

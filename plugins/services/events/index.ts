@@ -1,4 +1,5 @@
-/** Delivers changes of rows to functions and webhooks: `eventHandlers({ "public.order": { insert: async ({ row }) => … } })`. */
+/** Delivers changes of rows to functions and webhooks: `eventHandlers({ "public.order": { insert: async ({ row }) => …
+ *  } })`. */
 import { definePlugin, requireService, type Model } from "../../../core/index.ts";
 import type { MetadataEventTrigger, MetadataProblem } from "../../metadata/api.ts";
 import { tracingService } from "../../operations/api.ts";

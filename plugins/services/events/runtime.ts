@@ -11,8 +11,8 @@ import { installTriggers, loadEventCounts, loadTriggerStatus, removeTriggers } f
 import { buildEvent, createTriggerStore, type EventRow } from "./store.ts";
 
 interface EventRuntime extends EventsService {
-  /** Installs these triggers, so that no write to their tables is missed once the model is current. Removes the triggers
-   *  of earlier names that are not in `names`. */
+  /** Installs these triggers, so that no write to their tables is missed once the model is current. Removes the
+   *  triggers of earlier names that are not in `names`. */
   prepare(triggers: readonly EventTrigger[], names: ReadonlySet<string>): Promise<void>;
   /** Delivers events of the prepared triggers. */
   start(): void;

@@ -29,8 +29,8 @@ export interface Delivery {
   readonly retryAfterSeconds?: number;
 }
 
-/** Reads the rules of a handler in TypeScript. Rules that are not given have the defaults. `fail` creates the error for a
- *  reason. @rule X-EVT-2 X-SCH-1 */
+/** Reads the rules of a handler in TypeScript. Rules that are not given have the defaults. `fail` creates the error
+ *  for a reason. @rule X-EVT-2 X-SCH-1 */
 export const readRules = <Rules extends RetryRules>(
   options: Readonly<Record<string, unknown>>,
   defaults: Rules,

@@ -62,7 +62,8 @@ const installQueueSafely = async (url: string, { logger }: Pick<QueueDatabase, "
 };
 
 /** Installs tables and functions that are missing or of another version, and then makes other processes reload.
- *  Changes nothing if this version is installed. @throws RelApiError `preset` if the database refuses @rule X-EVT-3 X-EVT-4 X-SCH-4 */
+ *  Changes nothing if this version is installed. @throws RelApiError `preset` if the database refuses @rule X-EVT-3
+ *  X-EVT-4 X-SCH-4 */
 export const installEventSchema = async (database: QueueDatabase): Promise<void> => {
   if (await hasEventSchema(database)) return;
   const url = await database.findDatabaseUrl();

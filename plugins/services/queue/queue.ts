@@ -34,7 +34,8 @@ const openPool = async (connectionString: string, max: number): Promise<Pool> =>
   return pool;
 };
 
-/** Creates the tables of the queue, or brings them up to date. @throws RelApiError `preset` if the package is missing */
+/** Creates the tables of the queue, or brings them up to date. @throws RelApiError `preset` if the package is
+ *  missing */
 export const installQueue = async (url: string, logger: Logger): Promise<void> => {
   const worker = await loadWorker();
   const pgPool = await openPool(url, 1);

@@ -20,7 +20,8 @@ interface EndedAttempt {
 }
 
 export interface EventStore<Row> {
-  /** Returns the row of the event for an attempt, with its time by the clock of the database. Undefined if it has ended, or another process has it. */
+  /** Returns the row of the event for an attempt, with its time by the clock of the database. Undefined if it has
+   *  ended, or another process has it. */
   claim(id: string, retry: RetryRules): Promise<Row | undefined>;
   finishDelivered(attempt: EndedAttempt): Promise<void>;
   /** Schedules the next attempt. Returns false if it was the last one. */
@@ -60,7 +61,8 @@ const logAttempt = (invocations: Sql, { startedAt, delivery: { status, response,
     ${value(response ?? null, "text")}, ${value(error ?? null, "text")}
   from ended`;
 
-/** Creates the functions that read and write the events of these tables. @rule X-EVT-7 X-EVT-8 X-EVT-10 X-EVT-12 X-EVT-22 */
+/** Creates the functions that read and write the events of these tables. @rule X-EVT-7 X-EVT-8 X-EVT-10 X-EVT-12
+ *  X-EVT-22 */
 export const createEventStore = <Row extends object>(
   { query }: Pick<PluginContext, "query">,
   { events, invocations, columns, job, isBlocked = sql`false`, nextJob = sql`null` }: EventTables,

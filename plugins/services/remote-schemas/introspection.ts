@@ -1,4 +1,5 @@
-/** Reads the schemas of remotes, keeps them for later loads of the model, and repeats failed reads while a remote is unavailable. */
+/** Reads the schemas of remotes, keeps them for later loads of the model, and repeats failed reads while a remote is
+ *  unavailable. */
 import {
   buildClientSchema,
   getIntrospectionQuery,
@@ -108,7 +109,8 @@ export const createReader = (context: PluginContext): RemoteSchemaReader => {
         fail(definition, retryError, Math.min(retryMs * 2, LONGEST_RETRY_MS));
       }
     };
-    const timer = setTimeout(() => void retry().catch(() => undefined), retryMs).unref(); // the load has logged the failure
+    // the load has logged the failure
+    const timer = setTimeout(() => void retry().catch(() => undefined), retryMs).unref();
     setState(name, { targetKey, failure: error.message, timer });
     throw error;
   };

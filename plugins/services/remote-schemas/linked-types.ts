@@ -144,7 +144,8 @@ export const createLinkedFields = ({ build, relationships, findView }: LinkConte
         ...("delegate" in toPlan && { delegate: add(toPlan.delegate) }),
       };
       return {
-        config: { ...(config as FieldConfig), type: convert(config.type as GraphQLOutputType) }, // fields of a view have output types
+        // fields of a view have output types
+        config: { ...(config as FieldConfig), type: convert(config.type as GraphQLOutputType) },
         toPlan: linked,
       };
     };

@@ -28,7 +28,8 @@ export interface ScheduledRun {
   readonly signal: AbortSignal;
 }
 
-/** Receives a run. The run has succeeded when the promise resolves, and is tried again when it rejects. @experimental */
+/** Receives a run. The run has succeeded when the promise resolves, and is tried again when it rejects.
+ *  @experimental */
 export type ScheduleHandler = (run: ScheduledRun) => unknown;
 
 /** A schedule with its rules. @rule X-SCH-1 @experimental */

@@ -267,6 +267,7 @@ export const readTransforms = (
   { request_transform: request, response_transform: response }: JsonObject,
   createError: CreateError,
 ): Transforms => ({
-  ...((request ?? null) === null ? {} : { request: readRequestTransform(request as Json, createError) }), // it is present
+  // it is present
+  ...((request ?? null) === null ? {} : { request: readRequestTransform(request as Json, createError) }),
   ...((response ?? null) === null ? {} : { response: readResponseTransform(response as Json, createError) }),
 });

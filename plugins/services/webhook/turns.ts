@@ -1,5 +1,5 @@
-/** Limits the requests that one server gets at the same time. `http.Agent` has such a limit too, but a request that waits
- *  for its socket cannot be aborted. */
+/** Limits the requests that one server gets at the same time. `http.Agent` has such a limit too, but a request that
+ *  waits for its socket cannot be aborted. */
 
 /** The requests to one server. */
 interface Line {
@@ -8,8 +8,8 @@ interface Line {
   readonly waiting: Set<() => void>;
 }
 
-/** Runs a task when fewer than the permitted number of tasks run for the same origin. A task that waits is forgotten when
- *  the signal is aborted, and the promise rejects. */
+/** Runs a task when fewer than the permitted number of tasks run for the same origin. A task that waits is forgotten
+ *  when the signal is aborted, and the promise rejects. */
 export type RunInTurn = <Result>(origin: string, signal: AbortSignal, task: () => Promise<Result>) => Promise<Result>;
 
 const waitForTurn = ({ waiting }: Line, signal: AbortSignal): Promise<void> =>

@@ -1,5 +1,5 @@
-/** Runs reads of several requests in one round trip and one transaction. Each read is proven to run no user-defined code
- *  (R-TX-10), so it cannot observe the others. All reads have equal settings, including the role. Each read also
+/** Runs reads of several requests in one round trip and one transaction. Each read is proven to run no user-defined
+ *  code (R-TX-10), so it cannot observe the others. All reads have equal settings, including the role. Each read also
  *  returns whether its proof still holds. A read without a result runs again on its own, which has no side effect. */
 import {
   isFatal,

@@ -91,8 +91,8 @@ const findTarget = ({ name, type: oid, sqlType }: Column, model: Model): TargetC
   return accepts && { name, type: type.name, accepts };
 };
 
-/** Returns the row source of an insert. Undefined if the rows have values that are not columns, or if the accepted texts
- *  of a column are unknown. @rule X-INS-2 */
+/** Returns the row source of an insert. Undefined if the rows have values that are not columns, or if the accepted
+ *  texts of a column are unknown. @rule X-INS-2 */
 const prepareRowSource = ({ into, rows, onlyKeys }: Insert, model: Model): RowSource | undefined => {
   const relation = findRelation(model, into);
   if (relation === undefined || onlyKeys !== undefined || !("payload" in rows) || rows.shape !== "array")
