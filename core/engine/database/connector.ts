@@ -40,8 +40,8 @@ export interface Connector {
 export interface Replicas {
   /** Resolves when each replica was checked once, or a time limit has expired. */
   readonly firstCheck: Promise<void>;
-  /** Returns the pool of a replica, in turn. `position` is a write position that the replica must have reached. Returns
-   *  undefined if the primary has to answer. */
+  /** Returns the pool of the next replica in turn. `position` is a write position that the replica must have reached.
+   *  Returns undefined if the primary has to answer. */
   choose(position?: string): Pool | undefined;
   /** Starts the periodic checks of the replicas. */
   start(): void;

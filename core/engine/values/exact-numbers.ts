@@ -23,11 +23,11 @@ export const createRawNumber = (text: string, isFloatLiteral = false): Json =>
 export const isRawNumber = (value: unknown): value is RawNumber =>
   typeof value === "object" && value !== null && RAW_NUMBER in value;
 
-/** Returns whether the value is a JSON object, and not a number that is stored as text. */
+/** Returns whether the value is a JSON object, not a number that is stored as text. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
 
-/** Returns the text of a number as it was written. Undefined if the value is not a number. @experimental */
+/** Returns the original text of a number. Undefined if the value is not a number. @experimental */
 export const numberText = (value: unknown): string | undefined =>
   typeof value === "number" ? String(value) : isRawNumber(value) ? value[RAW_NUMBER] : undefined;
 
