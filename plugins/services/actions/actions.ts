@@ -41,7 +41,7 @@ import { createActionTypes } from "./graphql-types.ts";
 import { isInputSchema, parseInput, type ActionArguments, type InputSchema } from "./input-schema.ts";
 import { findResultProblem } from "./result.ts";
 
-/** The output of the schema, or the arguments if there is no schema. */
+/** The input of a function: the output of the schema, or the arguments if there is no schema. */
 type InputOf<Output> = unknown extends Output ? ActionArguments : Output;
 
 /** The argument of an action's function. */
@@ -57,7 +57,7 @@ export interface ActionRequest<Input = ActionArguments> {
 
 /** The argument of an asynchronous action's function. @rule X-ACT-14 */
 export interface AsynchronousActionRequest<Input = ActionArguments> {
-  /** The id that the mutation answered. It is the same if the function is called again. */
+  /** The id that the mutation returned. Repeated calls of the function receive the same id. */
   readonly id: string;
   readonly createdAt: Date;
   /** The coerced arguments, or the output of `inputSchema`. */
@@ -80,7 +80,7 @@ interface ActionDeclaration<Output> {
   readonly description?: string;
 }
 
-/** An action whose field answers the result of a function. */
+/** An action whose field returns the result of a function. */
 export interface SynchronousAction<Output = unknown> extends ActionDeclaration<Output> {
   readonly kind?: "synchronous";
   /** The root type that has the field, by default `mutation`. */
@@ -89,13 +89,13 @@ export interface SynchronousAction<Output = unknown> extends ActionDeclaration<O
   readonly run: (request: ActionRequest<InputOf<Output>>) => Json | Promise<Json>;
 }
 
-/** An action whose mutation answers an id, while a function runs in the background. @rule X-ACT-14 */
+/** An action whose mutation returns an id, while a function runs in the background. @rule X-ACT-14 */
 export interface AsynchronousAction<Output = unknown> extends ActionDeclaration<Output> {
   readonly kind: "asynchronous";
   /** The time limit of the function; by default 60 seconds. */
   readonly timeoutSeconds?: number;
-  /** Returns JSON that fits the output type. It is called again if the process ends before it has returned.
-   *  @throws RelApiError for an error that the client sees */
+  /** Returns JSON that fits the output type. The function is called again if the process ends before the function has
+   *  returned. @throws RelApiError for an error that the client sees */
   readonly run: (request: AsynchronousActionRequest<InputOf<Output>>) => Json | Promise<Json>;
 }
 
@@ -132,7 +132,7 @@ export const actions = <Outputs extends Readonly<Record<string, unknown>>>(
       );
       const getTypes = memoize((build: GqlBuild) => createActionTypes(build, read(build.schema.model).types));
       hooks.introspect.tap("actions", (model) => {
-        const own = read(model); // refuses mistakes at the start, before a model is loaded
+        const own = read(model); // `read` checks the definitions at the start, before a model is loaded
         const deliveries = own.fields.flatMap(([field, action]) =>
           action.kind === "asynchronous"
             ? buildDelivery(context, buildBackgroundAction(field, action, own.types, logProblem))
@@ -226,7 +226,8 @@ const buildPlan = (
 
 const DEFAULT_SECONDS = 60;
 
-/** Rejects with the reason of the signal when it is aborted, even if the function continues. */
+/** Runs a function. Rejects with the reason of the signal when the signal is aborted, even if the function
+ *  continues. */
 const runUntilAborted = async <Result>(run: () => Result | Promise<Result>, signal: AbortSignal): Promise<Result> => {
   signal.throwIfAborted();
   const aborted = new Promise<never>((_resolve, reject) => {

@@ -1,6 +1,6 @@
-/** Declares attempts: how often they are repeated, and how they end. */
+/** Declares the rules for attempts, and the outcome of an attempt. */
 
-/** How often and for how long the delivery of an event is tried. */
+/** The rules for the attempts to deliver an event. */
 export interface RetryRules {
   /** The number of attempts after the first one. */
   readonly retryCount: number;

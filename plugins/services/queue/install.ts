@@ -5,7 +5,7 @@ import { databaseEmbedded, installRefused } from "./errors.ts";
 import { installQueue } from "./queue.ts";
 import { buildFingerprint, EVENT_SCHEMA } from "./schema.ts";
 
-/** The comment of the trigger function, which is installed last. */
+/** Selects the comment of the trigger function, which is installed last. */
 const INSTALLED_SCHEMA = sql`
 select pg_catalog.obj_description(p.oid, 'pg_proc') as fingerprint
 from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace

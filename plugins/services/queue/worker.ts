@@ -1,4 +1,4 @@
-/** Delivers events: takes jobs from the queue, calls the receivers, and writes down the outcome. */
+/** Delivers events: takes jobs from the queue, calls the receivers, and stores the outcome. */
 import type { Logger } from "../../../core/index.ts";
 import type { Delivery, RetryRules } from "./delivery.ts";
 import { describeError } from "./queue.ts";
@@ -15,14 +15,14 @@ export interface Receiver<Row> {
   readonly deliver: (row: Row, signal: AbortSignal) => Promise<Delivery>;
 }
 
-/** Resolves with the outcome of an attempt at the latest when the signal aborts. */
+/** Runs an attempt. Resolves with its outcome, at the latest when the signal is aborted. */
 const deliver = async <Row>(receiver: Receiver<Row>, event: Row, signal: AbortSignal): Promise<Delivery> => {
   let stop: () => void = () => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
     stop = () => reject(signal.reason as Error); // the two controllers below abort with an Error
     signal.addEventListener("abort", stop, { once: true });
   });
-  aborted.catch(() => undefined); // the race below has its reason
+  aborted.catch(() => undefined); // `Promise.race` below reports the reason
   try {
     return await Promise.race([receiver.deliver(event, signal), aborted]);
   } catch (error) {
@@ -32,7 +32,8 @@ const deliver = async <Row>(receiver: Receiver<Row>, event: Row, signal: AbortSi
   }
 };
 
-/** Returns a task, which finds the receiver of an event by its id. @rule X-EVT-6 X-EVT-7 X-EVT-8 */
+/** Returns a task. `findReceiver` finds the receiver of a job's event by the id of the job. @rule X-EVT-6 X-EVT-7
+ *  X-EVT-8 */
 export const createTask =
   <Row extends { readonly tries: number; readonly started_at: Date }>(
     findReceiver: (id: string) => Receiver<Row> | undefined | Promise<Receiver<Row> | undefined>,
@@ -40,7 +41,7 @@ export const createTask =
     logger: Logger,
   ) =>
   async (payload: unknown, shutdown: AbortSignal): Promise<void> => {
-    const { id } = payload as { readonly id: string }; // relapi.add_event_job writes it
+    const { id } = payload as { readonly id: string }; // the function `relapi.add_event_job` wrote the payload
     const receiver = await findReceiver(id);
     if (receiver === undefined) return; // the event waits for a process that has the trigger
     const { retry, name } = receiver;

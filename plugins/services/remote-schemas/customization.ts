@@ -32,7 +32,7 @@ export const createSurfaceNames = (
 
 const RESERVED: ReadonlySet<string> = new Set(specifiedScalarTypes.map(({ name }) => name));
 
-/** Checks that all types keep names of their own. @throws RemoteSchemaProblem */
+/** Checks that all types have different names. @throws RemoteSchemaProblem */
 const checkNames = (schema: GraphQLSchema, rename: SurfaceNames["renameType"]): void => {
   const taken = new Map<string, string>();
   for (const name of Object.keys(schema.getTypeMap())) {

@@ -14,7 +14,8 @@ import { sendToRemote } from "./client.ts";
 import type { RemoteDefinition, RemoteTarget } from "./definition.ts";
 import { graphqlInstalledTwice, RemoteSchemaProblem } from "./errors.ts";
 
-/** Loads of the model wait for introspection, so it has less time than requests of clients. */
+/** The time limit of introspection. It is shorter than the limit for requests of clients, because loads of the model
+ *  wait for introspection. */
 const MAX_INTROSPECTION_MS = 10_000;
 
 const FIRST_RETRY_MS = 5000;
@@ -61,8 +62,8 @@ interface State {
 
 /** Reads the schemas of remotes, and caches them. */
 export interface RemoteSchemaReader {
-  /** Returns the schema of a remote in its own names. If a remote is unavailable, it is asked again in the background.
-   *  @throws RemoteSchemaProblem */
+  /** Returns the schema of a remote in its own names. If the remote is unavailable, the reader tries again in the
+   *  background. @throws RemoteSchemaProblem */
   read(definition: RemoteDefinition): Promise<GraphQLSchema>;
   /** Reads the schema again. If that fails, the previous schema stays. @throws RemoteSchemaProblem */
   renew(definition: RemoteDefinition): Promise<void>;

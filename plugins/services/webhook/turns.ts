@@ -42,7 +42,7 @@ export const createTurns = (maxCount: number): RunInTurn => {
       if (next === undefined) line.runningCount--;
       else {
         line.waiting.delete(next);
-        next(); // it takes the place of this task
+        next(); // the next task takes the place of this one
       }
       if (line.runningCount === 0) lines.delete(origin);
     }
