@@ -64,7 +64,7 @@ export interface GqlFieldContext {
 
 /** Another schema over the same tables, for a separate surface. @rule X-GQL-9 @experimental */
 export interface GqlVariant {
-  /** The name in kebab case. It is unique. */
+  /** The unique name in kebab case. */
   readonly name: string;
   /** True if values of variables that the document does not declare are ignored instead of refused. */
   readonly takesUnknownVariables?: true;
@@ -78,7 +78,7 @@ export interface GqlVariant {
 export interface GqlTypeSpec extends Omit<GqlFieldContext, "typeName" | "model" | "role" | "build"> {
   readonly name: string;
   readonly description?: string | null;
-  /** True if the builder makes the fields at once, and omits the type if it has none. */
+  /** True if the builder builds the fields at once, and omits a type without fields. */
   readonly isOptional?: boolean;
 }
 

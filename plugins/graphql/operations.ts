@@ -114,7 +114,8 @@ export interface GqlCall {
 export interface GqlEvents {
   /** Returns whether the other events are the same, so that a subscription need not be opened again. */
   isSame(other: GqlEvents): boolean;
-  /** Sends events until the signal of the context is aborted. The promise ends as that of `GqlForward.subscribe`. */
+  /** Sends events until the signal of the context is aborted. The promise settles like the promise of
+   *  `GqlForward.subscribe`. */
   open(context: GqlCallContext, emit: (event: string | RelApiError) => Promise<void>): Promise<void>;
   /** Returns the JSON text of the field for an event, with the values of its links. */
   complete(event: string, followUp: GqlFollowUp): Promise<string>;
