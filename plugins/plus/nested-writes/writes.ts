@@ -176,8 +176,8 @@ const sortByReference = (writes: readonly RelatedWrites[]): readonly RelatedWrit
   return ordered;
 };
 
-/** Rows that refer to others are deleted first and inserted last. A write that frees a unique value comes before one
- *  that takes it. @rule P-NST-3 */
+/** Plans the writes after the update. Rows that refer to others are deleted first and inserted last. A write that
+ *  frees a unique value precedes a write that takes it. @rule P-NST-3 */
 const planFollowingWrites = (
   build: GqlBuild,
   relatedWrites: readonly RelatedWrites[],
