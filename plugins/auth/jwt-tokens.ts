@@ -43,7 +43,7 @@ interface TokenState {
   readonly configurations: readonly TokenConfiguration[];
   readonly extractToken: ExtractToken;
   readonly roles: RoleSettings;
-  /** Whether a header may request another role. */
+  /** True if a header may request another role. */
   readonly acceptsRoleHeader: boolean;
 }
 
@@ -258,8 +258,6 @@ const buildSession = (
     ...(typeof exp === "number" ? { expiresAtMs: (exp + skewSeconds) * 1000 } : {}),
   });
 };
-
-// --- the cache ------------------------------------------------------------------------------------------------------
 
 interface VerifiedTokens {
   /** Returns the token from the cache, or verifies it. @throws RelApiError with the message of the surface */
