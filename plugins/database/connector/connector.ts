@@ -40,7 +40,7 @@ export const createConnector = (parts: ConnectorParts): Connector => {
   let listener: Listener | undefined;
   let checks: ReturnType<typeof createReplicas> | undefined;
   let isLoginRefused = false;
-  /** Whether the last opened or checked connection leads to a pooler, as the next one probably does. */
+  /** True if the last opened or checked connection leads to a pooler. The next connection probably does too. */
   let isPooled = false;
 
   /** Logs once that the database refuses the login, because each request that needs a new connection then fails. @rule

@@ -17,7 +17,7 @@ export interface Listener extends Pick<Connector, "listen" | "close"> {
 }
 
 const CONNECT_MS = 10_000;
-/** A hot standby has no notifications until it is promoted. */
+/** The pause between attempts on a hot standby, which has no notifications until it is promoted. */
 const STANDBY_RETRY_MS = 5000;
 const STANDBY_SQLSTATE = "25006";
 
