@@ -88,7 +88,7 @@ const listBuiltInTypeNames = memoize((model: Model): ReadonlySet<string> => {
   return names;
 });
 
-/** Lengths and precisions: `(20)`, `(10,2)`. */
+/** Matches lengths and precisions: `(20)`, `(10,2)`. */
 const MODIFIER = /\(\d+(?:,-?\d+)?\)/;
 
 /** Returns whether the plan runs no user-defined code. The result of a plan that only reads must also be the same for
