@@ -7,7 +7,7 @@ import { openBusHook, type BusHandlers, type BusTransport } from "../api.ts";
 import { loadPackage } from "./load-package.ts";
 
 const RECONNECT_MS = 500;
-/** A server that does not answer two pings in a row counts as lost. */
+/** The interval of pings. A server that does not answer two pings in a row counts as lost. */
 const PING_MS = 2000;
 const CONNECT_MS = 5000;
 const CLOSE_MS = 500;
