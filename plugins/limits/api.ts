@@ -14,7 +14,8 @@ export const apiLimitsService = defineService<{ current(): ApiLimits | undefined
 
 /** The check of estimated costs, for plugins that run statements of their own. @rule R-LIM-8 G-LIM-11 @experimental */
 export interface CostLimits {
-  /** Returns undefined if the caller has no such limit. Rejects if the planner's estimate exceeds a limit. */
+  /** Checks the estimated cost of an execution. Returns undefined if the caller has no such limit. Rejects if the
+   *  estimate exceeds a limit. */
   check(execution: Execution): Promise<void> | undefined;
 }
 

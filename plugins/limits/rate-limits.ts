@@ -100,7 +100,7 @@ export const rateLimits = definePlugin({
       shared = redis ?? context.use(workerBucketsService);
     });
 
-    /** Returns undefined if there is no limit. */
+    /** Returns the bucket of a request. Undefined if there is no limit. */
     const findBucket = (session: Session, request: IncomingMessage): RequestBucket | undefined => {
       const { rate } = limits.getLimits(session);
       if (rate === undefined || isOwnCall(request)) return undefined;

@@ -1,4 +1,4 @@
-/** Completes `actions.yaml` of a project by the types that `actions.graphql` has. */
+/** Adds the types of `actions.graphql` to `actions.yaml` of a project. */
 import { isJsonObject, type Json } from "../../core/index.ts";
 import { metadataUnreadable } from "./errors.ts";
 import { type Raw, type RawObject } from "./raw-values.ts";

@@ -36,8 +36,6 @@ interface Reply {
   readonly body?: string;
 }
 
-// --- settings -------------------------------------------------------------------------------------------------------
-
 /** The options that are not settings, or that are too large for a line. */
 const HIDDEN_OPTIONS = new Set(["database", "logger", "metadata"]);
 
@@ -60,8 +58,6 @@ const encodeConfig = (options: ResolvedOptions, settings: readonly Setting[]): s
     )
     .join("");
 };
-
-// --- endpoints ------------------------------------------------------------------------------------------------------
 
 type EndpointHandler = (context: PluginContext, options: AdminServerOptions) => Promise<Reply> | Reply;
 
