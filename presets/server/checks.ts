@@ -226,7 +226,8 @@ const findPolicyError = async (
 ): Promise<string | undefined> => {
   const statement = sql`
     select (${catalogText(expression)}) is null as found
-    from (select (null::${ident(schema, name)}).* offset 0) as ${ident(name)}`; // the `offset` keeps the planner from folding nulls
+    // the `offset` keeps the planner from folding nulls
+    from (select (null::${ident(schema, name)}).* offset 0) as ${ident(name)}`;
   try {
     await context.execute({
       // the session of an administrator runs as the login role, with the settings of requests
