@@ -116,11 +116,8 @@ const ANY_TYPE: readonly MediaType[] = [parseMediaType(ANY_MEDIA_TYPE)];
  */
 export const parseAccept = (header: string | undefined): readonly MediaType[] => {
   if (header === undefined || header === ANY_MEDIA_TYPE) return ANY_TYPE;
-  return (
-    splitUnquoted(decodeUtf8Header(header).replace(/ /g, ""), ",")
-      .map(parseWeightedType)
-      // the sort is stable, so types of equal rank keep their order
-      .sort((a, b) => b.quality - a.quality || b.specificity - a.specificity)
-      .map((weighted) => weighted.type)
-  );
+  return splitUnquoted(decodeUtf8Header(header).replace(/ /g, ""), ",")
+    .map(parseWeightedType)
+    .sort((a, b) => b.quality - a.quality || b.specificity - a.specificity) // the sort is stable: equal types keep their order
+    .map((weighted) => weighted.type);
 };
