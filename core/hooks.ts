@@ -17,7 +17,6 @@ export interface RelApiHooks {
     SyncBailHook<[comparison: Comparison, context: FilterContext], Sql | undefined, BuiltIn>
   >;
   readonly authorize: AsyncSeriesBailHook<[credentials: Credentials], Session | undefined>;
-  // The hooks below exist for features that the five hooks above cannot express.
   readonly transformPlan: SyncWaterfallHook<[plan: Plan, context: PlanContext], Plan, PlanTap>;
   readonly compileEmbed: HookMap<SyncBailHook<[embed: Embed, context: EmbedContext], EmbedSql | undefined, BuiltIn>>;
   readonly compileMedia: HookMap<SyncBailHook<[context: MediaContext], Sql | undefined, BuiltIn>>;
@@ -37,7 +36,8 @@ export interface FieldContext {
   readonly role: string;
 }
 
-/** The type of a tap. TypeScript compares parameters of methods bivariantly, so a tap may use the caller's types. */
+/** The type of a tap. TypeScript compares parameters of methods bivariantly, so a tap may use the types of the plugin
+ *  that calls the hook. */
 type FieldTap = { tap(fields: Fields, context: FieldContext): Fields }["tap"];
 
 /** The hook that adds fields to a type. */

@@ -94,8 +94,8 @@ export interface SessionSpec {
   /** True if PostgreSQL itself does not read these settings, so that they are omitted where no user-defined code runs.
    *  @rule R-TX-6 */
   readonly isForUserCode?: true;
-  /** Creates the function of the settings by which SQL can read a request. SQL never sees the headers in `secret`. @rule
-   *  R-TX-6 G-SES-10 */
+  /** Creates the function of the settings by which SQL can read a request. SQL never sees the headers in `secret`.
+   *  @rule R-TX-6 G-SES-10 */
   readonly createRequestSettings?: (secret: readonly string[]) => RequestSettings;
   /** Returns the settings of every transaction. They are set last. */
   readonly optionSettings?: (options: ResolvedOptions) => readonly (readonly [name: string, value: string])[];
@@ -328,9 +328,9 @@ export interface EndedTransaction {
 
 /** Builds the statements of transactions, and sends them to the primary server. @experimental */
 export interface TransactionSender {
-  /** Returns the statements of a transaction that runs no user-defined code, without settings for such code. Undefined if
-   *  the transaction may run on a replica, or the server cannot keep prepared statements. `programs` run in place of
-   *  those of the execution. @throws RelApiError when a session variable is missing */
+  /** Returns the statements of a transaction that runs no user-defined code, without settings for such code. Undefined
+   *  if the transaction may run on a replica, or the server cannot keep prepared statements. `programs` run in place
+   *  of those of the execution. @throws RelApiError when a session variable is missing */
   build(execution: Execution, programs?: Execution["programs"]): readonly WireStatement[] | undefined;
   readonly pool: Pick<Pool, "acquire" | "release">;
   /** Sends statements in one round trip, prepared. */
@@ -444,8 +444,8 @@ export interface PluginContext {
   /** Opens a connection outside the pool that accepts commands of the replication protocol. @throws RelApiError if the
    *  database has no replication, or cannot be reached @rule X-REP-1 */
   openReplication(): Promise<ReplicationConnection>;
-  /** Returns a connection string of the primary server, with one host, for a library that opens its own connections. The
-   *  text contains the password. Undefined for an embedded database. @throws RelApiError `connection-failed`
+  /** Returns a connection string of the primary server, with one host, for a library that opens its own connections.
+   *  The text contains the password. Undefined for an embedded database. @throws RelApiError `connection-failed`
    *  @experimental */
   findDatabaseUrl(): Promise<string | undefined>;
   addSurface(surface: Surface): void;

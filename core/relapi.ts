@@ -218,7 +218,8 @@ export const relApi = (preset: Preset): RelApi => {
     openReplication: connector.openReplication,
     findDatabaseUrl: connector.findDatabaseUrl,
     addSurface: (plugin, surface) => {
-      surfaces.push(Object.create(surface, { plugin: { value: plugin } })); // properties of the surface may change later
+      // properties of the surface may change later
+      surfaces.push(Object.create(surface, { plugin: { value: plugin } }));
     },
     addStep: (plugin, step) => {
       steps.push({ plugin, step });

@@ -3,8 +3,8 @@ import { buildGrantVisibility } from "./model/privileges.ts";
 import type { Visibility } from "./model/visibility.ts";
 import type { Session } from "../kernel/session.ts";
 
-/** Returns the visibility of the caller on a surface: by metadata if that defines the role, otherwise by grants.
- *  @experimental */
+/** Returns the visibility of the caller on a surface. Metadata determines the visibility of a role that it defines.
+ *  Otherwise, the grants of the database do. @experimental */
 export const getVisibility = (model: Model, session: Session, surface: string): Visibility => {
   if (session.databaseRole !== undefined) return buildGrantVisibility(model, session.databaseRole);
   if (session.isAdmin && session.role === "admin") return buildGrantVisibility(model, model.loginRole);

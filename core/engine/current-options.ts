@@ -1,4 +1,5 @@
-/** Loads the current options: those of the preset, overridden by the option sources at each load of the schema. */
+/** Loads the current options: the options of the preset, overridden by the option sources at each load of the
+ *  schema. */
 import { RelApiError, presetError } from "../kernel/errors.ts";
 import type { Setting } from "../kernel/define-setting.ts";
 import type { Logger, RelApiOptions, ResolvedOptions } from "../kernel/options.ts";
@@ -10,7 +11,7 @@ import type { Query } from "./database/database.ts";
 
 interface OptionLoaderParts {
   readonly preset: RelApiOptions;
-  /** Contains the resolved options of the preset at first. */
+  /** At first, the state contains the resolved options of the preset. */
   readonly current: CurrentState;
   readonly settings: readonly Setting[];
   readonly sources: readonly OptionSource[];
@@ -20,8 +21,8 @@ interface OptionLoaderParts {
   readonly check: (options: ResolvedOptions) => void;
 }
 
-/** Creates the function that reads the option sources. Invalid options are logged and leave all options unchanged. @rule
- *  R-SC-4 X-SET-7 */
+/** Creates the function that reads the option sources. Invalid options are logged and leave all options unchanged.
+ *  @rule R-SC-4 X-SET-7 */
 export const createOptionLoader = ({
   preset,
   current,

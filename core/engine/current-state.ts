@@ -2,12 +2,12 @@
 import type { ResolvedOptions } from "../kernel/options.ts";
 import type { Model } from "./model/model.ts";
 
-/** A plain object, because it is read with every request and a property costs no call. */
+/** The state is a plain object, because every request reads it, and a property costs no call. */
 export interface CurrentState {
-  /** Replaced by a new object after each change. */
+  /** A new object replaces the options after each change. */
   options: ResolvedOptions;
   /** Undefined until the first model is loaded. */
   model: Model | undefined;
-  /** A promise that each new request awaits first. It must be removed afterwards. */
+  /** Returns a promise that each new request awaits first. The code that sets the gate must also remove it. */
   gate?: (() => Promise<void>) | undefined;
 }

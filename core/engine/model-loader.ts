@@ -32,7 +32,7 @@ export interface ModelLoader {
   readonly ready: Promise<void>;
   /** Settles when the first attempt has ended, with or without success. */
   readonly firstAttempt: Promise<void>;
-  /** Registers a listener that receives a model before it becomes current, and that is awaited. */
+  /** Registers a listener that receives a model before the model becomes current. The loader waits for the listener. */
   beforeModel(listener: (model: Model) => void | Promise<void>): void;
   onModel(listener: (model: Model) => void): void;
   start(): void;
@@ -214,7 +214,7 @@ const PRIVILEGE_LOST = "the login role lacks a right that is needed to read the 
 const buildLoadErrorFields = (error: unknown): Readonly<Record<string, unknown>> => {
   if (!(error instanceof RelApiError)) {
     const { cause, ...whose } = buildErrorFields(error);
-    // the database's message is enough, without the caller
+    // the message of the database is sufficient, without plugin and hook
     if (isPgError(cause))
       return {
         reason: cause.message,

@@ -7,8 +7,8 @@ import { checkSpecs, getSpecName, SPEC_KINDS, type Specs } from "./specs.ts";
 import type { OperatorSpec, Plugin, Registry } from "../plugin.ts";
 import type { Sql } from "./sql/fragment.ts";
 
-/** Builds the registry of the declared parts of all plugins. @throws RelApiError `preset` for parts that conflict, or that
- *  cannot work */
+/** Builds the registry of the declared parts of all plugins. @throws RelApiError `preset` for parts that conflict, or
+ *  that cannot work */
 export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   const owners = new Map<object, string>();
   const collectSpecs = (kind: keyof Specs): readonly object[] =>
@@ -20,7 +20,8 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
       }),
     );
   const kinds = Object.keys(SPEC_KINDS) as (keyof Specs)[];
-  const specs = Object.fromEntries(kinds.map((kind) => [kind, collectSpecs(kind)])) as unknown as Specs; // parts by kind
+  // parts by kind
+  const specs = Object.fromEntries(kinds.map((kind) => [kind, collectSpecs(kind)])) as unknown as Specs;
   const findPluginName = (part: object): string => owners.get(part) ?? "core";
   checkSpecs(specs, { getPluginName: findPluginName });
   const names = new Set(plugins.map((plugin) => plugin.name));
@@ -41,8 +42,8 @@ export const buildRegistry = (plugins: readonly Plugin[]): Registry => {
   });
 };
 
-/** Returns the function that connects to the database. @throws RelApiError `preset` unless exactly one plugin has it @rule
- *  X-CON-1 */
+/** Returns the function that connects to the database. @throws RelApiError `preset` unless exactly one plugin has it
+ *  @rule X-CON-1 */
 export const findConnector = (plugins: readonly Plugin[]): NonNullable<Plugin["connector"]> => {
   const [connectorPlugin, otherPlugin] = plugins.filter(({ connector }) => connector !== undefined);
   if (connectorPlugin?.connector === undefined)

@@ -38,7 +38,8 @@ interface SpecWithMode {
 
 export const getSpecName = (spec: SpecWithName | SpecWithMode): string => ("name" in spec ? spec.name : spec.mode);
 
-/** Checks the names and the conflicts of declared parts. @throws RelApiError `preset` @rule X-START-3 X-START-4 X-START-5 */
+/** Checks the names and the conflicts of declared parts. @throws RelApiError `preset` @rule X-START-3 X-START-4
+ *  X-START-5 */
 export const checkSpecs = (specs: Specs, owners: Owners): void => {
   const { getPluginName } = owners;
   for (const kind of ["operators", "updateOperators"] as const)
@@ -77,7 +78,7 @@ const RESERVED_COLUMNS = ["body", "check", "count_plan", "inserted", "kept", "lo
 /** A token in the syntax of HTTP headers. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Refuses parts of the same name whose types overlap. `getName` returns undefined if the part is not offered.
+/** Refuses parts of the same name whose types overlap. `getName` returns undefined for a part without this name.
  *  `subject` is the kind of part for the message. @throws RelApiError `preset` @rule X-START-3 */
 export const rejectOverlaps = <Spec extends AcceptedTypes>(
   { getPluginName }: Owners,
@@ -138,7 +139,7 @@ export const rejectInvalidNames = <Spec extends object>(
         throw presetError(`${subject} "${name}" of "${getPluginName(spec)}" must consist of letters, digits and "_"`);
 };
 
-/** Returns a type or group that both parts accept, for messages. */
+/** Returns a type or group that both parts accept. Messages contain it. */
 const findSharedType = (a: AcceptedTypes, b: AcceptedTypes): string | undefined => {
   for (const typeA of a.types) {
     for (const typeB of b.types) {
@@ -149,7 +150,7 @@ const findSharedType = (a: AcceptedTypes, b: AcceptedTypes): string | undefined 
   return undefined;
 };
 
-/** Returns the overlap of two type names, judged by name only: `_int4` is an array, `int4range` a range. */
+/** Returns the overlap of two type names, by their names only: `_int4` is an array, `int4range` a range. */
 const findTypeOverlap = (a: string, b: string): string | undefined => {
   if (a === b || isOfGroup(b, a)) return b;
   return isOfGroup(a, b) ? a : undefined;
@@ -209,7 +210,7 @@ const rejectUnknownTypes = (subject: string, spec: DeclaredTypes): void => {
 };
 
 /** Returns the name if the catalog may contain it. Otherwise returns the type that was probably meant: `_int4` for
- *  `integer[]`, `numeric` for `decimal(10,2)`. Undefined if it is unclear. */
+ *  `integer[]`, `numeric` for `decimal(10,2)`. Undefined if the meaning is unclear. */
 const findCatalogName = (type: string): string | undefined => {
   const [, element, modifier, brackets] = /^([^[(]*)(\([\d, ]*\))?((?:\[\d*\])*)$/.exec(type) ?? [];
   if (brackets !== undefined && brackets !== "") {

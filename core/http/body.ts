@@ -24,13 +24,13 @@ const EMPTY_BODY = Buffer.alloc(0);
 
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
-/** Returns the length of the byte order mark at the start of the text, or 0. */
+/** Returns the number of bytes of the byte order mark at the start of the text. Returns 0 if there is no mark. */
 const countByteOrderMarkBytes = (text: Buffer): number =>
   text.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
 
 const JSON_TYPE = /json/i;
 
-/** RFC 8259 lets a reader ignore the byte order mark of JSON. Other texts are data. @rule R-BODY-9 */
+/** Returns whether the byte order mark of the body is ignored. RFC 8259 allows that for JSON only. @rule R-BODY-9 */
 const ignoresMark = (contentType: string | undefined): boolean =>
   contentType === undefined || JSON_TYPE.test(contentType);
 
@@ -89,10 +89,10 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
   ["br", () => createBrotliDecompress({ chunkSize: CHUNK_BYTES })],
 ]);
 
-/** Resolves with the body. Limits apply to the decompressed bytes. The caller releases `pendingBody` after the response. With
- *  `onChunk`, each chunk is passed on instead of being stored. @throws RelApiError `body-too-large`, `body-late`,
- *  `body-encoding-unknown`, `body-unreadable`; `request-cancelled` if the client disconnects @rule R-BND-3 R-BND-4
- *  R-BND-7 */
+/** Resolves with the body. Limits apply to the decompressed bytes. The caller releases `pendingBody` after the
+ *  response. With `onChunk`, each chunk is passed on instead of being stored. @throws RelApiError `body-too-large`,
+ *  `body-late`, `body-encoding-unknown`, `body-unreadable`; `request-cancelled` if the client disconnects @rule
+ *  R-BND-3 R-BND-4 R-BND-7 */
 export const readBody = (
   request: RequestWithBody,
   response: ServerResponse,

@@ -37,8 +37,8 @@ export interface ApiCall extends CallOptions {
   readonly path: string;
   /** Strings and bytes are sent unchanged, other values as JSON. */
   readonly body?: unknown;
-  /** The request that this call is part of. The call inherits its caller unless `session` is set, counts as sent by the
-   *  same client, and belongs to its trace. @rule X-CALL-5 */
+  /** The request that this call is part of. The call has the caller of that request unless `session` is set. It counts
+   *  as sent by the same client, and belongs to the same trace. @rule X-CALL-5 */
   readonly parent?: Exchange;
 }
 
@@ -69,7 +69,8 @@ const normalizeVariableName = (name: string): string => {
   return lower.startsWith(VARIABLE_PREFIX) ? lower : VARIABLE_PREFIX + lower;
 };
 
-/** Returns one session per caller object, so that values derived from the session are computed once. @experimental */
+/** Returns one session per caller object, so that the values that depend on the session are computed once.
+ *  @experimental */
 export const createCallerSession = memoize((caller: Caller): Session => {
   const {
     role,

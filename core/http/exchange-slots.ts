@@ -12,7 +12,7 @@ export interface ExchangeSlot<Value> {
 
 let count = 0;
 
-/** Creates a slot, which is a place in the list of each exchange: no other plugin reads or writes it. */
+/** Creates a slot. A slot is an index into the list of values of each exchange, and no other plugin uses that index. */
 export const createExchangeSlot = <Value>(): ExchangeSlot<Value> => {
   const index = count++;
   return {

@@ -1,5 +1,5 @@
-/** Closes connections after a response while the client still sends. Closing a connection with unread bytes resets it,
- *  and the client loses the response. */
+/** Closes connections after a response while the client still sends. The system resets a connection that is closed
+ *  with unread bytes, and the client loses the response. */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 

@@ -1,4 +1,4 @@
-/** Decides which pages of other origins are trusted: for CORS, for WebSockets, for MCP, and for tokens in cookies. */
+/** Decides which origins are trusted: for CORS, for WebSockets, for MCP, and for tokens in cookies. */
 
 /** The origins that may read responses. @experimental */
 export interface OriginPolicy {
@@ -29,7 +29,7 @@ export const createOriginPolicy = (allowed: readonly string[]): OriginPolicy => 
   };
 };
 
-/** Returns the policy of the current list, computed once per list. @experimental */
+/** Returns a function that returns the policy of the current list. Each list is parsed once. @experimental */
 export const createCurrentOriginPolicy = (allowed: () => readonly string[]): (() => OriginPolicy) => {
   let origins = allowed();
   let policy = createOriginPolicy(origins);

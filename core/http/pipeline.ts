@@ -53,7 +53,7 @@ interface PipelineParts {
   readonly requestSignal: Signal<RequestRecord>;
 }
 
-/** A function of a plugin's step, or of the surface if `addedStep` is undefined. */
+/** A function of a plugin's step. If `addedStep` is undefined, it is a function of the surface. */
 interface PipelineFunction {
   readonly addedStep?: AddedStep;
   readonly member: string;
@@ -166,11 +166,11 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
         if (stepAnswer !== undefined) return stepAnswer;
       }
       running = { member: "beforeAuthorize" };
-      const page = await owner.beforeAuthorize?.(exchange); // pages that need no credentials
+      const page = await owner.beforeAuthorize?.(exchange); // the surface may answer requests that need no credentials
       if (page !== undefined) return page;
       running = undefined;
       if (current.gate !== undefined) await current.gate();
-      // this step finds session and role, and waits until the first load ends
+      // finds the session, and waits for the first load of the schema
       exchange.caller = await authorize(exchange, exchange.caller);
       exchange.endPhase("jwt");
       if (current.model === undefined) loader.requireModel();
@@ -288,7 +288,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     runningCount++;
     try {
       const finalAnswer = await answer(exchange);
-      // a client whose body was too slow gets no further time
+      // a client that has sent its body too slowly gets no further time
       if (!exchange.request.complete && finalAnswer.status !== 408) lingerAfter(exchange.request);
       await respond(exchange, finalAnswer);
     } catch (thrownValue) {
@@ -342,7 +342,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     answer: (request, response, next) => {
       const { path, query } = splitUrl(request.url ?? "/", compatMode);
       let owner = findSurface(path, request, paths);
-      // the application itself serves its root
+      // the application serves its own root
       if (owner === undefined && (next === undefined || findMountPath(request) !== ""))
         owner = findSurface(path, request, fallbackPaths);
       if (owner === undefined) {
@@ -460,7 +460,8 @@ const withoutOrigin = (url: string): string => {
   return slash === -1 ? "/" : url.slice(slash);
 };
 
-/** Returns a function that reads paths: tolerant by default, byte for byte in compatibility mode. */
+/** Returns a function that reads paths. It is tolerant by default, and reads the bytes unchanged in compatibility
+ *  mode. */
 export const createPathReader =
   ({ compatMode }: { readonly compatMode: boolean }): ((path: string) => string) =>
   (path) =>

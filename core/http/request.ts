@@ -25,7 +25,8 @@ const NO_TIMINGS: ReadonlyMap<string, number> = new Map();
 export class RequestExchange implements Exchange, Credentials {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The request's headers, read once, because property access is slow after Express has changed the request object. */
+  /** The headers of the request. They are read once, because property access is slow after Express has changed the
+   *  request object. */
   readonly rawHeaders: readonly string[];
   readonly method: string;
   readonly path: string;

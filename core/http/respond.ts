@@ -6,7 +6,7 @@ import type { SendBacklog } from "./send-backlog.ts";
 
 const SERVER = `relapi/${VERSION}`;
 
-/** Builds a response whose body is JSON text. `more` are further headers. */
+/** Builds a response whose body is JSON text. `more` contains further headers. */
 export const buildJsonAnswer = (status: number, body: string, more: Headers = []): Answer => ({
   status,
   headers: [["Content-Type", "application/json; charset=utf-8"], ...more],

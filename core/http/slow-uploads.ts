@@ -7,7 +7,7 @@ export interface UploadWatch {
    *  connection if there is no `late`. Call the returned function once the body is complete, so that the next check
    *  skips the request. */
   watch(request: IncomingMessage, late?: () => void): (() => void) | undefined;
-  /** The number of requests given up since the start. */
+  /** The number of requests that were ended since the start. */
   readonly closedCount: number;
   close(): void;
 }

@@ -1,8 +1,8 @@
 /** Caches every value that outlives a request. The cache key of a value consists of the facts that the value was
  *  computed from. A maker gets no request, session or settings, but the function `ask`, which answers questions about
  *  these. Each question and its answer become part of the key, in the order asked. A later lookup asks the same
- *  questions and finds the value if the answers are equal. So a key cannot miss a fact that the maker read, because
- *  `ask` is the only way to read one. */
+ *  questions and finds the value if the answers are equal. Because `ask` is the only access to facts, no fact that the
+ *  maker has read can be missing in the key. */
 import { LRUCache } from "lru-cache";
 import type { Counters } from "./counters.ts";
 
@@ -16,8 +16,8 @@ export interface Question<Source, Answer> {
   readonly key?: ((answer: Answer) => unknown) | undefined;
 }
 
-/** Defines a question about a source. Equal names mean equal questions. `key` is necessary for answers that are new objects
- *  for each request, and is called with the answer. */
+/** Defines a question about a source. Equal names mean equal questions. `key` is necessary for answers that are new
+ *  objects for each request, and is called with the answer. */
 export const defineQuestion = <Source, Answer>(
   name: string,
   read: (source: Source) => Answer,

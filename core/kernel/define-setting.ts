@@ -35,9 +35,9 @@ interface DefineSetting {
   <const Value, const Name extends string>(setting: Setting<Value, Name>): Setting<Value | undefined, Name>;
 }
 
-/** Declares an option of the preset. A plugin lists it in `settings`, and adds its type to `ResolvedOptions` or `Limits`
- *  with `ValuesOf`. `relApi(preset)` uses only the given options, `optionsFromEnvironment` reads the environment
- *  variables. @rule X-SET-1 X-SET-4 */
+/** Declares an option of the preset. A plugin lists it in `settings`, and adds its type to `ResolvedOptions` or
+ *  `Limits` with `ValuesOf`. `relApi(preset)` uses only the given options, `optionsFromEnvironment` reads the
+ *  environment variables. @rule X-SET-1 X-SET-4 */
 export const defineSetting: DefineSetting = <Value, Name extends string>(
   setting: Setting<Value, Name>,
 ): Setting<Value, Name> => setting;

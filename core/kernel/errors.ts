@@ -50,7 +50,7 @@ export class RelApiError extends Error {
 /** Returns the message of an error, or another thrown value as text. */
 export const getErrorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Returns the error for a mistake in a preset or a setting, thrown by `relApi(preset)` and at the start of the
+/** Returns the error for a mistake in a preset or a setting. `relApi(preset)` throws it, and so does the start of the
  *  standalone server. */
 export const presetError = (message: string): RelApiError => new RelApiError({ code: "preset", status: 500, message });
 
@@ -72,7 +72,8 @@ const buildRetryAfter = (seconds: number): RelApiErrorFields["headers"] => [
   ["Retry-After", String(Math.max(1, Math.ceil(seconds)))],
 ];
 
-/** `facts.sqlstate` is the code with which the server refused the connection, if it did. @rule R-ERR-1 G-DBE-13 */
+/** `facts.sqlstate` is the SQLSTATE with which the server refused the connection. Undefined if no server answered.
+ *  @rule R-ERR-1 G-DBE-13 */
 export const connectionFailed = (details: string, cause?: unknown, facts?: RelApiErrorFields["facts"]): RelApiError =>
   new RelApiError({
     code: "connection-failed",

@@ -1,5 +1,5 @@
-/** Guards the hooks: adds plugin and hook to errors, and refuses duplicate tap names and promises that are not awaited.
- *  Seals the hooks once the plugins are applied. */
+/** Guards the hooks: adds the names of plugin and hook to errors, and refuses duplicate tap names and promises that
+ *  are not awaited. Seals the hooks once the plugins are applied. */
 import type { Hook, HookMap, FullTap } from "tapable";
 import { presetError } from "./errors.ts";
 import { withPluginName, withPluginNameInCallback } from "./plugin-errors.ts";

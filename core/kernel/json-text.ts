@@ -75,7 +75,7 @@ export function* splitJson(json: string): Generator<string> {
   JSON.parse(json.slice(0, start) + json.slice(position - 1));
 }
 
-/** Collects the elements of a JSON array as UTF-8. Memory would hold a string twice, because its parts outlive it.
+/** Collects the elements of a JSON array as UTF-8. A string would need twice the memory, because its parts outlive it.
  *  `count` is the number of elements, from which the length is estimated. */
 export const createJsonArray = (count?: number) => {
   let bytes = Buffer.allocUnsafe(SHORT_BYTES);

@@ -1,4 +1,5 @@
-/** Writes messages to stderr and requests to stdout, each on one line, or passes them to the logger of the application. */
+/** Writes messages to stderr and requests to stdout, each on one line, or passes them to the logger of the
+ *  application. */
 import { presetError } from "./errors.ts";
 import type { AppLogger, FieldsFirstLogger, Logger, LogLevel } from "./options.ts";
 

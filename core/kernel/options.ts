@@ -29,8 +29,8 @@ export interface FieldsFirstLogger {
   readonly debug: LogFunction;
 }
 
-/** The logger of an application: pino, winston, `console`, or any object with these methods. pino takes the fields before
- *  the message, all others after it. @rule X-LOG-2 */
+/** The logger of an application: pino, winston, `console`, or any object with these methods. pino takes the fields
+ *  before the message, all others after it. @rule X-LOG-2 */
 export interface AppLogger {
   error(message: string, fields?: Readonly<Record<string, unknown>>): unknown;
   warn(message: string, fields?: Readonly<Record<string, unknown>>): unknown;

@@ -54,7 +54,8 @@ const CONTROL_HEADERS: ReadonlySet<string> = new Set([
   "x-session-use-backend-only-permissions",
 ]);
 
-/** An administrator runs as the login role. The header for backend-only permissions counts only with a role. */
+/** Builds the session of a caller with the admin secret. An administrator runs as the login role. The header for
+ *  backend-only permissions counts only with a role. */
 const buildSession = (credentials: Credentials, { anonRole }: ResolvedOptions, sessions: Sessions): Session => {
   const role = readSessionHeader(credentials, "role") || ADMIN;
   const isBackend = readBackendOnlyFlag(credentials);
@@ -80,8 +81,8 @@ const buildSession = (credentials: Credentials, { anonRole }: ResolvedOptions, s
 const TRUE = ["true", "t", "yes", "y"];
 const FALSE = ["false", "f", "no", "n"];
 
-/** An unknown value is an error on surfaces whose credential rules define one, and false on others. @throws
- *  RelApiError `bad-request` @rule G-AUTH-20 */
+/** Reads the header for backend-only permissions. An unknown value is an error on surfaces whose credential rules
+ *  define one, and false on others. @throws RelApiError `bad-request` @rule G-AUTH-20 */
 const readBackendOnlyFlag = (credentials: Credentials): boolean => {
   const word = readSessionHeader(credentials, "use-backend-only-permissions")?.toLowerCase();
   if (word === undefined || FALSE.includes(word)) return false;

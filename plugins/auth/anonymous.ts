@@ -39,7 +39,8 @@ export const anonymous = definePlugin({
   },
 });
 
-/** All anonymous callers share one object, so that values derived from a session are computed once. */
+/** Builds the session. All anonymous callers share one object, so that values that depend on the session are computed
+ *  once. */
 const buildSession = (role: string): Session =>
   Object.freeze({
     role,

@@ -13,7 +13,7 @@ import {
 import { normalizeSessionName } from "./session-header.ts";
 import type { ClaimsLocation, MappedClaim, TokenConfiguration } from "./token-settings.ts";
 
-/** The value at the path of keys, outermost first. Undefined if a key is missing. @rule G-AUTH-11 */
+/** Returns the value at the path of keys, outermost first. Undefined if a key is missing. @rule G-AUTH-11 */
 export const readClaimPath = (from: Json, keys: readonly string[]): Json | undefined => {
   let current: Json | undefined = from;
   for (const key of keys) {
@@ -24,7 +24,7 @@ export const readClaimPath = (from: Json, keys: readonly string[]): Json | undef
   return current;
 };
 
-/** Whether a JavaScript number keeps all digits of the number, in any notation. */
+/** Returns whether a JavaScript number keeps all digits of the number, in any notation. */
 const isExactAsNumber = (number: string): boolean => {
   const digits = number
     .replace(/[eE][^]*$/, "")
@@ -33,8 +33,8 @@ const isExactAsNumber = (number: string): boolean => {
   return String(Number(number)) === number || (digits.length < 16 && Number.isFinite(Number(number)));
 };
 
-/** Like `JSON.parse`, but numbers keep all their digits: user 12345678901234567890 must not become another user.
- *  @throws SyntaxError */
+/** Parses JSON, and keeps all digits of numbers: user 12345678901234567890 must not become another user. @throws
+ *  SyntaxError */
 export const parseClaims = (text: string): Json => parseJson(text, isExactAsNumber);
 
 /** Returns a string unchanged, and any other value as JSON text. */
@@ -45,7 +45,7 @@ export type SessionClaims = ReadonlyMap<string, Json>;
 
 /** The claims that were read from a token, or the reason why they could not be read. @experimental */
 export type ClaimsReading =
-  /** With `areTopLevel`, they are among the registered claims, and only the default role is required. */
+  /** With `areTopLevel`, the claims are among the registered claims, and only the default role is required. */
   | { readonly claims: SessionClaims; readonly areTopLevel: boolean }
   /** The token has no roles in this format. */
   | { readonly claimsWithoutRoles: SessionClaims }
@@ -133,8 +133,8 @@ const readMapped = (entries: readonly MappedClaim[], token: JsonObject): ClaimsR
   return { claims, areTopLevel: false };
 };
 
-/** Accepts names in any case. If several names are equal, `x-session-` wins over `x-hasura-`, then lower case, then the
- *  last one. */
+/** Collects the session claims, whose names may have any case. If several names are equal, `x-session-` wins over
+ *  `x-hasura-`, then lower case, then the last one. */
 const collectSessionClaims = (from: JsonObject): SessionClaims => {
   const claims = new Map<string, { readonly value: Json; readonly rank: number }>();
   for (const [name, value] of Object.entries(from)) {
@@ -145,8 +145,6 @@ const collectSessionClaims = (from: JsonObject): SessionClaims => {
   }
   return new Map([...claims].map(([claim, { value }]) => [claim, value]));
 };
-
-// --- variables ------------------------------------------------------------------------------------------------------
 
 /** Claims and headers that control the session. Tokens cannot set variables of these names. @rule G-SES-6 */
 const CONTROL_CLAIMS: ReadonlySet<string> = new Set([
@@ -169,7 +167,7 @@ const encodeVariable = (value: Json): string => {
   return isList ? arrayLiteral(value as readonly string[]) : encodeClaim(value); // checked above
 };
 
-/** The claims with all digits of their numbers, as JSON text for SQL. Undefined if JavaScript numbers represent them
- *  exactly. @rule G-SES-3 R-TX-6 */
+/** Returns the claims with all digits of their numbers, as JSON text for SQL. Undefined if JavaScript numbers
+ *  represent them exactly. @rule G-SES-3 R-TX-6 */
 export const encodeExactClaims = (exact: JsonObject, role: string): string | undefined =>
   holdsRawNumber(exact) ? writeJson({ ...exact, role }) : undefined;

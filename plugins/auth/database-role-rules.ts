@@ -70,8 +70,8 @@ const createFailureError = (failure: TokenFailure): RelApiError => {
   }
 };
 
-/** The time in seconds, or undefined if the claim is missing. Anything but a 64-bit integer counts as 0. @rule
- *  R-AUT-4 */
+/** Returns the time of a claim in seconds, or undefined if the claim is missing. Any value except a 64-bit integer
+ *  counts as 0. @rule R-AUT-4 */
 const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"): number | undefined => {
   const claim = claims[name];
   if (claim === undefined || claim === null) return undefined;
@@ -81,8 +81,8 @@ const readTime = (claims: VerifiedToken["claims"], name: "exp" | "nbf" | "iat"):
 
 const NO_CLAIMS: SessionClaims = new Map();
 
-/** A token with session claims names its roles there. Any other token names its role in the role claim. @rule R-AUT-6
- *  R-AUT-7 */
+/** Returns the roles of a token. A token with session claims names its roles there. Any other token names its role in
+ *  the role claim. @rule R-AUT-6 R-AUT-7 */
 const readTokenRoles = (token: VerifiedToken, { anonymousRole, readRoleClaim }: RoleSettings): TokenRoles => {
   const reading = token.readSessionClaims();
   const claims =

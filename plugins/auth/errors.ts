@@ -1,26 +1,21 @@
 /** Errors of credentials. Surfaces with their own credential rules have other messages for tokens. */
 import { limitExceeded, presetError, RelApiError } from "../../core/index.ts";
 
-// --- settings -------------------------------------------------------------------------------------------------------
-
-/** An error in the key configuration. It never contains the key itself. @rule R-AUT-3 G-AUTH-11 */
+/** Returns the error for a mistake in the key configuration. The message never contains the key itself. @rule R-AUT-3
+ *  G-AUTH-11 */
 export const jwtSecretError = (what: string): RelApiError => presetError(`jwtSecret (JWT_SECRET) ${what}`);
 
-/** An error in the location of the REST role. @rule R-AUT-7 */
+/** Returns the error for a mistake in the location of the REST role. @rule R-AUT-7 */
 export const roleClaimKeyError = (expression: string, what: string): RelApiError =>
   presetError(
     `jwtRoleClaimKey (JWT_ROLE_CLAIM_KEY) ${JSON.stringify(expression)} ${what}: use a JSON Path ($.a.b[0], $.roles[?(@ == 'x')]) or the older form (.a."b c"[0], .roles[?(@ == "x")])`,
   );
 
-// --- the admin secret -----------------------------------------------------------------------------------------------
-
-/** The admin secret is wrong. @rule G-AUTH-4 */
+/** Returns the error for a wrong admin secret. @rule G-AUTH-4 */
 export const adminSecretRefused = (): RelApiError =>
   new RelApiError({ code: "admin-secret-refused", status: 401, message: "invalid x-session-admin-secret", path: "$" });
 
-// --- tokens ---------------------------------------------------------------------------------------------------------
-
-/** The claims exceed `maxJsonDepth`. @rule R-LIM-4 */
+/** Returns the error for claims that exceed `maxJsonDepth`. @rule R-LIM-4 */
 export const claimsTooDeep = (levels: number): RelApiError =>
   limitExceeded("maxJsonDepth", {
     code: "token-claims-refused",
@@ -29,14 +24,14 @@ export const claimsTooDeep = (levels: number): RelApiError =>
     path: "$",
   });
 
-/** A token was sent, but no key is configured. @rule R-AUT-2 */
+/** Returns the error for a token if no key is configured. @rule R-AUT-2 */
 export const jwtSecretMissing = (): RelApiError =>
   new RelApiError({ code: "jwt-secret-missing", status: 500, message: "Server lacks JWT secret" });
 
-/** The signature is valid, but a claim is not. @rule R-AUT-4 R-AUT-5 */
+/** Returns the error for an invalid claim of a token with a valid signature. @rule R-AUT-4 R-AUT-5 */
 export const tokenClaimsRefused = (message: string): RelApiError =>
   new RelApiError({ code: "token-claims-refused", status: 401, message });
 
-/** The role header names a role that the token does not allow. @rule R-AUT-6 */
+/** Returns the error for a role header with a role that the token does not allow. @rule R-AUT-6 */
 export const roleNotAllowed = (role: string): RelApiError =>
   new RelApiError({ code: "role-not-allowed", status: 403, message: `permission denied to set role "${role}"` });

@@ -43,7 +43,7 @@ interface TokenState {
   readonly configurations: readonly TokenConfiguration[];
   readonly extractToken: ExtractToken;
   readonly roles: RoleSettings;
-  /** Whether a header may request another role. */
+  /** True if a header may request another role. */
   readonly acceptsRoleHeader: boolean;
 }
 
@@ -259,8 +259,6 @@ const buildSession = (
   });
 };
 
-// --- the cache ------------------------------------------------------------------------------------------------------
-
 interface VerifiedTokens {
   /** Returns the token from the cache, or verifies it. @throws RelApiError with the message of the surface */
   verify(extracted: ExtractedToken): CachedToken;
@@ -270,8 +268,8 @@ interface VerifiedTokens {
 /** The estimated memory of a token, with its sessions and the values derived from them. */
 const BYTES_PER_TOKEN = 16 * 1024;
 
-/** Caches verified tokens until keys or settings change. In practice, the number of entries limits the cache. @rule R-AUT-12
- *  R-ADM-2 */
+/** Caches verified tokens until keys or settings change. In practice, the number of entries limits the cache. @rule
+ *  R-AUT-12 R-ADM-2 */
 const createVerifiedTokens = ({
   options: { jwtCacheMaxEntries, cacheBytes },
   counters,

@@ -4,7 +4,7 @@ import { KeyError, parseJwks, type VerificationKey } from "./keys.ts";
 
 export interface KeyRing {
   getKeys(): readonly VerificationKey[];
-  /** Pending during the first fetch. */
+  /** A promise that is pending during the first fetch. Undefined afterwards. */
   readonly firstFetch: Promise<void> | undefined;
   /** Fetches new keys, for a token that no key verifies. Undefined if the last fetch began within the last second,
    *  or the keys are fixed. */
@@ -51,7 +51,7 @@ const FIRST_TIMEOUT_MS = 10 * SECOND_MS;
 const TIMEOUT_MS = 3 * SECOND_MS;
 /** The shortest pause between fetches, however many unverifiable tokens arrive. */
 const MIN_PAUSE_MS = SECOND_MS;
-/** A shorter `max-age` counts as this one. */
+/** The shortest time until the next fetch that a response can set. A shorter `max-age` counts as this time. */
 const MIN_AGE_MS = 5 * SECOND_MS;
 const FIRST_RETRY_MS = 5 * SECOND_MS;
 const MAX_JWKS_BYTES = 1024 * 1024;
@@ -122,7 +122,7 @@ export const createRemoteKeys = ({ url, logger, onChange, fetch = globalThis.fet
     timer.unref();
   };
 
-  /** Only one fetch runs at a time. */
+  /** Fetches the keys. Only one fetch runs at a time. */
   const fetchKeys = (): Promise<void> =>
     (running ??= run().finally(() => {
       running = undefined;
@@ -158,7 +158,7 @@ const splitCredentials = (url: URL): { readonly address: URL; readonly headers: 
   return { address, headers: { ...accept, authorization: `Basic ${Buffer.from(pair).toString("base64")}` } };
 };
 
-/** Malformed escapes stay unchanged. */
+/** Decodes percent-encoded text. Malformed escapes stay unchanged. */
 const decodePercent = (text: string): string =>
   text.replace(/(?:%[0-9a-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll("%", ""), "hex").toString("utf8"));
 
@@ -193,7 +193,8 @@ export const computeRefreshDelayMs = (headers: Pick<Headers, "get">, nowMs: numb
 const parseSeconds = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 
-/** Returns undefined if the body is larger than the limit. The remaining bytes are not read. */
+/** Reads the text of a response. Returns undefined if the body is larger than the limit. The remaining bytes are not
+ *  read. */
 const readLimitedText = async (response: Response, maxBytes: number): Promise<string | undefined> => {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -205,7 +206,7 @@ const readLimitedText = async (response: Response, maxBytes: number): Promise<st
   return Buffer.concat(chunks).toString("utf8");
 };
 
-/** The reason of an error of `fetch` is in its cause. */
+/** Describes an error of `fetch`, whose cause contains the reason. */
 const describeFetchError = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;

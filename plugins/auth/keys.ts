@@ -9,14 +9,14 @@ export interface VerificationKey {
   readonly algorithms: readonly string[];
   /** The `kid` of a JWK. */
   readonly kid: string | undefined;
-  /** Whether the key matches tokens with any `kid`. A key object has one key, which has no `kid`. */
+  /** True if the key matches tokens with any `kid`. A key object has one key, which has no `kid`. */
   readonly acceptsAnyKid: boolean;
 }
 
 /** A mistake in a key. The message contains no part of the key. */
 export class KeyError extends Error {}
 
-/** RFC 7518 requires a secret as long as the hash. PostgREST and Hasura require it too. */
+/** The minimum length of a secret. RFC 7518, PostgREST and Hasura require a secret as long as the hash. */
 const MIN_SECRET_BYTES = 32;
 
 const MIN_RSA_BITS = 2048;
@@ -128,8 +128,8 @@ export const parseTypedKey = (type: string, text: string): VerificationKey => {
   return buildSecretKey(Buffer.from(text, "utf8"), [type], undefined, true);
 };
 
-/** Returns undefined if the key is not for signatures, or has an unsupported type. @throws KeyError if the key is
- *  broken @rule R-AUT-3 */
+/** Reads a JWK. Returns undefined if the key is not for signatures, or has an unsupported type. @throws KeyError if
+ *  the key is broken @rule R-AUT-3 */
 export const parseJwk = (jwk: JsonObject): VerificationKey | undefined => {
   const { kty, alg, use, kid, key_ops: operations } = jwk;
   if (use !== undefined && use !== "sig") return undefined;

@@ -16,7 +16,7 @@ const encodeCookies = (header: string): string => {
   return JSON.stringify(Object.fromEntries(cookies));
 };
 
-/** If a header is repeated, its last value counts. */
+/** Encodes the headers as JSON. If a header is repeated, its last value counts. */
 const encodeHeaders = (rawHeaders: readonly string[], hidden: ReadonlySet<string>): string => {
   const headers = new Map<string, string>();
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
@@ -37,7 +37,7 @@ const createRequestSettings = (secret: readonly string[]): RequestSettings => {
   ];
 };
 
-/** Row policies read the claims as JSON, which cannot contain NUL. @throws RelApiError `22021` */
+/** Encodes the claims as JSON for row policies. PostgreSQL accepts no NUL in them. @throws RelApiError `22021` */
 const encodeClaims = ({ claims, claimsText, role }: Session): string => {
   const text = claimsText ?? JSON.stringify({ ...claims, role });
   if (hasNulEscape(text)) throw nulCharacter();

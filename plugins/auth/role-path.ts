@@ -6,8 +6,8 @@ import { roleClaimKeyError } from "./errors.ts";
 /** Returns the first value at the path. Undefined if no value is there. */
 type ReadRoleClaim = (claims: Readonly<Record<string, Json>>) => Json | undefined;
 
-/** Accepts RFC 9535, or the older form that starts with a dot. @throws RelApiError `preset` if it is neither @rule
- *  R-AUT-7 */
+/** Parses a path in the syntax of RFC 9535, or in the older form that starts with a dot. @throws RelApiError `preset`
+ *  if it is neither @rule R-AUT-7 */
 export const parseRoleClaimKey = (expression: string): ReadRoleClaim => {
   if (expression.startsWith("$")) return parseJsonPath(expression);
   return parseDottedPath(expression);
@@ -22,8 +22,6 @@ const parseJsonPath = (expression: string): ReadRoleClaim => {
     throw roleClaimKeyError(expression, `is not a JSON Path (${getErrorMessage(error)})`);
   }
 };
-
-// --- the older form -------------------------------------------------------------------------------------------------
 
 type PathStep =
   | { readonly kind: "key"; readonly key: string }

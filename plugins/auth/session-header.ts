@@ -1,11 +1,11 @@
 /** Reads session headers under either prefix: `X-Session-Role: editor`. */
 import { decodeUtf8Header, type Credentials, type ResolvedOptions } from "../../core/index.ts";
 
-/** Header values of a socket are already decoded. */
+/** Decodes a header value, except a value of a socket, which is already decoded. */
 export const decodeHeader = (credentials: Pick<Credentials, "isSocket">, value: string): string =>
   credentials.isSocket ? value : decodeUtf8Header(value);
 
-/** The value of `X-Session-…`, or else of `X-Hasura-…`. */
+/** Returns the value of the header `X-Session-…`, or else of `X-Hasura-…`. */
 export const readSessionHeader = (credentials: Credentials, name: string): string | undefined => {
   const value = credentials.header(`x-session-${name}`) ?? credentials.header(`x-hasura-${name}`);
   return value === undefined ? undefined : decodeHeader(credentials, value);
@@ -19,9 +19,9 @@ export const normalizeSessionName = (header: string): string | undefined => {
 
 type SecretOptions = Pick<ResolvedOptions, "adminSecret" | "adminSecrets">;
 
-/** The configured admin secrets, each of which is accepted. @rule G-AUTH-2 */
+/** Returns the configured admin secrets, each of which is accepted. @rule G-AUTH-2 */
 export const listAdminSecrets = ({ adminSecret, adminSecrets = [] }: SecretOptions): readonly string[] =>
   [adminSecret, ...adminSecrets].filter((secret): secret is string => secret !== undefined && secret !== "");
 
-/** Without an admin secret, all session headers are ignored. @rule R-AUT-8 G-AUTH-1 */
+/** Returns whether an admin secret is configured. Otherwise, all session headers are ignored. @rule R-AUT-8 G-AUTH-1 */
 export const isAdminSecretSet = (options: SecretOptions): boolean => listAdminSecrets(options).length > 0;

@@ -12,7 +12,8 @@ export interface ExtractedToken {
   readonly rules: TokenRules;
 }
 
-/** Returns undefined if the request has no token. @throws RelApiError if it has several */
+/** Extracts the token of a request. Returns undefined if the request has no token. @throws RelApiError if the request
+ *  has several tokens */
 export type ExtractToken = (credentials: Credentials, rules: TokenRules) => ExtractedToken | undefined;
 
 /** Looks for tokens in all configured locations. Cookies count only for trusted origins. @rule G-AUTH-12 G-AUTH-13

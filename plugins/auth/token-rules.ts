@@ -13,7 +13,7 @@ export interface VerifiedToken {
   readonly audiences: readonly string[] | undefined | "wrong";
   /** The accepted audiences of the configuration. Undefined if audiences do not matter. */
   readonly acceptedAudiences: readonly string[] | undefined;
-  /** Whether the issuer is the configured one. A token without an issuer is accepted. */
+  /** True if the issuer is the configured one. A token without an issuer is accepted. */
   readonly isIssuerAccepted: boolean;
   /** The tolerated clock difference, if the surface allows configuring it. */
   readonly skewSeconds: number;
@@ -39,16 +39,16 @@ export interface TokenRoles {
 
 /** The credential rules of a surface, and its error messages. @experimental */
 export interface TokenRules {
-  /** The error for a token when no key is configured. Without this method, such a token is ignored. */
+  /** Creates the error for a token when no key is configured. Without this method, such a token is ignored. */
   createMissingKeyError?(): RelApiError;
   /** Returns the token in the value of an `Authorization` header, possibly `""`. Undefined if the value has another
    *  scheme. @throws RelApiError */
   readBearer(value: string): string | undefined;
-  /** The error for a token that cannot be verified. */
+  /** Creates the error for a token that cannot be verified. */
   createFailureError(failure: TokenFailure): RelApiError;
-  /** The error for tokens in several locations. */
+  /** Creates the error for tokens in several locations. */
   createSeveralTokensError(): RelApiError;
-  /** The error for a token whose issuer has no configuration. */
+  /** Creates the error for a token whose issuer has no configuration. */
   createUnknownIssuerError(): RelApiError;
   /** Checks time, audience and issuer. With `mustExpire`, a token without `exp` is refused. @throws RelApiError */
   checkClaims(token: VerifiedToken, nowSeconds: number, mustExpire: boolean): void;
@@ -57,12 +57,13 @@ export interface TokenRules {
   /** Returns the role that the caller acts as. `requested` is the value of the role header, if it applies. @throws
    *  RelApiError if the role is not allowed */
   chooseRole(grant: TokenRoles, requested: string | undefined): string;
-  /** The error for a missing credential when anonymous access is off. Undefined if the core's error applies. */
+  /** Creates the error for a missing credential when anonymous access is off. Returns undefined if the error of core
+   *  applies. */
   createMissingCredentialError?(configured: {
     readonly acceptsTokens: boolean;
     readonly acceptsAdminSecret: boolean;
   }): RelApiError;
-  /** The error for a header `X-Session-Use-Backend-Only-Permissions` with another value than these words. Without this
-   *  method, such a value counts as false. */
+  /** Creates the error for a header `X-Session-Use-Backend-Only-Permissions` with another value than these words.
+   *  Without this method, such a value counts as false. */
   createInvalidFlagError?(trueWords: readonly string[], falseWords: readonly string[]): RelApiError;
 }

@@ -62,8 +62,8 @@ type OpenKeys = (url: URL) => KeyRing;
 type TokenOptions = Pick<RelApiOptions, "jwtSecret" | "jwtAud"> &
   Pick<ResolvedOptions, "jwtSecretIsBase64" | "maxJsonDepth">;
 
-/** Returns an empty list if no secret is configured. @throws RelApiError `preset` @rule R-AUT-3 R-AUT-5 G-AUTH-11
- *  G-AUTH-12 */
+/** Parses the settings of tokens. Returns an empty list if no secret is configured. @throws RelApiError `preset` @rule
+ *  R-AUT-3 R-AUT-5 G-AUTH-11 G-AUTH-12 */
 export const parseTokenSettings = (settings: TokenOptions, openKeys: OpenKeys): readonly TokenConfiguration[] => {
   const { jwtSecret } = settings;
   if (jwtSecret === undefined || jwtSecret === "") return [];
@@ -129,8 +129,6 @@ const parseSecretJson = (value: Json): readonly KeySource[] => {
     return [key];
   });
 };
-
-// --- key objects ----------------------------------------------------------------------------------------------------
 
 const KNOWN_KEYS = [
   "type",

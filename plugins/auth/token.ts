@@ -29,7 +29,8 @@ export type TokenFailure =
 
 type TokenReading = { readonly failure: TokenFailure } | { readonly signed: SignedClaims };
 
-/** Node limits headers to fewer characters, so this limit concerns tokens that sockets send in a message. */
+/** The maximum length of a token. Node limits headers to fewer characters, so this limit concerns tokens that sockets
+ *  send in messages. */
 export const MAX_TOKEN_CHARACTERS = 32_768;
 
 // a length of 4n + 1 characters is invalid
@@ -86,7 +87,8 @@ export const readToken = (token: string, keys: readonly VerificationKey[], maxJs
   // jsonwebtoken cannot verify such a token, and it is refused in any case
   if (claims === undefined) return buildFailure({ kind: "no-claims", reason: "the payload is not a JSON object" });
   if (!candidates.some(({ key }) => isSignedBy(token, alg, key))) return buildFailure({ kind: "bad-signature" });
-  return { signed: { claims, exactClaims: parseClaims(text) as JsonObject } }; // it is an object, as the claims are
+  // the exact claims are an object, like the claims
+  return { signed: { claims, exactClaims: parseClaims(text) as JsonObject } };
 };
 
 const decodeBase64url = (part: string): string => Buffer.from(part, "base64url").toString("utf8");
@@ -108,7 +110,7 @@ const isSignedBy = (token: string, algorithm: string, key: VerificationKey["key"
   if (verifyToken === undefined) throw new Error("the package jsonwebtoken is not loaded yet");
   try {
     // the rules of each surface compare times on every request
-    const algorithms = [algorithm as Algorithm]; // it is one of ALGORITHMS
+    const algorithms = [algorithm as Algorithm]; // the algorithm is one of `ALGORITHMS`
     verifyToken(token, key, { algorithms, ignoreExpiration: true, ignoreNotBefore: true });
     return true;
   } catch {
@@ -116,8 +118,8 @@ const isSignedBy = (token: string, algorithm: string, key: VerificationKey["key"
   }
 };
 
-/** Reads `iss` before the token is verified, to choose its configuration. It is compared again afterwards. @rule
- *  G-AUTH-12 */
+/** Reads `iss` before the token is verified, to choose its configuration. The issuer is compared again afterwards.
+ *  @rule G-AUTH-12 */
 export const readUnverifiedIssuer = (token: string): Json | undefined => {
   if (token.length > MAX_TOKEN_CHARACTERS) return undefined;
   return parseJsonObject(decodeBase64url(token.split(".")[1] ?? ""))?.iss;

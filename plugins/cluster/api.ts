@@ -1,5 +1,5 @@
-/** The interface of the bus for other plugins: types, a service and a hook. The bus passes messages between the processes
- *  that serve one database. */
+/** The interface of the bus for other plugins: types, a service and a hook. The bus passes messages between the
+ *  processes that serve one database. */
 import { SyncBailHook } from "tapable";
 import { defineService, defineHook } from "../../core/index.ts";
 
@@ -9,11 +9,11 @@ export interface Bus {
   readonly group: string;
   /** The largest size of a message text in bytes. Callers split or shorten larger messages. */
   readonly maxBytes: number;
-  /** Whether the transport is `NOTIFY` of the database. */
+  /** True if the transport is `NOTIFY` of the database. */
   readonly usesNotify: boolean;
-  /** Whether no plugin of the preset can open the bus, so that there are no other processes. */
+  /** True if no plugin of the preset can open the bus, so that there are no other processes. */
   readonly isMissing: boolean;
-  /** Whether messages can be sent at the moment. */
+  /** True if messages can be sent at the moment. */
   readonly isUp: boolean;
   /** Sends a message to the other processes, never to this one. Messages arrive in order and at most once. A message
    *  that cannot be sent now is dropped, and `onMissed` reports it to the receivers. */
@@ -26,8 +26,6 @@ export interface Bus {
 /** The service by which other plugins use the bus. Provided by the plugin `bus`, unless the database belongs to
  *  this process only. @experimental */
 export const busService = defineService<Bus>("bus");
-
-// --- transports -----------------------------------------------------------------------------------------------------
 
 /** The callbacks of a transport. */
 export interface BusHandlers {
@@ -44,7 +42,7 @@ export interface BusHandlers {
 export interface BusTransport {
   /** The largest size of a message in bytes. */
   readonly maxBytes: number;
-  /** Messages of one sender and topic arrive in order, or not at all. */
+  /** Sends a message. Messages of one sender and topic arrive in order, or not at all. */
   publish(topic: string, text: string): void;
   subscribe(topic: string): void;
   unsubscribe(topic: string): void;

@@ -50,8 +50,8 @@ export const gqlDirectivesHook = defineHook(
   () => new SyncWaterfallHook<[directives: readonly GqlDirective[]]>(["directives"]),
 );
 
-/** The hook for each document that can be read and its sender, before planning. A tap throws to refuse the document.
- *  `sender` is undefined when a live query runs again. @rule X-DOC-2 */
+/** The hook that receives each document that can be parsed, with its sender, before planning. A tap throws to refuse
+ *  the document. `sender` is undefined when a live query runs again. @rule X-DOC-2 */
 export const checkGqlDocumentHook = defineHook(
   "checkGqlDocument",
   "graphql",

@@ -119,7 +119,8 @@ const readBody = (engine: GqlEngine, text: string | undefined, maxBytes: number)
 const encodeEndpointError = (engine: GqlEngine, exchange: AnyExchange, error: unknown): Answer => {
   const { session } = exchange as Partial<Exchange>;
   const { body, status } = engine.encodeErrors(error, session);
-  const [first] = (JSON.parse(body) as { readonly errors: readonly GqlErrorBody[] }).errors; // `encodeErrors` wrote this body
+  // `encodeErrors` wrote this body
+  const [first] = (JSON.parse(body) as { readonly errors: readonly GqlErrorBody[] }).errors;
   const { path, code, ...more } = first?.extensions ?? { path: "$", code: "unexpected" };
   exchange.errorCode = code;
   const headers = error instanceof RelApiError ? error.headers : [];
@@ -205,7 +206,8 @@ export const restEndpoints = definePlugin({
   apply: (_hooks, context) => {
     let endpoints: readonly Endpoint[] = [];
     context.onModel((model: Model) => {
-      const queries = model.pluginFacts["metadata-queries"] as MetadataQueries | undefined; // only the metadata loader writes this part
+      // only the metadata loader writes this part
+      const queries = model.pluginFacts["metadata-queries"] as MetadataQueries | undefined;
       endpoints = (queries?.endpoints ?? []).flatMap((endpoint) => {
         try {
           return [compileEndpoint(endpoint)];

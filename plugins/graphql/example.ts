@@ -116,7 +116,8 @@ export const buildExampleQuery = (schema: RoleSchema): string | undefined => {
     const type = findRowType(root.field);
     const columns = type === undefined ? new Map<Column, Field>() : indexColumnFields(type);
     if (type === undefined || columns.size === 0) continue;
-    const names = chooseExampleColumns(model, [...columns.keys()]).map((column) => (columns.get(column) as Field).name); // the column is a key
+    // the column is a key
+    const names = chooseExampleColumns(model, [...columns.keys()]).map((column) => (columns.get(column) as Field).name);
     const related = findRelatedField(schema, relation, type);
     const list = formatBlock(formatLimit(root.field), [
       ...names,

@@ -29,7 +29,8 @@ export interface GqlTypeExtension {
 /** Returns the extension of a type, or undefined for types that the builder did not make. @experimental */
 export const getTypeExtension = (
   type: GraphQLObjectType | GraphQLInputObjectType | GraphQLEnumType,
-): GqlTypeExtension | undefined => type.extensions[GQL_EXTENSION] as GqlTypeExtension | undefined; // only the type builder writes the extension
+  // only the type builder writes the extension
+): GqlTypeExtension | undefined => type.extensions[GQL_EXTENSION] as GqlTypeExtension | undefined;
 
 /** A field of a GraphQL type: its definition and its part. */
 export interface GqlField {
@@ -63,7 +64,7 @@ export interface GqlFieldContext {
 
 /** Another schema over the same tables, for a separate surface. @rule X-GQL-9 @experimental */
 export interface GqlVariant {
-  /** The name in kebab case. It is unique. */
+  /** The unique name in kebab case. */
   readonly name: string;
   /** True if values of variables that the document does not declare are ignored instead of refused. */
   readonly takesUnknownVariables?: true;
@@ -77,7 +78,7 @@ export interface GqlVariant {
 export interface GqlTypeSpec extends Omit<GqlFieldContext, "typeName" | "model" | "role" | "build"> {
   readonly name: string;
   readonly description?: string | null;
-  /** True if the builder makes the fields at once, and omits the type if it has none. */
+  /** True if the builder builds the fields at once, and omits a type without fields. */
   readonly isOptional?: boolean;
 }
 
@@ -157,7 +158,8 @@ export interface GqlBuild {
   /** Returns a field of a plugin's own object type for rows of the table, or undefined if the role may not read the
    *  table. @rule X-GQL-13 */
   joinedField(table: GqlTable, own: GqlJoinedField): GraphQLFieldConfig<unknown, unknown> | undefined;
-  /** Returns a field that belongs to another GraphQL schema, for an object type of a forwarded schema. @rule X-GQL-15 */
+  /** Returns a field that belongs to another GraphQL schema, for an object type of a forwarded schema. @rule
+   *  X-GQL-15 */
   delegatedField(own: GqlDelegatedField): GraphQLFieldConfig<unknown, unknown>;
   /** Returns the condition on rows. The next members are the dialect's other inputs of writes: items of
    *  `update_T_many`, nested rows, and update operators. @rule X-GQL-10 */

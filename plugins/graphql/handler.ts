@@ -16,7 +16,8 @@ export const createPostHandler = <Raw extends PostedRequest>(
   answer: (raw: Raw) => Promise<HandlerResponse>,
 ): ((raw: Raw) => Promise<HandlerResponse>) => {
   const handle = createHandler<Raw>({
-    parseRequestParams: ({ raw }) => raw.request as RequestParams, // variables may hold numbers as text with all their digits
+    // variables may hold numbers as text with all their digits
+    parseRequestParams: ({ raw }) => raw.request as RequestParams,
     onSubscribe: ({ raw }) => answer(raw),
   });
   return (raw) => {

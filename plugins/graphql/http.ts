@@ -171,7 +171,8 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     } catch {
       return { status: 500, headers, body: "ERROR" }; // the response is the same for every reason
     }
-    const problems = context.model().pluginFacts["metadata-problems"] as readonly MetadataProblem[] | undefined; // only the metadata plugin writes this part
+    // only the metadata plugin writes this part
+    const problems = context.model().pluginFacts["metadata-problems"] as readonly MetadataProblem[] | undefined;
     if (problems === undefined || problems.length === 0) return { status: 200, headers, body: "OK" };
     const isStrict = new URLSearchParams(query).get("strict") === "true";
     const word = isStrict ? "ERROR" : "WARN";

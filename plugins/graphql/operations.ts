@@ -114,7 +114,8 @@ export interface GqlCall {
 export interface GqlEvents {
   /** Returns whether the other events are the same, so that a subscription need not be opened again. */
   isSame(other: GqlEvents): boolean;
-  /** Sends events until the signal of the context is aborted. The promise ends as that of `GqlForward.subscribe`. */
+  /** Sends events until the signal of the context is aborted. The promise settles like the promise of
+   *  `GqlForward.subscribe`. */
   open(context: GqlCallContext, emit: (event: string | RelApiError) => Promise<void>): Promise<void>;
   /** Returns the JSON text of the field for an event, with the values of its links. */
   complete(event: string, followUp: GqlFollowUp): Promise<string>;
@@ -138,11 +139,11 @@ export interface GqlJoinedRead extends GqlStep {
 /** A field of a plugin as a live query. @experimental */
 export interface GqlLiveCall {
   readonly program: Program;
-  /** Returns the JSON text of the field. If `complete` exists, the text has the values by which rows of tables are found
-   *  instead of these rows. @throws RelApiError */
+  /** Returns the JSON text of the field. If `complete` exists, the text has the values by which rows of tables are
+   *  found instead of these rows. @throws RelApiError */
   text(body: string | null): string;
-  /** Returns the JSON text of the field with the rows of tables that belong to its objects. Undefined without such rows.
-   *  @rule X-GQL-13 */
+  /** Returns the JSON text of the field with the rows of tables that belong to its objects. Undefined without such
+   *  rows. @rule X-GQL-13 */
   readonly complete: ((body: string | null, followUp: GqlFollowUp) => Promise<string>) | undefined;
   /** Converts a database error to the error that the function would throw. */
   convertError(error: unknown): unknown;

@@ -207,11 +207,12 @@ export interface GqlForward {
   /** Checks the document once, before it is cached. `document` has one operation, whose only root field is this field.
    *  The operation declares the variables that the field uses. @throws RelApiError */
   check(document: DocumentNode, path: string): void;
-  /** Returns the JSON text of the field. A `RelApiError` with the fact `graphqlErrors` is answered with these errors. */
+  /** Returns the JSON text of the field. A `RelApiError` with the fact `graphqlErrors` is answered with these
+   *  errors. */
   run(request: GqlForwardRequest): Promise<string>;
   /** Sends the events of the field in a subscription: JSON texts of the field, or the error of one event. The promise
-   *  resolves when there are no more events, and rejects if they end with an error. `request.signal` is aborted when the
-   *  client ends the subscription. @rule X-GQL-16 */
+   *  resolves when there are no more events, and rejects if they end with an error. `request.signal` is aborted when
+   *  the client ends the subscription. @rule X-GQL-16 */
   subscribe?(request: GqlForwardRequest, emit: (event: string | RelApiError) => Promise<void>): Promise<void>;
 }
 
@@ -343,8 +344,8 @@ export interface GqlWriting {
   /** Inserts the rows of `build.relatedInsert` and their nested rows. `parent` is the step of the row to which the rows
    *  belong. Without a parent, the related row is inserted first, and the result is its step. */
   insert(input: GqlInput, relationship: Relationship, parent?: number): number | undefined;
-  /** Adds a separate update of the rows that meet `condition`. The input is an item of `build.updates` or update operators, and
-   *  may have plugins' own arguments. */
+  /** Adds a separate update of the rows that meet `condition`. The input is an item of `build.updates` or update
+   *  operators, and may have plugins' own arguments. */
   update(input: GqlInput, relation: Relation, condition: Predicate): number;
 }
 

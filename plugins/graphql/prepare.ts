@@ -66,7 +66,7 @@ const OPERATION_NAME = defineQuestion("operation name", ({ operationName }: Docu
 
 const NO_VARIABLES: VariableValues = new Map();
 
-/** The source of one request. A class, because an object literal with a getter is slow to create. */
+/** The source of one request. It is a class, because an object literal with a getter is slow to create. */
 class OperationSource implements DocumentSource, WithVariables {
   readonly text: string;
   readonly operationName: string | undefined;

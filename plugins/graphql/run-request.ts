@@ -12,7 +12,8 @@ const chooseTransactionEnd = (exchange: Exchange, dbTxEnd: ResolvedOptions["dbTx
   return (requestedEnd ?? dbTxEnd).startsWith("rollback") ? "rollback" : "commit";
 };
 
-/** Returns the settings that a request applies to its transaction, and how the transaction ends. @rule G-SES-10 G-TX-6 */
+/** Returns the settings that a request applies to its transaction, and how the transaction ends. @rule G-SES-10
+ *  G-TX-6 */
 const buildRunOptions = <LongResult>(
   exchange: Exchange,
   { options, requestSettings }: PluginContext,

@@ -51,7 +51,8 @@ const encodeAccessKey = ({ role, isAdmin, isBackend }: Session): string =>
   JSON.stringify([role, isAdmin, isBackend === true]);
 
 const parseAccessKey = (key: string): Session => {
-  const [role, isAdmin, isBackend] = JSON.parse(key) as [string, boolean, boolean]; // only `encodeAccessKey` writes the key
+  // only `encodeAccessKey` writes the key
+  const [role, isAdmin, isBackend] = JSON.parse(key) as [string, boolean, boolean];
   return { role, isAdmin, isBackend, claims: {}, variables: {} };
 };
 

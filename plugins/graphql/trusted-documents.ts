@@ -79,7 +79,7 @@ const applyTrustedDocuments = (_hooks: RelApiHooks, context: PluginContext): voi
   const { logger } = context;
   const { enableAllowlist, trustedDocuments: folder } = context.options;
   const warn = (text: string): void => logger.warn(text);
-  let trusted: TrustedQueries = collectDocuments(folder, undefined, () => undefined); // wrong files prevent the start
+  let trusted: TrustedQueries = collectDocuments(folder, undefined, () => undefined); // invalid files prevent the start
   context.onModel((model) => {
     try {
       trusted = collectDocuments(folder, getMetadataQueries(model), warn);

@@ -14,12 +14,13 @@ export const apiLimitsService = defineService<{ current(): ApiLimits | undefined
 
 /** The check of estimated costs, for plugins that run statements of their own. @rule R-LIM-8 G-LIM-11 @experimental */
 export interface CostLimits {
-  /** Returns undefined if the caller has no such limit. Rejects if the planner's estimate exceeds a limit. */
+  /** Checks the estimated cost of an execution. Returns undefined if the caller has no such limit. Rejects if the
+   *  estimate exceeds a limit. */
   check(execution: Execution): Promise<void> | undefined;
 }
 
-/** The service by which plugins check statements that they run for a caller. `current` returns undefined if there are no
- *  limits. @experimental */
+/** The service by which plugins check statements that they run for a caller. `current` returns undefined if there are
+ *  no limits. @experimental */
 export const costLimitsService = defineService<{ current(): CostLimits | undefined }>("cost-limits");
 
 /** Token buckets: each key gains tokens at a steady rate, and can spend saved ones at once. @experimental */

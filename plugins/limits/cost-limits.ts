@@ -83,8 +83,6 @@ export const costLimits = definePlugin({
   },
 });
 
-// --- the planner's estimate -----------------------------------------------------------------------------------------
-
 /** Creates the check of a request's estimates. It caches nothing, because an estimate depends on the caller, policies,
  *  values and statistics, and all of these change. */
 const createCheck = (

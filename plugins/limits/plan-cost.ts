@@ -27,8 +27,8 @@ const FULL_INPUT_NODES: ReadonlySet<string> = new Set([
   "WindowAgg",
 ]);
 
-/** Returns the number of rows of the largest step among the node and its descendants. `loops` is the number of times that
- *  the node runs. `share` is the fraction of its rows that a LIMIT above the node needs. */
+/** Returns the number of rows of the largest step among the node and its descendants. `loops` is the number of times
+ *  that the node runs. `share` is the fraction of its rows that a LIMIT above the node needs. */
 const estimateMaxRows = (node: PlanNode, loops: number, share: number): number => {
   const { "Node Type": type = "", "Plan Rows": planRows = 0, Plans: children = [] } = node;
   const ownRows = planRows * loops * share;

@@ -79,9 +79,8 @@ const buildLimitHeaders = ({ key, perMinute, burst }: RequestBucket, buckets: To
   ];
 };
 
-/** Limits the requests of each caller. Each HTTP request, each further entry of a GraphQL batch, and each operation of a
- *  WebSocket counts once. @rule R-LIM-6
- *  X-BUS-5 G-LIM-9 */
+/** Limits the requests of each caller. Each HTTP request, each further entry of a GraphQL batch, and each operation of
+ *  a WebSocket counts once. @rule R-LIM-6 X-BUS-5 G-LIM-9 */
 export const rateLimits = definePlugin({
   name: "rate-limits",
   stage: Stage.late, // the GraphQL surface, which declares the hook, is applied first
@@ -101,7 +100,7 @@ export const rateLimits = definePlugin({
       shared = redis ?? context.use(workerBucketsService);
     });
 
-    /** Returns undefined if there is no limit. */
+    /** Returns the bucket of a request. Undefined if there is no limit. */
     const findBucket = (session: Session, request: IncomingMessage): RequestBucket | undefined => {
       const { rate } = limits.getLimits(session);
       if (rate === undefined || isOwnCall(request)) return undefined;

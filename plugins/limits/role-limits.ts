@@ -142,7 +142,7 @@ const isUnlimited = ({ isAdmin, role }: Session): boolean => isAdmin && role ===
 
 interface LimitsByRole {
   getLimits(session: Session): RoleLimits;
-  /** Whether any role may have a limit of these kinds. */
+  /** True if any role may have a limit of these kinds. */
   readonly isUsed: boolean;
 }
 

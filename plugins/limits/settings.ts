@@ -1,4 +1,5 @@
-/** Settings of limits that depend on the role or the caller. The surfaces declare the limits on the size of a request. */
+/** Settings of limits that depend on the role or the caller. The surfaces declare the limits on the size of a
+ *  request. */
 import {
   defineSetting,
   isJsonObject,

@@ -6,8 +6,8 @@ interface Bucket {
   atMs: number;
 }
 
-/** The largest number of buckets. Above it, the bucket that was idle for longest is removed, so its key starts with a full
- *  bucket again. */
+/** The largest number of buckets. Above it, the bucket that was idle for longest is removed, so its key starts with a
+ *  full bucket again. */
 const MAX_BUCKETS = 100_000;
 
 export interface TokenBuckets extends Buckets<number> {

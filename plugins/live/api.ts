@@ -1,5 +1,5 @@
-/** The interface of live queries for other plugins: types, the service of the engine, and the hooks of change sources and
- *  of WebSocket upgrades. */
+/** The interface of live queries for other plugins: types, the service of the engine, and the hooks of change sources
+ *  and of WebSocket upgrades. */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { SyncBailHook } from "tapable";

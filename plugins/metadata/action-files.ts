@@ -1,4 +1,4 @@
-/** Completes `actions.yaml` of a project by the types that `actions.graphql` has. */
+/** Adds the types of `actions.graphql` to `actions.yaml` of a project. */
 import { isJsonObject, type Json } from "../../core/index.ts";
 import { metadataUnreadable } from "./errors.ts";
 import { type Raw, type RawObject } from "./raw-values.ts";
@@ -6,8 +6,8 @@ import { readList, readObject } from "../shared/json-values.ts";
 
 const readName = (raw: Raw): string => String(readObject(raw)["name"]);
 
-/** Returns actions and custom types as an export in JSON has them. Entries of `actions.yaml` with types of their own stay
- *  as they are. @throws RelApiError `preset` with the file, line and column @rule G-MET-2 X-ACT-2 */
+/** Returns actions and custom types as an export in JSON has them. Entries of `actions.yaml` with types of their own
+ *  stay as they are. @throws RelApiError `preset` with the file, line and column @rule G-MET-2 X-ACT-2 */
 export const mergeActionSdl = async (raw: Raw | undefined, sdl: string, file: string): Promise<RawObject> => {
   const { readActionSdl } = await import("../shared/action-sdl.ts");
   let sdlTypes: ReturnType<typeof readActionSdl>;

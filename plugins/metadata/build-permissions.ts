@@ -56,7 +56,8 @@ const ROOT_NAMES: ReadonlySet<string> = new Set(["select", "select_by_pk", "sele
 const readRootFields = (raw: Raw | undefined): ReadonlySet<GqlRootFieldName> | undefined =>
   Array.isArray(raw)
     ? new Set(
-        raw.flatMap((name) => (typeof name === "string" && ROOT_NAMES.has(name) ? [name as GqlRootFieldName] : [])), // the set has only names of root fields
+        // the set has only names of root fields
+        raw.flatMap((name) => (typeof name === "string" && ROOT_NAMES.has(name) ? [name as GqlRootFieldName] : [])),
       )
     : undefined;
 
@@ -75,7 +76,8 @@ interface PermissionBuilder extends PermissionContext {
 }
 
 const readFilter = (raw: Raw | undefined, table: NamedTable, { reader }: PermissionContext): Predicate | undefined =>
-  isEmptyFilter(raw) ? undefined : reader.read(raw as Raw, table.relation); // `isEmptyFilter` returns true for undefined
+  // `isEmptyFilter` returns true for undefined
+  isEmptyFilter(raw) ? undefined : reader.read(raw as Raw, table.relation);
 
 /** Reads a required key, because an omitted key must not grant anything. */
 const requireFilter = (raw: RawObject, key: "check" | "filter"): Raw => {
@@ -214,8 +216,8 @@ const buildWritePermission = (
   };
 };
 
-/** Builds all permissions. An inconsistent permission is logged and omitted, but its key stays, so that the role gets no
- *  other rights on the table. `parentRoles` maps inherited roles to their parents. */
+/** Builds all permissions. An inconsistent permission is logged and omitted, but its key stays, so that the role gets
+ *  no other rights on the table. `parentRoles` maps inherited roles to their parents. */
 export const buildPermissions = (
   tables: readonly NamedTable[],
   parentRoles: ReadonlyMap<string, readonly string[]>,
@@ -236,7 +238,8 @@ export const buildPermissions = (
         if (role === undefined) continue;
         const location = `table ${table.relation.name}: ${operation} permission of ${role}: `;
         const permission = readObject(readObject(raw)["permission"]);
-        const entry = findOrCreatePermissions(role, nameKey(table.relation)); // even an inconsistent permission makes the role one of the metadata
+        // even an inconsistent permission makes the role one of the metadata
+        const entry = findOrCreatePermissions(role, nameKey(table.relation));
         if (operation in entry) {
           builder.logIgnored(`${location}listed twice; using the first one`);
           continue;

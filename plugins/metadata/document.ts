@@ -111,7 +111,8 @@ const TABLE_KEYS: ReadonlySet<string> = new Set([
   "apollo_federation_config",
   "comment",
 ]);
-/** The keys of a table that other plugins may handle. All other keys of plugins belong to the metadata or to a source. */
+/** The keys of a table that other plugins may handle. All other keys of plugins belong to the metadata or to a
+ *  source. */
 const SERVED_TABLE_KEYS: readonly string[] = ["event_triggers", "remote_relationships"];
 const CONFIGURATION_KEYS: ReadonlySet<string> = new Set([
   "custom_name",

@@ -296,7 +296,8 @@ export const createFilterReader = (
         throw new InconsistentMetadata(`computed field "${field.name}" has arguments`);
       return { value: { session: true, type: parameter.sqlType } };
     });
-    const argumentsWithoutRow = rowIndex === 0 ? args.slice(1) : args; // the compiler adds the row as the first argument
+    // the compiler adds the row as the first argument
+    const argumentsWithoutRow = rowIndex === 0 ? args.slice(1) : args;
     const call = {
       routine: field.routine,
       ...(argumentsWithoutRow.length === 0 ? {} : { arguments: argumentsWithoutRow }),

@@ -198,7 +198,8 @@ export const metadata = definePlugin({
   apply: (hooks, context) => {
     if (context.options.metadata === undefined) return;
     hooks.introspect.tapPromise("metadata", async (model, introspection) => {
-      const document = model.pluginFacts[DOCUMENT_PART] as MetadataDocument | undefined; // only the loader writes this part
+      // only the loader writes this part
+      const document = model.pluginFacts[DOCUMENT_PART] as MetadataDocument | undefined;
       return document === undefined ? model : matchDocument(document, model, introspection, context);
     });
   },
@@ -210,7 +211,8 @@ const matchDocument = async (
   introspection: IntrospectContext,
   { registry, options }: PluginContext,
 ): Promise<Model> => {
-  const problems = [...(model.pluginFacts[METADATA_PROBLEMS] as readonly MetadataProblem[])]; // the loader writes the problems
+  // the loader writes the problems
+  const problems = [...(model.pluginFacts[METADATA_PROBLEMS] as readonly MetadataProblem[])];
   const logIgnored = createIgnoredPartLogger(introspection.warn, problems);
   const enums = await loadEnums(document, model, introspection, logIgnored);
   const matched = matchTables(document, model, enums, logIgnored);
@@ -252,7 +254,8 @@ const matchDocument = async (
       createVisibility(ofRole, matched.model, createCallTest(functionRights, role, options.inferFunctionPermissions)),
     ]),
   );
-  (model.pluginFacts[METADATA_PROPOSAL] as MetadataProposal | undefined)?.accept(problems); // the loader writes the proposal
+  // the loader writes the proposal
+  (model.pluginFacts[METADATA_PROPOSAL] as MetadataProposal | undefined)?.accept(problems);
   return {
     ...matched.model,
     pluginFacts: { ...matched.model.pluginFacts, metadata: part, [METADATA_PROBLEMS]: problems },
@@ -344,7 +347,8 @@ export const metadataPermissions = definePlugin({
     hooks.transformPlan.tap("metadata-permissions", (plan, { model, session, surface, envelope, options }) => {
       const isRest = surface === "rest";
       if ((isRest && !options.metadataPermissionsForRest) || (session.isAdmin && session.role === "admin")) return plan;
-      const part = model.pluginFacts["metadata"] as MetadataPart | undefined; // only the plugin `metadata` writes this part
+      // only the plugin `metadata` writes this part
+      const part = model.pluginFacts["metadata"] as MetadataPart | undefined;
       const ofRole = part?.permissions.get(session.role);
       if (part === undefined || ofRole === undefined) {
         // The session is older than a reload that removed the role. The role must not get the rights of the login role.

@@ -60,8 +60,8 @@ export const createFunctionRights = (
 
 export type MayCall = (routine: QualifiedName, isOfTable: boolean, isMutation: boolean) => boolean;
 
-/** Creates the test whether a role may call a listed function on REST. `isOfTable` says that the function returns rows of
- *  a relation. @rule G-FN-8 */
+/** Creates the test whether a role may call a listed function on REST. `isOfTable` says that the function returns rows
+ *  of a relation. @rule G-FN-8 */
 export const createCallTest =
   (functions: FunctionRights, role: string, infersPermissions: boolean): MayCall =>
   (routine, isOfTable, isMutation) =>

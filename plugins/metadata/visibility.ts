@@ -1,4 +1,4 @@
-/** Tells parsers and hints which columns, relations and functions a role of the metadata may name. */
+/** Determines which columns, relations and functions a role of the metadata may name. */
 import { nameKey, findRelation, type Column, type Model, type Relation, type Visibility } from "../../core/index.ts";
 import type { TablePermissions } from "./permissions.ts";
 import type { MayCall } from "./role-access.ts";

@@ -20,7 +20,8 @@ export interface TraceIds {
 
 /** The spans of requests, for other plugins. */
 export interface Tracing {
-  /** Opens the span of an operation that does not come through the pipeline, such as one of a WebSocket. @experimental */
+  /** Opens the span of an operation that does not come through the pipeline, such as one of a WebSocket.
+   *  @experimental */
   open(exchange: OpenExchange): void;
   /** Ends this span. @experimental */
   close(exchange: OpenExchange, record: RequestRecord): void;

@@ -25,7 +25,8 @@ const escapeBytes = (bytes: Uint8Array): string => {
   return text;
 };
 
-/** `unexpectedText` is the body from the first unexpected character on. It may lack text that the message does not show. */
+/** `unexpectedText` is the body from the first unexpected character on. It may lack text that the message does not
+ *  show. */
 const buildUnexpectedError = (unexpectedText: string): Error => {
   const bytes = Buffer.from(unexpectedText);
   const shownText =

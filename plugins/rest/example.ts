@@ -19,7 +19,7 @@ const UNQUOTED = /^[\p{L}0-9_$]+$/u;
 /** Encodes a part of a URL, safe inside quotes of a shell too. */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
 
-/** Encodes the value of `select`, whose commas need no encoding: quotes protect those of names. */
+/** Encodes the value of `select`. Its commas need no encoding, because quotes protect the commas in names. */
 const encodeSelect = (select: string): string => encode(select).replaceAll("%2C", ",");
 
 const quoteSelectItem = (name: string): string => (UNQUOTED.test(name) ? name : `"${name.replace(/["\\]/g, "\\$&")}"`);

@@ -93,7 +93,8 @@ const createSurface = (context: PluginContext, describeSchema: ReturnType<typeof
 /** Describes the schema in OpenAPI 3.1 too, if the preset contains the plugin "openapi". @rule R-OAS-7 R-OAS-8 */
 export const openapi3 = definePlugin({
   name: "openapi-3",
-  // the plugin precedes the surface whose paths it shares. "openapi" follows that surface, so it cannot be in `requires`
+  // the plugin precedes the surface whose paths it shares. "openapi" follows that surface, so it cannot be in
+  // `requires`
   before: ["rest"],
   settings: openapiSettings,
   apply: (hooks, context) => {

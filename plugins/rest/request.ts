@@ -179,7 +179,7 @@ export interface Preferences {
   readonly invalidItems: readonly string[];
 }
 
-/** Whether each preference is honoured and therefore echoed, by name. @rule R-PRF-3 */
+/** True if each preference is honoured and therefore echoed, by name. @rule R-PRF-3 */
 export type AppliedPreferences = Readonly<Record<string, boolean>>;
 
 /** The requested rows of the root, combined from `limit`, `offset` and the `Range` header. */
@@ -366,9 +366,9 @@ export interface ReadInput {
   readonly columns?: readonly string[];
   /** The composite type of a result without a relation, if it has one. */
   readonly rowType?: number | undefined;
-  /** The name of the source in messages: that of a relation, type or function. */
+  /** The name of the source in messages: the name of a relation, type or function. */
   readonly name: string;
-  /** The name of its rows in messages, if it differs. */
+  /** The name of the source's rows in messages, if it differs from the name of the source. */
   readonly rowName?: string;
   /** True if root filters, root trees and null filters on embeds apply. False for representations of writes
    *  (R-WRT-3). */
@@ -411,7 +411,7 @@ export interface PlannedRead extends PlannedRequest {
   readonly location: readonly string[];
 }
 
-/** Everything about a request that is cached: equal requests share one object. */
+/** Everything about a request that is cached. Equal requests share one object. */
 export interface PreparedRequest<Planned extends PlannedRequest> {
   readonly parsed: ParsedRequest;
   readonly planned: Planned;

@@ -166,7 +166,7 @@ export const rest = definePlugin({
     let exposed: readonly string[] | undefined;
     context.addSurface({
       name: "rest",
-      // `/api`, and everything below it; at the root, everything
+      // the prefix itself and all paths below it; at the root, all paths
       paths: () =>
         context.options.compatMode ? ["*"] : getRestPrefixes(context.options).flatMap((root) => [root, `${root}/*`]),
       get exposedHeaders() {

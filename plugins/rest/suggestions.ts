@@ -17,7 +17,7 @@ import { createFuzzySet, THRESHOLD, type FuzzySet } from "./fuzzy.ts";
 import { isCallable } from "./plan/overload.ts";
 import { decodePercent } from "./syntax/parameters.ts";
 
-/** The number of relations in a schema from which on no relations are suggested. @rule R-FUZ-1 */
+/** The number of relations in a schema from which relations are no longer suggested. @rule R-FUZ-1 */
 const MAX_RELATIONS = 500;
 
 interface SchemaNames {

@@ -25,7 +25,7 @@ export interface WebhookRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** The body, which is JSON text unless a header names another type. */
   readonly body?: string;
-  /** The time until the complete answer has arrived, in milliseconds. */
+  /** The time limit for the complete answer, in milliseconds. */
   readonly timeoutMs: number;
   /** The largest accepted size of the answer in bytes, by default `webhookMaxAnswerBytes`. The body of an answer with
    *  another status than 2xx is cut off there. */
@@ -50,7 +50,7 @@ export interface WebhookResponse {
 export interface WebhookSocketRequest extends Pick<WebhookRequest, "url" | "headers"> {
   /** The subprotocol, which the server must choose. */
   readonly protocol: string;
-  /** The time until the connection is open, in milliseconds. */
+  /** The time limit for opening the connection, in milliseconds. */
   readonly timeoutMs: number;
   onOpen(): void;
   onMessage(text: string): void;
@@ -61,7 +61,7 @@ export interface WebhookSocketRequest extends Pick<WebhookRequest, "url" | "head
 /** A WebSocket that is open, or about to open. */
 export interface WebhookSocket {
   send(text: string): void;
-  /** Reads no more messages until `resume` is called. A few that have arrived may follow. */
+  /** Stops reading messages until `resume` is called. A few messages that have already arrived may follow. */
   pause(): void;
   resume(): void;
   close(): void;
@@ -78,7 +78,7 @@ export interface WebhookClient {
   openSocket(request: WebhookSocketRequest): Promise<WebhookSocket>;
 }
 
-/** The reasons of a request without an answer. */
+/** The reasons why a request has no answer. */
 export type WebhookFailure = "url" | "header" | "address" | "connection" | "timeout" | "size";
 
 /** The service by which other plugins call webhooks, provided by the plugin `webhooks`. */
@@ -87,15 +87,13 @@ export const webhookService = defineService<WebhookClient>("webhooks");
 /** A request to a webhook that has ended. @experimental */
 export interface WebhookCall {
   readonly purpose: WebhookPurpose;
-  /** The class of the status, such as `2xx`, the reason of a request without an answer, or `cancelled`. */
+  /** The class of the status, such as `2xx`. Without an answer, the reason for that, or `cancelled`. */
   readonly outcome: string;
   readonly durationMs: number;
 }
 
 /** Emitted after each request to a webhook. @rule X-MET-9 @experimental */
 export const webhookCallSignal = defineSignal<WebhookCall>("webhook-call");
-
-// --- remote schemas -------------------------------------------------------------------------------------------------
 
 /** The remote schemas of the current model, for plugins that administer them. @rule X-RMT-11 @experimental */
 export interface RemoteSchemaControl {
@@ -112,14 +110,13 @@ export interface RemoteSchemaControl {
 /** The service that the plugin `remote-schema-fields` provides. @experimental */
 export const remoteSchemaControlService = defineService<RemoteSchemaControl>("remote-schema-control");
 
-// --- events ---------------------------------------------------------------------------------------------------------
-
 /** The state of one event trigger on its table. @experimental */
 export interface TriggerStatus {
   readonly trigger: string;
   /** The table with its schema. */
   readonly table: string;
-  /** `changed`: the installed trigger has another definition. `unknown`: no handler and no metadata has the trigger. */
+  /** `changed`: the installed trigger has another definition. `unknown`: neither a handler nor the metadata declares
+   *  the trigger. */
   readonly state: "installed" | "missing" | "changed" | "unknown";
 }
 
@@ -174,15 +171,15 @@ export interface EventsService {
   /** Removes the event triggers of these names, or all of them, from their tables. Returns the number of removed
    *  triggers. @throws RelApiError `preset` */
   remove(names?: ReadonlySet<string>): Promise<number>;
-  /** Checks that the queue can run, if there are event triggers. @throws RelApiError `preset` if its package or a server
-   *  is missing */
+  /** Checks that the queue can run, if there are event triggers. @throws RelApiError `preset` if its package or a
+   *  server is missing */
   checkQueue(): Promise<void>;
   loadStatus(): Promise<{ readonly triggers: readonly TriggerStatus[]; readonly events: readonly EventCounts[] }>;
-  /** Returns whether the trigger exists, and whether `invoke` may make events of it. */
+  /** Returns whether the trigger exists, and whether `invoke` may create events of it. */
   findTrigger(name: string): { readonly allowsManual: boolean } | undefined;
-  /** Makes an event of the operation `MANUAL` and returns its id. `row` is JSON text. */
+  /** Creates an event of the operation `MANUAL` and returns its id. `row` is JSON text. */
   invoke(trigger: string, row: string): Promise<string>;
-  /** Delivers an event again, with all its attempts. Returns false if there is no such event, or if it is being
+  /** Delivers an event again, with all its attempts. Returns false if there is no such event, or if the event is being
    *  delivered. `id` is a UUID. */
   redeliver(id: string): Promise<boolean>;
   /** Returns the events of a trigger, the latest first. */
@@ -198,10 +195,8 @@ export interface EventsService {
 /** The service of the plugin `events`. @experimental */
 export const eventsService = defineService<EventsService>("events");
 
-// --- scheduled events -----------------------------------------------------------------------------------------------
-
-/** The state of a scheduled event. `error`: its attempts are used up. `dead`: it was later than its tolerance.
- *  @experimental */
+/** The state of a scheduled event. `error`: the event has no attempts left. `dead`: the event was later than its
+ *  tolerance. @experimental */
 export type ScheduledEventStatus = "scheduled" | "locked" | "delivered" | "error" | "dead";
 
 /** A scheduled event as an administrator sees it. @experimental */
@@ -212,13 +207,13 @@ export interface LoggedScheduledEvent {
   readonly tries: number;
   readonly createdAt: Date;
   readonly nextTryAt: Date;
-  /** The arguments of an event that an administrator made. */
+  /** The arguments of an event that an administrator created. */
   readonly definition: JsonObject;
 }
 
-/** The events of a cron trigger, or those that administrators made. @experimental */
+/** The events of a cron trigger, or those that administrators created. @experimental */
 export interface ScheduledEventFilter {
-  /** The name of the cron trigger. Undefined for events that administrators made. */
+  /** The name of the cron trigger. Undefined for events that administrators created. */
   readonly trigger: string | undefined;
   readonly statuses?: readonly ScheduledEventStatus[];
   /** The UUID of an event, for its attempts. */
@@ -236,11 +231,11 @@ export interface ScheduledEventsService {
   /** Checks that the queue can run, if there are schedules. @throws RelApiError `preset` if its package or a server is
    *  missing */
   checkQueue(): Promise<void>;
-  /** Makes an event that is delivered once, and returns its id. `definition` has the keys of Hasura's command
+  /** Creates an event that is delivered once, and returns its id. `definition` has the keys of Hasura's command
    *  `create_scheduled_event`. @throws RelApiError `validation-failed`, `preset` */
   create(definition: JsonObject, scheduledAt: Date): Promise<string>;
-  /** Deletes an event of a cron trigger, or one that an administrator made. Returns false if there is no such event.
-   *  `id` is a UUID. */
+  /** Deletes an event of a cron trigger, or one that an administrator created. Returns false if there is no such
+   *  event. `id` is a UUID. */
   remove(id: string, isCron: boolean): Promise<boolean>;
   /** Returns events by their time. @throws RelApiError `preset` */
   loadEvents(filter: ScheduledEventFilter, window: ListWindow): Promise<CountedList<LoggedScheduledEvent>>;

@@ -1,7 +1,7 @@
 /** Promises that the abort of a signal settles. */
 
-/** Returns the result of the promise, or undefined as soon as the signal is aborted. `Promise.race` would keep a reaction in
- *  memory for each call until the signal is aborted. */
+/** Returns the result of the promise, or undefined as soon as the signal is aborted. `Promise.race` would keep a
+ *  reaction in memory for each call until the signal is aborted. */
 export const untilAborted = <Result>(promise: Promise<Result>, signal: AbortSignal): Promise<Result | undefined> =>
   new Promise((resolve, reject) => {
     const stop = (): void => resolve(undefined);

@@ -1,4 +1,5 @@
-/** Reads actions and their types from SDL: `type Mutation { login(name: String!): Token } type Token { value: String! }`. */
+/** Reads actions and their types from SDL: `type Mutation { login(name: String!): Token } type Token { value: String!
+ *  }`. */
 import {
   Kind,
   parse,
@@ -35,8 +36,8 @@ const EMPTY = /^(?:[\s,]|#[^\n\r]*(?:[\n\r]|$))*$/;
 
 const ROOTS: Readonly<Record<string, string>> = { Query: "query", Mutation: "mutation" };
 
-/** Reads actions and custom types. @throws GraphQLError for a syntax error @throws Error for a definition that is neither
- *  an action nor a type of an action @rule X-ACT-2 */
+/** Reads actions and custom types. @throws GraphQLError for a syntax error @throws Error for a definition that is
+ *  neither an action nor a type of an action @rule X-ACT-2 */
 export const readActionSdl = (text: string): ActionSdl => {
   const definitions = new Map<string, JsonObject>();
   const customTypes = { input_objects: [], objects: [], scalars: [], enums: [] } as {

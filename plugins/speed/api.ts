@@ -3,7 +3,8 @@ import { defineService, type Answer, type Execution, type ResultRow } from "../.
 
 /** The receiver of a value. @experimental */
 export interface ValueReceiver {
-  /** Returns false to pause the database until `resume` is called. The buffer is not reused, so it need not be copied. */
+  /** Returns false to pause the database until `resume` is called. The buffer is not reused, so it need not be
+   *  copied. */
   write(bytes: Buffer): boolean;
   /** Called when the value is complete. */
   end(): void;
@@ -14,11 +15,11 @@ export interface ValueReceiver {
 /** Streams the body of a read-only transaction with one row, so that the row need not hold the body in memory.
  *  @experimental */
 export interface LongBodyHandler {
-  /** Shorter bodies are returned with their row. */
+  /** The size above which a body is streamed. Shorter bodies are returned with their row. */
   readonly aboveBytes: number;
   /** Called at most once, before the body arrives, unless a column after it has a value. `row` lacks the body. If a
-   *  receiver is returned, `execute` resolves with `row` at once, and the transaction ends when the body has been read. If
-   *  undefined is returned, the body is buffered. */
+   *  receiver is returned, `execute` resolves with `row` at once, and the transaction ends when the body has been
+   *  read. If undefined is returned, the body is buffered. */
   onBody(row: ResultRow, body: ArrivingBody): ValueReceiver | undefined;
 }
 
@@ -36,7 +37,7 @@ export interface ArrivingBody {
 export interface BodyFrame {
   readonly before: Buffer;
   readonly after: Buffer;
-  /** The body is compressed together with these bytes, so its length is unknown. */
+  /** True if the body is compressed together with these bytes, so that its length is unknown. */
   readonly isZipped?: boolean;
 }
 
@@ -49,9 +50,9 @@ export interface StreamedBody {
 
 /** The streaming of long bodies, for the surfaces. @experimental */
 export interface StreamedAnswers {
-  /** Shorter bodies are not streamed. */
+  /** The size above which a body is streamed. */
   readonly aboveBytes: number;
-  /** Returns undefined if the body has to be buffered. */
+  /** Opens a streamed body. Returns undefined if the body has to be buffered. */
   openBody(body: ArrivingBody): StreamedBody | undefined;
   /** Returns the reader of an execution whose body goes to `body` if it is long. */
   createRowReader(body: LongBodyHandler): Execution["longRows"];

@@ -40,8 +40,9 @@ interface TappedHook {
   readonly taps: readonly object[];
 }
 
-/** The operators, functions and casts that core writes without a schema around columns of any type. A name whose operands
- *  always have built-in types (`text || text`) is not listed, because PostgreSQL can only choose its own operator. */
+/** The operators, functions and casts that core writes without a schema around columns of any type. A name whose
+ *  operands always have built-in types (`text || text`) is not listed, because PostgreSQL can only choose its own
+ *  operator. */
 const UNQUALIFIED_NAMES: readonly string[] = [
   "::",
   "=",
@@ -87,16 +88,17 @@ const listBuiltInTypeNames = memoize((model: Model): ReadonlySet<string> => {
   return names;
 });
 
-/** Lengths and precisions: `(20)`, `(10,2)`. */
+/** Matches lengths and precisions: `(20)`, `(10,2)`. */
 const MODIFIER = /\(\d+(?:,-?\d+)?\)/;
 
-/** Returns whether the plan runs no user-defined code. The result of a plan that only reads must also be the same for all
- *  callers of one database role, except for bound values. @rule R-TX-10 G-SUB-10 */
+/** Returns whether the plan runs no user-defined code. The result of a plan that only reads must also be the same for
+ *  all callers of one database role, except for bound values. @rule R-TX-10 G-SUB-10 */
 const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }: ProofContext): boolean => {
   const isProvenPart = (part: BuiltIn | undefined): boolean => usesOnlyBuiltIns(part, model);
   /** Checks every tap that may compile the node. */
   const areTapsProven = (hook: TappedHook | undefined): boolean =>
-    hook !== undefined && hook.taps.length > 0 && hook.taps.every((tap) => isProvenPart(tap as BuiltIn)); // tapable stores a tap's options with it
+    // tapable stores a tap's options with it
+    hook !== undefined && hook.taps.length > 0 && hook.taps.every((tap) => isProvenPart(tap as BuiltIn));
   const isProvenAggregate = (fn: string): boolean => isProvenPart(registry.aggregates.get(fn));
 
   const isProvenType = (name: string | undefined): boolean =>

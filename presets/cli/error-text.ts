@@ -1,4 +1,4 @@
-/** Prints why a command cannot continue: one line per fault on stderr. */
+/** Prints the reasons why a command cannot continue, one per line, on stderr. */
 import { RelApiError } from "../../core/index.ts";
 import { write, type Outputs } from "./terminal.ts";
 

@@ -224,9 +224,10 @@ const findPolicyError = async (
   name: string,
   expression: string,
 ): Promise<string | undefined> => {
+  // the `offset` keeps the planner from folding nulls
   const statement = sql`
     select (${catalogText(expression)}) is null as found
-    from (select (null::${ident(schema, name)}).* offset 0) as ${ident(name)}`; // the `offset` keeps the planner from folding nulls
+    from (select (null::${ident(schema, name)}).* offset 0) as ${ident(name)}`;
   try {
     await context.execute({
       // the session of an administrator runs as the login role, with the settings of requests

@@ -19,8 +19,8 @@ export interface UnknownVariable {
   readonly message: string;
 }
 
-/** Finds unknown variables that look like settings. `knownVariables` contains the names of all variables that are read. @rule
- *  C-SET-1 C-SET-2 */
+/** Finds unknown variables that look like settings. `knownVariables` contains the names of all variables that are
+ *  read. @rule C-SET-1 C-SET-2 */
 export const findUnknownVariables = (
   environment: Environment,
   knownVariables: ReadonlySet<string>,

@@ -7,7 +7,8 @@ interface Report {
   readonly relation: string;
   readonly command: string;
   readonly isEmbedded: boolean;
-  readonly security?: { readonly bypass?: string; readonly policies: readonly any[]; readonly note?: string }; // as printed
+  // as printed
+  readonly security?: { readonly bypass?: string; readonly policies: readonly any[]; readonly note?: string };
   readonly check?: string;
   readonly steps: readonly { readonly kind: string; readonly condition?: string; readonly left: number }[];
 }

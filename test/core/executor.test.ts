@@ -451,7 +451,8 @@ describe("prepared statements", () => {
     "R-BND-6 a connection keeps a limited number of prepared statements",
     async () => {
       const on = open();
-      for (let i = 0; i < 600; i++) expect(await bodyOf(`select ${i >> 1}`, { on })).toBe(String(i >> 1)); // first without a name
+      // first without a name
+      for (let i = 0; i < 600; i++) expect(await bodyOf(`select ${i >> 1}`, { on })).toBe(String(i >> 1));
       const kept = Number(
         await bodyOf("select count(*) from pg_prepared_statements where name like 'relapi%'", { on }),
       );

@@ -47,7 +47,8 @@ export const load = (settings?: LoadSettings): Promise<Loaded> => createLoad()(s
 const createLoad = (): ((settings?: LoadSettings) => Promise<Loaded>) => {
   const hooks = createHooks();
   guardHooks(hooks);
-  for (const plugin of PLUGINS) plugin.apply?.(hooks, undefined as never); // these taps use nothing of the plugin context
+  // these taps use nothing of the plugin context
+  for (const plugin of PLUGINS) plugin.apply?.(hooks, undefined as never);
   return (settings = {}) => loadWith(hooks, settings);
 };
 
@@ -56,7 +57,8 @@ const loadWith = async (
   { schemas = ["sea", "land"], extraSearchPath = ["public"], as, parts = {} }: LoadSettings,
 ): Promise<Loaded> => {
   const client = await (await testDatabase()).connect();
-  const superuser = (await client.query<{ name: string }>("select quote_ident(session_user) as name")).rows[0]!.name; // quoted
+  // quoted
+  const superuser = (await client.query<{ name: string }>("select quote_ident(session_user) as name")).rows[0]!.name;
   const warnings: string[] = [];
   let queryCount = 0;
   // concurrent queries run in turn, as in core

@@ -53,7 +53,8 @@ test("C-PKG-1 the lock file has the optional packages of every platform", () => 
 });
 
 test("C-PKG-1 the lock file fits package.json", () => {
-  const { dependencies, devDependencies, optionalDependencies, peerDependencies } = locked[""] as any; // as npm writes it
+  // as npm writes it
+  const { dependencies, devDependencies, optionalDependencies, peerDependencies } = locked[""] as any;
   expect({ dependencies, devDependencies, optionalDependencies, peerDependencies }).toEqual({
     dependencies: manifest.dependencies,
     devDependencies: manifest.devDependencies,

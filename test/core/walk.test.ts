@@ -29,7 +29,8 @@ const relation = (
   name: string,
   relationships: readonly Relationship[] = [],
   kind: Relation["kind"] = "table",
-): Relation => ({ ...named(name), kind, relationships, columns: [] }) as unknown as Relation; // the walk reads this part
+  // the walk reads this part
+): Relation => ({ ...named(name), kind, relationships, columns: [] }) as unknown as Relation;
 
 let model: Model;
 beforeAll(() => {

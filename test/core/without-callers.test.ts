@@ -22,7 +22,8 @@ describe("schemes", async () => {
 
   test("G-AUTH-1 without admin-secret its header is a header like any other, right or wrong: the next scheme answers", async () => {
     const { errors } = await askAs(noSecret, asAdmin());
-    expect(errors[0].message).toBe("field 'country' not found in type: 'artist'"); // the anonymous role may read only names
+    // the anonymous role may read only names
+    expect(errors[0].message).toBe("field 'country' not found in type: 'artist'");
     expect(
       (await noSecret.get("/artist?select=name&id=eq.1", { headers: { "x-session-admin-secret": "wrong" } })).json(),
     ).toEqual([{ name: "Abba" }]);

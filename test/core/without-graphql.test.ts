@@ -12,8 +12,8 @@ const start = (names: readonly string[], more: StartOptions = {}) =>
   startApi(forGraphql({ dbTxEnd: "rollback", ...more, parts: leftOut(...names) }));
 
 interface Group {
-  /** Names of plugins, and what is unknown without them beside the operators that they declare: a rule, a type, one of its
-   *  fields or input fields. */
+  /** Names of plugins, and what is unknown without them beside the operators that they declare: a rule, a type, one of
+   *  its fields or input fields. */
   readonly without: Readonly<Record<string, readonly string[]>>;
   /** The responses of the plugins that stay. */
   readonly stays?: readonly GqlCase[];

@@ -1,5 +1,6 @@
 /** Every plugin of `fullCompat` can be left out: the preset without it starts, or names what has to go with it. The
- *  files without-rest.test.ts, without-graphql.test.ts and without-callers.test.ts request the names that are then unknown. */
+ *  files without-rest.test.ts, without-graphql.test.ts and without-callers.test.ts request the names that are then
+ *  unknown. */
 import { afterEach, describe, expect, test } from "vitest";
 import { compose, RelApiError, relApi, without, type Plugin, type RelApi } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";

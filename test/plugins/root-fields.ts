@@ -9,8 +9,8 @@ const Rate = new GraphQLObjectType({
   fields: { currency: { type: new GraphQLNonNull(GraphQLString) }, rate: { type: new GraphQLNonNull(GraphQLFloat) } },
 });
 
-/** `{ charts(top: 3) { title } sales(country: "SE") exchange_rate(currency: "EUR") { rate } }`: a plan, a statement, and a
- *  function of one's own. `rates`: asks a server for the rate of a currency. */
+/** `{ charts(top: 3) { title } sales(country: "SE") exchange_rate(currency: "EUR") { rate } }`: a plan, a statement,
+ *  and a function of one's own. `rates`: asks a server for the rate of a currency. */
 export const rootFields = (rates: (currency: string, signal: AbortSignal) => Promise<number | undefined>) =>
   definePlugin({
     name: "root-fields",

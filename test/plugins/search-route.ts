@@ -1,6 +1,7 @@
 import { CallError, definePlugin } from "../../core/index.ts";
 
-/** `GET /search?text=zeppelin`: the artists and the albums that contain the text, as far as the caller may read them. */
+/** `GET /search?text=zeppelin`: the artists and the albums that contain the text, as far as the caller may read
+ *  them. */
 export const searchRoute = definePlugin({
   name: "search-route",
   before: ["rest"],

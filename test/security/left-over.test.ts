@@ -105,7 +105,8 @@ describe("remains of user-defined code", () => {
       await expectClean();
       expect((await api.post("/watched", { body: row })).status).toBe(201);
       await expectClean();
-      expect((await api.post("/watched", { body: row })).status).toBe(409); // the trigger runs before the key is checked
+      // the trigger runs before the key is checked
+      expect((await api.post("/watched", { body: row })).status).toBe(409);
       await expectClean();
       // the check runs first, in a transaction of its own
       expect(

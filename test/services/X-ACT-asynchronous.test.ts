@@ -1,4 +1,5 @@
-/** Asynchronous actions: a mutation answers an id, the webhook is called in the background, and fields have the result. */
+/** Asynchronous actions: a mutation answers an id, the webhook is called in the background, and fields have the
+ *  result. */
 import type { ServerResponse } from "node:http";
 import { beforeEach, describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";

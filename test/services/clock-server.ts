@@ -1,5 +1,5 @@
-/** A program of tests: delivers inserts into `public.clocked` at the second attempt, and runs the schedule `clocked`. It
- *  prints a line for each call. */
+/** A program of tests: delivers inserts into `public.clocked` at the second attempt, and runs the schedule `clocked`.
+ *  It prints a line for each call. */
 import { relApi, compose } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { eventHandlers, schedules } from "../../plugins/services/index.ts";

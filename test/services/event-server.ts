@@ -1,5 +1,5 @@
-/** A program of tests: delivers inserts into the table of `TABLE`, and calls of the action `hold`. It prints the id of an
- *  event or a call, and ends the attempt when it has read a line. */
+/** A program of tests: delivers inserts into the table of `TABLE`, and calls of the action `hold`. It prints the id of
+ *  an event or a call, and ends the attempt when it has read a line. */
 import { relApi, compose } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { actions, eventHandlers } from "../../plugins/services/index.ts";

@@ -1,5 +1,5 @@
-/** Shifts the clock of a process by `CLOCK_SHIFT_HOURS`: `node --import ./shifted-clock.js program.js`. The timers of Node
- *  do not use this clock. */
+/** Shifts the clock of a process by `CLOCK_SHIFT_HOURS`: `node --import ./shifted-clock.js program.js`. The timers of
+ *  Node do not use this clock. */
 const RealDate = Date;
 const shiftMs = Number(process.env["CLOCK_SHIFT_HOURS"]) * 3_600_000;
 

@@ -1,4 +1,5 @@
-/** With `TEST_WITHOUT=speed`, the presets of the tests lack the plugins of `plugins/speed`. Their answers are the same. */
+/** With `TEST_WITHOUT=speed`, the presets of the tests lack the plugins of `plugins/speed`. Their answers are the
+ *  same. */
 import { compose, without, type Preset } from "../../core/index.ts";
 import * as speed from "../../plugins/speed/index.ts";
 

@@ -17,10 +17,11 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">",
 
 /** Text of markup, as a browser shows it. */
 export const textOf = (markup: string): string =>
-  markup.replace(/<[^>]*>/g, "").replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name]!); // it has the name
+  // it has the name
+  markup.replace(/<[^>]*>/g, "").replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name]!);
 
-/** The tags of the page's body by name. Every `<` outside of the script and the JSON must begin a plain tag, so names of
- *  the database cannot have become markup. */
+/** The tags of the page's body by name. Every `<` outside of the script and the JSON must begin a plain tag, so names
+ *  of the database cannot have become markup. */
 export const tagsOf = ({ text }: Answer): readonly { readonly name: string; readonly attributes: string }[] => {
   const body = text
     .slice(text.indexOf("<body>"))

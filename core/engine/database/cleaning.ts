@@ -60,8 +60,8 @@ end $$`),
 const CLEANING_WITH_PLPGSQL = [...TRANSACTIONAL, ...unlockAndDeallocate(true)];
 const CLEANING_WITHOUT_PLPGSQL = [...TRANSACTIONAL, ...unlockAndDeallocate(false)];
 
-/** Returns the cleaning at the end of a transaction on a shared backend. Deferred triggers run first, because they need
- *  the transaction's settings. @rule R-TX-13 R-TX-15 */
+/** Returns the cleaning at the end of a transaction on a shared backend. Deferred triggers run first, because they
+ *  need the settings of the transaction. @rule R-TX-13 R-TX-15 */
 export const buildFullCleaning = ({ hasPlpgsql }: Sharing): readonly WireStatement[] => [
   createUnnamedStatement("set constraints all immediate"),
   ...(hasPlpgsql ? CLEANING_WITH_PLPGSQL : CLEANING_WITHOUT_PLPGSQL),
@@ -76,8 +76,8 @@ export const buildCleaningRollback = ({ hasPlpgsql }: Sharing): readonly WireSta
 
 const WITHOUT_JIT = createUnnamedStatement("select pg_catalog.set_config('jit', 'off', false)");
 
-/** Returns the cleaning on a backend of its own. `channels` are the channels of relapi's own listeners, if all
- *  connections share one backend. */
+/** Returns the cleaning for a connection with its own backend. `channels` are the channels of relapi's own listeners,
+ *  if all connections share one backend. */
 const buildCleaning = (
   kind: CleaningKind,
   { hasNoJit, sharing }: Backend,

@@ -55,7 +55,7 @@ const buildClientConfig = (
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   };
   if ("stream" in address)
-    // the types of pg require a net.Socket, but pg works with any stream
+    // pg's types require a net.Socket, but pg works with any stream
     return { ...common, stream: address.stream as () => any, user: "postgres", database: "postgres", ssl: false };
   return { ...common, connectionString: address.url };
 };
@@ -116,7 +116,8 @@ export const wrapClient = (
       // pg's types require pg's own Connection in `submit`
       client.query(new WireBatch(plan, resolve, follower, enqueue) as WireBatch & Pg.Submittable);
     });
-  /** The end of the last query, for which the next one waits, because the driver accepts only one query at a time. */
+  /** Resolves when the last query has ended. The next query waits for it, because the driver accepts only one query at
+   *  a time. */
   let lastQuery: Promise<unknown> = Promise.resolve();
   const connection: Connection = {
     prepared,

@@ -19,8 +19,8 @@ export type Address =
 /** An open connection to the database. @experimental */
 export interface Connection {
   readonly prepared: PreparedStatements;
-  /** The facts about the backend, which are read when the connection is opened, and again after it has lost prepared
-   *  statements. */
+  /** The facts about the backend. They are read when the connection is opened, and again after the connection has lost
+   *  prepared statements. */
   backend: Backend;
   /** The role for which functions have planned statements on the connection. The database session keeps those plans for
    *  the next caller. Undefined if there are no such plans. @rule R-TX-14 */
@@ -50,7 +50,7 @@ export interface Connection {
   /** Returns whether a statement was sent whose response is incomplete. */
   isAwaitingResponse(): boolean;
   getReceivedBytes(): number;
-  /** The process id of the backend, or the one that a pooler reports. */
+  /** The process id of the backend, or the id that a pooler reports. */
   readonly processId: number | null;
   readonly hostAndPort: string;
   /** Opens another connection to the same server. @throws the error of connecting */

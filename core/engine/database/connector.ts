@@ -17,8 +17,8 @@ export interface Connector {
   readonly primary: DatabaseServer;
   /** Opens a pool for each replica. Returns undefined if there are no replicas. */
   openReplicas(openPool: (replica: DatabaseServer) => Pool): Replicas | undefined;
-  /** Listens to notifications. Returns a function that stops listening. `onMissed` is called when notifications may have
-   *  been lost. `onFailure` is called when no notification can arrive until `onMissed` is called. */
+  /** Listens to notifications. Returns a function that stops listening. `onMissed` is called when notifications may
+   *  have been lost. `onFailure` is called when no notification can arrive until `onMissed` is called. */
   listen(
     channel: string,
     onMessage: (payload: string) => void,
@@ -40,8 +40,8 @@ export interface Connector {
 export interface Replicas {
   /** Resolves when each replica was checked once, or a time limit has expired. */
   readonly firstCheck: Promise<void>;
-  /** Returns the pool of a replica, in turn. `position` is a write position that the replica must have reached. Returns
-   *  undefined if the primary has to answer. */
+  /** Returns the pool of the next replica in turn. `position` is a write position that the replica must have reached.
+   *  Returns undefined if the primary has to answer. */
   choose(position?: string): Pool | undefined;
   /** Starts the periodic checks of the replicas. */
   start(): void;

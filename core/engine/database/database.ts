@@ -40,8 +40,8 @@ export interface Database {
 
 const SECOND_MS = 1000;
 /** Begins the transaction and applies its settings in one round trip. Just-in-time compilation is off, because the
- *  planner overestimates the cost of catalog queries, and compilation takes ten times as long as their execution.
- *  Parallel workers are off, because they would take processors from requests. */
+ *  planner overestimates the cost of catalog queries, and compiling a catalog query takes ten times as long as running
+ *  it. Parallel workers are off, because they would take processors from requests. */
 const BEGIN_SNAPSHOT =
   "begin isolation level repeatable read read only; select pg_catalog.set_config('search_path', '', true), pg_catalog.set_config('jit', 'off', true), pg_catalog.set_config('max_parallel_workers_per_gather', '0', true)";
 
@@ -142,7 +142,7 @@ export const createDatabase = (
           let last: Promise<unknown> = Promise.resolve();
           const queryInOrder: Query = <Row>(statement: Sql) => {
             const rows = last.then(() => runStatement<Row>(connection, statement));
-            last = rows.catch(() => undefined); // the caller that waits for the rows gets the error
+            last = rows.catch(() => undefined); // the caller that awaits the rows gets the error
             return rows;
           };
           const deferred: (() => void)[] = [];

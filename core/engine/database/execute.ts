@@ -52,7 +52,8 @@ export interface Executor {
 
 export type Execute = (execution: Execution) => Promise<readonly ResultRow[]>;
 
-/** Returns the run with the rows of its list from another source, if that source accepts the rows. @rule X-INS-1 */
+/** Returns the run with the rows of its JSON list in the form of another row source. If that source refuses the rows,
+ *  the run is unchanged. @rule X-INS-1 */
 const replaceRowSource = (run: Execution["programs"][number]): Execution["programs"][number] => {
   const { withRows } = run.program;
   const list = withRows && run.values[withRows.list];
@@ -358,8 +359,8 @@ class BatchFailure {
   }
 }
 
-/** Returns whether the server has other prepared statements than the record. The SQLSTATE is not sufficient, because
- *  functions may raise the same ones. */
+/** Returns whether the prepared statements of the server differ from the record. The SQLSTATE is not sufficient,
+ *  because functions may raise the same SQLSTATEs. */
 const isStatementMismatch = ({ result: { error }, statements }: BatchFailure): boolean => {
   if (isInFunction(error)) return false;
   const state = readSqlstate(error);

@@ -163,7 +163,7 @@ export const classifyLoginRefusal = (error: unknown): "login" | "certificate" | 
   return CERTIFICATE.test(code) || (syscall === "open" && code !== "") ? "certificate" : undefined;
 };
 
-/** Returns whether a function was running, so the statement itself had begun. */
+/** Returns whether a function was running, so that the statement itself had begun. */
 export const isInFunction = (error: unknown): boolean =>
   isPgError(error) && (isRaised(error) || error.where !== undefined);
 

@@ -43,8 +43,9 @@ export interface Pool {
   /** The sharing of the last opened or checked connection, which the next connection probably has too. Undefined if the
    *  connection has its own backend. @rule R-TX-15 */
   readonly sharing: Sharing | undefined;
-  /** Checks the backend of a connection that has lost prepared statements. If it differs from the original backend, the
-   *  connection leads to a pooler and counts as shared. Resolves with whether the connection leads to a pooler. */
+  /** Checks the backend of a connection that has lost prepared statements. If the backend differs from the original
+   *  one, the connection leads to a pooler and counts as shared. Resolves with whether the connection leads to a
+   *  pooler. */
   recheck(connection: Connection): Promise<boolean>;
   /** Closes connections opened before now as they become idle. @rule R-SC-4 */
   renew(): void;

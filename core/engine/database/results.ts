@@ -6,7 +6,7 @@ import type { CurrentState } from "../current-state.ts";
 import type { Program, ProgramCheck } from "../sql/program.ts";
 import type { WireRow } from "./wire.ts";
 
-/** Adds an explanation if settings of the caller's role may have caused that error. */
+/** Adds an explanation to an error that settings of the caller's role may have caused. */
 export const explainError = (
   error: RelApiError,
   { session, settings = [] }: Execution,
@@ -71,8 +71,7 @@ const createCheckError = ({ kind, message }: ProgramCheck, path = "$"): Error =>
       ? stepWroteNothing(message, path)
       : stepRefused(message, path);
 
-/** The record of a transaction, which is filled in during the run. The record is a class, because each transaction
- *  creates one. */
+/** The record of a transaction, which the run fills in. The record is a class, because each transaction creates one. */
 export class TransactionRecord implements EndedTransaction {
   readonly execution: Execution;
   readonly askedAtMs = performance.now();

@@ -1,6 +1,6 @@
 /** Compiles the first statement of each transaction, which sets the search path, the role, the settings of session
- *  plugins, and others. All settings apply only to the transaction. Names are part of the statement's text, and values
- *  are bound. */
+ *  plugins, and other settings. All settings apply only to the transaction. Names are part of the statement's text,
+ *  and values are bound. */
 import type { SessionSpec } from "../../plugin.ts";
 import { VARIABLE_PREFIX, type Session } from "../../kernel/session.ts";
 import { empty, ident, join, literal, slot, sql, toStatement, type Sql } from "../sql/fragment.ts";
@@ -63,7 +63,8 @@ const buildSettingTexts = (settings: ReadonlyMap<string, string>): SessionSettin
   values: [...settings.values()],
 });
 
-/** Returns the session argument of functions: every session variable, also under these prefixes. @rule G-SES-5 */
+/** Returns the session argument of functions. It contains every session variable, under its own name and under each of
+ *  the prefixes. @rule G-SES-5 */
 export const buildSessionJson = ({ variables }: Session, prefixes: readonly string[]): string => {
   const sessionVariables: Record<string, string> = {};
   for (const [name, value] of Object.entries(variables)) {

@@ -26,9 +26,9 @@ interface SharedTransactionParts {
   readonly endedSignal: Signal<unknown>;
 }
 
-/** Resets the session before each execution, to the connection's settings, without temporary tables. The reset runs as
- *  the login role, because only superusers may change some settings of a role. `reset all` includes such settings, but
- *  not the two roles. @rule R-TX-16 */
+/** Before each execution, these statements restore the settings of the connection and discard temporary tables. The
+ *  reset runs as the login role, because only superusers may change some settings of a role. `reset all` restores such
+ *  settings, but not the two roles. @rule R-TX-16 */
 const AS_LOGIN: readonly WireStatement[] = [
   createUnnamedStatement("reset all"),
   createUnnamedStatement("discard temp"),

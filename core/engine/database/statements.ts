@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { ident, sql, toStatement } from "../sql/fragment.ts";
 import type { WireStatement } from "./wire.ts";
 
-/** Returns the name of a prepared statement that calls only built-in functions. All processes give equal statements equal
- *  names. */
+/** Returns the name of a prepared statement that calls only built-in functions. All processes give equal statements
+ *  equal names. */
 export const nameStatement = (text: string): string =>
   `relapi_${createHash("sha256").update(text).digest("base64url").slice(0, 22)}`;
 
@@ -37,7 +37,8 @@ export const buildBeginText = (isolation: string | undefined, isReadOnly: boolea
   return `begin isolation level ${ISOLATIONS.has(level) ? level : "read committed"} ${isReadOnly ? "read only" : "read write"}`;
 };
 
-/** Returns the call of the pre-request function. `name` is `schema.name`, or a name in the search path. @rule R-TX-7 R-TX-11 */
+/** Returns the call of the pre-request function. `name` is `schema.name`, or a name in the search path. @rule R-TX-7
+ *  R-TX-11 */
 export const buildPreRequestCall = (name: string, role: string | undefined): WireStatement => {
   const dot = name.indexOf(".");
   const routine = dot === -1 ? ident(name) : ident(name.slice(0, dot), name.slice(dot + 1));

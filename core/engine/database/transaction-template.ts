@@ -230,8 +230,8 @@ const buildBody = (ask: Ask<TemplateSource>, programs: readonly Program[], setsR
   return { statements, owner };
 };
 
-/** Builds the template from the answers to cache questions. @rule R-TX-1 R-TX-3 R-TX-5 R-TX-6 R-TX-15 G-SES-1 G-SES-2
- *  G-SES-3 G-SES-4 G-SES-7 G-SES-10 G-SES-11 */
+/** Builds a template. Cache questions report everything that it depends on. @rule R-TX-1 R-TX-3 R-TX-5 R-TX-6 R-TX-15
+ *  G-SES-1 G-SES-2 G-SES-3 G-SES-4 G-SES-7 G-SES-10 G-SES-11 */
 const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[]): TransactionTemplate => {
   const model = ask(MODEL);
   const isReadOnly = ask(ACCESS) === "read only";

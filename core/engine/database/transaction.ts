@@ -65,8 +65,8 @@ interface TransactionParts {
 }
 
 export interface Transactions {
-  /** Builds the transaction of an execution. `programs` run in place of its own. @throws RelApiError if a session
-   *  variable is missing */
+  /** Builds the transaction of an execution. `programs` replace the programs of the execution. @throws RelApiError if
+   *  a session variable is missing */
   build(execution: Execution, sending: SendOptions, programs?: Execution["programs"]): Transaction;
 }
 

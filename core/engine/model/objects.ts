@@ -142,7 +142,7 @@ export interface Relation extends QualifiedName {
   readonly relationships: readonly Relationship[];
 }
 
-/** The number of rows that a relationship connects, seen from its source. */
+/** The numbers of rows that a relationship connects, from its source to its target. */
 export type Cardinality = "many-to-one" | "one-to-many" | "one-to-one" | "many-to-many";
 
 /** A column of the source, and the column of the target that it equals. */

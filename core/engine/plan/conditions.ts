@@ -12,7 +12,7 @@ export const compareColumn = (
 ): Comparison => ({ kind: "compare", left: { kind: "column", name }, operator, ...right });
 
 /** Returns the condition for the rows of the relation that the plan may use, or undefined for all rows. `path` is the
- *  path to the rows. Undefined if the read names the relation itself. The rule may throw to refuse the plan. */
+ *  path to the rows, or undefined if the read names the relation itself. The rule may throw to refuse the plan. */
 export type RowRule = (relation: Relation, path: PlanPath | undefined) => Predicate | undefined;
 
 type Filtered = { readonly where?: Predicate };

@@ -1,4 +1,4 @@
-/** Traverses plans; no other code does. The functions track the relation of each node, because relationship ids are
+/** Traverses plans. No other file does. The functions track the relation of each node, because relationship ids are
  *  unique only within a relation. */
 import {
   nameKey,
@@ -80,7 +80,7 @@ interface PlanMapper<Scope extends PlanScope = PlanScope> {
   readonly value?: (ref: ValueRef) => ValueRef;
 }
 
-/** Functions that inspect nodes, without replacing them as those of `PlanMapper` do. */
+/** Functions that inspect nodes. Unlike the functions of `PlanMapper`, they do not replace nodes. */
 type PlanVisitor<Scope extends PlanScope = PlanScope> = Pick<PlanMapper<Scope>, "extendScope"> & {
   readonly [Node in Exclude<keyof PlanMapper, "extendScope">]?: (
     ...parts: Parameters<NonNullable<PlanMapper<Scope>[Node]>>

@@ -2,9 +2,9 @@ import type { Model } from "../model/model.ts";
 
 /** A declared part that lists the built-ins in its SQL. */
 export interface BuiltIn {
-  /** The built-in operators and functions that the SQL names without a schema. A list, even if empty, promises that the
-   *  SQL calls only built-ins and does not depend on the caller. Without a list, the SQL may do anything. @rule
-   *  R-TX-10 */
+  /** The built-in operators and functions that the SQL names without a schema. A list, even an empty one, promises
+   *  that the SQL calls only built-ins and does not depend on the caller. Without a list, the SQL may do anything.
+   *  @rule R-TX-10 */
   readonly builtIn?: readonly string[];
 }
 

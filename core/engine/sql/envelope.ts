@@ -18,7 +18,7 @@ export interface EnvelopeColumn {
 export const compileResultColumns = ({ registry }: Compiler): readonly EnvelopeColumn[] =>
   registry.resultColumns.map(({ name, compile }) => ({ name, sql: compile() }));
 
-/** Compiles the body text of rows with the alias `rowAlias`. Plugins compile all media types except those of core. */
+/** Compiles the body text of rows with the alias `rowAlias`. Plugins compile all media types except `CORE_MEDIA`. */
 export const compileBody = (
   compiler: Compiler,
   envelope: Envelope,
@@ -28,7 +28,7 @@ export const compileBody = (
   const body = compiler.hooks.compileMedia.for(envelope.media).call({
     ...parts,
     model: compiler.model,
-    // this form means the row itself, even if a column has the name of the alias
+    // this form denotes the row itself, even if a column has the name of the alias
     row: sql`(${ident(parts.rowAlias)}.*)`,
     object:
       parts.areOutputsNamed && parts.outputs.includes("") ? buildRowObject(parts.rowAlias, parts.outputs) : undefined,

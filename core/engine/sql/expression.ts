@@ -82,8 +82,8 @@ const castRowToAncestor = ({ model }: Compiler, scope: Scope, routine: Routine |
 export const hasPath = (expression: Expression): boolean =>
   (expression.kind === "column" || expression.kind === "computed") && expression.path !== undefined;
 
-/** Compiles an expression over the row of the scope, with its base type. @throws RelApiError 42703 for an unknown column
- *  @rule R-NAM-1 */
+/** Compiles an expression over the row of the scope, with its base type. @throws RelApiError 42703 for an unknown
+ *  column @rule R-NAM-1 */
 export const compileExpression = (compiler: Compiler, expression: Expression, scope: Scope): CompiledValue => {
   switch (expression.kind) {
     case "column": {

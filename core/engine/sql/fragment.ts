@@ -12,8 +12,8 @@ export type SentValue = BoundValue | JsonList;
 /** A JSON list of objects that a plugin may send in another form (X-INS-1). @experimental */
 export interface JsonList {
   readonly json: string;
-  /** Returns the rows, or undefined if an object has a value that is neither a scalar nor null. Callers do not use this
-   *  function for a list that is longer than `MAX_LIST_LENGTH`. */
+  /** Returns the rows, or undefined if an object has a value that is neither a scalar nor null. Callers must not call
+   *  this function for a list that is longer than `MAX_LIST_LENGTH`. */
   rows(): readonly TextRow[] | undefined;
 }
 

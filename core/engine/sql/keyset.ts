@@ -111,7 +111,7 @@ export const compileKeysetCondition = (
   const leadingTerms = takeComparableTerms(terms);
   if (leadingTerms.length === terms.length)
     return sql`(${compileRowComparison(leadingTerms, chooseFollowingOperator(first))})`;
-  const equalities: Sql[] = []; // one condition per previous term: the term equals the position
+  const equalities: Sql[] = []; // one condition for each previous term: the term equals its value at the position
   const cases: Sql[] = [];
   for (const term of terms) {
     const { by, value, nullsFollow, nullsPrecede, comparison, isNull, isNotNull } = term;

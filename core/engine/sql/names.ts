@@ -5,7 +5,7 @@ import { findClosestNames } from "../../kernel/did-you-mean.ts";
 import { findBaseType, type Relation } from "../model/model.ts";
 import type { Compiler, Scope } from "./scope.ts";
 
-/** Returns the columns that messages may name to the caller. @rule R-NAM-3 */
+/** Returns the columns that messages may list for the caller. @rule R-NAM-3 */
 const listShownColumns = (
   { visibility: getVisibility }: Compiler,
   { relation, columns, routine }: Pick<Scope, "relation" | "columns" | "routine">,

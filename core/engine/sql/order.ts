@@ -14,8 +14,8 @@ export interface JoinedRows {
   readonly scopes: Map<string, Scope>;
 }
 
-/** Compiles a term of an order. `existingValue` is the term's value, if the level already has the value under a name or as an
- *  output. */
+/** Compiles a term of an order. `existingValue` is the term's value, if the level already has the value under a name
+ *  or as an output. */
 export const compileOrder = (
   compiler: Compiler,
   term: OrderBy,

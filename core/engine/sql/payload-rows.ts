@@ -89,7 +89,8 @@ export const compilePayloadRows = (
   };
 };
 
-/** Compiles a FROM item whose rows have a column for each value of the payload, so that no JSON is read. @rule X-INS-1 */
+/** Compiles a FROM item whose rows have a column for each value of the payload, so that no JSON is read. @rule
+ *  X-INS-1 */
 export const compileGivenRows = (
   compiler: Compiler,
   rowsFrom: (row: Sql) => Sql,

@@ -67,7 +67,7 @@ export interface Program {
   /** True if the program runs no user-defined code. The result of a proven read is the same for all callers with one
    *  database role and equal slot values. Undefined if unknown. @rule R-TX-10 G-SUB-10 */
   readonly isProven?: boolean;
-  /** The program with another source of its rows. The source may refuse the rows. @rule X-INS-1 */
+  /** The same program with another row source. The source may refuse the rows. @rule X-INS-1 */
   readonly withRows?: ProgramWithRows;
   /** The plan of a program that only reads, after `transformPlan`. */
   readonly plan?: Plan;
@@ -75,8 +75,8 @@ export interface Program {
   readonly planned?: Planned;
 }
 
-/** Returns a program of these statements. Unless `properties` says otherwise, the result is the row of the last statement,
- *  and the relations are unknown. */
+/** Returns a program of these statements. Unless `properties` overrides it, the result is the row of the last
+ *  statement, and the relations are unknown. */
 export const createProgram = (statements: readonly ProgramStatement[], properties: Partial<Program> = {}): Program => ({
   statements,
   main: statements.length - 1,

@@ -152,7 +152,8 @@ export const compileRow = (scope: Scope): Sql => {
     : sql`(${ident(scope.row)}.*)::${ident(type.schema, type.name)}`;
 };
 
-/** Adds the relation to the program's dependencies, and returns it. Returns undefined if the relation is unknown. */
+/** Adds the relation to the program's dependencies, and returns the relation. Returns undefined if the relation is
+ *  unknown. */
 export const lookUpRelation = (compiler: Compiler, name: QualifiedName): Relation | undefined => {
   compiler.dependencies.relations.add(`${name.schema}.${name.name}`);
   return findRelation(compiler.model, name);

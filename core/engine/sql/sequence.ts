@@ -11,8 +11,8 @@ import { compileReadJson, checkStatement, buildProgram, compileSelectList, build
 import { compileWrittenCount, compileStepRowCount, compileStepSetting } from "./step-rows.ts";
 import { compileWrite } from "./write.ts";
 
-/** Returns the steps whose rows do not count: those that only find rows, and those whose rows another step writes
- *  again. @rule X-SEQ-4 */
+/** Returns the steps whose rows do not count. Such a step only finds rows, or another step writes its rows again.
+ *  @rule X-SEQ-4 */
 const findUncountedSteps = (steps: readonly SequenceStep[]): ReadonlySet<number> =>
   new Set(
     steps.flatMap(({ write, rewrittenStep }, i) => [

@@ -12,8 +12,8 @@ import { badPlan, type Compiler } from "./scope.ts";
 export const compileSelectList = (columns: readonly EnvelopeColumn[]): Sql =>
   join(columns.map((column) => sql`${column.sql} as ${ident(column.name)}`));
 
-/** Builds a program with the dependencies that the compiler has found. `main` is the index of the statement whose row is
- *  the result. */
+/** Builds a program with the dependencies that the compiler has found. `main` is the index of the statement whose row
+ *  is the result. */
 export const buildProgram = (
   compiler: Compiler,
   statements: readonly ProgramStatement[],

@@ -57,7 +57,7 @@ const withoutConditions = (outputs: readonly Output[]): readonly Output[] =>
   });
 
 /** Splits a read into two levels. Returns undefined if one level is as fast, or if two levels would change the result.
- *  With `isNested`, the rows belong to one parent. @rule X-PLN-2 X-PLN-3 */
+ *  `isNested` is true if the rows belong to one parent. @rule X-PLN-2 X-PLN-3 */
 export const splitPage = (
   { registry, model }: Pick<Compiler, "registry" | "model">,
   relation: Relation | undefined,

@@ -20,8 +20,8 @@ interface CheckAfter {
   readonly check: Sql;
 }
 
-/** Compiles a check that is true if every written row satisfies its condition. A condition that is NULL fails. @rule
- *  G-PRM-9 */
+/** Compiles a check that is true if every written row satisfies its condition. A condition that evaluates to NULL
+ *  fails. @rule G-PRM-9 */
 const compileCheck = (
   compiler: Compiler,
   relation: Relation,

@@ -1,4 +1,4 @@
-/** Compiles writes: each is a CTE whose rows the statement reads. */
+/** Compiles writes. Each write is a CTE whose rows the statement reads. */
 import { findColumn, type Model, type Relation } from "../model/model.ts";
 import { findSystemColumnType } from "../model/system-columns.ts";
 import type {
@@ -45,8 +45,8 @@ interface WriteUse {
   readonly countInserted?: boolean;
   /** True if an update also returns its rows as they were before the update. */
   readonly wantsBefore?: boolean;
-  /** The steps whose rows an insert uses. Without those rows, the insert writes nothing, and the following check
-   *  reports the reason (G-NST-6). */
+  /** The steps whose rows an insert uses. Without those rows, the insert writes nothing, and a later check reports the
+   *  reason (G-NST-6). */
   readonly requires?: readonly number[];
   /** Compiles the FROM item with the payload's rows, if they are not JSON. */
   readonly rowsFrom?: (row: Sql) => Sql;

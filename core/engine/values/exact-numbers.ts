@@ -23,11 +23,11 @@ export const createRawNumber = (text: string, isFloatLiteral = false): Json =>
 export const isRawNumber = (value: unknown): value is RawNumber =>
   typeof value === "object" && value !== null && RAW_NUMBER in value;
 
-/** Returns whether the value is a JSON object, and not a number that is stored as text. */
+/** Returns whether the value is a JSON object, not a number that is stored as text. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
 
-/** Returns the text of a number as it was written. Undefined if the value is not a number. @experimental */
+/** Returns the original text of a number. Undefined if the value is not a number. @experimental */
 export const numberText = (value: unknown): string | undefined =>
   typeof value === "number" ? String(value) : isRawNumber(value) ? value[RAW_NUMBER] : undefined;
 
@@ -67,8 +67,8 @@ const MAY_LOSE_DIGITS = /\d(?:\d{15}|[\d.]{16}|[eE][-+]?\d|\.0{6})|\.\d*0(?!\d)|
 /** The prefix of strings that replace numbers until they are parsed. It is random, so no client knows it. */
 const MARK = `${randomUUID()}:`;
 
-/** Parses JSON as `JSON.parse` does, but keeps inexact numbers as text (`numberText`). By default, a number is exact if it
- *  is written again as it was read. @throws SyntaxError */
+/** Parses JSON as `JSON.parse` does, but keeps inexact numbers as text (`numberText`). By default, a number is exact
+ *  if it is written again as it was read. @throws SyntaxError */
 export const parseJson = (text: string, isExact = survivesRoundTrip): Json => {
   const parsed = JSON.parse(text) as Json; // JSON.parse returns only JSON values
   const marked = MAY_LOSE_DIGITS.test(text) ? markNumbers(text, isExact) : text;

@@ -1,5 +1,5 @@
-/** Passes messages between processes through a transport, and numbers them, so that receivers detect missing ones. @rule
- *  X-BUS-1 */
+/** Passes messages between processes through a transport, and numbers them, so that receivers detect missing ones.
+ *  @rule X-BUS-1 */
 import { randomBytes } from "node:crypto";
 import {
   getErrorMessage,
@@ -31,8 +31,8 @@ export const bus = definePlugin({
     if (database !== undefined) return;
     const { bus: service, open, close } = createBus(context, busUrl);
     context.offer(busService, service);
-    // the bus opens before the model is loaded, because a reload may be requested meanwhile; until then, the loader logs
-    // errors of the database
+    // the bus opens before the model is loaded, because a reload may be requested meanwhile; until then, the loader
+    // logs errors of the database
     open(false);
     context.onModel(() => open(true));
     context.onClose(close);
@@ -46,7 +46,8 @@ interface TopicSubscription {
 
 interface OpenedBus {
   readonly bus: Bus;
-  /** Opens the transport. With `isLoaded` the database has answered once, so a failure is logged, and opening is retried. */
+  /** Opens the transport. With `isLoaded` the database has answered once, so a failure is logged, and opening is
+   *  retried. */
   open(isLoaded: boolean): void;
   close(): Promise<void>;
 }
@@ -93,7 +94,8 @@ const createBus = (context: PluginContext, url: string): OpenedBus => {
     if (last !== undefined && number <= last) return;
     receivedNumbers.delete(key);
     receivedNumbers.set(key, number);
-    if (receivedNumbers.size > MAX_SENDERS) receivedNumbers.delete(receivedNumbers.keys().next().value as string); // the map is not empty
+    // the map is not empty
+    if (receivedNumbers.size > MAX_SENDERS) receivedNumbers.delete(receivedNumbers.keys().next().value as string);
     if (last !== undefined && number > last + 1) reportMissed(topic);
     const text = message.slice(second + 1);
     forEachSubscription(topic, (subscription) => subscription.onMessage(text, sender));

@@ -6,7 +6,7 @@ import { getErrorMessage, definePlugin, importPackage } from "../../../core/inde
 import { openBusHook, type BusHandlers, type BusTransport } from "../api.ts";
 
 const RECONNECT_MS = 500;
-/** A server that does not answer two pings in a row counts as lost. */
+/** The interval of pings. A server that does not answer two pings in a row counts as lost. */
 const PING_MS = 2000;
 const CONNECT_MS = 5000;
 const CLOSE_MS = 500;
@@ -38,7 +38,8 @@ const readCredentials = (text: string): UserPass | TokenAuth | undefined => {
   return user === "" ? undefined : pass === "" ? { auth_token: user } : { user, pass };
 };
 
-/** Builds the options of a connection. `readUrl` is called again for each connection, because credentials may rotate. */
+/** Builds the options of a connection. `readUrl` is called again for each connection, because credentials may
+ *  rotate. */
 const buildOptions = (readUrl: () => string): NodeConnectionOptions => {
   const urls = parseUrls(readUrl());
   return {

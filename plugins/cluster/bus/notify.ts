@@ -4,13 +4,13 @@ import { definePlugin, type PluginContext } from "../../../core/index.ts";
 import { sql, value } from "../../../core/engine/sql/fragment.ts";
 import { openBusHook, type BusHandlers, type BusTransport } from "../api.ts";
 
-/** PostgreSQL requires payloads shorter than 8000 bytes. */
+/** The maximum size of a message. PostgreSQL requires payloads shorter than 8000 bytes. */
 const MAX_BYTES = 7900;
-/** The largest number of messages that wait for the previous statement. Further messages are dropped, and receivers miss
- *  them. */
+/** The largest number of messages that wait for the previous statement. Further messages are dropped, and receivers
+ *  miss them. */
 const MAX_WAITING = 1000;
 
-/** PostgreSQL requires channel names shorter than 64 bytes. */
+/** Builds the name of a channel. PostgreSQL requires names shorter than 64 bytes. */
 const buildChannel = (namespace: string, topic: string): string =>
   `relapi_${createHash("sha256").update(`${namespace} ${topic}`).digest("hex").slice(0, 24)}`;
 

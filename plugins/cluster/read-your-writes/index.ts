@@ -1,5 +1,6 @@
-/** Adds the write position to the response to a write, in the header `X-Write-Position: 0/3000148`. A read that sends the
- *  position back runs on a server that has the write. A cookie with the same value needs no support by the client. */
+/** Adds the write position to the response to a write, in the header `X-Write-Position: 0/3000148`. A read that sends
+ *  the position back runs on a server that has the write. A cookie with the same value needs no support by the
+ *  client. */
 import {
   createExchangeSlot,
   definePlugin,
@@ -100,8 +101,8 @@ export const readYourWrites = definePlugin({
 
 const isWrite = ({ access, end }: Execution): boolean => access === "read write" && end === "commit";
 
-/** Returns the position after a write. Errors are ignored, because the write is committed; without a position, reads must
- *  use the primary. */
+/** Returns the position after a write. Errors are ignored, because the write is committed; without a position, reads
+ *  must use the primary. */
 const loadPosition = async (context: PluginContext): Promise<string> => {
   try {
     const [row] = await context.query<{ position: string }>(POSITION);

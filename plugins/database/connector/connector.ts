@@ -19,7 +19,8 @@ import { createReplicas } from "./replicas.ts";
 import { openReplication } from "./replication.ts";
 
 const SECOND_MS = 1000;
-/** The timeout of an attempt to connect. It is short, so that callers hardly wait longer than a network failure lasts. */
+/** The timeout of an attempt to connect. It is short, so that callers hardly wait longer than a network failure
+ *  lasts. */
 const CONNECT_MS = 5000;
 /** The number of connections to an embedded database, whose only backend serves one connection at a time. */
 const EMBEDDED_CONNECTIONS = 1;
@@ -39,7 +40,7 @@ export const createConnector = (parts: ConnectorParts): Connector => {
   let listener: Listener | undefined;
   let checks: ReturnType<typeof createReplicas> | undefined;
   let isLoginRefused = false;
-  /** Whether the last opened or checked connection leads to a pooler, as the next one probably does. */
+  /** True if the last opened or checked connection leads to a pooler. The next connection probably does too. */
   let isPooled = false;
 
   /** Logs once that the database refuses the login, because each request that needs a new connection then fails. @rule

@@ -21,7 +21,7 @@ interface Hosts {
   /** The URLs of each host, in order. The URLs of one host differ in encryption. */
   readonly urls: readonly (readonly string[])[];
   readonly sessionKind: SessionKind;
-  /** Each connection tries the hosts in random order. */
+  /** True if each connection tries the hosts in random order. */
   readonly isShuffled: boolean;
   /** The timeout for reaching one of the hosts. */
   readonly connectMs: number | undefined;
@@ -127,8 +127,8 @@ export const parseHosts = (text: string, environment: Environment = process.env)
   };
 };
 
-/** Returns the parameters that the string does not set: other parameters of the service, and the encryption parameters of
- *  the environment. A socket needs no encryption. */
+/** Returns the parameters that the string does not set: other parameters of the service, and the encryption parameters
+ *  of the environment. A socket needs no encryption. */
 const collectAddedParameters = (
   parts: UrlParts,
   serviceParameters: ReadonlyMap<string, string> | undefined,

@@ -18,7 +18,7 @@ export interface Listener extends Pick<Connector, "listen" | "close"> {
 }
 
 const CONNECT_MS = 10_000;
-/** A hot standby has no notifications until it is promoted. */
+/** The pause between attempts on a hot standby, which has no notifications until it is promoted. */
 const STANDBY_RETRY_MS = 5000;
 const STANDBY_SQLSTATE = "25006";
 
@@ -38,8 +38,8 @@ interface ChannelEntry {
   unreportedLoss: Missed | undefined;
 }
 
-/** Creates the listener of a target. Until `isLoaded` returns true, the loader of the schema logs connection errors. With
- *  `isDirect`, no other connection uses this target, so the listener logs a refused login. @rule R-SC-5 R-SC-10 */
+/** Creates the listener of a target. Until `isLoaded` returns true, the loader of the schema logs connection errors.
+ *  With `isDirect`, no other connection uses this target, so the listener logs a refused login. @rule R-SC-5 R-SC-10 */
 export const createListener = (
   target: Target,
   logger: Logger,

@@ -14,9 +14,9 @@ interface BackendRow {
 }
 
 /** Detects a pooler, which gives a new client an invented process id instead of the backend's own. The query also
- *  switches `jit` off. The planner overestimates statements with many nested rows, whose compilation takes several times
- *  as long as their execution. A value that is set for the server, database, role or connection stays. On a shared
- *  backend `jit` is unchanged, because the setting would affect other clients. @rule R-TX-8 R-TX-15 */
+ *  switches `jit` off. The planner overestimates statements with many nested rows, whose compilation takes several
+ *  times as long as their execution. A value that is set for the server, database, role or connection stays. On a
+ *  shared backend `jit` is unchanged, because the setting would affect other clients. @rule R-TX-8 R-TX-15 */
 const BACKEND_QUERY = `select backend.own as "isOwn",
   jit.unset as "isJitUnset",
   case when backend.own and jit.unset then pg_catalog.set_config('jit', 'off', false) end,
@@ -31,8 +31,8 @@ from (select coalesce($1::pg_catalog.int4 = pg_catalog.pg_backend_pid(), true)) 
 
 const NO_PROCESS_ID = -1;
 
-/** Returns the parameter of the query: the expected process id of the backend, or null if any id is right. `processId` is
- *  the id that was reported when the connection was opened; PostgreSQL always reports an id. */
+/** Returns the parameter of the query: the expected process id of the backend, or null if any id is right. `processId`
+ *  is the id that was reported when the connection was opened; PostgreSQL always reports an id. */
 const chooseProcessId = (mode: PoolerMode, processId: number | null): number | null =>
   mode === "session" ? null : mode === "auto" ? (processId ?? NO_PROCESS_ID) : NO_PROCESS_ID;
 

@@ -1,5 +1,5 @@
-/** Finds the built files of the embedded database. They are beside the compiled code, even when the sources are running,
- *  because Node 20 cannot run TypeScript in a thread. */
+/** Finds the built files of the embedded database. They are beside the compiled code, even when the sources are
+ *  running, because Node 20 cannot run TypeScript in a thread. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -6,7 +6,7 @@ import { getErrorMessage, presetError } from "../../../core/index.ts";
 interface DataFolder {
   /** The path of the cluster. */
   readonly clusterPath: string;
-  /** Whether the folder had no cluster, or an unfinished cluster that was removed. */
+  /** True if the folder had no cluster, or an unfinished cluster that was removed. */
   readonly isFresh: boolean;
   /** Marks the cluster as complete. An interrupted start before this is repeated from scratch. */
   markComplete(): void;

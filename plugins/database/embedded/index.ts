@@ -1,5 +1,5 @@
-/** Runs PostgreSQL inside the process, for users without a server: `fullCompat({ database: embedded() })`, or
- *  `new pg.Pool({ stream: embedded().stream })`. The database is PGlite (PostgreSQL compiled to WebAssembly) in a thread;
+/** Runs PostgreSQL inside the process, for users without a server: `fullCompat({ database: embedded() })`, or `new
+ *  pg.Pool({ stream: embedded().stream })`. The database is PGlite (PostgreSQL compiled to WebAssembly) in a thread;
  *  docs/guides/embedded-database.md lists its limits. */
 import { existsSync } from "node:fs";
 import type { Duplex } from "node:stream";

@@ -96,9 +96,9 @@ remote_relations (oid) as (
   join pg_catalog.pg_inherits inheritance on inheritance.inhrelid = remote_relations.oid
 )`;
 
-/** Selects `rule_effects`: relations whose writes use a rule of their own, or of the table that a view shows. `event` is
- *  `ev_type`, and `effect` a value of `Relation.rules`. `conflict_refusals` are relations whose inserts accept no `on
- *  conflict` with the key. @rule R-OPT-4 R-PUT-6 R-WRT-7 */
+/** Selects `rule_effects`: relations whose writes use a rule of their own, or of the table that a view shows. `event`
+ *  is `ev_type`, and `effect` a value of `Relation.rules`. `conflict_refusals` are relations whose inserts accept no
+ *  `on conflict` with the key. @rule R-OPT-4 R-PUT-6 R-WRT-7 */
 const RULE_SETS = sql`own_rules (oid, event, effect) as materialized (
   select rule.ev_class, rule.ev_type,
     case

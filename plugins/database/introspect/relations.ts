@@ -62,7 +62,7 @@ export interface RelationRow {
   readonly rules: Relation["rules"] | null;
   readonly refusesConflict: boolean;
   readonly writable: number;
-  /** Whether INSTEAD OF triggers write the view. */
+  /** True if INSTEAD OF triggers write the view. */
   readonly hasTrigger: boolean;
   /** The comment of the relation under 0, and of columns under their attribute numbers. */
   readonly comments: Readonly<Record<number, string>> | null;

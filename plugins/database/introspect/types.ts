@@ -68,8 +68,8 @@ const TYPE_COLUMNS = sql`type.oid,
 const COMMENT_JOIN = sql`left join pg_catalog.pg_description comment
   on comment.objoid = type.oid and comment.classoid = 'pg_catalog.pg_type'::pg_catalog.regclass and comment.objsubid = 0`;
 
-/** Loads the types of `pg_catalog` and of extensions, which refer only to each other. The query does not depend on other
- *  results, so it runs early. Most databases use few other types. */
+/** Loads the types of `pg_catalog` and of extensions, which refer only to each other. The query does not depend on
+ *  other results, so it runs early. Most databases use few other types. */
 export const loadCommonTypes = (context: IntrospectContext): Promise<readonly TypeRow[]> =>
   context.query<TypeRow>(sql`
 select ${TYPE_COLUMNS}, null as "default", null as labels, null as attributes, null as "relationSchema", null as "relationName"

@@ -105,6 +105,7 @@ export const deriveViewKey = (
   }
   return [...viewColumns].flatMap(([table, columns]) => {
     const key = findPrimaryKey(table);
-    return key.every((column) => columns.has(column)) ? key.map((column) => columns.get(column)!) : []; // every() has checked the columns
+    // every() has checked the columns
+    return key.every((column) => columns.has(column)) ? key.map((column) => columns.get(column)!) : [];
   });
 };

@@ -107,7 +107,7 @@ export const reloadPoll = definePlugin({
     let requestedAtMs = 0;
     let isClosed = false;
     let timer: NodeJS.Timeout | undefined;
-    /** Whether requests arrived recently. An unused server does not query its database. */
+    /** True if requests arrived recently. An unused server does not query its database. */
     let isUsed = false;
 
     hooks.introspect.tap(NAME, (model, { queryLater }) => {

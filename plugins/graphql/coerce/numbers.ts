@@ -50,7 +50,8 @@ export const formatNumber = (text: string): string => {
   return `${sign}${integerDigits}.${digits.slice(exponent) || "0"}`;
 };
 
-/** Writes the number without an exponent, rounded half away from zero to `decimals`: `-2E-2` is `-0.02`. @rule G-TYP-7 */
+/** Writes the number without an exponent, rounded half away from zero to `decimals`: `-2E-2` is `-0.02`. @rule
+ *  G-TYP-7 */
 export const formatFixed = (text: string, decimals: number): string => {
   const { isNegative, digits, exponent } = parseDecimal(text);
   if (exponent > MAX_INTEGER_DIGITS) return text;

@@ -1,4 +1,5 @@
-/** Builds paths in a request: `$.selectionSet.album.args.where.id._eq`, `….objects[0]['odd key']`. @rule G-ERR-2 G-ERR-3 */
+/** Builds paths in a request: `$.selectionSet.album.args.where.id._eq`, `….objects[0]['odd key']`. @rule G-ERR-2
+ *  G-ERR-3 */
 
 /** Matches keys that need no quotes: `artist_id`, `x-y`. */
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/;

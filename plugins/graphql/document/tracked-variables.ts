@@ -62,8 +62,8 @@ const findShape = (value: Json): ValueShape => {
   return isPlainObject(value) ? Object.keys(value) : "leaf";
 };
 
-// The cache keeps questions with the closures of their functions. So questions are made by the functions below, whose
-// closures contain only the path.
+// The cache keeps questions with the closures of their functions. The functions below therefore create the questions,
+// and their closures contain only the path.
 
 const createQuestion = <Answer>(
   name: string,

@@ -54,7 +54,8 @@ const planLevel = (
   plan: (field: SelectedField) => Output,
 ): readonly Output[] => {
   const outputs: Output[] = [];
-  const type = checkSubselection(selected) as GraphQLObjectType; // `T_aggregate`, `T_aggregate_fields`, `T_sum_fields` are objects
+  // `T_aggregate`, `T_aggregate_fields`, `T_sum_fields` are objects
+  const type = checkSubselection(selected) as GraphQLObjectType;
   visitSelections(planner, type, selected.selections, selected.path, (selection) => {
     outputs.push(
       selection.kind === "typename" ? { kind: "constant", as: selection.as, value: selection.value } : plan(selection),

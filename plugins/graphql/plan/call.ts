@@ -183,7 +183,8 @@ const buildLiveCall = (
   };
   return {
     program,
-    text: (body) => field.text(read(body ?? "null"), (join, object) => writeJson(readKeys(field.joins[join]!, object))), // a join is an index of `joins`
+    // a join is an index of `joins`
+    text: (body) => field.text(read(body ?? "null"), (join, object) => writeJson(readKeys(field.joins[join]!, object))),
     complete: field.joins.length === 0 ? undefined : complete,
     convertError: (error) => {
       if (completionErrors.has(error as Error)) return error;

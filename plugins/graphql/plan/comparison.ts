@@ -167,7 +167,8 @@ const coerceItems = (item: GqlValueType, items: readonly Json[], path: string): 
     for (const one of items) texts.push(coerceColumn(item, one, path));
   } catch {
     const at = texts.length;
-    texts.push(coerceColumn(item, items[at] as Json, `${path}[${at}]`)); // the coercion throws the same error again, now with the path
+    // the coercion throws the same error again, now with the path
+    texts.push(coerceColumn(item, items[at] as Json, `${path}[${at}]`));
   }
   return texts;
 };

@@ -89,7 +89,7 @@ const buildDocument = (planner: Planner, field: FieldNode, operation: OperationT
 
 const buildField = ({ node }: SelectedField, selectionSet: SelectionSetNode | undefined): FieldNode => ({
   ...node,
-  directives: [], // the planner has applied them
+  directives: [], // the planner has applied the directives
   selectionSet,
 });
 

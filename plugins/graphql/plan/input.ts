@@ -176,7 +176,7 @@ export const readObject = (
     if (fields[name] === undefined) throw fieldNotFound(name, type.name, appendKey(path, name), Object.keys(fields));
   const absent = new Set<string>();
   for (const name of names) {
-    const field = fields[name] as GraphQLInputField; // the loop above has checked it
+    const field = fields[name] as GraphQLInputField; // the loop above has checked the name
     const input = findInput(name);
     const at = appendKey(path, name);
     if (input === undefined) throw missingField(name, at);

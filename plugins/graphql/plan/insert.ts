@@ -99,7 +99,8 @@ const readPlainRows = (
   if (shape === null) return undefined;
   const { bound } = planner.variables;
   const read = readList(reader, openedInput.part.bound, bound);
-  if (read === undefined) return readWithoutEffect(planner, argument, bound); // the call reports the error with its path
+  // the call reports the error with its path
+  if (read === undefined) return readWithoutEffect(planner, argument, bound);
   checkValues(planner, read.valueCount);
   planner.budget.insertValues -= read.valueCount;
   planner.budget.variableInsertValues += read.valueCount;
@@ -134,6 +135,7 @@ const createPayloadSource = (
     };
   }
   const encode = (variables: VariableValues): string =>
-    reader === undefined ? encodeRow(rows[0] as InputRow, variables) : encodeRows(rows, variables); // without a reader there is exactly one row
+    // without a reader there is exactly one row
+    reader === undefined ? encodeRow(rows[0] as InputRow, variables) : encodeRows(rows, variables);
   return isFixed(rows) ? { fixed: encode(planner.variables.bound) } : { make: encode };
 };

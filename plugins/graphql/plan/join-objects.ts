@@ -11,7 +11,7 @@ export const bindObjects = (
   findRead: FindRead,
 ): GqlJoinedRead => {
   const read = findRead(join);
-  const list = join.members.length; // the value after those of the members
+  const list = join.members.length; // the list follows the values of the members
   return { ...read, values: read.values.map((value, i) => (i === list ? writeJson(objects as Json) : value)) };
 };
 

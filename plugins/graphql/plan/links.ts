@@ -242,7 +242,8 @@ const createCompletion = (prefix: string, links: readonly Link[], tree: LinkTree
     return link && { as: link.as, number };
   };
 
-  /** Returns the links of an object by response name. The first of several links with one name has the whole selection. */
+  /** Returns the links of an object by response name. The first of several links with one name has the whole
+   *  selection. */
   const findLinks = (object: JsonObject): ReadonlyMap<string, number> => {
     const numbers = new Map<string, number>();
     for (const key of Object.keys(object)) {

@@ -1,5 +1,5 @@
-/** Plans fields of rows that a plugin's function or another GraphQL schema resolves for all rows at once. The plan reads
- *  the required columns under the field's name, and the results replace them. @rule X-GQL-6 X-GQL-14 */
+/** Plans fields of rows that a plugin's function or another GraphQL schema resolves for all rows at once. The plan
+ *  reads the required columns under the field's name, and the results replace them. @rule X-GQL-6 X-GQL-14 */
 import type { Bundle, Json, Output, Plan } from "../../../core/index.ts";
 import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "../document/variables.ts";
@@ -27,7 +27,8 @@ export const planLoad = (planner: Planner, selected: SelectedField, part: Custom
     return {
       origin,
       path,
-      key: JSON.stringify([origin, path, writeJson(args), writeJson(selection as unknown as Json)]), // the selection contains only JSON
+      // the selection contains only JSON
+      key: JSON.stringify([origin, path, writeJson(args), writeJson(selection as unknown as Json)]),
       run: async (rows, context) =>
         checkCount(rows, await part.load(rows, { ...context, arguments: args, selection })).map((result) =>
           field.text(result),

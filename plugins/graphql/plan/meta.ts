@@ -36,7 +36,8 @@ const LIST_FIELDS: ReadonlySet<string> = new Set(["fields", "inputFields", "inte
 /** Fields whose result requires a visit of all types. */
 const SCANNING_FIELDS: ReadonlySet<string> = new Set(["__type", "types"]);
 
-/** Refuses introspection with too many nested lists. `enclosingLists` is the number of enclosing lists. @rule G-LIM-5 */
+/** Refuses introspection with too many nested lists. `enclosingLists` is the number of enclosing lists. @rule
+ *  G-LIM-5 */
 const checkField = (planner: Planner, selected: SelectedField, enclosingLists: number): void => {
   const isList = LIST_FIELDS.has(selected.name);
   const lists = isList ? enclosingLists + 1 : enclosingLists;

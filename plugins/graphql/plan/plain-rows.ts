@@ -127,7 +127,8 @@ export const createPlainRowReader = (type: GraphQLInputType): PlainRowReader => 
     },
     buildExamples: ({ fields, isComplete }) => {
       const inputRow: InputRow = {
-        cells: fields.flatMap((name) => ({ ...(cells.get(name) as PlainCell), source: { fixed: null } })), // `readShape` found every field in the cells
+        // `readShape` found every field in the cells
+        cells: fields.flatMap((name) => ({ ...(cells.get(name) as PlainCell), source: { fixed: null } })),
         related: [],
       };
       return isComplete ? [inputRow] : [inputRow, { cells: [], related: [] }];

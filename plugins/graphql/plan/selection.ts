@@ -191,7 +191,7 @@ export const visitArguments = (
   for (const name of names)
     if (!byName.has(name)) throw noSuchArgument(selected.name, name, selected.path, byName.keys());
   for (const name of names) {
-    const argument = byName.get(name) as GraphQLArgument; // the loop above has checked it
+    const argument = byName.get(name) as GraphQLArgument; // the loop above has checked the name
     const node = argumentNodes.get(name);
     const path = appendKey(`${selected.path}.args`, name);
     if (node === undefined) throw missingField(name, path);

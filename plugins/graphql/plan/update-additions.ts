@@ -120,7 +120,8 @@ interface InputWithSource extends GqlInputField {
   readonly locatedInput: LocatedInput;
 }
 
-const getLocatedInput = (input: GqlInput): LocatedInput => (input as InputWithSource).locatedInput; // `createInput` makes every GqlInput
+// `createInput` makes every GqlInput
+const getLocatedInput = (input: GqlInput): LocatedInput => (input as InputWithSource).locatedInput;
 
 /** Creates the input that a plugin receives. `name` is the name of a field. */
 const createInput = (

@@ -68,7 +68,8 @@ type WritePlan = Insert | Update | Delete;
 const getTarget = (write: WritePlan): QualifiedName =>
   write.kind === "insert" ? write.into : write.kind === "update" ? write.relation : write.from;
 
-/** Plans one write. If the result contains related rows, a separate statement reads it after the write. @rule G-INS-5 */
+/** Plans one write. If the result contains related rows, a separate statement reads it after the write. @rule
+ *  G-INS-5 */
 export const planWriteStep = (planner: Planner, write: WritePlan, answer: WriteAnswer, path: string): StepTemplate => {
   if (readsOtherRows(answer.output))
     return planSequenceStep(planner, getTarget(write), [{ write, path }], [0], answer, path);

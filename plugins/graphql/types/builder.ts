@@ -235,8 +235,10 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   };
 
   const buildGraphqlType = (value: GqlValueType): GraphQLInputType & GraphQLOutputType => {
-    if (value.element === undefined) return buildNamedType(value) ?? GraphQLString; // the name of the enum may belong to another type
-    return wrapList(buildGraphqlType(value.element) as GraphQLScalarType); // a scalar, enum or list, each of which may be null
+    // the name of the enum may belong to another type
+    if (value.element === undefined) return buildNamedType(value) ?? GraphQLString;
+    // a scalar, enum or list, each of which may be null
+    return wrapList(buildGraphqlType(value.element) as GraphQLScalarType);
   };
 
   // other plugins that change plans may hide rows

@@ -206,7 +206,8 @@ export const createCatalog = function* (
   convention: GqlCustomization["namingConvention"],
   warn: Warn,
 ): Slices<Catalog> {
-  const metadata = model.pluginFacts["metadata"] as GqlMetadata | undefined; // only the metadata plugin writes this part
+  // only the metadata plugin writes this part
+  const metadata = model.pluginFacts["metadata"] as GqlMetadata | undefined;
   const customization: GqlCustomization = {
     ...metadata?.customization,
     namingConvention: metadata?.customization?.namingConvention ?? convention,

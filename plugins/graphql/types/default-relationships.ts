@@ -1,5 +1,5 @@
-/** Makes the default relationships, one per foreign key and direction, with names from the tables. @rule G-REL-5 …
- *  G-REL-10 */
+/** Builds the default relationships. There is one for each direction of a foreign key, and the names come from the
+ *  tables. @rule G-REL-5 … G-REL-10 */
 import { pluralize, singularize } from "inflection";
 import {
   findColumn,

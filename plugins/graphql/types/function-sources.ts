@@ -56,7 +56,8 @@ const findFittingFunction = (
     const relation = findReturnedRelation(model, routine, isServed);
     return relation === undefined ? [] : [{ routine, relation }];
   });
-  if (fits.length > 1) warn(`function ${formatName(fits[0]!.routine)} is left out of GraphQL: it is overloaded`); // the list has at least two elements
+  // the list has at least two elements
+  if (fits.length > 1) warn(`function ${formatName(fits[0]!.routine)} is left out of GraphQL: it is overloaded`);
   return fits.length === 1 ? fits[0] : undefined;
 };
 

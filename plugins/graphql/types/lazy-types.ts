@@ -29,7 +29,8 @@ const mapSorted = <From, To>(
   make: (name: string, from: From) => To,
 ): Record<string, To> => {
   const sorted = Object.create(null) as Record<string, To>;
-  for (const name of Object.keys(record).sort()) sorted[name] = make(name, record[name]!); // the name is a key of the object
+  // the name is a key of the object
+  for (const name of Object.keys(record).sort()) sorted[name] = make(name, record[name]!);
   return sorted;
 };
 
@@ -49,7 +50,8 @@ const buildArguments = (configs: GraphQLFieldConfigArgumentMap): readonly GraphQ
     .map((name) => buildArgument(name, configs[name]!)); // the name is a key of the object
 
 export const buildOutputField = (name: string, { config, toPlan }: GqlField): GraphQLField<unknown, unknown> => {
-  const { type, description, args } = config as GraphQLFieldConfig<unknown, unknown>; // the type of the scope is an object type
+  // the type of the scope is an object type
+  const { type, description, args } = config as GraphQLFieldConfig<unknown, unknown>;
   return {
     name,
     description,
@@ -62,7 +64,8 @@ export const buildOutputField = (name: string, { config, toPlan }: GqlField): Gr
 };
 
 const buildInputField = (name: string, { config, toPlan }: GqlField): GraphQLInputField => {
-  const { type, description, defaultValue } = config as GraphQLInputFieldConfig; // the type of the scope is an input object type
+  // the type of the scope is an input object type
+  const { type, description, defaultValue } = config as GraphQLInputFieldConfig;
   return {
     name,
     description,

@@ -105,7 +105,8 @@ const noAccess: GqlRoleAccess = { role: "", rights: () => NO_RIGHTS, mayCall: ()
  *  the next model is made from these members. */
 export const findAccess = (model: Model, session: Session): GqlRoleAccess => {
   if (session.isAdmin && session.role === "admin") return createAdminAccess(model);
-  const metadata = model.pluginFacts["metadata"] as GqlMetadata | undefined; // only the metadata plugin writes this part
+  // only the metadata plugin writes this part
+  const metadata = model.pluginFacts["metadata"] as GqlMetadata | undefined;
   const view = metadata?.findAccess(session);
   if (view !== undefined) return view;
   const isClosed = metadata?.introspectionClosedFor?.has(session.role) === true;

@@ -12,7 +12,7 @@ export interface SharedChanges {
   start(): void;
   /** Stops reading changes, because the last live query has ended. */
   stop(): void;
-  /** Handles that the database can be reached again, possibly on a different server. */
+  /** Called when the database can be reached again, possibly on a different server. */
   databaseReached(): void;
   /** Requests the values of the new `columns` from the process that reads the changes. */
   columnsChanged(): void;

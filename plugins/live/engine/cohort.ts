@@ -133,10 +133,10 @@ export const createCohort = ({
   const dueEntries = new Set<CohortEntry>();
   const counts: CohortCounts = { runs: 0, rows: 0, deliveries: 0, skipped: 0, lagMs: undefined };
   let hasBeenQuick = false;
-  /** Whether the last error affects all subscribers. */
+  /** True if the last error affects all subscribers. */
   let hasFailedForAll = false;
   let isDirty = false;
-  /** Whether a change arrived since the last run began. */
+  /** True if a change arrived since the last run began. */
   let hasChanged = false;
   let isRunning = false;
   /** The number of entries in batches that are running or waiting for a connection. */

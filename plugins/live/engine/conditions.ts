@@ -184,7 +184,8 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
     return alternatives;
   };
 
-  /** Records the condition on rows of the relationship. `deriveTargetConditions` returns the condition of the target. */
+  /** Records the condition on rows of the relationship. `deriveTargetConditions` returns the condition of the
+   *  target. */
   const recordRelated = (
     { relation, alternatives: outer }: ConditionScope,
     id: string,

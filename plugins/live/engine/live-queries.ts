@@ -222,7 +222,8 @@ const createLiveQueries = (
     }
   };
 
-  /** Places a subscription in the cohort of its query, or opens its events. @throws RelApiError `missing-session-variable`, G-SUB-12 */
+  /** Places a subscription in the cohort of its query, or opens its events. @throws RelApiError
+   *  `missing-session-variable`, G-SUB-12 */
   const joinCohort = (subscription: Subscription, query: LiveQuery | LiveEvents): void => {
     if ("open" in query) return receiveEvents(subscription, query);
     closeEvents(subscription);

@@ -37,8 +37,8 @@ export interface SendQueueOwner {
 /** The unread bytes above which the client counts as slow. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
 
-/** The send queue of a socket or response. It is a class, because closures and maps for each socket would take ten times
- *  the memory. */
+/** The send queue of a socket or response. It is a class, because closures and maps for each socket would take ten
+ *  times the memory. */
 class StreamSendQueue implements SendQueue {
   readonly #outgoing: Duplex | OutgoingMessage;
   readonly #owner: SendQueueOwner;

@@ -48,7 +48,8 @@ const receiveUpgrade = (
 ): void => {
   if (request.headers.upgrade?.toLowerCase() !== "websocket") return void serveAsRequest(server, request, socket, head);
   if (repeatsHost(request.rawHeaders)) return rejectUpgrade(socket, 400, "The request has more than one Host header");
-  const requestPath = (request.url ?? "/").split("?", 1)[0] as string; // The method `split` always returns at least one item.
+  // The method `split` always returns at least one item.
+  const requestPath = (request.url ?? "/").split("?", 1)[0] as string;
   const offerUpgrade = (handler: Handler, paths: readonly string[]): boolean =>
     paths.some((path) => handler.take({ request, socket, head, path }));
   const unmountedHandlers: Handler[] = [];

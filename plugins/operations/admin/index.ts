@@ -37,8 +37,6 @@ interface Reply {
   readonly body?: string;
 }
 
-// --- settings -------------------------------------------------------------------------------------------------------
-
 /** The options that are not settings, or that are too large for a line. */
 const HIDDEN_OPTIONS = new Set(["database", "logger", "metadata"]);
 
@@ -62,15 +60,13 @@ const encodeConfig = (options: ResolvedOptions, settings: readonly Setting[]): s
     .join("");
 };
 
-// --- endpoints ------------------------------------------------------------------------------------------------------
-
 type EndpointHandler = (context: PluginContext, options: AdminServerOptions) => Promise<Reply> | Reply;
 
 const isUp = (options: AdminServerOptions): boolean => options.isApiListening?.() ?? true;
 
-/** Reports whether the api is ready. The status is 500 if the api accepts no more requests. It is 503 without a model, or
- *  if the database does not respond within `PROBE_MS`. The body lists the reasons and the health problems, also with
- *  status 200. @rule R-ADM-1 */
+/** Reports whether the api is ready. The status is 500 if the api accepts no more requests. It is 503 without a model,
+ *  or if the database does not respond within `PROBE_MS`. The body lists the reasons and the health problems, also
+ *  with status 200. @rule R-ADM-1 */
 const checkReadiness: EndpointHandler = async (context, options) => {
   const buildReply = (status: number, ...reasons: readonly string[]): Reply => {
     const lines = [...reasons, ...context.healthProblems.list()];

@@ -34,8 +34,8 @@ const buildCorsHeaders = (policy: OriginPolicy, origin: string | undefined, expo
   ];
 };
 
-/** Returns the response to a preflight request. Undefined if the request is not a preflight request, or if the policy or
- *  `METHODS` does not allow it; the surface then responds. @rule R-COR-2 */
+/** Returns the response to a preflight request. Undefined if the request is not a preflight request, or if the policy
+ *  or `METHODS` does not allow it; the surface then responds. @rule R-COR-2 */
 const answerPreflight = (policy: OriginPolicy, header: (name: string) => string | undefined): Answer | undefined => {
   const origin = header("origin");
   const requestedMethod = header("access-control-request-method");

@@ -106,7 +106,8 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
     });
     clearTimeout(timer);
     pendingRequests.delete(ask);
-    return pendingRequest as unknown as PendingRequest; // the executor of the promise assigns the variable synchronously
+    // the executor of the promise assigns the variable synchronously
+    return pendingRequest as unknown as PendingRequest;
   };
 
   /** The last metrics of each other worker. */

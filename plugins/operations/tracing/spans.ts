@@ -141,7 +141,8 @@ export const createSpans = (api: Api, tracer: Tracer, context: PluginContext): S
       if (exchange.parent !== undefined && outerSpan === undefined) return;
       const parent = outerSpan ? outerSpan.context : isInside ? active : extractContext(exchange, headerNames);
       const parentSpan = parent === ROOT_CONTEXT ? undefined : trace.getSpanContext(parent);
-      // sampling is decided before the span is created, because even an unsampled span costs half as much as a sampled one
+      // sampling is decided before the span is created, because even an unsampled span costs half as much as a sampled
+      // one
       if (parentSpan === undefined ? !isSampled() : (parentSpan.traceFlags & TraceFlags.SAMPLED) === 0) return;
       const startMs = performance.now();
       const span = tracer.startSpan(

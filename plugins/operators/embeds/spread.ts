@@ -97,7 +97,8 @@ const compileSpread = (embed: Embed, context: EmbedContext): EmbedSql => {
       const cell = ident(row, column.name);
       if (column.aggregate === undefined)
         return { as: column.as, value: cell, ...(context.isGrouped && { stored: column.name }) };
-      const call = sql`${catalogText(column.aggregate.fn)}(${cell})`; // the surface accepts only the functions of R-AGG-1
+      // the surface accepts only the functions of R-AGG-1
+      const call = sql`${catalogText(column.aggregate.fn)}(${cell})`;
       const value =
         column.aggregate.cast === undefined ? call : sql`cast(${call} as ${catalogText(column.aggregate.cast)})`;
       return { as: column.as, value, isAggregate: true };

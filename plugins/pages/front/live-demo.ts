@@ -26,7 +26,7 @@ interface GraphqlDemo {
 export type LiveDemo = (RestDemo | GraphqlDemo) & {
   readonly key: string;
   readonly column: string;
-  /** Whether callers without a credential may change the column. */
+  /** True if callers without a credential may change the column. */
   readonly mayUpdate: boolean;
   readonly credentialKind: CredentialKind | undefined;
 };

@@ -16,7 +16,7 @@ interface RelationLink {
 /** The first relations of a schema that anonymous callers may read. */
 export interface RelationList {
   readonly schema: string;
-  /** Whether requests name the schema in a header. */
+  /** True if requests name the schema in a header. */
   readonly needsHeader: boolean;
   readonly relations: readonly RelationLink[];
   /** The number of relations that are not in `relations`. */

@@ -1,5 +1,5 @@
-/** Builds requests to copy, as commands for a terminal and as code of clients. Names are encoded for URLs, quoted for the
- *  shell, or written as strings of JavaScript, so that no name can end the quotes. */
+/** Builds requests to copy, as commands for a terminal and as code of clients. Names are encoded for URLs, quoted for
+ *  the shell, or written as strings of JavaScript, so that no name can end the quotes. */
 import type { RestExample } from "../../rest/api.ts";
 
 /** The credential that requests need: the caller's token, or the admin secret. */

@@ -6,7 +6,7 @@ interface PageConfig {
   readonly root: string;
   readonly assets: string;
   readonly schemas: readonly string[];
-  /** Whether the document names a public address, which the page must not replace. */
+  /** True if the document names a public address, which the page must not replace. */
   readonly isProxied: boolean;
 }
 

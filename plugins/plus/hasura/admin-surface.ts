@@ -68,7 +68,8 @@ export const createAdminSurface = (context: PluginContext, adminPath: AdminPath)
       return buildJsonAnswer(error.status, encodeMetadataError(error), [NO_STORE, ...error.headers]);
     }
     const encoded = getEngine().encodeErrors(error, exchange.session);
-    const [first] = (JSON.parse(encoded.body) as { errors: readonly GqlErrorBody[] }).errors; // `encode` wrote this JSON
+    // `encode` wrote this JSON
+    const [first] = (JSON.parse(encoded.body) as { errors: readonly GqlErrorBody[] }).errors;
     const { path: errorPath, code, internal } = first?.extensions ?? { path: "$", code: "unexpected" };
     exchange.errorCode = code;
     const headers = error instanceof RelApiError ? error.headers : [];

@@ -106,8 +106,8 @@ export const requireList = ({ args, path }: Arguments, key: string): readonly Js
   return value;
 };
 
-/** Returns the arguments for each item of a list such as `tables`. An item is an object with its own arguments, or only a
- *  name. @throws RelApiError */
+/** Returns the arguments for each item of a list such as `tables`. An item is an object with its own arguments, or
+ *  only a name. @throws RelApiError */
 export const readItems = (from: Arguments, key: "tables" | "functions"): readonly Arguments[] =>
   requireList(from, key).map((item, i) => {
     const own = readEntry(item);

@@ -1,5 +1,5 @@
-/** Commands that track or untrack a list of objects. Those that fail are warnings, and the others take effect.
- *  @rule P-HAS-13 */
+/** Commands that track or untrack a list of objects. Objects that fail cause warnings, and the other objects take
+ *  effect. @rule P-HAS-13 */
 import { RelApiError, type Json } from "../../../core/index.ts";
 import { formatName, readEntry, readItems, readList, requireName, type Arguments } from "./document.ts";
 import type { Change, Editor } from "./editor.ts";

@@ -89,7 +89,8 @@ const buildChange = (request: CommandRequest, report: ReportUnknownKey): Change 
   const common = { path, ...(resourceVersion === undefined ? {} : { version: resourceVersion }) };
   if (type === "replace_metadata") {
     const isEnvelope = isJsonObject(args["metadata"]);
-    const metadata = normalizeMetadata(isEnvelope ? (args["metadata"] as Entry) : args); // the condition has checked the type
+    // the condition has checked the type
+    const metadata = normalizeMetadata(isEnvelope ? (args["metadata"] as Entry) : args);
     const isLenient = args["allow_inconsistent_metadata"] === true;
     return { apply: () => metadata, allowedProblems: isLenient ? "any" : "none", ...common };
   }

@@ -82,8 +82,6 @@ export const cronTriggerCommands: Commands = [
   ["delete_cron_trigger", deleteTrigger],
 ];
 
-// --- events ---------------------------------------------------------------------------------------------------------
-
 type Handler = (request: Arguments) => Promise<Json>;
 
 const STATUSES: readonly ScheduledEventStatus[] = ["scheduled", "locked", "delivered", "error", "dead"];
@@ -91,7 +89,7 @@ const STATUSES: readonly ScheduledEventStatus[] = ["scheduled", "locked", "deliv
 /** An ISO 8601 time with its zone: `2026-12-24T18:00:00Z`, `2026-12-24T18:00+01:00`. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)$/;
 
-/** JavaScript reads February 31 as a day of March. */
+/** Returns whether the day exists. JavaScript reads February 31 as a day of March. */
 const isCalendarDay = (day: string): boolean => new Date(day).toISOString().startsWith(day);
 
 const readTime = (from: Arguments, key: string): Date => {
@@ -150,7 +148,7 @@ const encodeEvent = (event: LoggedScheduledEvent, trigger: string | undefined): 
   };
 };
 
-/** Returns the commands that read, make or delete scheduled events. `loadDocument` returns the metadata. */
+/** Returns the commands that read, create or delete scheduled events. `loadDocument` returns the metadata. */
 export const createScheduleHandlers = (
   service: ScheduledEventsService | undefined,
   loadDocument: () => Promise<Entry>,
@@ -160,7 +158,7 @@ export const createScheduleHandlers = (
     return service;
   };
 
-  /** Reads which events a command is about. The cron trigger must exist unless the command names an event. */
+  /** Reads the arguments that select events. The cron trigger must exist unless the command names an event. */
   const readFilter = async (from: Arguments): Promise<ScheduledEventFilter> => {
     const isCron = readIsCron(from);
     const id = from.args["event_id"] === undefined ? undefined : readUuid(from, "event_id");

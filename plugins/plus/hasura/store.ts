@@ -139,7 +139,7 @@ export const recoverSource = async (source: string): Promise<void> => {
   if (isPending) await runWithRecoveredSource(source, async () => undefined);
 };
 
-/** Returns whether the layout decides about the file, which may then be deleted. */
+/** Returns whether the file is part of the layout, and may therefore be deleted. */
 const belongsToLayout = (path: string): boolean => path.startsWith("databases/") || !path.includes("/");
 
 /**

@@ -86,10 +86,8 @@ const comparesTerm = (one: Predicate | undefined, { by }: OrderBy): boolean =>
   one.left.kind === by.kind &&
   (by.kind !== "column" || isOrderedByColumn({ by: one.left }, by.name));
 
-/**
- * Finds the position that `encodePosition` has written: the last conditions, one per term, before the logic trees of the
- * request; or the last tree.
- */
+/** Finds the position that `encodePosition` has written: the last conditions, one per term, before the logic trees of
+ *  the request; or the last tree. */
 const findPosition = (
   where: Predicate | undefined,
   order: readonly OrderBy[],

@@ -106,7 +106,8 @@ interface Page {
   readonly next_offset?: number;
 }
 
-/** Takes as many items from `offset` as the bytes allow, but at least one. `estimateCost` returns the bytes of an item. */
+/** Takes as many items from `offset` as the bytes allow, but at least one. `estimateCost` returns the bytes of an
+ *  item. */
 export const takePage = <Item>(
   items: readonly Item[],
   offset: number,

@@ -1,4 +1,5 @@
-/** Plans the writes of `_related` as steps before and after the update. @rule P-NST-2 P-NST-3 P-NST-4 P-NST-6 P-NST-7 */
+/** Plans the writes of `_related` as steps before and after the update. @rule P-NST-2 P-NST-3 P-NST-4 P-NST-6
+ *  P-NST-7 */
 import {
   findColumn,
   nameKey,
@@ -175,8 +176,8 @@ const sortByReference = (writes: readonly RelatedWrites[]): readonly RelatedWrit
   return ordered;
 };
 
-/** Rows that refer to others are deleted first and inserted last. A write that frees a unique value comes before one that
- *  takes it. @rule P-NST-3 */
+/** Plans the writes after the update. Rows that refer to others are deleted first and inserted last. A write that
+ *  frees a unique value precedes a write that takes it. @rule P-NST-3 */
 const planFollowingWrites = (
   build: GqlBuild,
   relatedWrites: readonly RelatedWrites[],

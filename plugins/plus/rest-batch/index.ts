@@ -51,7 +51,7 @@ const CANCELLED = "request-cancelled";
 
 const SECOND_MS = 1000;
 
-/** The body of a part is inside an object of a list. */
+/** The depth of a part's body in the body of the batch, which is a list of objects. */
 const LIST_DEPTH = 2;
 
 interface OpenBatch {

@@ -119,7 +119,7 @@ const buildPolicyProgram = ({ schema, name }: QualifiedName, command: Command): 
     ),
   );
 
-/** PostgreSQL's catalog provides the expression. */
+/** Compiles an expression that PostgreSQL's catalog has written. Without an expression, the condition is true. */
 const compileExpression = (text: string | null): Sql => (text === null ? sql`true` : sql`(${catalogText(text)})`);
 
 /**

@@ -85,7 +85,7 @@ export const encodeContentLocation = (name: string, pairs: ParsedQuery["pairs"])
   return encodeHeaderText(`/${name}${query === "" ? "" : `?${query}`}`);
 };
 
-/** Encodes the header `Warning` about embeds that the query names by relation despite an alias. @rule R-HDR-9
+/** Encodes the header `Warning`, which lists embeds that the query names by relation despite an alias. @rule R-HDR-9
  *  R-EMB-7 */
 const encodeLegacyWarning = (names: ResolvedRead["legacyNames"]): string => {
   const list = names.map(({ name, alias }) => `\`${name}\` to \`${alias}\``).join(", ");

@@ -6,10 +6,8 @@ import type { MediaChoice, Preferences, RestRequest } from "../request.ts";
 import { encodeErrorBody } from "./encode-error.ts";
 import type { AnswerParts } from "./headers.ts";
 
-/**
- * Answers rows that may be part of a larger result. `total` is undefined if no count was requested. @rule R-RNG-7
- * R-RNG-8
- */
+/** Builds the response to a read whose rows may be part of a larger result. `total` is undefined if no count was
+ *  requested. @rule R-RNG-7 R-RNG-8 */
 export const buildRowsParts = (
   { range: { offset }, rest }: RestRequest,
   media: MediaChoice,

@@ -18,11 +18,9 @@ const ERRORS_WITH_SUGGESTIONS: ReadonlySet<string> = new Set([
   "routine-not-found",
 ]);
 
-/**
- * Returns whether the error depends on the caller's rights. Such an error contains suggested names, columns of
- * relationships, values of integrity constraints, or rows that a view's CHECK OPTION rejects. Errors raised by functions
- * do not count.
- */
+/** Returns whether the error depends on the caller's rights. Such an error contains suggested names, columns of
+ *  relationships, values of integrity constraints, or rows that a view's CHECK OPTION rejects. Errors raised by
+ *  functions do not count. */
 export const dependsOnRights = ({ code, details, hint, facts: { sqlstate, isRaised } }: RelApiError): boolean =>
   ERRORS_WITH_SUGGESTIONS.has(code)
     ? hint !== null

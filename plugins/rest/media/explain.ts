@@ -11,8 +11,8 @@ interface ExplainOptions {
 
 const OPTIONS: readonly string[] = ["analyze", "verbose", "settings", "buffers", "wal"];
 
-/** Returns the option, which becomes a keyword of EXPLAIN and so must not be other text. @throws TypeError for an option
- *  that is not in the list */
+/** Returns the option, which becomes a keyword of EXPLAIN and so must not be other text. @throws TypeError for an
+ *  option that is not in the list */
 const checkOption = (option: string): string => {
   if (!OPTIONS.includes(option)) throw new TypeError(`"${option}" is not an EXPLAIN option`);
   return option;

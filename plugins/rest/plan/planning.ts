@@ -1,5 +1,5 @@
-/** Prepares requests: parses and plans each and compiles its program, once for all equal requests. Every read of a
- *  request is a question whose answer becomes part of the cache key. */
+/** Prepares requests. Equal requests are parsed, planned and compiled only once. Every read of a request is a question
+ *  whose answer becomes part of the cache key. */
 import {
   defineQuestion,
   observeSession,

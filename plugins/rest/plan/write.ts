@@ -35,7 +35,7 @@ export interface PlannedWrite extends PlannedRequest {
   readonly hasBody: boolean;
   /** True if inserted rows are counted. For POST and PUT, the count shows how conflicts were resolved. */
   readonly countsInserted: boolean;
-  /** The maximum of affected rows. */
+  /** The largest number of rows that the write may affect. */
   readonly maxAffected: number | undefined;
 }
 

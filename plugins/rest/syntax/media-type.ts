@@ -118,6 +118,6 @@ export const parseAccept = (header: string | undefined): readonly MediaType[] =>
   if (header === undefined || header === ANY_MEDIA_TYPE) return ANY_TYPE;
   return splitUnquoted(decodeUtf8Header(header).replace(/ /g, ""), ",")
     .map(parseWeightedType)
-    .sort((a, b) => b.quality - a.quality || b.specificity - a.specificity) // stable: equal types keep their order
+    .sort((a, b) => b.quality - a.quality || b.specificity - a.specificity) // keeps the order of equal types
     .map((weighted) => weighted.type);
 };

@@ -142,7 +142,8 @@ export const isReading = (method: string): boolean => method === "GET" || method
 export const parseForPlan = (rest: RestSurface, ask: Ask<RequestSource>): ParsedRequest => {
   const { grammar, context } = rest;
   const method = ask(METHOD);
-  const profile = ask(PROFILES[getProfileHeader(method)] as (typeof PROFILES)[string]); // the method's header is one of two
+  // the method's header is one of two
+  const profile = ask(PROFILES[getProfileHeader(method)] as (typeof PROFILES)[string]);
   const target = resolveTarget(context.options, ask(MODEL), ask(PATH), profile);
   const query = parseQuery(
     grammar,

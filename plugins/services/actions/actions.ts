@@ -1,4 +1,5 @@
-/** Serves functions of the application as root fields: `actions({ login: { args: "name: String!", output: "String", … } })`. */
+/** Serves functions of the application as root fields: `actions({ login: { args: "name: String!", output: "String", …
+ *  } })`. */
 import {
   getErrorMessage,
   definePlugin,
@@ -41,7 +42,7 @@ import { createActionTypes } from "./graphql-types.ts";
 import { isInputSchema, parseInput, type ActionArguments, type InputSchema } from "./input-schema.ts";
 import { findResultProblem } from "./result.ts";
 
-/** The output of the schema, or the arguments if there is no schema. */
+/** The input of a function: the output of the schema, or the arguments if there is no schema. */
 type InputOf<Output> = unknown extends Output ? ActionArguments : Output;
 
 /** The argument of an action's function. */
@@ -57,7 +58,7 @@ export interface ActionRequest<Input = ActionArguments> {
 
 /** The argument of an asynchronous action's function. @rule X-ACT-14 */
 export interface AsynchronousActionRequest<Input = ActionArguments> {
-  /** The id that the mutation answered. It is the same if the function is called again. */
+  /** The id that the mutation returned. Repeated calls of the function receive the same id. */
   readonly id: string;
   readonly createdAt: Date;
   /** The coerced arguments, or the output of `inputSchema`. */
@@ -80,7 +81,7 @@ interface ActionDeclaration<Output> {
   readonly description?: string;
 }
 
-/** An action whose field answers the result of a function. */
+/** An action whose field returns the result of a function. */
 export interface SynchronousAction<Output = unknown> extends ActionDeclaration<Output> {
   readonly kind?: "synchronous";
   /** The root type that has the field, by default `mutation`. */
@@ -89,13 +90,13 @@ export interface SynchronousAction<Output = unknown> extends ActionDeclaration<O
   readonly run: (request: ActionRequest<InputOf<Output>>) => Json | Promise<Json>;
 }
 
-/** An action whose mutation answers an id, while a function runs in the background. @rule X-ACT-14 */
+/** An action whose mutation returns an id, while a function runs in the background. @rule X-ACT-14 */
 export interface AsynchronousAction<Output = unknown> extends ActionDeclaration<Output> {
   readonly kind: "asynchronous";
   /** The time limit of the function; by default 60 seconds. */
   readonly timeoutSeconds?: number;
-  /** Returns JSON that fits the output type. It is called again if the process ends before it has returned.
-   *  @throws RelApiError for an error that the client sees */
+  /** Returns JSON that fits the output type. The function is called again if the process ends before the function has
+   *  returned. @throws RelApiError for an error that the client sees */
   readonly run: (request: AsynchronousActionRequest<InputOf<Output>>) => Json | Promise<Json>;
 }
 
@@ -114,13 +115,15 @@ export const actions = <Outputs extends Readonly<Record<string, unknown>>>(
   types = "",
 ): Plugin => {
   if (!isObject(definitions)) throw presetError("actions: the first argument is not an object of actions");
-  const actionsByName = definitions as Readonly<Record<string, Action>>; // each function gets the output of its own schema
+  // each function gets the output of its own schema
+  const actionsByName = definitions as Readonly<Record<string, Action>>;
   if (typeof types !== "string") throw presetError("actions: the second argument is not a string of SDL");
   for (const [name, action] of Object.entries(actionsByName)) refuseMistakes(name, () => checkOptions(action));
   return definePlugin({
     name: "actions",
     requires: ["graphql-queries"],
-    before: ["metadata-actions", "events"], // functions precede webhooks, and the tap of `events` delivers asynchronous actions
+    // functions precede webhooks, and the tap of `events` delivers asynchronous actions
+    before: ["metadata-actions", "events"],
     apply: (hooks, context) => {
       const read = memoize((model: Model) =>
         readOwnActions(actionsByName, types, model, context.registry.has("events")),
@@ -130,7 +133,7 @@ export const actions = <Outputs extends Readonly<Record<string, unknown>>>(
       );
       const getTypes = memoize((build: GqlBuild) => createActionTypes(build, read(build.schema.model).types));
       hooks.introspect.tap("actions", (model) => {
-        const own = read(model); // refuses mistakes at the start, before a model is loaded
+        const own = read(model); // `read` checks the definitions at the start, before a model is loaded
         const deliveries = own.fields.flatMap(([field, action]) =>
           action.kind === "asynchronous"
             ? buildDelivery(context, buildBackgroundAction(field, action, own.types, logProblem))
@@ -224,7 +227,8 @@ const buildPlan = (
 
 const DEFAULT_SECONDS = 60;
 
-/** Rejects with the reason of the signal when it is aborted, even if the function continues. */
+/** Runs a function. Rejects with the reason of the signal when the signal is aborted, even if the function
+ *  continues. */
 const runUntilAborted = async <Result>(run: () => Promise<Result>, signal: AbortSignal): Promise<Result> => {
   signal.throwIfAborted();
   const outcome = await untilAborted(
@@ -251,7 +255,8 @@ const buildBackgroundAction = (
       id,
       createdAt: new Date(createdAt),
       input: await parseInput(inputSchema, input as ActionArguments), // the arguments were stored as an object
-      session: restoreSessionVariables(sessionVariables as Readonly<Record<string, string>>), // the variables were stored as texts
+      // the variables were stored as texts
+      session: restoreSessionVariables(sessionVariables as Readonly<Record<string, string>>),
       signal,
     });
     try {

@@ -1,5 +1,5 @@
-/** Asynchronous actions: the mutation answers an id, the action is called in the background, and a field with the id
- *  has the result. @rule X-ACT-12 */
+/** Serves asynchronous actions. The mutation returns an id, the action is called in the background, and a field with
+ *  that id returns the result. @rule X-ACT-12 */
 import {
   createProgram,
   isJsonObject,
@@ -23,13 +23,13 @@ import { buildActionCall, buildSessionVariables, type ActionCall } from "./call.
 import { ROOTS, type ActionField } from "./definitions.ts";
 import { actionsNotInstalled } from "./errors.ts";
 
-/** The names of the events by which actions are delivered begin with this. No table has a trigger for them. */
+/** The prefix of the names of events that deliver actions. No table has a trigger for these events. */
 const DELIVERY_PREFIX = "relapi/actions/";
 
 /** The time that the database has to store a result, after the action has ended. */
 const MARGIN_SECONDS = 5;
 
-/** The errors before the installation: the schema, the table or the function is missing. */
+/** The SQLSTATEs of a database without the installation: the schema, the table or the function is missing. */
 const MISSING: ReadonlySet<unknown> = new Set(["3F000", "42P01", "42883"]);
 
 // errors of the driver have the SQLSTATE as code
@@ -38,7 +38,7 @@ const isNotInstalled = (error: unknown): boolean => MISSING.has((error as { read
 /** A call as the database stores it. */
 interface StoredCall {
   readonly id: string;
-  /** The time as JSON writes it. */
+  /** The time in the format of JSON. */
   readonly createdAt: string;
   readonly input: Json;
   /** The session variables by their names in Hasura, with the role. */
@@ -61,7 +61,7 @@ export interface BackgroundAction {
 export const isServedIn = (scope: GqlScope, { root }: Pick<ActionField, "root">, isAsynchronous: boolean): boolean =>
   isAsynchronous ? ROOTS.has(scope) : scope === `${root}_root`;
 
-/** Builds the error in the form in which GraphQL answers it. */
+/** Builds an error in the format of GraphQL responses. */
 const buildErrors = ({ message, code, facts }: RelApiError): Json => ({
   message,
   extensions: isJsonObject(facts["extensions"]) ? facts["extensions"] : { path: "$", code },
@@ -88,7 +88,7 @@ export const buildDelivery = (
       where id = ${value(id, "uuid")}`);
 
   const deliver: EventTrigger["deliver"] = async ({ newRow }, signal) => {
-    const { id } = JSON.parse(newRow ?? "{}") as { readonly id: string }; // `startAction` writes it
+    const { id } = JSON.parse(newRow ?? "{}") as { readonly id: string }; // `startAction` wrote the row
     const [row] = await query<CallRow>(sql`
       update relapi.action_log set status = 'processing'
       where id = ${value(id, "uuid")} and status in ('created', 'processing')
@@ -159,7 +159,7 @@ const startAction = async (
   } catch (error) {
     if (!isNotInstalled(error)) throw error;
     if (!context.options.eventsInstall) throw actionsNotInstalled();
-    await requireService(context, eventsService).install(); // the start of the api has not come to it yet
+    await requireService(context, eventsService).install(); // the start of the api has not installed the tables yet
     return run();
   }
 };

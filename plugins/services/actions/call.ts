@@ -71,7 +71,7 @@ export const createActionCaller = (context: PluginContext, logProblem: ProblemLo
     }
   };
 
-  /** Runs a transform of the action. The reason of a failure is logged. */
+  /** Runs a transform of the action. Logs the reason of a failure. */
   const transform = <Value>(action: WebhookAction, run: () => Value, createError: () => RelApiError): Value => {
     try {
       return run();

@@ -78,7 +78,7 @@ export const getDatabaseTypes = memoize(
     ),
 );
 
-/** Finds the type at the end of lists and `!`. */
+/** Returns the name of the type without lists and `!`. */
 export const getTypeName = (type: TypeNode): string =>
   type.kind === "NamedType" ? type.name.value : getTypeName(type.type);
 
@@ -86,7 +86,7 @@ const GRAPHQL_NAME = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/;
 const BUILT_IN: ReadonlySet<string> = new Set(specifiedScalarTypes.map(({ name }) => name));
 export const ROOTS: ReadonlySet<string> = new Set(["query_root", "mutation_root", "subscription_root"]);
 
-/** The error that excludes one object. It is caught and reported. */
+/** Creates the error that excludes one object. The reader catches the error and reports it. */
 export const excludedError = (reason: string): Error => new Error(reason);
 
 const readName = (raw: JsonObject, key = "name"): string => {
@@ -154,7 +154,7 @@ const readCustomType = (kind: CustomType["kind"], raw: JsonObject): CustomType =
 
 type Position = "input" | "output";
 
-/** Returns why the type cannot be in this position, or undefined. */
+/** Returns the reason why the type cannot be in this position. Undefined if the type fits. */
 const findTypeProblem = (
   { name, type }: TypedName,
   position: Position,
@@ -217,7 +217,7 @@ const removeFaulty = (
   }
 };
 
-/** Reads the field of an action. @throws Error with the reason for leaving it out */
+/** Reads the field of an action. @throws Error with the reason for leaving the action out */
 export const readActionField = (raw: JsonObject, types: CustomTypes, surroundings: ActionSurroundings): ActionField => {
   const definition = readObject(raw["definition"]);
   const { name } = readDescribed(raw);
@@ -236,7 +236,8 @@ export const readActionField = (raw: JsonObject, types: CustomTypes, surrounding
   return { name, description: readText(raw["comment"]), root, arguments: args, output, roles: new Set(roles) };
 };
 
-/** An identifier of the queue has at most 128 characters, and a prefix is a part of it. */
+/** The maximum length of the name of an asynchronous action. An identifier of the queue has at most 128 characters,
+ *  including a prefix. */
 const MAX_ASYNCHRONOUS_LENGTH = 100;
 
 /** @throws Error with the reason for leaving an asynchronous action out @rule X-ACT-12 */

@@ -16,7 +16,7 @@ export const actionStatusInvalid = (): RelApiError => actionFailed("internal err
 export const actionResultInvalid = (reason: string): RelApiError =>
   actionFailed(`unexpected response from webhook: ${reason}`);
 
-/** The error that the webhook gives with a status 4xx. @rule X-ACT-5 */
+/** Returns the error that the webhook sends with a status 4xx. @rule X-ACT-5 */
 export const actionRefused = (
   status: number,
   message: string,

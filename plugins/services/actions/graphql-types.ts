@@ -31,7 +31,7 @@ type FieldConfig = Pick<GraphQLFieldConfig<unknown, unknown>, "type" | "args" | 
 /** Builds definitions of fields. They are undefined if the role has no GraphQL type for a type of the database. */
 interface ActionTypes {
   buildField(field: ActionField): FieldConfig | undefined;
-  /** Builds the field of an asynchronous action in a root: the mutation answers an id, and the other roots have an
+  /** Builds the field of an asynchronous action in a root: the mutation returns an id, and the other roots return an
    *  object with the result. @rule X-ACT-12 */
   buildAsynchronousField(scope: GqlScope, field: ActionField): FieldConfig | undefined;
 }
@@ -41,7 +41,7 @@ const SPECIFIED = new Map(specifiedScalarTypes.map((type) => [type.name, type]))
 const wrap = <Type extends GraphQLInputType | GraphQLOutputType>(node: TypeNode, named: Type): Type => {
   if (node.kind === "NamedType") return named;
   const inner = wrap(node.type, named);
-  // the wrapped type is an input or output type as the named one is
+  // the wrapped type is an input or output type, like the named type
   return (node.kind === "ListType"
     ? new GraphQLList(inner)
     : new GraphQLNonNull(inner as GraphQLNullableType)) as unknown as Type;

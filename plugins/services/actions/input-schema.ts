@@ -6,7 +6,8 @@ import { actionInputInvalid } from "./errors.ts";
  *  (`numberText`). */
 export type ActionArguments = Readonly<Record<string, Json>>;
 
-/** A schema of zod, Valibot, ArkType or another library that implements Standard Schema (https://standardschema.dev). */
+/** A schema of zod, Valibot, ArkType or another library that implements Standard Schema
+ *  (https://standardschema.dev). */
 export interface InputSchema<Input> {
   readonly "~standard": {
     readonly version: 1;
@@ -35,8 +36,8 @@ export const isInputSchema = (given: unknown): given is InputSchema<unknown> => 
   return standard?.version === 1 && typeof standard.validate === "function";
 };
 
-/** Returns the arguments as the schema converts them. The result has the type that `actions` gives the function's input.
- *  @throws RelApiError `validation-failed` @rule X-ACT-16 */
+/** Returns the arguments as the schema converts them. The result has the type that `actions` gives the function's
+ *  input. @throws RelApiError `validation-failed` @rule X-ACT-16 */
 export const parseInput = async (
   schema: InputSchema<unknown> | undefined,
   input: ActionArguments,

@@ -14,7 +14,7 @@ const PART = "actions";
 const PROBLEMS = "metadata-problems";
 const WORDS = { action: "action", custom_types: "custom type", relationship: "relationship of a custom type" };
 
-// only the tap below writes it
+// only the tap below writes this part
 const getActions = (model: Model): WebhookActions | undefined => model.pluginFacts[PART] as WebhookActions | undefined;
 
 /** Serves the actions and custom types of the metadata. @rule X-ACT-1 … X-ACT-8 X-ACT-15 */
@@ -29,7 +29,8 @@ export const metadataActions = definePlugin({
       createProblemLog((action, reason) => context.logger.error("an action failed", { action, reason })),
     );
     hooks.introspect.tapPromise("metadata-actions", async (model, { warn }) => {
-      const raw = model.pluginFacts["metadata-actions"] as MetadataActions | undefined; // only the metadata loader writes it
+      // only the metadata loader writes this part
+      const raw = model.pluginFacts["metadata-actions"] as MetadataActions | undefined;
       if (raw === undefined) return model;
       // only metadata plugins write this list
       const problems = [...((model.pluginFacts[PROBLEMS] ?? []) as readonly MetadataProblem[])];

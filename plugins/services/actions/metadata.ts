@@ -61,7 +61,7 @@ const DEFINITION_KEYS: ReadonlySet<string> = new Set([
   "response_transform",
 ]);
 
-/** Lists keys that no one reads, such as `definition.timout`. @rule X-ACT-8a */
+/** Lists keys that have no effect, such as `definition.timout`. @rule X-ACT-8a */
 const listUnknownKeys = (raw: JsonObject): readonly string[] => [
   ...Object.keys(raw).filter((key) => !ACTION_KEYS.has(key)),
   ...Object.keys(readObject(raw["definition"])).flatMap((key) =>
@@ -97,7 +97,7 @@ const readWebhookAction = (raw: JsonObject, types: CustomTypes, surroundings: Ac
 
 /** Adds the roles that inherit a permission. */
 const addInheritedRoles = (raw: JsonObject, inherited: MetadataActions["inheritedRoles"]): JsonObject => {
-  if (!isListOrAbsent(raw["permissions"])) return raw; // the action is refused
+  if (!isListOrAbsent(raw["permissions"])) return raw; // `readActionField` refuses the action
   const roles = new Set(readList(raw["permissions"]).flatMap((entry) => readText(readObject(entry)["role"]) ?? []));
   for (let size = -1; size !== roles.size;) {
     size = roles.size;

@@ -21,8 +21,8 @@ const SCALARS: Readonly<Record<string, readonly [expected: string, accepts: (val
   ID: ["a string or an integer", (value) => typeof value === "string" || isInteger(value)],
 };
 
-/** Returns why the value does not fit the type, with the position: `expecting a string for "token", but got null`.
- *  Members that the type does not have are ignored. */
+/** Returns the reason why the value does not fit the type, with the position: `expecting a string for "token", but got
+ *  null`. Members that the type does not have are ignored. */
 export const findResultProblem = (
   type: TypeNode,
   value: Json,

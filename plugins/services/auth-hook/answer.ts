@@ -63,7 +63,7 @@ const nameKind = (value: Json): string => {
   if (value === null) return "Null";
   if (Array.isArray(value)) return "Array";
   const kind = typeof value;
-  return kind[0]?.toUpperCase() + kind.slice(1); // `Number`
+  return kind[0]?.toUpperCase() + kind.slice(1); // for example `Number`
 };
 
 type Expiry = Pick<HookAnswer, "expiresAtMs" | "unreadableExpiry">;

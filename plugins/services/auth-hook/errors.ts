@@ -1,17 +1,17 @@
 /** Errors of the auth hook. */
 import { presetError, RelApiError, tokenRefused } from "../../../core/index.ts";
 
-/** The setting is not a usable URL. @rule X-HOOK-1 */
+/** Returns the error for a setting that is not a usable URL. @rule X-HOOK-1 */
 export const authHookUrlInvalid = (): RelApiError =>
   presetError("authHook (AUTH_HOOK) must be an http or https URL without user and password");
 
-/** Two settings exclude each other. @rule X-HOOK-1 */
+/** Returns the error for two settings that exclude each other. @rule X-HOOK-1 */
 export const authHookBesideTokens = (): RelApiError =>
   presetError(
     "authHook (AUTH_HOOK) and jwtSecret (JWT_SECRET) are both set: callers are identified by a webhook or by tokens, so unset one of them",
   );
 
-/** The webhook answered 401. @rule X-HOOK-6 */
+/** Returns the error for a caller whose credentials the webhook answered with 401. @rule X-HOOK-6 */
 export const callerRefused = (): RelApiError => tokenRefused("Authentication hook unauthorized this request");
 
 const hookFailed = (code: string, message: string): RelApiError =>

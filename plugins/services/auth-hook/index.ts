@@ -41,8 +41,6 @@ const parseUrl = (text: string): URL => {
   return url;
 };
 
-// --- the webhook ----------------------------------------------------------------------------------------------------
-
 /** The largest accepted answer. It consists of session variables, which are short. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
@@ -107,8 +105,6 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
 };
 
 const FAILED = "the auth hook failed";
-
-// --- sessions -------------------------------------------------------------------------------------------------------
 
 /** Returns the function that builds the session of an answer. @rule X-HOOK-5 X-HOOK-9 */
 const createSessions = ({ options, caches }: PluginContext): ((answer: HookAnswer) => Session) => {

@@ -58,8 +58,6 @@ const buildHeadersMember = (
   );
 };
 
-// --- the request of GraphQL -----------------------------------------------------------------------------------------
-
 /** Reads the GraphQL request. Returns null for a socket, another surface, and a body that is not a GraphQL request. */
 const readGqlRequest = async (credentials: Credentials, maxJsonDepth: number): Promise<Json> => {
   const { request, surface } = credentials;

@@ -18,7 +18,7 @@ interface CheckedTriggers {
   readonly areMissing: boolean;
 }
 
-/** Tables that can have triggers for rows. */
+/** Loads the tables that can have triggers for rows. */
 const loadTables = (
   { query }: Pick<IntrospectContext, "query">,
   triggers: readonly EventTrigger[],
@@ -48,7 +48,7 @@ const loadTables = (
     group by n.nspname, c.relname, c.oid, c.relkind`);
 };
 
-/** Returns the triggers that fit the database. Calls `report` with each other one. @rule X-EVT-2 X-EVT-5 */
+/** Returns the triggers that fit the database. Calls `report` with each of the others. @rule X-EVT-2 X-EVT-5 */
 export const checkTriggers = async (
   triggers: readonly EventTrigger[],
   introspection: Pick<IntrospectContext, "query">,

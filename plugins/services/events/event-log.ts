@@ -1,4 +1,4 @@
-/** Lists events and attempts for administrators, makes events by hand, and delivers events again. */
+/** Lists events and attempts for administrators, creates events manually, and delivers events again. */
 import { parseJson, sql, value, type Json, type PluginContext, type Sql } from "../../../core/index.ts";
 import type { EventsService, ListWindow, LoggedAttempt, LoggedEvent } from "../api.ts";
 import { hasEventSchema } from "../queue/install.ts";
@@ -13,7 +13,7 @@ type EventLog = Pick<
   "invoke" | "redeliver" | "loadEvents" | "loadEvent" | "loadAttempts" | "loadEventAttempts"
 >;
 
-/** The session of events that an administrator makes. */
+/** The session of events that an administrator creates. */
 const ADMIN_SESSION = JSON.stringify({ "x-session-role": "admin" });
 
 type EventRow = Omit<LoggedEvent, "table" | "old" | "new" | "session" | "traceContext"> & {

@@ -1,4 +1,5 @@
-/** Declares event triggers: which changes of a table become events, and what receives them. */
+/** Declares event triggers. An event trigger names the changes of a table that become events, and the receiver of
+ *  these events. */
 import type { QualifiedName } from "../../../core/index.ts";
 import type { Delivery, RetryRules } from "../queue/delivery.ts";
 
@@ -26,7 +27,7 @@ export interface EventTrigger {
   readonly keyColumns?: readonly string[];
   /** True if the table has partitions or children, or is a partition or child. */
   readonly isInherited?: boolean;
-  /** True if an administrator may make events of a row that has not changed. */
+  /** True if an administrator may create events of a row that has not changed. */
   readonly allowsManual: boolean;
   /** Delivers an event. The signal ends the attempt. @throws Error if the attempt failed without an answer */
   readonly deliver: (event: StoredEvent, signal: AbortSignal) => Promise<Delivery>;

@@ -4,15 +4,15 @@ import { DEFAULT_RULES, MAX_RULES, readRules } from "../queue/delivery.ts";
 import { handlersInvalid } from "./errors.ts";
 import { OPERATIONS, type EventTrigger, type Operation, type StoredEvent } from "./event-trigger.ts";
 
-/** A change of a row, as a handler receives it. It arrives at least once, so a handler that must not act twice
- *  has to store the `id`. @rule X-EVT-6 @experimental */
+/** A change of a row, as a handler receives it. Each change arrives at least once, so a handler that must not act
+ *  twice has to store the `id`. @rule X-EVT-6 @experimental */
 export interface RowEvent<Row = JsonObject> {
   /** A UUID that is the same in each attempt. */
   readonly id: string;
   /** The name of the event trigger, such as `public.order.insert`. */
   readonly trigger: string;
   readonly table: QualifiedName;
-  /** `MANUAL` is an event that an administrator made. */
+  /** `MANUAL` is an event that an administrator created. */
   readonly operation: StoredEvent["operation"];
   /** The row after the change, or the deleted row. */
   readonly row: Row;
@@ -25,18 +25,19 @@ export interface RowEvent<Row = JsonObject> {
   /** The number of this attempt, from 1. */
   readonly attempt: number;
   readonly createdAt: Date;
-  /** Aborts when the time limit of the attempt has passed, or when the process ends. */
+  /** The signal that is aborted when the time limit of the attempt has passed, or when the process ends. */
   readonly signal: AbortSignal;
 }
 
-/** Receives an event. The event is delivered when the promise resolves, and tried again when it rejects.
+/** Receives an event. The event is delivered when the promise resolves, and is tried again when the promise rejects.
  *  @experimental */
-export type EventHandler<Row = any> = (event: RowEvent<Row>) => unknown; // rows have the type that the application gives them
+// rows have the type that the application gives them
+export type EventHandler<Row = any> = (event: RowEvent<Row>) => unknown;
 
 /** A handler with the rules of its trigger. @rule X-EVT-2 @experimental */
 export interface EventHandlerOptions<Row = any> {
   readonly handle: EventHandler<Row>;
-  /** Only for updates: the handler is called if one of these columns changes. By default, any column. */
+  /** The columns whose changes call the handler of updates. By default, a change of any column calls the handler. */
   readonly columns?: readonly string[];
   /** Delivers the events of a row one after another, in the order of the changes. The table needs a primary key. */
   readonly ordered?: boolean;
@@ -146,7 +147,8 @@ const buildRowEvent = (event: StoredEvent, signal: AbortSignal): RowEvent => {
 export const parseSession = (text: string | null): Readonly<Record<string, string>> | undefined => {
   try {
     const parsed: unknown = JSON.parse(text ?? "null");
-    return typeof parsed === "object" && parsed !== null ? (parsed as Readonly<Record<string, string>>) : undefined; // session variables are texts
+    // session variables are strings
+    return typeof parsed === "object" && parsed !== null ? (parsed as Readonly<Record<string, string>>) : undefined;
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
-/** Delivers changes of rows to functions and webhooks: `eventHandlers({ "public.order": { insert: async ({ row }) => … } })`. */
+/** Delivers changes of rows to functions and webhooks: `eventHandlers({ "public.order": { insert: async ({ row }) => …
+ *  } })`. */
 import { definePlugin, requireService, type Model } from "../../../core/index.ts";
 import type { MetadataEventTrigger, MetadataProblem } from "../../metadata/api.ts";
 import { tracingService } from "../../operations/api.ts";
@@ -24,8 +25,8 @@ const getTriggers = (model: Model): readonly EventTrigger[] =>
 
 const getNames = (model: Model): ReadonlySet<string> => model.pluginFacts[NAMES] as ReadonlySet<string>;
 
-/** Makes all writes count as user code, which reads the session variables. The introspection has not seen the triggers
- *  that are about to be installed, and writes to other tables may cascade to theirs. */
+/** Counts no write as proven, because the triggers read the session variables. Introspection has not seen the triggers
+ *  that are about to be installed. Writes to other tables may cascade to the tables of these triggers. */
 const distrustWrites = (model: Model): Model => ({
   ...model,
   relations: new Map(
@@ -62,7 +63,7 @@ export const events = definePlugin({
             ? introspection.warn(`event trigger ${trigger.name}: ${reason}; ignored`)
             : reportMetadata(trigger.table, trigger.name, reason),
       );
-      // only `metadata-actions` writes this list, whose events have no triggers of tables
+      // only `addDeliveries` writes this list, whose events have no triggers of tables
       const ofActions = (model.pluginFacts["action-deliveries"] ?? []) as readonly EventTrigger[];
       const names = new Set([...ofHandlers.map(({ name }) => name), ...listNames(entries)]);
       const pluginFacts = {

@@ -13,7 +13,8 @@ interface InstalledTrigger {
   readonly event: string;
 }
 
-/** The argument is the bytes up to the first NUL, and the name of an event trigger is its first argument. */
+/** Selects the installed triggers. PostgreSQL stores the arguments of a trigger as bytes, each followed by NUL. The
+ *  first argument is the name of the event trigger. */
 const INSTALLED_TRIGGERS = sql`
 select n.nspname as schema, c.relname as table, t.tgname as name,
   pg_catalog.obj_description(t.oid, 'pg_trigger') as fingerprint,
@@ -81,7 +82,7 @@ export const loadTriggerStatus = async (
     const found = installed.find((other) => isSame(one, other));
     const state =
       found === undefined ? "missing" : hasSchema && found.fingerprint === one.fingerprint ? "installed" : "changed";
-    // one operation that is not installed decides
+    // an operation that is not installed determines the state of the event trigger
     if (states.get(one.event)?.state === "installed" || !states.has(one.event))
       states.set(one.event, { trigger: one.event, table: `${one.schema}.${one.table}`, state });
   }

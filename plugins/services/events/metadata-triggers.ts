@@ -1,4 +1,4 @@
-/** Reads the event triggers of Hasura metadata: which changes of a table go to which webhook. */
+/** Reads the event triggers of Hasura metadata, which send changes of tables to webhooks. */
 import { isJsonObject, RelApiError, type Json, type JsonObject, type QualifiedName } from "../../../core/index.ts";
 import type { MetadataEventTrigger } from "../../metadata/api.ts";
 import type { WebhookClient } from "../api.ts";
@@ -17,12 +17,11 @@ import { deliverToWebhook } from "./webhook-delivery.ts";
 /** Reports an event trigger that is ignored. */
 export type ReportProblem = (table: QualifiedName, name: string, reason: string) => void;
 
-/** Returns the names of all triggers, with those that cannot be read. */
+/** Returns the names of all triggers, including triggers that cannot be read. */
 export const listNames = (entries: readonly MetadataEventTrigger[]): readonly string[] =>
   entries.map(({ raw }) => readName(raw));
 
-/** Returns the triggers that can be read, and reports each other one. @rule X-EVT-13 X-EVT-13a X-EVT-13b
- *  X-EVT-14 */
+/** Returns the triggers that can be read, and reports the others. @rule X-EVT-13 X-EVT-13a X-EVT-13b X-EVT-14 */
 export const readMetadataTriggers = (
   entries: readonly MetadataEventTrigger[],
   getClient: () => WebhookClient,
@@ -53,7 +52,7 @@ const TRIGGER_KEYS = new Set([
   "request_transform",
   "response_transform",
 ]);
-/** Keys without an effect. `EVENTS_RETENTION` cleans. */
+/** The keys that have no effect. `EVENTS_RETENTION` controls the deletion of events instead. */
 const IGNORED_KEYS = new Set(["cleanup_config", "comment", "trigger_on_replication"]);
 const DEFINITION_KEYS = new Set(["enable_manual", ...OPERATIONS]);
 const RETRY_KEYS = new Set(["num_retries", "interval_sec", "timeout_sec", "tolerance_seconds"]);

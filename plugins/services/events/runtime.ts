@@ -11,8 +11,8 @@ import { installTriggers, loadEventCounts, loadTriggerStatus, removeTriggers } f
 import { buildEvent, createTriggerStore, type EventRow } from "./store.ts";
 
 interface EventRuntime extends EventsService {
-  /** Installs these triggers, so that no write to their tables is missed once the model is current. Removes the triggers
-   *  of earlier names that are not in `names`. */
+  /** Installs these triggers, so that no write to their tables is missed once the model is current. Removes the
+   *  triggers of earlier names that are not in `names`. */
   prepare(triggers: readonly EventTrigger[], names: ReadonlySet<string>): Promise<void>;
   /** Delivers events of the prepared triggers. */
   start(): void;
@@ -27,7 +27,7 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
   /** True if the delivery has to start again. */
   let isChanged = false;
   let loggedUnknown = "";
-  /** The names of the last model, with those of triggers that are ignored. */
+  /** The names of the triggers in the last model, including ignored triggers. */
   let declared: ReadonlySet<string> = new Set();
   /** Triggers that an earlier model of the process declared. */
   const removed = new Set<string>();
@@ -35,7 +35,7 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
   // a later model may have other rules for the trigger
   const findTrigger = (name: string): EventTrigger | undefined => triggers.find((one) => one.name === name);
 
-  /** Says which triggers of the database store events that this process does not deliver. */
+  /** Logs the triggers of the database whose events this process does not deliver. */
   const reportUnknown = async (): Promise<void> => {
     const states = await loadTriggerStatus(context, triggers);
     const unknown = new Set(states.filter(({ state }) => state === "unknown").map(({ trigger }) => trigger));
@@ -91,10 +91,10 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
       for (const name of names) removed.delete(name);
       if (options.eventsInstall) for (const name of declared) if (!names.has(name)) removed.add(name);
       declared = names;
-      // functions have no text, and a task finds its trigger when it runs
+      // JSON omits functions. They need no comparison, because a task finds its trigger when it runs.
       const isSame = JSON.stringify(next) === JSON.stringify(triggers);
       triggers = next;
-      // a role may have got the rights since
+      // the login role may have received missing rights in the meantime
       isChanged ||= !isSame || removed.size > 0 || dispatcher.isRefused;
       if (isChanged) await dispatcher.install();
     },

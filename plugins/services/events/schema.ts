@@ -26,7 +26,7 @@ const buildTriggerName = (event: string, operation: Operation): string => {
   return `relapi_event_${createHash("sha256").update(event).digest("hex").slice(0, 32)}_${operation}`;
 };
 
-/** Compares images, because not all types have an operator for equality. */
+/** Compares the binary images of rows, because some types have no operator for equality. */
 const compileCondition = (operation: Operation, listened: readonly string[] | undefined): Sql => {
   if (operation !== "update") return empty;
   const listOf = (row: "old" | "new"): Sql =>
@@ -37,8 +37,9 @@ const compileCondition = (operation: Operation, listened: readonly string[] | un
 const writeList = (columns: readonly string[] | undefined): string =>
   columns === undefined ? "" : arrayLiteral(columns);
 
-/** One call for all rows of a statement costs a tenth of a call for each row. An update needs the rows in pairs, and
- *  statements on a partitioned table do not fire such triggers of its partitions. */
+/** Compiles the level of a trigger. One call for each statement costs a tenth of the calls for each row. But an update
+ *  needs its rows in pairs, and a statement on a partitioned table does not fire the statement triggers of
+ *  partitions. */
 const compileLevel = (operation: Operation, isInherited: boolean | undefined, condition: Sql): Sql => {
   if (operation === "update" || isInherited !== false)
     return sql`for each row${condition} execute function relapi.record_event`;

@@ -31,7 +31,7 @@ export const deliverToWebhook = (
   );
 };
 
-/** The rows are the texts of the database, so that no digit of a number is lost. */
+/** Builds the body. The rows have the text that the database sent, so that no digit of a number is lost. */
 const buildBody = (event: StoredEvent, { retryCount }: RetryRules, sessionVariables: Json): string => {
   const { id, trigger, table, operation, oldRow, newRow, traceParent, createdAt, tries } = event;
   const members: readonly (readonly [name: string, json: string])[] = [

@@ -1,6 +1,6 @@
-/** Declares attempts: how often they are repeated, and how they end. */
+/** Declares the rules for attempts, and the outcome of an attempt. */
 
-/** How often and for how long the delivery of an event is tried. */
+/** The rules for the attempts to deliver an event. */
 export interface RetryRules {
   /** The number of attempts after the first one. */
   readonly retryCount: number;
@@ -29,8 +29,8 @@ export interface Delivery {
   readonly retryAfterSeconds?: number;
 }
 
-/** Reads the rules of a handler in TypeScript. Rules that are not given have the defaults. `fail` creates the error for a
- *  reason. @rule X-EVT-2 X-SCH-1 */
+/** Reads the rules of a handler in TypeScript. Rules that are not given have the defaults. `fail` creates the error
+ *  for a reason. @rule X-EVT-2 X-SCH-1 */
 export const readRules = <Rules extends RetryRules>(
   options: Readonly<Record<string, unknown>>,
   defaults: Rules,

@@ -9,10 +9,11 @@ import type { EventStore } from "./store.ts";
 interface DispatcherOptions {
   /** Names the kind of events in health problems: `events`. */
   readonly name: string;
-  /** The line of the log for an error: `event triggers do not work`. */
+  /** The log message of an error: `event triggers do not work`. */
   readonly failure: string;
   readonly store: Pick<EventStore<object>, "sweep" | "clean">;
-  /** @throws RelApiError `preset` if the installation needs a person */
+  /** @throws RelApiError `preset` if an administrator must correct the installation @throws RelApiError `preset` if
+   *  the installation needs a person */
   install(): Promise<void>;
   /** The tasks of the current model. */
   listTasks(): Tasks;
@@ -21,7 +22,7 @@ interface DispatcherOptions {
 }
 
 interface Dispatcher {
-  /** Installs what a model needs, and reports the problems. */
+  /** Installs the database objects that the current model needs, and reports the problems. */
   install(): Promise<void>;
   /** Takes the jobs of the current model, for which `install` was called. */
   takeJobs(): Promise<void>;
@@ -30,12 +31,12 @@ interface Dispatcher {
   close(): Promise<void>;
 }
 
-/** How often a process looks for events whose process has ended, and events without a job. */
+/** The period of the search for events whose process has ended, and for events without a job. */
 const SWEEP_MS = 10_000;
 const CLEAN_MS = 600_000;
 const RESTART_MS = 2000;
 
-/** A mistake of the installation needs a person. Any other reason may pass. */
+/** Returns whether an administrator must correct the installation. Any other failure may be temporary. */
 const isFinal = (error: unknown): boolean => error instanceof RelApiError && error.code === "preset";
 
 /** Creates the dispatcher of one kind of events. @rule X-EVT-3 X-EVT-4 X-EVT-9 X-EVT-10 X-SCH-4 */
@@ -49,16 +50,16 @@ export const createDispatcher = (
   let isRefused = false;
   /** True if an installation that failed has to be tried again. */
   let isIncomplete = false;
-  /** The reasons that the log has since the last start without a problem. */
+  /** The reasons that were logged since the last start without a problem. */
   const loggedReasons = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   const intervals: NodeJS.Timeout[] = [];
-  /** Models arrive while an earlier one is installed. */
+  /** Resolves when the last model is installed. The next model waits for it. */
   let last: Promise<void> = Promise.resolve();
 
   const reportProblem = (error: unknown): void => {
     const reason = getErrorMessage(error);
-    // a refused installation stays the reason if a later step of the same start fails too
+    // if a later step of the same start fails too, the refused installation remains the reason
     if (!isRefused) healthProblems.set(name, reason);
     isRefused ||= isFinal(error);
     if (!loggedReasons.has(reason)) logger.error(failure, { reason });
@@ -107,7 +108,7 @@ export const createDispatcher = (
     } catch (error) {
       if (isClosed && !isFinal(error)) return;
       reportProblem(error);
-      isIncomplete = !isFinal(error); // what is installed works after a refusal
+      isIncomplete = !isFinal(error); // after a refusal, the objects that are installed continue to work
     }
   };
 

@@ -5,7 +5,7 @@ import { databaseEmbedded, installRefused } from "./errors.ts";
 import { installQueue } from "./queue.ts";
 import { buildFingerprint, EVENT_SCHEMA } from "./schema.ts";
 
-/** The comment of the trigger function, which is installed last. */
+/** Selects the comment of the trigger function, which is installed last. */
 const INSTALLED_SCHEMA = sql`
 select pg_catalog.obj_description(p.oid, 'pg_proc') as fingerprint
 from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
@@ -62,7 +62,8 @@ const installQueueSafely = async (url: string, { logger }: Pick<QueueDatabase, "
 };
 
 /** Installs tables and functions that are missing or of another version, and then makes other processes reload.
- *  Changes nothing if this version is installed. @throws RelApiError `preset` if the database refuses @rule X-EVT-3 X-EVT-4 X-SCH-4 */
+ *  Changes nothing if this version is installed. @throws RelApiError `preset` if the database refuses @rule X-EVT-3
+ *  X-EVT-4 X-SCH-4 */
 export const installEventSchema = async (database: QueueDatabase): Promise<void> => {
   if (await hasEventSchema(database)) return;
   const url = await database.findDatabaseUrl();

@@ -1,4 +1,4 @@
-/** One queue of graphile-worker for all plugins of a process that have jobs. */
+/** Runs one queue of graphile-worker for all plugins of a process that have jobs. */
 import { setTimeout as pause } from "node:timers/promises";
 import { getErrorMessage, defineService, type PluginContext } from "../../../core/index.ts";
 import { createTurns } from "../webhook/turns.ts";
@@ -6,12 +6,12 @@ import { databaseEmbedded } from "./errors.ts";
 import { loadWorker, startQueue, type Queue, type Task, type Tasks } from "./queue.ts";
 
 interface JobQueue {
-  /** Replaces the tasks of an owner. Resolves when the queue takes jobs of them. @throws RelApiError `preset` if the
-   *  package or the server is missing */
+  /** Replaces the tasks of an owner. Resolves when the queue takes the jobs of these tasks. @throws RelApiError
+   *  `preset` if the package or the server is missing */
   setTasks(owner: string, tasks: Tasks): Promise<void>;
   /** @throws RelApiError `preset` if the package or the server is missing */
   check(): Promise<void>;
-  /** Takes no more jobs, and waits for the running ones until the grace of the end has passed. */
+  /** Stops taking jobs, and waits for the running jobs until `SHUTDOWN_GRACE` has passed. */
   close(): Promise<void>;
 }
 
@@ -19,14 +19,14 @@ interface JobQueue {
 export const jobQueueService = defineService<JobQueue>("job-queue");
 
 const RESTART_MS = 2000;
-/** The time after `SHUTDOWN_GRACE` in which the queue gives its jobs back. */
+/** The time after `SHUTDOWN_GRACE` in which the queue returns its jobs. */
 export const STOP_MS = 2000;
 
 /** Creates the queue, which starts with the first tasks. @rule X-EVT-9 X-EVT-9a X-EVT-11 */
 export const createJobQueue = ({ options, logger, findDatabaseUrl }: PluginContext): JobQueue => {
   const tasksByOwner = new Map<string, Tasks>();
   let queue: Queue | undefined;
-  /** Earlier queues, whose last jobs run. */
+  /** The earlier queues, whose last jobs are still running. */
   const draining = new Set<Queue>();
   /** The identifiers of the tasks whose jobs the queue takes. */
   let identifiers = "";
@@ -36,7 +36,8 @@ export const createJobQueue = ({ options, logger, findDatabaseUrl }: PluginConte
 
   const runInTurn = createTurns(options.eventsConcurrency);
 
-  /** Keeps the limit of attempts while a new queue takes jobs and the last ones of an earlier queue run. */
+  /** Limits the number of concurrent attempts. The limit also applies while a new queue takes jobs and the last jobs
+   *  of an earlier queue are running. */
   const limit =
     (run: Task): Task =>
     (payload, signal) =>
@@ -44,7 +45,7 @@ export const createJobQueue = ({ options, logger, findDatabaseUrl }: PluginConte
         if (!isClosed) await run(payload, signal);
       });
 
-  /** Lets the queue end its jobs, which a change of the metadata must not abort. */
+  /** Lets the queue finish its jobs, because a change of the metadata must not abort them. */
   const drain = (): void => {
     const ended = queue;
     queue = undefined;
@@ -80,7 +81,7 @@ export const createJobQueue = ({ options, logger, findDatabaseUrl }: PluginConte
   const enqueue = (): Promise<void> => {
     clearTimeout(timer);
     const restarted = last.then(restart);
-    last = restarted.catch(() => undefined); // the caller has the error
+    last = restarted.catch(() => undefined); // the caller gets the error
     return restarted;
   };
 

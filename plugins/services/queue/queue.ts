@@ -11,7 +11,7 @@ type Worker = typeof import("graphile-worker");
 export const loadWorker = async (): Promise<Worker> =>
   (await importPackage("graphile-worker", "job-queue", "graphile-worker@0.16")) as Worker;
 
-/** Logs errors of the queue. Its other lines describe each job. */
+/** Logs errors of the queue. The other log lines of graphile-worker describe single jobs. */
 const createQueueLogger = ({ Logger: QueueLogger }: Worker, logger: Logger): InstanceType<Worker["Logger"]> =>
   new QueueLogger(() => (level, message) => {
     if (level === "error") logger.warn("the job queue reports a problem", { reason: message });
@@ -22,14 +22,15 @@ const createQueueLogger = ({ Logger: QueueLogger }: Worker, logger: Logger): Ins
 const openPool = async (connectionString: string, max: number): Promise<Pool> => {
   const { default: pg } = await import("pg");
   const pool = new pg.Pool({ connectionString, max });
-  // graphile-worker reports these errors, or the statement that fails has them
+  // graphile-worker or the failing statement reports these errors
   const ignore = (): void => undefined;
   pool.on("error", ignore);
   pool.on("connect", (client) => client.on("error", ignore));
   return pool;
 };
 
-/** Creates the tables of the queue, or brings them up to date. @throws RelApiError `preset` if the package is missing */
+/** Creates the tables of the queue, or brings them up to date. @throws RelApiError `preset` if the package is
+ *  missing */
 export const installQueue = async (url: string, logger: Logger): Promise<void> => {
   const worker = await loadWorker();
   const pgPool = await openPool(url, 1);
@@ -43,7 +44,7 @@ export const installQueue = async (url: string, logger: Logger): Promise<void> =
 /** Runs a job. */
 export type Task = (payload: unknown, signal: AbortSignal) => Promise<void>;
 
-/** The functions by the identifier of their jobs. */
+/** The tasks by the identifier of their jobs. */
 export type Tasks = ReadonlyMap<string, Task>;
 
 interface QueueOptions {
@@ -51,28 +52,28 @@ interface QueueOptions {
   readonly concurrency: number;
   readonly tasks: Tasks;
   readonly logger: Logger;
-  /** Called once if the queue has stopped by itself. */
+  /** Called once if the queue stops unexpectedly. */
   readonly onLost: (reason: string) => void;
 }
 
 export interface Queue {
-  /** Takes no more jobs, and resolves when the running ones have ended. */
+  /** Stops taking jobs. Resolves when the running jobs have ended. */
   stop(): Promise<void>;
   /** Aborts the signal of the running jobs. */
   abort(): void;
 }
 
-/** The largest time of a timer. */
+/** The longest delay of a Node timer. */
 const NEVER_MS = 2 ** 31 - 1;
 
-/** How often the queue looks for jobs whose notification was lost, and for those that are due. */
+/** The period of the search for jobs whose notification was lost, and for jobs that are due. */
 const POLL_MS = 1000;
 
-/** Takes jobs of these tasks until it stops. @throws RelApiError `preset` if the package is missing */
+/** Starts a queue that takes the jobs of these tasks. @throws RelApiError `preset` if the package is missing */
 export const startQueue = async (options: QueueOptions): Promise<Queue> => {
   const { url, concurrency, tasks, logger, onLost } = options;
   const worker = await loadWorker();
-  const pgPool = await openPool(url, concurrency + 1); // one connection listens
+  const pgPool = await openPool(url, concurrency + 1); // one further connection listens
   let stopped: Promise<void> | undefined;
   const controller = new AbortController();
   setMaxListeners(0, controller.signal); // all running jobs have the same signal

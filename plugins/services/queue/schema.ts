@@ -7,8 +7,8 @@ export const QUEUE_SCHEMA = "relapi_queue";
 
 /** The functions run as their owner, because a caller has no rights on events and actions. Their search path has no
  *  schema in which callers can create objects. A job has the id of its event as key, so an event has one waiting job.
- *  The unique constraint of scheduled events gives each time of a schedule one event. Events have positions in the order
- *  of the changes, because the clock may go back; events of an older version get theirs by their times. */
+ *  The unique constraint of scheduled events gives each time of a schedule one event. Events have positions in the
+ *  order of the changes, because the clock may go back; events of an older version get positions by their times. */
 export const EVENT_SCHEMA: Sql = sql`
 create schema if not exists relapi;
 create table if not exists relapi.event (

@@ -3,11 +3,11 @@ import { sql, value, type PluginContext, type Sql } from "../../../core/index.ts
 import type { ListWindow } from "../api.ts";
 import type { Delivery, RetryRules } from "./delivery.ts";
 
-/** The time for which the claim of an event outlives the time limit of its attempt. No other process repeats an
+/** The time by which the claim of an event outlasts the time limit of its attempt, so that no other process repeats an
  *  attempt that is ending. */
 const LEASE_MARGIN_SECONDS = 5;
-/** The time within which a process turns a job that it has taken into an attempt. After it, the process counts as
- *  ended. */
+/** The time within which a process must begin the attempt of a job that it has taken. Afterwards, the process counts
+ *  as ended. */
 const TAKEN_SECONDS = 30;
 const MAX_EVENTS_PER_SWEEP = 1000;
 const MAX_EVENTS_PER_CLEANING = 10_000;
@@ -20,12 +20,13 @@ interface EndedAttempt {
 }
 
 export interface EventStore<Row> {
-  /** Returns the row of the event for an attempt, with its time by the clock of the database. Undefined if it has ended, or another process has it. */
+  /** Claims an event for an attempt, and returns the row of the event. The start time comes from the clock of the
+   *  database. Undefined if the event has ended, or another process has claimed it. */
   claim(id: string, retry: RetryRules): Promise<Row | undefined>;
   finishDelivered(attempt: EndedAttempt): Promise<void>;
   /** Schedules the next attempt. Returns false if it was the last one. */
   finishFailed(attempt: EndedAttempt, retry: RetryRules): Promise<boolean>;
-  /** Gives an event back without an attempt. */
+  /** Releases the claim of an event without an attempt. */
   release(id: string): Promise<void>;
   /** Adds jobs for events whose process has ended, and for events without a job. */
   sweep(): Promise<void>;
@@ -60,7 +61,8 @@ const logAttempt = (invocations: Sql, { startedAt, delivery: { status, response,
     ${value(response ?? null, "text")}, ${value(error ?? null, "text")}
   from ended`;
 
-/** Creates the functions that read and write the events of these tables. @rule X-EVT-7 X-EVT-8 X-EVT-10 X-EVT-12 X-EVT-22 */
+/** Creates the functions that read and write the events of these tables. @rule X-EVT-7 X-EVT-8 X-EVT-10 X-EVT-12
+ *  X-EVT-22 */
 export const createEventStore = <Row extends object>(
   { query }: Pick<PluginContext, "query">,
   { events, invocations, columns, job, isBlocked = sql`false`, nextJob = sql`null` }: EventTables,

@@ -3,7 +3,7 @@ import { isJsonObject, numberText, type Json, type JsonObject } from "../../../c
 import { expandHeaders, expandTemplate, readHeaderTemplates, readVariable } from "../webhook/templates.ts";
 import { readTransforms, type Transforms } from "../webhook/transform.ts";
 
-/** A part of the metadata that cannot be served. The message has its location. */
+/** A part of the metadata that cannot be served. The message contains the location of that part. */
 export class InvalidDefinition extends Error {}
 
 /** The webhook of a definition. */
@@ -62,7 +62,8 @@ const readUrl = ({ webhook, webhook_from_env: variable }: JsonObject): string =>
   const isGiven = typeof webhook === "string" && webhook !== "";
   const isNamed = typeof variable === "string" && variable !== "";
   if (isGiven === isNamed) throw new InvalidDefinition("it needs either webhook or webhook_from_env");
-  const url = isNamed ? readVariable(variable) : expandTemplate(webhook as string); // checked above
+  // without `webhook_from_env`, the check above requires `webhook`
+  const url = isNamed ? readVariable(variable) : expandTemplate(webhook as string);
   // the URL may contain a secret
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new InvalidDefinition(`${isNamed ? "webhook_from_env" : "webhook"} is not an http or https URL`);

@@ -12,7 +12,7 @@ const MAX_LOGGED_LENGTH = 4000;
 /** The event as it is sent. */
 interface EventMessage {
   readonly purpose: "event" | "schedule";
-  /** JSON text. */
+  /** The body as JSON text. */
   readonly body: string;
   /** The session variables by their names in Hasura, or null. Transforms read them. */
   readonly sessionVariables: Json;
@@ -68,6 +68,6 @@ const transformAnswer = (
   }
 };
 
-/** Reads seconds. A date is ignored, as in Hasura. */
+/** Reads the seconds of the header `Retry-After`. A date is ignored, as in Hasura. */
 const readRetryAfter = (header: string | undefined): number | undefined =>
   header !== undefined && /^\d{1,9}$/.test(header) ? Math.min(Number(header), MAX_RULES.intervalSeconds) : undefined;

@@ -1,4 +1,4 @@
-/** Delivers events: takes jobs from the queue, calls the receivers, and writes down the outcome. */
+/** Delivers events: takes jobs from the queue, calls the receivers, and stores the outcome. */
 import { getErrorMessage, type Logger } from "../../../core/index.ts";
 import { untilAborted } from "../../shared/abort.ts";
 import type { Delivery, RetryRules } from "./delivery.ts";
@@ -15,7 +15,7 @@ export interface Receiver<Row> {
   readonly deliver: (row: Row, signal: AbortSignal) => Promise<Delivery>;
 }
 
-/** Resolves with the outcome of an attempt at the latest when the signal aborts. */
+/** Runs an attempt. Resolves with its outcome, at the latest when the signal is aborted. */
 const deliver = async <Row>(receiver: Receiver<Row>, event: Row, signal: AbortSignal): Promise<Delivery> => {
   try {
     const delivery = await untilAborted(receiver.deliver(event, signal), signal);
@@ -25,7 +25,8 @@ const deliver = async <Row>(receiver: Receiver<Row>, event: Row, signal: AbortSi
   }
 };
 
-/** Returns a task, which finds the receiver of an event by its id. @rule X-EVT-6 X-EVT-7 X-EVT-8 */
+/** Returns a task. `findReceiver` finds the receiver of a job's event by the id of the job. @rule X-EVT-6 X-EVT-7
+ *  X-EVT-8 */
 export const createTask =
   <Row extends { readonly tries: number; readonly started_at: Date }>(
     findReceiver: (id: string) => Receiver<Row> | undefined | Promise<Receiver<Row> | undefined>,
@@ -33,7 +34,7 @@ export const createTask =
     logger: Logger,
   ) =>
   async (payload: unknown, shutdown: AbortSignal): Promise<void> => {
-    const { id } = payload as { readonly id: string }; // relapi.add_event_job writes it
+    const { id } = payload as { readonly id: string }; // the function `relapi.add_event_job` wrote the payload
     const receiver = await findReceiver(id);
     if (receiver === undefined) return; // the event waits for a process that has the trigger
     const { retry, name } = receiver;

@@ -35,7 +35,7 @@ export interface RemoteRequest {
 
 type Server = Extract<RemoteTarget, { readonly url: string }>;
 
-/** The levels of lists and objects up to which functions that call themselves can read an answer. */
+/** The deepest nesting of lists and objects in an answer. The limit exists because recursive functions read answers. */
 export const MAX_DEPTH = 500;
 
 /** Headers of the client that this server consumes itself. */

@@ -1,4 +1,4 @@
-/** Finds the names of a remote schema that something else has already. @rule X-RMT-5a */
+/** Finds the names of a remote schema that are already in use. @rule X-RMT-5a */
 import {
   isIntrospectionType,
   isScalarType,
@@ -21,7 +21,7 @@ export interface LocalNames {
   readonly scalars: ReadonlySet<string>;
 }
 
-/** The ends of the names of types that belong to a table, in lower case and without underscores. */
+/** The suffixes of names of types that belong to a table, in lower case and without underscores. */
 const TABLE_TYPE = new RegExp(
   `^(?:${[
     "(?:aggregate|avg|max|min|stddev|stddevpop|stddevsamp|sum|varpop|varsamp|variance)(?:fields|orderby)",
@@ -44,7 +44,7 @@ const BUILT_IN_SCALARS: ReadonlySet<string> = new Set(specifiedScalarTypes.map((
 
 const normalize = (name: string): string => name.toLowerCase().replaceAll("_", "");
 
-/** Returns true if a table has a type of this name: the name of its row type, followed by a known end. */
+/** Returns whether a table has a type of this name: the name of the row type, followed by a known suffix. */
 const isTableType = (name: string, types: ReadonlySet<string>): boolean => {
   for (let length = 1; length < name.length; length++) {
     const end = name.slice(length);
@@ -95,7 +95,7 @@ export const createConflictCheck = (local: LocalNames): ConflictCheck => {
         if (!isScalarType(type) && isLocalType(name, local))
           throw new RemoteSchemaProblem(`a type of a table has the name "${name}" too`);
         const other = typesByName.get(name);
-        // a definition that is equal does no harm
+        // an equal definition causes no conflict
         if (other !== undefined && other.text !== text)
           throw new RemoteSchemaProblem(`the remote schema ${other.remote} has another type "${name}"`);
       }

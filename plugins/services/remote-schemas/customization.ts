@@ -32,7 +32,7 @@ export const createSurfaceNames = (
 
 const RESERVED: ReadonlySet<string> = new Set(specifiedScalarTypes.map(({ name }) => name));
 
-/** Checks that all types keep names of their own. @throws RemoteSchemaProblem */
+/** Checks that all types have different names. @throws RemoteSchemaProblem */
 const checkNames = (schema: GraphQLSchema, rename: SurfaceNames["renameType"]): void => {
   const taken = new Map<string, string>();
   for (const name of Object.keys(schema.getTypeMap())) {
@@ -46,8 +46,8 @@ const checkNames = (schema: GraphQLSchema, rename: SurfaceNames["renameType"]): 
   }
 };
 
-/** Returns the functions that rename types one after another. The package keeps the old name of a type, and writes to the
- *  console, if another type still has the new name. Such types have a temporary name between two functions. */
+/** Returns the functions that rename types one after another. The package keeps the old name of a type, and writes to
+ *  the console, if another type still has the new name. Such types have a temporary name between two functions. */
 const planTypeNames = (
   schema: GraphQLSchema,
   rename: SurfaceNames["renameType"],

@@ -30,9 +30,9 @@ export interface RemoteDefinition {
   readonly customization: RemoteCustomization;
   /** The SDL of the part that each role may use. */
   readonly permissions: readonly { readonly role: string; readonly sdl: string }[];
-  /** Equal for definitions with the same target. */
+  /** The key is equal for definitions with the same target. */
   readonly targetKey: string;
-  /** Equal for definitions with the same names and permissions too. */
+  /** The key is equal for definitions with the same target, names and permissions. */
   readonly key: string;
 }
 

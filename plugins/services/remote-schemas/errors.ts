@@ -1,7 +1,7 @@
 /** Errors of remote schemas. Messages contain no URL, because it may contain secrets. */
 import { presetError, RelApiError, type Json } from "../../../core/index.ts";
 
-/** A reason why a remote schema, a permission or a relationship of it cannot be served. */
+/** The reason why a remote schema, or one of its permissions or relationships, cannot be served. */
 export class RemoteSchemaProblem extends Error {}
 
 /** @rule X-RMT-3 */
@@ -18,7 +18,7 @@ export const remoteFailed = (name: string, reason: string): RelApiError =>
 export const answerTooDeep = (name: string, depth: number): RelApiError =>
   remoteFailed(name, `its answer is nested deeper than ${depth} levels`);
 
-/** Data that the schema of the remote does not allow. @rule X-RMT-8 */
+/** Returns the error for data that the schema of the remote does not allow. @rule X-RMT-8 */
 export const answerUnfit = (name: string, reason: string): RelApiError =>
   remoteFailed(name, `its answer does not fit its schema: ${reason}`);
 
@@ -26,15 +26,15 @@ export const answerUnfit = (name: string, reason: string): RelApiError =>
 export const remoteUnknown = (name: string): RelApiError =>
   new RelApiError({ code: "not-exists", status: 400, message: `remote schema with name "${name}" does not exist` });
 
-/** Errors of the remote schema, with their messages and paths. @rule X-RMT-7 */
+/** Returns the errors of the remote schema, with their messages and paths. @rule X-RMT-7 */
 export const remoteRefused = (errors: readonly Json[], message: string): RelApiError =>
   new RelApiError({ code: "remote-schema-error", status: 400, message, facts: { graphqlErrors: errors } });
 
-/** A document that does not fit the remote schema. @rule X-RMT-6 */
+/** Returns the error for a document that does not fit the remote schema. @rule X-RMT-6 */
 export const selectionRefused = (message: string, path: string): RelApiError =>
   new RelApiError({ code: "validation-failed", status: 400, message, path });
 
-/** A value of a column that is no value of an argument. @rule X-RMT-13c */
+/** Returns the error for a value of a column that is not a value of the argument's type. @rule X-RMT-13c */
 export const valueRefused = (argument: string, reason: string): RelApiError =>
   new RelApiError({
     code: "data-exception",

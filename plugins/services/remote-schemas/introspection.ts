@@ -1,4 +1,5 @@
-/** Reads the schemas of remotes, keeps them for later loads of the model, and repeats failed reads while a remote is unavailable. */
+/** Reads the schemas of remotes, keeps them for later loads of the model, and repeats failed reads while a remote is
+ *  unavailable. */
 import {
   buildClientSchema,
   getIntrospectionQuery,
@@ -13,7 +14,8 @@ import { sendToRemote } from "./client.ts";
 import type { RemoteDefinition, RemoteTarget } from "./definition.ts";
 import { graphqlInstalledTwice, RemoteSchemaProblem } from "./errors.ts";
 
-/** Loads of the model wait for introspection, so it has less time than requests of clients. */
+/** The time limit of introspection. It is shorter than the limit for requests of clients, because loads of the model
+ *  wait for introspection. */
 const MAX_INTROSPECTION_MS = 10_000;
 
 const FIRST_RETRY_MS = 5000;
@@ -60,8 +62,8 @@ interface State {
 
 /** Reads the schemas of remotes, and caches them. */
 export interface RemoteSchemaReader {
-  /** Returns the schema of a remote in its own names. If a remote is unavailable, it is asked again in the background.
-   *  @throws RemoteSchemaProblem */
+  /** Returns the schema of a remote in its own names. If the remote is unavailable, the reader tries again in the
+   *  background. @throws RemoteSchemaProblem */
   read(definition: RemoteDefinition): Promise<GraphQLSchema>;
   /** Reads the schema again. If that fails, the previous schema stays. @throws RemoteSchemaProblem */
   renew(definition: RemoteDefinition): Promise<void>;
@@ -108,7 +110,8 @@ export const createReader = (context: PluginContext): RemoteSchemaReader => {
         fail(definition, retryError, Math.min(retryMs * 2, LONGEST_RETRY_MS));
       }
     };
-    const timer = setTimeout(() => void retry().catch(() => undefined), retryMs).unref(); // the load has logged the failure
+    // the load has logged the failure
+    const timer = setTimeout(() => void retry().catch(() => undefined), retryMs).unref();
     setState(name, { targetKey, failure: error.message, timer });
     throw error;
   };

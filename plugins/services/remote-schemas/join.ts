@@ -1,5 +1,5 @@
-/** Fields of rows that a remote schema answers. A selected field is one request for all rows. @rule X-RMT-13a
- *  X-RMT-13b X-RMT-13d X-RMT-13e */
+/** Builds fields of rows that a remote schema answers. Each selected field causes one request for all rows. @rule
+ *  X-RMT-13a X-RMT-13b X-RMT-13d X-RMT-13e */
 import {
   coerceInputValue,
   getNamedType,

@@ -46,7 +46,7 @@ const copyTypes = (
   const convertFields = (fields: GraphQLFieldConfigMap<unknown, unknown>): GraphQLFieldConfigMap<unknown, unknown> =>
     Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field, type: convert(field.type) }]));
   const convert = <Type extends GraphQLOutputType>(type: Type): Type => {
-    // a wrapped type is an output type as the type in it is
+    // a wrapper of an output type is an output type
     if (isListType(type)) return new GraphQLList(convert(type.ofType)) as unknown as Type;
     if (isNonNullType(type))
       return new GraphQLNonNull(convert(type.ofType as GraphQLOutputType & GraphQLNullableType)) as unknown as Type;
@@ -80,7 +80,7 @@ const copyTypes = (
   return convert;
 };
 
-/** Gives the rows of a delegate the remote's own names of their members. */
+/** Renames the members of a delegate's rows to the remote's own names. */
 const renameMembers = (delegate: GqlDelegate, own: readonly string[], members: readonly string[]): GqlDelegate => ({
   ...delegate,
   load: (rows, request) =>
@@ -144,7 +144,8 @@ export const createLinkedFields = ({ build, relationships, findView }: LinkConte
         ...("delegate" in toPlan && { delegate: add(toPlan.delegate) }),
       };
       return {
-        config: { ...(config as FieldConfig), type: convert(config.type as GraphQLOutputType) }, // fields of a view have output types
+        // fields of a view have output types
+        config: { ...(config as FieldConfig), type: convert(config.type as GraphQLOutputType) },
         toPlan: linked,
       };
     };

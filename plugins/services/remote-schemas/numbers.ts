@@ -104,7 +104,8 @@ export const readLiteral = (node: ValueNode, variables: VariableValues = {}): Js
 export const keepDigits = (schema: GraphQLSchema): void => {
   for (const type of Object.values(schema.getTypeMap()))
     if (isScalarType(type) && !isSpecifiedScalarType(type))
-      type.parseLiteral = (node, variables) => readLiteral(node, (variables ?? {}) as VariableValues); // they are JSON
+      // the variables are JSON
+      type.parseLiteral = (node, variables) => readLiteral(node, (variables ?? {}) as VariableValues);
 };
 
 interface Selected {

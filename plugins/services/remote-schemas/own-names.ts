@@ -47,7 +47,7 @@ export const createOwnNames = ({ schema, own, names }: RemoteView): OwnNames => 
   return {
     convertDocument: (document) => {
       const types = new TypeInfo(schema);
-      // it reads names on the way down, so nodes change on the way up
+      // the visitor reads names on the way down, so nodes change on the way up
       return visit(
         document,
         visitWithTypeInfo(types, {

@@ -56,7 +56,7 @@ const resolvePreset = (preset: Preset, type: GraphQLInputType, { variables, role
   return convertVariable(variable, text, type);
 };
 
-/** Returns true if a value of the type may contain an input field with a preset. */
+/** Returns whether a value of the type may contain an input field with a preset. */
 const mayHavePresets = (type: GraphQLInputType, presets: Presets, seen = new Set<string>()): boolean => {
   const named = getNamedType(type);
   if (!isInputObjectType(named) || seen.has(named.name)) return false;
@@ -124,7 +124,8 @@ export const addPresets = (
           if (preset !== undefined)
             argumentNodes.set(name, build(name, addVariable(type, resolvePreset(preset, type, session))));
           else if (argument !== undefined && mayHavePresets(type, presets)) {
-            const value = readLiteral(argument.value, variables as Readonly<Record<string, Json>>); // they are JSON
+            // the variables are JSON
+            const value = readLiteral(argument.value, variables as Readonly<Record<string, Json>>);
             if (value !== undefined)
               argumentNodes.set(name, build(name, addVariable(type, addToValue(value, type, presets, session))));
           }

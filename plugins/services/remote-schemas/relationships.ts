@@ -61,7 +61,7 @@ const refuse = (reason: string): never => {
   throw new RemoteSchemaProblem(reason);
 };
 
-/** Returns the column whose value replaces a value. */
+/** Returns the column that a template such as `$id` names. Undefined for a fixed value. */
 export const findTemplateColumn = (template: Json): string | undefined =>
   typeof template === "string" && template.startsWith("$") ? template.slice(1) : undefined;
 
@@ -72,7 +72,7 @@ const listColumns = (template: Json): readonly string[] => {
   return column === undefined ? [] : [column];
 };
 
-/** Checks the parts of a value that no column replaces. */
+/** Checks the parts of a template that no column replaces. */
 const checkTemplate = (template: Json, type: GraphQLInputType, location: string): void => {
   if (findTemplateColumn(template) !== undefined) return;
   const nullable = getNullableType(type);
@@ -159,8 +159,8 @@ const matchRelationship = (
 /** Reports a relationship that cannot be served. */
 type ReportRelationship = (entry: MetadataRemoteRelationship, name: string, reason: string) => void;
 
-/** Returns the relationships that can be served, and reports each other one. Tables that do not exist are reported
- *  elsewhere. */
+/** Returns the relationships that can be served, and reports the others. Another function reports tables that do not
+ *  exist. */
 export const matchRelationships = (
   entries: readonly MetadataRemoteRelationship[],
   model: Model,

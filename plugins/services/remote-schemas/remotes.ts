@@ -1,4 +1,4 @@
-/** The remote schemas of a model: which of them can be served, and the part that each role sees. */
+/** Builds the remote schemas of a model that can be served, and the part that each role sees. */
 import type { GraphQLSchema } from "graphql";
 import type { MetadataProblem } from "../../metadata/api.ts";
 import { getErrorMessage, RelApiError, type PluginContext } from "../../../core/index.ts";

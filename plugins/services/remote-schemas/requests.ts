@@ -60,7 +60,7 @@ export const createRequests = ({
   ): ExecutionArgs => ({
     schema,
     document,
-    variableValues: variables && (toNumbers(variables as JsonObject) as JsonObject), // they are JSON
+    variableValues: variables && (toNumbers(variables as JsonObject) as JsonObject), // the variables are JSON
     contextValue,
   });
   return {

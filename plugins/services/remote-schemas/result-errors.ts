@@ -29,7 +29,7 @@ class SentError extends GraphQLError {}
 const isPath = (path: Json | undefined): path is (string | number)[] =>
   Array.isArray(path) && path.every((key: Json) => typeof key === "string" || Number.isInteger(key));
 
-/** Returns whether the data is null at a place to which the path leads, or above it. */
+/** Returns whether the data is null at the end of the path, or above it. */
 const leadsToNull = (path: readonly (string | number)[], data: Json): boolean => {
   let value = data;
   for (const key of path) {

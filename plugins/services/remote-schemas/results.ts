@@ -35,5 +35,5 @@ export const readUntilAborted = async <Result>(
     if (result?.done === true) return;
     if (result !== undefined && !signal.aborted) await handle(result.value);
   }
-  Promise.resolve(iterator.return?.()).catch(() => undefined); // the reader is gone
+  Promise.resolve(iterator.return?.()).catch(() => undefined); // no reader awaits the error
 };

@@ -1,4 +1,4 @@
-/** Loads the package for remote schemas when one is used, because it is optional. @rule X-RMT-3 */
+/** Loads the optional package for remote schemas at its first use. @rule X-RMT-3 */
 import { GraphQLSchema } from "graphql";
 import { importPackage } from "../../../core/index.ts";
 import { graphqlInstalledTwice } from "./errors.ts";

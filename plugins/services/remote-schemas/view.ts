@@ -39,7 +39,7 @@ export interface RemoteView {
   readonly names: SurfaceNames;
   /** Runs a document in the remote's own names, with the presets of the role. @throws RelApiError */
   readonly send: RemoteRequests["send"];
-  /** The types that only interfaces of the remote lead to. */
+  /** The types that are reachable only through interfaces of the remote. */
   readonly types: readonly GraphQLObjectType[];
 }
 

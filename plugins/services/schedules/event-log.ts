@@ -1,4 +1,4 @@
-/** Makes, deletes and lists scheduled events for administrators. */
+/** Creates, deletes and lists scheduled events for administrators. */
 import {
   isJsonObject,
   parseJson,
@@ -67,7 +67,7 @@ export const createScheduledEventLog = (
     }
   };
 
-  /** Counts all entries, also if the window has none of them. */
+  /** Loads a part of a list, and counts the entries of the whole list. */
   const load = async <Row extends object>(from: Sql, rows: Sql): Promise<CountedList<Row>> => {
     if (!(await hasEventSchema(context))) return NONE;
     const [total] = await query<{ readonly count: number }>(sql`select count(*)::int as count ${from}`);

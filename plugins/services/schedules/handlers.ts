@@ -11,8 +11,8 @@ import {
   type ScheduleRules,
 } from "./schedule.ts";
 
-/** A run of a schedule, as a function receives it. It arrives at least once, so a function that must not act twice
- *  has to store the `id`. @rule X-SCH-6 @experimental */
+/** A run of a schedule, as a function receives it. Each run arrives at least once, so a function that must not act
+ *  twice has to store the `id`. @rule X-SCH-6 @experimental */
 export interface ScheduledRun {
   /** A UUID that is the same in each attempt. */
   readonly id: string;
@@ -24,11 +24,12 @@ export interface ScheduledRun {
   readonly payload: Json;
   /** The number of this attempt, from 1. */
   readonly attempt: number;
-  /** Aborts when the time limit of the attempt has passed, or when the process ends. */
+  /** The signal that is aborted when the time limit of the attempt has passed, or when the process ends. */
   readonly signal: AbortSignal;
 }
 
-/** Receives a run. The run has succeeded when the promise resolves, and is tried again when it rejects. @experimental */
+/** Receives a run. The run has succeeded when the promise resolves, and is tried again when the promise rejects.
+ *  @experimental */
 export type ScheduleHandler = (run: ScheduledRun) => unknown;
 
 /** A schedule with its rules. @rule X-SCH-1 @experimental */
@@ -44,7 +45,7 @@ export interface ScheduleOptions {
   readonly intervalSeconds?: number;
   /** The time limit of one attempt; by default 60 seconds. */
   readonly timeoutSeconds?: number;
-  /** A run that is later than this is dropped; by default 6 hours. */
+  /** The delay after which a run is dropped; by default 6 hours. */
   readonly toleranceSeconds?: number;
 }
 
@@ -106,7 +107,7 @@ const readCron = (cron: string, fail: (reason: string) => Error): ListTimes => {
 const writePayload = (payload: Json, fail: (reason: string) => Error): string => {
   let text: string | undefined;
   try {
-    text = JSON.stringify(payload) as string | undefined; // undefined for a function
+    text = JSON.stringify(payload) as string | undefined; // `JSON.stringify` returns undefined for a function
   } catch {
     text = undefined;
   }

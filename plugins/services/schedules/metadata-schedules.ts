@@ -1,4 +1,4 @@
-/** Reads the cron triggers of Hasura metadata, and the definitions of events that administrators make. */
+/** Reads the cron triggers of Hasura metadata, and the definitions of events that administrators create. */
 import { isJsonObject, RelApiError, writeJson, type Json, type JsonObject } from "../../../core/index.ts";
 import type { WebhookClient } from "../api.ts";
 import { MAX_RULES } from "../queue/delivery.ts";
@@ -33,7 +33,7 @@ const TRIGGER_KEYS = new Set([...DEFINITION_KEYS, "name", "schedule", "include_i
 const EVENT_KEYS = new Set([...DEFINITION_KEYS, "schedule_at"]);
 const RETRY_KEYS = new Set(["num_retries", "retry_interval_seconds", "timeout_seconds", "tolerance_seconds"]);
 
-/** Returns the cron triggers that can be read, and reports each other one. @rule X-SCH-8 X-SCH-9 */
+/** Returns the cron triggers that can be read, and reports the others. @rule X-SCH-8 X-SCH-9 */
 export const readCronTriggers = (
   entries: readonly Json[],
   getClient: () => WebhookClient,
@@ -62,7 +62,7 @@ const readTrigger = (name: string, raw: JsonObject, getClient: () => WebhookClie
   return { name, cron, listTimes: parseCron(cron), ...readDefinition(raw, getClient) };
 };
 
-/** Reads an event that an administrator made. @throws InvalidDefinition, RelApiError `webhook-variable-missing`
+/** Reads an event that an administrator created. @throws InvalidDefinition, RelApiError `webhook-variable-missing`
  *  @rule X-SCH-12 */
 export const readEventDefinition = (
   raw: JsonObject,

@@ -25,11 +25,11 @@ interface ScheduleRuntime extends ScheduledEventsService {
   close(): Promise<void>;
 }
 
-/** Names events in the log that administrators made. */
+/** The name in the log for events that administrators created. */
 const ONE_OFF = "one-off";
 
 const MINUTE_MS = 60_000;
-/** The time after a failure in which the next look for due events begins. */
+/** The delay between a failure and the next search for due events. */
 const RETRY_MS = 5000;
 /** A timer of Node may fire a moment early. */
 const MARGIN_MS = 5;
@@ -43,7 +43,7 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
   let declared: ReadonlySet<string> = new Set();
   /** Schedules that an earlier model of the process declared. */
   const removed = new Set<string>();
-  /** The process takes jobs, which begins later if another plugin or process installs the tables. */
+  /** True if the process takes jobs. If another plugin or process installs the tables, the process begins later. */
   let takesJobs = false;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
@@ -65,7 +65,7 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
     removed.clear();
   };
 
-  /** Drops an event that is later than its tolerance. @rule X-SCH-7 */
+  /** Builds the receiver of a schedule. The receiver drops an event that is later than the tolerance. @rule X-SCH-7 */
   const buildReceiver = (
     name: string,
     { retry, deliver }: Pick<Schedule, "retry" | "deliver">,
@@ -85,7 +85,7 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
     return schedule && buildReceiver(name, schedule);
   };
 
-  /** Reads the definition of an event that an administrator made. */
+  /** Reads the definition of an event that an administrator created. */
   const loadReceiver = async (id: string): Promise<Receiver<ScheduledRow> | undefined> => {
     const [row] = await context.query<{ readonly definition: string | null }>(
       sql`select definition::text from relapi.scheduled_event where id = ${value(id, "uuid")}`,
@@ -112,7 +112,7 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
       if (!isClosed) logger.warn("failed to look for schedules that are due", { reason: getErrorMessage(error) });
     }
     if (isClosed) return;
-    clearTimeout(timer); // another call may have set it during the statement
+    clearTimeout(timer); // another call may have set the timer during the statement
     timer = setTimeout(() => void recordDue(), waitMs);
     timer.unref();
   };
@@ -140,7 +140,7 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
     await dispatcher.takeJobs();
   };
 
-  /** Prepares the process for an event that an administrator makes. */
+  /** Prepares the process for an event that an administrator creates. */
   const prepare = async (): Promise<void> => {
     if (takesJobs) return;
     await installTables();
@@ -152,7 +152,7 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
       for (const name of names) removed.delete(name);
       if (options.eventsInstall) for (const name of declared) if (!names.has(name)) removed.add(name);
       declared = names;
-      // functions have no text, and a task finds its schedule when it runs
+      // JSON omits functions. They need no comparison, because a task finds its schedule when it runs.
       const isSame = JSON.stringify(next) === JSON.stringify(schedules);
       schedules = next;
       if (!isSame || removed.size > 0 || !takesJobs) void restart();

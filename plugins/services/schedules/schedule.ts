@@ -4,7 +4,7 @@ import type { ListTimes } from "./cron.ts";
 
 /** The rules of attempts of a scheduled event. */
 export interface ScheduleRules extends RetryRules {
-  /** An event that is later than this is dropped. */
+  /** The delay after which an event is dropped. */
   readonly toleranceSeconds: number;
 }
 
@@ -25,7 +25,7 @@ export interface Schedule {
 /** A scheduled event as the database stores it. */
 export interface ScheduledEvent {
   readonly id: string;
-  /** The name of the schedule. Null for an event that an administrator made. */
+  /** The name of the schedule. Null for an event that an administrator created. */
   readonly name: string | null;
   readonly scheduledAt: Date;
   /** The payload as JSON text, with all digits of its numbers. */

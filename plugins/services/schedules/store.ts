@@ -26,11 +26,12 @@ export const buildScheduledEvent = (row: ScheduledRow): ScheduledEvent => ({
   ageSeconds: row.age,
 });
 
-/** The name of the job of an event. An event without a trigger is one that an administrator made. */
+/** The name of the job of an event. An event without a trigger is one that an administrator created. */
 export const JOB = sql`coalesce('schedule/' || trigger_name, 'scheduled-event')`;
 
 interface ScheduleStore extends EventStore<ScheduledRow> {
-  /** Makes the events that are due, once for each time among all processes. Returns the time of the database. */
+  /** Creates the events that are due. All processes together create one event for each time. Returns the time of the
+   *  database. */
   recordDue(schedules: readonly Schedule[]): Promise<Date>;
   /** Deletes the waiting events of schedules that no longer exist. */
   forget(names: readonly string[]): Promise<void>;
@@ -47,8 +48,8 @@ interface KnownSchedule {
 export const createScheduleStore = (context: Pick<PluginContext, "query">): ScheduleStore => {
   const { query } = context;
 
-  /** Returns the schedules as the database knows them, each with its time. A schedule that is new begins now, and one
-   *  that another process forgets at this moment is null. */
+  /** Returns the schedules that the database knows, each with its time. A new schedule begins now. A schedule that
+   *  another process forgets at this moment is null. */
   const loadKnown = async (schedules: readonly Schedule[]): Promise<readonly KnownSchedule[]> => {
     const wanted = value(JSON.stringify(schedules.map(({ name, cron }) => ({ name, cron }))), "json");
     await query(sql`

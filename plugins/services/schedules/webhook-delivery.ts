@@ -24,7 +24,7 @@ export const deliverToWebhook = (
 /** Writes a time as Hasura does, without a fraction of zero: `2026-11-30T03:00:00Z`. */
 export const formatTime = (at: Date): string => at.toISOString().replace(/\.000Z$/, "Z");
 
-/** The payload is the text of the metadata, so that no digit of a number is lost. */
+/** Builds the body. The payload has the text of the metadata, so that no digit of a number is lost. */
 const buildBody = ({ id, name, scheduledAt, payload, comment, createdAt }: ScheduledEvent): string => {
   const members: readonly (readonly [name: string, json: string])[] = [
     ["id", JSON.stringify(id)],

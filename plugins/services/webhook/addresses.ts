@@ -42,7 +42,7 @@ const PRIVATE_IPV6: readonly (readonly [network: string, bits: number])[] = [
   ["ff00::", 8],
 ];
 
-/** The public prefix under which a network translates IPv4 addresses, in bits. */
+/** The public prefix under which a network translates IPv4 addresses, and the length of the prefix. */
 const TRANSLATED = "64:ff9b::";
 const TRANSLATED_BITS = 96;
 

@@ -123,7 +123,7 @@ export const createWebhookClient = (
   };
 };
 
-/** Returns the reason of a request without an answer. Another error is the reason of the aborted signal. */
+/** Returns the reason why a request has no answer. Any other error is the reason of the aborted signal. */
 const describeOutcome = (error: unknown): string =>
   error instanceof RelApiError && typeof error.facts["reason"] === "string" && error.code === "webhook-failed"
     ? error.facts["reason"]

@@ -3,7 +3,7 @@ import { VARIABLE_PREFIX } from "../../../core/index.ts";
 
 const HASURA_PREFIX = "x-hasura-";
 
-/** Replaces the beginning of names. */
+/** Replaces the prefix of the names. */
 const replacePrefix = (variables: Readonly<Record<string, string>>, from: string, to: string): Record<string, string> =>
   Object.fromEntries(
     Object.entries(variables).map(([name, value]) => [

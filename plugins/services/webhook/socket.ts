@@ -41,7 +41,7 @@ export const openSocket = (
     resume,
     close: () => {
       isEnded = true;
-      resume(); // it would not receive the close frame of the server
+      resume(); // a paused socket would not receive the close frame of the server
       socket.close(1000);
     },
   };

@@ -8,7 +8,7 @@ import { parseJsonTemplate, parseTextTemplate, TemplateError, type Template, typ
 export interface TransformedRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON text. */
+  /** The body as JSON text. */
   readonly body: string;
   /** The session variables by their names in Hasura, or null. */
   readonly sessionVariables: Json;
@@ -128,7 +128,7 @@ type NamedTemplate = readonly [name: Template<string>, value: Template<string> |
 
 const readPairs = (raw: Json | undefined, location: string, reader: TemplateReader): readonly NamedTemplate[] =>
   Object.entries(readObject(raw, location, reader)).map(([name, value]) => [
-    reader.readText(name, `${location}.${name}`) as Template<string>, // a name is present
+    reader.readText(name, `${location}.${name}`) as Template<string>, // the name is not undefined
     reader.readText(value, `${location}.${name}`),
   ]);
 
@@ -150,7 +150,7 @@ interface BodyTransform {
 
 const readBody = (raw: Json | undefined, location: string, reader: TemplateReader): BodyTransform | undefined => {
   if (raw === undefined || raw === null) return undefined;
-  if (typeof raw === "string") return readJsonBody(raw, location, reader); // version 1
+  if (typeof raw === "string") return readJsonBody(raw, location, reader); // version 1 of the format
   const { action, template, form_template: form } = readObject(raw, location, reader);
   if (action === "remove") return { build: () => undefined };
   if (action === "transform") return readJsonBody(template, `${location}.template`, reader);
@@ -265,6 +265,7 @@ export const readTransforms = (
   { request_transform: request, response_transform: response }: JsonObject,
   createError: CreateError,
 ): Transforms => ({
-  ...((request ?? null) === null ? {} : { request: readRequestTransform(request as Json, createError) }), // it is present
+  // the condition has checked that the value is present
+  ...((request ?? null) === null ? {} : { request: readRequestTransform(request as Json, createError) }),
   ...((response ?? null) === null ? {} : { response: readResponseTransform(response as Json, createError) }),
 });

@@ -1,5 +1,5 @@
-/** Limits the tasks that run at the same time. `http.Agent` has such a limit too, but a request that waits for its socket
- *  cannot be aborted. */
+/** Limits the tasks that run at the same time. `http.Agent` has such a limit too, but a request that waits for its
+ *  socket cannot be aborted. */
 
 /** The tasks with one key. */
 interface Line {
@@ -42,7 +42,7 @@ export const createTurns = (maxCount: number): RunInTurn => {
       if (next === undefined) line.runningCount--;
       else {
         line.waiting.delete(next);
-        next(); // it takes the place of this task
+        next(); // the next task takes the place of this one
       }
       if (line.runningCount === 0) lines.delete(key);
     }

@@ -1,5 +1,5 @@
-/** Runs reads of several requests in one round trip and one transaction. Each read is proven to run no user-defined code
- *  (R-TX-10), so it cannot observe the others. All reads have equal settings, including the role. Each read also
+/** Runs reads of several requests in one round trip and one transaction. Each read is proven to run no user-defined
+ *  code (R-TX-10), so it cannot observe the others. All reads have equal settings, including the role. Each read also
  *  returns whether its proof still holds. A read without a result runs again on its own, which has no side effect. */
 import {
   isFatal,
@@ -23,7 +23,7 @@ import { compileProofCheck } from "./proof-check.ts";
 /** A read that may share a transaction with other reads. */
 export interface CoalescedRead {
   readonly execution: Execution;
-  /** Only reads with the same key may share a transaction. */
+  /** The key that all reads of a transaction must share. */
   readonly key: string;
   readonly settings: WireStatement;
   readonly statement: WireStatement;
@@ -38,14 +38,14 @@ interface CoalescedRun {
   readonly rows: readonly (readonly ResultRow[] | undefined)[];
   /** The index of the first read without a result. */
   readonly failedAt: number;
-  /** The run took too long and was cancelled. */
+  /** True if the run took too long and was cancelled. */
   readonly isCancelled: boolean;
   /** The reason why none of the reads can run, not even on its own. */
   readonly error?: unknown;
 }
 
 export interface Coalescer {
-  /** Returns undefined if the read must run on its own, or fails. */
+  /** Builds the read of an execution. Returns undefined if the read must run on its own, or fails. */
   buildRead(execution: Execution): CoalescedRead | undefined;
   /** Calls `take` once, as soon as a connection is available. A run that takes too long is cancelled, and `onLate` is
    *  called. So a slow read neither delays the others nor holds their locks. */
@@ -65,9 +65,9 @@ const addProofCheck = memoize((model: Model) =>
   }),
 );
 
-/** The settings and the read. */
+/** The number of statements of a read: its settings and the read itself. */
 const MAX_STATEMENTS = 2;
-/** A longer run is cancelled. */
+/** The time limit of a run. A longer run is cancelled. */
 const MAX_RUN_MS = 25;
 
 /** @rule R-TX-17 */
@@ -75,7 +75,8 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
   const { transactionSender, logger } = context;
   const transactionEnded = context.use(transactionSignal);
 
-  /** Returns undefined if the transaction consists of more than its settings and the read, or fails. */
+  /** Builds the statements of an execution. Returns undefined if the transaction consists of more than its settings
+   *  and the read, or fails. */
   const buildStatements = (execution: Execution): readonly WireStatement[] | undefined => {
     const { programs, settings = [], comment } = execution;
     const [only, ...others] = programs;
@@ -149,7 +150,7 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
       let failedAt = reads.length;
       let isReusable = !connection.isEnded;
       if ("error" in result) {
-        failedAt = Math.max(0, result.failedAt - 1); // the settings are the first
+        failedAt = Math.max(0, result.failedAt - 1); // the settings are the first statement
         isReusable &&= !isFatal(result.error);
       }
       // a pending cancel request must not hit the next user of the connection

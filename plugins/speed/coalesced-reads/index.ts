@@ -16,9 +16,10 @@ type Rows = readonly ResultRow[];
 
 /** The estimated cost of a full batch. */
 const FULL_BATCH_MS = 1;
-/** While fewer batches of a queue are running, a batch starts before it is full. */
+/** The number of running batches of a queue below which a batch starts before it is full. */
 const MIN_BATCHES = 2;
-/** A batch that takes longer keeps the database busy all the time, so its whole duration counts. */
+/** The duration above which a batch counts as long. A long batch keeps the database busy all the time, so its whole
+ *  duration counts. */
 const LONG_BATCH_MS = 4;
 
 const MAX_READ_MS = 1;
@@ -31,11 +32,12 @@ const MAX_ROUND_TRIP_MS = 5;
 
 /** The number of measurements after which an estimate forgets an extreme. */
 const WINDOW = 256;
-/** The window for measurements of long batches is shorter, so that the batches soon become smaller. */
+/** The window for measurements of long batches. It is shorter, so that the batches soon become smaller. */
 const LONG_BATCH_WINDOW = 64;
 const updateAverage = (estimate: number, measured: number, memory: number): number =>
   estimate + (measured - estimate) / memory;
-/** The lowest of the latest measurements counts, because a busy machine makes everything slower. */
+/** Updates an estimate. The lowest of the latest measurements counts, because a busy machine makes everything
+ *  slower. */
 const updateMinimum = (estimate: number, measured: number, memory = WINDOW): number =>
   Math.min(measured, updateAverage(estimate, measured, memory));
 const updateMaximum = (estimate: number, measured: number): number =>

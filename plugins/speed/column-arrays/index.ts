@@ -24,7 +24,7 @@ const createPatternTest =
 
 const DECIMAL = /^-?\d+(?:\.\d+)?$/;
 
-/** Every number with at most this many characters is in the range of both types. */
+/** The maximum length of a float. Every number with at most this many characters is in the range of both types. */
 const MAX_FLOAT_LENGTH = 30;
 
 /** Matches dates whose day exists in every month. */
@@ -83,7 +83,7 @@ interface TargetColumn {
   readonly accepts: ValueTest;
 }
 
-/** Returns undefined for a type whose accepted texts are unknown. */
+/** Returns the target of a column. Undefined for a type whose accepted texts are unknown. */
 const findTarget = ({ name, type: oid, sqlType }: Column, model: Model): TargetColumn | undefined => {
   const type = model.types.get(oid);
   if (type?.kind !== "base" || type.schema !== "pg_catalog") return undefined;
@@ -91,8 +91,8 @@ const findTarget = ({ name, type: oid, sqlType }: Column, model: Model): TargetC
   return accepts && { name, type: type.name, accepts };
 };
 
-/** Returns the row source of an insert. Undefined if the rows have values that are not columns, or if the accepted texts
- *  of a column are unknown. @rule X-INS-2 */
+/** Returns the row source of an insert. Undefined if the rows have values that are not columns, or if the accepted
+ *  texts of a column are unknown. @rule X-INS-2 */
 const prepareRowSource = ({ into, rows, onlyKeys }: Insert, model: Model): RowSource | undefined => {
   const relation = findRelation(model, into);
   if (relation === undefined || onlyKeys !== undefined || !("payload" in rows) || rows.shape !== "array")

@@ -1,5 +1,5 @@
-/** Sends a long body to the client while it arrives from the database, at the pace of the client:
- *  `curl http://localhost:3000/api/track > tracks.json`. Status, headers and bytes are the same as without streaming. */
+/** Sends a long body to the client while it arrives from the database, at the pace of the client: `curl
+ *  http://localhost:3000/api/track > tracks.json`. Status, headers and bytes are the same as without streaming. */
 import { definePlugin } from "../../../core/index.ts";
 import { streamedAnswersService, type ArrivingBody, type StreamedBody } from "../api.ts";
 import { createRowReader } from "./long-value.ts";

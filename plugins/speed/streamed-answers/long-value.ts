@@ -8,7 +8,7 @@ const HEADER_BYTES = 5;
 const LENGTH_BYTES = 4;
 const EMPTY_BYTES: Buffer = Buffer.alloc(0);
 const NULL_LENGTH = Buffer.from([0xff, 0xff, 0xff, 0xff]);
-/** The columns before a long value are short, such as counts. */
+/** The maximum size of the columns before a long value. These columns are short, such as counts. */
 const MAX_BEFORE_BYTES = 64 * 1024;
 
 const buildRowHeader = (bodyBytes: number): Buffer => {
@@ -50,7 +50,8 @@ type LongValueHandler = (
   discard: () => void,
 ) => ValueReceiver | undefined;
 
-/** If more bytes than this remain, the connection is closed, because opening another one takes less time. */
+/** The largest remainder that is discarded. If more bytes remain, the connection is closed, because opening another
+ *  one takes less time. */
 const MAX_DISCARDED_BYTES = 4 * 1024 * 1024;
 
 const DISCARD: ValueReceiver = { write: () => true, end: () => undefined, fail: () => undefined };

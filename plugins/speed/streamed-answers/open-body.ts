@@ -5,7 +5,7 @@ import { createPlainSink, createGzipSink, type Sink } from "./sinks.ts";
 
 interface OpenBody {
   readonly receiver: ValueReceiver;
-  /** Settles when the response is over. */
+  /** Writes the body to the response. Settles when the response has ended. */
   writeTo(response: ServerResponse, frame?: BodyFrame): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import { definePlugin, ident, sql } from "../../../core/index.ts";
 
-/** `select=name,~album(title)&album.order=album_id.desc`, `{ artist { albums_first(order_by: { album_id: desc }) { title
- *  } } }`: the first related row as an object, or null. */
+/** `select=name,~album(title)&album.order=album_id.desc`, `{ artist { albums_first(order_by: { album_id: desc }) {
+ *  title } } }`: the first related row as an object, or null. */
 export const firstEmbeds = definePlugin({
   name: "first-embeds",
   requires: ["relationships"],
