@@ -1279,7 +1279,7 @@ export type Expression = {
     readonly kind: "column";
     readonly name: string;
     readonly path?: readonly PathKey[];
-    readonly of?: "root";
+    readonly scope?: "root";
     readonly isUnknown?: true;
 } | {
     readonly kind: "computed";
@@ -1288,21 +1288,21 @@ export type Expression = {
     readonly path?: readonly PathKey[];
 } | {
     readonly kind: "cast";
-    readonly of: Expression;
+    readonly value: Expression;
     readonly type: string;
 } | {
     readonly kind: "apply";
     readonly function: string;
-    readonly of: Expression;
+    readonly value: Expression;
     readonly operands?: readonly ApplyOperand[];
 } | {
     readonly kind: "ordering";
     readonly ordering: string;
-    readonly of: Expression;
+    readonly value: Expression;
     readonly operands: readonly ValueRef[];
 } | {
     readonly kind: "masked";
-    readonly of: Expression;
+    readonly value: Expression;
     readonly when: Predicate;
 } | {
     readonly kind: "related";
@@ -1313,7 +1313,7 @@ export type Expression = {
     readonly kind: "related-aggregate";
     readonly relationship: string;
     readonly fn: string;
-    readonly of: readonly Expression[];
+    readonly expressions: readonly Expression[];
     readonly distinct?: boolean;
     readonly where?: Predicate;
 } | {
@@ -1322,12 +1322,12 @@ export type Expression = {
     readonly arguments?: readonly RoutineArgument[];
     readonly target: QualifiedName;
     readonly fn: string;
-    readonly of: readonly Expression[];
+    readonly expressions: readonly Expression[];
     readonly where?: Predicate;
 } | {
     readonly kind: "aggregate";
     readonly fn: string;
-    readonly of: readonly Expression[];
+    readonly expressions: readonly Expression[];
     readonly distinct?: boolean;
 } | {
     readonly kind: "output";
@@ -1357,11 +1357,11 @@ export type Operand = ValueRef | {
 };
 export type Predicate = {
     readonly kind: "and" | "or";
-    readonly of: readonly Predicate[];
+    readonly predicates: readonly Predicate[];
     readonly isRoot?: true;
 } | {
     readonly kind: "not";
-    readonly of: Predicate;
+    readonly predicate: Predicate;
 } | Comparison | {
     readonly kind: "related";
     readonly relationship: string;
@@ -1405,7 +1405,7 @@ export interface Comparison {
     readonly option?: ValueRef;
 }
 export interface OrderBy {
-    readonly by: Expression;
+    readonly expression: Expression;
     readonly direction?: "asc" | "desc";
     readonly nulls?: "first" | "last";
 }
@@ -1424,17 +1424,17 @@ export type Output = {
     readonly kind: "aggregate";
     readonly as: string;
     readonly fn: string;
-    readonly of?: readonly Expression[];
+    readonly expressions?: readonly Expression[];
     readonly distinct?: boolean;
     readonly cast?: string;
 } | {
     readonly kind: "object";
     readonly as: string;
-    readonly of: readonly Output[];
+    readonly outputs: readonly Output[];
 } | {
     readonly kind: "nodes";
     readonly as: string;
-    readonly of: readonly Output[];
+    readonly outputs: readonly Output[];
     readonly cap?: number;
     readonly isReversed?: boolean;
 } | {

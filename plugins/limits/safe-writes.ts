@@ -5,12 +5,12 @@ import { safeWriteSettings } from "./settings.ts";
 /** Returns the value of the predicate if it is the same for all rows. Undefined if it depends on the row. */
 const evaluateConstant = (predicate: Predicate): boolean | undefined => {
   if (predicate.kind === "not") {
-    const inner = evaluateConstant(predicate.of);
+    const inner = evaluateConstant(predicate.predicate);
     return inner === undefined ? undefined : !inner;
   }
   if (predicate.kind !== "and" && predicate.kind !== "or") return undefined;
   const [neutral, decisive] = predicate.kind === "and" ? [true, false] : [false, true];
-  const inner = predicate.of.map(evaluateConstant);
+  const inner = predicate.predicates.map(evaluateConstant);
   if (inner.includes(decisive)) return decisive;
   return inner.every((each) => each === neutral) ? neutral : undefined;
 };

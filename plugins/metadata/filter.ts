@@ -49,7 +49,7 @@ const normalizeOperator = (key: string): string => {
 };
 
 const buildConjunction = (parts: readonly Predicate[]): Predicate =>
-  parts.length === 1 && parts[0] !== undefined ? parts[0] : { kind: "and", of: parts };
+  parts.length === 1 && parts[0] !== undefined ? parts[0] : { kind: "and", predicates: parts };
 
 const showRaw = (raw: Raw | undefined): string => (raw === undefined ? "nothing" : writeJson(raw));
 
@@ -97,7 +97,7 @@ export const createFilterReader = (
   const buildEquality = (isEqual: boolean, left: Expression, operand: Operand, isPlain: boolean): Predicate => {
     if (isPlain) return { kind: "compare", left, operator: isEqual ? "eq" : "neq", operand };
     const distinct: Predicate = { kind: "compare", left, operator: "isdistinct", operand };
-    return isEqual ? { kind: "not", of: distinct } : distinct;
+    return isEqual ? { kind: "not", predicate: distinct } : distinct;
   };
 
   const compare = (name: string, raw: Raw, left: LeftSide, position: FilterPosition): Predicate => {
@@ -149,7 +149,7 @@ export const createFilterReader = (
     position: FilterPosition,
   ): Predicate => {
     const parts = raw.map((item) => compare(name === "_in" ? "_eq" : "_neq", item, left, position));
-    return { kind: name === "_in" ? "or" : "and", of: parts };
+    return { kind: name === "_in" ? "or" : "and", predicates: parts };
   };
 
   const readFieldsOperand = (raw: Raw, spec: OperatorSpec): Operand => {
@@ -173,7 +173,7 @@ export const createFilterReader = (
         const type = values.findType(SCALARS[target] ?? target);
         return readComparisons(
           comparisons,
-          { expression: { kind: "cast", of: left.expression, type: type.sqlName }, declared: type, base: type },
+          { expression: { kind: "cast", value: left.expression, type: type.sqlName }, declared: type, base: type },
           position,
         );
       }),
@@ -193,7 +193,7 @@ export const createFilterReader = (
       throw new InconsistentMetadata(`the types of the columns compared differ ("${column.name}")`);
     if (isRoot) refersToRoot = true;
     const operand: Operand = {
-      expression: { kind: "column", name: column.name, ...(isRoot ? { of: "root" as const } : {}) },
+      expression: { kind: "column", name: column.name, ...(isRoot ? { scope: "root" as const } : {}) },
     };
     if (operator !== "eq" && operator !== "neq") return { kind: "compare", left: left.expression, operator, operand };
     const areNotNull = left.column?.notNull === true && column.notNull;
@@ -233,11 +233,11 @@ export const createFilterReader = (
         const parts: readonly Raw[] = Array.isArray(raw) ? raw : [raw];
         return {
           kind: normalizeOperator(key) === "_and" ? "and" : "or",
-          of: parts.map((part) => readAny(part, position)),
+          predicates: parts.map((part) => readAny(part, position)),
         };
       }
       case "_not":
-        return { kind: "not", of: readAny(raw, { ...position, isNegated: true }) };
+        return { kind: "not", predicate: readAny(raw, { ...position, isNegated: true }) };
       case "_exists":
         return readExists(raw, position);
     }
@@ -356,7 +356,7 @@ export const createFilterReader = (
       kind: "related-aggregate",
       relationship: id,
       fn: spec.name,
-      of: columns,
+      expressions: columns,
       ...(part["distinct"] === true ? { distinct: true } : {}),
       ...(part["filter"] === undefined ? {} : { where: readRows(part["filter"], target, position) }),
     };
@@ -367,7 +367,7 @@ export const createFilterReader = (
     read: (raw, relation) => {
       refersToRoot = false;
       const predicate = readAny(raw, { relation, root: relation, isNegated: false });
-      return refersToRoot ? { kind: "and", of: [predicate], isRoot: true } : predicate;
+      return refersToRoot ? { kind: "and", predicates: [predicate], isRoot: true } : predicate;
     },
     readValue: values.readValue,
   };

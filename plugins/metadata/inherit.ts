@@ -100,7 +100,7 @@ const buildDisjunction = (filters: readonly (Predicate | undefined)[]): Predicat
     if (filter === undefined) return undefined;
     predicates.push(filter);
   }
-  return { kind: "or", of: predicates };
+  return { kind: "or", predicates };
 };
 
 const unite = <Item>(sets: readonly ReadonlySet<Item>[]): ReadonlySet<Item> => new Set(sets.flatMap((set) => [...set]));
@@ -124,7 +124,7 @@ const mergeSelect = (parents: readonly SelectPermission[]): SelectPermission => 
       name,
       buildDisjunction(granting.map((parent) => parent.maskConditions?.get(name) ?? parent.filter)) ?? {
         kind: "and",
-        of: [],
+        predicates: [],
       },
     );
   };

@@ -29,15 +29,15 @@ import type { MayCall } from "./role-access.ts";
 
 const joinDefined = (...parts: readonly (Predicate | undefined)[]): Predicate | undefined => {
   const predicates = parts.filter((part) => part !== undefined);
-  return predicates.length <= 1 ? predicates[0] : { kind: "and", of: predicates };
+  return predicates.length <= 1 ? predicates[0] : { kind: "and", predicates };
 };
 
 const addFilter = <Node extends { readonly where?: Predicate }>(node: Node, filter: Predicate | undefined): Node =>
   filter === undefined ? node : { ...node, where: joinDefined(filter, node.where) };
 
-const NO_ROWS: Predicate = { kind: "or", of: [] };
+const NO_ROWS: Predicate = { kind: "or", predicates: [] };
 
-const isAlwaysTrue = (predicate: Predicate): boolean => predicate.kind === "and" && predicate.of.length === 0;
+const isAlwaysTrue = (predicate: Predicate): boolean => predicate.kind === "and" && predicate.predicates.length === 0;
 
 interface PermissionScope {
   readonly model: Model;
@@ -190,7 +190,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
       name !== undefined && (expression.kind === "column" ? select.columns : select.computedFields).has(name);
     if (checksNames && !isAllowed) throw permissionDenied("table", relation.name);
     const when = name === undefined ? undefined : select.maskConditions?.get(name);
-    return when === undefined || isAlwaysTrue(when) ? expression : { kind: "masked", of: expression, when };
+    return when === undefined || isAlwaysTrue(when) ? expression : { kind: "masked", value: expression, when };
   };
 
   const checkCall = (call: RoutineCall): RoutineCall => {
@@ -304,7 +304,10 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
       if (expression.kind === "related" || expression.kind === "related-aggregate")
         return addFilter(expression, findTargetFilter(relation, expression.relationship));
       if (expression.kind === "computed-aggregate") return addFilter(expression, findRowFilter(expression.target));
-      return permitExpression(expression, expression.kind === "column" && expression.of === "root" ? root : relation);
+      return permitExpression(
+        expression,
+        expression.kind === "column" && expression.scope === "root" ? root : relation,
+      );
     },
     insert: (insert) => markChecksAfter(permitInsert(insert)),
     update: (update) => markChecksAfter(permitUpdate(update)),

@@ -140,7 +140,8 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
     switch (expression.kind) {
       case "column":
         return (
-          isProvenColumn(expression.of === "root" ? root : relation, expression.name) && isProvenPath(expression.path)
+          isProvenColumn(expression.scope === "root" ? root : relation, expression.name) &&
+          isProvenPath(expression.path)
         );
       case "cast":
         return isProvenType(expression.type);

@@ -70,10 +70,14 @@ const plan: Read = {
       as: "v",
       value: {
         kind: "masked",
-        of: {
+        value: {
           kind: "cast",
           type: "text",
-          of: { kind: "apply", function: "f", of: { ...column("a"), path: [{ arrow: "->", key: { param: 1 } }] } },
+          value: {
+            kind: "apply",
+            function: "f",
+            value: { ...column("a"), path: [{ arrow: "->", key: { param: 1 } }] },
+          },
         },
         when: compare("b", 2),
       },
@@ -83,17 +87,21 @@ const plan: Read = {
       kind: "aggregate",
       as: "s",
       fn: "sum",
-      of: [
+      expressions: [
         {
           kind: "related-aggregate",
           relationship: "vessel",
           fn: "sum",
-          of: [column("tonnage")],
+          expressions: [column("tonnage")],
           where: compare("d", 4),
         },
       ],
     },
-    { kind: "object", as: "o", of: [{ kind: "nodes", as: "n", of: [{ kind: "value", as: "e", value: column("e") }] }] },
+    {
+      kind: "object",
+      as: "o",
+      outputs: [{ kind: "nodes", as: "n", outputs: [{ kind: "value", as: "e", value: column("e") }] }],
+    },
     {
       kind: "embed",
       as: "vessel",
@@ -112,10 +120,10 @@ const plan: Read = {
   ],
   where: {
     kind: "and",
-    of: [
+    predicates: [
       {
         kind: "not",
-        of: {
+        predicate: {
           kind: "related",
           relationship: "crew",
           where: {
@@ -129,7 +137,7 @@ const plan: Read = {
       },
       {
         kind: "or",
-        of: [
+        predicates: [
           { kind: "exists", from: named("fleet"), where: compare("j", 7) },
           { kind: "embedded", embed: "e1", isNull: true },
         ],
@@ -141,10 +149,14 @@ const plan: Read = {
         operator: "in",
         operand: { items: [{ param: 9 }, { fields: { x: { param: 10 }, y: { param: 11 } } }] },
       },
-      { kind: "keyset", order: [{ by: column("n") }, { by: column("o") }], values: [{ param: 15 }, null] },
+      {
+        kind: "keyset",
+        order: [{ expression: column("n") }, { expression: column("o") }],
+        values: [{ param: 15 }, null],
+      },
     ],
   },
-  orderBy: [{ by: { kind: "embedded", embed: "e1", name: "f", path: [{ arrow: "->", key: { param: 12 } }] } }],
+  orderBy: [{ expression: { kind: "embedded", embed: "e1", name: "f", path: [{ arrow: "->", key: { param: 12 } }] } }],
   distinctOn: [column("m")],
   limit: { param: 13 },
   offset: { param: 14 },
@@ -304,7 +316,7 @@ describe("plan walk", () => {
         ...read,
         where: {
           kind: "and",
-          of: [...(read.where === undefined ? [] : [read.where]), compare(`only_${of?.name}`, 99)],
+          predicates: [...(read.where === undefined ? [] : [read.where]), compare(`only_${of?.name}`, 99)],
         },
       }),
     });

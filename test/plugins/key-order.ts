@@ -12,7 +12,7 @@ export const keyOrder = definePlugin({
         if (plan.kind !== "read" || plan.orderBy !== undefined || !("relation" in plan.from)) return plan;
         const key = findRelation(model, plan.from.relation)?.primaryKey ?? [];
         if (key.length === 0 || plan.output.some((output) => output.kind === "aggregate")) return plan;
-        return { ...plan, orderBy: key.map((name) => ({ by: { kind: "column", name } })) };
+        return { ...plan, orderBy: key.map((name) => ({ expression: { kind: "column", name } })) };
       },
     },
   ],

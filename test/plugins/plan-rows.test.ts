@@ -60,7 +60,7 @@ const ranks = definePlugin({
           return {
             ...read,
             from: { relation: { schema: "zoo_archive", name: "keeper" } },
-            where: read.where === undefined ? where : { kind: "and", of: [where, read.where] },
+            where: read.where === undefined ? where : { kind: "and", predicates: [where, read.where] },
           };
         },
       });

@@ -63,7 +63,7 @@ export const rootFields = (rates: (currency: string, signal: AbortSignal) => Pro
                   from: { relation: ALBUM },
                   shape: "rows",
                   output: rows(),
-                  orderBy: [{ by: { kind: "column", name: "sold" }, direction: "desc", nulls: "last" }],
+                  orderBy: [{ expression: { kind: "column", name: "sold" }, direction: "desc", nulls: "last" }],
                   ...(limit && { limit }),
                 };
               },

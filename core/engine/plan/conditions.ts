@@ -28,7 +28,10 @@ export const restrictRows = <P extends Plan>(plan: P, model: Model, rule: RowRul
   ): Node => {
     const condition = relation && rule(relation, path);
     if (condition === undefined) return node;
-    return { ...node, where: node.where === undefined ? condition : { kind: "and", of: [condition, node.where] } };
+    return {
+      ...node,
+      where: node.where === undefined ? condition : { kind: "and", predicates: [condition, node.where] },
+    };
   };
   /** Adds the condition to predicates and expressions that read rows of another relation. */
   const restrictLookup = <Node extends Predicate | Expression>(node: Node, { relation }: PlanScope): Node => {

@@ -34,14 +34,14 @@ export interface PathKey {
 
 /** A value computed from one row. */
 export type Expression =
-  /** A column of the current row. `of: "root"` means the row of the outermost predicate, or of the nearest predicate
+  /** A column of the current row. `scope: "root"` means the row of the outermost predicate, or of the nearest predicate
    *  with `isRoot` (column comparison with `$`). A name that is not a column is refused (R-NAM-1) and never reaches the
    *  database. With `isUnknown`, the name is refused whatever the relation. */
   | {
       readonly kind: "column";
       readonly name: string;
       readonly path?: readonly PathKey[];
-      readonly of?: "root";
+      readonly scope?: "root";
       readonly isUnknown?: true;
     }
   /** A call of a function of the row, with the function's arguments besides the row. */
@@ -52,23 +52,23 @@ export type Expression =
       readonly path?: readonly PathKey[];
     }
   /** A cast. `type` is the sqlName of a model type, or a name that the rule R-LEX-7 allows. */
-  | { readonly kind: "cast"; readonly of: Expression; readonly type: string }
-  /** A declared function that is applied to `of`, with further `operands`. */
+  | { readonly kind: "cast"; readonly value: Expression; readonly type: string }
+  /** A declared function that is applied to `value`, with further `operands`. */
   | {
       readonly kind: "apply";
       readonly function: string;
-      readonly of: Expression;
+      readonly value: Expression;
       readonly operands?: readonly ApplyOperand[];
     }
   /** A term of an order that a declared ordering computes (`OrderingSpec`). */
   | {
       readonly kind: "ordering";
       readonly ordering: string;
-      readonly of: Expression;
+      readonly value: Expression;
       readonly operands: readonly ValueRef[];
     }
   /** A value that is NULL if `when` is false (cells that a parent role's filter hides, G-PRM-14). */
-  | { readonly kind: "masked"; readonly of: Expression; readonly when: Predicate }
+  | { readonly kind: "masked"; readonly value: Expression; readonly when: Predicate }
   /** A value of the one related row, which is NULL without a related row. */
   | { readonly kind: "related"; readonly relationship: string; readonly where?: Predicate; readonly value: Expression }
   /** An aggregate over the related rows. `fn` is `count`, `sum`, `bool_and`, … */
@@ -76,7 +76,7 @@ export type Expression =
       readonly kind: "related-aggregate";
       readonly relationship: string;
       readonly fn: string;
-      readonly of: readonly Expression[];
+      readonly expressions: readonly Expression[];
       readonly distinct?: boolean;
       readonly where?: Predicate;
     }
@@ -87,11 +87,16 @@ export type Expression =
       readonly arguments?: readonly RoutineArgument[];
       readonly target: QualifiedName;
       readonly fn: string;
-      readonly of: readonly Expression[];
+      readonly expressions: readonly Expression[];
       readonly where?: Predicate;
     }
   /** An aggregate over the rows of a group, or of the whole read, for `having` and `orderBy` of a read that groups. */
-  | { readonly kind: "aggregate"; readonly fn: string; readonly of: readonly Expression[]; readonly distinct?: boolean }
+  | {
+      readonly kind: "aggregate";
+      readonly fn: string;
+      readonly expressions: readonly Expression[];
+      readonly distinct?: boolean;
+    }
   /** An output of the same read, in an order of groups. `nth` selects one of several outputs with that name, from 0.
    *  @rule R-AGG-5 */
   | { readonly kind: "output"; readonly as: string; readonly nth?: number }
@@ -128,10 +133,10 @@ export type Operand =
 
 /** A condition on a row. */
 export type Predicate =
-  /** An empty `and` is true, an empty `or` is false. With `isRoot`, `of: "root"` inside means the current row (a
+  /** An empty `and` is true, an empty `or` is false. With `isRoot`, `scope: "root"` inside means the current row (a
    *  permission's filter inside another condition). */
-  | { readonly kind: "and" | "or"; readonly of: readonly Predicate[]; readonly isRoot?: true }
-  | { readonly kind: "not"; readonly of: Predicate }
+  | { readonly kind: "and" | "or"; readonly predicates: readonly Predicate[]; readonly isRoot?: true }
+  | { readonly kind: "not"; readonly predicate: Predicate }
   | Comparison
   /** Some related row satisfies `where`. `transformPlan` taps add the filter of visible rows. */
   | { readonly kind: "related"; readonly relationship: string; readonly where?: Predicate }
@@ -179,7 +184,7 @@ export interface Comparison {
 
 /** One term of an order. */
 export interface OrderBy {
-  readonly by: Expression;
+  readonly expression: Expression;
   readonly direction?: "asc" | "desc";
   readonly nulls?: "first" | "last";
 }
@@ -197,16 +202,16 @@ export type Output =
       readonly kind: "aggregate";
       readonly as: string;
       readonly fn: string;
-      readonly of?: readonly Expression[];
+      readonly expressions?: readonly Expression[];
       readonly distinct?: boolean;
       readonly cast?: string;
     }
   /** An object of further outputs, or the list of rows, in an aggregate read. */
-  | { readonly kind: "object"; readonly as: string; readonly of: readonly Output[] }
+  | { readonly kind: "object"; readonly as: string; readonly outputs: readonly Output[] }
   | {
       readonly kind: "nodes";
       readonly as: string;
-      readonly of: readonly Output[];
+      readonly outputs: readonly Output[];
       readonly cap?: number;
       /** True if the list contains the first `cap` rows in reverse order. */
       readonly isReversed?: boolean;

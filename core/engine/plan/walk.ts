@@ -39,7 +39,7 @@ import type {
 export interface PlanScope {
   /** The relation of the current row. Undefined if the row belongs to no relation. */
   readonly relation: Relation | undefined;
-  /** The relation of the outermost predicate's row (`of: "root"`). */
+  /** The relation of the outermost predicate's row (`scope: "root"`). */
   readonly root: Relation | undefined;
   /** True if the read returns one row (by key, or along a to-one relationship), not a list. */
   readonly isOne?: boolean;
@@ -193,7 +193,7 @@ const mapRead = (
 };
 
 const mapOrder = (terms: readonly OrderBy[], scope: PlanScope, walk: Walk): readonly OrderBy[] =>
-  mapList(terms, (term): OrderBy => withChanges(term, { by: mapExpression(term.by, scope, walk) }));
+  mapList(terms, (term): OrderBy => withChanges(term, { expression: mapExpression(term.expression, scope, walk) }));
 
 /** Returns the relation of a read's rows. A function that returns a relation's row type counts as that relation. */
 export const findReadRelation = (read: Read, model: Model): Relation | undefined => {
@@ -282,11 +282,13 @@ const mapOutputParts = (output: Output, scope: PlanScope, walk: Walk): Output =>
       return withChanges(output, { value: mapExpression(output.value, scope, walk) });
     case "aggregate":
       return withChanges(output, {
-        of: mapOptional(output.of, (list) => mapList(list, (expression) => mapExpression(expression, scope, walk))),
+        expressions: mapOptional(output.expressions, (list) =>
+          mapList(list, (expression) => mapExpression(expression, scope, walk)),
+        ),
       });
     case "object":
     case "nodes":
-      return withChanges(output, { of: mapList(output.of, (part) => mapOutput(part, scope, walk)) });
+      return withChanges(output, { outputs: mapList(output.outputs, (part) => mapOutput(part, scope, walk)) });
     case "embed":
       return mapEmbed(output, scope, walk);
     case "all":
@@ -331,10 +333,12 @@ const mapPredicateParts = (predicate: Predicate, scope: PlanScope, walk: Walk): 
     case "and":
     case "or": {
       const innerScope = predicate.isRoot === true ? { ...scope, root: scope.relation } : scope;
-      return withChanges(predicate, { of: mapList(predicate.of, (part) => mapPredicate(part, innerScope, walk)) });
+      return withChanges(predicate, {
+        predicates: mapList(predicate.predicates, (part) => mapPredicate(part, innerScope, walk)),
+      });
     }
     case "not":
-      return withChanges(predicate, { of: mapPredicate(predicate.of, scope, walk) });
+      return withChanges(predicate, { predicate: mapPredicate(predicate.predicate, scope, walk) });
     case "compare":
       return withChanges(predicate, {
         left: mapExpression(predicate.left, scope, walk),
@@ -396,10 +400,10 @@ const mapExpressionParts = (expression: Expression, scope: PlanScope, walk: Walk
         path: mapPath(expression.path, walk),
       });
     case "cast":
-      return withChanges(expression, { of: mapExpression(expression.of, scope, walk) });
+      return withChanges(expression, { value: mapExpression(expression.value, scope, walk) });
     case "apply":
       return withChanges(expression, {
-        of: mapExpression(expression.of, scope, walk),
+        value: mapExpression(expression.value, scope, walk),
         operands: mapOptional(expression.operands, (list) =>
           mapList(list, (operand) =>
             "expression" in operand
@@ -410,14 +414,16 @@ const mapExpressionParts = (expression: Expression, scope: PlanScope, walk: Walk
       });
     case "ordering":
       return withChanges(expression, {
-        of: mapExpression(expression.of, scope, walk),
+        value: mapExpression(expression.value, scope, walk),
         operands: mapList(expression.operands, (ref) => mapValue(ref, walk)),
       });
     case "aggregate":
-      return withChanges(expression, { of: mapList(expression.of, (part) => mapExpression(part, scope, walk)) });
+      return withChanges(expression, {
+        expressions: mapList(expression.expressions, (part) => mapExpression(part, scope, walk)),
+      });
     case "masked":
       return withChanges(expression, {
-        of: mapExpression(expression.of, scope, walk),
+        value: mapExpression(expression.value, scope, walk),
         when: mapPredicate(expression.when, scope, walk),
       });
     case "related": {
@@ -431,7 +437,7 @@ const mapExpressionParts = (expression: Expression, scope: PlanScope, walk: Walk
       const target = buildLookupScope(expression, scope, walk);
       return withChanges(expression, {
         where: mapWhere(expression.where, target, walk),
-        of: mapList(expression.of, (part) => mapExpression(part, target, walk)),
+        expressions: mapList(expression.expressions, (part) => mapExpression(part, target, walk)),
       });
     }
     case "computed-aggregate": {
@@ -439,7 +445,7 @@ const mapExpressionParts = (expression: Expression, scope: PlanScope, walk: Walk
       return withChanges(expression, {
         arguments: mapOptional(expression.arguments, (list) => mapArguments(list, walk)),
         where: mapWhere(expression.where, target, walk),
-        of: mapList(expression.of, (part) => mapExpression(part, target, walk)),
+        expressions: mapList(expression.expressions, (part) => mapExpression(part, target, walk)),
       });
     }
   }

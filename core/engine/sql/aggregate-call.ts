@@ -6,16 +6,16 @@ import { badPlan, type Compiler } from "./scope.ts";
 export const compileAggregateCall = (
   { registry }: Compiler,
   fn: string,
-  of: readonly Sql[],
+  operands: readonly Sql[],
   isDistinct: boolean,
 ): Sql => {
   const spec = registry.aggregates.get(fn);
   if (spec === undefined) throw badPlan(`no plugin declares the aggregate "${fn}"`);
-  if (spec.compile !== undefined) return spec.compile(of, isDistinct);
+  if (spec.compile !== undefined) return spec.compile(operands, isDistinct);
   const name = catalogText(spec.name);
-  if (of.length === 0) return sql`${name}(*)`;
+  if (operands.length === 0) return sql`${name}(*)`;
   const distinct = isDistinct ? sql`distinct ` : sql``;
   // an aggregate that accepts any columns takes several of them as one row value; others take arguments
-  const argument = of.length > 1 && spec.predicate?.columns !== 2 ? sql`(${join(of)})` : join(of);
+  const argument = operands.length > 1 && spec.predicate?.columns !== 2 ? sql`(${join(operands)})` : join(operands);
   return sql`${name}(${distinct}${argument})`;
 };

@@ -11,12 +11,12 @@ import { compileTypeName } from "./value.ts";
 
 const hasDistinct = (outputs: readonly Output[]): boolean =>
   outputs.some((output) =>
-    output.kind === "aggregate" ? output.distinct === true : output.kind === "object" && hasDistinct(output.of),
+    output.kind === "aggregate" ? output.distinct === true : output.kind === "object" && hasDistinct(output.outputs),
   );
 
 const withoutPosition = (where: Predicate): Predicate =>
   where.kind === "and"
-    ? { ...where, of: where.of.filter(({ kind }) => kind !== "keyset").map(withoutPosition) }
+    ? { ...where, predicates: where.predicates.filter(({ kind }) => kind !== "keyset").map(withoutPosition) }
     : where;
 
 /** Returns the read of all rows, without the limits of a page. @rule P-RLY-4 */
@@ -68,7 +68,7 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, options: Re
         const call = compileAggregateCall(
           compiler,
           output.fn,
-          (output.of ?? []).map(compileArgument),
+          (output.expressions ?? []).map(compileArgument),
           output.distinct === true,
         );
         return addAggregate(
@@ -78,10 +78,10 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, options: Re
       case "total":
         return sql`(select count(*) from (${compileRows(compiler, buildUnpagedRead(read), options).sql}) as ${ident(compiler.alias("_t"))})`;
       case "object":
-        return joinObject(compiler, objects, compileMembers(output.of));
+        return joinObject(compiler, objects, compileMembers(output.outputs));
       case "nodes": {
         const as = `n${perRow.length}`;
-        perRow.push({ kind: "object", as, of: output.of });
+        perRow.push({ kind: "object", as, outputs: output.outputs });
         const order = isSorted ? sql` order by ${ident(inner, "rn")}` : sql``;
         if (output.cap !== undefined || isSorted) isNumbered = true;
         const filter =

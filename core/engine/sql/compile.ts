@@ -173,8 +173,8 @@ const compileStatement = (compiler: Compiler, name: string, args: Readonly<Recor
   const declared = compiler.registry.statements.get(name);
   if (declared === undefined) throw badPlan(`no plugin declares the statement "${name}"`);
   compiler.dependencies.isOpenEnded = true;
-  const compileStatementArgument = (of: string, type: string): Sql =>
-    compileValue(compiler, { ...(args[of] ?? { constant: null }), type });
+  const compileStatementArgument = (name: string, type: string): Sql =>
+    compileValue(compiler, { ...(args[name] ?? { constant: null }), type });
   return sql`(${declared.compile(compileStatementArgument, compiler.model)})`;
 };
 

@@ -71,7 +71,7 @@ const followPath = (
 const castRowToAncestor = ({ model }: Compiler, scope: Scope, routine: Routine | undefined): Sql => {
   const ancestor = routine?.parameters.find(({ type }) => scope.relation?.ancestorTypes?.includes(type) === true);
   const type = ancestor === undefined ? undefined : model.types.get(ancestor.type);
-  const isOwn = routine?.parameters.some(({ type: of }) => of === scope.relation?.rowType) === true;
+  const isOwn = routine?.parameters.some(({ type }) => type === scope.relation?.rowType) === true;
   return type === undefined || isOwn
     ? compileRow(scope)
     : sql`(${compileRow(scope)})::${ident(type.schema, type.name)}`;
@@ -87,7 +87,7 @@ export const hasPath = (expression: Expression): boolean =>
 export const compileExpression = (compiler: Compiler, expression: Expression, scope: Scope): CompiledValue => {
   switch (expression.kind) {
     case "column": {
-      const columnScope = expression.of === "root" ? (scope.root ?? scope) : scope;
+      const columnScope = expression.scope === "root" ? (scope.root ?? scope) : scope;
       if (expression.isUnknown === true) return rejectColumn(compiler, columnScope, expression.name);
       const declared =
         columnScope.relation === undefined ? undefined : findColumn(columnScope.relation, expression.name);
@@ -131,12 +131,12 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
     }
     case "cast":
       return {
-        sql: sql`cast(${compileExpression(compiler, expression.of, scope).sql} as ${compileTypeName(compiler, expression.type)})`,
+        sql: sql`cast(${compileExpression(compiler, expression.value, scope).sql} as ${compileTypeName(compiler, expression.type)})`,
         type: findType(compiler, expression.type),
         column: undefined,
       };
     case "apply": {
-      const argument = compileExpression(compiler, expression.of, scope).sql;
+      const argument = compileExpression(compiler, expression.value, scope).sql;
       const operands = (expression.operands ?? []).map((operand) =>
         "expression" in operand
           ? compileExpression(compiler, operand.expression, scope).sql
@@ -149,7 +149,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       };
     }
     case "ordering": {
-      const inner = compileExpression(compiler, expression.of, scope);
+      const inner = compileExpression(compiler, expression.value, scope);
       const specs = compiler.registry.orderings.filter(({ name }) => name === expression.ordering);
       const [first] = specs;
       if (first === undefined) throw badPlan(`no plugin declares the ordering "${expression.ordering}"`);
@@ -169,13 +169,13 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       };
     }
     case "aggregate": {
-      const of = expression.of.map((one) => compileExpression(compiler, one, scope));
-      const values = of.map((one) => one.sql);
+      const operands = expression.expressions.map((one) => compileExpression(compiler, one, scope));
+      const values = operands.map((one) => one.sql);
       const call = compileAggregateCall(compiler, expression.fn, values, expression.distinct === true);
-      return { sql: call, type: findAggregateType(compiler, expression.fn, of[0]?.type), column: undefined };
+      return { sql: call, type: findAggregateType(compiler, expression.fn, operands[0]?.type), column: undefined };
     }
     case "masked": {
-      const inner = compileExpression(compiler, expression.of, scope);
+      const inner = compileExpression(compiler, expression.value, scope);
       return {
         ...inner,
         sql: sql`case when ${compiler.compilePredicate(expression.when, scope)} then ${inner.sql} end`,
@@ -191,20 +191,20 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
     }
     case "related-aggregate": {
       const target = compileRelatedRows(compiler, scope, expression.relationship);
-      const of = expression.of.map((one) => compileExpression(compiler, one, target.scope));
-      const values = of.map((one) => one.sql);
+      const operands = expression.expressions.map((one) => compileExpression(compiler, one, target.scope));
+      const values = operands.map((one) => one.sql);
       const call = compileAggregateCall(compiler, expression.fn, values, expression.distinct === true);
       return {
         sql: sql`(select ${call} from ${target.from} where ${compileRelatedWhere(compiler, target, expression.where)})`,
-        type: findAggregateType(compiler, expression.fn, of[0]?.type),
+        type: findAggregateType(compiler, expression.fn, operands[0]?.type),
         column: undefined,
       };
     }
     case "computed-aggregate": {
       compiler.dependencies.isOpenEnded = true;
       const inner = openScope(compiler, scope, expression.target);
-      const of = expression.of.map((one) => compileExpression(compiler, one, inner).sql);
-      const call = compileAggregateCall(compiler, expression.fn, of, false);
+      const operands = expression.expressions.map((one) => compileExpression(compiler, one, inner).sql);
+      const call = compileAggregateCall(compiler, expression.fn, operands, false);
       const where =
         expression.where === undefined ? sql`` : sql` where ${compiler.compilePredicate(expression.where, inner)}`;
       return {
@@ -257,9 +257,9 @@ const findKeyType = ({ model, showsStored }: Compiler, { from, output }: Read, k
 const compileRelatedWhere = (compiler: Compiler, { on, scope }: RelatedRows, where: Predicate | undefined): Sql =>
   where === undefined ? on : sql`${on} and ${compiler.compilePredicate(where, scope)}`;
 
-const findAggregateType = (compiler: Compiler, fn: string, of: PgType | undefined): PgType | undefined => {
+const findAggregateType = (compiler: Compiler, fn: string, operandType: PgType | undefined): PgType | undefined => {
   const returns = compiler.registry.aggregates.get(fn)?.returns;
-  return returns === undefined ? undefined : returns === "argument" ? of : findType(compiler, returns);
+  return returns === undefined ? undefined : returns === "argument" ? operandType : findType(compiler, returns);
 };
 
 /** Returns whether the value is certainly not null, so that its order needs no `nulls first` or `nulls last`. An

@@ -11,7 +11,7 @@ interface Member {
 const FLAT_KINDS: ReadonlySet<string> = new Set(["value", "constant", "aggregate"]);
 
 const isFlatOutput = (output: Output): boolean =>
-  output.kind === "object" ? output.of.every(isFlatOutput) : FLAT_KINDS.has(output.kind);
+  output.kind === "object" ? output.outputs.every(isFlatOutput) : FLAT_KINDS.has(output.kind);
 
 /** Returns whether the read has objects, and no output that consists of several columns. */
 export const hasObjects = ({ output }: Read): boolean =>
@@ -27,7 +27,7 @@ export const flattenGroups = (
   const flat: Output[] = [];
   const buildMember = (output: Output): Member => {
     const as = "as" in output ? output.as : "";
-    if (output.kind === "object") return { as, sql: buildGroupObject(output.of.map(buildMember)) };
+    if (output.kind === "object") return { as, sql: buildGroupObject(output.outputs.map(buildMember)) };
     if (output.kind === "constant") return { as, sql: sql`${literal(output.value)}::text` };
     const name = `g${flat.length}`;
     // the output is a value or an aggregate, which both have a name

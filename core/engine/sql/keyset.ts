@@ -38,13 +38,13 @@ const addType = (ref: ValueRef, type: PgType | undefined): ValueRef =>
 
 /** Returns null tests that treat a row of nulls as a value, as the order does. `is null` would be true for such a
  *  row. */
-const compileNullTests = ({ sql: by, type }: CompiledValue): Pick<KeysetTerm, "isNull" | "isNotNull"> =>
+const compileNullTests = ({ sql: expression, type }: CompiledValue): Pick<KeysetTerm, "isNull" | "isNotNull"> =>
   type?.kind === "composite"
-    ? { isNull: sql`${by} is not distinct from null`, isNotNull: sql`${by} is distinct from null` }
-    : { isNull: sql`${by} is null`, isNotNull: sql`${by} is not null` };
+    ? { isNull: sql`${expression} is not distinct from null`, isNotNull: sql`${expression} is distinct from null` }
+    : { isNull: sql`${expression} is null`, isNotNull: sql`${expression} is not null` };
 
 interface KeysetTerm {
-  readonly by: Sql;
+  readonly expression: Sql;
   /** The value of the position. Undefined if the term is null there. */
   readonly value: Sql | undefined;
   readonly isDescending: boolean;
@@ -56,13 +56,13 @@ interface KeysetTerm {
 }
 
 /** Compiles one side of a row comparison such as `(a, b) > ($1, $2)`. */
-const compileTuple = (terms: readonly KeysetTerm[], of: (term: KeysetTerm) => Sql | undefined): Sql => {
-  const parts = terms.flatMap((term) => of(term) ?? []);
+const compileTuple = (terms: readonly KeysetTerm[], compileTerm: (term: KeysetTerm) => Sql | undefined): Sql => {
+  const parts = terms.flatMap((term) => compileTerm(term) ?? []);
   return parts.length === 1 ? sql`${join(parts)}` : sql`(${join(parts)})`;
 };
 
 const compileRowComparison = (terms: readonly KeysetTerm[], operator: Sql): Sql =>
-  sql`${compileTuple(terms, ({ by }) => by)} ${operator} ${compileTuple(terms, ({ value }) => value)}`;
+  sql`${compileTuple(terms, ({ expression }) => expression)} ${operator} ${compileTuple(terms, ({ value }) => value)}`;
 
 const chooseFollowingOperator = ({ isDescending, comparison }: KeysetTerm): Sql =>
   isDescending ? comparison.less : comparison.greater;
@@ -91,18 +91,18 @@ export const compileKeysetCondition = (
   scope: Scope,
 ): Sql => {
   const terms = order.map((term, i): KeysetTerm & { readonly nullsPrecede: boolean } => {
-    const by = compileExpression(compiler, term.by, scope);
-    if (hasPath(term.by)) compiler.dependencies.plansEachTime = true;
+    const expression = compileExpression(compiler, term.expression, scope);
+    if (hasPath(term.expression)) compiler.dependencies.plansEachTime = true;
     const ref = values[i] ?? null;
     const isDescending = term.direction === "desc";
     const areNullsLast = (term.nulls ?? (isDescending ? "first" : "last")) === "last";
     return {
-      by: by.sql,
-      value: ref === null ? undefined : compileValue(compiler, addType(ref, by.type)),
+      expression: expression.sql,
+      value: ref === null ? undefined : compileValue(compiler, addType(ref, expression.type)),
       isDescending,
-      comparison: findComparisons(by.type),
-      ...compileNullTests(by),
-      nullsFollow: ref !== null && areNullsLast && !isNeverNull(compiler, by, scope),
+      comparison: findComparisons(expression.type),
+      ...compileNullTests(expression),
+      nullsFollow: ref !== null && areNullsLast && !isNeverNull(compiler, expression, scope),
       nullsPrecede: !areNullsLast,
     };
   });
@@ -114,12 +114,12 @@ export const compileKeysetCondition = (
   const equalities: Sql[] = []; // one condition for each previous term: the term equals its value at the position
   const cases: Sql[] = [];
   for (const term of terms) {
-    const { by, value, nullsFollow, nullsPrecede, comparison, isNull, isNotNull } = term;
+    const { expression, value, nullsFollow, nullsPrecede, comparison, isNull, isNotNull } = term;
     if (value !== undefined)
-      cases.push(joinConditions([...equalities, sql`${by} ${chooseFollowingOperator(term)} ${value}`]));
+      cases.push(joinConditions([...equalities, sql`${expression} ${chooseFollowingOperator(term)} ${value}`]));
     else if (nullsPrecede) cases.push(joinConditions([...equalities, isNotNull]));
     if (nullsFollow) cases.push(joinConditions([...equalities, isNull]));
-    equalities.push(value === undefined ? isNull : sql`${by} ${comparison.equal} ${value}`);
+    equalities.push(value === undefined ? isNull : sql`${expression} ${comparison.equal} ${value}`);
   }
   const bound =
     leadingTerms.length === 0 ? [] : [compileRowComparison(leadingTerms, sql`${chooseFollowingOperator(first)}=`)];

@@ -23,8 +23,9 @@ export const compileOrder = (
   existingValue: Sql | undefined,
   joined: JoinedRows,
 ): Sql => {
-  const joinedValue = existingValue === undefined ? compileJoinedValue(compiler, term.by, scope, joined) : undefined;
-  if (hasPath(term.by)) compiler.dependencies.plansEachTime = true;
+  const joinedValue =
+    existingValue === undefined ? compileJoinedValue(compiler, term.expression, scope, joined) : undefined;
+  if (hasPath(term.expression)) compiler.dependencies.plansEachTime = true;
   const direction = term.direction === undefined ? empty : term.direction === "asc" ? sql` asc` : sql` desc`;
   const nulls =
     term.nulls === undefined || (joinedValue !== undefined && isNeverNull(compiler, joinedValue, scope))
@@ -39,37 +40,39 @@ export const compileOrder = (
  *  hash or merge the rows. @rule X-PLN-7 */
 export const compileJoinedValue = (
   compiler: Compiler,
-  by: Expression,
+  expression: Expression,
   scope: Scope,
   joined: JoinedRows,
 ): CompiledValue => {
   const target =
     scope.compileGroupKey === undefined &&
-    by.kind === "related" &&
-    isNullOfNull(by.value) &&
-    isOneRow(compiler, scope, by.relationship)
-      ? joinRow(compiler, by, scope, joined)
+    expression.kind === "related" &&
+    isNullOfNull(expression.value) &&
+    isOneRow(compiler, scope, expression.relationship)
+      ? joinRow(compiler, expression, scope, joined)
       : undefined;
-  if (by.kind !== "related" || target === undefined) return compileExpression(compiler, by, scope);
-  return { ...compileJoinedValue(compiler, by.value, target, joined), column: undefined };
+  if (expression.kind !== "related" || target === undefined) return compileExpression(compiler, expression, scope);
+  return { ...compileJoinedValue(compiler, expression.value, target, joined), column: undefined };
 };
 
 /** Joins the related row, and returns its scope. Returns undefined if the level has reached its limit of joins. */
 const joinRow = (
   compiler: Compiler,
-  by: RelatedValue,
+  expression: RelatedValue,
   scope: Scope,
   { joins, scopes }: JoinedRows,
 ): Scope | undefined => {
-  const key = JSON.stringify([scope.row, by.relationship, by.where]);
+  const key = JSON.stringify([scope.row, expression.relationship, expression.where]);
   const existingScope = scopes.get(key);
   if (existingScope !== undefined) return existingScope;
   const { level = createPlannerLevel() } = scope;
   if (!tryAddJoin(level)) return undefined;
-  const { scope: inner, from, on } = compileRelatedRows(compiler, scope, by.relationship);
+  const { scope: inner, from, on } = compileRelatedRows(compiler, scope, expression.relationship);
   const target = { ...inner, level };
   const where =
-    by.where === undefined ? on : sql`${on} and ${compiler.compilePredicate(by.where, withoutJoins(target))}`;
+    expression.where === undefined
+      ? on
+      : sql`${on} and ${compiler.compilePredicate(expression.where, withoutJoins(target))}`;
   joins.push(sql`left join ${from} on ${where}`);
   scopes.set(key, target);
   return target;
@@ -77,8 +80,8 @@ const joinRow = (
 
 /** Returns whether the value is NULL if there is no row. A function of the row may return another value. */
 const isNullOfNull = (value: Expression): boolean => {
-  if (value.kind === "column") return value.of !== "root";
-  if (value.kind === "masked") return isNullOfNull(value.of);
+  if (value.kind === "column") return value.scope !== "root";
+  if (value.kind === "masked") return isNullOfNull(value.value);
   return value.kind === "related" && isNullOfNull(value.value);
 };
 

@@ -26,20 +26,20 @@ export const compilePredicate = (compiler: Compiler, predicate: Predicate, scope
   switch (predicate.kind) {
     case "and":
     case "or": {
-      const [first] = predicate.of;
+      const [first] = predicate.predicates;
       if (first === undefined) return predicate.kind === "and" ? sql`true` : sql`false`;
       const innerScope: Scope = predicate.isRoot === true ? { ...scope, root: undefined } : scope;
-      if (predicate.of.length === 1) return compilePredicate(compiler, first, innerScope);
+      if (predicate.predicates.length === 1) return compilePredicate(compiler, first, innerScope);
       if (predicate.kind === "or") {
         // PostgreSQL plans each part of an `or` separately, so its conditions do not become joins
-        const parts = predicate.of.map((part) => compilePredicate(compiler, part, withoutJoins(innerScope)));
+        const parts = predicate.predicates.map((part) => compilePredicate(compiler, part, withoutJoins(innerScope)));
         return sql`(${join(parts, " or ")})`;
       }
-      const parts = predicate.of.map((part) => compilePredicate(compiler, part, innerScope));
+      const parts = predicate.predicates.map((part) => compilePredicate(compiler, part, innerScope));
       return sql`(${join(parts, " and ")})`;
     }
     case "not":
-      return sql`not (${compilePredicate(compiler, predicate.of, isExistence(predicate.of) ? scope : withoutJoins(scope))})`;
+      return sql`not (${compilePredicate(compiler, predicate.predicate, isExistence(predicate.predicate) ? scope : withoutJoins(scope))})`;
     case "compare":
       return compileComparison(compiler, predicate, scope);
     case "related": {

@@ -58,7 +58,7 @@ const isGrouped = (registry: Registry, outputs: readonly Output[]): boolean =>
  *  itself. @rule R-REP-2 */
 const compileShownValue = (compiler: Compiler, expression: Expression, scope: Scope, showsText?: boolean): Sql => {
   if (expression.kind === "cast")
-    return sql`cast(${compileShownValue(compiler, expression.of, scope)} as ${compileTypeName(compiler, expression.type)})`;
+    return sql`cast(${compileShownValue(compiler, expression.value, scope)} as ${compileTypeName(compiler, expression.type)})`;
   const compiled = compileExpression(compiler, expression, scope);
   return convertToShownValue(compiler, compiled.sql, compiled.representedType, showsText);
 };
@@ -140,7 +140,7 @@ export const compileRows = (
         compiler,
         term,
         orderScope,
-        distinctValues.get(JSON.stringify(term.by)) ?? findGroupedPosition(term.by),
+        distinctValues.get(JSON.stringify(term.expression)) ?? findGroupedPosition(term.expression),
         joined,
       ),
     );
@@ -210,9 +210,9 @@ export const compileRows = (
 
   /** Returns the position to sort by, because PostgreSQL does not recognise a repeated expression with parameters in
    *  ORDER BY. @rule R-AGG-5 */
-  function findGroupedPosition(by: Expression): Sql | undefined {
-    if (by.kind !== "output" || !isGroupedRead) return undefined;
-    const output = outputs.filter((one) => "as" in one && one.as === by.as)[by.nth ?? 0];
+  function findGroupedPosition(expression: Expression): Sql | undefined {
+    if (expression.kind !== "output" || !isGroupedRead) return undefined;
+    const output = outputs.filter((one) => "as" in one && one.as === expression.as)[expression.nth ?? 0];
     const position = output && positions.get(output);
     return position === undefined ? undefined : integer(position);
   }
@@ -249,10 +249,12 @@ export const compileRows = (
         items.push({ as: output.as, sql: sql`${literal(output.value)}::text`, isAggregate: false });
         return;
       case "aggregate": {
-        const of = (output.of ?? []).map((expression) => compileExpression(compiler, expression, scope).sql);
+        const operands = (output.expressions ?? []).map(
+          (expression) => compileExpression(compiler, expression, scope).sql,
+        );
         // a subquery builds the object, and `count(*)` would count that subquery's own row
-        if (isMember && of.length === 0) of.push(sql`${ident(scope.row)}.*`);
-        const call = compileAggregateCall(compiler, output.fn, of, output.distinct === true);
+        if (isMember && operands.length === 0) operands.push(sql`${ident(scope.row)}.*`);
+        const call = compileAggregateCall(compiler, output.fn, operands, output.distinct === true);
         items.push({
           as: output.as,
           sql: output.cast === undefined ? call : sql`cast(${call} as ${compileTypeName(compiler, output.cast)})`,
@@ -263,7 +265,7 @@ export const compileRows = (
       case "object": {
         // further outputs of the same row become the members of one value
         const itemCount = items.length;
-        for (const one of output.of) addOutput(one, true);
+        for (const one of output.outputs) addOutput(one, true);
         const members = items.splice(itemCount);
         // the object is not a group term, because json has no equality and the members are aggregates or group terms
         items.push({
@@ -304,7 +306,7 @@ export const compileRows = (
 const compileGroups = (compiler: Compiler, read: Read, options: ReadOptions): CompiledRows => {
   const row = compiler.alias("_g");
   const joins: Sql[] = [];
-  const { groups, members } = flattenGroups(read, row, (of) => joinObject(compiler, joins, of));
+  const { groups, members } = flattenGroups(read, row, (members) => joinObject(compiler, joins, members));
   const columns = join(members.map((one) => sql`${one.sql} as ${ident(one.as)}`));
   const names = members.map(({ as }) => as);
   return {
@@ -345,14 +347,16 @@ const compilePage = (compiler: Compiler, read: Read, options: ReadOptions): Comp
 
 /** Returns whether the read names system columns, which a subquery returns only by name. @rule R-NAM-7 */
 const namesSystemColumns = ({ output, orderBy = [] }: Read, relation: Relation): boolean => {
-  const names = (of: Expression): boolean =>
-    of.kind === "column"
-      ? findSystemColumnType(relation, of.name) !== undefined
-      : (of.kind === "cast" || of.kind === "ordering" || of.kind === "masked") && names(of.of);
+  const names = (expression: Expression): boolean =>
+    expression.kind === "column"
+      ? findSystemColumnType(relation, expression.name) !== undefined
+      : (expression.kind === "cast" || expression.kind === "ordering" || expression.kind === "masked") &&
+        names(expression.value);
   return (
     output.some(
-      (one) => (one.kind === "value" && names(one.value)) || (one.kind === "aggregate" && (one.of ?? []).some(names)),
-    ) || orderBy.some(({ by }) => names(by))
+      (one) =>
+        (one.kind === "value" && names(one.value)) || (one.kind === "aggregate" && (one.expressions ?? []).some(names)),
+    ) || orderBy.some(({ expression }) => names(expression))
   );
 };
 

@@ -15,27 +15,28 @@ interface Page {
 }
 
 /** Returns the embed that a term of an order refers to. */
-const findOrderedEmbed = (by: Expression): string | undefined => {
-  if (by.kind === "ordering") return findOrderedEmbed(by.of);
-  return by.kind === "embedded" ? by.embed : undefined;
+const findOrderedEmbed = (expression: Expression): string | undefined => {
+  if (expression.kind === "ordering") return findOrderedEmbed(expression.value);
+  return expression.kind === "embedded" ? expression.embed : undefined;
 };
 
 /** Returns whether a term of the order refers to the embed with that id. */
 export const ordersByEmbed = (orderBy: readonly OrderBy[] | undefined, id: string): boolean =>
-  orderBy !== undefined && orderBy.some(({ by }) => findOrderedEmbed(by) === id);
+  orderBy !== undefined && orderBy.some(({ expression }) => findOrderedEmbed(expression) === id);
 
 /** Returns whether a condition, at any depth, tests the embed with that id. */
 export const testsEmbed = (predicate: Predicate | undefined, id: string): boolean => {
   if (predicate === undefined) return false;
-  if (predicate.kind === "and" || predicate.kind === "or") return predicate.of.some((part) => testsEmbed(part, id));
-  if (predicate.kind === "not") return testsEmbed(predicate.of, id);
+  if (predicate.kind === "and" || predicate.kind === "or")
+    return predicate.predicates.some((part) => testsEmbed(part, id));
+  if (predicate.kind === "not") return testsEmbed(predicate.predicate, id);
   return predicate.kind === "embedded" && predicate.embed === id;
 };
 
 /** Returns the embeds, including those inside objects. */
 const collectEmbeds = (outputs: readonly Output[]): readonly Embed[] =>
   outputs.flatMap((output) =>
-    output.kind === "embed" ? [output] : output.kind === "object" ? collectEmbeds(output.of) : [],
+    output.kind === "embed" ? [output] : output.kind === "object" ? collectEmbeds(output.outputs) : [],
   );
 
 /** Returns whether the embed's columns belong to the parent's row. */
@@ -51,7 +52,7 @@ const hasOneRowPerParent = (relation: Relation, { via }: Embed): boolean => {
 /** Removes the conditions of embeds, because the first level has tested these conditions. */
 const withoutConditions = (outputs: readonly Output[]): readonly Output[] =>
   outputs.flatMap((output): readonly Output[] => {
-    if (output.kind === "object") return [{ ...output, of: withoutConditions(output.of) }];
+    if (output.kind === "object") return [{ ...output, outputs: withoutConditions(output.outputs) }];
     if (output.kind !== "embed") return [output];
     return output.isHidden === true ? [] : [output.join === "inner" ? { ...output, join: "left" } : output];
   });
@@ -74,7 +75,7 @@ export const splitPage = (
   if (isPlain || (isNested && !leavesOut && joined.length === 0)) return undefined;
   if (
     !joined.every((embed) => hasOneRowPerParent(relation, embed)) ||
-    orderBy.some(({ by }) => findOrderedEmbed(by) !== undefined)
+    orderBy.some(({ expression }) => findOrderedEmbed(expression) !== undefined)
   )
     return undefined;
   const { where: _where, ...unfiltered } = others;

@@ -34,11 +34,11 @@ export const planAggregate = (
       return {
         kind: "nodes",
         as: field.as,
-        of: planRow(planner, row, field.selections, field.path),
+        outputs: planRow(planner, row, field.selections, field.path),
         ...getRowLimit(planner),
       };
     }
-    return { kind: "object", as: field.as, of: planAggregateFields(planner, field) };
+    return { kind: "object", as: field.as, outputs: planAggregateFields(planner, field) };
   }),
   ...list,
 });
@@ -73,7 +73,7 @@ const planAggregateField = (planner: Planner, selected: SelectedField): Output =
   return {
     kind: "object",
     as,
-    of: planLevel(planner, selected, (column) => planAggregatedColumn(planner, column, fn)),
+    outputs: planLevel(planner, selected, (column) => planAggregatedColumn(planner, column, fn)),
   };
 };
 
@@ -85,28 +85,28 @@ const planAggregatedColumn = (planner: Planner, selected: SelectedField, fn: str
     return buildAggregateOutput(as, fn, { kind: "column", name: part.column.name }, isStringified(planner, part.value));
   }
   if (part?.kind !== "computed") throw new TypeError(`an aggregated field stands for ${part?.kind ?? "nothing"}`);
-  const of = planComputedOperand(planner, selected, part);
+  const expression = planComputedOperand(planner, selected, part);
   checkSubselection(selected);
-  return buildAggregateOutput(as, fn, of, part.value !== undefined && isStringified(planner, part.value));
+  return buildAggregateOutput(as, fn, expression, part.value !== undefined && isStringified(planner, part.value));
 };
 
-const buildAggregateOutput = (as: string, fn: string, of: Expression, isText: boolean): Output => ({
+const buildAggregateOutput = (as: string, fn: string, expression: Expression, isText: boolean): Output => ({
   kind: "aggregate",
   as,
   fn,
-  of: [of],
+  expressions: [expression],
   ...(isText ? { cast: "text" } : {}),
 });
 
 /** Plans `count` with its columns. @rule G-AGG-3 */
 const planCount = (planner: Planner, selected: SelectedField): Output => {
-  let of: readonly Expression[] = [];
+  let expressions: readonly Expression[] = [];
   let isDistinct = false;
   visitArguments(planner, selected, ({ part, input, position, path }) => {
     if (part?.kind !== "argument") return;
     if (part.name === "distinct") isDistinct = readBoolean(planner, input, position, path);
     if (part.name !== "columns") return;
-    of = readList(planner, input, position, path).flatMap((item): Expression[] => {
+    expressions = readList(planner, input, position, path).flatMap((item): Expression[] => {
       const column = getFieldPart(readEnum(planner, item.input, getItemPosition(position), item.path));
       return column?.kind === "column" ? [{ kind: "column", name: column.column.name }] : [];
     });
@@ -116,7 +116,7 @@ const planCount = (planner: Planner, selected: SelectedField): Output => {
     kind: "aggregate",
     as: selected.as,
     fn: "count",
-    of,
-    ...(isDistinct && of.length > 0 ? { distinct: true } : {}),
+    expressions,
+    ...(isDistinct && expressions.length > 0 ? { distinct: true } : {}),
   };
 };

@@ -76,7 +76,7 @@ const planCast = (
         planner,
         member.input,
         getPosition(member.field),
-        { kind: "cast", of: left, type: part.value.type.sqlName },
+        { kind: "cast", value: left, type: part.value.type.sqlName },
         part.value,
         member.path,
       ),
@@ -135,9 +135,9 @@ const planList = (
     const refs = items.map((one) => bindColumn(planner, one.input, getItemPosition(position), item, one.path));
     const any: Predicate = {
       kind: "or",
-      of: refs.map((operand) => ({ kind: "compare", left, operator: "eq", operand })),
+      predicates: refs.map((operand) => ({ kind: "compare", left, operator: "eq", operand })),
     };
-    return operator === "nin" ? { kind: "not", of: any } : any;
+    return operator === "nin" ? { kind: "not", predicate: any } : any;
   }
   const ref = bindList(planner, input, position, item, path);
   return { kind: "compare", left, operator, operand: ref };

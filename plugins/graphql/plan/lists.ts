@@ -128,7 +128,9 @@ const planDistinct = (planner: Planner, input: Input, position: InputPosition, p
 /** Checks that `order_by` begins with the columns of `distinct_on`. @rule G-DIS-1 */
 const checkDistinct = ({ distinctOn = [], orderBy = [] }: ListArguments, path: string): void => {
   if (distinctOn.length === 0 || orderBy.length === 0) return;
-  const initial = orderBy.slice(0, distinctOn.length).map(({ by }) => (by.kind === "column" ? by.name : undefined));
+  const initial = orderBy
+    .slice(0, distinctOn.length)
+    .map(({ expression }) => (expression.kind === "column" ? expression.name : undefined));
   const isMatch =
     distinctOn.every((column) => column.kind === "column" && initial.includes(column.name)) &&
     !initial.includes(undefined);

@@ -14,7 +14,7 @@ import type { SelectedField } from "./selection.ts";
 const buildColumns = ({ as }: SelectedField, columns: readonly string[]): Output => ({
   kind: "object",
   as,
-  of: columns.map((name) => ({ kind: "value", as: name, value: { kind: "column", name } })),
+  outputs: columns.map((name) => ({ kind: "value", as: name, value: { kind: "column", name } })),
 });
 
 export const planLoad = (planner: Planner, selected: SelectedField, part: CustomPartWith<"load">): Output => {
@@ -57,7 +57,7 @@ const buildOutputTree = (outputs: readonly Output[], loads: Loads, templates: Lo
     }
     const inner =
       output.kind === "object" || output.kind === "nodes"
-        ? output.of
+        ? output.outputs
         : output.kind === "embed"
           ? output.read.output
           : undefined;

@@ -89,7 +89,7 @@ const planTerm = (planner: Planner, member: FieldInput, part: GqlPart, lift: Lif
         planner,
         input,
         position,
-        (fn, of) => lift({ kind: "related-aggregate", relationship: part.relationship.id, fn, of }),
+        (fn, expressions) => lift({ kind: "related-aggregate", relationship: part.relationship.id, fn, expressions }),
         path,
       );
     case "computed": {
@@ -100,7 +100,15 @@ const planTerm = (planner: Planner, member: FieldInput, part: GqlPart, lift: Lif
         planner,
         input,
         position,
-        (fn, of) => lift({ kind: "computed-aggregate", routine, ...buildDefaultArguments(field), target, fn, of }),
+        (fn, expressions) =>
+          lift({
+            kind: "computed-aggregate",
+            routine,
+            ...buildDefaultArguments(field),
+            target,
+            fn,
+            expressions,
+          }),
         path,
       );
     }
@@ -114,7 +122,7 @@ const planOrdering = (
   planner: Planner,
   { field, input, path }: FieldInput,
   { name, operands }: OrderingSpec,
-  of: Expression,
+  expression: Expression,
   lift: LiftExpression,
 ): OrderBy => {
   const valuesByName = new Map<string, ValueRef>();
@@ -123,7 +131,7 @@ const planOrdering = (
     lift({
       kind: "ordering",
       ordering: name,
-      of,
+      value: expression,
       operands: operands.map((operand) => valuesByName.get(operand.name) ?? { constant: null }),
     });
   readObject(planner, input, getPosition(field), path, (member) => {
@@ -132,11 +140,11 @@ const planOrdering = (
     if (part?.kind === "operand-field")
       valuesByName.set(part.name, bindColumn(planner, member.input, position, part.value, member.path));
     else if (part?.kind === "argument" && !isNull(openVariable(planner, member.input, position, member.path)))
-      order = planDirection(planner, member, of);
+      order = planDirection(planner, member, expression);
   });
   return order === undefined
-    ? { by: buildExpression(), direction: "asc", nulls: "last" }
-    : { ...order, by: buildExpression() };
+    ? { expression: buildExpression(), direction: "asc", nulls: "last" }
+    : { ...order, expression: buildExpression() };
 };
 
 /** Plans orderings by aggregates of related rows. @rule G-ORD-6 */
@@ -144,7 +152,7 @@ const planAggregateTerms = (
   planner: Planner,
   input: Input,
   position: InputPosition,
-  aggregate: (fn: string, of: readonly Expression[]) => Expression,
+  aggregate: (fn: string, expressions: readonly Expression[]) => Expression,
   path: string,
 ): readonly OrderBy[] =>
   planInRequestOrder(planner, input, position, path, (member, part) => {
@@ -164,7 +172,7 @@ const planAggregateTerms = (
   });
 
 /** Plans a direction with the position of nulls. @rule G-ORD-3 */
-const planDirection = (planner: Planner, { field, input, path }: FieldInput, by: Expression): OrderBy => {
+const planDirection = (planner: Planner, { field, input, path }: FieldInput, expression: Expression): OrderBy => {
   const part = getFieldPart(readEnum(planner, input, getPosition(field), path));
-  return part?.kind === "direction" ? { by, direction: part.direction, nulls: part.nulls } : { by };
+  return part?.kind === "direction" ? { expression, direction: part.direction, nulls: part.nulls } : { expression };
 };

@@ -109,5 +109,5 @@ const buildRowExists = (relation: Relation): Predicate => {
     operator: "is",
     keyword: "not_null",
   }));
-  return tests.length === 1 ? (tests[0] as Predicate) : { kind: "or", of: tests };
+  return tests.length === 1 ? (tests[0] as Predicate) : { kind: "or", predicates: tests };
 };

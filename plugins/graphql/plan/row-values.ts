@@ -17,13 +17,14 @@ export const isStringified = (planner: Planner, value: GqlValueType): boolean =>
   planner.schema.options.stringifyNumericTypes && STRINGIFIED.has(value.type.name);
 
 /** Wraps values that JSON functions would print in another form than the contract requires. @rule G-TYP-23 G-TYP-34 */
-const formatForOutput = (planner: Planner, value: GqlValueType, of: Expression): Expression => {
+const formatForOutput = (planner: Planner, value: GqlValueType, expression: Expression): Expression => {
   const { name } = value.type;
-  if (name === "geometry" || name === "geography") return { kind: "apply", function: "to-geojson", of };
-  if (name === "raster") return { kind: "apply", function: "to-hexwkb", of };
+  if (name === "geometry" || name === "geography") return { kind: "apply", function: "to-geojson", value: expression };
+  if (name === "raster") return { kind: "apply", function: "to-hexwkb", value: expression };
   // by the naming convention, the names of enum values are the keys in upper case (G-NAM-8)
-  if (value.enumTable?.values.some((one) => one.name !== one.key)) return { kind: "apply", function: "upper", of };
-  return isStringified(planner, value) ? { kind: "cast", of, type: "text" } : of;
+  if (value.enumTable?.values.some((one) => one.name !== one.key))
+    return { kind: "apply", function: "upper", value: expression };
+  return isStringified(planner, value) ? { kind: "cast", value: expression, type: "text" } : expression;
 };
 
 export const planColumn = (

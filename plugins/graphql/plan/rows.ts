@@ -125,8 +125,8 @@ export const readsOtherRows = (outputs: readonly Output[]): boolean =>
   outputs.some((output) => {
     if (output.kind === "embed") return true;
     if (output.kind === "value") return isComputed(output.value);
-    return (output.kind === "object" || output.kind === "nodes") && readsOtherRows(output.of);
+    return (output.kind === "object" || output.kind === "nodes") && readsOtherRows(output.outputs);
   });
 
 const isComputed = (value: Expression): boolean =>
-  value.kind === "computed" || ((value.kind === "cast" || value.kind === "apply") && isComputed(value.of));
+  value.kind === "computed" || ((value.kind === "cast" || value.kind === "apply") && isComputed(value.value));

@@ -19,11 +19,11 @@ import {
 import type { Planner } from "./planner.ts";
 
 export const combinePredicates = (parts: readonly Predicate[]): Predicate =>
-  parts.length === 1 ? (parts[0] as Predicate) : { kind: "and", of: parts };
+  parts.length === 1 ? (parts[0] as Predicate) : { kind: "and", predicates: parts };
 
 /** Returns the predicate, or undefined if it always holds. */
 export const omitTrue = (predicate: Predicate): Predicate | undefined =>
-  predicate.kind === "and" && predicate.of.length === 0 ? undefined : predicate;
+  predicate.kind === "and" && predicate.predicates.length === 0 ? undefined : predicate;
 
 /** Runs `plan` for the rows of a relationship. @rule G-LIM-4 */
 const planWithinBudget = <Result>({ budget, schema: { options } }: Planner, plan: () => Result): Result => {
@@ -54,12 +54,12 @@ const planBoolExpField = (planner: Planner, member: FieldInput, part: GqlPart): 
       return [
         {
           kind: part.kind,
-          of: items.map((item) => planWhere(planner, item.input, getItemPosition(position), item.path)),
+          predicates: items.map((item) => planWhere(planner, item.input, getItemPosition(position), item.path)),
         },
       ];
     }
     case "not":
-      return [{ kind: "not", of: planWhere(planner, input, position, path) }];
+      return [{ kind: "not", predicate: planWhere(planner, input, position, path) }];
     case "column":
       return planComparison(planner, input, position, { kind: "column", name: part.column.name }, part.value, path);
     case "expression":
@@ -116,14 +116,14 @@ const planAggregatePredicate = (
   if (one === undefined || members.length > 1 || part?.kind !== "predicate")
     throw validationFailed("exactly one predicate should be specified", path);
 
-  let of: readonly Expression[] = [];
+  let expressions: readonly Expression[] = [];
   let isDistinct = false;
   let where: Predicate | undefined;
   let compare: ((left: Expression) => readonly Predicate[]) | undefined;
   readObject(planner, one.input, getPosition(one.field), one.path, ({ field, input: value, path }) => {
     const name = getFieldPart(field);
     if (name?.kind !== "argument") return;
-    if (name.name === "arguments") of = planColumns(planner, value, getPosition(field), path, part.columns);
+    if (name.name === "arguments") expressions = planColumns(planner, value, getPosition(field), path, part.columns);
     else if (name.name === "distinct") isDistinct = readBoolean(planner, value, getPosition(field), path);
     else if (name.name === "filter") where = omitTrue(planWhere(planner, value, getPosition(field), path));
     // `predicate` is the last of the four fields in name order, so the left side is complete
@@ -134,7 +134,7 @@ const planAggregatePredicate = (
     kind: "related-aggregate",
     relationship,
     fn: part.fn,
-    of,
+    expressions,
     ...(isDistinct ? { distinct: true } : {}),
     ...(where === undefined ? {} : { where }),
   };

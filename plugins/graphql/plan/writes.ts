@@ -42,7 +42,11 @@ export const planResponse = (planner: Planner, selected: SelectedField): WriteAn
     if (selection.kind === "typename") output.push({ kind: "constant", as: selection.as, value: selection.value });
     else if (selection.part?.kind === "returning") {
       const row = checkSubselection(selection) as GraphQLObjectType; // `returning` is a list of rows
-      output.push({ kind: "nodes", as: selection.as, of: planRow(planner, row, selection.selections, selection.path) });
+      output.push({
+        kind: "nodes",
+        as: selection.as,
+        outputs: planRow(planner, row, selection.selections, selection.path),
+      });
     } else {
       checkSubselection(selection);
       output.push({ kind: "affected", as: selection.as });

@@ -127,7 +127,7 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
     { left, operator, operand, keyword, quantifier }: Comparison,
     relation: Relation,
   ): Alternatives => {
-    if (left.kind !== "column" || left.of !== undefined || (left.path?.length ?? 0) > 0) return ANY_ROW;
+    if (left.kind !== "column" || left.scope !== undefined || (left.path?.length ?? 0) > 0) return ANY_ROW;
     const kind = findKind(relation, left.name);
     if (kind === undefined) return ANY_ROW;
     let terms: readonly Term[] | undefined;
@@ -142,9 +142,9 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
   const deriveFromPredicate = (predicate: Predicate | undefined, relation: Relation): Alternatives => {
     switch (predicate?.kind) {
       case "and":
-        return joinAllByAnd(predicate.of.map((part) => deriveFromPredicate(part, relation)));
+        return joinAllByAnd(predicate.predicates.map((part) => deriveFromPredicate(part, relation)));
       case "or":
-        return joinByOr(predicate.of.map((part) => deriveFromPredicate(part, relation)));
+        return joinByOr(predicate.predicates.map((part) => deriveFromPredicate(part, relation)));
       case "compare":
         return deriveFromComparison(predicate, relation);
       case "related":

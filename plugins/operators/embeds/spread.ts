@@ -45,9 +45,11 @@ const liftColumns = (read: Read, usedNames = new Set<string>()): LiftedRead => {
   for (const output of read.output) {
     if (output.kind === "aggregate") {
       const name = createHiddenName();
-      const of = output.of?.[0];
+      const expression = output.expressions?.[0];
       outputs.push(
-        of === undefined ? { kind: "constant", as: name, value: "1" } : { kind: "value", as: name, value: of },
+        expression === undefined
+          ? { kind: "constant", as: name, value: "1" }
+          : { kind: "value", as: name, value: expression },
       );
       columns.push({
         as: output.as,
@@ -75,18 +77,20 @@ const liftColumns = (read: Read, usedNames = new Set<string>()): LiftedRead => {
 
 /** Makes an order by a related column refer to a key of the spread. @rule R-ORD-4 */
 const renameOrderTerm = (term: OrderBy, inner: ReadonlyMap<string, LiftedRead>): OrderBy => {
-  const by = renameLiftedColumn(term.by, inner);
-  return by === term.by ? term : { ...term, by };
+  const expression = renameLiftedColumn(term.expression, inner);
+  return expression === term.expression ? term : { ...term, expression };
 };
 
-const renameLiftedColumn = (by: Expression, inner: ReadonlyMap<string, LiftedRead>): Expression => {
-  if (by.kind === "ordering") {
-    const of = renameLiftedColumn(by.of, inner);
-    return of === by.of ? by : { ...by, of };
+const renameLiftedColumn = (expression: Expression, inner: ReadonlyMap<string, LiftedRead>): Expression => {
+  if (expression.kind === "ordering") {
+    const operand = renameLiftedColumn(expression.value, inner);
+    return operand === expression.value ? expression : { ...expression, value: operand };
   }
-  if (by.kind !== "embedded") return by;
-  const column = inner.get(by.embed)?.columns.find(({ as, aggregate }) => as === by.name && aggregate === undefined);
-  return column === undefined ? by : { ...by, name: column.name };
+  if (expression.kind !== "embedded") return expression;
+  const column = inner
+    .get(expression.embed)
+    ?.columns.find(({ as, aggregate }) => as === expression.name && aggregate === undefined);
+  return column === undefined ? expression : { ...expression, name: column.name };
 };
 
 const compileSpread = (embed: Embed, context: EmbedContext): EmbedSql => {

@@ -43,9 +43,9 @@ const ORDER = "group-order";
 
 const buildExtensions = (part: GqlPart) => ({ extensions: { relapi: part } });
 
-const buildAggregatePart = (fn: string, of: readonly Expression[], value: GqlValueType): GqlPart => ({
+const buildAggregatePart = (fn: string, expressions: readonly Expression[], value: GqlValueType): GqlPart => ({
   kind: "expression",
-  expression: { kind: "aggregate", fn, of },
+  expression: { kind: "aggregate", fn, expressions },
   value,
 });
 
@@ -132,7 +132,7 @@ const buildGroupFields = (context: GqlFieldContext, table: GqlTable): GqlFields 
     ...(type && {
       [build.fieldName("aggregate")]: {
         config: { type },
-        toPlan: { kind: "custom", output: ({ as }, { aggregates }) => ({ kind: "object", as, of: aggregates() }) },
+        toPlan: { kind: "custom", output: ({ as }, { aggregates }) => ({ kind: "object", as, outputs: aggregates() }) },
       },
     }),
   };
@@ -141,7 +141,7 @@ const buildGroupFields = (context: GqlFieldContext, table: GqlTable): GqlFields 
 /** Returns the columns among the outputs, directly or in objects of related rows. */
 const listDisplayedValues = (outputs: readonly Output[]): readonly Expression[] =>
   outputs.flatMap((output) =>
-    output.kind === "value" ? [output.value] : output.kind === "object" ? listDisplayedValues(output.of) : [],
+    output.kind === "value" ? [output.value] : output.kind === "object" ? listDisplayedValues(output.outputs) : [],
   );
 
 const encodePath = (path: readonly string[]): string => JSON.stringify(path);
@@ -163,7 +163,7 @@ const checkKeys = (build: GqlBuild, table: GqlTable, keys: readonly ChosenKey[],
   };
   checkValues(listDisplayedValues(read.output), (names) => names.map((name) => `selectionSet.${name}`).join("."));
   checkValues(
-    (read.orderBy ?? []).map((term) => term.by),
+    (read.orderBy ?? []).map((term) => term.expression),
     () => "args.order_by",
   );
 };
@@ -194,21 +194,23 @@ const groupByPeriod = (read: Read, keys: readonly ChosenKey[], period: string): 
     ),
   );
   const truncateExpression = (value: Expression): Expression => {
-    if (value.kind === "cast" || value.kind === "apply") return { ...value, of: truncateExpression(value.of) };
+    if (value.kind === "cast" || value.kind === "apply") return { ...value, value: truncateExpression(value.value) };
     const type = timeTypes.get(JSON.stringify(value));
     if (type === undefined) return value;
-    const begin: Expression = { kind: "apply", function: namePeriodFunction(period), of: value };
-    return type === "date" ? { kind: "cast", of: begin, type } : begin;
+    const begin: Expression = { kind: "apply", function: namePeriodFunction(period), value };
+    return type === "date" ? { kind: "cast", value: begin, type } : begin;
   };
   const truncateOutput = (output: Output): Output => {
     if (output.kind === "value") return { ...output, value: truncateExpression(output.value) };
-    return output.kind === "object" ? { ...output, of: output.of.map(truncateOutput) } : output;
+    return output.kind === "object" ? { ...output, outputs: output.outputs.map(truncateOutput) } : output;
   };
   return {
     ...read,
     output: read.output.map(truncateOutput),
     groupBy: (read.groupBy ?? []).map(truncateExpression),
-    ...(read.orderBy && { orderBy: read.orderBy.map((term) => ({ ...term, by: truncateExpression(term.by) })) }),
+    ...(read.orderBy && {
+      orderBy: read.orderBy.map((term) => ({ ...term, expression: truncateExpression(term.expression) })),
+    }),
   };
 };
 

@@ -60,13 +60,13 @@ const listToOneFields = (build: GqlBuild, table: GqlTable): readonly ToOneField[
 /** Converts an expression of the related row to an expression of the row that has the relationship. */
 const liftToRelated = (value: Expression, relationship: string): Expression =>
   value.kind === "cast" || value.kind === "apply"
-    ? { ...value, of: liftToRelated(value.of, relationship) }
+    ? { ...value, value: liftToRelated(value.value, relationship) }
     : { kind: "related", relationship, value };
 
 const liftOutputToRelated = (output: Output, relationship: string): Output => {
   if (output.kind === "value") return { ...output, value: liftToRelated(output.value, relationship) };
   return output.kind === "object"
-    ? { ...output, of: output.of.map((each) => liftOutputToRelated(each, relationship)) }
+    ? { ...output, outputs: output.outputs.map((each) => liftOutputToRelated(each, relationship)) }
     : output;
 };
 
@@ -90,7 +90,7 @@ export const buildKeyFields = ({ build }: GqlFieldContext, table: GqlTable): Gql
           output: ({ as }, { rows }) => ({
             kind: "object",
             as,
-            of: rows().map((each) => liftOutputToRelated(each, relationship.id)),
+            outputs: rows().map((each) => liftOutputToRelated(each, relationship.id)),
           }),
         },
       };
@@ -208,7 +208,7 @@ export const findChosenKeys = (build: GqlBuild, table: GqlTable, keys: GivenKeys
 /** Returns the relationships that lead to the column of the expression, followed by the column's name. The column may
  *  be cast to text. */
 export const findColumnPath = (value: Expression): readonly string[] | undefined => {
-  if (value.kind === "cast" || value.kind === "apply") return findColumnPath(value.of);
+  if (value.kind === "cast" || value.kind === "apply") return findColumnPath(value.value);
   if (value.kind === "column") return [value.name];
   const inner = value.kind === "related" ? findColumnPath(value.value) : undefined;
   return value.kind === "related" && inner !== undefined ? [value.relationship, ...inner] : undefined;

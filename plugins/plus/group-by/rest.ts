@@ -43,8 +43,8 @@ const parseTerm = (term: string, position: number, parameter: ReadParameter): Pr
       position + (column === undefined ? 0 : column.length + 1),
       "aggregate function (sum, avg, ...)",
     );
-  const of = column === undefined ? [] : [field(unquoteName(column))];
-  return condition({ kind: "aggregate", fn, of }, operation);
+  const expressions = column === undefined ? [] : [field(unquoteName(column))];
+  return condition({ kind: "aggregate", fn, expressions }, operation);
 };
 
 interface ParsedHaving {
@@ -61,16 +61,16 @@ const parseTree = (parameter: ReadParameter, start: number, depth: number): Pars
     return { predicate: parseTerm(text.slice(start, end), start, parameter), end };
   }
   checkDepth(depth);
-  const of: Predicate[] = [];
+  const predicates: Predicate[] = [];
   let end = start + opening.length - 1;
   do {
     const item = parseTree(parameter, end + 1, depth + 1);
-    of.push(item.predicate);
+    predicates.push(item.predicate);
     ({ end } = item);
   } while (text[end] === ",");
   if (text[end] !== ")") throw buildSyntaxError(end, '","', '")"');
-  const group: Predicate = { kind: kind as "and" | "or", of };
-  return { predicate: negation === undefined ? group : { kind: "not", of: group }, end: end + 1 };
+  const group: Predicate = { kind: kind as "and" | "or", predicates };
+  return { predicate: negation === undefined ? group : { kind: "not", predicate: group }, end: end + 1 };
 };
 
 const MAX_OPENING = "not.and(".length;
@@ -113,7 +113,7 @@ export const restHaving = definePlugin({
         .tap("rest-having", (read, parameter) => {
           const having = parseHaving(parameter);
           const conditions = read.having === undefined ? [] : [read.having];
-          return { ...read, groupBy: read.groupBy ?? [], having: { kind: "and", of: [...conditions, having] } };
+          return { ...read, groupBy: read.groupBy ?? [], having: { kind: "and", predicates: [...conditions, having] } };
         });
   },
 });

@@ -98,8 +98,10 @@ const hashOrder = ({ schema, name }: Relation, order: readonly OrderBy[], distin
     .digest("base64url")
     .slice(0, 8);
 
-const isComparable = (by: Expression): boolean =>
-  by.kind === "column" || by.kind === "computed" || (by.kind === "related" && isComparable(by.value));
+const isComparable = (expression: Expression): boolean =>
+  expression.kind === "column" ||
+  expression.kind === "computed" ||
+  (expression.kind === "related" && isComparable(expression.value));
 
 interface ConnectionParts {
   readonly cursor: Expression;
@@ -112,14 +114,19 @@ const buildTypenameOutput = ({ as, type }: GqlOwnSelected): Output => ({ kind: "
 const buildEdgeOutput = (field: GqlOwnSelected, { cursor }: ConnectionParts): Output => {
   if (field.name === "__typename") return buildTypenameOutput(field);
   if (field.name === "cursor") return { kind: "value", as: field.as, value: cursor };
-  return { kind: "object", as: field.as, of: field.rows() };
+  return { kind: "object", as: field.as, outputs: field.rows() };
 };
 
 /** Builds the page information. The row of the cursor lies on the side from which the client has reached the page. */
 const buildPageInfoOutput = (field: GqlOwnSelected, { cursor, size, window }: ConnectionParts): Output => {
   const { as, name } = field;
   const { isBackward } = window;
-  const buildAggregate = (fn: string, ...of: readonly Expression[]): Output => ({ kind: "aggregate", as, fn, of });
+  const buildAggregate = (fn: string, ...expressions: readonly Expression[]): Output => ({
+    kind: "aggregate",
+    as,
+    fn,
+    expressions,
+  });
   if (name === "__typename") return buildTypenameOutput(field);
   if (name === "startCursor" || name === "endCursor")
     return buildAggregate(
@@ -133,10 +140,10 @@ const buildPageInfoOutput = (field: GqlOwnSelected, { cursor, size, window }: Co
     : buildAggregate(window.cursor === undefined ? FALSE_AGGREGATE : TRUE_AGGREGATE);
 };
 
-const buildSizeExpression = (size: number, of: Expression): Expression => ({
+const buildSizeExpression = (size: number, expression: Expression): Expression => ({
   kind: "apply",
   function: SIZE,
-  of,
+  value: expression,
   operands: [{ constant: String(size), type: "pg_catalog.int4" }],
 });
 
@@ -159,28 +166,28 @@ export const planConnection = (
   const orderBy =
     requestedOrder.length > 0
       ? requestedOrder
-      : distinctOn.map((by): OrderBy => ({ by, direction: "asc", nulls: "last" }));
-  if (!orderBy.every(({ by }) => isComparable(by)))
+      : distinctOn.map((expression): OrderBy => ({ expression, direction: "asc", nulls: "last" }));
+  if (!orderBy.every(({ expression }) => isComparable(expression)))
     throw windowInvalid("a connection cannot be ordered by aggregates or distances", buildArgumentPath("order_by"));
   const forward = addKeyToOrder(orderBy, relation);
   const form = hashOrder(relation, forward, distinctOn.length);
   const order = window.isBackward ? forward.map(reverseOrder) : forward;
-  const [first, ...otherTerms] = forward.map(({ by }) => by);
+  const [first, ...otherTerms] = forward.map(({ expression }) => expression);
   // connections need a primary key
   if (first === undefined) throw windowInvalid("the table has no primary key", selection.path);
   const cursor: Expression = {
     kind: "apply",
     function: CURSOR,
-    of: first,
+    value: first,
     operands: [{ constant: form, type: "text" }, ...otherTerms.map((expression) => ({ expression }))],
   };
   const parts: ConnectionParts = { cursor, size: buildSizeExpression(window.size, first), window };
   const output = context.fields().map((field): Output => {
     if (field.name === "__typename") return buildTypenameOutput(field);
-    const buildNodes = (of: readonly Output[]): Output => ({
+    const buildNodes = (outputs: readonly Output[]): Output => ({
       kind: "nodes",
       as: field.as,
-      of,
+      outputs,
       cap: window.size,
       ...(window.isBackward && { isReversed: true }),
     });
@@ -189,7 +196,7 @@ export const planConnection = (
     const of = field.fields();
     return field.name === "edges"
       ? buildNodes(of.map((one) => buildEdgeOutput(one, parts)))
-      : { kind: "object", as: field.as, of: of.map((one) => buildPageInfoOutput(one, parts)) };
+      : { kind: "object", as: field.as, outputs: of.map((one) => buildPageInfoOutput(one, parts)) };
   });
   const cursorValues =
     window.cursor === undefined ? undefined : decodeConnectionCursor(window.cursor, form, order.length);
@@ -198,9 +205,12 @@ export const planConnection = (
       "the cursor is invalid, or of another order",
       buildArgumentPath(window.isBackward ? "before" : "after"),
     );
-  const bindTyped = (value: string | null, { by }: OrderBy): ValueRef | null => {
+  const bindTyped = (value: string | null, { expression }: OrderBy): ValueRef | null => {
     if (value === null) return null;
-    const type = by.kind === "column" && by.path === undefined ? findColumn(relation, by.name)?.type : undefined;
+    const type =
+      expression.kind === "column" && expression.path === undefined
+        ? findColumn(relation, expression.name)?.type
+        : undefined;
     const name = type === undefined ? undefined : model.types.get(type)?.sqlName;
     return { ...context.bind(value), ...(name !== undefined && { type: name }) };
   };
@@ -221,7 +231,7 @@ export const planConnection = (
     kind: "read",
     shape: "aggregate",
     output,
-    ...(conditions.length > 0 && { where: { kind: "and", of: conditions } }),
+    ...(conditions.length > 0 && { where: { kind: "and", predicates: conditions } }),
     orderBy: order,
     ...(distinctOn.length > 0 && { distinctOn }),
     limit: { constant: String(window.size + 1) },
@@ -243,18 +253,22 @@ export const fitToLimit = (plan: Plan, model: Model): Plan =>
   mapPlan(plan, model, {
     read: (read) => {
       if (read.shape !== "aggregate") return read;
-      const isOurs = read.output.some((one) => one.kind === "object" && one.of.some(isPageAggregate));
+      const isOurs = read.output.some((one) => one.kind === "object" && one.outputs.some(isPageAggregate));
       const caps = read.output.flatMap((one) => (one.kind === "nodes" && one.cap !== undefined ? [one.cap] : []));
       const cap = Math.min(...caps);
       if (!isOurs || caps.length === 0) return read;
-      const fitSize = (of: Expression): Expression =>
-        of.kind === "apply" && of.function === SIZE ? buildSizeExpression(cap, of.of) : of;
+      const fitSize = (expression: Expression): Expression =>
+        expression.kind === "apply" && expression.function === SIZE
+          ? buildSizeExpression(cap, expression.value)
+          : expression;
       const output = read.output.map((one): Output =>
         one.kind !== "object"
           ? one
           : {
               ...one,
-              of: one.of.map((each) => (isPageAggregate(each) ? { ...each, of: (each.of ?? []).map(fitSize) } : each)),
+              outputs: one.outputs.map((each) =>
+                isPageAggregate(each) ? { ...each, expressions: (each.expressions ?? []).map(fitSize) } : each,
+              ),
             },
       );
       return { ...read, output, limit: { constant: String(cap + 1) } };

@@ -297,7 +297,7 @@ const compilePage = ({ model, rowAlias, outputs, page }: MediaContext): Sql => {
   if (page === undefined) throw new TypeError("a page of what is not read");
   const { read, buildRow } = page;
   const keys = outputs.filter((name) => name.startsWith(HIDDEN_KEY_PREFIX));
-  const members = (read.orderBy ?? []).map(({ by }) => findMember(model, read, by) ?? null);
+  const members = (read.orderBy ?? []).map(({ expression }) => findMember(model, read, expression) ?? null);
   const row = buildRow(outputs.filter((name) => !name.startsWith(HIDDEN_KEY_PREFIX)));
   const compileKeysAt = (position: Sql): Sql =>
     sql`pg_catalog.json_build_array(${join(keys.map((name) => sql`(pg_catalog.array_agg(${ident(rowAlias, name)}::pg_catalog.text))[${position}]`))})`;

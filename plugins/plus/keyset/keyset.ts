@@ -7,20 +7,20 @@ import type { Json, OrderBy, Relation } from "../../../core/index.ts";
 /** The values of a row for the terms of an order, as strings. */
 export type KeysetPosition = readonly (string | null)[];
 
-export const isOrderedByColumn = ({ by }: OrderBy, name: string): boolean =>
-  by.kind === "column" && by.name === name && by.path === undefined;
+export const isOrderedByColumn = ({ expression }: OrderBy, name: string): boolean =>
+  expression.kind === "column" && expression.name === name && expression.path === undefined;
 
 /** Returns the requested order, followed by the primary key columns that it lacks. @rule P-CUR-2 P-RLY-4 */
 export const addKeyToOrder = (order: readonly OrderBy[], { primaryKey }: Relation): readonly OrderBy[] => [
   ...order,
   ...primaryKey
     .filter((name) => !order.some((term) => isOrderedByColumn(term, name)))
-    .map((name): OrderBy => ({ by: { kind: "column", name }, direction: "asc", nulls: "last" })),
+    .map((name): OrderBy => ({ expression: { kind: "column", name }, direction: "asc", nulls: "last" })),
 ];
 
 /** Reverses the order. The default position of nulls changes with the direction. */
-export const reverseOrder = ({ by, direction, nulls }: OrderBy): OrderBy => ({
-  by,
+export const reverseOrder = ({ expression, direction, nulls }: OrderBy): OrderBy => ({
+  expression,
   direction: direction === "desc" ? "asc" : "desc",
   ...(nulls !== undefined && { nulls: nulls === "first" ? "last" : "first" }),
 });

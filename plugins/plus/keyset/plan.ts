@@ -34,14 +34,14 @@ const isAggregated = ({ embeds }: Registry, outputs: readonly Output[]): boolean
   );
 
 /** Refuses a term whose value cannot be compared with a filter. @rule P-CUR-4 */
-const checkTerm = (model: Model, relation: Relation, by: Expression): void => {
-  if (by.kind !== "column" && by.kind !== "computed")
+const checkTerm = (model: Model, relation: Relation, expression: Expression): void => {
+  if (expression.kind !== "column" && expression.kind !== "computed")
     throw pageImpossible(
       "The order looks into related rows or computes a distance",
       "Order by columns of the rows themselves",
     );
-  const type = by.kind === "column" ? findColumn(relation, by.name)?.type : undefined;
-  const last = by.path?.[by.path.length - 1];
+  const type = expression.kind === "column" ? findColumn(relation, expression.name)?.type : undefined;
+  const last = expression.path?.[expression.path.length - 1];
   if (last !== undefined && last.arrow !== "->>")
     throw pageImpossible("The order ends in a JSON value", "Order by its text: ->> instead of ->");
   if (last === undefined && type !== undefined && model.representations.has(type))
@@ -52,39 +52,40 @@ const FIRST_USER_OID = 16384;
 const NAME_BYTES = 63;
 
 /** Returns the expression without its mask: a permission hides the shown value and the order value in the same rows. */
-const removeMask = (expression: Expression): Expression => (expression.kind === "masked" ? expression.of : expression);
+const removeMask = (expression: Expression): Expression =>
+  expression.kind === "masked" ? expression.value : expression;
 
 /** Returns the member of a row's JSON that has the value as text that filters accept. Returns undefined if the row does
  *  not show it. */
 export const findMember = (model: Model, { from, output }: Read, term: Expression): string | undefined => {
   const relation = "relation" in from ? findRelation(model, from.relation) : undefined;
-  const by = removeMask(term);
-  if (relation === undefined || by.kind !== "column" || by.path !== undefined) return undefined;
-  const declared = findColumn(relation, by.name)?.type ?? 0;
+  const expression = removeMask(term);
+  if (relation === undefined || expression.kind !== "column" || expression.path !== undefined) return undefined;
+  const declared = findColumn(relation, expression.name)?.type ?? 0;
   const type = findBaseType(model, declared);
   // the JSON values "null" and "text" would be read as other values
   if (type?.name === "jsonb") return undefined;
   const isPlain = type?.kind === "enum" || (type?.kind === "base" && type.oid < FIRST_USER_OID);
   if (!isPlain || type.category === "A" || model.representations.has(declared)) return undefined;
   for (const one of output) {
-    if (one.kind === "all") return by.name;
+    if (one.kind === "all") return expression.name;
     if (one.kind !== "value" || one.as.startsWith(HIDDEN_KEY_PREFIX) || Buffer.byteLength(one.as) > NAME_BYTES)
       continue;
     const value = removeMask(one.value);
-    if (value.kind === "column" && value.path === undefined && value.name === by.name) return one.as;
+    if (value.kind === "column" && value.path === undefined && value.name === expression.name) return one.as;
   }
   return undefined;
 };
 
-const isPlainFilterTerm = ({ by }: OrderBy): boolean =>
-  (by.kind === "column" || by.kind === "computed") &&
-  by.path === undefined &&
-  isFilterName(by.kind === "column" ? by.name : by.routine.name);
+const isPlainFilterTerm = ({ expression }: OrderBy): boolean =>
+  (expression.kind === "column" || expression.kind === "computed") &&
+  expression.path === undefined &&
+  isFilterName(expression.kind === "column" ? expression.name : expression.routine.name);
 
-const comparesTerm = (one: Predicate | undefined, { by }: OrderBy): boolean =>
+const comparesTerm = (one: Predicate | undefined, { expression }: OrderBy): boolean =>
   one?.kind === "compare" &&
-  one.left.kind === by.kind &&
-  (by.kind !== "column" || isOrderedByColumn({ by: one.left }, by.name));
+  one.left.kind === expression.kind &&
+  (expression.kind !== "column" || isOrderedByColumn({ expression: one.left }, expression.name));
 
 /** Finds the position that `encodePosition` has written: the last conditions, one per term, before the logic trees of
  *  the request; or the last tree. */
@@ -92,10 +93,12 @@ const findPosition = (
   where: Predicate | undefined,
   order: readonly OrderBy[],
 ): { readonly position: readonly Predicate[]; readonly others: readonly Predicate[] } => {
-  const parts = where === undefined ? [] : where.kind === "and" ? where.of : [where];
+  const parts = where === undefined ? [] : where.kind === "and" ? where.predicates : [where];
   if (!order.every(isPlainFilterTerm)) {
     const last = parts[parts.length - 1];
-    return last?.kind === "and" ? { position: last.of, others: parts.slice(0, -1) } : { position: parts, others: [] };
+    return last?.kind === "and"
+      ? { position: last.predicates, others: parts.slice(0, -1) }
+      : { position: parts, others: [] };
   }
   let start = parts.length - order.length;
   while (start >= 0 && !order.every((term, i) => comparesTerm(parts[start + i], term))) start--;
@@ -126,11 +129,13 @@ export const planPage = (
     throw pageImpossible(`Names that begin with "${HIDDEN_KEY_PREFIX}" are those of the page itself`);
   if (isAggregated(registry, plan.output)) throw pageImpossible("Its rows are aggregates");
   const requestedOrder = plan.orderBy ?? [];
-  for (const { by } of requestedOrder) checkTerm(model, relation, by);
+  for (const { expression } of requestedOrder) checkTerm(model, relation, expression);
   const forward = addKeyToOrder(requestedOrder, relation);
   const orderBy = position === "before" || position === "last" ? forward.map(reverseOrder) : forward;
-  const hidden = orderBy.flatMap(({ by }, i): readonly Output[] =>
-    findMember(model, plan, by) === undefined ? [{ kind: "value", as: `${HIDDEN_KEY_PREFIX}${i}`, value: by }] : [],
+  const hidden = orderBy.flatMap(({ expression }, i): readonly Output[] =>
+    findMember(model, plan, expression) === undefined
+      ? [{ kind: "value", as: `${HIDDEN_KEY_PREFIX}${i}`, value: expression }]
+      : [],
   );
   const page: Read = { ...plan, orderBy, output: [...plan.output, ...hidden] };
   if (position === undefined || position === "last") return page;
@@ -139,7 +144,7 @@ export const planPage = (
     ...page,
     where: {
       kind: "and",
-      of: [...others, { kind: "keyset", order: orderBy, values: readPositionValues(keysetPosition) }],
+      predicates: [...others, { kind: "keyset", order: orderBy, values: readPositionValues(keysetPosition) }],
     },
   };
 };

@@ -61,7 +61,7 @@ const buildRootFields = (fields: GqlFields, context: GqlFieldContext, parse: Par
           from: { relation: getQualifiedName(relation) },
           shape: "rows",
           output: context.rows(row),
-          where: { kind: "and", of: where },
+          where: { kind: "and", predicates: where },
         };
       },
     },
@@ -98,7 +98,7 @@ const buildRowFields = (fields: GqlFields, context: GqlFieldContext): GqlFields 
         value: {
           kind: "apply",
           function: ID,
-          of: { kind: "column", name: first },
+          value: { kind: "column", name: first },
           operands: [
             { constant: schema, type: "text" },
             { constant: name, type: "text" },

@@ -50,8 +50,12 @@ const addDistanceFields = (fields: GqlFields, { scope, relation, model, build }:
           const isGeo = GEOJSON_TYPES.has(value.type.name);
           const origin = context.argument("from", isGeo ? "text" : from.type.sqlName) ?? { constant: null };
           const operands = [isGeo ? { ...origin, apply: "from-geojson" } : origin];
-          const of: Expression = { kind: "column", name: column.name };
-          return { kind: "value", as, value: { kind: "ordering", ordering: spec.name, of, operands } };
+          const expression: Expression = { kind: "column", name: column.name };
+          return {
+            kind: "value",
+            as,
+            value: { kind: "ordering", ordering: spec.name, value: expression, operands },
+          };
         },
       },
     };
@@ -62,9 +66,9 @@ const addDistanceFields = (fields: GqlFields, { scope, relation, model, build }:
 const isInstalled = ({ extension }: OrderingSpec, model: Model): boolean =>
   extension === undefined || model.extensions.has(extension);
 
-const findDistance = (by: Expression): { readonly column: string; readonly value: Expression } | undefined =>
-  by.kind === "ordering" && by.ordering.startsWith("nearest") && by.of.kind === "column"
-    ? { column: by.of.name, value: by }
+const findDistance = (expression: Expression): { readonly column: string; readonly value: Expression } | undefined =>
+  expression.kind === "ordering" && expression.ordering.startsWith("nearest") && expression.value.kind === "column"
+    ? { column: expression.value.name, value: expression }
     : undefined;
 
 /** `Prefer: distance=column`: adds each distance that the rows are ordered by, as `<column>_distance`. @rule P-NEA-3 */
@@ -76,8 +80,8 @@ const addDistances = (plan: Plan): Plan => {
   if (plan.kind !== "read" || plan.output.some(({ kind }) => kind === "aggregate")) return plan;
   const usedNames = new Set(plan.output.flatMap((output) => ("as" in output ? [output.as] : [])));
   const addedOutputs: Output[] = [];
-  for (const { by } of plan.orderBy ?? []) {
-    const distance = findDistance(by);
+  for (const { expression } of plan.orderBy ?? []) {
+    const distance = findDistance(expression);
     const as = distance && `${distance.column}_distance`;
     if (distance === undefined || as === undefined || usedNames.has(as)) continue;
     usedNames.add(as);

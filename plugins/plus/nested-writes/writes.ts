@@ -86,7 +86,7 @@ const reversePairs = (columns: readonly ColumnPair[]): readonly ColumnPair[] =>
 
 const joinPredicates = (...parts: readonly (Predicate | undefined)[]): Predicate => {
   const predicates = parts.filter((part) => part !== undefined);
-  return predicates.length === 1 ? (predicates[0] as Predicate) : { kind: "and", of: predicates };
+  return predicates.length === 1 ? (predicates[0] as Predicate) : { kind: "and", predicates };
 };
 
 /** Reads the columns of one key with their values. @throws RelApiError @rule P-NST-6 */

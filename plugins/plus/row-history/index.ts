@@ -87,7 +87,10 @@ const addHistoryRelationships = (model: Model): Model => {
 /** @rule P-HIS-2 */
 const buildValidAt = (operand: ValueRef): Predicate => {
   const ends = [compareColumn("valid_to", "is", { keyword: "null" }), compareColumn("valid_to", "gt", { operand })];
-  return { kind: "and", of: [compareColumn("valid_from", "lte", { operand }), { kind: "or", of: ends }] };
+  return {
+    kind: "and",
+    predicates: [compareColumn("valid_from", "lte", { operand }), { kind: "or", predicates: ends }],
+  };
 };
 
 /** Replaces the relations of a read by their histories. For a relation without a history, related rows are the current

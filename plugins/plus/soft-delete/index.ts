@@ -31,8 +31,8 @@ const NOW = "soft-delete-now";
 
 /** Returns whether a condition on the row itself compares the column. */
 const comparesColumn = (where: Predicate, column: string): boolean => {
-  if (where.kind === "and" || where.kind === "or") return where.of.some((part) => comparesColumn(part, column));
-  if (where.kind === "not") return comparesColumn(where.of, column);
+  if (where.kind === "and" || where.kind === "or") return where.predicates.some((part) => comparesColumn(part, column));
+  if (where.kind === "not") return comparesColumn(where.predicate, column);
   return where.kind === "compare" && where.left.kind === "column" && where.left.name === column;
 };
 
@@ -48,7 +48,7 @@ const applySoftDelete = (plan: Plan, model: Model, column: string, seesDeleted: 
   };
   const restricted = restrictRows(plan, model, (relation) => (hasDeletionColumn(relation) ? isNotDeleted : undefined));
   const revealRows = <Node extends Read | Update>(node: Node): Node => {
-    const [addedCondition, ownCondition, ...otherConditions] = node.where?.kind === "and" ? node.where.of : [];
+    const [addedCondition, ownCondition, ...otherConditions] = node.where?.kind === "and" ? node.where.predicates : [];
     return addedCondition === isNotDeleted &&
       ownCondition !== undefined &&
       otherConditions.length === 0 &&
@@ -112,9 +112,9 @@ const buildDeletedRead = ({ into, onlyKeys = [] }: Insert, column: string): Read
   output: [{ kind: "constant", as: "_", value: "" }],
   where: {
     kind: "and",
-    of: [
+    predicates: [
       ...onlyKeys.map(({ column: name, value }) => compareColumn(name, "eq", { operand: value })),
-      { kind: "not", of: compareColumn(column, "is", { keyword: "null" }) },
+      { kind: "not", predicate: compareColumn(column, "is", { keyword: "null" }) },
     ],
   },
 });

@@ -48,15 +48,15 @@ const formatExpression = (expression: Expression, knownValues: KnownValues): str
     case "computed":
       return `${expression.routine.name}${formatPath(expression.path, knownValues)}`;
     case "cast":
-      return `${formatExpression(expression.of, knownValues)}::${expression.type}`;
+      return `${formatExpression(expression.value, knownValues)}::${expression.type}`;
     case "apply":
-      return `${expression.function}(${formatExpression(expression.of, knownValues)})`;
+      return `${expression.function}(${formatExpression(expression.value, knownValues)})`;
     case "ordering":
-      return `${formatExpression(expression.of, knownValues)}.${expression.ordering}`;
+      return `${formatExpression(expression.value, knownValues)}.${expression.ordering}`;
     case "aggregate":
-      return `${expression.fn}(${expression.of.map((one) => formatExpression(one, knownValues)).join(", ")})`;
+      return `${expression.fn}(${expression.expressions.map((one) => formatExpression(one, knownValues)).join(", ")})`;
     case "masked":
-      return formatExpression(expression.of, knownValues);
+      return formatExpression(expression.value, knownValues);
     case "related":
       return `${expression.relationship}.${formatExpression(expression.value, knownValues)}`;
     case "related-aggregate":
@@ -92,15 +92,15 @@ export const formatCondition = (predicate: Predicate, knownValues: KnownValues):
   switch (predicate.kind) {
     case "and":
     case "or": {
-      const [only] = predicate.of;
+      const [only] = predicate.predicates;
       if (only === undefined) return predicate.kind === "and" ? "true" : "false";
-      if (predicate.of.length === 1) return formatCondition(only, knownValues);
-      return predicate.of
+      if (predicate.predicates.length === 1) return formatCondition(only, knownValues);
+      return predicate.predicates
         .map((part) => (isAndOr(part) ? `(${formatCondition(part, knownValues)})` : formatCondition(part, knownValues)))
         .join(` ${predicate.kind} `);
     }
     case "not":
-      return `not (${formatCondition(predicate.of, knownValues)})`;
+      return `not (${formatCondition(predicate.predicate, knownValues)})`;
     case "compare":
       return formatComparison(predicate, knownValues);
     case "related":
@@ -112,9 +112,9 @@ export const formatCondition = (predicate: Predicate, knownValues: KnownValues):
     case "embedded":
       return `${predicate.embed} is ${predicate.isNull ? "" : "not "}null`;
     case "keyset": {
-      const position = predicate.order.map(({ by }, i) => {
+      const position = predicate.order.map(({ expression }, i) => {
         const ref = predicate.values[i] ?? null;
-        return `${formatExpression(by, knownValues)} ${ref === null ? "null" : formatValue(ref, knownValues)}`;
+        return `${formatExpression(expression, knownValues)} ${ref === null ? "null" : formatValue(ref, knownValues)}`;
       });
       return `behind (${position.join(", ")})`;
     }
@@ -129,4 +129,8 @@ const isAndOr = ({ kind }: Predicate): boolean => kind === "and" || kind === "or
 
 /** Returns the conditions that must all hold. */
 export const listConjuncts = (where: Predicate | undefined): readonly Predicate[] =>
-  where === undefined ? [] : where.kind === "and" && where.isRoot !== true ? where.of.flatMap(listConjuncts) : [where];
+  where === undefined
+    ? []
+    : where.kind === "and" && where.isRoot !== true
+      ? where.predicates.flatMap(listConjuncts)
+      : [where];

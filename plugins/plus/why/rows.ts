@@ -174,7 +174,8 @@ const countSteps = async (
     changes: Partial<Read> = {},
     condition?: string,
   ): Promise<void> => {
-    const where: Predicate | undefined = conditions.length === 0 ? undefined : { kind: "and", of: [...conditions] };
+    const where: Predicate | undefined =
+      conditions.length === 0 ? undefined : { kind: "and", predicates: [...conditions] };
     const remainingRows = await countRows({ ...base, ...(where === undefined ? {} : { where }), ...changes }, reader);
     steps.push({ kind, ...(condition === undefined ? {} : { condition }), left: remainingRows });
   };
@@ -182,7 +183,7 @@ const countSteps = async (
   // the count of a write shows the rows that the write could not change
   await addStep(chooseFirstKind(context, reportedRead, security));
   if (rights.filter !== undefined) {
-    conditions.push({ kind: "and", of: [rights.filter], isRoot: true });
+    conditions.push({ kind: "and", predicates: [rights.filter], isRoot: true });
     await addStep("permission", {}, formatCondition(rights.filter, knownValues));
   }
   for (const condition of listConjuncts(read.where)) {

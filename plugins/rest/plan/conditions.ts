@@ -88,7 +88,7 @@ export const buildOperation = (
     quantifier,
     option: option === undefined ? undefined : bind(values, option),
   };
-  return isNegated ? { kind: "not", of: comparison } : comparison;
+  return isNegated ? { kind: "not", predicate: comparison } : comparison;
 };
 
 /** Returns whether the condition is exactly `is.null` on a bare name. @rule R-EMB-15 */
@@ -117,8 +117,8 @@ const findFieldType = ({ model, relation }: RowScope, { name, path }: Field): Pg
 /** Builds the predicate of a logic tree. @rule R-LOG-1 R-LOG-2 R-LOG-4 */
 const buildTree = (row: RowScope, tree: LogicTree): Predicate => {
   if (tree.kind === "condition") return buildCondition(row, tree.condition);
-  const group: Predicate = { kind: tree.kind, of: tree.of.map((part) => buildTree(row, part)) };
-  return tree.isNegated ? { kind: "not", of: group } : group;
+  const group: Predicate = { kind: tree.kind, predicates: tree.of.map((part) => buildTree(row, part)) };
+  return tree.isNegated ? { kind: "not", predicate: group } : group;
 };
 
 /** Returns the filters and trees of one level, joined by AND. @rule R-LOG-5 */
@@ -127,9 +127,9 @@ export const buildWhere = (
   filters: readonly Condition[],
   logic: readonly LogicTree[],
 ): Predicate | undefined => {
-  const of = [
+  const predicates = [
     ...filters.map((condition) => buildCondition(row, condition)),
     ...logic.map((tree) => buildTree(row, tree)),
   ];
-  return of.length < 2 ? of[0] : { kind: "and", of };
+  return predicates.length < 2 ? predicates[0] : { kind: "and", predicates };
 };

@@ -23,8 +23,9 @@ export const buildOrder = (
   orderings: Grammar["orderings"],
 ): OrderBy => {
   const { embed, field, direction, nulls } = term;
-  if (term.isCount === true) return { by: { kind: "aggregate", fn: "count", of: [] }, direction, nulls };
-  const of: Expression =
+  if (term.isCount === true)
+    return { expression: { kind: "aggregate", fn: "count", expressions: [] }, direction, nulls };
+  const expression: Expression =
     embed === undefined
       ? buildField(row, field)
       : {
@@ -34,7 +35,7 @@ export const buildOrder = (
           path: field.path.length === 0 ? undefined : buildPath(row.values, field.path),
           row: buildJoinedRowName(level, embed),
         };
-  return { by: buildOrdering(row, of, level, term, orderings), direction, nulls };
+  return { expression: buildOrdering(row, expression, level, term, orderings), direction, nulls };
 };
 
 /**
@@ -46,27 +47,33 @@ export const orderGroups = (read: Read, values: readonly BoundValue[], relation:
   if (orderBy === undefined) return read;
   const encodeExpression = (expression: Expression): string =>
     JSON.stringify(expression, (key, part: unknown) => (key === "param" ? { value: values[part as number] } : part));
-  const findOutput = (by: Expression): Expression => {
-    if (by.kind !== "column" && by.kind !== "computed") return by;
-    const text = encodeExpression(by);
+  const findOutput = (expression: Expression): Expression => {
+    if (expression.kind !== "column" && expression.kind !== "computed") return expression;
+    const text = encodeExpression(expression);
     const isField = (one: Output): boolean =>
       one.kind === "value" && encodeExpression(withoutCasts(one.value)) === text;
-    const name = by.path !== undefined ? undefined : by.kind === "column" ? by.name : by.routine.name;
+    const name =
+      expression.path !== undefined
+        ? undefined
+        : expression.kind === "column"
+          ? expression.name
+          : expression.routine.name;
     const isWhole = output.some(({ kind }) => kind === "all");
-    if (isWhole && relation !== undefined && name !== undefined && findColumn(relation, name) !== undefined) return by;
+    if (isWhole && relation !== undefined && name !== undefined && findColumn(relation, name) !== undefined)
+      return expression;
     if (name !== undefined && output.some((one) => one.kind === "value" && encodeExpression(one.value) === text))
-      return by;
+      return expression;
     const matchingOutput =
       output.find(isField) ?? (name === undefined ? undefined : output.find((one) => hasOutputName(one, name)));
-    if (matchingOutput === undefined || !("as" in matchingOutput)) return by;
+    if (matchingOutput === undefined || !("as" in matchingOutput)) return expression;
     const nth = output.filter((one) => "as" in one && one.as === matchingOutput.as).indexOf(matchingOutput);
     return { kind: "output", as: matchingOutput.as, ...(nth === 0 ? {} : { nth }) };
   };
-  return { ...read, orderBy: orderBy.map((term) => ({ ...term, by: findOutput(term.by) })) };
+  return { ...read, orderBy: orderBy.map((term) => ({ ...term, expression: findOutput(term.expression) })) };
 };
 
 const withoutCasts = (expression: Expression): Expression =>
-  expression.kind === "cast" ? withoutCasts(expression.of) : expression;
+  expression.kind === "cast" ? withoutCasts(expression.value) : expression;
 
 const hasOutputName = (output: Output, name: string): boolean =>
   (output.kind === "value" || output.kind === "aggregate") && output.as === name;
@@ -77,7 +84,7 @@ const hasOutputName = (output: Output, name: string): boolean =>
  */
 const buildOrdering = (
   { model, values }: RowScope,
-  of: Expression,
+  expression: Expression,
   level: QueryLevel,
   term: OrderTerm,
   orderings: Grammar["orderings"],
@@ -87,11 +94,11 @@ const buildOrdering = (
   const column = ordering && findOrderedColumn(level, term);
   const type = column && findBaseType(model, column.type);
   const spec = specs.find((one) => matchesType(one, type)) ?? specs[0];
-  if (ordering === undefined || spec === undefined) return of;
+  if (ordering === undefined || spec === undefined) return expression;
   return {
     kind: "ordering",
     ordering: spec.name,
-    of,
+    value: expression,
     operands: ordering.operands.map((text) => bind(values, text)),
   };
 };

@@ -361,7 +361,7 @@ const buildOutput = (row: RowScope, item: SelectItem, aggregates: Grammar["aggre
             kind: "aggregate",
             as: alias ?? aggregate,
             fn: aggregates.get(aggregate) ?? aggregate,
-            of: [argument],
+            expressions: [argument],
             cast: aggregateCast,
           },
         ];
@@ -371,5 +371,5 @@ const buildOutput = (row: RowScope, item: SelectItem, aggregates: Grammar["aggre
   }
 };
 
-const withCast = (of: Expression, type: string | undefined): Expression =>
-  type === undefined ? of : { kind: "cast", of, type };
+const withCast = (expression: Expression, type: string | undefined): Expression =>
+  type === undefined ? expression : { kind: "cast", value: expression, type };

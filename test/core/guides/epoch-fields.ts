@@ -24,7 +24,7 @@ export const epochFields = definePlugin({
             output: ({ as }) => ({
               kind: "value",
               as,
-              value: { kind: "apply", function: "epoch", of: { kind: "column", name: column.name } },
+              value: { kind: "apply", function: "epoch", value: { kind: "column", name: column.name } },
             }),
           },
         };

@@ -111,7 +111,10 @@ export const newest = definePlugin({
     context
       .use(readParametersHook)
       .for("newest")
-      .tap("newest", (read, { text, field }) => ({ ...read, orderBy: [{ by: field(text), direction: "desc" }] }));
+      .tap("newest", (read, { text, field }) => ({
+        ...read,
+        orderBy: [{ expression: field(text), direction: "desc" }],
+      }));
   },
 });
 

@@ -29,7 +29,7 @@ export const tenants = definePlugin({
         update: (update, { relation }) =>
           isShared(relation)
             ? update
-            : { ...update, check: update.check === undefined ? OWN : { kind: "and", of: [OWN, update.check] } },
+            : { ...update, check: update.check === undefined ? OWN : { kind: "and", predicates: [OWN, update.check] } },
       });
     });
   },
