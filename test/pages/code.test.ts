@@ -72,6 +72,7 @@ describe.skipIf(!capabilities.realServer)("blocks that mount an api", () => {
       app: { use: (handler: RelApi) => "ready" in handler && mounted.push(handler), get: () => undefined },
       databaseUrl: options.databaseUrl,
       jwtSecret: "a secret of thirty-two characters",
+      adminSecret: "an admin secret",
       options: { databaseUrl: options.databaseUrl },
       session: () => undefined,
       keys: new Map(),

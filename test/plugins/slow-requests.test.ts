@@ -56,11 +56,11 @@ describe("X-STEP-1 a step around each request", () => {
     const clerk = bearer({ role: "sea_clerk" });
     const refused = await api.get("/ports", { headers: clerk });
     expect(refused.status).toBe(403);
-    expect(refused.json()).toMatchObject({ code: "role-banned", message: "This role is turned away" });
+    expect(refused.json()).toMatchObject({ code: "role-banned", message: "Requests of this role are refused" });
     const answer = await api.post("/v1/graphql", { headers: clerk, body: { query: "{ __typename }" } });
     expect([answer.status, answer.json()]).toEqual([
       403,
-      { errors: [{ message: "This role is turned away", extensions: { path: "$", code: "role-banned" } }] },
+      { errors: [{ message: "Requests of this role are refused", extensions: { path: "$", code: "role-banned" } }] },
     ]);
     expect((await api.get("/ports")).status).toBe(200);
   });
@@ -93,6 +93,6 @@ describe("X-STEP-1 a step around each request", () => {
 test("X-SET-3 a settings page lists the rows of the plugin", () => {
   expect(buildSettingRows([slowRequests])).toEqual([
     "| `SLOW_AFTER` |  | `500` | milliseconds after which an answer counts as slow and is logged |",
-    "| `BANNED_ROLES` |  | `[]` | roles that are turned away |",
+    "| `BANNED_ROLES` |  | `[]` | roles whose requests are refused |",
   ]);
 });

@@ -13,7 +13,7 @@ const settings = [
     environment: ["BANNED_ROLES"],
     kind: settingKinds.listOf("names of roles"),
     default: [],
-    description: "roles that are turned away",
+    description: "roles whose requests are refused",
   }),
 ] as const;
 
@@ -21,7 +21,7 @@ declare module "../../core/index.ts" {
   interface ResolvedOptions extends ValuesOf<typeof settings> {}
 }
 
-/** Slow answers are logged, and some roles are turned away. */
+/** Logs slow answers, and refuses the requests of some roles. */
 export const slowRequests = definePlugin({
   name: "slow-requests",
   settings,
@@ -30,7 +30,7 @@ export const slowRequests = definePlugin({
       name: "slow-requests",
       afterAuthorize: ({ session }) => {
         if (!context.options.bannedRoles.includes(session.role)) return undefined;
-        throw new RelApiError({ code: "role-banned", status: 403, message: "This role is turned away" });
+        throw new RelApiError({ code: "role-banned", status: 403, message: "Requests of this role are refused" });
       },
       afterResponse: ({ method, path }, { durationMs, status, session }) => {
         if (durationMs < context.options.slowAfter) return;
