@@ -54,7 +54,7 @@ export const buildDemoNotice = (
   ];
   if (named.length > 0)
     throw presetError(
-      `${named.join("\n")}\nno DATABASE_URL: the demo starts only if no setting of a database is set; set DATABASE_URL (postgres:// without a host uses the PG… variables)`,
+      `${named.join("\n")}\nno DATABASE_URL: the demo starts only if no setting of a database is set; set DATABASE_URL (postgres:// without a host uses the PG… variables), or DATA_DIR for a demo in a folder`,
     );
   if (environment["NODE_ENV"] === "production")
     throw presetError("no DATABASE_URL: the demo does not start with NODE_ENV=production; set DATABASE_URL");

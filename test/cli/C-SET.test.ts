@@ -93,7 +93,7 @@ test("C-SET-2 settings of the engines that are not served are reported with advi
 
 describe("the demo", () => {
   const remedy =
-    "no DATABASE_URL: the demo starts only if no setting of a database is set; set DATABASE_URL (postgres:// without a host uses the PG… variables)";
+    "no DATABASE_URL: the demo starts only if no setting of a database is set; set DATABASE_URL (postgres:// without a host uses the PG… variables), or DATA_DIR for a demo in a folder";
   test.each([
     [
       { DATABSE_URL: "postgres://x" },

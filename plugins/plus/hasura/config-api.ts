@@ -18,9 +18,10 @@ const describeConfig = ({ options, registry }: PluginContext): Json => {
     version: VERSION,
     server_type: "relapi",
     is_function_permissions_inferred: all["inferFunctionPermissions"] !== false,
-    is_remote_schema_permissions_enabled: false,
+    is_remote_schema_permissions_enabled:
+      registry.has("remote-schema-fields") && all["enableRemoteSchemaPermissions"] !== false,
     is_admin_secret_set: isSet(all["adminSecret"]) || isSet(all["adminSecrets"]),
-    is_auth_hook_set: false,
+    is_auth_hook_set: isSet(all["authHook"]),
     is_jwt_set: isSet(all["jwtSecret"]),
     jwt: null,
     is_allow_list_enabled: registry.has("trusted-documents") && all["enableAllowlist"] === true,

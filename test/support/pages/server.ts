@@ -6,6 +6,7 @@ import { join } from "node:path";
 import pg from "pg";
 import type { RelApiOptions } from "../../../core/index.ts";
 import { embedded } from "../../../plugins/database/index.ts";
+import { buildDemoNotice } from "../../../presets/server/checks.ts";
 import { readEnvironment } from "../../../presets/server/environment.ts";
 import { serve } from "../../../presets/server/serve.ts";
 import { openDatabase } from "../database.ts";
@@ -94,6 +95,7 @@ export const startPageServer = async (page: string, more: RelApiOptions = {}): P
   const given = readEnvironment(
     Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value.replace(/^\.\//, `${folder}/`)])),
   );
+  if (isOwn === undefined) buildDemoNotice(given, settings, []); // throws if the command does not start the demo
   const served = await serve({
     options: { dbTxEnd: "rollback", ...options, ...given.options, logLevel: "silent", ...more },
     server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1 },
