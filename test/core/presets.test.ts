@@ -516,7 +516,7 @@ describe("presets", () => {
   });
 
   test("X-START-2 the presets know every plugin of the package, and no others", () => {
-    // of the server and the commands
+    // plugins of the server and of the commands
     const elsewhere = ["admin-server", "command-line", "live-triggers", "metrics", "start-report", "worker-limits"];
     const all = [...plus(options).plugins, ...minimal(options).plugins].map((each) => each.name);
     expect([...knownPlugins].sort()).toEqual([...new Set([...all, ...elsewhere])].sort());

@@ -33,8 +33,6 @@ const raw = (token: string): HeaderValues => ({ authorization: `Bearer ${token}`
 const forged = (header: unknown, signature = encode("signature"), claims: unknown = WANTED): HeaderValues =>
   raw(`${encode(header)}.${encode(claims)}.${signature}`);
 
-// --- answers and log ----------------------------------------------------------------------------------------
-
 const told: string[] = [];
 const tell = (...words: readonly unknown[]): void => void told.push(JSON.stringify(words));
 const logger: Logger = { error: tell, warn: tell, info: tell, debug: tell, access: tell };
@@ -68,8 +66,6 @@ const BARE: StartOptions = { adminSecret: undefined };
 beforeAll(async () => {
   await installSight(await apiFor(HS));
 });
-
-// --- rows -----------------------------------------------------------------------------------------------------------
 
 interface Attack {
   readonly title: string;

@@ -37,8 +37,6 @@ afterAll(async () => {
   expect(faults).toEqual([]);
 });
 
-// --- REST -----------------------------------------------------------------------------------------------------------
-
 /** The request, status and code, then the request options. */
 type RestRow = readonly [
   title: string,
@@ -303,8 +301,6 @@ describe("REST", () => {
     expect((await rest.get("/ports?id=in.(1,2)")).headers["content-location"]).toBe("/ports?id=in.%281%2C2%29");
   });
 });
-
-// --- GraphQL --------------------------------------------------------------------------------------------------------
 
 const isGraphqlError = (
   answer: Answer,
@@ -666,9 +662,6 @@ describe("addresses and methods of GraphQL", () => {
     });
 });
 
-// --- NUL
-// --------------------------------------------------------------------------------------------------------------
-
 describe("NUL", () => {
   const NUL = "\u0000";
   const statements: string[] = [];
@@ -833,8 +826,6 @@ describe("NUL", () => {
     await socket.close();
   });
 });
-
-// --- invalid HTTP ---------------------------------------------------------------------------------------------------
 
 /** The response to bytes that no HTTP client sends, once the server has closed the connection. */
 const answerTo = (bytes: string): Promise<string> =>

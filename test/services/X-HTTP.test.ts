@@ -75,7 +75,7 @@ const failure = async (sent: Promise<unknown>): Promise<readonly unknown[]> => {
     (thrown: unknown) => thrown,
   );
   expect(error).toBeInstanceOf(RelApiError);
-  const { code, message, facts } = error as RelApiError; // the assertion has checked it
+  const { code, message, facts } = error as RelApiError; // the expectation has checked the class
   return [code, facts["reason"], message];
 };
 
@@ -231,7 +231,7 @@ describe("the limits", () => {
     const controller = new AbortController();
     const sent = failure(client.send({ ...request, signal: controller.signal }));
     await until(() => held !== undefined, "the webhook is asked");
-    const closed = once(held as ServerResponse, "close"); // the condition has checked it
+    const closed = once(held as ServerResponse, "close"); // the wait has checked that it is set
     controller.abort(new RelApiError({ code: "enough", status: 400, message: "enough" }));
     expect(await sent).toEqual(["enough", undefined, "enough"]);
     await closed;
@@ -248,7 +248,7 @@ describe("the limits", () => {
       signal: controller.signal,
     }).catch(() => "aborted");
     await until(() => held !== undefined, "the webhook is asked");
-    const closed = once(held as ServerResponse, "close"); // the condition has checked it
+    const closed = once(held as ServerResponse, "close"); // the wait has checked that it is set
     controller.abort();
     await closed;
     expect(await asked).toBe("aborted");
