@@ -572,7 +572,7 @@ describe("headers of a session", () => {
       user: "music_reader",
     },
   ]);
-  test("R-AUT-1 a token in the query string is no credential", async () => {
+  test("R-AUT-1 a token in the query string is not a credential", async () => {
     const answer = await (await apiFor(HS)).get(`/api/sight?access_token=${signToken(WANTED)}`);
     expect(answer.status).toBe(400); // the parameter is an ordinary filter
   });

@@ -246,7 +246,13 @@ describe("REST", () => {
     ],
     ["R-ERR-3 half of a surrogate pair is refused", "POST /ports", 400, "22P02", json('{"name":"\\ud800"}')],
     ["R-ERR-3 an object for a number is refused", "POST /ports", 400, "22P02", json('{"id":{},"name":"a"}')],
-    ["R-ERR-3 a number that is no integer is refused", "POST /ports", 400, "22P02", json('{"id":1e400,"name":"a"}')],
+    [
+      "R-ERR-3 a number that is not an integer is refused",
+      "POST /ports",
+      400,
+      "22P02",
+      json('{"id":1e400,"name":"a"}'),
+    ],
     [
       "R-BODY-8 CSV with an open quote is refused",
       "POST /ports",
@@ -584,7 +590,7 @@ describe("documents for GraphQL", () => {
       "$",
     ],
     [
-      "G-COE-5 a key that is no valid name is refused",
+      "G-COE-5 a key that is not a valid name is refused",
       "query ($w: artist_bool_exp) { artist(where: $w) { name } }",
       "validation-failed",
       "$.selectionSet.artist.args.where",

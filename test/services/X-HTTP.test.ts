@@ -80,7 +80,7 @@ const failure = async (sent: Promise<unknown>): Promise<readonly unknown[]> => {
 };
 
 describe("the request", () => {
-  test("X-HTTP-1 is a POST of JSON with the given headers, and returns status, headers and body", async () => {
+  test("X-HTTP-1 a request is a POST of JSON with the given headers, and returns status, headers and body", async () => {
     hook.answer = (response) => void response.writeHead(418, { "x-kind": "teapot" }).end("café");
     const answer = await client.send({ ...request, headers: { "X-Key": "k", accept: "text/plain" } });
     expect(answer).toMatchObject({ status: 418, headers: { "x-kind": "teapot" }, text: "café" });
@@ -376,7 +376,7 @@ describe("private addresses", () => {
 });
 
 describe("a connection that fails", () => {
-  test("X-HTTP-6 is an error without the URL", async () => {
+  test("X-HTTP-6 a failed connection is an error without the URL", async () => {
     hook.answer = (response) => void response.destroy();
     expect(await failure(client.send(request))).toEqual([
       "webhook-failed",
