@@ -66,7 +66,7 @@ export interface BenchTable {
 export interface BenchRow extends Measured {
   readonly id: string;
   readonly label: string;
-  /** By the other contestant: the median of the turns' ratios, and their quartiles. */
+  /** By the other contestant's name: the median and the quartiles of the ratios of all turns. */
   readonly shares: Readonly<Record<string, readonly [median: number, low: number, high: number]>>;
 }
 

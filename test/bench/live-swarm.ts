@@ -22,7 +22,7 @@ export type Order =
       /** The row of the first subscriber. The others have the rows after it, unless the row is shared. */
       readonly firstId: number;
       readonly isShared: boolean;
-      /** Whether all connect concurrently and subscribe immediately. */
+      /** True if all connect concurrently and subscribe immediately. */
       readonly subscribing: boolean;
       readonly query: string;
       readonly patienceMs: number;

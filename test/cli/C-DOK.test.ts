@@ -194,7 +194,7 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
     });
 
     test.each(cases.map((each, index) => [...each, index] as const))(
-      "%s %s: what is printed mends it",
+      "%s %s: the printed SQL removes the finding",
       (_, level, _setup, wanted, index) => {
         const isOwn = (finding: Finding): boolean =>
           new RegExp(`\\b${schemaOf(index)}(?:\\b|_history)`).test(JSON.stringify(finding));

@@ -7,7 +7,7 @@ interface Report {
   readonly relation: string;
   readonly command: string;
   readonly isEmbedded: boolean;
-  // as printed
+  // as the command prints them
   readonly security?: { readonly bypass?: string; readonly policies: readonly any[]; readonly note?: string };
   readonly check?: string;
   readonly steps: readonly { readonly kind: string; readonly condition?: string; readonly left: number }[];

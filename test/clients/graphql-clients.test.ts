@@ -113,11 +113,14 @@ describe("graphql-request", () => {
     expect(data).toEqual({ album_by_pk: { title: "For Those About To Rock We Salute You" } });
   });
 
-  test.each(["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"])("G-HTTP-2 %s answers the same", async (path) => {
-    expect(await request(`${demo.url}${path}`, "{ genre_by_pk(genre_id: 1) { name path } }")).toEqual({
-      genre_by_pk: { name: "Rock", path: "music.rock" },
-    });
-  });
+  test.each(["/v1/graphql", "/v1alpha1/graphql", "/api/graphql"])(
+    "G-HTTP-2 %s returns the same response",
+    async (path) => {
+      expect(await request(`${demo.url}${path}`, "{ genre_by_pk(genre_id: 1) { name path } }")).toEqual({
+        genre_by_pk: { name: "Rock", path: "music.rock" },
+      });
+    },
+  );
 
   test("G-HTTP-3 the older address reports errors by status, and the others only in the body", async () => {
     const refusalAt = (path: string): Promise<ClientError> =>

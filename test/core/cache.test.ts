@@ -151,7 +151,7 @@ describe("keys", () => {
 });
 
 describe("cached values", () => {
-  test("R-CAC-1 a value is not cached before its key has proved itself, if it failed, or if it is older than a reset", () => {
+  test("R-CAC-1 a value is not cached before its commit, if it failed, or if it is older than a reset", () => {
     const { caches, cache, count, get, made } = keeping((ask) => {
       if (ask(NAME) === "bad") throw new Error("refused");
       return ask(NAME);

@@ -42,7 +42,7 @@ const serveApp = async (app: express.Express): Promise<string> => {
 
 const api = await start();
 
-describe("who gets the page", () => {
+describe("clients of the page", () => {
   const notFound = {
     status: 404,
     answer: expect.objectContaining({ code: "PGRST125", message: "Invalid path specified in request URL" }),
@@ -326,7 +326,7 @@ describe("hostile names", async () => {
     },
   );
 
-  test("X-PAGE-5 works with hundreds of tables, and with none", async () => {
+  test("X-PAGE-5 the page works with hundreds of tables, and with none", async () => {
     const large = await openDatabase();
     await large.query("create schema many; create schema empty; grant usage on schema many, empty to sea_anon");
     await large.query(

@@ -133,7 +133,7 @@ describe("patches of row changes", () => {
   });
 });
 
-describe("when a patch is not worth it", () => {
+describe("patches that are too long", () => {
   test("X-PAT-4 a patch is not used if it is longer than the text", () => {
     expect(diff("[1]", "[2]")).toBeUndefined();
     expect(diff(JSON.stringify(rows(1, 2, 3)), JSON.stringify(rows(4, 5, 6)))).toBeUndefined();

@@ -57,7 +57,7 @@ const loadWith = async (
   { schemas = ["sea", "land"], extraSearchPath = ["public"], as, parts = {} }: LoadSettings,
 ): Promise<Loaded> => {
   const client = await (await testDatabase()).connect();
-  // quoted
+  // the name is quoted
   const superuser = (await client.query<{ name: string }>("select quote_ident(session_user) as name")).rows[0]!.name;
   const warnings: string[] = [];
   let queryCount = 0;

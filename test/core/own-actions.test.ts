@@ -143,7 +143,7 @@ test.each<[string, unknown]>([
   expect(() => actions(given)).toThrow(`actions: ${message}`);
 });
 
-test("X-ACT-9 types that are no text, and SDL with a second field, are refused", async () => {
+test("X-ACT-9 types that are not text, and SDL with a second field, are refused", async () => {
   expect(() => actions({}, {} as string)).toThrow("actions: the second argument is not a string of SDL");
   await expect(own({ a: { output: "Int b: Int", run } })).rejects.toThrow(
     "actions: a: its args and output declare another field",

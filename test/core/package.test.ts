@@ -53,7 +53,7 @@ test("C-PKG-1 the lock file has the optional packages of every platform", () => 
 });
 
 test("C-PKG-1 the lock file fits package.json", () => {
-  // as npm writes it
+  // as npm writes the lock file
   const { dependencies, devDependencies, optionalDependencies, peerDependencies } = locked[""] as any;
   expect({ dependencies, devDependencies, optionalDependencies, peerDependencies }).toEqual({
     dependencies: manifest.dependencies,

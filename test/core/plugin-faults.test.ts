@@ -306,7 +306,7 @@ describe("an error outside of a request is logged, and everything else continues
     expect((await api.get("/vessels?limit=1")).status).toBe(200);
   });
 
-  test("X-FLT-2 with a failing source of changes a live query is answered once", async () => {
+  test("X-FLT-2 with a failing change source a live query sends one result", async () => {
     const { api, lines } = await startLogged(
       [
         ...leftOut("notify-changes", "replication-changes"),

@@ -253,7 +253,7 @@ describe("start-up errors", () => {
     expect(refused(["int4", "enum"])).not.toThrow();
   });
 
-  test("X-START-3 an update operator and a function belong to one plugin", () => {
+  test("X-START-3 two plugins with the same update operator or function are refused", () => {
     const updateOperators = [updateOperator(["int4"])];
     expect(() => start(plugin("a", { updateOperators }), plugin("b", { updateOperators }))).toThrow(
       'update operator "inc" on int4 is declared by plugins "a" and "b"',
@@ -333,7 +333,7 @@ describe("start-up errors", () => {
     expect(() => start(plugin("a", { operators: [operator("fuzzy", types)] }))).not.toThrow();
   });
 
-  test("X-START-3 an embedding mode belongs to one plugin", () => {
+  test("X-START-3 two plugins with the same embedding mode are refused", () => {
     const embeds = [{ mode: "fold", compile: () => ({ columns: [] }) }];
     expect(() => start(plugin("a", { embeds }), plugin("b", { embeds }))).toThrow(
       'embedding mode "fold" is declared by plugins "a" and "b": rename one or remove one of the plugins',
@@ -516,7 +516,7 @@ describe("presets", () => {
   });
 
   test("X-START-2 the presets know every plugin of the package, and no others", () => {
-    // of the server and the commands
+    // plugins of the server and of the commands
     const elsewhere = ["admin-server", "command-line", "live-triggers", "metrics", "start-report", "worker-limits"];
     const all = [...plus(options).plugins, ...minimal(options).plugins].map((each) => each.name);
     expect([...knownPlugins].sort()).toEqual([...new Set([...all, ...elsewhere])].sort());

@@ -39,8 +39,6 @@ const parses = (parse: () => unknown): boolean => {
 /** Returns the characters that Node passes for the bytes of a text. */
 const encodeUtf8 = (text: string): string => Buffer.from(text).toString("latin1");
 
-// --- any text -------------------------------------------------------------------------------------------------------
-
 const pieces = [
   "id",
   "name",
@@ -210,8 +208,6 @@ describe("any text is parsed or refused", () => {
     }, 15_000);
   });
 });
-
-// --- there and back -------------------------------------------------------------------------------------------------
 
 const quote = (raw: string): string => `"${raw.replace(/["\\]/g, "\\$&")}"`;
 const isPlain = (raw: string): boolean => /^[\p{L}0-9_$]+(?:[ -][\p{L}0-9_$]+)*$/u.test(raw);

@@ -203,8 +203,6 @@ describe("environment variables", () => {
   });
 });
 
-// --- the process ----------------------------------------------------------------------------------------------------
-
 const folder = temporaryFolder();
 const run = (environment: Environment): Running => start([], environment);
 

@@ -20,7 +20,7 @@ describe("schemes", async () => {
   const noAnonymous = await start(["anonymous"]);
   const wrongToken = { authorization: "Bearer x.y.z" };
 
-  test("G-AUTH-1 without admin-secret its header is a header like any other, right or wrong: the next scheme answers", async () => {
+  test("G-AUTH-1 without admin-secret its header has no effect, right or wrong, and the next scheme decides", async () => {
     const { errors } = await askAs(noSecret, asAdmin());
     // the anonymous role may read only names
     expect(errors[0].message).toBe("field 'country' not found in type: 'artist'");
@@ -42,7 +42,7 @@ describe("schemes", async () => {
     });
   });
 
-  test("R-AUT-1 without jwt-tokens no scheme reads a token: the next scheme answers", async () => {
+  test("R-AUT-1 without jwt-tokens no scheme reads a token, and the next scheme decides", async () => {
     expect((await noTokens.get("/artist?select=name&id=eq.1", { headers: wrongToken })).json()).toEqual([
       { name: "Abba" },
     ]);
@@ -90,7 +90,7 @@ describe("metadata", async () => {
   const noLoader = await start(["metadata-loader"], { metadata });
   const musicians = "{ Musician(order_by: {id: asc}) { id } }";
 
-  test("G-PRM-3 without metadata-permissions grants count, and no caller acts as the login role", async () => {
+  test("G-PRM-3 without metadata-permissions grants apply, and no caller acts as the login role", async () => {
     expect(await whole.gql(musicians, {}, asAdmin("music_reader"))).toEqual({ data: { Musician: [{ id: 2 }] } });
     expect(await whole.gql(musicians, {}, asAdmin("visitor"))).toEqual({ data: { Musician: [{ id: 2 }] } });
     expect(
@@ -156,7 +156,7 @@ describe("live queries", async () => {
     expect(await closing(noUpgrades, "graphql-transport-ws")).toMatch(/^refused with 426/);
   });
 
-  test("G-WS-1 without websocket-transport its protocol is not spoken", async () => {
+  test("G-WS-1 without websocket-transport its protocol is not supported", async () => {
     expect(await closing(noTransport, "graphql-transport-ws")).toMatchObject({ code: 1002 });
     const legacy = await openSocket(noTransport, { protocols: ["graphql-ws"] });
     legacy.send({ type: "connection_init", payload: { headers: asAdmin() } });
@@ -172,11 +172,11 @@ describe("live queries", async () => {
     expect(answer.json().errors[0].message).toBe("subscriptions are not supported over HTTP, use websockets instead");
   });
 
-  test("G-WSL-1 without legacy-websocket its protocol is not spoken", async () => {
+  test("G-WSL-1 without legacy-websocket its protocol is not supported", async () => {
     expect(await closing(noLegacy, "graphql-ws", "/v1/graphql")).toMatchObject({ code: 1002 });
   });
 
-  test("G-SUB-4 without notify-changes and replication-changes the next source is asked", async () => {
+  test("G-SUB-4 without notify-changes and replication-changes the next change source is used", async () => {
     const socket = await subscribed(noLegacy);
     await country(noLegacy, "FR");
     expect(await socket.next((message) => message.type === "next")).toMatchObject({
@@ -186,7 +186,7 @@ describe("live queries", async () => {
     await socket.close();
   });
 
-  test("G-SUB-4 without any source of changes a live query is answered once", async () => {
+  test("G-SUB-4 without any change source a live query sends one result", async () => {
     const socket = await subscribed(nobodyWatches);
     const watching = await subscribed(noLegacy);
     await country(nobodyWatches, "FR");

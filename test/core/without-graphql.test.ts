@@ -32,7 +32,7 @@ const GROUPS: readonly Group[] = [
     },
     stays: [
       {
-        title: "G-OP-1 the operators of plugins that stay do their work",
+        title: "G-OP-1 the operators of the other plugins work",
         query: '{ artist(where: {name: {_eq: "Abba"}}) { id } }',
         data: { artist: [{ id: 1 }] },
       },
@@ -66,7 +66,7 @@ const GROUPS: readonly Group[] = [
     },
     stays: [
       {
-        title: "G-OUT-1 without geo-operators the other columns are there",
+        title: "G-OUT-1 without geo-operators the other columns exist",
         query: "{ atlas_spots(where: {id: {_eq: 1}}) { name } }",
         data: { atlas_spots: [{ name: "Oslo" }] },
       },
@@ -85,7 +85,7 @@ const GROUPS: readonly Group[] = [
         data: { album: [{ id: 3 }] },
       },
       {
-        title: "G-CF-1 without nest-embeds values of computed fields are there",
+        title: "G-CF-1 without nest-embeds values of computed fields are returned",
         query: "{ person(limit: 1) { person_title } }",
         data: { person: [{ person_title: "Dear Ann" }] },
       },
@@ -129,7 +129,7 @@ const GROUPS: readonly Group[] = [
     },
     stays: [
       {
-        title: "G-OUT-2 without aggregate-predicates aggregates are there",
+        title: "G-OUT-2 without aggregate-predicates aggregates work",
         query: "{ artist_aggregate { aggregate { count } } }",
         data: { artist_aggregate: { aggregate: { count: 4 } } },
       },
@@ -139,7 +139,7 @@ const GROUPS: readonly Group[] = [
     without: { "graphql-introspection": ["G-INT-1 query_root.__schema", "G-INT-1 query_root.__type"] },
     stays: [
       {
-        title: "G-INT-1 without graphql-introspection __typename is there",
+        title: "G-INT-1 without graphql-introspection __typename works",
         query: "{ __typename }",
         data: { __typename: "query_root" },
       },
@@ -160,7 +160,7 @@ const GROUPS: readonly Group[] = [
     },
     stays: [
       {
-        title: "G-UPD-1a the operators of plugins that stay do their work",
+        title: "G-UPD-1a the operators of the other plugins work",
         query: 'mutation { update_artist(where: {id: {_eq: 1}}, _set: {country: "NO"}) { affected_rows } }',
         data: { update_artist: { affected_rows: 1 } },
       },
@@ -273,7 +273,7 @@ describe("addresses", async () => {
   });
 
   test.each(["/v1/graphql", "/v1alpha1/graphql", "/v1/version"])(
-    "R-PATH-6 without graphql %s is no path",
+    "R-PATH-6 without graphql %s is not a path",
     async (path) => {
       const answer = await noGraphql.post(path, { body: { query: "{ __typename }" } });
       expect([answer.status, answer.json().code]).toEqual([404, "PGRST125"]);
@@ -281,7 +281,7 @@ describe("addresses", async () => {
     },
   );
 
-  test("R-PATH-4 without graphql /api/graphql is a relation that is not there", async () => {
+  test("R-PATH-4 without graphql /api/graphql is an unknown relation", async () => {
     const answer = await noGraphql.get("/api/graphql");
     expect([answer.status, answer.json().code]).toEqual([404, "PGRST205"]);
   });

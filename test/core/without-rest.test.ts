@@ -32,23 +32,23 @@ const answers = (title: string, request: string, answer: unknown, more: Partial<
 
 const accept = (type: string) => ({ headers: { accept: type } });
 
-describe("what SQL says of the answer", async () => {
+describe("response settings", async () => {
   const set = encodeURIComponent('[{"X-Seen":"yes"}]');
   cases(await start(["response-settings"]), [
     {
-      title: "R-GUC-1 without response-settings headers are not set, and no shape is wrong",
+      title: "R-GUC-1 without response-settings headers are not set, and no value is invalid",
       request: `GET /rpc/answer_headers?headers=${set}`,
       status: 200,
       responseHeaders: { "x-seen": null },
     },
     {
-      title: "R-GUC-3 without response-settings the status stays",
+      title: "R-GUC-3 without response-settings the status is unchanged",
       request: "GET /rpc/answer_status?status=234",
       status: 200,
     },
     { title: "R-OAS-1 without response-settings the schema is described", request: "GET /", status: 200 },
     {
-      title: "R-WRT-2 without response-settings writes answer as before",
+      title: "R-WRT-2 without response-settings responses to writes are unchanged",
       request: "POST /bells",
       body: { rung: 8 },
       status: 201,
@@ -73,7 +73,7 @@ describe("bodies, hints, raised errors, event streams", async () => {
       body: "a,b\n1,2",
       ...refused(400, "PGRST102", { message: "Content-Type not acceptable: text/csv" }),
     },
-    answers("R-MED-2 without csv-bodies answers in CSV stay", "GET /vessels?select=id&id=eq.1", undefined, {
+    answers("R-MED-2 without csv-bodies responses in CSV still work", "GET /vessels?select=id&id=eq.1", undefined, {
       ...accept("text/csv"),
       bytes: "id\n1",
     }),
@@ -98,7 +98,7 @@ describe("bodies, hints, raised errors, event streams", async () => {
       ...refused(404, "PGRST202", { hint: null }),
     },
     {
-      title: "R-ERR-4 without raised-errors the SQLSTATE has the status of any other",
+      title: "R-ERR-4 without raised-errors the SQLSTATE has the status of other SQLSTATEs",
       request: "GET /rpc/raise_state?state=PT418&text=teapot",
       ...refused(400, "PT418", { message: "teapot" }),
     },
@@ -144,7 +144,7 @@ describe("operators", async () => {
       request: "GET /vessels?or=(name.match.A,id.eq.1)",
       ...refused(400, "PGRST100", { message: expect.stringContaining("failed to parse logic tree") }),
     },
-    answers("R-FLT-1 the operators of plugins that stay do their work", "GET /vessels?select=id&id=gte.2&order=id", [
+    answers("R-FLT-1 the operators of the other plugins work", "GET /vessels?select=id&id=gte.2&order=id", [
       { id: 2 },
       { id: 3 },
     ]),
@@ -161,12 +161,12 @@ describe("operators", async () => {
   cases(await start(["comparison-operators"]), [
     ...filtersOf("comparison-operators"),
     {
-      title: "R-LEX-11 without comparison-operators PUT has no key to go by",
+      title: "R-LEX-11 without comparison-operators PUT has no key",
       request: "PUT /ports?id=eq.1",
       body: { id: 1, name: "Oslo" },
       ...unknownOperator,
     },
-    answers("R-FLT-1 without comparison-operators the others do their work", "GET /vessels?select=id&name=like.A*", [
+    answers("R-FLT-1 without comparison-operators the other operators work", "GET /vessels?select=id&name=like.A*", [
       { id: 1 },
     ]),
   ]);
@@ -203,25 +203,27 @@ describe("embeds", async () => {
   ]);
   cases(await start(["computed-relationships"]), [
     {
-      title: "R-EMB-2 without computed-relationships functions of a row are no relationships",
+      title: "R-EMB-2 without computed-relationships functions of a row are not relationships",
       request: "GET /vessels?select=id,home_harbour(name)",
       ...refused(400, "PGRST200"),
     },
-    answers("R-CMP-1 without computed-relationships computed fields stay", "GET /vessels?select=label&id=eq.1", [
+    answers("R-CMP-1 without computed-relationships computed fields still work", "GET /vessels?select=label&id=eq.1", [
       { label: "Ariel #1" },
     ]),
-    answers("R-EMB-9 without computed-relationships foreign keys stay", "GET /vessels?select=id,ports(name)&id=eq.1", [
-      { id: 1, ports: { name: "Oslo" } },
-    ]),
+    answers(
+      "R-EMB-9 without computed-relationships foreign keys still work",
+      "GET /vessels?select=id,ports(name)&id=eq.1",
+      [{ id: 1, ports: { name: "Oslo" } }],
+    ),
   ]);
   cases(await start(["relationships"]), [
     {
-      title: "R-EMB-2 without relationships nothing is related",
+      title: "R-EMB-2 without relationships a relation cannot be embedded",
       request: "GET /vessels?select=id,ports(name)",
       ...refused(400, "PGRST200"),
     },
     {
-      title: "R-EMB-2 without relationships nothing can be spread",
+      title: "R-EMB-2 without relationships a relation cannot be spread",
       request: "GET /vessels?select=id,...ports(name)",
       ...refused(400, "PGRST200"),
     },
@@ -232,7 +234,7 @@ describe("embeds", async () => {
 describe("methods", async () => {
   cases(await start(["rest-writes"]), [
     ...["POST", "PATCH", "PUT", "DELETE"].map((method) => ({
-      title: `R-PATH-7 without rest-writes ${method} is no method`,
+      title: `R-PATH-7 without rest-writes ${method} is not allowed`,
       request: `${method} /ports?id=eq.1`,
       body: { id: 1, name: "Nowhere" },
       ...noMethod(method),
@@ -250,17 +252,21 @@ describe("methods", async () => {
   ]);
   cases(await start(["rest-rpc"]), [
     {
-      title: "R-PATH-6 without rest-rpc a function is no path",
+      title: "R-PATH-6 without rest-rpc a function cannot be called",
       request: "POST /rpc/add_numbers",
       body: { a: 1, b: 2 },
       ...noPath,
     },
     {
-      title: "R-PATH-6 without rest-rpc a function is no path to read",
+      title: "R-PATH-6 without rest-rpc a function cannot be read",
       request: "GET /rpc/add_numbers?a=1&b=2",
       ...noPath,
     },
-    { title: "R-PATH-6 without rest-rpc unknown functions answer the same", request: "GET /rpc/nobody", ...noPath },
+    {
+      title: "R-PATH-6 without rest-rpc unknown functions get the same response",
+      request: "GET /rpc/nobody",
+      ...noPath,
+    },
     { title: "R-OPT-7 without rest-rpc a function has no methods", request: "OPTIONS /rpc/add_numbers", ...noPath },
     answers("R-OAS-2 without rest-rpc the description has no functions", "GET /", expect.anything(), {
       check: (answer) =>
@@ -269,19 +275,19 @@ describe("methods", async () => {
   ]);
   cases(await start(["rest-rpc"], { dbRootSpec: "root" }), [
     {
-      title: "R-PATH-8 without rest-rpc no function answers at the root",
+      title: "R-PATH-8 without rest-rpc no function is served at the root",
       request: "GET /",
       ...refused(404, "PGRST126"),
     },
   ]);
   cases(await start(["rest-options", "openapi-page"]), [
     {
-      title: "R-PATH-7 without rest-options OPTIONS is no method",
+      title: "R-PATH-7 without rest-options OPTIONS is not allowed",
       request: "OPTIONS /vessels",
       ...noMethod("OPTIONS"),
     },
     {
-      title: "R-PATH-7 without rest-options OPTIONS is no method of functions",
+      title: "R-PATH-7 without rest-options OPTIONS is not allowed for functions",
       request: "OPTIONS /rpc/add_numbers",
       ...refused(405, "PGRST101"),
     },
@@ -299,7 +305,7 @@ describe("methods", async () => {
       ...unavailable("text/html"),
     },
     {
-      title: "R-OAS-1 without openapi-page the description is there",
+      title: "R-OAS-1 without openapi-page the description is served",
       request: "GET /",
       status: 200,
       responseHeaders: { "Content-Type": /^application\/openapi\+json/ },
@@ -318,7 +324,7 @@ describe("methods", async () => {
       ...refused(404, "PGRST126"),
     },
     {
-      title: "R-OPT-8 without openapi the root offers nothing to read",
+      title: "R-OPT-8 without openapi the root allows no reads",
       request: "OPTIONS /",
       status: 200,
       responseHeaders: { Allow: "OPTIONS" },
@@ -350,7 +356,7 @@ describe("methods", async () => {
       answer: { path: "$", error: "resource does not exist", code: "not-found" },
     },
     answers(
-      "G-HTTP-1 without rest the GraphQL surface answers",
+      "G-HTTP-1 without rest the GraphQL surface works",
       "POST /v1/graphql",
       { data: { __typename: "query_root" } },
       { body: { query: "{ __typename }" } },
@@ -385,7 +391,7 @@ describe("media types", async () => {
       [{ id: 1 }],
       accept("text/csv, application/json;q=0.5"),
     ),
-    answers("R-FMT-1 plain JSON stays", "GET /vessels?select=id&id=eq.1", [{ id: 1 }]),
+    answers("R-FMT-1 plain JSON still works", "GET /vessels?select=id&id=eq.1", [{ id: 1 }]),
   ]);
   cases(await start(["json-media", "explain-media"]), [
     without("R-MED-1", "json-media", "application/json"),
@@ -396,7 +402,7 @@ describe("media types", async () => {
       ...unavailable("*/*"),
     },
     {
-      title: "R-MED-2 without json-media CSV stays",
+      title: "R-MED-2 without json-media CSV still works",
       request: "GET /vessels?select=id&id=eq.1",
       ...accept("text/csv"),
       bytes: "id\n1",

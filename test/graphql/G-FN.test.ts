@@ -130,7 +130,7 @@ gqlCases(api, [
       ["contact: 5", "email", "contact"],
     ] as const
   ).map(([given, type, name]) => ({
-    title: `G-FN-4 G-FN-4a the argument ${given} is refused because it is no string`,
+    title: `G-FN-4 G-FN-4a the argument ${given} is refused because it is not a string`,
     query: `{ typed_people(args: {${given}}) { id } }`,
     error: {
       message: `A string is expected for type: ${type}`,
@@ -221,7 +221,7 @@ gqlCases(api, [
     },
   },
   {
-    title: "G-FN-6 the session argument is no argument of the field",
+    title: "G-FN-6 the session argument is not an argument of the field",
     query: "{ session_notes(args: {note_id: 1, session_variables: {}}) { id } }",
     error: { message: "field 'session_variables' not found in type: 'session_notes_args'" },
   },

@@ -38,7 +38,7 @@ await first.sql(`
   create view flood.broken as select id, 1 / (id - ${ROWS}) as n from flood.crate;
 `);
 
-/** Whether responses are streamed. An embedded database returns the whole result at once. */
+/** True if responses are streamed. An embedded database returns the whole result at once. */
 const isStreaming = capabilities.realServer && hasSpeed;
 const ENDPOINT = "query ($n: Int!) { flood_crate(order_by: {id: asc}, limit: $n) { id label note } }";
 const options = forGraphql({

@@ -59,7 +59,7 @@ const live = async (
   return socket;
 };
 
-/** Whether the server responds on the socket, after all earlier messages. */
+/** Resolves to true if the server responds on the socket, after all earlier messages. */
 const isOpen = (socket: TestSocket): Promise<boolean> => {
   socket.send({ type: "ping" });
   return Promise.race([socket.next(({ type }) => type === "pong").then(() => true), socket.closed.then(() => false)]);

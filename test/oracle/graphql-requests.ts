@@ -58,7 +58,7 @@ const inputValue = (schema: Schema, typeRef: TypeRef, random: Random, depth: num
   const type = nonNull(typeRef);
   if (type.kind === "LIST") {
     const item = type.ofType!;
-    // one value is a list too
+    // a single value counts as a list
     if (random.chance(0.2)) return inputValue(schema, { ...nonNull(item), kind: nonNull(item).kind }, random, depth);
     const items = Array.from({ length: random.int(4) }, () => inputValue(schema, item, random, depth + 1));
     return { json: items.map(({ json }) => json), literal: `[${items.map(({ literal }) => literal).join(", ")}]` };

@@ -78,8 +78,6 @@ test.skipIf(!capabilities.realServer)("X-CALL-1 a test on a server has a copy of
   expect(stdout).toBe('[{"id":7}]\n');
 });
 
-// --- bundles --------------------------------------------------------------------------------------------------------
-
 const esbuild = (format: string, file: string): Promise<unknown> => {
   const script = readFileSync(join(folder, "bundle.js"), "utf8")
     .replace('format: "esm"', `format: "${format}"`)

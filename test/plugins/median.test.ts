@@ -74,7 +74,7 @@ describe("over GraphQL", async () => {
       },
     },
     {
-      title: "X-AGG-3 an aggregate of a plugin is no field for columns of other types",
+      title: "X-AGG-3 an aggregate of a plugin is not a field for columns of other types",
       query: "{ album_aggregate { aggregate { median { title } } } }",
       error: { message: "field 'title' not found in type: 'album_median_fields'" },
     },

@@ -178,7 +178,7 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
     const others = [await observed({ parts: [without("reload-poll")] }), await observed({ dbSchemaPollInterval: 0 })];
     expect((await unused.api.get("/ports?limit=1")).status).toBe(200);
     let count = 0;
-    /** Whether the server with requests notices a change and the one with a single request does not. */
+    /** Returns whether only the server with several requests notices a change. */
     const isLeftAlone = async (): Promise<boolean> => {
       const [before, after] = [unused.loads(), used.loads()];
       await db.query(`create table sea.unnoticed_${++count} (id int)`);

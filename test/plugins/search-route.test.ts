@@ -22,7 +22,7 @@ test("X-CALL-5 the route has the rights of the caller and the errors of REST", a
   expect([answer.status, answer.json().code]).toEqual([403, "42501"]);
 });
 
-test("X-CALL-5 the text of the search is a value and no syntax", async () => {
+test("X-CALL-5 the text of the search is a value, not syntax", async () => {
   const answer = await api.get(`/search?text=${encodeURIComponent("x&select=*,%\")'")}`);
   expect([answer.status, answer.json()]).toEqual([200, { artists: [], albums: [] }]);
 });

@@ -62,7 +62,7 @@ test("X-SIG-1 an error of a listener is logged, and changes no response", async 
   expect(errors).toMatchObject([{ plugin: "broken", hook: 'signal("transaction")' }]);
 });
 
-test("X-LOG-2 X-LOG-2a logs to a logger that takes fields first, and to a plugin that sends the log elsewhere", async () => {
+test("X-LOG-2 X-LOG-2a log lines reach a logger that takes fields first, and a plugin that sends them elsewhere", async () => {
   const said: unknown[] = [];
   const write = (level: string) => (fields: object, message: string) => said.push([level, fields, message]);
   const own = createFieldsLogger({

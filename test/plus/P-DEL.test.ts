@@ -71,7 +71,7 @@ describe("reads", () => {
     expect((await api.get("/book?select=id,...author(name)&id=eq.5")).json()).toEqual([{ id: 5, name: null }]);
   });
 
-  test("P-DEL-1 a column of the configured name that is no time has no effect", async () => {
+  test("P-DEL-1 a column of the configured name that is not a time has no effect", async () => {
     expect(await ids("/tag?select=id&order=id")).toEqual([1, 2]);
     expect(
       (await api.delete("/tag?id=eq.2", { headers: { prefer: "tx=rollback, return=representation" } })).json(),

@@ -93,7 +93,7 @@ describe("P-GRP-7", () => {
     ]);
   });
 
-  test("P-GRP-2 P-GRP-7 columns of related rows that are no keys are refused with their position", async () => {
+  test("P-GRP-2 P-GRP-7 columns of related rows that are not keys are refused with their position", async () => {
     const refused = (message: string, place: string) => [
       { message, extensions: { path: `$.selectionSet.shelf_album_group_by.${place}`, code: "validation-failed" } },
     ];
@@ -113,7 +113,7 @@ describe("P-GRP-7", () => {
     ).toBe("field 'artists' not found in type: 'shelf_album_group_relationships'");
   });
 
-  test("P-GRP-7 permissions of the related table apply: a hidden row is null, and a hidden column is no key", async () => {
+  test("P-GRP-7 permissions of the related table apply: a hidden row is null, and a hidden column is not a key", async () => {
     const limited = await startApi(
       forGraphql({
         preset: plus,

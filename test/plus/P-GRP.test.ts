@@ -115,7 +115,7 @@ describe("GraphQL", () => {
     ]);
   });
 
-  test("P-GRP-2 columns that are no keys, and groups without keys, are refused with their position", async () => {
+  test("P-GRP-2 columns that are not keys, and groups without keys, are refused with their position", async () => {
     const refused = (message: string, place: string) => [
       { message, extensions: { path: `$.selectionSet.album_group_by.${place}`, code: "validation-failed" } },
     ];

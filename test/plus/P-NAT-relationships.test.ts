@@ -118,7 +118,7 @@ describe("P-NAT-4 nested fields", () => {
     expect(data.get_writers.map(({ articles }: any) => articles)).toEqual([[{ id: 2 }], [{ id: 3 }], []]);
   });
 
-  test("graphql-js accepts the schema, and nested fields are no columns", async () => {
+  test("graphql-js accepts the schema, and nested fields are not columns", async () => {
     const { data } = await api.gql(getIntrospectionQuery());
     const schema = buildClientSchema(data as IntrospectionQuery);
     expect(validateSchema(schema)).toEqual([]);

@@ -181,7 +181,7 @@ describe("bodies of lines of JSON", () => {
     expect(await post("/entry", '{"id":60,"nope":1}')).toMatchObject({ status: 400, rows: { code: "PGRST204" } });
   });
 
-  test("P-NDJ-3 the error of a line that is no object names it, and nothing is written", async () => {
+  test("P-NDJ-3 the error of a line that is not an object names it, and nothing is written", async () => {
     const broken = [
       '{"id":72,}',
       '{"id":72',

@@ -67,7 +67,7 @@ export const readers = async ({ sql }: Place): Promise<readonly number[]> =>
 export interface Watcher {
   /** The last value that it received. */
   readonly n: () => number;
-  /** Whether it received an error instead. */
+  /** Returns whether the client received an error instead. */
   readonly isRefused: () => boolean;
   readonly close: () => void;
 }

@@ -18,10 +18,8 @@ const isServer = hasPostgres;
 const get = (port: number, path = "/api/seat?select=n&id=eq.1", headers: Record<string, string> = {}) =>
   fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: "close", ...headers } });
 
-/**
- * Whether the machines send nothing to the database until each has sent two more heartbeats to an idle socket. The
- * second between these covers all frequent polls.
- */
+/** Returns a function that waits until each machine has sent two more heartbeats to an idle socket. It resolves to true
+ *  if the machines sent nothing to the database. The second between the heartbeats covers all frequent polls. */
 const startQuiet = async (machines: readonly Machine[], logged: () => string): Promise<() => Promise<boolean>> => {
   const sockets = await Promise.all(
     machines.map(async ({ port }) => {
@@ -193,7 +191,7 @@ const answered = async (
 /** How often a process has begun to count locally because the primary process was late. */
 const lateCount = (machines: readonly Machine[]): number =>
   machines.flatMap(({ output }) => output().match(/rate limits are counted in each process/g) ?? []).length;
-/** Whether the machine counts locally: one line reports that, the next one that Redis counts again. */
+/** Returns whether the machine counts locally. It logs one line when that starts, and another when Redis counts again. */
 const isAlone = (machine: Machine): boolean =>
   lateCount([machine]) > machine.output().split("rate limits are counted in Redis again").length - 1;
 /** Each process that counts locally allows the same number once more. */

@@ -52,12 +52,12 @@ describe("the place of the token", () => {
     [
       { title: "R-AUT-1 a request without the header has no credentials", ...as("sea_anon") },
       {
-        title: "R-AUT-1 another auth scheme is no credential",
+        title: "R-AUT-1 another auth scheme is not a credential",
         ...as("sea_anon"),
         headers: { authorization: "Basic c2VhX2NsZXJrOng=" },
       },
       {
-        title: 'R-AUT-1 a scheme that begins with "Bearer" is no credential',
+        title: 'R-AUT-1 a scheme that begins with "Bearer" is not a credential',
         ...as("sea_anon"),
         headers: { authorization: `Bearers ${signToken({ role: "sea_clerk" })}` },
       },
@@ -174,7 +174,7 @@ describe("signatures", () => {
         ...refused("PGRST301", BROKEN),
       },
       {
-        title: "R-AUT-3 a token whose header is no object is refused",
+        title: "R-AUT-3 a token whose header is not an object is refused",
         request: WHO,
         headers: raw(`${encode(["HS256"])}.${body}.${signature}`),
         ...refused("PGRST301", BROKEN),
@@ -238,7 +238,7 @@ describe("signatures", () => {
         ...refused("PGRST303", "Parsing claims failed"),
       },
       {
-        title: "R-AUT-3 a token whose payload is no object is refused",
+        title: "R-AUT-3 a token whose payload is not an object is refused",
         request: WHO,
         headers: bearer('["role"]'),
         ...refused("PGRST303", "Parsing claims failed"),
@@ -546,7 +546,7 @@ describe("roles", () => {
         ...forbidden("sea_auditor"),
       },
       {
-        title: "R-AUT-6 allowed roles that are no list allow no other role",
+        title: "R-AUT-6 allowed roles that are not a list allow no other role",
         request: WHO,
         headers: { ...bearer({ ...roles, "x-session-allowed-roles": "sea_auditor" }), "X-Session-Role": "sea_auditor" },
         ...forbidden("sea_auditor"),
@@ -575,7 +575,7 @@ describe("roles", () => {
         headers: { "X-Session-Role": "sea_auditor" },
       },
       {
-        title: "R-AUT-7 a role that is no string is used as its JSON text",
+        title: "R-AUT-7 a role that is not a string is used as its JSON text",
         request: WHO,
         headers: bearer({ role: 7 }),
         status: 401,

@@ -127,7 +127,7 @@ cases(api, [
     answer: bad("All object keys must match"),
   },
   {
-    title: "R-BODY-2 an array with an element that is no object is refused",
+    title: "R-BODY-2 an array with an element that is not an object is refused",
     request: "POST /vessels",
     body: [{ name: "A" }, 1],
     status: 400,
@@ -272,7 +272,7 @@ cases(api, [
     answer: [{ name: "Ariel", tonnage: 1 }],
   },
   {
-    title: "R-BODY-4 R-BODY-4a with columns an element that is no object is the database's error",
+    title: "R-BODY-4 R-BODY-4a with columns an element that is not an object is the database's error",
     request: "POST /vessels?columns=name",
     body: [1],
     status: 400,
@@ -323,7 +323,7 @@ cases(api, [
 
   // names
   {
-    title: "R-BODY-5 a key that is no column of the relation is refused",
+    title: "R-BODY-5 a key that is not a column of the relation is refused",
     request: "POST /vessels",
     body: { nmae: "A" },
     status: 400,

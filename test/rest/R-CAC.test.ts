@@ -159,7 +159,7 @@ describe("a request similar to an earlier one", async () => {
     ["an insert", (i) => api.post("/ports", { body: { name: `Port ${i}` }, headers: rolledBack() })],
     ["a call", (i) => api.post("/rpc/add_numbers", { body: { a: i, b: 1 } })],
     ["a query", (id) => api.gql(query, { id }, headers)],
-  ])("R-CAC-1 makes two look-ups, one for itself and one for its transaction: %s", async (_title, ask) => {
+  ])("R-CAC-1 a request makes two look-ups, one for itself and one for its transaction: %s", async (_title, ask) => {
     const counts = (): readonly number[] =>
       ["cache-requests", "cache-hits"].map((name) => context?.counters.get(name) ?? 0);
     for (let i = 0; i < 2; i++) await ask(i);

@@ -68,7 +68,7 @@ cases(api, [
     status: 200,
   },
   {
-    title: "R-COR-2 OPTIONS with an unknown requested method is no preflight",
+    title: "R-COR-2 OPTIONS with an unknown requested method is not a preflight",
     request: "OPTIONS /ports",
     headers: { origin, "access-control-request-method": "FOO" },
     status: 200,
@@ -121,7 +121,7 @@ cases(listed, [
     },
   },
   {
-    title: "R-COR-2 OPTIONS from another origin is no preflight",
+    title: "R-COR-2 OPTIONS from another origin is not a preflight",
     request: "OPTIONS /ports",
     headers: { ...preflight, origin: "https://evil.example" },
     status: 200,

@@ -6,8 +6,6 @@ const api = await startApi();
 
 const parseError = (message: string, details: string) => ({ code: "PGRST100", details, hint: null, message });
 
-// --- the texts of the reference's table -----------------------------------------------------------------------------
-
 const NAME = `field name (* or [a..z0..9_$])`;
 const OP = `operator (eq, gt, ...)`;
 const IS = `isVal: (null, not_null, true, false, unknown)`;
@@ -267,8 +265,6 @@ cases(api, [
     ),
   },
 ]);
-
-// --- tokens ---------------------------------------------------------------------------------------------------------
 
 const plan = "/Deck%20Plans";
 

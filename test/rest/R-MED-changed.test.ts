@@ -64,7 +64,7 @@ const api = await startApi({
 
 type Entries = readonly (readonly [name: string, value: string | null])[];
 
-/** Whether the column is ordinary, since GeoJSON has the geometry elsewhere. */
+/** Returns whether GeoJSON has the column among the properties: the geometry has a place of its own. */
 const isPlain = ([name]: readonly [string, unknown]): boolean => name !== "at";
 
 /** The entries of a row, with numbers as strings, as in CSV. */

@@ -478,8 +478,6 @@ test("R-OAS-1 a validator and a client generator accept the document", async () 
   }
 });
 
-// --- the page -------------------------------------------------------------------------------------------------------
-
 test("R-OAS-1 a browser gets a page that loads everything from the same server", async () => {
   const answer = await api.get("/api", { headers: BROWSER });
   expect(answer.status).toBe(200);

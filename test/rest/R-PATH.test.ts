@@ -215,7 +215,7 @@ cases(api, [
     answer: notFound("Ports", "Perhaps you meant the table 'sea.ports'"),
   },
   {
-    title: "R-PATH-5 a partition is no relation",
+    title: "R-PATH-5 a partition is not a relation",
     request: "GET /soundings_2023",
     status: 404,
     check: (answer) => expect(answer.json().code).toBe("PGRST205"),

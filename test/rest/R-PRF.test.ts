@@ -293,7 +293,7 @@ cases(api, [
     ...applied("tx=rollback"),
   },
   {
-    title: "R-PRF-5 a max-affected that is no integer is ignored",
+    title: "R-PRF-5 a max-affected that is not an integer is ignored",
     request: "PATCH /vessels?id=lt.3",
     headers: prefer("handling=strict", "max-affected=few", "tx=rollback"),
     body: { flags: [] },

@@ -73,7 +73,7 @@ cases(api, [
     answer: [{ name: "Cy", vessels: [{ name: "Fram" }] }],
   },
   {
-    title: "R-REL-3 a table whose foreign keys are not in its primary key is no junction",
+    title: "R-REL-3 a table whose foreign keys are not in its primary key is not a junction",
     request: "GET /cranes?select=name,docks!crane_notes(name)",
     status: 400,
     ...failure("PGRST200"),

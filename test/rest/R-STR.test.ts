@@ -46,7 +46,7 @@ await first.sql(`
   create function flow.written() returns setof flow.crate language sql volatile as 'select * from flow.crate order by id';
 `);
 
-/** Whether responses are streamed. An embedded database returns the whole result at once. */
+/** True if responses are streamed. An embedded database returns the whole result at once. */
 const isStreaming = capabilities.realServer && hasSpeed;
 const options = {
   on: database,

@@ -102,7 +102,7 @@ cases(api, [
     answer: [],
   },
   {
-    title: "R-URL-3 a parameter whose last part is a reserved name is no filter",
+    title: "R-URL-3 a parameter whose last part is a reserved name is not a filter",
     request: "GET /vessels?select=id,crew(rank)&id=eq.1&crew.order=rank.desc",
     answer: [{ id: 1, crew: [{ rank: "mate" }, { rank: "captain" }] }],
   },

@@ -33,8 +33,6 @@ const raw = (token: string): HeaderValues => ({ authorization: `Bearer ${token}`
 const forged = (header: unknown, signature = encode("signature"), claims: unknown = WANTED): HeaderValues =>
   raw(`${encode(header)}.${encode(claims)}.${signature}`);
 
-// --- answers and log ----------------------------------------------------------------------------------------
-
 const told: string[] = [];
 const tell = (...words: readonly unknown[]): void => void told.push(JSON.stringify(words));
 const logger: Logger = { error: tell, warn: tell, info: tell, debug: tell, access: tell };
@@ -68,8 +66,6 @@ const BARE: StartOptions = { adminSecret: undefined };
 beforeAll(async () => {
   await installSight(await apiFor(HS));
 });
-
-// --- rows -----------------------------------------------------------------------------------------------------------
 
 interface Attack {
   readonly title: string;
@@ -576,7 +572,7 @@ describe("headers of a session", () => {
       user: "music_reader",
     },
   ]);
-  test("R-AUT-1 a token in the query string is no credential", async () => {
+  test("R-AUT-1 a token in the query string is not a credential", async () => {
     const answer = await (await apiFor(HS)).get(`/api/sight?access_token=${signToken(WANTED)}`);
     expect(answer.status).toBe(400); // the parameter is an ordinary filter
   });

@@ -37,8 +37,6 @@ afterAll(async () => {
   expect(faults).toEqual([]);
 });
 
-// --- REST -----------------------------------------------------------------------------------------------------------
-
 /** The request, status and code, then the request options. */
 type RestRow = readonly [
   title: string,
@@ -248,7 +246,13 @@ describe("REST", () => {
     ],
     ["R-ERR-3 half of a surrogate pair is refused", "POST /ports", 400, "22P02", json('{"name":"\\ud800"}')],
     ["R-ERR-3 an object for a number is refused", "POST /ports", 400, "22P02", json('{"id":{},"name":"a"}')],
-    ["R-ERR-3 a number that is no integer is refused", "POST /ports", 400, "22P02", json('{"id":1e400,"name":"a"}')],
+    [
+      "R-ERR-3 a number that is not an integer is refused",
+      "POST /ports",
+      400,
+      "22P02",
+      json('{"id":1e400,"name":"a"}'),
+    ],
     [
       "R-BODY-8 CSV with an open quote is refused",
       "POST /ports",
@@ -303,8 +307,6 @@ describe("REST", () => {
     expect((await rest.get("/ports?id=in.(1,2)")).headers["content-location"]).toBe("/ports?id=in.%281%2C2%29");
   });
 });
-
-// --- GraphQL --------------------------------------------------------------------------------------------------------
 
 const isGraphqlError = (
   answer: Answer,
@@ -588,7 +590,7 @@ describe("documents for GraphQL", () => {
       "$",
     ],
     [
-      "G-COE-5 a key that is no valid name is refused",
+      "G-COE-5 a key that is not a valid name is refused",
       "query ($w: artist_bool_exp) { artist(where: $w) { name } }",
       "validation-failed",
       "$.selectionSet.artist.args.where",
@@ -665,9 +667,6 @@ describe("addresses and methods of GraphQL", () => {
       ]);
     });
 });
-
-// --- NUL
-// --------------------------------------------------------------------------------------------------------------
 
 describe("NUL", () => {
   const NUL = "\u0000";
@@ -833,8 +832,6 @@ describe("NUL", () => {
     await socket.close();
   });
 });
-
-// --- invalid HTTP ---------------------------------------------------------------------------------------------------
 
 /** The response to bytes that no HTTP client sends, once the server has closed the connection. */
 const answerTo = (bytes: string): Promise<string> =>

@@ -14,7 +14,7 @@ interface Grants {
   readonly insert: readonly Column[];
   readonly update: readonly Column[];
   readonly delete: boolean;
-  /** Whether the role has EXECUTE on the functions. */
+  /** True if the role has EXECUTE on the functions. */
   readonly execute: boolean;
 }
 

@@ -108,8 +108,6 @@ const counted = async (by: Counters, limit: Limit, run: () => Promise<void>): Pr
   expect(by.get(`refused-${limit}`)).toBe(before + 1);
 };
 
-// --- REST -----------------------------------------------------------------------------------------------------------
-
 type RestRow = readonly [
   title: string,
   limit: Limit,
@@ -412,8 +410,6 @@ describe("REST", () => {
   });
 });
 
-// --- tokens ---------------------------------------------------------------------------------------------------------
-
 describe("tokens", () => {
   test("R-AUT-4 G-AUTH-14 a token without exp is accepted unless the setting requires it", async () => {
     const strict = await startApi({ logger, jwtRequireExp: true, on: rest.database });
@@ -488,8 +484,6 @@ describe("tokens", () => {
       expect(await socket.closed).toEqual({ code: 4403, reason: `Forbidden: ${reason}` });
     });
 });
-
-// --- GraphQL --------------------------------------------------------------------------------------------------------
 
 const post = (api: TestApi, body: string, headers: HeaderValues = asAdmin()): Promise<Answer> =>
   api.post("/v1/graphql", { headers: { "content-type": "application/json", ...headers }, body });
@@ -891,8 +885,6 @@ describe("GraphQL", () => {
   });
 });
 
-// --- batches --------------------------------------------------------------------------------------------------------
-
 describe("batches", () => {
   const beyond = {
     errors: [
@@ -979,8 +971,6 @@ describe("batches", () => {
     expect(runs).toBe(2 * ENTRIES);
   });
 });
-
-// --- headers set by SQL ---------------------------------------------------------------------------------------------
 
 describe("headers set by SQL", () => {
   const OF_THE_CONNECTION = [

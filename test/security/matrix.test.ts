@@ -5,8 +5,6 @@ import { askGraphql, askRest, installSight, type Sight } from "../support/sight.
 import { openSocket } from "../support/socket.ts";
 import { adminSecret, bearer } from "../support/tokens.ts";
 
-// --- callers --------------------------------------------------------------------------------------------------------
-
 const CLAIMS = {
   sub: "ada",
   "x-session-default-role": "music_reader",
@@ -29,8 +27,6 @@ const CALLERS = {
 } satisfies Record<string, HeaderValues>;
 
 type Caller = keyof typeof CALLERS;
-
-// --- outcomes -------------------------------------------------------------------------------------------------------
 
 interface Seen {
   /** The value of `current_user`. */
@@ -144,8 +140,6 @@ const CONFIGURATIONS: readonly {
     },
   },
 ];
-
-// --- surfaces -------------------------------------------------------------------------------------------------------
 
 const toSeen = (sight: Sight): Seen => ({
   user: sight.current_user ?? "",

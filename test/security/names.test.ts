@@ -185,7 +185,7 @@ interface Place {
   readonly prefer?: string;
   readonly body?: (name: string) => unknown;
   readonly code?: string;
-  /** Whether a bare `count` means the number of rows (R-AGG-7). */
+  /** True if a bare `count` means the number of rows (R-AGG-7). */
   readonly counts?: boolean;
 }
 

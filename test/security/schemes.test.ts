@@ -74,7 +74,7 @@ describe("an auth scheme of a plugin", () => {
 });
 
 describe("each scheme is a plugin of its own", () => {
-  test("R-AUT-6 without jwt-tokens a token is no credential", async () => {
+  test("R-AUT-6 without jwt-tokens a token is not a credential", async () => {
     const api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("jwt-tokens")] }));
     await installSight(api);
     expect(sightOfRest(await askRest(api, bearer({ role: "music_editor" }))).current_user).toBe("music_nobody");

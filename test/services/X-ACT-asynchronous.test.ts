@@ -76,7 +76,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     return find(id, reader, on);
   };
 
-  test("X-ACT-12 the mutation answers an id, with which the query has the result", async () => {
+  test("X-ACT-12 the mutation returns an id, with which the query has the result", async () => {
     let response: ServerResponse | undefined;
     hook.answer = (held) => void (response = held);
     const id = await order();

@@ -73,7 +73,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     return find(api, id);
   };
 
-  test("X-ACT-14 the mutation answers an id, with which a query and a subscription have the result", async () => {
+  test("X-ACT-14 the mutation returns an id, with which a query and a subscription have the result", async () => {
     let finish: (result: unknown) => void = () => undefined;
     const requests: AsynchronousActionRequest[] = [];
     const api = await start((request) => {

@@ -89,7 +89,7 @@ describe("metadata that does not fit", () => {
     expect((await api.gql(LOG_IN, {}, reader)).data).toEqual({ login: { value: "t" } });
   });
 
-  test("X-ACT-8 lists of types that are no lists are reported", async () => {
+  test("X-ACT-8 lists of types that are not lists are reported", async () => {
     const types = { ...CUSTOM_TYPES, scalars: "Anything", enums: {} };
     expect((await problemsOf(buildDocument([], types))).slice(0, 2)).toEqual([
       "custom type enums: it is not a list; ignored",

@@ -215,7 +215,7 @@ describe("relationships that do not fit", () => {
     ["best", {}, "the type has a field of this name"],
   ];
 
-  test("X-ACT-11d P-HAS-9 they are left out with their reasons, and can be dropped", async () => {
+  test("X-ACT-11d P-HAS-9 relationships that do not fit are left out with their reasons, and can be dropped", async () => {
     const kept = notes();
     const folder = await mkdtemp(join(tmpdir(), "relationships-"));
     try {

@@ -371,7 +371,7 @@ describe("cookies of the answer", () => {
       [...cookies, ...cookies],
     ],
   ])(
-    "X-ACT-15 the response to %s has them, and no other header of the webhook",
+    "X-ACT-15 the response to %s has the cookies, and no other header of the webhook",
     async (_, query, body, status, expected) => {
       hook.answer = setCookies(body, status);
       const { headers, rawHeaders } = await ask(query);
@@ -382,7 +382,7 @@ describe("cookies of the answer", () => {
     },
   );
 
-  test("X-ACT-15 a page of another origin gets none", async () => {
+  test("X-ACT-15 a page of another origin gets no cookies", async () => {
     hook.answer = setCookies({ value: "t" });
     const own = await ask(LOG_IN, { origin: `http://127.0.0.1:${api.port}` });
     const other = await ask(LOG_IN, { origin: "https://evil.example" });

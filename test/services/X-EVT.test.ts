@@ -162,7 +162,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       expect(new Set(received.map(({ row }) => row["price"]))).toEqual(new Set([1, 2]));
     });
 
-    test("X-EVT-1 an update that changes no value is no event", async () => {
+    test("X-EVT-1 an update that changes no value causes no event", async () => {
       await createTable("unchanged");
       const received: RowEvent[] = [];
       await start({ "public.unchanged": { update: (event) => void received.push(event) } });

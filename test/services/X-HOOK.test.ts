@@ -248,7 +248,7 @@ describe("the caller", () => {
     expect(sightOfGraphql(await askGraphql(other))["session.role"]).toBe("admin");
   });
 
-  test("X-HOOK-5 each request is asked about, even if it equals an earlier one", async () => {
+  test("X-HOOK-5 the webhook is called for each request, even if the request equals an earlier one", async () => {
     hook.answer = json({ ...READER, "Cache-Control": "max-age=600" });
     await askTypename(api);
     await askTypename(api);

@@ -75,12 +75,12 @@ const failure = async (sent: Promise<unknown>): Promise<readonly unknown[]> => {
     (thrown: unknown) => thrown,
   );
   expect(error).toBeInstanceOf(RelApiError);
-  const { code, message, facts } = error as RelApiError; // the assertion has checked it
+  const { code, message, facts } = error as RelApiError; // the expectation has checked the class
   return [code, facts["reason"], message];
 };
 
 describe("the request", () => {
-  test("X-HTTP-1 is a POST of JSON with the given headers, and returns status, headers and body", async () => {
+  test("X-HTTP-1 a request is a POST of JSON with the given headers, and returns status, headers and body", async () => {
     hook.answer = (response) => void response.writeHead(418, { "x-kind": "teapot" }).end("café");
     const answer = await client.send({ ...request, headers: { "X-Key": "k", accept: "text/plain" } });
     expect(answer).toMatchObject({ status: 418, headers: { "x-kind": "teapot" }, text: "café" });
@@ -231,7 +231,7 @@ describe("the limits", () => {
     const controller = new AbortController();
     const sent = failure(client.send({ ...request, signal: controller.signal }));
     await until(() => held !== undefined, "the webhook is asked");
-    const closed = once(held as ServerResponse, "close"); // the condition has checked it
+    const closed = once(held as ServerResponse, "close"); // the wait has checked that it is set
     controller.abort(new RelApiError({ code: "enough", status: 400, message: "enough" }));
     expect(await sent).toEqual(["enough", undefined, "enough"]);
     await closed;
@@ -248,7 +248,7 @@ describe("the limits", () => {
       signal: controller.signal,
     }).catch(() => "aborted");
     await until(() => held !== undefined, "the webhook is asked");
-    const closed = once(held as ServerResponse, "close"); // the condition has checked it
+    const closed = once(held as ServerResponse, "close"); // the wait has checked that it is set
     controller.abort();
     await closed;
     expect(await asked).toBe("aborted");
@@ -376,7 +376,7 @@ describe("private addresses", () => {
 });
 
 describe("a connection that fails", () => {
-  test("X-HTTP-6 is an error without the URL", async () => {
+  test("X-HTTP-6 a failed connection is an error without the URL", async () => {
     hook.answer = (response) => void response.destroy();
     expect(await failure(client.send(request))).toEqual([
       "webhook-failed",

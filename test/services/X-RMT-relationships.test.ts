@@ -259,7 +259,7 @@ describe("roles and errors", () => {
     expect(remote.requests).toEqual([]);
   });
 
-  test("X-RMT-13a the field is no part of conditions and orders", async () => {
+  test("X-RMT-13a the field is not part of conditions and orders", async () => {
     expect((await refusal("{ artist(where: {homeland: {name: {_eq: 1}}}) { id } }"))[0].extensions.code).toBe(
       "validation-failed",
     );

@@ -4,15 +4,15 @@
 import type { Client } from "pg";
 
 export interface Capabilities {
-  /** Whether schema `atlas` exists. */
+  /** True if schema `atlas` exists. */
   readonly postgis: boolean;
-  /** Whether relation `atlas.tiles` exists. */
+  /** True if relation `atlas.tiles` exists. */
   readonly raster: boolean;
-  /** Whether it is a PostgreSQL server, with several connections, timeouts, cancellation, login roles and psql. */
+  /** True if the database is a PostgreSQL server, with several connections, timeouts, cancellation, login roles and psql. */
   readonly realServer: boolean;
-  /** Whether `wal_level` is logical. */
+  /** True if `wal_level` is logical. */
   readonly logicalReplication: boolean;
-  /** Whether relation `sea.engine_plates` exists. */
+  /** True if relation `sea.engine_plates` exists. */
   readonly foreignTables: boolean;
   /** The major version. */
   readonly version: number;

@@ -27,7 +27,7 @@ declare module "vitest" {
   export interface ProvidedContext {
     databasePlan: DatabasePlan | undefined;
     capabilities: Capabilities | undefined;
-    /** Whether several files run one after the other in one process. */
+    /** True if several files run one after the other in one process. */
     isProcessShared: boolean;
   }
 }

@@ -39,9 +39,9 @@ export interface Database {
 }
 
 const SECOND_MS = 1000;
-/** Begins the transaction and applies its settings in one round trip. Just-in-time compilation is off, because the
- *  planner overestimates the cost of catalog queries, and compiling a catalog query takes ten times as long as running
- *  it. Parallel workers are off, because they would take processors from requests. */
+/** Begins the transaction and applies its settings in one round trip. Just-in-time compilation is off: the planner
+ *  overestimates the cost of catalog queries, and compiling one takes ten times as long as running it. Parallel workers
+ *  are off, because they would take processors from requests. */
 const BEGIN_SNAPSHOT =
   "begin isolation level repeatable read read only; select pg_catalog.set_config('search_path', '', true), pg_catalog.set_config('jit', 'off', true), pg_catalog.set_config('max_parallel_workers_per_gather', '0', true)";
 

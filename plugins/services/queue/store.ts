@@ -3,8 +3,8 @@ import { sql, value, type PluginContext, type Sql } from "../../../core/index.ts
 import type { ListWindow } from "../api.ts";
 import type { Delivery, RetryRules } from "./delivery.ts";
 
-/** The time by which the claim of an event outlasts the time limit of its attempt, so that no other process repeats an
- *  attempt that is ending. */
+/** The claim of an event outlasts the time limit of its attempt by this time. So no other process repeats an attempt
+ *  that is ending. */
 const LEASE_MARGIN_SECONDS = 5;
 /** The time within which a process must begin the attempt of a job that it has taken. Afterwards, the process counts
  *  as ended. */

@@ -35,7 +35,7 @@ export interface QueryShape {
   readonly isDescending: boolean;
   readonly limit: number | undefined;
   readonly offset: number | undefined;
-  /** Whether values are variables in GraphQL. */
+  /** True if values are variables in GraphQL. */
   readonly hasVariables: boolean;
 }
 

@@ -96,7 +96,7 @@ const run = async (
     turns.push(performance.now());
     if (turns.length > WAY_TURNS) turns.shift();
   }, TURN_MS);
-  /** Whether schema, metadata or servers have changed since the last settling. */
+  /** True if the schema, the metadata or the servers have changed since the last settling. */
   let isUnsettled = false;
 
   const found = (kind: Fault["kind"], live: Live, text: string): void => {
@@ -108,8 +108,6 @@ const run = async (
     const who = `subscriber ${number}, ${transport} of server ${api}, ${caller.role ?? "admin"} ${caller.user}`;
     fault ??= { kind, text: `${who}\n  ${asked}\n  ${text}\n  heard last: ${live.last}`, stepCount };
   };
-
-  // --- subscribers ---------------------------------------------------------------------------------------------------
 
   const hear = (live: Live, isOlder: ReturnType<typeof createOrder>, message: Heard): void => {
     if (isOver || lives.get(live.step.number) !== live) return;
@@ -165,8 +163,6 @@ const run = async (
     reopen(live);
   };
 
-  // --- correct results -----------------------------------------------------------------------------------------------
-
   const isRight = (live: Live, wanted: string): boolean =>
     live.endedBy === undefined ? live.last === wanted : wanted.startsWith("error ") && live.endedBy === wanted;
 
@@ -206,8 +202,6 @@ const run = async (
     counts.fineCount += [...wanted.values()].filter((answer) => !answer.startsWith("error ")).length;
     isUnsettled = false;
   };
-
-  // --- steps ---------------------------------------------------------------------------------------------------------
 
   const take = async (step: Step): Promise<void> => {
     stepCount++;

@@ -55,7 +55,7 @@ export type SubscribeStep = Extract<Step, { do: "subscribe" }>;
 export interface Capacity {
   readonly lanes: number;
   readonly apis: number;
-  /** Whether it is a server, whose connections may be terminated. */
+  /** True if the database is a server, whose connections may be terminated. */
   readonly isServer: boolean;
 }
 
@@ -141,8 +141,6 @@ export const drawSteps = (random: Random, world: World, capacity: Capacity): Ste
       rights: [{ kind: "member", user, owner, isMember }],
     };
   };
-
-  // --- schema --------------------------------------------------------------------------------------------------------
 
   const policy = (): Step => {
     const { name } = table();
@@ -234,8 +232,6 @@ export const drawSteps = (random: Random, world: World, capacity: Capacity): Ste
     const sql = kind < 8 ? partition() : undefined;
     return { do: "schema", sql: sql ?? alteration(), rights: [] };
   };
-
-  // --- all -----------------------------------------------------------------------------------------------------------
 
   const one = (): Step => {
     const kind = random.int(100);

@@ -2,8 +2,6 @@
 import { CORE, hasRelated, type Filter, type QueryShape, type Scalar } from "./queries.ts";
 import { SCHEMA } from "./world.ts";
 
-// --- GraphQL ---------------------------------------------------------------------------------------------------------
-
 interface GraphqlText {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -75,8 +73,6 @@ export const graphqlText = (
         : `${root}${args([where, order, ...window])} { ${selection} }`;
   return { query: `${operation}${declared.length === 0 ? "" : ` (${declared.join(", ")})`} { ${body} }`, variables };
 };
-
-// --- REST ------------------------------------------------------------------------------------------------------------
 
 const quoted = (given: Scalar): string =>
   typeof given === "number"

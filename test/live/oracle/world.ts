@@ -60,7 +60,7 @@ export interface World {
   readonly batchSize: number;
 }
 
-/** Whether a single column identifies the rows. */
+/** Returns whether a single column identifies the rows. */
 export const hasKey = ({ key }: TableShape): boolean =>
   key === "identity" || key === "bigint" || key === "domain" || key === "text";
 
@@ -97,8 +97,6 @@ export const drawWorld = (random: Random, sources: readonly Source[]): World => 
     batchSize: random.pick([2, 5, 100]),
   };
 };
-
-// --- SQL -------------------------------------------------------------------------------------------------------------
 
 const idType = (key: KeyKind): string =>
   key === "text" ? "text" : key === "bigint" ? "bigint" : key === "domain" ? `${SCHEMA}.code` : "int";
@@ -201,8 +199,6 @@ export const insertSql = (world: World, { name, parent, ...shape }: TableShape, 
   const label = salt % 7 === 0 ? "null" : `'${LABELS[salt % LABELS.length]}'`;
   return `insert into ${SCHEMA}.${name} (id, bucket, owner, label, val, ref, secret) values (${idText({ name, parent, ...shape }, id)}, ${salt % 4}, '${owner}', ${label}, ${salt % 6 === 0 ? "null" : (salt * 3) % 20}, ${ref}, 'secret of ${owner}')`;
 };
-
-// --- metadata --------------------------------------------------------------------------------------------------------
 
 export const objectName = ({ parent }: TableShape): string => `one_${parent}`;
 export const arrayName = (child: TableShape): string => `many_${child.name}`;

@@ -46,7 +46,7 @@ export const oneServer = async (
 };
 
 export interface Followers {
-  /** Whether all subscribers have seen the newest row. @returns a description of those that have not */
+  /** Describes the subscribers that have not seen the newest row. @returns undefined if all have seen it */
   caughtUp(database: Pick<Server, "query">): Promise<string | undefined>;
 }
 

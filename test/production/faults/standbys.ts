@@ -50,7 +50,7 @@ const withReplicas = async (): Promise<WithReplicas> => {
   return { ...one, replicas, network };
 };
 
-/** Whether the replica was left out and is used again. */
+/** Describes what is missing. @returns undefined if the replica was left out and is used again */
 const isBack = async ({ server }: WithReplicas, number: number): Promise<string | undefined> => {
   if (!server.output().includes("a replica is left out of reads")) return "nobody noticed it";
   const places = new Set<unknown>();

@@ -197,10 +197,8 @@ export const consult = async (
   await askAll(oracle.ask, requests, (asked, facts) => wanted.set(asked, facts));
 
   const unsteady = new Set<Asked>();
-  /**
-   * Whether the response differs. If the oracle's own response varies, numbers are ignored; if it still varies, the
-   * request is not compared.
-   */
+  /** Returns whether the response differs. If the oracle's own response varies, numbers are ignored. If it still varies,
+   *  the request is not compared. */
   const isDifferent = async (asked: Asked, got: string): Promise<boolean> => {
     const first = wanted.get(asked)!;
     if (got === first) return false;
@@ -233,7 +231,7 @@ export const consult = async (
       found.push(suspect);
   }
 
-  /** Whether a server that received these requests in order answers the last one wrongly. Returns that response. */
+  /** Sends these requests in order to a new server. Returns the last response if it is wrong. */
   const replay = async (before: readonly Asked[], asked: Asked): Promise<string | undefined> => {
     const fresh = await open({});
     for (const one of before) await fresh.ask(one);

@@ -37,7 +37,7 @@ const isAskedAgain = (asked: Asked): boolean =>
 const asText = (value: unknown): string =>
   JSON.stringify(value, (_name, each: unknown) => (typeof each === "bigint" ? String(each) : each)) ?? "";
 
-/** Whether options make the server refuse requests depending on time, or on other requests. */
+/** Returns whether these options make the server refuse requests depending on time, or on other requests. */
 const dependsOnTime = (options: StartOptions): boolean =>
   options.maxPendingBodyBytes !== undefined ||
   options.rateLimits !== undefined ||

@@ -81,7 +81,7 @@ interface CodeBlock {
   /** The path of the file, such as `guides/tenants.2.ts`. */
   readonly file: string;
   readonly text: string;
-  /** Whether the block uses the reader's `app`, and not one that it makes. */
+  /** True if the block uses the reader's `app`, and not one that it makes. */
   readonly usesApp: boolean;
 }
 
