@@ -15,6 +15,7 @@ import {
 import { openSocket } from "../support/socket.ts";
 import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
+import { createLogger } from "../support/logger.ts";
 
 let api: TestApi;
 
@@ -317,14 +318,9 @@ describe("plugins", () => {
       ],
     });
     const logged: unknown[] = [];
-    const silent = (): undefined => undefined;
-    const logger = {
+    const logger = createLogger({
       error: (message: string, facts?: object) => void logged.push({ message, ...facts }),
-      warn: silent,
-      info: silent,
-      debug: silent,
-      access: silent,
-    };
+    });
     const broken = await startApi(forGraphql({ anonRole: "music_nobody", parts: [faulty], logger }));
     expect(gqlError(await askGraphql(broken)).code).toBe("unexpected");
     expect(logged).toMatchObject([{ plugin: "faulty", hook: 'sessions("faulty").settings' }]);
