@@ -16,6 +16,7 @@ import { openSocket } from "../support/socket.ts";
 import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 import { createLogger } from "../support/logger.ts";
+import { documentOf } from "../support/metadata-document.ts";
 
 let api: TestApi;
 
@@ -593,22 +594,16 @@ describe.skipIf(!capabilities.realServer)("the search path of the login role", (
     own = await startApi(
       forGraphql({
         anonRole: "music_editor",
-        metadata: {
-          version: 3,
-          sources: [
+        metadata: documentOf(
+          [
             {
-              name: "default",
-              kind: "postgres",
-              tables: [
-                {
-                  table: "album",
-                  select_permissions: [{ role: "listener", permission: { columns: "*", filter: {} } }],
-                },
-              ],
-              functions: [{ function: "coined" }],
+              table: "album",
+              select_permissions: [{ role: "listener", permission: { columns: "*", filter: {} } }],
             },
           ],
-        },
+          {},
+          { functions: [{ function: "coined" }] },
+        ),
       }),
     );
     await own.sql(`

@@ -6,6 +6,7 @@ import { initiated, subscribe } from "../support/live.ts";
 import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 import { createLogger } from "../support/logger.ts";
+import { documentOf } from "../support/metadata-document.ts";
 
 const role = `anonymous_timeout_${process.pid}`;
 const database = await (async () => {
@@ -104,23 +105,17 @@ test.skipIf(!capabilities.realServer)(
       },
     ]);
     const document = { query: "{ stone { nap } }" };
-    const metadata = {
-      version: 3,
-      sources: [
+    const metadata = documentOf(
+      [
         {
-          name: "default",
-          kind: "postgres",
-          configuration: {},
-          tables: [
-            {
-              table: "stone",
-              computed_fields: [{ name: "nap", definition: { function: "nap" } }],
-              select_permissions: [{ role, permission: { columns: ["id"], computed_fields: ["nap"], filter: {} } }],
-            },
-          ],
+          table: "stone",
+          computed_fields: [{ name: "nap", definition: { function: "nap" } }],
+          select_permissions: [{ role, permission: { columns: ["id"], computed_fields: ["nap"], filter: {} } }],
         },
       ],
-    };
+      {},
+      { configuration: {} },
+    );
     // with metadata permissions, the statement runs as the login role
     const byMetadata = await start({ anonStatementTimeout: 1, metadata });
     for (const each of [api, byMetadata]) {
