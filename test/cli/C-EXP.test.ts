@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { relapi, temporaryFile } from "./run.ts";
+import { documentOf, table, permissions } from "../support/metadata-document.ts";
 
 interface Report {
   readonly relation: string;
@@ -13,36 +14,22 @@ interface Report {
   readonly steps: readonly { readonly kind: string; readonly condition?: string; readonly left: number }[];
 }
 
-const METADATA = JSON.stringify({
-  version: 3,
-  sources: [
-    {
-      name: "default",
-      kind: "postgres",
-      tables: [
-        {
-          table: { schema: "desk", name: "notes" },
-          select_permissions: [
-            {
-              role: "viewer",
-              permission: { columns: "*", filter: { owner: { _eq: "X-Hasura-User-Id" } }, limit: 2 },
-            },
-          ],
-          update_permissions: [
-            {
-              role: "viewer",
-              permission: {
-                columns: ["body"],
-                filter: { owner: { _eq: "X-Hasura-User-Id" } },
-                check: { secret: { _eq: false } },
-              },
-            },
-          ],
+const METADATA = JSON.stringify(
+  documentOf([
+    table("desk.notes", {
+      select_permissions: permissions({
+        viewer: { columns: "*", filter: { owner: { _eq: "X-Hasura-User-Id" } }, limit: 2 },
+      }),
+      update_permissions: permissions({
+        viewer: {
+          columns: ["body"],
+          filter: { owner: { _eq: "X-Hasura-User-Id" } },
+          check: { secret: { _eq: false } },
         },
-      ],
-    },
-  ],
-});
+      }),
+    }),
+  ]),
+);
 
 describe.skipIf(!capabilities.realServer)("explain", async () => {
   const database = await testDatabase();
@@ -319,10 +306,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
             }
           : {}),
       }));
-      const file = temporaryFile(
-        "nested.json",
-        JSON.stringify({ version: 3, sources: [{ name: "default", kind: "postgres", tables }] }),
-      );
+      const file = temporaryFile("nested.json", JSON.stringify(documentOf(tables)));
       const { stdout } = await relapi(["explain", document, "--json"], { ...environment, METADATA: file });
       const written = (JSON.parse(stdout).relations as readonly Report[]).filter(({ command }) => command === "INSERT");
       expect(written.map((report) => [report.relation, left(report)])).toEqual([

@@ -28,17 +28,12 @@ import { requestSettings } from "../../plugins/auth/request-settings.ts";
 import { hasuraSession, sessionSettings } from "../../plugins/auth/session-settings.ts";
 import { capabilities, testDatabase, type TestDatabase } from "../support/database.ts";
 import { until } from "../support/until.ts";
+import { createLogger } from "../support/logger.ts";
 
 let db: TestDatabase;
 const warnings: string[] = [];
 const silent = () => undefined;
-const logger: Logger = {
-  error: silent,
-  warn: (message) => void warnings.push(message),
-  info: silent,
-  debug: silent,
-  access: silent,
-};
+const logger: Logger = createLogger({ warn: (message) => void warnings.push(message) });
 const opened: Database[] = [];
 
 const open = (

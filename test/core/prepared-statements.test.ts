@@ -10,6 +10,7 @@ import { openSocket } from "../support/socket.ts";
 import { chosenSeed, createRandom } from "../support/random.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
+import { createLogger } from "../support/logger.ts";
 
 const db = await testDatabase();
 await db.query(`
@@ -35,7 +36,7 @@ await db.query(`
 const start = async (options: StartOptions = {}): Promise<{ readonly api: TestApi; readonly lines: string[] }> => {
   const lines: string[] = [];
   const take = (message: string): void => void lines.push(message);
-  const logger: Logger = { error: take, warn: take, info: take, debug: () => undefined, access: () => undefined };
+  const logger: Logger = createLogger({ error: take, warn: take, info: take });
   const api = await startApi({
     on: db,
     dbSchemas: ["mixed"],

@@ -5,19 +5,13 @@
  */
 import { afterAll, expect, test } from "vitest";
 import { forGraphql, rolledBack, startApi, type TestApi } from "../support/api.ts";
+import { createLogger } from "../support/logger.ts";
 
 const statements: string[] = [];
-const quiet = (): void => {};
 const logged = {
   dbAggregatesEnabled: true,
   logQuery: true,
-  logger: {
-    error: quiet,
-    warn: quiet,
-    info: (message: string) => void statements.push(message),
-    debug: quiet,
-    access: quiet,
-  },
+  logger: createLogger({ info: (message: string) => void statements.push(message) }),
 };
 const rest = await startApi(logged);
 const graphql = await startApi(forGraphql(logged));

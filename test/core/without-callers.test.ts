@@ -5,6 +5,7 @@ import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "
 import { openSocket } from "../support/socket.ts";
 import { bearer } from "../support/tokens.ts";
 import { leftOut } from "./left-out.ts";
+import { documentOf, table, permissions } from "../support/metadata-document.ts";
 
 const start = (names: readonly string[], more: StartOptions = {}): Promise<TestApi> =>
   startApi(forGraphql({ ...more, parts: leftOut(...names) }));
@@ -65,25 +66,15 @@ describe("schemes", async () => {
 });
 
 describe("metadata", async () => {
-  const metadata = {
-    version: 3,
-    sources: [
-      {
-        name: "default",
-        kind: "postgres",
-        tables: [
-          {
-            table: { schema: "public", name: "artist" },
-            configuration: { custom_name: "Musician" },
-            select_permissions: [
-              { role: "music_reader", permission: { columns: ["id"], filter: { id: { _eq: 2 } } } },
-              { role: "visitor", permission: { columns: ["id"], filter: { id: { _eq: 2 } } } },
-            ],
-          },
-        ],
-      },
-    ],
-  };
+  const metadata = documentOf([
+    table("artist", {
+      configuration: { custom_name: "Musician" },
+      select_permissions: permissions({
+        music_reader: { columns: ["id"], filter: { id: { _eq: 2 } } },
+        visitor: { columns: ["id"], filter: { id: { _eq: 2 } } },
+      }),
+    }),
+  ]);
   const whole = await start([], { metadata });
   const noPermissions = await start(["metadata-permissions"], { metadata });
   const none = await start(["metadata"], { metadata });

@@ -8,6 +8,7 @@ import { fullCompat } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
+import { createLogger } from "../support/logger.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "documents-"));
 afterAll(() => rm(folder, { recursive: true }));
@@ -61,14 +62,7 @@ const metadata = documentOf(
 );
 
 const warnings: string[] = [];
-const quiet = (): void => undefined;
-const logger = {
-  error: quiet,
-  warn: (text: string) => void warnings.push(text),
-  info: quiet,
-  debug: quiet,
-  access: quiet,
-};
+const logger = createLogger({ warn: (text: string) => void warnings.push(text) });
 const base: StartOptions = { metadata, logger, trustedDocuments: folder };
 const open = await startApi(forGraphql(base));
 const closed = await startApi(

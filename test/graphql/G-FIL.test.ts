@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { asAdmin, capabilities, forGraphql, startApi } from "../support/api.ts";
 import { array, documentOf, notes, object, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
+import { createLogger } from "../support/logger.ts";
 
 interface FilterCase {
   readonly title: string;
@@ -535,13 +536,12 @@ test("G-FIL-4 a filter on a column can use its index", async () => {
     "create table owned (id int primary key, owner int); create index owned_owner on owned (owner); insert into owned select n, n from generate_series(1, 5000) n; analyze owned",
   );
   const statements: string[] = [];
-  const quiet = (): void => undefined;
   const info = (message: string): void => void statements.push(message);
   const owner = await startApi(
     forGraphql({
       on: api.database,
       logQuery: true,
-      logger: { error: quiet, warn: quiet, info, debug: quiet, access: quiet },
+      logger: createLogger({ info }),
       metadata: documentOf([
         table("owned", {
           select_permissions: permissions({ owner: { columns: "*", filter: { owner: { _eq: "X-Session-User-Id" } } } }),

@@ -2,23 +2,16 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
+import { documentOf } from "../support/metadata-document.ts";
 
 const api = await startApi(
   forGraphql({
     anonRole: "music_reader",
-    metadata: {
-      version: 3,
-      sources: [
-        {
-          name: "default",
-          kind: "postgres",
-          tables: [
-            { table: "team", select_permissions: [{ role: "music_reader", permission: { columns: "*", filter: {} } }] },
-          ],
-          functions: [{ function: "leave_note", configuration: { exposed_as: "query" } }],
-        },
-      ],
-    },
+    metadata: documentOf(
+      [{ table: "team", select_permissions: [{ role: "music_reader", permission: { columns: "*", filter: {} } }] }],
+      {},
+      { functions: [{ function: "leave_note", configuration: { exposed_as: "query" } }] },
+    ),
   }),
 );
 const bare = await startApi(forGraphql({ on: api.database, parts: [without("graphql-get")] }));

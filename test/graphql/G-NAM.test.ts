@@ -3,15 +3,11 @@ import { forGraphql, startApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
 import { schemaOf } from "../support/schema.ts";
 import { entry, withMetadata } from "./with-metadata.ts";
+import { createLogger } from "../support/logger.ts";
+import { documentOf } from "../support/metadata-document.ts";
 
 const lines: string[] = [];
-const logger = {
-  error: () => {},
-  warn: (message: string) => void lines.push(message),
-  info: () => {},
-  debug: () => {},
-  access: () => {},
-};
+const logger = createLogger({ warn: (message: string) => void lines.push(message) });
 
 const api = await startApi(forGraphql({ dbSchemas: ["public", "shop"], logger }));
 const admin = await schemaOf(api);
@@ -418,25 +414,19 @@ test("G-NAM-8 computed fields keep their names in types, conditions, orders and 
   const functions = { is_adult: "person_adult", the_score: "person_score", AllPeers: "person_peers" };
   const api = await startApi(
     forGraphql({
-      metadata: {
-        version: 3,
-        sources: [
+      metadata: documentOf(
+        [
           {
-            name: "default",
-            kind: "postgres",
-            customization: { naming_convention: "graphql-default" },
-            tables: [
-              {
-                table: "person",
-                computed_fields: Object.entries(functions).map(([name, of]) => ({
-                  name,
-                  definition: { function: of },
-                })),
-              },
-            ],
+            table: "person",
+            computed_fields: Object.entries(functions).map(([name, of]) => ({
+              name,
+              definition: { function: of },
+            })),
           },
         ],
-      },
+        {},
+        { customization: { naming_convention: "graphql-default" } },
+      ),
     }),
   );
   try {
@@ -467,26 +457,20 @@ test("G-NAM-8 computed fields keep their names in types, conditions, orders and 
 test("G-NAM-8 the aggregate of a relationship has a name in camelCase", async () => {
   const api = await startApi(
     forGraphql({
-      metadata: {
-        version: 3,
-        sources: [
+      metadata: documentOf(
+        [
+          { table: "album" },
           {
-            name: "default",
-            kind: "postgres",
-            customization: { naming_convention: "graphql-default" },
-            tables: [
-              { table: "album" },
-              {
-                table: "artist",
-                array_relationships: ["all_albums", "OwnAlbums", "albums", "_more_albums"].map((name) => ({
-                  name,
-                  using: { foreign_key_constraint_on: { table: "album", column: "artist_id" } },
-                })),
-              },
-            ],
+            table: "artist",
+            array_relationships: ["all_albums", "OwnAlbums", "albums", "_more_albums"].map((name) => ({
+              name,
+              using: { foreign_key_constraint_on: { table: "album", column: "artist_id" } },
+            })),
           },
         ],
-      },
+        {},
+        { customization: { naming_convention: "graphql-default" } },
+      ),
     }),
   );
   const schema = await schemaOf(api);
@@ -512,17 +496,11 @@ test("G-NAM-7 the convention of the metadata overrides that of the options", asy
   const api = await startApi(
     forGraphql({
       defaultNamingConvention: "graphql-default",
-      metadata: {
-        version: 3,
-        sources: [
-          {
-            name: "default",
-            kind: "postgres",
-            customization: { naming_convention: "hasura-default" },
-            tables: [{ table: "playlist_song" }],
-          },
-        ],
-      },
+      metadata: documentOf(
+        [{ table: "playlist_song" }],
+        {},
+        { customization: { naming_convention: "hasura-default" } },
+      ),
     }),
   );
   try {

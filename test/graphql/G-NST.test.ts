@@ -309,19 +309,7 @@ const manual = (insertionOrder?: string) => ({
 });
 const withOrder = (insertionOrder?: string) =>
   gqlApi({
-    metadata: {
-      version: 3,
-      sources: [
-        {
-          name: "default",
-          kind: "postgres",
-          tables: [
-            { table: { schema: "public", name: "song" } },
-            { table: { schema: "public", name: "playlist_song" }, object_relationships: [manual(insertionOrder)] },
-          ],
-        },
-      ],
-    },
+    metadata: documentOf([table("song"), table("playlist_song", { object_relationships: [manual(insertionOrder)] })]),
   });
 const insertSong = (position: string, data: string) =>
   `mutation { insert_playlist_song_one(object: {playlist_id: 2, song_id: 3${position}, song: {data: ${data}}}) { position song { id title } } }`;

@@ -1,72 +1,56 @@
 /** Permissions of the metadata, over HTTP. */
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
+import { documentOf, table, permissions } from "../support/metadata-document.ts";
 
 const owner = { artist_id: { _eq: "X-Session-Artist-Id" } };
 
-const metadata = {
-  version: 3,
-  sources: [
-    {
-      name: "default",
-      kind: "postgres",
-      tables: [
-        {
-          table: { schema: "public", name: "album" },
-          object_relationships: [{ name: "artist", using: { foreign_key_constraint_on: "artist_id" } }],
-          select_permissions: [
-            {
-              role: "reader",
-              permission: {
-                columns: ["id", "title", "artist_id"],
-                filter: { live: { _eq: true } },
-                limit: 2,
-                allow_aggregations: true,
-              },
-            },
-            { role: "owner", permission: { columns: "*", filter: owner, allow_aggregations: true } },
-            { role: "editor", permission: { columns: "*", filter: {} } },
-          ],
-          insert_permissions: [
-            {
-              role: "owner",
-              permission: {
-                columns: ["id", "title", "price"],
-                check: { price: { _gt: 0 } },
-                set: { artist_id: "X-Session-Artist-Id" },
-              },
-            },
-          ],
-          update_permissions: [
-            { role: "owner", permission: { columns: ["title", "price"], filter: owner, check: { price: { _gt: 0 } } } },
-            {
-              role: "editor",
-              permission: { columns: ["title"], filter: {}, check: null, set: { sold: 7 }, backend_only: true },
-            },
-          ],
-          delete_permissions: [{ role: "owner", permission: { filter: owner } }],
+const metadata = documentOf(
+  [
+    table("album", {
+      object_relationships: [{ name: "artist", using: { foreign_key_constraint_on: "artist_id" } }],
+      select_permissions: permissions({
+        reader: {
+          columns: ["id", "title", "artist_id"],
+          filter: { live: { _eq: true } },
+          limit: 2,
+          allow_aggregations: true,
         },
+        owner: { columns: "*", filter: owner, allow_aggregations: true },
+        editor: { columns: "*", filter: {} },
+      }),
+      insert_permissions: permissions({
+        owner: {
+          columns: ["id", "title", "price"],
+          check: { price: { _gt: 0 } },
+          set: { artist_id: "X-Session-Artist-Id" },
+        },
+      }),
+      update_permissions: permissions({
+        owner: { columns: ["title", "price"], filter: owner, check: { price: { _gt: 0 } } },
+        editor: { columns: ["title"], filter: {}, check: null, set: { sold: 7 }, backend_only: true },
+      }),
+      delete_permissions: permissions({ owner: { filter: owner } }),
+    }),
+    {
+      table: "artist",
+      array_relationships: [
         {
-          table: "artist",
-          array_relationships: [
-            {
-              name: "albums",
-              using: { foreign_key_constraint_on: { table: { schema: "public", name: "album" }, column: "artist_id" } },
-            },
-          ],
-          select_permissions: [
-            { role: "reader", permission: { columns: ["id", "name"], filter: {} } },
-            {
-              role: "owner",
-              permission: { columns: ["id", "name", "country"], filter: { id: "X-Session-Artist-Id" } },
-            },
-          ],
+          name: "albums",
+          using: { foreign_key_constraint_on: { table: { schema: "public", name: "album" }, column: "artist_id" } },
+        },
+      ],
+      select_permissions: [
+        { role: "reader", permission: { columns: ["id", "name"], filter: {} } },
+        {
+          role: "owner",
+          permission: { columns: ["id", "name", "country"], filter: { id: "X-Session-Artist-Id" } },
         },
       ],
     },
   ],
-  inherited_roles: [{ role_name: "both", role_set: ["reader", "owner"] }],
-};
+  { inherited_roles: [{ role_name: "both", role_set: ["reader", "owner"] }] },
+);
 
 const api = await startApi(forGraphql({ metadata }));
 const as = (role: string, variables: Record<string, string> = {}) => asAdmin(role, variables);

@@ -3,6 +3,7 @@ import { without } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
+import { createLogger } from "../support/logger.ts";
 
 const endpoint = (name: string, url: string, methods: readonly string[], query = name) => ({
   name,
@@ -26,14 +27,7 @@ const QUERIES = {
 const everything = { columns: "*", filter: {} };
 
 const warnings: string[] = [];
-const quiet = (): void => undefined;
-const logger = {
-  error: quiet,
-  warn: (text: string) => void warnings.push(text),
-  info: quiet,
-  debug: quiet,
-  access: quiet,
-};
+const logger = createLogger({ warn: (text: string) => void warnings.push(text) });
 
 const options = forGraphql({
   logger,

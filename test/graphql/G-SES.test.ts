@@ -15,6 +15,8 @@ import {
 import { openSocket } from "../support/socket.ts";
 import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
+import { createLogger } from "../support/logger.ts";
+import { documentOf } from "../support/metadata-document.ts";
 
 let api: TestApi;
 
@@ -317,14 +319,9 @@ describe("plugins", () => {
       ],
     });
     const logged: unknown[] = [];
-    const silent = (): undefined => undefined;
-    const logger = {
+    const logger = createLogger({
       error: (message: string, facts?: object) => void logged.push({ message, ...facts }),
-      warn: silent,
-      info: silent,
-      debug: silent,
-      access: silent,
-    };
+    });
     const broken = await startApi(forGraphql({ anonRole: "music_nobody", parts: [faulty], logger }));
     expect(gqlError(await askGraphql(broken)).code).toBe("unexpected");
     expect(logged).toMatchObject([{ plugin: "faulty", hook: 'sessions("faulty").settings' }]);
@@ -597,22 +594,16 @@ describe.skipIf(!capabilities.realServer)("the search path of the login role", (
     own = await startApi(
       forGraphql({
         anonRole: "music_editor",
-        metadata: {
-          version: 3,
-          sources: [
+        metadata: documentOf(
+          [
             {
-              name: "default",
-              kind: "postgres",
-              tables: [
-                {
-                  table: "album",
-                  select_permissions: [{ role: "listener", permission: { columns: "*", filter: {} } }],
-                },
-              ],
-              functions: [{ function: "coined" }],
+              table: "album",
+              select_permissions: [{ role: "listener", permission: { columns: "*", filter: {} } }],
             },
           ],
-        },
+          {},
+          { functions: [{ function: "coined" }] },
+        ),
       }),
     );
     await own.sql(`

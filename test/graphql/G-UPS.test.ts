@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { gqlCases } from "../support/cases.ts";
+import { singer, singerMetadata } from "./singer.ts";
 import { gqlApi } from "./start.ts";
 
 const api = await gqlApi();
@@ -128,51 +129,7 @@ gqlCases(api, [
   ),
 ]);
 
-const song = { schema: "public", name: "song" };
-const governed = await gqlApi({
-  metadata: {
-    version: 3,
-    sources: [
-      {
-        name: "default",
-        kind: "postgres",
-        tables: [
-          {
-            table: song,
-            select_permissions: [
-              {
-                role: "singer",
-                permission: { columns: ["id", "title", "seconds"], filter: { seconds: { _gt: 100 } } },
-              },
-            ],
-            insert_permissions: [
-              {
-                role: "singer",
-                permission: {
-                  check: { seconds: { _lt: 1000 } },
-                  columns: ["id", "title"],
-                  set: { seconds: "x-session-seconds" },
-                },
-              },
-            ],
-            update_permissions: [
-              {
-                role: "singer",
-                permission: {
-                  columns: ["title"],
-                  filter: { id: { _lt: 3 } },
-                  check: { title: { _neq: "forbidden" } },
-                  set: { seconds: 7 },
-                },
-              },
-            ],
-          },
-        ],
-      },
-    ],
-  },
-});
-const singer = { role: "singer", session: { seconds: "42" } };
+const governed = await gqlApi({ metadata: singerMetadata });
 
 const checkFailed = {
   message: "check constraint of an insert/update permission has failed",

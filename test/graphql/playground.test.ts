@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { asAdmin, BROWSER, forGraphql, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
+import { documentOf, table } from "../support/metadata-document.ts";
 
 const inRoot = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
@@ -119,23 +120,16 @@ test("G-HTTP-16 the first query has the names of the metadata and the naming con
   const named = await startApi(
     forGraphql({
       defaultNamingConvention: "graphql-default",
-      metadata: {
-        version: 3,
-        sources: [
-          {
-            name: "default",
-            kind: "postgres",
-            customization: { root_fields: { namespace: "shop" } },
-            tables: [
-              {
-                table: { schema: "public", name: "album" },
-                object_relationships: [{ name: "madeBy", using: { foreign_key_constraint_on: "artist_id" } }],
-              },
-              { table: { schema: "public", name: "artist" } },
-            ],
-          },
+      metadata: documentOf(
+        [
+          table("album", {
+            object_relationships: [{ name: "madeBy", using: { foreign_key_constraint_on: "artist_id" } }],
+          }),
+          table("artist"),
         ],
-      },
+        {},
+        { customization: { root_fields: { namespace: "shop" } } },
+      ),
     }),
   );
   const { text } = await named.get(EXAMPLE, { headers: asAdmin() });

@@ -5,6 +5,7 @@ import { initiated, noneIsDue, openEvents, roundTrip, startLive, subscribe } fro
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 import { openSocket, type TestSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
+import { createLogger } from "../support/logger.ts";
 
 const api = await startLive(forGraphql({ liveQueryInterval: 20 }));
 
@@ -559,14 +560,7 @@ describe("values that depend on the time", async () => {
     until: { at: { _lte: "X-Session-Until" } },
   };
   const statements: string[] = [];
-  const drop = (): void => undefined;
-  const logger: Logger = {
-    error: drop,
-    warn: drop,
-    debug: drop,
-    access: drop,
-    info: (text) => void statements.push(text),
-  };
+  const logger: Logger = createLogger({ info: (text) => void statements.push(text) });
   const timed = await startLive(
     forGraphql({
       liveQueryInterval: 20,

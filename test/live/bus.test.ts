@@ -8,6 +8,7 @@ import { busService, openBusHook } from "../../plugins/cluster/api.ts";
 import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { initiated, noneIsDue, subscribe } from "../support/live.ts";
 import { until } from "../support/until.ts";
+import { createLogger } from "../support/logger.ts";
 
 /** A transport that records all messages between the processes of a test, and drops those that are to be lost. */
 const createLine = () => {
@@ -66,7 +67,7 @@ const start = async (options: StartOptions = {}): Promise<Process> => {
   let context: PluginContext | undefined;
   const lines: string[] = [];
   const take = (message: string): void => void lines.push(message);
-  const logger: Logger = { error: take, warn: take, info: take, debug: () => undefined, access: () => undefined };
+  const logger: Logger = createLogger({ error: take, warn: take, info: take });
   const taking = definePlugin({ name: "taking", apply: (_, given) => void (context = given) });
   const api = await startApi(forGraphql({ logger, ...options, parts: [...(options.parts ?? []), taking] }));
   return { api, context: context as PluginContext, lines };

@@ -10,6 +10,7 @@ import { hasPostgres } from "../support/postgres-programs.ts";
 import { startPrimary } from "../support/postgres-server.ts";
 import { urlOf } from "../support/server-template.ts";
 import { until } from "../support/until.ts";
+import { createLogger } from "../support/logger.ts";
 
 /** The interval with which polling finds no change during a test. */
 const NEVER_MS = 10_000_000;
@@ -44,7 +45,7 @@ const listening = (): { readonly lines: string[]; readonly fields: unknown[]; re
   return {
     lines,
     fields,
-    logger: { error: take, warn: take, info: take, debug: () => undefined, access: () => undefined },
+    logger: createLogger({ error: take, warn: take, info: take }),
   };
 };
 

@@ -11,6 +11,7 @@ import { documentOf, object, array, permissions, table } from "../support/metada
 import type { TestSocket } from "../support/socket.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
+import { createLogger } from "../support/logger.ts";
 
 /** The interval with which polling finds no change during a test. */
 const NEVER_MS = 10_000_000;
@@ -76,7 +77,7 @@ const openWatched = async (
   const info = (line: string): void => {
     if (TOLD.includes(line)) isTold = true;
   };
-  const logger = { error: info, warn: info, info, debug: () => undefined, access: () => undefined };
+  const logger = createLogger({ error: info, warn: info, info });
   const counting = definePlugin({
     name: "counting",
     requires: ["live-queries"],

@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, expect, test } from "vitest";
 import { without, type Logger } from "../../core/index.ts";
 import { capabilities, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { until } from "../support/until.ts";
+import { createLogger } from "../support/logger.ts";
 
 interface Line {
   readonly message: string;
@@ -10,14 +11,10 @@ interface Line {
 }
 
 const lines: Line[] = [];
-const quiet = (): void => undefined;
-const logger: Logger = {
+const logger: Logger = createLogger({
   error: (message, facts) => lines.push({ message, facts }),
   warn: (message, facts) => lines.push({ message, facts }),
-  info: quiet,
-  debug: quiet,
-  access: quiet,
-};
+});
 
 /** The log entries of slow queries that contain the text. */
 const slowOf = (text: string): readonly any[] =>

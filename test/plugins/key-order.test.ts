@@ -5,6 +5,7 @@ import { restPreferencesService, type RestHandler } from "../../plugins/rest/api
 import { fullCompat } from "../../presets/index.ts";
 import { forGraphql, startApi, type Answer } from "../support/api.ts";
 import { keyOrder } from "./key-order.ts";
+import { createLogger } from "../support/logger.ts";
 
 /** `Prefer: wait=5`: the statement is cancelled after five seconds. */
 const wait = definePlugin({
@@ -127,17 +128,12 @@ test("R-PRF-7 a handler reads the preferences of its request", async () => {
 
 test("R-PRF-7 an error of the plugin is logged with the plugin and the preference", async () => {
   const logged: string[] = [];
-  const quiet = (): void => undefined;
   const other = await startApi({
     ...forGraphql(),
     parts: [faulty],
-    logger: {
+    logger: createLogger({
       error: (_message, facts) => void logged.push(`${facts?.["plugin"]}, ${facts?.["hook"]}: ${facts?.["cause"]}`),
-      warn: quiet,
-      info: quiet,
-      debug: quiet,
-      access: quiet,
-    },
+    }),
   });
   const answer = await other.get("/stamp", { headers: { prefer: "faulty=yes" } });
   expect([answer.status, answer.json().code]).toEqual([500, "PGRSTX00"]);

@@ -21,19 +21,16 @@ import { fullCompat, minimal } from "../../presets/index.ts";
 import { startApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
 import { maintenance } from "./maintenance.ts";
+import { createLogger } from "../support/logger.ts";
 
 const database = await testDatabase();
 await database.query("create schema app; create table app.flags (maintenance text)");
 const errors: (readonly [string, unknown])[] = [];
 const warnings: (readonly [string, unknown])[] = [];
-const quiet = (): void => undefined;
-const logger = {
+const logger = createLogger({
   error: (message: string, facts?: unknown): void => void errors.push([message, facts]),
   warn: (message: string, facts?: unknown): void => void warnings.push([message, facts]),
-  info: quiet,
-  debug: quiet,
-  access: quiet,
-};
+});
 const api = await startApi({ parts: [maintenance], logger });
 
 const statusOf = async (method: "get" | "post"): Promise<number> =>

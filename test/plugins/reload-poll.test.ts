@@ -4,10 +4,10 @@ import { definePlugin, without, type Logger, type PluginContext } from "../../co
 import { startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { capabilities, testDatabase, type TestDatabase } from "../support/database.ts";
 import { until } from "../support/until.ts";
+import { createLogger } from "../support/logger.ts";
 
 let db: TestDatabase;
-const silent = () => undefined;
-const logger: Logger = { error: silent, warn: silent, info: silent, debug: silent, access: silent };
+const logger: Logger = createLogger({});
 
 /** Counts loads, and exposes the context. */
 const observed = async (options: StartOptions = {}) => {

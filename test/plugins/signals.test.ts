@@ -8,8 +8,7 @@ import {
   type EndedTransaction,
 } from "../../core/index.ts";
 import { startApi } from "../support/api.ts";
-
-const quiet = (): void => undefined;
+import { createLogger } from "../support/logger.ts";
 
 test("X-SIG-1 a listener gets each transaction, with its request, times and result", async () => {
   const heard: EndedTransaction[] = [];
@@ -43,13 +42,7 @@ test("X-SIG-1 a listener gets each transaction, with its request, times and resu
 
 test("X-SIG-1 an error of a listener is logged, and changes no response", async () => {
   const errors: unknown[] = [];
-  const logger: Logger = {
-    error: (_, facts) => errors.push(facts),
-    warn: quiet,
-    info: quiet,
-    debug: quiet,
-    access: quiet,
-  };
+  const logger: Logger = createLogger({ error: (_, facts) => errors.push(facts) });
   const broken = definePlugin({
     name: "broken",
     apply: (_, context) =>

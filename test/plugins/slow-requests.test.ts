@@ -4,15 +4,15 @@ import { buildSettingRows, definePlugin } from "../../core/index.ts";
 import { startApi, type StartOptions } from "../support/api.ts";
 import { bearer } from "../support/tokens.ts";
 import { slowRequests } from "./slow-requests.ts";
+import { createLogger } from "../support/logger.ts";
 
 const first = await startApi();
 await first.sql("create function sea.nap() returns int language sql as 'select 1 from pg_sleep(0.01)'");
 
 const started = async (options: StartOptions = {}) => {
   const warnings: (readonly [string, unknown])[] = [];
-  const quiet = (): void => undefined;
   const warn = (message: string, facts?: unknown): void => void warnings.push([message, facts]);
-  const logger = { error: quiet, warn, info: quiet, debug: quiet, access: quiet };
+  const logger = createLogger({ warn });
   const api = await startApi({ on: first.database, parts: [slowRequests], logger, ...options });
   return { api, warnings: () => warnings.filter(([message]) => message === "slow answer") };
 };
@@ -80,9 +80,8 @@ describe("X-STEP-1 a step around each request", () => {
         }),
     });
     const errors: unknown[] = [];
-    const quiet = (): void => undefined;
     const error = (message: string, facts: unknown): void => void errors.push([message, facts]);
-    const logger = { error, warn: quiet, info: quiet, debug: quiet, access: quiet };
+    const logger = createLogger({ error });
     const api = await startApi({ on: first.database, parts: [faulty], logger });
     expect((await api.get("/ports?limit=1")).status).toBe(200);
     expect(errors).toHaveLength(2);

@@ -6,6 +6,7 @@ import type { RelApiOptions } from "../../core/index.ts";
 import { startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import type { Server } from "../support/postgres-server.ts";
 import { until } from "../support/until.ts";
+import { createLogger } from "../support/logger.ts";
 
 /** A table that all roles may read and write, and a slow function. */
 export const createShop = (server: Server): Promise<unknown> =>
@@ -49,7 +50,7 @@ export const logOf = (): { readonly lines: Line[]; readonly logger: NonNullable<
       void lines.push({ level, message, facts });
   return {
     lines,
-    logger: { error: take("error"), warn: take("warn"), info: take("info"), debug: () => {}, access: () => {} },
+    logger: createLogger({ error: take("error"), warn: take("warn"), info: take("info") }),
   };
 };
 

@@ -15,6 +15,7 @@ import { bearer } from "../support/tokens.ts";
 import { poolerKinds, startPgBouncer, type Pooler } from "./pgbouncer.ts";
 import { until } from "../support/until.ts";
 import { has } from "./support.ts";
+import { createLogger } from "../support/logger.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -90,14 +91,10 @@ let logged: string[] = [];
 const start = (options: StartOptions = {}): Promise<TestApi> => {
   const lines: string[] = [];
   logged = lines;
-  const silent = () => undefined;
-  const logger: Logger = {
+  const logger: Logger = createLogger({
     error: (message, facts) => void lines.push(`error ${message} ${JSON.stringify(facts ?? {})}`),
     warn: (message) => void lines.push(`warn ${message}`),
-    info: silent,
-    debug: silent,
-    access: silent,
-  };
+  });
   return startApi({
     databaseUrl: pooler.through(db.urlAs("sea_login")),
     dbSchemas: ["pool"],

@@ -11,6 +11,7 @@ import { lockTable, untilLocked } from "../support/locks.ts";
 import { freePort } from "../support/ports.ts";
 import { adminSecret, bearer, jwtSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
+import { createLogger } from "../support/logger.ts";
 
 const database = await testDatabase();
 const options = {
@@ -236,9 +237,8 @@ test("R-ADM-1 R-ADM-1a /ready names the problem while the old schema, metadata a
 
 test("R-ADM-3 R-ADM-3a the access log has one line per request, by level, without secrets", async () => {
   const lines: string[] = [];
-  const quiet = (): void => {};
   const own = await startApi({
-    logger: { error: quiet, warn: quiet, info: quiet, debug: quiet, access: (line) => lines.push(line) },
+    logger: createLogger({ access: (line) => lines.push(line) }),
   });
   const token = bearer({ role: "sea_clerk" });
   await own.get("/ports?select=id&id=eq.1", {
@@ -254,10 +254,9 @@ test("R-ADM-3 R-ADM-3a the access log has one line per request, by level, withou
 
 test("R-ADM-3 R-ADM-3a with SERVER_TRACE_HEADER an access line ends with that header and the seconds of the request", async () => {
   const lines: string[] = [];
-  const quiet = (): void => {};
   const own = await startApi({
     serverTraceHeader: "X-Request-Id",
-    logger: { error: quiet, warn: quiet, info: quiet, debug: quiet, access: (line) => lines.push(line) },
+    logger: createLogger({ access: (line) => lines.push(line) }),
   });
   await own.get("/ports?select=id&id=eq.1", { headers: { "x-request-id": 'abc"1' } });
   await own.get("/ports?select=id&id=eq.1");
@@ -282,12 +281,11 @@ test.skipIf(!capabilities.realServer)("R-ADM-5 a request that waits too long for
 
 test.skipIf(!capabilities.realServer)("R-ADM-5 an exhausted pool writes one line to the log", async () => {
   const lines: unknown[] = [];
-  const quiet = (): void => {};
   const warn = (...line: unknown[]): void => void lines.push(line);
   const own = await startApi({
     dbPool: 1,
     dbPoolAcquisitionTimeout: 1,
-    logger: { error: quiet, warn, info: quiet, debug: quiet, access: quiet },
+    logger: createLogger({ warn }),
   });
   await until(async () => (await own.get("/ports?limit=1")).status === 200, "the one connection is open");
   const unlock = await lockTable(own.database, "sea.logbook");

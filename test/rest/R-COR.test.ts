@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
+import { createLogger } from "../support/logger.ts";
 
 const EXPOSED =
   "Content-Encoding, Content-Location, Content-Range, Content-Type, Date, Location, Server, Transfer-Encoding, Range-Unit";
@@ -131,9 +132,8 @@ cases(listed, [
 
 test("R-COR-2 preflights are not in the access log", async () => {
   const lines: string[] = [];
-  const quiet = (): void => {};
   const logged = await startApi({
-    logger: { error: quiet, warn: quiet, info: quiet, debug: quiet, access: (line) => lines.push(line) },
+    logger: createLogger({ access: (line) => lines.push(line) }),
   });
   await logged.options("/ports", { headers: preflight });
   await logged.get("/ports");

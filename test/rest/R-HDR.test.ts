@@ -1,17 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { startApi, uncounted } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
+import { createLogger } from "../support/logger.ts";
 
 const warnings: string[] = [];
-const nothing = (): void => {};
 const api = await startApi({
-  logger: {
-    error: nothing,
-    warn: (message) => void warnings.push(message),
-    info: nothing,
-    debug: nothing,
-    access: nothing,
-  },
+  logger: createLogger({ warn: (message) => void warnings.push(message) }),
 });
 const timed = await startApi({ serverTimingEnabled: true, serverTraceHeader: "X-Request-Id", on: api.database });
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { rolledBack, startApi, type Answer } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
+import { createLogger } from "../support/logger.ts";
 
 const api = await startApi({ dbAggregatesEnabled: true, dbMaxRows: 1000 });
 
@@ -434,12 +435,11 @@ cases(api, [
 
 test("R-SQL-1 each request runs one statement beside the settings and the pre-request function", async () => {
   const statements: string[] = [];
-  const quiet = (): void => {};
   const note = (message: string, facts?: Readonly<Record<string, unknown>>): void =>
     void statements.push(`${message} ${JSON.stringify(facts ?? {})}`);
   const own = await startApi({
     logQuery: true,
-    logger: { error: quiet, warn: quiet, info: note, debug: note, access: quiet },
+    logger: createLogger({ info: note, debug: note }),
   });
   const sent = async (ask: () => Promise<unknown>): Promise<number> => {
     statements.length = 0;

@@ -5,6 +5,8 @@ import { asAdmin, capabilities, forGraphql, startApi, type StartOptions, type Te
 import { initiated, subscribe } from "../support/live.ts";
 import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
+import { createLogger } from "../support/logger.ts";
+import { documentOf } from "../support/metadata-document.ts";
 
 const role = `anonymous_timeout_${process.pid}`;
 const database = await (async () => {
@@ -103,23 +105,17 @@ test.skipIf(!capabilities.realServer)(
       },
     ]);
     const document = { query: "{ stone { nap } }" };
-    const metadata = {
-      version: 3,
-      sources: [
+    const metadata = documentOf(
+      [
         {
-          name: "default",
-          kind: "postgres",
-          configuration: {},
-          tables: [
-            {
-              table: "stone",
-              computed_fields: [{ name: "nap", definition: { function: "nap" } }],
-              select_permissions: [{ role, permission: { columns: ["id"], computed_fields: ["nap"], filter: {} } }],
-            },
-          ],
+          table: "stone",
+          computed_fields: [{ name: "nap", definition: { function: "nap" } }],
+          select_permissions: [{ role, permission: { columns: ["id"], computed_fields: ["nap"], filter: {} } }],
         },
       ],
-    };
+      {},
+      { configuration: {} },
+    );
     // with metadata permissions, the statement runs as the login role
     const byMetadata = await start({ anonStatementTimeout: 1, metadata });
     for (const each of [api, byMetadata]) {
@@ -151,9 +147,8 @@ test.skipIf(!capabilities.realServer)(
   "G-SUB-17 a live query that exceeded its time limit pauses before it runs again",
   async () => {
     const statements: string[] = [];
-    const quiet = (): void => {};
     const note = (text: string): void => void statements.push(text);
-    const logger = { error: quiet, warn: quiet, info: note, debug: quiet, access: quiet };
+    const logger = createLogger({ info: note });
     const api = await start({ anonStatementTimeout: 1, logQuery: true, logger });
     const naps = (): number => statements.filter((text) => text.includes('"nap"(')).length;
     const socket = await initiated(api, {});

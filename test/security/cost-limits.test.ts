@@ -9,6 +9,7 @@ import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "
 import { initiated, openEvents, subscribe } from "../support/live.ts";
 import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
+import { createLogger } from "../support/logger.ts";
 
 const start = (options: StartOptions = {}): Promise<TestApi> => startApi(forGraphql(options));
 
@@ -203,14 +204,7 @@ describe("estimated cost", async () => {
 
   test("R-LIM-8 the planner is asked only for requests of limited callers", async () => {
     const lines: string[] = [];
-    const nothing = (): void => undefined;
-    const logger = {
-      error: nothing,
-      warn: nothing,
-      info: (line: string) => void lines.push(line),
-      debug: nothing,
-      access: nothing,
-    };
+    const logger = createLogger({ info: (line: string) => void lines.push(line) });
     const own = await start({ on, costLimits: { music_reader: 1000, music_editor: 1 }, logger, logQuery: true });
     const asked = () => lines.filter((line) => line.startsWith("explain (format json)")).length;
     for (let i = 0; i < 3; i++) await own.get("/shelf?id=eq.1", { headers: reader });

@@ -6,6 +6,7 @@ import { afterAll, beforeEach, expect, test, vi } from "vitest";
 import { startApi, type TestApi } from "../support/api.ts";
 import { signToken } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
+import { createLogger } from "../support/logger.ts";
 
 const keys = Array.from({ length: 4 }, () => generateKeyPairSync("rsa", { modulusLength: 2048 }));
 const jwkOf = (i: number) => ({ ...keys[i]!.publicKey.export({ format: "jwk" }), kid: `k${i}`, alg: "RS256" });
@@ -45,7 +46,7 @@ const log: string[] = [];
 const note = (line: string): void => void log.push(line);
 const api: TestApi = await startApi({
   jwtSecret: JSON.stringify({ jwk_url: url }),
-  logger: { error: note, warn: note, info: () => undefined, debug: () => undefined, access: () => undefined },
+  logger: createLogger({ error: note, warn: note }),
 });
 
 const statusOf = async (token: string): Promise<number> =>

@@ -13,19 +13,16 @@ import { asAdmin, forGraphql, startApi, type Answer, type HeaderValues, type Tes
 import { openSocket } from "../support/socket.ts";
 import { requireLinearTime } from "../support/growth.ts";
 import { adminSecret, bearer, signToken } from "../support/tokens.ts";
+import { createLogger } from "../support/logger.ts";
 
 const faults: string[] = [];
 const warnings: string[] = [];
-const nothing = (): void => {};
-const logger = {
+const logger = createLogger({
   error: (message: string, facts?: Readonly<Record<string, unknown>>) =>
     void faults.push(`${message} ${String(facts?.["cause"])}`),
   warn: (message: string, facts?: Readonly<Record<string, unknown>>) =>
     void warnings.push(`${message} ${JSON.stringify(facts)}`),
-  info: nothing,
-  debug: nothing,
-  access: nothing,
-};
+});
 
 /** Small limits, so that a test can reach and exceed them. */
 const small: Readonly<Record<Limit, number>> = {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { fullCompat } from "../../presets/index.ts";
 import { startApi } from "../support/api.ts";
+import { createLogger } from "../support/logger.ts";
 
 /** Strings that must reach a statement unchanged, wherever they enter. */
 const HOSTILE = [
@@ -42,16 +43,9 @@ const HOSTILE = [
 ];
 
 const faults: string[] = [];
-const nothing = (): void => {};
 const api = await startApi({
   dbAggregatesEnabled: true,
-  logger: {
-    error: (message, facts) => void faults.push(`${message} ${String(facts?.["cause"])}`),
-    warn: nothing,
-    info: nothing,
-    debug: nothing,
-    access: nothing,
-  },
+  logger: createLogger({ error: (message, facts) => void faults.push(`${message} ${String(facts?.["cause"])}`) }),
 });
 
 const quote = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;

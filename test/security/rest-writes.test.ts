@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { rolledBack, startApi } from "../support/api.ts";
+import { createLogger } from "../support/logger.ts";
 
 /** Strings that must reach a statement unchanged, wherever they enter. */
 const HOSTILE = [
@@ -48,15 +49,8 @@ const HOSTILE = [
 ];
 
 const faults: string[] = [];
-const nothing = (): void => {};
 const api = await startApi({
-  logger: {
-    error: (message, facts) => void faults.push(`${message} ${String(facts?.["cause"])}`),
-    warn: nothing,
-    info: nothing,
-    debug: nothing,
-    access: nothing,
-  },
+  logger: createLogger({ error: (message, facts) => void faults.push(`${message} ${String(facts?.["cause"])}`) }),
 });
 
 const shown = rolledBack("return=representation");

@@ -8,6 +8,7 @@ import { forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { askGraphql, askRest, gqlError, installSight, sightOfGraphql, sightOfRest } from "../support/sight.ts";
 import { openSocket } from "../support/socket.ts";
 import { adminSecret, bearer, signToken } from "../support/tokens.ts";
+import { createLogger } from "../support/logger.ts";
 
 /** `X-Api-Key: …`: the role is looked up by the SHA-256 of the key. */
 export const apiKeys = (roleOfKey: ReadonlyMap<string, string>) =>
@@ -129,7 +130,6 @@ describe("each scheme is a plugin of its own", () => {
 });
 
 describe("a scheme that asks the database", () => {
-  const nothing = (): void => undefined;
   const lookUp = (text: ReturnType<typeof sql>) =>
     definePlugin({
       name: "look-up",
@@ -148,13 +148,7 @@ describe("a scheme that asks the database", () => {
       forGraphql({
         anonRole: "music_nobody",
         parts: [lookUp(text)],
-        logger: {
-          warn: nothing,
-          info: nothing,
-          debug: nothing,
-          access: nothing,
-          error: (message, facts) => void lines.push(`${message} ${JSON.stringify(facts)}`),
-        },
+        logger: createLogger({ error: (message, facts) => void lines.push(`${message} ${JSON.stringify(facts)}`) }),
       }),
     );
   const statements: readonly (readonly [string, ReturnType<typeof sql>])[] = [

@@ -10,13 +10,13 @@ import { adminSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 import { argument, buildDocument, definition, LOGIN, startActionHook } from "./action-metadata.ts";
 import { json } from "./hook-server.ts";
+import { createLogger } from "../support/logger.ts";
 
 const hook = await startActionHook();
 
 const log: string[] = [];
 const note = (line: string, fields?: unknown): void => void log.push(`${line} ${JSON.stringify(fields)}`);
-const ignore = (): void => undefined;
-const logger = { error: note, warn: note, info: ignore, debug: ignore, access: ignore };
+const logger = createLogger({ error: note, warn: note });
 
 const options: StartOptions = { preset: plus, webhookAllowedHosts: ["127.0.0.1"], logger };
 const api = await startApi(forGraphql({ ...options, metadata: buildDocument() }));

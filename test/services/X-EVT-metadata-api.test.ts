@@ -10,6 +10,7 @@ import { asAdmin, capabilities, forGraphql, startApi, type TestApi } from "../su
 import { openDatabase } from "../support/database.ts";
 import { until } from "../support/until.ts";
 import { json, startHook } from "./hook-server.ts";
+import { createLogger } from "../support/logger.ts";
 
 describe.runIf(capabilities.realServer)("on a server", async () => {
   const hook = await startHook();
@@ -39,9 +40,8 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
 
   test("X-EVT-3c a command that installs a trigger loads the model once", async () => {
     let loads = 0;
-    const ignore = (): void => undefined;
     const info = (line: string): void => void (loads += line === "schema loaded" ? 1 : 0);
-    const api = await start({ logger: { error: ignore, warn: ignore, info, debug: ignore, access: ignore } });
+    const api = await start({ logger: createLogger({ info }) });
     const before = loads;
     expect(await run(api, "pg_create_event_trigger", args)).toEqual({ message: "success" });
     await api.sql("insert into public.parcel values (1, 'a')");

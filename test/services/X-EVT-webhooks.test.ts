@@ -11,6 +11,7 @@ import { documentOf, table, type Entry } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
 import { json, startHook } from "./hook-server.ts";
+import { createLogger } from "../support/logger.ts";
 
 describe.runIf(capabilities.realServer)("on a server", async () => {
   const database = await openDatabase();
@@ -33,8 +34,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     hook.requests.length = 0;
     const log: string[] = [];
     const note = (line: string, fields?: unknown): void => void log.push(`${line} ${JSON.stringify(fields)}`);
-    const ignore = (): void => undefined;
-    const logger = { error: note, warn: note, info: note, debug: ignore, access: ignore };
+    const logger = createLogger({ error: note, warn: note, info: note });
     const metadata = documentOf([table(name, { event_triggers: triggers })]);
     const options = { preset: plus, on: database, logger, metadata, webhookAllowedHosts: ["127.0.0.1"], ...more };
     const api = await startApi(forGraphql(options));

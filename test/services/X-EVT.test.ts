@@ -10,6 +10,7 @@ import { relapi } from "../cli/run.ts";
 import { asAdmin, capabilities, forGraphql, rolledBack, startApi, type TestApi } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
 import { until } from "../support/until.ts";
+import { createLogger } from "../support/logger.ts";
 
 describe.runIf(capabilities.realServer)("on a server", async () => {
   const database = await openDatabase();
@@ -24,8 +25,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   const start = async (on: Handlers, more: RelApiOptions = {}): Promise<Started> => {
     const log: string[] = [];
     const note = (line: string, fields?: unknown): void => void log.push(`${line} ${JSON.stringify(fields)}`);
-    const ignore = (): void => undefined;
-    const logger = { error: note, warn: note, info: note, debug: ignore, access: ignore };
+    const logger = createLogger({ error: note, warn: note, info: note });
     const options = { preset: plus, on: database, logger, parts: [eventHandlers(on)], dbSchemas: ["public"], ...more };
     const api = await startApi(forGraphql(options));
     onTestFinished(api.close);

@@ -8,6 +8,7 @@ import { openDatabase } from "../support/database.ts";
 import { documentOf, type Entry } from "../support/metadata-document.ts";
 import { until } from "../support/until.ts";
 import { json, startHook } from "./hook-server.ts";
+import { createLogger } from "../support/logger.ts";
 
 describe.runIf(capabilities.realServer)("on a server", async () => {
   const database = await openDatabase();
@@ -44,8 +45,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       );
     const log: string[] = [];
     const note = (line: string, fields?: unknown): void => void log.push(`${line} ${JSON.stringify(fields)}`);
-    const ignore = (): void => undefined;
-    const logger = { error: note, warn: note, info: note, debug: ignore, access: ignore };
+    const logger = createLogger({ error: note, warn: note, info: note });
     const metadata = documentOf([], { cron_triggers: triggers });
     const options = { preset: plus, on: database, logger, metadata, webhookAllowedHosts: ["127.0.0.1"], ...more };
     const api = await startApi(forGraphql(options));

@@ -13,6 +13,7 @@ import {
 import { capabilities, forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
 import { until } from "../support/until.ts";
+import { createLogger } from "../support/logger.ts";
 
 type Declared = Readonly<Record<string, ScheduleHandler | ScheduleOptions>>;
 
@@ -61,7 +62,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   const start = async (on: Declared, more: RelApiOptions = {}): Promise<Started> => {
     const log: string[] = [];
     const note = (line: string, fields?: unknown): void => void log.push(`${line} ${JSON.stringify(fields)}`);
-    const logger = { error: note, warn: note, info: note, debug: nothing, access: nothing };
+    const logger = createLogger({ error: note, warn: note, info: note });
     const options = { preset: plus, on: database, logger, parts: [schedules(on)], dbSchemas: ["public"], ...more };
     const api = await startApi(forGraphql(options));
     onTestFinished(api.close);

@@ -10,6 +10,7 @@ import { openSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
 import { json, startHook } from "./hook-server.ts";
 import { startRemote } from "./remote-server.ts";
+import { createLogger } from "../support/logger.ts";
 
 const folder = fileURLToPath(new URL("project/", import.meta.url));
 
@@ -48,14 +49,13 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     // a busy machine may miss the heartbeat of the connection
     if (line !== "lost the connection for notifications") problems.push(`${line} ${JSON.stringify(fields)}`);
   };
-  const ignore = (): void => undefined;
   const api = await startApi(
     forGraphql({
       on: database,
       preset: plus,
       metadata: `${folder}metadata`,
       webhookAllowedHosts: ["127.0.0.1"],
-      logger: { error: note, warn: note, info: ignore, debug: ignore, access: ignore },
+      logger: createLogger({ error: note, warn: note }),
     }),
   );
 

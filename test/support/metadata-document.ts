@@ -1,4 +1,7 @@
 /** Helpers that build metadata documents for tests. */
+import type { Logger } from "../../core/index.ts";
+import { createLogger } from "./logger.ts";
+
 export type Entry = Readonly<Record<string, unknown>>;
 
 /** A table entry: `table("album", { … })`, `table("shop.item")`. */
@@ -28,13 +31,7 @@ export const documentOf = (tables: readonly Entry[], more: Entry = {}, ofSource:
 });
 
 export interface Notes {
-  readonly logger: {
-    error(message: string): void;
-    warn(message: string): void;
-    info(): void;
-    debug(): void;
-    access(): void;
-  };
+  readonly logger: Logger;
   /** The warnings about metadata so far. */
   all(): readonly string[];
 }
@@ -45,5 +42,5 @@ export const notes = (): Notes => {
   const keep = (message: string): void => {
     if (message.startsWith("metadata: ")) kept.push(message.slice("metadata: ".length));
   };
-  return { logger: { error: keep, warn: keep, info: () => {}, debug: () => {}, access: () => {} }, all: () => kept };
+  return { logger: createLogger({ error: keep, warn: keep }), all: () => kept };
 };
