@@ -80,7 +80,7 @@ export type { AnyServer } from "./http/servers.ts";
 export * from "./engine/model/model.ts";
 export * from "./engine/model/privileges.ts";
 export type * from "./engine/model/visibility.ts";
-export { findComputedField } from "./engine/model/computed-fields.ts";
+export { findComputedField, listRowTypes } from "./engine/model/computed-fields.ts";
 export { findSystemColumnType } from "./engine/model/system-columns.ts";
 export { buildSuggestion, findClosestNames, levenshtein } from "./kernel/did-you-mean.ts";
 export { trimEndCharacter } from "./kernel/trim-end.ts";

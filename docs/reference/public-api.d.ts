@@ -550,6 +550,7 @@ export {
 
 // relapi/plugins/metadata/api
 export {
+  /** @experimental */ METADATA_PROBLEMS,
   /** @experimental */ MetadataActions,
   /** @experimental */ MetadataCronTriggers,
   /** @experimental */ MetadataEndpoint,
@@ -563,6 +564,7 @@ export {
   /** @experimental */ MetadataRemoteRelationship,
   /** @experimental */ MetadataRemoteSchemas,
   /** @experimental */ MetadataSource,
+  /** @experimental */ copyProblems,
   /** @experimental */ metadataSourceService,
 };
 
@@ -4160,6 +4162,8 @@ export interface MetadataProblem extends MetadataObject {
     readonly reason: string;
     readonly detail?: string;
 }
+export declare const METADATA_PROBLEMS = "metadata-problems";
+export declare const copyProblems: ({ pluginFacts }: Model) => MetadataProblem[];
 export interface MetadataSource {
     readonly path?: string;
     read(): Promise<{

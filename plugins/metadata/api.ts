@@ -1,5 +1,5 @@
 /** The interface of the metadata for other plugins: types and services. */
-import { defineService, type Json, type QualifiedName } from "../../core/index.ts";
+import { defineService, type Json, type Model, type QualifiedName } from "../../core/index.ts";
 
 /** The named queries, and the objects that refer to them. `metadata-loader` puts them into
  *  `model.pluginFacts["metadata-queries"]`. @experimental */
@@ -117,6 +117,14 @@ export interface MetadataProblem extends MetadataObject {
   /** The reason without the location, in the wording of the dialect if the dialect has one. */
   readonly detail?: string;
 }
+
+/** The name of that list in the facts of plugins. @experimental */
+export const METADATA_PROBLEMS = "metadata-problems";
+
+/** Returns a copy of the list, to which a plugin adds. @experimental */
+export const copyProblems = ({ pluginFacts }: Model): MetadataProblem[] => [
+  ...((pluginFacts[METADATA_PROBLEMS] ?? []) as readonly MetadataProblem[]), // only metadata plugins write the list
+];
 
 /** The source of the metadata, for plugins that edit it. @experimental */
 export interface MetadataSource {

@@ -44,6 +44,8 @@ import {
   type MetadataActions,
   type MetadataCronTriggers,
   type MetadataNative,
+  copyProblems,
+  METADATA_PROBLEMS,
   type MetadataProblem,
   type MetadataProposal,
   type MetadataRemoteSchemas,
@@ -78,9 +80,6 @@ const METADATA_NATIVE = "metadata-native";
 const METADATA_REMOTE_SCHEMAS = "metadata-remote-schemas";
 /** The part of the model that contains `MetadataActions` for other plugins. */
 const METADATA_ACTIONS = "metadata-actions";
-/** The part of the model that contains `MetadataProblem`s for other plugins. */
-const METADATA_PROBLEMS = "metadata-problems";
-
 const createIgnoredPartLogger =
   (warn: IntrospectContext["warn"], problems: MetadataProblem[]): LogIgnored =>
   (message, of) => {
@@ -211,8 +210,7 @@ const matchDocument = async (
   introspection: IntrospectContext,
   { registry, options }: PluginContext,
 ): Promise<Model> => {
-  // the loader writes the problems
-  const problems = [...(model.pluginFacts[METADATA_PROBLEMS] as readonly MetadataProblem[])];
+  const problems = copyProblems(model);
   const logIgnored = createIgnoredPartLogger(introspection.warn, problems);
   const enums = await loadEnums(document, model, introspection, logIgnored);
   const matched = matchTables(document, model, enums, logIgnored);

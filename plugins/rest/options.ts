@@ -1,5 +1,6 @@
 /** `OPTIONS /vessels`: the methods that the caller's role may use, derived only from the schema. */
 import {
+  isView,
   findColumn,
   definePlugin,
   takesValues,
@@ -28,9 +29,8 @@ const mayPerform = (
   relation: Relation,
   action: "select" | "insert" | "update" | "delete",
 ): boolean => {
-  const { kind, rules = {}, writable } = relation;
-  const isView = kind === "view" || kind === "materialized";
-  if (!(isView && visibility.isByGrants) && !visibility.mayPerform(relation, action)) return false;
+  const { rules = {}, writable } = relation;
+  if (!(isView(relation) && visibility.isByGrants) && !visibility.mayPerform(relation, action)) return false;
   return action === "select" || (writable[action] && rules[action] !== "nothing");
 };
 

@@ -20,7 +20,11 @@ const indexComputedFields = memoize((model: Model): ComputedFields => {
   return fields;
 });
 
-const listRowTypes = ({ rowType, ancestorTypes = [] }: RowTypes): readonly number[] => [rowType, ...ancestorTypes];
+/** Returns the row types whose functions accept the rows: first their own type, then those of the ancestors. */
+export const listRowTypes = ({ rowType, ancestorTypes = [] }: RowTypes): readonly number[] => [
+  rowType,
+  ...ancestorTypes,
+];
 
 /** Returns the computed field `name` of the rows. It is a function with one parameter without a default, which has the
  *  type of the rows or of an ancestor. The nearest ancestor wins, then the first schema of the search path. @rule

@@ -54,6 +54,10 @@ export interface Model {
   readonly pluginFacts: Readonly<Record<string, unknown>>;
 }
 
+/** Returns whether the relation is a view or a materialized view. */
+export const isView = (relation: Pick<Relation, "kind"> | undefined): boolean =>
+  relation?.kind === "view" || relation?.kind === "materialized";
+
 /** Settings of a caller's transactions. The settings of the database role, the session and the request take precedence.
  *  @rule X-SES-2 @experimental */
 export interface CallerSettings {

@@ -1,5 +1,6 @@
 /** Builds the relations of the model from the rows of the relations query. */
 import {
+  isView,
   type Column,
   type ForeignKey,
   memoize,
@@ -40,7 +41,7 @@ const buildRelation = (row: RelationRow, parts: RelationParts, getColumns: GetCo
   const names = getColumnNames(row);
   const findNames = (positions: readonly number[]): readonly string[] =>
     positions.map((position) => names.get(position) ?? "");
-  const primary = row.kind === "view" || row.kind === "materialized" ? parts.findViewKey(row) : findPrimaryKey(row);
+  const primary = isView(row) ? parts.findViewKey(row) : findPrimaryKey(row);
   const targets = row.kind === "view" ? parts.findViewTargets(row) : (row.conflictTargets ?? []);
   return {
     schema: row.schema,

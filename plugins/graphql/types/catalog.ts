@@ -2,6 +2,7 @@
  *  and functions. Without metadata it has everything in the exposed schemas, otherwise the tables and functions of the
  *  metadata. @rule G-NAM-1 … G-NAM-5 G-GEN-2 */
 import {
+  isView,
   nameKey,
   findRelation,
   relationshipOf,
@@ -52,7 +53,7 @@ type Warn = (message: string) => void;
 /** Returns the key for by-pk fields. Only plain tables have one, and views if the metadata declares it. @rule
  *  G-GEN-13 */
 const findPrimaryKey = (relation: Relation, entry: GqlTableEntry | undefined): readonly string[] => {
-  if (relation.kind === "view" || relation.kind === "materialized") return entry?.primaryKey ?? [];
+  if (isView(relation)) return entry?.primaryKey ?? [];
   return relation.uniqueKeys.find((key) => key.isPrimary)?.columns ?? [];
 };
 

@@ -1,5 +1,6 @@
 /** Finds the functions that are fields of a row. @rule G-CF-1 G-CF-6 G-CF-7 */
 import {
+  listRowTypes,
   findRelation,
   findRoutines,
   type Model,
@@ -21,10 +22,6 @@ interface MatchedRoutine {
   readonly tableArgument: number;
   readonly target?: Relation;
 }
-
-/** Returns the row types whose functions accept rows of the table: first its own type, then the types of its
- *  ancestors. */
-const listRowTypes = ({ rowType, ancestorTypes = [] }: Relation): readonly number[] => [rowType, ...ancestorTypes];
 
 /** Returns the match of a routine with a relation, or undefined if the routine is not a computed field of the relation.
  *  `tableArgument` is the name of an argument, by default the first. */

@@ -1,5 +1,6 @@
 /** Writes the model as JSON, with the members that PostgREST shows under its names: `GET /schema_cache`. */
 import {
+  isView,
   findRelation,
   isSameName,
   type Cardinality,
@@ -70,9 +71,6 @@ const buildTable = (model: Model, relation: Relation) => ({
     ]),
   ),
 });
-
-const isView = (relation: Relation | undefined): boolean =>
-  relation?.kind === "view" || relation?.kind === "materialized";
 
 const TAGS: Readonly<Record<Cardinality, string>> = {
   "one-to-many": "O2M",

@@ -22,13 +22,12 @@ import {
   type GqlFunctionRequest,
   type GqlLiveField,
 } from "../../graphql/api.ts";
-import type { MetadataNative, MetadataProblem } from "../../metadata/api.ts";
+import { copyProblems, METADATA_PROBLEMS, type MetadataNative } from "../../metadata/api.ts";
 import { readNativeQueries, removeRefused, type NativeQuery } from "./document.ts";
 import { buildProgram, compileTrial } from "./statement.ts";
 import { pickDescription, createQueryTypes, buildRowsType } from "./graphql-types.ts";
 
 const PART = "native-queries";
-const PROBLEMS = "metadata-problems";
 
 // only the tap in this file writes this part
 const getQueries = (model: Model): readonly NativeQuery[] => (model.pluginFacts[PART] ?? []) as readonly NativeQuery[];
@@ -169,15 +168,14 @@ export const nativeQueries = definePlugin({
       // only the metadata loader writes this part
       const native = model.pluginFacts["metadata-native"] as MetadataNative | undefined;
       if (native === undefined) return model;
-      // only metadata plugins write this list
-      const problems = [...((model.pluginFacts[PROBLEMS] ?? []) as readonly MetadataProblem[])];
+      const problems = copyProblems(model);
       const reportProblem = (type: "native_query" | "logical_model", name: string, reason: string): void => {
         warn(`metadata: ${type.replace("_", " ")} ${name}: ${reason}; ignored`);
         problems.push({ type, name, reason: `${type.replace("_", " ")} ${name}: ${reason}` });
       };
       const read = readNativeQueries(native, model, reportProblem);
       const queries = removeRefused(read, await findRefusedQueries(read, query), reportProblem);
-      return { ...model, pluginFacts: { ...model.pluginFacts, [PART]: queries, [PROBLEMS]: problems } };
+      return { ...model, pluginFacts: { ...model.pluginFacts, [PART]: queries, [METADATA_PROBLEMS]: problems } };
     });
 
     const getTypes = memoize((build: GqlBuild) => createQueryTypes(build, getQueries(build.schema.model)));

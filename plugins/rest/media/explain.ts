@@ -3,18 +3,17 @@
 import { catalogText, definePlugin, join, sql } from "../../../core/index.ts";
 import { chooseMediaHook } from "../api.ts";
 import { explainSettings } from "../settings.ts";
+import { EXPLAIN_OPTIONS } from "../syntax/media-type.ts";
 
 interface ExplainOptions {
   readonly format: "text" | "json";
   readonly options: readonly string[];
 }
 
-const OPTIONS: readonly string[] = ["analyze", "verbose", "settings", "buffers", "wal"];
-
 /** Returns the option, which becomes a keyword of EXPLAIN and so must not be other text. @throws TypeError for an
  *  option that is not in the list */
 const checkOption = (option: string): string => {
-  if (!OPTIONS.includes(option)) throw new TypeError(`"${option}" is not an EXPLAIN option`);
+  if (!EXPLAIN_OPTIONS.includes(option)) throw new TypeError(`"${option}" is not an EXPLAIN option`);
   return option;
 };
 

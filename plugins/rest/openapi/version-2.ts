@@ -1,5 +1,6 @@
 /** Writes the Swagger 2.0 document of one schema for one role (docs/reference/rest/openapi.md). */
 import {
+  isView,
   findColumn,
   findRelation,
   type Column,
@@ -245,8 +246,7 @@ const findForeignKeyTarget = (
     const targetColumn = target && findColumn(target, pair[1]);
     if (target === undefined || targetColumn === undefined || visibility?.mayNameColumn(target, targetColumn) === false)
       return [];
-    const { kind } = target;
-    return [{ target: relationship.target, column: pair[1], isView: kind === "view" || kind === "materialized" }];
+    return [{ target: relationship.target, column: pair[1], isView: isView(target) }];
   });
   return targets.find((target) => !target.isView) ?? targets[0];
 };

@@ -1,5 +1,6 @@
 /** `target!hint`: finds the relationship that an embed means. */
 import {
+  isView,
   findRelation,
   isSameName,
   type Cardinality,
@@ -127,9 +128,6 @@ const isNamedByKey = (relationship: Relationship, name: string): boolean =>
 
 const findSingleColumn = ({ columns }: Relationship, side: "source" | "target"): string | undefined =>
   columns.length === 1 ? columns[0]?.[side === "source" ? 0 : 1] : undefined;
-
-const isView = (relation: Relation | undefined): boolean =>
-  relation?.kind === "view" || relation?.kind === "materialized";
 
 const CARDINALITIES: readonly Cardinality[] = ["one-to-many", "many-to-one", "one-to-one", "many-to-many"];
 

@@ -23,7 +23,8 @@ const KNOWN = new Set([
   "application/octet-stream",
 ]);
 
-const EXPLAIN_OPTIONS = ["analyze", "verbose", "settings", "buffers", "wal"];
+/** The options of the media type for plans, which are keywords of EXPLAIN. */
+export const EXPLAIN_OPTIONS: readonly string[] = ["analyze", "verbose", "settings", "buffers", "wal"];
 
 /** Splits at `separator` outside of double quotes. */
 const splitUnquoted = (text: string, separator: string): string[] => {

@@ -1,7 +1,7 @@
 /** Serves the actions of the metadata: `{ login(name: "Ada") { token } }` calls the webhook of the action `login`. */
 import { definePlugin, memoize, writeJson, type Model } from "../../../core/index.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
-import type { MetadataActions, MetadataProblem } from "../../metadata/api.ts";
+import { copyProblems, METADATA_PROBLEMS, type MetadataActions } from "../../metadata/api.ts";
 import { corsAllowedOrigins } from "../../shared/settings.ts";
 import { createProblemLog } from "../webhook/problem-log.ts";
 import { addDeliveries, buildBackgroundPlan, buildDelivery, isServedIn } from "./asynchronous.ts";
@@ -11,7 +11,6 @@ import { createActionTypes } from "./graphql-types.ts";
 import { readWebhookActions, type WebhookActions } from "./metadata.ts";
 
 const PART = "actions";
-const PROBLEMS = "metadata-problems";
 const WORDS = { action: "action", custom_types: "custom type", relationship: "relationship of a custom type" };
 
 // only the tap below writes this part
@@ -32,8 +31,7 @@ export const metadataActions = definePlugin({
       // only the metadata loader writes this part
       const raw = model.pluginFacts["metadata-actions"] as MetadataActions | undefined;
       if (raw === undefined) return model;
-      // only metadata plugins write this list
-      const problems = [...((model.pluginFacts[PROBLEMS] ?? []) as readonly MetadataProblem[])];
+      const problems = copyProblems(model);
       const report: ReportProblem = (type, name, reason) => {
         warn(`metadata: ${WORDS[type]} ${name}: ${reason}; ignored`);
         const problem = type === "relationship" ? "custom_types" : type;
@@ -60,7 +58,7 @@ export const metadataActions = definePlugin({
             },
           }),
         );
-      const pluginFacts = { ...model.pluginFacts, [PART]: actions, [PROBLEMS]: problems };
+      const pluginFacts = { ...model.pluginFacts, [PART]: actions, [METADATA_PROBLEMS]: problems };
       return addDeliveries({ ...model, pluginFacts }, deliveries);
     });
 

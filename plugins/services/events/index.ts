@@ -1,7 +1,7 @@
 /** Delivers changes of rows to functions and webhooks: `eventHandlers({ "public.order": { insert: async ({ row }) => …
  *  } })`. */
 import { definePlugin, requireService, type Model } from "../../../core/index.ts";
-import type { MetadataEventTrigger, MetadataProblem } from "../../metadata/api.ts";
+import { copyProblems, METADATA_PROBLEMS, type MetadataEventTrigger } from "../../metadata/api.ts";
 import { tracingService } from "../../operations/api.ts";
 import { eventsService, webhookService } from "../api.ts";
 import { eventHandlersService } from "./handlers.ts";
@@ -17,7 +17,6 @@ export type { EventHandler, EventHandlerOptions, RowEvent, TableEventHandlers } 
 const NAME = "events";
 const PART = "event-triggers";
 const NAMES = "event-trigger-names";
-const PROBLEMS = "metadata-problems";
 
 // only the tap below writes it
 const getTriggers = (model: Model): readonly EventTrigger[] =>
@@ -47,7 +46,7 @@ export const events = definePlugin({
     hooks.introspect.tapPromise(NAME, async (model, introspection) => {
       // only metadata plugins write these lists
       const entries = (model.pluginFacts["metadata-event-triggers"] ?? []) as readonly MetadataEventTrigger[];
-      const problems = [...((model.pluginFacts[PROBLEMS] ?? []) as readonly MetadataProblem[])];
+      const problems = copyProblems(model);
       const reportMetadata: ReportProblem = (table, name, reason) => {
         const text = `table ${table.name}: event trigger ${name}: ${reason}`;
         introspection.warn(`metadata: ${text}; ignored`);
@@ -70,7 +69,7 @@ export const events = definePlugin({
         ...model.pluginFacts,
         [PART]: [...triggers, ...ofActions],
         [NAMES]: names,
-        [PROBLEMS]: problems,
+        [METADATA_PROBLEMS]: problems,
       };
       return { ...(areMissing ? distrustWrites(model) : model), pluginFacts };
     });

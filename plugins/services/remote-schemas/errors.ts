@@ -4,6 +4,11 @@ import { presetError, RelApiError, type Json } from "../../../core/index.ts";
 /** The reason why a remote schema, or one of its permissions or relationships, cannot be served. */
 export class RemoteSchemaProblem extends Error {}
 
+/** @throws RemoteSchemaProblem */
+export const refuse = (reason: string): never => {
+  throw new RemoteSchemaProblem(reason);
+};
+
 /** @rule X-RMT-3 */
 export const graphqlInstalledTwice = (where: string): RelApiError =>
   presetError(

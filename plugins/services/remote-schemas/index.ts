@@ -19,7 +19,12 @@ import {
   type GqlFields,
   type GqlRootName,
 } from "../../graphql/api.ts";
-import type { MetadataNative, MetadataProblem, MetadataRemoteSchemas } from "../../metadata/api.ts";
+import {
+  copyProblems,
+  METADATA_PROBLEMS,
+  type MetadataNative,
+  type MetadataRemoteSchemas,
+} from "../../metadata/api.ts";
 import { remoteSchemaControlService } from "../api.ts";
 import type { LocalNames } from "./conflicts.ts";
 import { convertRemoteSchema, readDefinition, type RemoteDefinition, type RemoteSchema } from "./definition.ts";
@@ -40,7 +45,6 @@ import type { RemoteView } from "./view.ts";
 const ownRemoteSchemas = defineService<readonly RemoteDefinition[]>("remote-schemas");
 
 const PART = "remote-schemas";
-const PROBLEMS = "metadata-problems";
 const ROOTS: Readonly<Partial<Record<GqlFieldContext["scope"], GqlRootName>>> = {
   query_root: "query",
   mutation_root: "mutation",
@@ -111,8 +115,7 @@ export const remoteSchemaFields = definePlugin({
       // only the metadata loader writes this part
       const metadata = model.pluginFacts["metadata-remote-schemas"] as MetadataRemoteSchemas | undefined;
       const { schemas = [], relationships = [], inheritedRoles = [], source = NO_SOURCE } = metadata ?? {};
-      // only metadata plugins write this list
-      const problems = [...((model.pluginFacts[PROBLEMS] ?? []) as readonly MetadataProblem[])];
+      const problems = copyProblems(model);
       const report: ReportProblem = (problem, reason) => {
         const { name, role } = problem;
         const what =
@@ -162,7 +165,7 @@ export const remoteSchemaFields = definePlugin({
         pluginFacts: {
           ...model.pluginFacts,
           [PART]: part,
-          ...(metadata !== undefined && { [PROBLEMS]: problems }),
+          ...(metadata !== undefined && { [METADATA_PROBLEMS]: problems }),
         },
       };
     });

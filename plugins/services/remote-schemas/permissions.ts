@@ -26,7 +26,7 @@ import {
   type ObjectTypeDefinitionNode,
 } from "graphql";
 import type { Json } from "../../../core/index.ts";
-import { RemoteSchemaProblem } from "./errors.ts";
+import { refuse, RemoteSchemaProblem } from "./errors.ts";
 import { readLiteral, toNumbers } from "./numbers.ts";
 
 /** A value that the server gives to an argument or input field: a session variable, or a fixed value. */
@@ -100,10 +100,6 @@ const addRoots = (document: DocumentNode, full: GraphQLSchema): DocumentNode => 
   if (!roots.some((root) => root.startsWith("query"))) throw new RemoteSchemaProblem("it has no query root");
   const { definitions } = parse(`schema { ${roots.join(" ")} }`);
   return { ...document, definitions: [...document.definitions, ...definitions] };
-};
-
-const refuse = (reason: string): never => {
-  throw new RemoteSchemaProblem(reason);
 };
 
 interface Inputs {

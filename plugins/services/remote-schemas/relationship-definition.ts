@@ -1,6 +1,6 @@
 /** Reads the entries of `remote_relationships`, of tables and of types of remote schemas. */
 import { isJsonObject, type Json, type JsonObject, type QualifiedName } from "../../../core/index.ts";
-import { RemoteSchemaProblem } from "./errors.ts";
+import { refuse } from "./errors.ts";
 
 /** A field on the way to the value of a relationship, by the remote's own name. */
 export interface RelationshipStep {
@@ -24,10 +24,6 @@ export interface SourceDefinition {
   /** Pairs of a field of the type and a column of the table. */
   readonly columns: readonly (readonly [field: string, column: string])[];
 }
-
-const refuse = (reason: string): never => {
-  throw new RemoteSchemaProblem(reason);
-};
 
 const isText = (value: Json | undefined): value is string => typeof value === "string" && value !== "";
 

@@ -23,7 +23,7 @@ import {
   type Relation,
 } from "../../../core/index.ts";
 import type { MetadataRemoteRelationship } from "../../metadata/api.ts";
-import { RemoteSchemaProblem } from "./errors.ts";
+import { refuse, RemoteSchemaProblem } from "./errors.ts";
 import { readRelationship, type RelationshipDefinition, type RelationshipStep } from "./relationship-definition.ts";
 import type { Remote } from "./remotes.ts";
 
@@ -56,10 +56,6 @@ export type RelationshipsByTable = ReadonlyMap<string, readonly RemoteRelationsh
 
 /** The names that a relationship may have. */
 export const RELATIONSHIP_NAME = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/;
-
-const refuse = (reason: string): never => {
-  throw new RemoteSchemaProblem(reason);
-};
 
 /** Returns the column that a template such as `$id` names. Undefined for a fixed value. */
 export const findTemplateColumn = (template: Json): string | undefined =>

@@ -11,7 +11,7 @@ import {
   type Relation,
 } from "../../../core/index.ts";
 import type { MetadataRemoteSchemas } from "../../metadata/api.ts";
-import { RemoteSchemaProblem } from "./errors.ts";
+import { refuse, RemoteSchemaProblem } from "./errors.ts";
 import { readTypeRelationship, type SourceDefinition } from "./relationship-definition.ts";
 import { matchRemoteField, RELATIONSHIP_NAME, type RemoteRelationship } from "./relationships.ts";
 import type { Remote } from "./remotes.ts";
@@ -36,10 +36,6 @@ interface RelationshipTargets {
 
 /** Reports a relationship that cannot be served. */
 type ReportTypeRelationship = (remote: string, typeName: string, name: string, reason: string) => void;
-
-const refuse = (reason: string): never => {
-  throw new RemoteSchemaProblem(reason);
-};
 
 const readText = (value: Json | undefined): string => (typeof value === "string" ? value : "");
 

@@ -1,6 +1,6 @@
 /** Calls functions and webhooks at times: `schedules({ "0 3 * * *": async ({ scheduledAt }) => … })`. */
 import { definePlugin, requireService, type Model } from "../../../core/index.ts";
-import type { MetadataCronTriggers, MetadataProblem } from "../../metadata/api.ts";
+import { copyProblems, METADATA_PROBLEMS, type MetadataCronTriggers } from "../../metadata/api.ts";
 import { scheduledEventsService, webhookService } from "../api.ts";
 import { readName } from "../queue/webhook-definition.ts";
 import { schedulesService } from "./handlers.ts";
@@ -14,7 +14,6 @@ export type { ScheduledRun, ScheduleHandler, ScheduleOptions } from "./handlers.
 const NAME = "scheduled-events";
 const PART = "schedules";
 const NAMES = "schedule-names";
-const PROBLEMS = "metadata-problems";
 
 // only the tap below writes it
 const getSchedules = (model: Model): readonly Schedule[] => (model.pluginFacts[PART] ?? []) as readonly Schedule[];
@@ -31,7 +30,7 @@ export const scheduledEvents = definePlugin({
     hooks.introspect.tapPromise(NAME, async (model, introspection) => {
       // only metadata plugins write these lists
       const entries = (model.pluginFacts["metadata-cron-triggers"] ?? []) as MetadataCronTriggers;
-      const problems = [...((model.pluginFacts[PROBLEMS] ?? []) as readonly MetadataProblem[])];
+      const problems = copyProblems(model);
       const report: ReportProblem = (name, reason) => {
         const text = `cron trigger ${name}: ${reason}`;
         introspection.warn(`metadata: ${text}; ignored`);
@@ -44,7 +43,12 @@ export const scheduledEvents = definePlugin({
         else known.set(one.name, one);
       }
       const names = new Set([...known.keys(), ...entries.map(readName)]);
-      const pluginFacts = { ...model.pluginFacts, [PART]: [...known.values()], [NAMES]: names, [PROBLEMS]: problems };
+      const pluginFacts = {
+        ...model.pluginFacts,
+        [PART]: [...known.values()],
+        [NAMES]: names,
+        [METADATA_PROBLEMS]: problems,
+      };
       return { ...model, pluginFacts };
     });
     context.onModel((model) => runtime.use(getSchedules(model), getNames(model)));
