@@ -14,7 +14,7 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
   const findings = (): Promise<readonly Finding[]> => diagnose(readEnvironment(environment));
 
   /** The SQL that causes each finding, and the expected finding. */
-  const cases: readonly (readonly [rule: string, level: string, setup: string, what: string])[] = [
+  const cases: readonly (readonly [rule: string, level: string, setup: string, finding: string])[] = [
     [
       "C-DOK-1",
       "slow",
@@ -195,12 +195,12 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
 
     test.each(cases.map((each, index) => [...each, index] as const))(
       "%s %s: what is printed mends it",
-      (_, level, _setup, what, index) => {
+      (_, level, _setup, wanted, index) => {
         const isOwn = (finding: Finding): boolean =>
           new RegExp(`\\b${schemaOf(index)}(?:\\b|_history)`).test(JSON.stringify(finding));
         const found = before.filter(isOwn);
-        expect(found.map((finding) => finding.what)).toEqual([expect.stringContaining(inSchema(what, index))]);
-        expect(found[0]).toMatchObject({ level, why: expect.stringMatching(/.{20}/) });
+        expect(found.map((finding) => finding.finding)).toEqual([expect.stringContaining(inSchema(wanted, index))]);
+        expect(found[0]).toMatchObject({ level, reason: expect.stringMatching(/.{20}/) });
         expect(after.filter(isOwn)).toEqual([]);
       },
     );
@@ -247,7 +247,7 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
     await database.query(`create schema ward; create role ${role} bypassrls`);
     const { stdout } = await relapi(["doctor", "--json"], { ...environment, ANON_ROLE: role });
     const [finding] = JSON.parse(stdout) as readonly Finding[];
-    expect(finding?.what).toBe(`ANON_ROLE "${role}" bypasses row policies`);
+    expect(finding?.finding).toBe(`ANON_ROLE "${role}" bypasses row policies`);
     await database.query(finding?.fix ?? "");
     expect((await relapi(["doctor"], { ...environment, ANON_ROLE: role })).stdout).toBe("nothing found\n");
     await database.query(`drop role ${role}; drop schema ward`);
@@ -263,7 +263,7 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
       alter table ward.t enable row level security;
       create policy mine on ward.t using (region = 'r1' or owner = current_user);
       analyze ward.t`);
-    expect((await findings()).map(({ what, why }) => [what, why])).toEqual([
+    expect((await findings()).map(({ finding, reason }) => [finding, reason])).toEqual([
       ['ward.t (owner) has no index, and policy "mine" reads it', "each read under the policy reads the whole table"],
       [
         "foreign key t_a_id_fkey has no index on ward.t (a_id)",
@@ -296,7 +296,7 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
       const [finding, ...others] = await findings();
       expect(finding).toMatchObject({
         level: "note",
-        what: "the change feed lacks the foreign keys of changed rows of ward.busy",
+        finding: "the change feed lacks the foreign keys of changed rows of ward.busy",
         fix: "alter table ward.busy replica identity full",
       });
       expect(others).toEqual([]);
@@ -317,12 +317,12 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
       0,
       [
         "danger: ward.t has row policies that do nothing",
-        "  why:  row-level security is off, so every role with a grant sees every row",
-        "  fix:  alter table ward.t enable row level security;",
+        "  reason:  row-level security is off, so every role with a grant sees every row",
+        "  fix:     alter table ward.t enable row level security;",
         "",
         "note: ward.hello() may be called by every role",
-        "  why:  PostgreSQL grants new functions to public: revoke that, and grant them to the roles that call them",
-        "  fix:  revoke execute on function ward.hello() from public;",
+        "  reason:  PostgreSQL grants new functions to public: revoke that, and grant them to the roles that call them",
+        "  fix:     revoke execute on function ward.hello() from public;",
         "",
       ].map((line) => line.slice(0, 44)),
     ]);

@@ -31,5 +31,5 @@ export const diagnose = (settings: EnvironmentSettings): Promise<readonly Findin
     return LEVELS.flatMap((level) => findings.filter((finding) => finding.level === level));
   });
 
-export const formatFinding = ({ level, what, why, fix }: Finding): string =>
-  `${level}: ${what}\n  why:  ${why}\n  fix:  ${fix};\n`;
+export const formatFinding = ({ level, finding, reason, fix }: Finding): string =>
+  `${level}: ${finding}\n  reason:  ${reason}\n  fix:     ${fix};\n`;

@@ -11,8 +11,8 @@ import {
 export interface Finding {
   /** `danger`: rows or rights are available to unintended roles. `broken`: a feature cannot work. */
   readonly level: "danger" | "broken" | "slow" | "note";
-  readonly what: string;
-  readonly why: string;
+  readonly finding: string;
+  readonly reason: string;
   /** The SQL that repairs the problem. Semicolons separate several statements. */
   readonly fix: string;
 }

@@ -64,24 +64,24 @@ export const findMissingIndexes = async (context: PluginContext): Promise<readon
     const ofKeys =
       keys === null
         ? []
-        : [{ what: `foreign key ${keys.join(", ")} has no index on ${indexTarget}`, why: [EMBEDS, DELETES] }];
+        : [{ finding: `foreign key ${keys.join(", ")} has no index on ${indexTarget}`, reasons: [EMBEDS, DELETES] }];
     const ofPolicies =
       policies === null
         ? []
         : [
             {
-              what:
+              finding:
                 keys === null
                   ? `${indexTarget} has no index, and ${policyNames} reads it`
                   : `which ${policyNames} reads too`,
-              why: ["each read under the policy"],
+              reasons: ["each read under the policy"],
             },
           ];
-    const all = [...ofKeys, ...ofPolicies];
+    const observations = [...ofKeys, ...ofPolicies];
     return {
       level: "slow",
-      what: all.map(({ what }) => what).join(", "),
-      why: `${joinReasons(all.flatMap(({ why }) => why))} reads the whole table`,
+      finding: observations.map((observation) => observation.finding).join(", "),
+      reason: `${joinReasons(observations.flatMap(({ reasons }) => reasons))} reads the whole table`,
       // partitioned tables do not support `concurrently`
       fix: `create index ${isPartitioned ? "" : "concurrently "}on ${indexTarget}`,
     };
@@ -127,8 +127,8 @@ export const findDuplicateIndexes = async (context: PluginContext): Promise<read
   );
   return rows.map(({ relation, index, twin }) => ({
     level: "slow",
-    what: `index ${index} on ${relation} is like ${twin}`,
-    why: "every write keeps both up to date, and reads need one",
+    finding: `index ${index} on ${relation} is like ${twin}`,
+    reason: "every write keeps both up to date, and reads need one",
     fix: `drop index ${index}`,
   }));
 };

@@ -30,8 +30,9 @@ export const findCallsForEachRow = async (context: PluginContext): Promise<reado
     return [
       {
         level: "slow",
-        what: `policy "${policy}" on ${relation} calls ${calls.map((call) => `${call}()`).join(", ")} for each row`,
-        why: "it returns the same value for every row of a statement; in a subselect it is called once, and an index can be used",
+        finding: `policy "${policy}" on ${relation} calls ${calls.map((call) => `${call}()`).join(", ")} for each row`,
+        reason:
+          "it returns the same value for every row of a statement; in a subselect it is called once, and an index can be used",
         fix: `alter policy ${quoteName(policy)} on ${relation} ${clauses.join(" ")}`,
       },
     ];
@@ -88,8 +89,8 @@ export const findOpenHistories = async (context: PluginContext): Promise<readonl
       return [
         {
           level: "danger",
-          what: `${history} has no row-level security, although ${relation} has it`,
-          why: "every role with a grant on the history reads all former rows of the table with Prefer: as-of",
+          finding: `${history} has no row-level security, although ${relation} has it`,
+          reason: "every role with a grant on the history reads all former rows of the table with Prefer: as-of",
           fix,
         },
       ];
@@ -98,8 +99,8 @@ export const findOpenHistories = async (context: PluginContext): Promise<readonl
       : [
           {
             level: "note",
-            what: `${history} has row-level security and no policy, and ${relation} has policies`,
-            why: "only the owner of the history sees former rows",
+            finding: `${history} has row-level security and no policy, and ${relation} has policies`,
+            reason: "only the owner of the history sees former rows",
             fix,
           },
         ];
@@ -129,14 +130,14 @@ export const findIdlePolicies = async (context: PluginContext): Promise<readonly
     isOn
       ? {
           level: "note",
-          what: `${relation} has row-level security and no policy`,
-          why: "only its owner sees rows: write a policy for other roles, or one that shows no rows",
+          finding: `${relation} has row-level security and no policy`,
+          reason: "only its owner sees rows: write a policy for other roles, or one that shows no rows",
           fix: `create policy nobody on ${relation} using (false)`,
         }
       : {
           level: "danger",
-          what: `${relation} has row policies that do nothing`,
-          why: "row-level security is off, so every role with a grant sees every row",
+          finding: `${relation} has row policies that do nothing`,
+          reason: "row-level security is off, so every role with a grant sees every row",
           fix: `alter table ${relation} enable row level security`,
         },
   );

@@ -34,8 +34,8 @@ export const findMissingLogKeys = async (context: PluginContext): Promise<readon
   );
   return rows.map(({ relation }) => ({
     level: "note",
-    what: `the change feed lacks the foreign keys of changed rows of ${relation}`,
-    why: "each update and each delete runs all live lists of the table, which is slow if there are many",
+    finding: `the change feed lacks the foreign keys of changed rows of ${relation}`,
+    reason: "each update and each delete runs all live lists of the table, which is slow if there are many",
     fix: `alter table ${relation} replica identity full`,
   }));
 };

@@ -43,8 +43,8 @@ export const findOwnersViews = async (context: PluginContext): Promise<readonly 
     return [
       {
         level: "danger",
-        what: `${view} reads ${tables} as "${owner}", past the row policies`,
-        why: isMaterialized
+        finding: `${view} reads ${tables} as "${owner}", past the row policies`,
+        reason: isMaterialized
           ? "it contains the rows that its owner sees, and every role that may read it sees them"
           : "a view reads with its owner's rights unless it has security_invoker, with which callers need rights on the tables",
         fix: isMaterialized
@@ -92,8 +92,9 @@ export const findOpenFunctions = async (context: PluginContext): Promise<readonl
       ? [
           {
             level: isDefiner ? ("danger" as const) : ("note" as const),
-            what: `${routine} may be called by every role${isDefiner ? ", and runs as its owner" : ""}`,
-            why: "PostgreSQL grants new functions to public: revoke that, and grant them to the roles that call them",
+            finding: `${routine} may be called by every role${isDefiner ? ", and runs as its owner" : ""}`,
+            reason:
+              "PostgreSQL grants new functions to public: revoke that, and grant them to the roles that call them",
             fix: `revoke execute on function ${routine} from public`,
           },
         ]
@@ -102,8 +103,8 @@ export const findOpenFunctions = async (context: PluginContext): Promise<readonl
       ? [
           {
             level: "danger" as const,
-            what: `${routine} runs as its owner with the caller's search path`,
-            why: "a role that may create objects, also temporary ones, can replace the objects that its code names",
+            finding: `${routine} runs as its owner with the caller's search path`,
+            reason: "a role that may create objects, also temporary ones, can replace the objects that its code names",
             fix: `alter function ${routine} set search_path = ${[...new Set([schema, ...dbExtraSearchPath])].map(quoteName).join(", ")}, pg_temp`,
           },
         ]
@@ -149,14 +150,14 @@ export const findAnonymousWrites = async (context: PluginContext): Promise<reado
   return [
     ...powers.map(({ power }): Finding => ({
       level: "danger",
-      what: `ANON_ROLE "${anonRole}" ${power}`,
-      why: "callers without credentials can read and change everything that is exposed",
+      finding: `ANON_ROLE "${anonRole}" ${power}`,
+      reason: "callers without credentials can read and change everything that is exposed",
       fix: `alter role ${quoteName(anonRole)} nosuperuser nobypassrls`,
     })),
     ...rows.map(({ relation, grantee, privileges }): Finding => ({
       level: "danger",
-      what: `callers without credentials may ${privileges} on ${relation}${grantee === anonRole ? "" : `, by a grant to ${grantee ?? "public"}`}`,
-      why: "no row policy limits the rows: every client of the server may change all of them",
+      finding: `callers without credentials may ${privileges} on ${relation}${grantee === anonRole ? "" : `, by a grant to ${grantee ?? "public"}`}`,
+      reason: "no row policy limits the rows: every client of the server may change all of them",
       fix: `revoke ${privileges} on ${relation} from ${grantee === null ? "public" : quoteName(grantee)}`,
     })),
   ];
@@ -196,8 +197,8 @@ export const findInaccessibleSequences = async (context: PluginContext): Promise
   );
   return rows.map(({ relation, column, sequence, role }) => ({
     level: "broken",
-    what: `${role} may insert into ${relation}, and may not use ${sequence}, which generates the default of "${column}"`,
-    why: "the database refuses each insert that omits the column",
+    finding: `${role} may insert into ${relation}, and may not use ${sequence}, which generates the default of "${column}"`,
+    reason: "the database refuses each insert that omits the column",
     fix: `grant usage on sequence ${sequence} to ${role}`,
   }));
 };
