@@ -48,7 +48,7 @@ export const createRequestRunner = (
   const collectBody = (
     bytes: number,
     frame: BodyFrame,
-    resolveBody: (whole: Buffer | undefined) => void,
+    resolveBody: (body: Buffer | undefined) => void,
   ): ValueReceiver => {
     const buffer = Buffer.allocUnsafeSlow(frame.before.length + bytes + frame.after.length);
     let at = frame.before.copy(buffer);

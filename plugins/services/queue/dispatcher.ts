@@ -66,8 +66,8 @@ export const createDispatcher = (
     loggedReasons.add(reason);
   };
 
-  const logFailure = (what: string) => (error: unknown) => {
-    if (!isClosed) logger.warn(what, { reason: getErrorMessage(error) });
+  const logFailure = (message: string) => (error: unknown) => {
+    if (!isClosed) logger.warn(message, { reason: getErrorMessage(error) });
   };
 
   const startRoutines = (): void => {
