@@ -14,15 +14,15 @@ interface Page {
   readonly outer: Read;
 }
 
-/** Returns the embed that a term of an order refers to. */
-const findOrderedEmbed = (by: Expression): string | undefined => {
-  if (by.kind === "ordering") return findOrderedEmbed(by.of);
-  return by.kind === "embedded" ? by.embed : undefined;
+/** Returns the value of an embed that a term of an order refers to. */
+export const findEmbeddedValue = (by: Expression): Extract<Expression, { kind: "embedded" }> | undefined => {
+  if (by.kind === "ordering") return findEmbeddedValue(by.of);
+  return by.kind === "embedded" ? by : undefined;
 };
 
 /** Returns whether a term of the order refers to the embed with that id. */
 export const ordersByEmbed = (orderBy: readonly OrderBy[] | undefined, id: string): boolean =>
-  orderBy !== undefined && orderBy.some(({ by }) => findOrderedEmbed(by) === id);
+  orderBy !== undefined && orderBy.some(({ by }) => findEmbeddedValue(by)?.embed === id);
 
 /** Returns whether a condition, at any depth, tests the embed with that id. */
 export const testsEmbed = (predicate: Predicate | undefined, id: string): boolean => {
@@ -74,7 +74,7 @@ export const splitPage = (
   if (isPlain || (isNested && !leavesOut && joined.length === 0)) return undefined;
   if (
     !joined.every((embed) => hasOneRowPerParent(relation, embed)) ||
-    orderBy.some(({ by }) => findOrderedEmbed(by) !== undefined)
+    orderBy.some(({ by }) => findEmbeddedValue(by) !== undefined)
   )
     return undefined;
   const { where: _where, ...unfiltered } = others;
