@@ -196,6 +196,15 @@ export const columnUnknown = (row: string, name: string, closestNames: readonly 
     hint: buildSuggestionHint(row, closestNames),
   });
 
+/** Returns the error for an order of groups by a column that is not grouped, worded like the database's error. `row` is
+ *  the alias of the rows. @rule R-AGG-5b */
+export const columnUngrouped = (row: string, name: string): RelApiError =>
+  new RelApiError({
+    code: "42803",
+    status: 400,
+    message: `column "${row}.${name}" must appear in the GROUP BY clause or be used in an aggregate function`,
+  });
+
 /** Returns the error for an ordering that does not accept the type of the column. `types` are the accepted types. @rule
  *  X-ORD-4 */
 export const orderingUnknown = (ordering: string, type: string, types: Iterable<string>): RelApiError =>

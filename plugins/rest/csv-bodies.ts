@@ -1,7 +1,7 @@
 /** `Content-Type: text/csv` bodies: a strict reader whose error messages are part of the contract. */
 import { bodyTooLarge, createJsonArray, definePlugin, type Limits, type ResolvedOptions } from "../../core/index.ts";
 import { receiveBodyHook, type BodyReader, type Payload } from "./api.ts";
-import { csvError, csvFieldsError, tooManyColumns } from "./errors.ts";
+import { bodyNotUtf8, csvError, csvFieldsError, tooManyColumns } from "./errors.ts";
 import { escapeCharacter } from "./syntax/lex.ts";
 
 /** The settings that the reader of a body uses. */
@@ -211,7 +211,7 @@ const createCsvReader = (limits: BodyLimits): BodyReader => {
     },
     end: () => {
       decode();
-      if (!isUtf8) throw csvError("The body is not UTF-8");
+      if (!isUtf8) throw bodyNotUtf8();
       if (unexpected !== undefined) throw buildUnexpectedError(unexpected);
       if (error === undefined) runGuarded(endBody);
       if (error !== undefined) throw error;

@@ -309,6 +309,8 @@ export const keysError = (): RelApiError => bodyError("All object keys must matc
 export const csvFieldsError = (): RelApiError => bodyError("All lines must have same number of fields");
 /** Returns the error for a CSV body. `text` is the message of the reader. @rule R-BODY-8 PGRST102 */
 export const csvError = (text: string): RelApiError => bodyError(text);
+/** @rule R-BODY-7 R-BODY-8 PGRST102 */
+export const bodyNotUtf8 = (): RelApiError => bodyError("The body is not UTF-8");
 /** @rule R-BODY-1 PGRST102 */
 export const contentTypeError = (type: string): RelApiError => bodyError(`Content-Type not acceptable: ${type}`);
 

@@ -207,6 +207,36 @@ cases(api, [
     check: (answer) => expect(answer.json().code).toBe("42803"),
   },
   {
+    title: "R-AGG-5b groups may be ordered by a column of an embed",
+    request: "GET /voyages?select=n:count(),vessels(name)&order=vessels(name).desc",
+    answer: [
+      { n: 1, vessels: { name: "Fram" } },
+      { n: 2, vessels: { name: "Ariel" } },
+    ],
+  },
+  {
+    title: "R-AGG-5b an order of groups may be limited",
+    request: "GET /voyages?select=n:count(),vessels(ship:name)&order=vessels(ship).desc&limit=1",
+    answer: [{ n: 1, vessels: { ship: "Fram" } }],
+  },
+  {
+    title: "R-AGG-5b groups may be ordered by a JSON path of an embed",
+    request:
+      "GET /voyages?select=n:count(),vessels(name,specs)&order=vessels(specs->>crew).desc.nullslast,vessels(name)",
+    check: (answer) => expect(answer.json().map(({ n }: { n: number }) => n)).toEqual([2, 1]),
+  },
+  {
+    title: "R-AGG-5b groups cannot be ordered by a column of an empty embed",
+    request: "GET /voyages?select=n:count(),vessels()&order=vessels(name)",
+    status: 400,
+    answer: {
+      code: "42803",
+      details: null,
+      hint: null,
+      message: 'column "voyages_vessels_1.name" must appear in the GROUP BY clause or be used in an aggregate function',
+    },
+  },
+  {
     title: "R-AGG-6 a star in a nested spread expands to group terms",
     request: "GET /voyages?select=n:count(),...vessels(ship:name,...ports(*))&order=vessels(ship)",
     answer: [

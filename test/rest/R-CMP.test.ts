@@ -110,6 +110,17 @@ cases(api, [
     request: "GET /vessels?select=id&secret_label=eq.secret",
     ...unknown,
   },
+  ...[
+    "vessels?select=id&peers=is.null",
+    "vessels?select=id,peers(id)&peers=eq.1",
+    "vessels?select=id&or=(home_harbour->>name.eq.Oslo,id.eq.1)",
+  ].map((target) => ({
+    title: `R-CMP-1c a function that returns a set cannot be filtered by: ${target}`,
+    request: `GET /${target}`,
+    status: 400,
+    check: (answer: { json(): { readonly message: string } }) =>
+      expect(answer.json().message).toMatch(/^column vessels\.(peers|home_harbour) does not exist$/),
+  })),
   {
     title: "R-CMP-1 a function of another row type is not a computed field",
     request: "GET /ports?select=heavy",

@@ -1,4 +1,5 @@
 /** Compiles the rows of one level: `select … from … where … group by … order by … limit …`. */
+import { columnUngrouped } from "../../kernel/errors.ts";
 import type { Registry } from "../../plugin.ts";
 import { findSystemColumnType } from "../model/system-columns.ts";
 import { findRelation, type Relation } from "../model/model.ts";
@@ -9,7 +10,7 @@ import { compileExpression } from "./expression.ts";
 import { empty, ident, integer, isEmpty, join, literal, sql, type Sql } from "./fragment.ts";
 import { compileFromClause, type ReadOptions } from "./from-clause.ts";
 import { compileJoinedValue, compileOrder, type JoinedRows } from "./order.ts";
-import { isFlatEmbed, ordersByEmbed, splitPage, testsEmbed } from "./two-level-select.ts";
+import { findEmbeddedValue, isFlatEmbed, ordersByEmbed, splitPage, testsEmbed } from "./two-level-select.ts";
 import { compilePredicate } from "./predicate.ts";
 import { flattenGroups, hasObjects } from "./groups.ts";
 import { buildObject, joinObject, UNNAMED } from "./json.ts";
@@ -130,6 +131,7 @@ export const compileRows = (
 
   if (read.where !== undefined) conditions.push(compilePredicate(compiler, read.where, scope));
   const distinctValues = new Map<string, Sql>();
+  const embeddedKeys: Sql[] = [];
   const distinct = (read.distinctOn ?? []).map(compileDistinctValue);
   // rows of a function are sorted after the call, so messages do not name the function's row
   const orderScope = scope.routine === undefined ? valueScope : { ...valueScope, displayName: undefined };
@@ -140,7 +142,9 @@ export const compileRows = (
         compiler,
         term,
         orderScope,
-        distinctValues.get(JSON.stringify(term.expression)) ?? findGroupedPosition(term.expression),
+        distinctValues.get(JSON.stringify(term.expression)) ??
+          findGroupedPosition(term.expression) ??
+          compileEmbeddedKey(term.expression),
         joined,
       ),
     );
@@ -161,6 +165,7 @@ export const compileRows = (
     : [];
   if (isGroupedRead)
     for (const expression of read.groupBy ?? []) groups.push(compileExpression(compiler, expression, valueScope).sql);
+  groups.push(...embeddedKeys);
   const having =
     isGroupedRead && read.having !== undefined ? compilePredicate(compiler, read.having, scope) : undefined;
   return {
@@ -200,6 +205,21 @@ export const compileRows = (
       relatedKeys.set(key, (relatedKey = { ...compiled, sql: nameValue(compiled.sql) }));
     }
     return relatedKey;
+  }
+
+  /** Computes the embed's value to sort groups by, and adds it to the group terms. It forms no further groups, because
+   *  the embed is a group term and contains the value. @rule R-AGG-5b */
+  function compileEmbeddedKey(expression: Expression): Sql | undefined {
+    const value = isGroupedRead ? findEmbeddedValue(expression) : undefined;
+    if (value === undefined) return undefined;
+    const compiled = compileExpression(compiler, expression, orderScope).sql;
+    const isHidden = outputs.some(
+      (output) => output.kind === "embed" && output.id === value.embed && output.isHidden === true,
+    );
+    if (isHidden) throw columnUngrouped(value.row ?? value.embed, value.name);
+    const key = nameValue(compiled);
+    embeddedKeys.push(key);
+    return key;
   }
 
   function nameValue(value: Sql): Sql {

@@ -14,15 +14,15 @@ interface Page {
   readonly outer: Read;
 }
 
-/** Returns the embed that a term of an order refers to. */
-const findOrderedEmbed = (expression: Expression): string | undefined => {
-  if (expression.kind === "ordering") return findOrderedEmbed(expression.value);
-  return expression.kind === "embedded" ? expression.embed : undefined;
+/** Returns the value of an embed that a term of an order refers to. */
+export const findEmbeddedValue = (expression: Expression): Extract<Expression, { kind: "embedded" }> | undefined => {
+  if (expression.kind === "ordering") return findEmbeddedValue(expression.value);
+  return expression.kind === "embedded" ? expression : undefined;
 };
 
 /** Returns whether a term of the order refers to the embed with that id. */
 export const ordersByEmbed = (orderBy: readonly OrderBy[] | undefined, id: string): boolean =>
-  orderBy !== undefined && orderBy.some(({ expression }) => findOrderedEmbed(expression) === id);
+  orderBy !== undefined && orderBy.some(({ expression }) => findEmbeddedValue(expression)?.embed === id);
 
 /** Returns whether a condition, at any depth, tests the embed with that id. */
 export const testsEmbed = (predicate: Predicate | undefined, id: string): boolean => {
@@ -75,7 +75,7 @@ export const splitPage = (
   if (isPlain || (isNested && !leavesOut && joined.length === 0)) return undefined;
   if (
     !joined.every((embed) => hasOneRowPerParent(relation, embed)) ||
-    orderBy.some(({ expression }) => findOrderedEmbed(expression) !== undefined)
+    orderBy.some(({ expression }) => findEmbeddedValue(expression) !== undefined)
   )
     return undefined;
   const { where: _where, ...unfiltered } = others;

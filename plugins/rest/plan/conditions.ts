@@ -13,6 +13,7 @@ import {
   type PgType,
   type Predicate,
   type Relation,
+  type Routine,
 } from "../../../core/index.ts";
 import type { Condition, Field, JsonPathKey, LogicTree } from "../request.ts";
 
@@ -47,27 +48,39 @@ export const buildPath = (values: BoundValue[], path: readonly JsonPathKey[]): r
     key: isIndex ? { ...bind(values, key), type: "integer" } : bind(values, key),
   }));
 
-/** Finds a column or a computed field. Other names are refused when the plan is compiled. @rule R-CMP-1 R-NAM-1 */
-export const buildField = (
-  { model, relation, composite, searchPath, values }: Omit<RowScope, "findEmbed">,
-  { name, path }: Field,
-): Expression => {
-  const steps = path.length === 0 ? {} : { path: buildPath(values, path) };
+/** Returns the computed field of that name, unless the name is a column. */
+const findFieldRoutine = (
+  { model, relation, composite, searchPath }: Omit<RowScope, "findEmbed" | "values">,
+  name: string,
+): Routine | undefined => {
   const row = relation ?? composite;
   const isColumn =
     relation === undefined ? composite?.columns.includes(name) === true : findColumn(relation, name) !== undefined;
-  const routine = row === undefined || isColumn ? undefined : findComputedField(model, row, name, searchPath);
+  return row === undefined || isColumn ? undefined : findComputedField(model, row, name, searchPath);
+};
+
+/** Finds a column or a computed field. Other names are refused when the plan is compiled. @rule R-CMP-1 R-NAM-1 */
+export const buildField = (scope: Omit<RowScope, "findEmbed">, { name, path }: Field): Expression => {
+  const steps = path.length === 0 ? {} : { path: buildPath(scope.values, path) };
+  const routine = findFieldRoutine(scope, name);
   return routine === undefined
     ? { kind: "column", name, ...steps }
     : { kind: "computed", routine: { schema: routine.schema, name }, ...steps };
 };
+
+/** Finds the field of a condition. A function that returns a set cannot be compared, so its name is unknown here. @rule
+ *  R-CMP-1c */
+const buildComparedField = (row: RowScope, field: Field): Expression =>
+  findFieldRoutine(row, field.name)?.returns.isSet === true
+    ? { kind: "column", name: field.name }
+    : buildField(row, field);
 
 /** Builds the predicate of a condition, including its negation. @rule R-FLT-1 R-FLT-2 */
 const buildCondition = (row: RowScope, condition: Condition): Predicate => {
   const { field, specs, isNegated } = condition;
   const embed = isNullFilter(condition) ? row.findEmbed(field.name) : undefined;
   if (embed !== undefined) return { kind: "embedded", embed, isNull: !isNegated };
-  return buildOperation(row.values, buildField(row, field), {
+  return buildOperation(row.values, buildComparedField(row, field), {
     ...condition,
     specs: [chooseOperator(row, field, specs)],
   });
