@@ -58,7 +58,8 @@ describe.skipIf(!hasPostgres)("replicas", () => {
     );
 
   const textOf = ({ message, facts }: Line): string => `${message} ${JSON.stringify(facts)}`;
-  /** Returns whether a replica was left out for a reason other than being slow or behind, which happens on a busy machine. */
+  /** Returns whether a replica was left out for a reason other than being slow or behind, which happens on a busy
+   *  machine. */
   const isFault = (line: Line): boolean => line.level !== "info" && !/longer than|timeout|behind/.test(textOf(line));
   /** Expects log lines in pairs: a replica is left out, then used again. */
   const expectPairs = (lines: readonly Line[], replica: number): void => {

@@ -191,7 +191,8 @@ const answered = async (
 /** How often a process has begun to count locally because the primary process was late. */
 const lateCount = (machines: readonly Machine[]): number =>
   machines.flatMap(({ output }) => output().match(/rate limits are counted in each process/g) ?? []).length;
-/** Returns whether the machine counts locally. It logs one line when that starts, and another when Redis counts again. */
+/** Returns whether the machine counts locally. It logs one line when that starts, and another when Redis counts
+ *  again. */
 const isAlone = (machine: Machine): boolean =>
   lateCount([machine]) > machine.output().split("rate limits are counted in Redis again").length - 1;
 /** Each process that counts locally allows the same number once more. */

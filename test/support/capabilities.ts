@@ -8,7 +8,8 @@ export interface Capabilities {
   readonly postgis: boolean;
   /** True if relation `atlas.tiles` exists. */
   readonly raster: boolean;
-  /** True if the database is a PostgreSQL server, with several connections, timeouts, cancellation, login roles and psql. */
+  /** True if the database is a PostgreSQL server, with several connections, timeouts, cancellation, login roles and
+   *  psql. */
   readonly realServer: boolean;
   /** True if `wal_level` is logical. */
   readonly logicalReplication: boolean;

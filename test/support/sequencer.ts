@@ -46,7 +46,8 @@ const placeOf = ({ moduleId }: TestSpecification): number => {
   return place === -1 ? LONG.length : place;
 };
 
-/** Returns whether the file shares its process. Such files come last, so that each process runs them in one sequence. */
+/** Returns whether the file shares its process. Such files come last, so that each process runs them in one
+ *  sequence. */
 const isShared = ({ project }: TestSpecification): boolean => project.config.isolate === false;
 
 /** The sequencer. TEST_ORDER `random` (by SEED) or `reverse` verifies that no file depends on the order. */
