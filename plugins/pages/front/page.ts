@@ -134,7 +134,7 @@ const buildRelations = ({ schema, needsHeader, relations, more }: RelationList):
 };
 
 const buildCard = (card: Card, content: PageContent): string => {
-  const { title, description: description, url, link, requests, relationLists = [] } = card;
+  const { title, description, url, link, requests, relationLists = [] } = card;
   const [first, ...folded] = requests;
   return `<section>
 <div class="top">
