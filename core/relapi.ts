@@ -70,7 +70,7 @@ const hideSchemeFailure = (error: unknown, { isForClient }: Registry, logger: Lo
 };
 
 /** The key of a listener that `api.over` returned. Its value is the api. */
-const OVER = Symbol("over");
+const MOUNT = Symbol("over");
 
 /** Turns a preset into an api: applies the plugins, and starts to load the model. @throws RelApiError `preset` for
  *  every mistake that can be found without the database */
@@ -226,7 +226,7 @@ export const relApi = (preset: Preset): RelApi => {
     onServer: servers.onServer,
     addServer: servers.add,
     hasServer: servers.has,
-    isApi: (listener) => listener === api || (listener instanceof Object && Reflect.get(listener, OVER) === api),
+    isApi: (listener) => listener === api || (listener instanceof Object && Reflect.get(listener, MOUNT) === api),
     reload: () => loader.reload(),
     requestReload: loader.requestReload,
   };
@@ -296,7 +296,7 @@ export const relApi = (preset: Preset): RelApi => {
       over: (app: (request: IncomingMessage, response: ServerResponse) => unknown): RequestListener => {
         const listener: RequestListener = (request, response) =>
           api(request, response, () => void app(request, response));
-        return Object.assign(listener, { [OVER]: api });
+        return Object.assign(listener, { [MOUNT]: api });
       },
       ready: loader.ready,
       reload: () => loader.reload(),

@@ -213,7 +213,7 @@ const PRIVILEGE_LOST = "the login role lacks a right that is needed to read the 
 
 const buildLoadErrorFields = (error: unknown): Readonly<Record<string, unknown>> => {
   if (!(error instanceof RelApiError)) {
-    const { cause, ...whose } = buildErrorFields(error);
+    const { cause, ...fields } = buildErrorFields(error);
     // the database's message is enough, without the caller
     if (isPgError(cause))
       return {
@@ -221,7 +221,7 @@ const buildLoadErrorFields = (error: unknown): Readonly<Record<string, unknown>>
         sqlstate: cause.code,
         ...(cause.code === "42501" ? { hint: PRIVILEGE_LOST } : {}),
       };
-    return { ...whose, reason: cause instanceof Error ? cause.stack : cause };
+    return { ...fields, reason: cause instanceof Error ? cause.stack : cause };
   }
   const refusal = classifyLoginRefusal(error);
   return {

@@ -7,7 +7,7 @@
  *  `body-bytes`, `bodies-refused`, `requests-late` and `requests-cut-off` (when the api closed). Each limit has
  *  `refused-<limit>`. Plugins add their own. An unknown name reads 0. @experimental */
 export interface Counters {
-  add(name: string, by?: number): void;
+  add(name: string, increment?: number): void;
   set(name: string, to: number): void;
   /** Adds a counter whose value `read` returns whenever the counter is shown. */
   watch(name: string, read: () => number): void;
@@ -19,7 +19,7 @@ export const createCounters = (): Counters => {
   const watched = new Map<string, () => number>();
   const get = (name: string): number => watched.get(name)?.() ?? numbers.get(name) ?? 0;
   return {
-    add: (name, by = 1) => void numbers.set(name, (numbers.get(name) ?? 0) + by),
+    add: (name, increment = 1) => void numbers.set(name, (numbers.get(name) ?? 0) + increment),
     set: (name, to) => void numbers.set(name, to),
     watch: (name, read) => void watched.set(name, read),
     get,

@@ -46,5 +46,5 @@ type SettingValue<Declared> = Declared extends Setting<infer Value> ? Value : ne
 
 /** The options that these settings declare, with all defaults. */
 export type ValuesOf<Declared extends readonly Setting[]> = {
-  readonly [Each in Declared[number] as Each["name"]]: SettingValue<Each>;
+  readonly [Declaration in Declared[number] as Declaration["name"]]: SettingValue<Declaration>;
 };

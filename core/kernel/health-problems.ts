@@ -1,7 +1,7 @@
 /** Problems that do not stop the api, by topic. The readiness check reports them (R-ADM-1). @experimental */
 export interface HealthProblems {
   /** Sets or, with `reason` undefined, clears the problem of a topic. The reason must not contain a secret. */
-  set(about: string, reason: string | undefined): void;
+  set(subject: string, reason: string | undefined): void;
   /** Returns one line per problem, `schema: …`. */
   list(): readonly string[];
 }
@@ -9,10 +9,10 @@ export interface HealthProblems {
 export const createHealthProblems = (): HealthProblems => {
   const reasons = new Map<string, string>();
   return {
-    set: (about, reason) => {
-      if (reason === undefined) reasons.delete(about);
-      else reasons.set(about, reason.replaceAll("\n", " "));
+    set: (subject, reason) => {
+      if (reason === undefined) reasons.delete(subject);
+      else reasons.set(subject, reason.replaceAll("\n", " "));
     },
-    list: () => [...reasons].map(([about, reason]) => `${about}: ${reason}`),
+    list: () => [...reasons].map(([subject, reason]) => `${subject}: ${reason}`),
   };
 };

@@ -109,10 +109,10 @@ export const createForwardingLogger = (
   let target = adaptLogger(first);
   const addName = (fields: LogFields | undefined): LogFields | undefined =>
     name === undefined ? fields : { api: name, ...fields };
-  const write = (of: MessageLevel): Logger["error"] =>
-    LEVELS.indexOf(of) > LEVELS.indexOf(level)
+  const write = (messageLevel: MessageLevel): Logger["error"] =>
+    LEVELS.indexOf(messageLevel) > LEVELS.indexOf(level)
       ? () => {}
-      : (message, fields) => void target[of](message, addName(fields));
+      : (message, fields) => void target[messageLevel](message, addName(fields));
   return {
     logger: {
       error: write("error"),

@@ -66,4 +66,4 @@ export interface ResolvedOptions extends ValuesOf<typeof coreSettings>, Limits, 
 }
 
 /** The options of a preset: the settings of docs/reference/settings.md in camelCase. */
-export type RelApiOptions = { readonly [Each in keyof ResolvedOptions]?: ResolvedOptions[Each] | undefined };
+export type RelApiOptions = { readonly [Name in keyof ResolvedOptions]?: ResolvedOptions[Name] | undefined };

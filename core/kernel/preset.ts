@@ -106,8 +106,8 @@ const duplicateNameError = (name: string, where: string) =>
   presetError(`plugin name "${name}" is used twice (${where}): rename one or remove it with without("${name}")`);
 
 const formatNames = (names: Iterable<string>): string => {
-  const all = [...names].map((name) => `"${name}"`);
-  return all.length === 0 ? "none" : all.join(", ");
+  const quotedNames = [...names].map((name) => `"${name}"`);
+  return quotedNames.length === 0 ? "none" : quotedNames.join(", ");
 };
 
 /** Returns the plugins in the order of application: `requires` and `before` as a graph, then stage, then list order.

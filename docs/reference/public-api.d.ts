@@ -2087,7 +2087,7 @@ export interface CacheLimits {
 
 // --- core/kernel/counters.d.ts
 export interface Counters {
-    add(name: string, by?: number): void;
+    add(name: string, increment?: number): void;
     set(name: string, to: number): void;
     watch(name: string, read: () => number): void;
     get(name: string): number;
@@ -2116,7 +2116,7 @@ interface DefineSetting {
 export declare const defineSetting: DefineSetting;
 type SettingValue<Declared> = Declared extends Setting<infer Value> ? Value : never;
 export type ValuesOf<Declared extends readonly Setting[]> = {
-    readonly [Each in Declared[number] as Each["name"]]: SettingValue<Each>;
+    readonly [Declaration in Declared[number] as Declaration["name"]]: SettingValue<Declaration>;
 };
 
 // --- core/kernel/did-you-mean.d.ts
@@ -2160,7 +2160,7 @@ export declare const tokenRefused: (message: string, details?: string | null) =>
 
 // --- core/kernel/health-problems.d.ts
 export interface HealthProblems {
-    set(about: string, reason: string | undefined): void;
+    set(subject: string, reason: string | undefined): void;
     list(): readonly string[];
 }
 
@@ -2227,7 +2227,7 @@ export interface ResolvedOptions extends ValuesOf<typeof coreSettings>, Limits, 
     readonly appSettings: Readonly<Record<string, string>>;
 }
 export type RelApiOptions = {
-    readonly [Each in keyof ResolvedOptions]?: ResolvedOptions[Each] | undefined;
+    readonly [Name in keyof ResolvedOptions]?: ResolvedOptions[Name] | undefined;
 };
 
 // --- core/kernel/package-files.d.ts
@@ -3230,7 +3230,7 @@ export interface GqlBuild {
     aggregateFunctions(): readonly {
         readonly fn: string;
         readonly name: string;
-        of(value: GqlValueType): GqlValueType | undefined;
+        findResultType(value: GqlValueType): GqlValueType | undefined;
     }[];
     orderDirection(): GraphQLEnumType | undefined;
     listArguments(table: GqlTable): Readonly<Record<string, GraphQLArgumentConfig>>;
@@ -3368,7 +3368,7 @@ export type GqlOutput = {
     readonly list: readonly (number | string)[];
 } | {
     readonly as: string;
-    readonly of: readonly GqlOutput[];
+    readonly outputs: readonly GqlOutput[];
 };
 export interface GqlSender {
     readonly request: IncomingMessage;
@@ -3676,7 +3676,7 @@ export interface RoleSchema {
     readonly directives: Directives;
     findField(type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> | undefined;
     introspect(field: FieldNode, document: DocumentNode, variables: Readonly<Record<string, unknown>>): Parts;
-    whole(): Slices<RoleSchema>;
+    buildCompleteSchema(): Slices<RoleSchema>;
     columnName(relation: Relation, column: string): string;
 }
 
@@ -4429,7 +4429,7 @@ export interface MediaType {
     readonly isStripped: boolean;
     readonly plan?: {
         readonly format: "text" | "json";
-        readonly of: MediaType;
+        readonly mediaType: MediaType;
         readonly options: readonly string[];
     };
     readonly text: string;

@@ -4,12 +4,12 @@ import { limitExceeded, presetError, RelApiError } from "../../core/index.ts";
 // --- settings -------------------------------------------------------------------------------------------------------
 
 /** An error in the key configuration. It never contains the key itself. @rule R-AUT-3 G-AUTH-11 */
-export const jwtSecretError = (what: string): RelApiError => presetError(`jwtSecret (JWT_SECRET) ${what}`);
+export const jwtSecretError = (problem: string): RelApiError => presetError(`jwtSecret (JWT_SECRET) ${problem}`);
 
 /** An error in the location of the REST role. @rule R-AUT-7 */
-export const roleClaimKeyError = (expression: string, what: string): RelApiError =>
+export const roleClaimKeyError = (expression: string, problem: string): RelApiError =>
   presetError(
-    `jwtRoleClaimKey (JWT_ROLE_CLAIM_KEY) ${JSON.stringify(expression)} ${what}: use a JSON Path ($.a.b[0], $.roles[?(@ == 'x')]) or the older form (.a."b c"[0], .roles[?(@ == "x")])`,
+    `jwtRoleClaimKey (JWT_ROLE_CLAIM_KEY) ${JSON.stringify(expression)} ${problem}: use a JSON Path ($.a.b[0], $.roles[?(@ == 'x')]) or the older form (.a."b c"[0], .roles[?(@ == "x")])`,
   );
 
 // --- the admin secret -----------------------------------------------------------------------------------------------

@@ -46,8 +46,8 @@ export const credentialRules: TokenRules = {
     ),
 };
 
-const undecodableToken = (what: string): RelApiError =>
-  couldNotVerify(`JWSError (JSONDecodeError ${JSON.stringify(what)})`);
+const undecodableToken = (subject: string): RelApiError =>
+  couldNotVerify(`JWSError (JSONDecodeError ${JSON.stringify(subject)})`);
 
 const describeFailure = (failure: Exclude<TokenFailure, { readonly kind: "too-deep" }>): string => {
   switch (failure.kind) {
@@ -102,16 +102,16 @@ const readRoles = (claims: SessionClaims, areTopLevel: boolean): Omit<TokenRoles
 };
 
 const readRoleList = (claim: Json): readonly string[] => {
-  const what = `invalid ${ALLOWED_ROLES}; should be a list of roles`;
+  const message = `invalid ${ALLOWED_ROLES}; should be a list of roles`;
   if (!Array.isArray(claim))
-    throw invalidClaims(`${what}: parsing [] failed, expected Array, but encountered ${nameJsonKind(claim)}`);
-  return (claim as readonly Json[]).map((role) => readRole(role, what));
+    throw invalidClaims(`${message}: parsing [] failed, expected Array, but encountered ${nameJsonKind(claim)}`);
+  return (claim as readonly Json[]).map((role) => readRole(role, message));
 };
 
-const readRole = (role: Json, what: string): string => {
+const readRole = (role: Json, subject: string): string => {
   if (typeof role !== "string")
-    throw invalidClaims(`${what}: parsing Text failed, expected String, but encountered ${nameJsonKind(role)}`);
-  if (role === "") throw invalidClaims(`${what}: a role has a name`);
+    throw invalidClaims(`${subject}: parsing Text failed, expected String, but encountered ${nameJsonKind(role)}`);
+  if (role === "") throw invalidClaims(`${subject}: a role has a name`);
   return role;
 };
 

@@ -61,7 +61,7 @@ const assembleFields = (outputs: readonly GqlOutput[], texts: Texts): string => 
       add(
         `${key}:[${output.list.map((element) => (typeof element === "number" ? getBody(element) : element)).join(",")}]`,
       );
-    else add(`${key}:${assembleFields(output.of, texts)}`);
+    else add(`${key}:${assembleFields(output.outputs, texts)}`);
   }
   return `${data}}`;
 };
@@ -72,20 +72,20 @@ const assemble = (
   bodies: readonly (string | null)[],
   calls: readonly string[] = [],
 ): string => {
-  const [only] = outputs;
+  const [output] = outputs;
   // the body is the text that PostgreSQL wrote
-  if (outputs.length === 1 && only !== undefined && "bundle" in only) return bodies[only.bundle] ?? "{}";
+  if (outputs.length === 1 && output !== undefined && "bundle" in output) return bodies[output.bundle] ?? "{}";
   return assembleFields(outputs, { bodies, calls });
 };
 
 /** Returns the text before and after the body of the only step, if all three together are `data`. Undefined if `data`
  *  has other parts. */
-const findBodyFrame = ([only, ...others]: readonly GqlOutput[]):
+const findBodyFrame = ([output, ...otherOutputs]: readonly GqlOutput[]):
   | readonly [before: string, after: string]
   | undefined => {
-  if (only === undefined || others.length > 0) return undefined;
-  if ("bundle" in only) return ["", ""];
-  return "step" in only ? [`{${JSON.stringify(only.as)}:`, "}"] : undefined;
+  if (output === undefined || otherOutputs.length > 0) return undefined;
+  if ("bundle" in output) return ["", ""];
+  return "step" in output ? [`{${JSON.stringify(output.as)}:`, "}"] : undefined;
 };
 
 /** The hooks through which plugins take part in reading requests. */

@@ -60,11 +60,11 @@ export const documentTooLarge = (maxBytes: number): RelApiError =>
     path: "$.query",
   });
 
-/** Returns the error for an exceeded limit. `what` is the plural of the counted things. @rule G-LIM-4 */
-export const tooMany = (limits: Limits, limit: Limit, what: string, path = "$"): RelApiError =>
+/** Returns the error for an exceeded limit. `items` is the plural of the counted things. @rule G-LIM-4 */
+export const tooMany = (limits: Limits, limit: Limit, items: string, path = "$"): RelApiError =>
   limitExceeded(limit, {
     code: "validation-failed",
-    message: `the operation has more than ${limits[limit]} ${what}`,
+    message: `the operation has more than ${limits[limit]} ${items}`,
     path,
   });
 

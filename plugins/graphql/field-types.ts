@@ -145,7 +145,7 @@ export interface GqlBuild {
   aggregateFunctions(): readonly {
     readonly fn: string;
     readonly name: string;
-    of(value: GqlValueType): GqlValueType | undefined;
+    findResultType(value: GqlValueType): GqlValueType | undefined;
   }[];
   /** Returns the enum `asc`, `desc_nulls_last`, …. Undefined if no type can be ordered. */
   orderDirection(): GraphQLEnumType | undefined;

@@ -48,7 +48,7 @@ export const createRequestRunner = (
   const collectBody = (
     bytes: number,
     frame: BodyFrame,
-    resolveBody: (whole: Buffer | undefined) => void,
+    resolveBody: (body: Buffer | undefined) => void,
   ): ValueReceiver => {
     const buffer = Buffer.allocUnsafeSlow(frame.before.length + bytes + frame.after.length);
     let at = frame.before.copy(buffer);
@@ -82,7 +82,7 @@ export const createRequestRunner = (
           if (openedBody !== undefined)
             return { receiver: openedBody.receiver, result: { streamed: openedBody, frame } };
           if (bytes <= LONG_BYTES) return undefined;
-          let resolveBody: (whole: Buffer | undefined) => void = () => undefined;
+          let resolveBody: (body: Buffer | undefined) => void = () => undefined;
           const wholeBody = new Promise<Buffer | undefined>((resolve) => (resolveBody = resolve));
           return { receiver: collectBody(bytes, frame, resolveBody), result: wholeBody };
         },

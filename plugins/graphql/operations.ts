@@ -183,7 +183,7 @@ export type GqlOutput =
   /** a list with one element per step: its body, or a known text (`update_T_many`) */
   | { readonly as: string; readonly list: readonly (number | string)[] }
   /** a namespace of a mutation */
-  | { readonly as: string; readonly of: readonly GqlOutput[] };
+  | { readonly as: string; readonly outputs: readonly GqlOutput[] };
 
 /** The sender of an operation. @experimental */
 export interface GqlSender {

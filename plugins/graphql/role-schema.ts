@@ -27,7 +27,7 @@ export interface RoleSchema {
   introspect(field: FieldNode, document: DocumentNode, variables: Readonly<Record<string, unknown>>): Parts;
   /** Builds a separate schema with all root fields, which costs as much as the whole schema. Its types are not the
    *  objects of `query`. */
-  whole(): Slices<RoleSchema>;
+  buildCompleteSchema(): Slices<RoleSchema>;
   /** Converts the relation and column names to a GraphQL name, for messages. */
   columnName(relation: Relation, column: string): string;
 }

@@ -108,7 +108,7 @@ export const rateLimits = definePlugin({
       const { options } = context;
       const key = JSON.stringify([
         session.role,
-        ...rate.by.map((name) => readCallerValue(name, session, request, options)),
+        ...rate.keys.map((name) => readCallerValue(name, session, request, options)),
       ]);
       return { key, perMinute: rate.perMinute, burst: options.rateLimitBurst ?? rate.perMinute };
     };

@@ -10,10 +10,10 @@ import {
 } from "../../core/index.ts";
 import type { MetadataLimits } from "../metadata/api.ts";
 
-/** Limits the requests of all callers with equal values of `by`. */
+/** Limits the requests of all callers with equal values of `keys`. */
 interface RateLimit {
   readonly perMinute: number;
-  readonly by: readonly string[];
+  readonly keys: readonly string[];
 }
 
 /** The limits of one role. A missing member means that the role has no such limit. */
@@ -45,7 +45,7 @@ const parseRate = (value: Json | undefined): RateLimit | undefined => {
   if (!isCount(perMinute)) return undefined;
   const unique = readOwnValue(object, "unique_params") ?? [];
   const names = (Array.isArray(unique) ? unique : [unique]).map(String);
-  return { perMinute, by: names.map((name) => (name.toUpperCase() === "IP" ? "address" : name)) };
+  return { perMinute, keys: names.map((name) => (name.toUpperCase() === "IP" ? "address" : name)) };
 };
 
 /** Returns the limit of the role, or else the global limit. */
@@ -119,7 +119,7 @@ const readLimits = (documents: readonly JsonObject[], options: ResolvedOptions, 
   const readLimit = (kind: string): number | undefined => readFromSetting(kind) ?? readFromDocuments(kind, readCount);
   const perMinute = readFromSetting("rate_limit");
   const rate =
-    perMinute === undefined ? readFromDocuments("rate_limit", parseRate) : { perMinute, by: options.rateLimitBy };
+    perMinute === undefined ? readFromDocuments("rate_limit", parseRate) : { perMinute, keys: options.rateLimitBy };
   const limits: { [Key in keyof RoleLimits]: RoleLimits[Key] | undefined } = {
     depth: readLimit("depth_limit"),
     nodes: readLimit("node_limit"),

@@ -82,9 +82,9 @@ const METADATA_PROBLEMS = "metadata-problems";
 
 const createIgnoredPartLogger =
   (warn: IntrospectContext["warn"], problems: MetadataProblem[]): LogIgnored =>
-  (message, of) => {
+  (message, location) => {
     warn(`metadata: ${message}`);
-    if (of !== undefined) problems.push({ ...of, reason: message });
+    if (location !== undefined) problems.push({ ...location, reason: message });
   };
 
 /** Reads Hasura metadata. Reads the files before the catalog, so that tables of schemas that are not exposed are

@@ -53,7 +53,11 @@ export interface MediaType {
   /** True if the vendored array or object type has `;nulls=stripped`. */
   readonly isStripped: boolean;
   /** The parts of an execution plan type. */
-  readonly plan?: { readonly format: "text" | "json"; readonly of: MediaType; readonly options: readonly string[] };
+  readonly plan?: {
+    readonly format: "text" | "json";
+    readonly mediaType: MediaType;
+    readonly options: readonly string[];
+  };
   /** The type as messages show it. */
   readonly text: string;
 }

@@ -86,10 +86,10 @@ export const relationNotFound = (schema: string, name: string, suggestion: strin
     facts: suggestion === undefined ? {} : { schema, suggestion },
   });
 
-/** Returns the error for a part of the query. `what` names the part, and `raw` is its text. @rule R-LEX-10 R-LEX-11
+/** Returns the error for a part of the query. `part` is its name, and `raw` is its text. @rule R-LEX-10 R-LEX-11
  *  PGRST100 */
 export const parseError = (
-  what: string,
+  part: string,
   raw: string,
   line: number,
   column: number,
@@ -99,14 +99,14 @@ export const parseError = (
   new RelApiError({
     code: "parse-error",
     status: 400,
-    message: `"failed to parse ${what} (${raw})" (line ${line}, column ${column})`,
+    message: `"failed to parse ${part} (${raw})" (line ${line}, column ${column})`,
     details,
     facts,
   });
 
 /** @rule R-LIM-1 PGRST100 */
-export const tooMany = (limits: Limits, limit: Limit, what: string): RelApiError =>
-  limitExceeded(limit, { code: "parse-error", message: `The request has more than ${limits[limit]} ${what}` });
+export const tooMany = (limits: Limits, limit: Limit, items: string): RelApiError =>
+  limitExceeded(limit, { code: "parse-error", message: `The request has more than ${limits[limit]} ${items}` });
 
 /** @rule R-URL-1 PGRST100 */
 export const queryNotUtf8 = (): RelApiError =>
@@ -137,10 +137,10 @@ export const nameTooLong = (name: string): RelApiError =>
   });
 
 /** @rule R-LIM-1 PGRST100 */
-export const nestedTooDeep = (limits: Limits, limit: Limit, what: string): RelApiError =>
+export const nestedTooDeep = (limits: Limits, limit: Limit, items: string): RelApiError =>
   limitExceeded(limit, {
     code: "parse-error",
-    message: `The request has ${what} nested deeper than ${limits[limit]} levels`,
+    message: `The request has ${items} nested deeper than ${limits[limit]} levels`,
   });
 
 /** @rule R-RNG-2 R-RNG-4 R-RNG-8 PGRST103 */

@@ -188,9 +188,9 @@ const UPSERT_STATES: ReadonlySet<string> = new Set(["42P10", "0A000", "55000"]);
 /** Explains an upsert into a relation whose inserts do not support `ON CONFLICT`. @rule R-HNT-7 */
 const buildUpsertHint = (relation: Relation | undefined, method: string): string | null => {
   if (method !== "POST" || relation?.refusesConflict !== true) return null;
-  const what = `'${relation.name}' takes no Prefer: resolution, because its triggers, rules or deferrable key have no ON CONFLICT`;
+  const problem = `'${relation.name}' takes no Prefer: resolution, because its triggers, rules or deferrable key have no ON CONFLICT`;
   const [key] = relation.primaryKey;
-  return key === undefined ? what : `${what}; PUT /${relation.name}?${key}=eq.… updates or inserts one row`;
+  return key === undefined ? problem : `${problem}; PUT /${relation.name}?${key}=eq.… updates or inserts one row`;
 };
 
 /** The explained errors. Others are skipped, because the model may not be loaded. */

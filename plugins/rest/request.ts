@@ -98,7 +98,7 @@ export interface Condition {
 }
 
 export type LogicTree =
-  | { readonly kind: "and" | "or"; readonly isNegated: boolean; readonly of: readonly LogicTree[] }
+  | { readonly kind: "and" | "or"; readonly isNegated: boolean; readonly members: readonly LogicTree[] }
   | { readonly kind: "condition"; readonly condition: Condition };
 
 /**

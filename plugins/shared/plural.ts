@@ -1,7 +1,8 @@
 /** Returns the form of a noun that fits the count: `chooseNoun(1, "row")` is `row`, and `chooseNoun(0, "query",
  *  "queries")` is `queries`. */
-export const chooseNoun = (count: number, one: string, many = `${one}s`): string => (count === 1 ? one : many);
+export const chooseNoun = (count: number, singular: string, plural = `${singular}s`): string =>
+  count === 1 ? singular : plural;
 
 /** Formats the count and its noun: `1 row`, `2 queries`. */
-export const formatCount = (count: number, one: string, many?: string): string =>
-  `${count} ${chooseNoun(count, one, many)}`;
+export const formatCount = (count: number, singular: string, plural?: string): string =>
+  `${count} ${chooseNoun(count, singular, plural)}`;

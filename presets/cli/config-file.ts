@@ -30,11 +30,11 @@ const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
 
 /** Replaces `$(NAME)` by a variable of the environment, and `$$` by a dollar sign. */
 const interpolateText = (text: string, environment: Environment, missing: (name: string) => void): string =>
-  text.replace(/\$\$|\$\(([^()$]*)\)/g, (all, name: string | undefined) => {
+  text.replace(/\$\$|\$\(([^()$]*)\)/g, (reference, name: string | undefined) => {
     if (name === undefined) return "$";
     const variableValue = environment[name];
     if (variableValue === undefined) missing(name);
-    return variableValue ?? all;
+    return variableValue ?? reference;
   });
 
 /**

@@ -19,12 +19,12 @@ export const lostLog = definePlugin({
   name: "lost-log",
   apply: (_, context) => {
     for (const [name, stream] of streams) {
-      const about = `log on ${name}`;
+      const subject = `log on ${name}`;
       let timer: NodeJS.Timeout | undefined;
       const onLost = (error: NodeJS.ErrnoException): void => {
-        context.healthProblems.set(about, `it cannot be written: ${error.code ?? error.message}`);
+        context.healthProblems.set(subject, `it cannot be written: ${error.code ?? error.message}`);
         clearTimeout(timer);
-        timer = setTimeout(() => context.healthProblems.set(about, undefined), PROBLEM_MS);
+        timer = setTimeout(() => context.healthProblems.set(subject, undefined), PROBLEM_MS);
         timer.unref();
       };
       stream.on("error", onLost);

@@ -71,14 +71,14 @@ export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => 
   };
 
   const read = (file: SecretFile): unknown => {
-    const about = `${PROBLEM_NAME}: ${file.variable}`;
+    const subject = `${PROBLEM_NAME}: ${file.variable}`;
     try {
       const value = loadValue(file);
       checkCount(file, value);
       knownSecrets.set(file.setting.name, value);
-      healthProblems?.set(about, undefined);
+      healthProblems?.set(subject, undefined);
     } catch (error) {
-      healthProblems?.set(about, `${(error as Error).message}; keeping the previous one`);
+      healthProblems?.set(subject, `${(error as Error).message}; keeping the previous one`);
     }
     return knownSecrets.get(file.setting.name);
   };

@@ -335,7 +335,7 @@ const printTreeField = (one: Field): string =>
 const treeMeaning = (tree: LogicTree): object =>
   tree.kind === "condition"
     ? meaning(tree.condition)
-    : { kind: tree.kind, isNegated: tree.isNegated, of: tree.of.map(treeMeaning) };
+    : { kind: tree.kind, isNegated: tree.isNegated, of: tree.members.map(treeMeaning) };
 const partMeaning = (part: Spoken | SpokenGroup): object =>
   "of" in part ? { kind: part.kind, isNegated: part.isNegated, of: part.of.map(partMeaning) } : meaning(part);
 

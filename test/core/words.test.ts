@@ -60,3 +60,22 @@ test.each(["core", "plugins", "presets"])("identifiers of %s contain no word tha
     });
   expect(found).toEqual([]);
 });
+
+/** The places at which a function word is the name that a contract fixes: a key of the output of `why`. */
+const FIXED_NAMES = /isEmbedded \? \{ of:/g;
+
+/** A declaration or a key whose name is a function word. */
+const FUNCTION_WORD =
+  /(?:\b(?:const|let|function|type|interface|readonly)\s+|[({,<]\s*|\.\.\.)(of|by|what|why|who|whose|whole|such|same|about|given)(?=\s*(?:\?:|[:=,)}\]<(]))/gi;
+
+test.each(["core", "plugins", "presets"])("no name of %s is a function word", (folder) => {
+  const found = readdirSync(root + folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .flatMap((name) => {
+      const code = readFileSync(`${root}${folder}/${name}`, "utf8")
+        .replaceAll(NO_IDENTIFIERS, " ")
+        .replaceAll(FIXED_NAMES, " ");
+      return Array.from(code.matchAll(FUNCTION_WORD), ([, word]) => `${name}: ${word}`);
+    });
+  expect(found).toEqual([]);
+});

@@ -92,13 +92,13 @@ const chooseOperation = (
 ): OperationDefinitionNode => {
   const operations = document.definitions.filter((definition) => definition.kind === "OperationDefinition");
   if (operationName === undefined) {
-    const [only] = operations;
-    if (only === undefined || operations.length > 1)
+    const [operation] = operations;
+    if (operation === undefined || operations.length > 1)
       throw validationFailed(
         "exactly one operation has to be present in the document when operationName is not specified",
         "$",
       );
-    return only;
+    return operation;
   }
   if (!NAME.test(operationName)) throw parseFailed(`${operationName} is not valid GraphQL name`, "$.operationName");
   if (operations.some((operation) => operation.name === undefined) && hasShortForm(text))

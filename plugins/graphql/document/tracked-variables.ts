@@ -7,7 +7,7 @@ import { writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "./variables.ts";
 
 /** A variable, or a key inside a variable path. */
-type VariablePath = { readonly variable: string } | { readonly of: VariablePath; readonly key: string | number };
+type VariablePath = { readonly variable: string } | { readonly parent: VariablePath; readonly key: string | number };
 
 /** A variable part: a variable, or a value inside one. */
 export interface VariablePart {
@@ -48,7 +48,7 @@ const getMember = (value: Json, key: string | number): Json =>
 
 /** Returns the value at that path in other values of the variables. */
 export const findValue = (variables: VariableValues, path: VariablePath): Json => {
-  if ("of" in path) return getMember(findValue(variables, path.of), path.key);
+  if ("parent" in path) return getMember(findValue(variables, path.parent), path.key);
   const value = variables.get(path.variable);
   return value !== undefined && "json" in value ? value.json : null;
 };
@@ -68,9 +68,10 @@ const findShape = (value: Json): ValueShape => {
 const createQuestion = <Answer>(
   name: string,
   path: VariablePath,
-  of: (value: Json) => Answer,
+  buildAnswer: (value: Json) => Answer,
   key: (answer: Answer) => unknown,
-): Question<WithVariables, Answer> => defineQuestion(name, ({ variables }) => of(findValue(variables, path)), key);
+): Question<WithVariables, Answer> =>
+  defineQuestion(name, ({ variables }) => buildAnswer(findValue(variables, path)), key);
 
 const createKindQuestion = (name: string): Question<WithVariables, VariableState> =>
   defineQuestion(`kind of ${name}`, ({ variables }) => findKind(variables, name));
@@ -95,7 +96,7 @@ const createTrackedPart = (
   const number = observer.count++;
   const askShape = (): ValueShape => observer.ask(createQuestion(`shape ${number}`, path, findShape, buildShapeKey));
   const createPart = (key: string | number): VariablePart =>
-    createTrackedPart(observer, getMember(bound, key), variable, { of: path, key }, depth + 1);
+    createTrackedPart(observer, getMember(bound, key), variable, { parent: path, key }, depth + 1);
   return {
     path,
     variable,

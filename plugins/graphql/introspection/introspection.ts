@@ -66,9 +66,9 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
   let typesByName: Types = new Map();
   const { type, directive } = createWriters(collector, () => typesByName);
 
-  const writeLarge = function* (one: GraphQLNamedType, of: ReturnType<typeof type>) {
+  const writeLarge = function* (one: GraphQLNamedType, write: ReturnType<typeof type>) {
     const parts: Buffer[] = [];
-    for (const part of of.parts(one)) {
+    for (const part of write.parts(one)) {
       if (typeof part === "string") {
         parts.push(encodeUtf8(part));
         continue;
@@ -85,8 +85,8 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
 
   /** Writes each type when it is found, while its fields exist. The output is sorted by type name. */
   const writeAllTypes = function* (nodes: readonly FieldNode[]): Parts {
-    const of = type(nodes);
-    const completeSchema = yield* schema.whole();
+    const write = type(nodes);
+    const completeSchema = yield* schema.buildCompleteSchema();
     const implementations = new Map<string, GraphQLNamedType>();
     const interfaces: GraphQLNamedType[] = [];
     typesByName = implementations;
@@ -96,10 +96,10 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
       // the implementations are known when all types were visited
       if (isInterfaceType(one)) interfaces.push(one);
       else if (one !== undefined)
-        texts.set(one.name, isRoot(one) ? yield* writeLarge(one, of) : [encodeUtf8(of.write(one))]);
+        texts.set(one.name, isRoot(one) ? yield* writeLarge(one, write) : [encodeUtf8(write.write(one))]);
       yield;
     }
-    for (const one of interfaces) texts.set(one.name, [encodeUtf8(of.write(one))]);
+    for (const one of interfaces) texts.set(one.name, [encodeUtf8(write.write(one))]);
     let before = encodeUtf8("[");
     for (const name of yield* sortSliced([...texts.keys()])) {
       yield before;
@@ -110,14 +110,14 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
   };
 
   const writeMember = function* ({ name, nodes }: MetaField): Parts {
-    const writeRoot = function* (of: GqlRootName) {
+    const writeRoot = function* (root: GqlRootName) {
       const hasFields = collector
         .collect(
           nodes.map(({ selectionSet }) => selectionSet),
           "__Type",
         )
         .some((selected) => selected.name === "fields");
-      const { [of]: one } = hasFields ? yield* schema.whole() : schema;
+      const { [root]: one } = hasFields ? yield* schema.buildCompleteSchema() : schema;
       if (one === undefined) yield encodeUtf8("null");
       else yield* yield* writeLarge(one, type(nodes));
     };
@@ -152,7 +152,7 @@ const introspect = (schema: RoleSchema): RoleSchema["introspect"] =>
   function* (field, document, variables) {
     const collector = createCollector(document, variables);
     if (field.name.value === "__schema") return yield* writeSchema(schema, collector, field);
-    const types = yield* collectTypes(yield* schema.whole());
+    const types = yield* collectTypes(yield* schema.buildCompleteSchema());
     const named = types.get(String(collector.valueOf(field, "name")));
     yield encodeUtf8(
       named === undefined

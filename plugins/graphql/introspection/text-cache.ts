@@ -87,9 +87,9 @@ export const createIntrospectionWriter = (caches: Caches, name: string): Introsp
         outputs.map(async (output) => ("pieces" in output ? { as: output.as, text: await getText(output) } : output)),
       ),
     writeBody: async (outputs) => {
-      const [only] = outputs;
-      if (outputs.length > 1 || only === undefined || !("pieces" in only)) return undefined;
-      const storedBody = await getStoredBody(only);
+      const [output] = outputs;
+      if (outputs.length > 1 || output === undefined || !("pieces" in output)) return undefined;
+      const storedBody = await getStoredBody(output);
       return typeof storedBody === "string"
         ? undefined
         : { plain: () => unzip(storedBody), gzip: () => Promise.resolve(storedBody) };

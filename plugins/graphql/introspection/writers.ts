@@ -201,9 +201,9 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
   const enumValue = (nodes: readonly FieldNode[]) =>
     createObjectWriter<GraphQLEnumValue>("__EnumValue", nodes, ({ name }) => findCommonMember(name));
 
-  const findImplementations = (of: GraphQLInterfaceType): readonly GraphQLObjectType[] =>
+  const findImplementations = (type: GraphQLInterfaceType): readonly GraphQLObjectType[] =>
     sortByName(
-      [...types().values()].filter((one) => isObjectType(one)).filter((one) => one.getInterfaces().includes(of)),
+      [...types().values()].filter((one) => isObjectType(one)).filter((one) => one.getInterfaces().includes(type)),
     );
 
   const typeMember = ({ name, nodes }: MetaField): Member<GraphQLType> => {
@@ -215,54 +215,54 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
       case "description":
         return writeDescription;
       case "isOneOf":
-        return (of) => (isInputObjectType(of) ? String(of.isOneOf) : NULL);
+        return (type) => (isInputObjectType(type) ? String(type.isOneOf) : NULL);
       case "interfaces": {
         const write = createReferenceWriter(nodes);
-        return (of) =>
-          isObjectType(of) || (isInterfaceType(of) && of.getInterfaces().length > 0)
-            ? writeList(of.getInterfaces(), write)
+        return (type) =>
+          isObjectType(type) || (isInterfaceType(type) && type.getInterfaces().length > 0)
+            ? writeList(type.getInterfaces(), write)
             : NULL;
       }
       case "possibleTypes": {
         const write = createReferenceWriter(nodes);
-        return (of) =>
-          isInterfaceType(of)
-            ? writeList(findImplementations(of), write)
-            : isUnionType(of)
-              ? writeList(of.getTypes(), write)
+        return (type) =>
+          isInterfaceType(type)
+            ? writeList(findImplementations(type), write)
+            : isUnionType(type)
+              ? writeList(type.getTypes(), write)
               : NULL;
       }
       case "fields": {
         const { write } = field(nodes);
         return {
-          write: (of) =>
-            !isObjectType(of) && !isInterfaceType(of)
+          write: (type) =>
+            !isObjectType(type) && !isInterfaceType(type)
               ? NULL
-              : isIntrospectionType(of.name)
-                ? writeList(sortByName(Object.values(of.getFields())), write)
-                : writeList(Object.values(of.getFields()), write),
-          parts: function* (of) {
-            if (!isObjectType(of)) return yield NULL;
+              : isIntrospectionType(type.name)
+                ? writeList(sortByName(Object.values(type.getFields())), write)
+                : writeList(Object.values(type.getFields()), write),
+          parts: function* (type) {
+            if (!isObjectType(type)) return yield NULL;
             yield "[";
-            yield writeEach(Object.values(of.getFields()), write);
+            yield writeEach(Object.values(type.getFields()), write);
             yield "]";
           },
         };
       }
       case "inputFields": {
         const { write } = inputValue(nodes);
-        return (of) => (isInputObjectType(of) ? writeList(Object.values(of.getFields()), write) : NULL);
+        return (type) => (isInputObjectType(type) ? writeList(Object.values(type.getFields()), write) : NULL);
       }
       case "enumValues": {
         const { write } = enumValue(nodes);
-        return (of) =>
-          isEnumType(of)
-            ? writeList(isIntrospectionType(of.name) ? sortByName(of.getValues()) : of.getValues(), write)
+        return (type) =>
+          isEnumType(type)
+            ? writeList(isIntrospectionType(type.name) ? sortByName(type.getValues()) : type.getValues(), write)
             : NULL;
       }
       case "ofType": {
         const write = createReferenceWriter(nodes);
-        return (of) => (isNonNullType(of) || isListType(of) ? write(of.ofType) : NULL);
+        return (type) => (isNonNullType(type) || isListType(type) ? write(type.ofType) : NULL);
       }
       default:
         return NULL; // no type has a `specifiedByURL`

@@ -202,7 +202,7 @@ export const fillCall = (
   return {
     origin: field.origin,
     path: field.path,
-    run: async (by, followUp) => writeResult(field, await run({ ...by, ...request }), followUp, findRead),
+    run: async (context, followUp) => writeResult(field, await run({ ...context, ...request }), followUp, findRead),
     live: live && ((session) => buildLiveCall(field, live({ ...request, session }), findRead)),
   };
 };

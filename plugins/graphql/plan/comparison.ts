@@ -133,11 +133,11 @@ const planList = (
   if (value.element !== undefined || findInputFunction(value) !== undefined) {
     const items = readList(planner, input, position, path, (count) => checkConditions(planner, count));
     const refs = items.map((one) => bindColumn(planner, one.input, getItemPosition(position), item, one.path));
-    const any: Predicate = {
+    const predicate: Predicate = {
       kind: "or",
       predicates: refs.map((operand) => ({ kind: "compare", left, operator: "eq", operand })),
     };
-    return operator === "nin" ? { kind: "not", predicate: any } : any;
+    return operator === "nin" ? { kind: "not", predicate: predicate } : predicate;
   }
   const ref = bindList(planner, input, position, item, path);
   return { kind: "compare", left, operator, operand: ref };

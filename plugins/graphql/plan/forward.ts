@@ -198,8 +198,8 @@ const createEvents = (
     key,
     isSame: (other: GqlEvents) =>
       "key" in other && other.key === key && (other as typeof events).subscribe === subscribe,
-    open: (by: GqlCallContext, emit: Parameters<typeof subscribe>[1]) =>
-      subscribe({ ...by, document, variables }, emit),
+    open: (context: GqlCallContext, emit: Parameters<typeof subscribe>[1]) =>
+      subscribe({ ...context, document, variables }, emit),
     complete,
   };
   return events;
@@ -220,6 +220,7 @@ export const fillForward = (
     ...call,
     live: undefined,
     events: subscribe && createEvents(document, variableValues, subscribe, complete),
-    run: async (by, followUp) => complete(await run({ ...by, document, variables: variableValues }), followUp),
+    run: async (context, followUp) =>
+      complete(await run({ ...context, document, variables: variableValues }), followUp),
   };
 };

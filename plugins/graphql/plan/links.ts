@@ -286,22 +286,24 @@ const createCompletion = (prefix: string, links: readonly Link[], tree: LinkTree
         objects[link]!.push(object); // a link is an index of `links`
         return "";
       });
-    const used = links.flatMap((link, i) => (objects[i]?.length === 0 ? [] : [{ ...link, i, of: objects[i] ?? [] }]));
+    const used = links.flatMap((link, i) =>
+      objects[i]?.length === 0 ? [] : [{ ...link, i, parents: objects[i] ?? [] }],
+    );
     const joins = used.flatMap((link) => ("join" in link ? [link] : []));
     const loads = used.flatMap((link) => ("load" in link ? [link] : []));
     const [rows, loaded] = await Promise.all([
       joins.length === 0
         ? []
         : followUp.read(
-            joins.map(({ join, of }) =>
+            joins.map(({ join, parents }) =>
               bindObjects(
                 join,
-                of.map((object) => readKeys(join, object)),
+                parents.map((object) => readKeys(join, object)),
                 findRead,
               ),
             ),
           ),
-      Promise.all(loads.map(({ load, of }) => followUp.load(load(variables, findRead), of))),
+      Promise.all(loads.map(({ load, parents }) => followUp.load(load(variables, findRead), parents))),
     ]);
     const values = new Map([
       ...joins.map(({ i }, position) => [i, rows[position]?.values()] as const),

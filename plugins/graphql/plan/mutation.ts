@@ -40,7 +40,7 @@ const planField = (planner: Planner, selected: SelectedField, parts: OperationPa
     case "namespace":
       return {
         as,
-        of: planMutationFields(
+        outputs: planMutationFields(
           planner,
           checkSubselection(selected) as GraphQLObjectType,
           selected.selections,

@@ -191,8 +191,8 @@ const addNamespace = (reads: PendingReads, selected: SelectedField): void => {
     else reads.fields.push(planField(reads, selection));
   });
   closeBundle(reads);
-  const of = reads.outputs.splice(0);
-  reads.outputs.push(...outer, { as: selected.as, of });
+  const outputs = reads.outputs.splice(0);
+  reads.outputs.push(...outer, { as: selected.as, outputs });
 };
 
 const addText = (reads: PendingReads, as: string, text: string, selected: SelectedField): void => {
@@ -213,9 +213,9 @@ const addMetaField = (reads: PendingReads, selected: SelectedField): void => {
  *  because PostgreSQL would copy it twice to add the braces. */
 const closeBundle = (reads: PendingReads): void => {
   const { fields, step } = reads;
-  const [only, ...others] = fields;
+  const [only, ...otherFields] = fields;
   if (only === undefined) return;
-  if (others.length === 0 && "read" in only) {
+  if (otherFields.length === 0 && "read" in only) {
     const { as, read, isOne } = only;
     reads.outputs.push({ as, step: reads.parts.steps.push(buildStep(step, read, "$", isOne)) - 1 });
   } else if (fields.every((field) => "value" in field)) {

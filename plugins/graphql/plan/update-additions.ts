@@ -26,9 +26,9 @@ export const planUpdateAdditions = (
 ): ((answer: WriteAnswer) => StepTemplate) => {
   const build: InsertBuild = { planner, steps: [], pendingRequirements: [] };
   const { result: root, refusal } = catchRefused(() => addUpdate(build, relation, parts, undefined, path, "$"));
-  const [only, ...more] = build.steps;
-  if (only?.write.kind === "update" && only.write.locks !== true && more.length === 0) {
-    const { write } = only;
+  const [step, ...otherSteps] = build.steps;
+  if (step?.write.kind === "update" && step.write.locks !== true && otherSteps.length === 0) {
+    const { write } = step;
     return (answer) => planWriteStep(planner, write, answer, "$");
   }
   const rootSteps = root === undefined ? [] : [root];
@@ -143,8 +143,8 @@ const createInput = (
       countValue(planner);
       readObject(planner, input, position, path, (each) => {
         countValue(planner);
-        const of: LocatedInput = { input: each.input, position: getPosition(each.field), path: each.path };
-        fields.push(createInput(planner, of, each.field.name, getFieldPart(each.field)));
+        const located: LocatedInput = { input: each.input, position: getPosition(each.field), path: each.path };
+        fields.push(createInput(planner, located, each.field.name, getFieldPart(each.field)));
       });
       return fields;
     },

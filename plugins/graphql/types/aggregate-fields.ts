@@ -48,7 +48,7 @@ export const buildAggregateFunctions = (build: GqlBuild): ReturnType<GqlBuild["a
   listAggregateFunctions(build.schema.registry).map(({ spec, word }) => ({
     fn: spec.name,
     name: build.fieldName(word),
-    of: (value) => {
+    findResultType: (value) => {
       if (!acceptsValue(spec, value)) return undefined;
       const { result } = spec;
       return result === undefined

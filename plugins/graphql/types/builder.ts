@@ -337,18 +337,18 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const { namespace } = source.customization;
   /** Returns the specification of the root's type. With a namespace, it describes the type of the root's only field.
    *  @rule G-NAM-6 */
-  const buildRootSpec = (of: GqlRootName): GqlTypeSpec => ({
-    ...ROOTS[of],
+  const buildRootSpec = (root: GqlRootName): GqlTypeSpec => ({
+    ...ROOTS[root],
     isOptional: true,
     ...(namespace !== undefined && {
-      name: names.namespaceTypeName(`${namespace}_${buildNamespaceRootName(of, access.isBackend === true)}`),
+      name: names.namespaceTypeName(`${namespace}_${buildNamespaceRootName(root, access.isBackend === true)}`),
       description: undefined,
     }),
   });
-  const buildRoot = (of: GqlRootName): GraphQLObjectType | undefined => {
-    const type = registerObject(buildRootSpec(of));
+  const buildRoot = (root: GqlRootName): GraphQLObjectType | undefined => {
+    const type = registerObject(buildRootSpec(root));
     if (type === undefined || namespace === undefined) return type;
-    return new LazyObjectType(ROOTS[of], () => ({
+    return new LazyObjectType(ROOTS[root], () => ({
       [namespace]: { config: { type }, toPlan: { kind: "namespace" } },
     }));
   };
@@ -358,7 +358,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   let subscription: GraphQLObjectType | undefined | null = null;
   /** The roots with all fields, which are built separately for introspection. They take many megabytes in a large
    *  schema, and may be collected after it. */
-  let whole: WeakRef<RoleSchema> | undefined;
+  let completeSchema: WeakRef<RoleSchema> | undefined;
 
   const schema: PreparableSchema = {
     model,
@@ -389,13 +389,13 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       return Object.hasOwn(fields, name) ? buildOutputField(name, fields[name]!) : undefined; // the key exists
     },
     introspect: (...question) => introspect(...question),
-    whole: function* () {
-      const cachedSchema = whole?.deref();
+    buildCompleteSchema: function* () {
+      const cachedSchema = completeSchema?.deref();
       if (cachedSchema !== undefined) return cachedSchema;
-      const all = buildRoleSchema(parts);
-      yield* all.prepare(listRootNames(parts));
-      whole = new WeakRef(all);
-      return all;
+      const builtSchema = buildRoleSchema(parts);
+      yield* builtSchema.prepare(listRootNames(parts));
+      completeSchema = new WeakRef(builtSchema);
+      return builtSchema;
     },
     isWhole: !isSplit,
     usedRoots: () => [

@@ -8,10 +8,10 @@ interface RootFieldSource {
   readonly rootFields: Readonly<Partial<Record<string, { readonly name?: string }>>>;
 }
 
-export interface RootIndex<One> {
-  add(one: One): void;
+export interface RootIndex<Field> {
+  add(one: Field): void;
   /** Returns the results in the order in which they were added. */
-  find(name: string): readonly One[];
+  find(name: string): readonly Field[];
 }
 
 /** Removes the differences that conventions make to a name: the case of letters, and underscores. */
@@ -19,8 +19,8 @@ const normalizeName = (name: string): string => name.toLowerCase().replaceAll("_
 
 /** Creates an index that finds every table and function. A root field has a name from the metadata, or a name that
  *  contains the word of its table or function. */
-export const createRootIndex = <One extends RootFieldSource>(): RootIndex<One> => {
-  const all: One[] = [];
+export const createRootIndex = <Field extends RootFieldSource>(): RootIndex<Field> => {
+  const fields: Field[] = [];
   const byWord = new Map<string, number[]>();
   const byName = new Map<string, number[]>();
   let longest = 0;
@@ -31,7 +31,7 @@ export const createRootIndex = <One extends RootFieldSource>(): RootIndex<One> =
   };
   return {
     add: (one) => {
-      const at = all.push(one) - 1;
+      const at = fields.push(one) - 1;
       const word = normalizeName(one.namePart.text);
       longest = Math.max(longest, word.length);
       addPosition(byWord, word, at);
@@ -46,7 +46,7 @@ export const createRootIndex = <One extends RootFieldSource>(): RootIndex<One> =
       for (let from = 0; from < letters.length; from++)
         for (let to = from + 1; to <= Math.min(letters.length, from + longest); to++)
           for (const at of byWord.get(letters.slice(from, to)) ?? []) matches.add(at);
-      return [...matches].sort((a, b) => a - b).flatMap((at) => all[at] ?? []);
+      return [...matches].sort((a, b) => a - b).flatMap((at) => fields[at] ?? []);
     },
   };
 };

@@ -150,12 +150,13 @@ const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buff
     if (text.startsWith("table ")) {
       const names = parseNames(text, "table ".length);
       // The list of names is longer than the part of the message that was read.
-      const all = names.isWhole ? names : parseNames(bytes.toString("utf8", DATA_AT), "table ".length);
-      const [only, ...others] = all.names;
+      const completeNames = names.isWhole ? names : parseNames(bytes.toString("utf8", DATA_AT), "table ".length);
+      const [only, ...otherNames] = completeNames.names;
       const neededColumns =
-        only === undefined || others.length > 0 || bytes.length > MAX_ROW_BYTES ? [] : columns(only);
-      if (only === undefined || neededColumns.length === 0) for (const name of all.names) changes.addAny(name);
-      else if (!changes.isAny(only)) addRow(only, neededColumns, text, all.end, bytes);
+        only === undefined || otherNames.length > 0 || bytes.length > MAX_ROW_BYTES ? [] : columns(only);
+      if (only === undefined || neededColumns.length === 0)
+        for (const name of completeNames.names) changes.addAny(name);
+      else if (!changes.isAny(only)) addRow(only, neededColumns, text, completeNames.end, bytes);
     } else if (text.startsWith("COMMIT")) {
       const changed = changes;
       changes = createChangeCollector();

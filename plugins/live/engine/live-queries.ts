@@ -164,8 +164,8 @@ const createLiveQueries = (
     plan !== undefined && areOperatorsBuiltIn() ? deriveConditions(plan, context.model()) : undefined,
   );
 
-  const getConditions = ({ programs: [only, ...others] }: LiveQuery): Conditions | undefined =>
-    only === undefined || others.length > 0 ? undefined : deriveProgramConditions(only.program);
+  const getConditions = ({ programs: [program, ...otherPrograms] }: LiveQuery): Conditions | undefined =>
+    program === undefined || otherPrograms.length > 0 ? undefined : deriveProgramConditions(program.program);
 
   /** Returns whether different callers can share the statement. A pre-request function may use any fact about the
    *  caller. Only a statement over all subscribers reads session variables from slots. @rule G-SUB-10 */

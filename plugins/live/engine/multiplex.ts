@@ -112,8 +112,8 @@ const buildSlotKey = (source: Slot): string => JSON.stringify(source);
 
 const listSlotChunks = (program: Program) => listChunks(program).filter((chunk) => typeof chunk !== "string");
 
-const listChunks = ({ statements: [only] }: Program) =>
-  only?.fragment === undefined ? [] : flattenFragment(only.fragment);
+const listChunks = ({ statements: [statement] }: Program) =>
+  statement?.fragment === undefined ? [] : flattenFragment(statement.fragment);
 
 /** Builds a check whether the rows of one of the tables may now differ between callers. That is so if row policies were
  *  enabled, or if the name belongs to another relation. The statement that reads the tables makes the check itself, so
@@ -138,9 +138,9 @@ const selectChangedRows = (
 });
 
 const getOnlyStatement = (program: Program): ProgramStatement & { readonly fragment: Sql } => {
-  const [only] = program.statements;
-  if (only?.fragment === undefined) throw new TypeError("only a statement with its fragment can be multiplexed");
-  return { ...only, fragment: only.fragment };
+  const [statement] = program.statements;
+  if (statement?.fragment === undefined) throw new TypeError("only a statement with its fragment can be multiplexed");
+  return { ...statement, fragment: statement.fragment };
 };
 
 const ANSWERS = "answers";

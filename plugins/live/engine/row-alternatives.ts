@@ -35,12 +35,12 @@ export const joinByOr = (parts: readonly Alternatives[]): Alternatives => {
   const single = new Map<string, ColumnTerms>();
   const otherConditions: Condition[] = [];
   for (const condition of all) {
-    const [only, ...more] = condition;
-    if (only === undefined || more.length > 0) {
+    const [alternative, ...otherAlternatives] = condition;
+    if (alternative === undefined || otherAlternatives.length > 0) {
       otherConditions.push(condition);
       continue;
     }
-    const [name, { kind, terms }] = only;
+    const [name, { kind, terms }] = alternative;
     single.set(name, { kind, terms: [...(single.get(name)?.terms ?? []), ...terms] });
   }
   const alternatives = [...otherConditions, ...[...single].map((one): Condition => new Map([one]))];

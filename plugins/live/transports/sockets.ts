@@ -86,7 +86,7 @@ const createSockets = (context: PluginContext): Sockets => {
     if (settings === undefined) return undefined;
     const { origin } = request.headers;
     if (origin !== undefined && !cors().isOpen && !cors().allows(origin)) {
-      rejectUpgrade(
+      refuseUpgradeInJson(
         socket,
         400,
         '{"path":"$","error":"received origin header does not match configured CORS domains","code":"access-denied"}',
@@ -116,7 +116,7 @@ const createSockets = (context: PluginContext): Sockets => {
     { request, socket, head, path }: Upgrade,
   ): void => {
     if (isClosing || openConnections.size >= context.options.maxSockets)
-      return rejectUpgrade(
+      return refuseUpgradeInJson(
         socket,
         503,
         '{"path":"$","error":"too many connections","code":"unexpected"}',
@@ -195,7 +195,7 @@ const createSockets = (context: PluginContext): Sockets => {
   };
 };
 
-const rejectUpgrade = (socket: Duplex, status: number, body: string, headers = ""): void => {
+const refuseUpgradeInJson = (socket: Duplex, status: number, body: string, headers = ""): void => {
   socket.on("error", () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}Connection: close\r\n\r\n${body}`,

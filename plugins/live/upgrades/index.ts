@@ -54,7 +54,8 @@ const receiveUpgrade = (
   head: Buffer,
 ): void => {
   if (request.headers.upgrade?.toLowerCase() !== "websocket") return void serveAsRequest(server, request, socket, head);
-  if (repeatsHost(request.rawHeaders)) return rejectUpgrade(socket, 400, "The request has more than one Host header");
+  if (repeatsHost(request.rawHeaders))
+    return refuseUpgradeInText(socket, 400, "The request has more than one Host header");
   const requestPath = (request.url ?? "/").split("?", 1)[0] as string; // The method `split` always returns at least one item.
   const offerUpgrade = (handler: Handler, paths: readonly string[]): boolean =>
     paths.some((path) => handler.take({ request, socket, head, path }));
@@ -66,7 +67,7 @@ const receiveUpgrade = (
   }
   for (const handler of unmountedHandlers) if (offerUpgrade(handler, listSuffixes(requestPath))) return;
   if (server.listenerCount("upgrade") > 1) return; // Another listener may accept the upgrade.
-  rejectUpgrade(socket, 404, [...handlers].map((handler) => handler.refusal()).find((text) => text !== "") ?? "");
+  refuseUpgradeInText(socket, 404, [...handlers].map((handler) => handler.refusal()).find((text) => text !== "") ?? "");
 };
 
 /** The diagnostics channel of accepted connections. Node publishes each one before it reads from the connection. */
@@ -130,7 +131,7 @@ export const upgrades = definePlugin({
   },
 });
 
-const rejectUpgrade = (socket: Duplex, status: number, text: string): void => {
+const refuseUpgradeInText = (socket: Duplex, status: number, text: string): void => {
   socket.on("error", () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,

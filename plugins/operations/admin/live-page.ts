@@ -50,9 +50,9 @@ const encodeRow = (plan: PlanFigures): string => {
 };
 
 const formatTotals = (plans: readonly PlanFigures[]): string => {
-  const count = (read: (plan: PlanFigures) => number, one: string, many?: string): string => {
-    const sum = plans.reduce((all, plan) => all + read(plan), 0);
-    return `${formatNumber(sum)} ${chooseNoun(sum, one, many)}`;
+  const count = (read: (plan: PlanFigures) => number, singular: string, plural?: string): string => {
+    const sum = plans.reduce((total, plan) => total + read(plan), 0);
+    return `${formatNumber(sum)} ${chooseNoun(sum, singular, plural)}`;
   };
   const subscribers = count((plan) => plan.subscribers, "subscriber");
   const queries = count((plan) => plan.queries, "query", "queries");

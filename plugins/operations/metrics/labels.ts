@@ -2,14 +2,14 @@
 import type { Model, PluginContext, Session } from "../../../core/index.ts";
 
 const MAX_VALUES = 100;
-const OTHER = "other";
+const OTHER_LABEL = "other";
 
 /** Creates a function that returns the value, or `other` if it has seen too many values. */
 export const createBoundedLabel = (): ((value: string) => string) => {
   const knownValues = new Set<string>();
   return (value) => {
     if (knownValues.has(value)) return value;
-    if (knownValues.size >= MAX_VALUES) return OTHER;
+    if (knownValues.size >= MAX_VALUES) return OTHER_LABEL;
     knownValues.add(value);
     return value;
   };
@@ -29,6 +29,6 @@ export const createRoleLabel = (context: PluginContext): RoleLabel => {
     if (session === undefined) return "none";
     const { role, isAdmin } = session;
     const isKnown = isAdmin || model?.roles.has(role) === true || model?.loginRoles?.get(surface)?.has(role) === true;
-    return isKnown ? bounded(role) : OTHER;
+    return isKnown ? bounded(role) : OTHER_LABEL;
   };
 };

@@ -8,20 +8,20 @@ import type { PromClient } from "./prom-client.ts";
 
 /** The largest number of plans with their own series in one process. */
 const MAX_PLANS = 20;
-const OTHER = "other";
+const OTHER_LABEL = "other";
 const MS_PER_SECOND = 1000;
 
 const LABELS = ["plan", "role"] as const;
 
 /** The current size of each plan. */
-const GAUGES: readonly (readonly [name: string, help: string, of: (plan: PlanFigures) => number])[] = [
+const GAUGES: readonly (readonly [name: string, help: string, read: (plan: PlanFigures) => number])[] = [
   ["cohorts", "Groups of live queries that share a statement, by plan", ({ cohorts }) => cohorts],
   ["subscribers", "Subscribers of live queries, by plan", ({ subscribers }) => subscribers],
   ["queries", "Different live queries, by plan", ({ queries }) => queries],
 ];
 
 /** The counts since the cohorts began. The series that plans share has no counts, because its plans change. */
-const COUNTERS: readonly (readonly [name: string, help: string, of: (plan: PlanFigures) => number])[] = [
+const COUNTERS: readonly (readonly [name: string, help: string, read: (plan: PlanFigures) => number])[] = [
   ["runs_total", "Statements that ran for live queries, by plan", ({ runs }) => runs],
   ["rows_total", "Results of live queries in these statements, by plan", ({ rows }) => rows],
   ["deliveries_total", "Results that were sent to subscribers, by plan", ({ deliveries }) => deliveries],
@@ -53,21 +53,21 @@ export const registerLivePlans = (
     labelNames: LABELS,
     registers: [registry],
   });
-  for (const [name, help, of] of GAUGES)
+  for (const [name, help, read] of GAUGES)
     new Gauge({
       ...buildConfiguration(name, help),
       collect() {
         this.reset();
         for (const [i, plan] of getPlans().entries())
-          this.inc(i < MAX_PLANS ? buildLabels(plan) : { plan: OTHER, role: OTHER }, of(plan));
+          this.inc(i < MAX_PLANS ? buildLabels(plan) : { plan: OTHER_LABEL, role: OTHER_LABEL }, read(plan));
       },
     });
-  for (const [name, help, of] of COUNTERS)
+  for (const [name, help, read] of COUNTERS)
     new Counter({
       ...buildConfiguration(name, help),
       collect() {
         this.reset();
-        for (const plan of getPlans().slice(0, MAX_PLANS)) this.inc(buildLabels(plan), of(plan));
+        for (const plan of getPlans().slice(0, MAX_PLANS)) this.inc(buildLabels(plan), read(plan));
       },
     });
   new Gauge({

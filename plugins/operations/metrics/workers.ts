@@ -18,7 +18,7 @@ interface ReplyMessage {
   readonly relay: number;
   readonly topic: typeof TOPIC;
   readonly answer: number;
-  readonly of: number;
+  readonly worker: number;
   readonly metrics: MetricValues;
 }
 
@@ -68,8 +68,8 @@ const CUMULATIVE_TYPES: ReadonlySet<unknown> = new Set(["counter", "histogram"])
 /** Creates the exchange of metrics between workers. `registry` holds the metrics of this worker. @rule X-MET-6 */
 export const createWorkerMetrics = (prom: PromClient, registry: Registry): WorkerMetrics => {
   // the types of the library do not allow lists, but the library accepts them
-  const aggregateMetrics = (all: readonly MetricValues[]): Registry =>
-    prom.AggregatorRegistry.aggregate(all as object[]);
+  const aggregateMetrics = (metrics: readonly MetricValues[]): Registry =>
+    prom.AggregatorRegistry.aggregate(metrics as object[]);
   const pendingRequests = new Map<number, PendingRequest>();
   let lastRequest = 0;
   const self = cluster.worker?.id ?? 0;
@@ -80,7 +80,7 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
     if (message?.topic !== TOPIC) return;
     if (message.from !== undefined && message.ask !== undefined) {
       const { from, ask } = message;
-      void readOwnMetrics().then((metrics) => send({ relay: from, topic: TOPIC, answer: ask, of: self, metrics }));
+      void readOwnMetrics().then((metrics) => send({ relay: from, topic: TOPIC, answer: ask, worker: self, metrics }));
       return;
     }
     const pendingRequest = pendingRequests.get(message.answer ?? message.ask ?? 0);

@@ -170,7 +170,7 @@ const createFrontPage = (context: PluginContext): Surface => {
     const credentialKind = findCredentialKind(context);
     const card: Card = {
       title: "REST",
-      about: "Every table, view and function is a URL.",
+      description: "Every table, view and function is a URL.",
       url: origin + base + root,
       ...(pagePath === undefined ? {} : { link: { text: "Open the OpenAPI page", path: pagePath } }),
       anonymousAccess: session === undefined ? "refused" : example === undefined ? "empty" : "open",
@@ -207,7 +207,7 @@ const createFrontPage = (context: PluginContext): Surface => {
     const url = origin + base + engine.path;
     const card: Card = {
       title: "GraphQL",
-      about: "Queries, mutations and live queries, typed from the schema.",
+      description: "Queries, mutations and live queries, typed from the schema.",
       url,
       ...(page === undefined ? {} : { link: { text: "Open GraphiQL", path: base + page.path } }),
       anonymousAccess: session === undefined ? "refused" : example === undefined ? "empty" : "open",

@@ -27,7 +27,7 @@ export interface RelationList {
 export interface Card {
   /** The name of the surface. */
   readonly title: string;
-  readonly about: string;
+  readonly description: string;
   /** The URL of the surface. */
   readonly url: string;
   /** The page on which the surface can be tried. */
@@ -134,11 +134,11 @@ const buildRelations = ({ schema, needsHeader, relations, more }: RelationList):
 };
 
 const buildCard = (card: Card, content: PageContent): string => {
-  const { title, about, url, link, requests, relationLists = [] } = card;
+  const { title, description, url, link, requests, relationLists = [] } = card;
   const [first, ...folded] = requests;
   return `<section>
 <div class="top">
-<div><h2>${escapeHtml(title)}</h2><p class="quiet">${escapeHtml(about)}</p></div>
+<div><h2>${escapeHtml(title)}</h2><p class="quiet">${escapeHtml(description)}</p></div>
 ${link === undefined ? "" : `<a class="button" href="${escapeHtml(link.path)}">${escapeHtml(link.text)}</a>`}
 </div>
 <p class="address"><code>${markOrigin(url, content.origin)}</code></p>

@@ -93,10 +93,10 @@ const buildColumnTerms = (
   fn: string,
   leaf: (value: GqlValueType) => GraphQLInputType | undefined,
 ): GqlFields => {
-  const of = build.aggregateFunctions().find((one) => one.fn === fn)?.of;
+  const findResultType = build.aggregateFunctions().find((one) => one.fn === fn)?.findResultType;
   return Object.fromEntries(
     listGroupKeys(build, table).flatMap(({ name, column, value }) => {
-      const result = of?.(value);
+      const result = findResultType?.(value);
       const type = result && leaf(result);
       return result === undefined || type === undefined
         ? []
@@ -109,9 +109,9 @@ const buildTermFields = (context: GqlFieldContext, table: GqlTable): GqlFields =
   const { build, fn = "" } = context;
   const direction = build.orderDirection();
   const getComparison = (value: GqlValueType) => build.comparison(value);
-  const [role = "", over] = fn.split(":");
+  const [role = "", variant] = fn.split(":");
   const leaf = role === HAVING ? getComparison : () => direction;
-  if (over !== undefined) return buildColumnTerms(context, table, over, leaf);
+  if (variant !== undefined) return buildColumnTerms(context, table, variant, leaf);
   const fields = buildAggregateTerms(context, table, role, leaf);
   if (role === ORDER) return { ...buildKeyOrderFields(context, table), ...fields };
   const self = role === HAVING ? getTermsType(build, table, HAVING) : undefined;
@@ -151,11 +151,11 @@ const checkKeys = (build: GqlBuild, table: GqlTable, keys: readonly ChosenKey[],
   const buildError = (message: string, location: string): RelApiError =>
     new RelApiError({ code: "validation-failed", status: 400, message, path: `${path}.${location}` });
   if (keys.length === 0) throw buildError('"by" names no column', "args.by");
-  const by = new Set(keys.map(({ expression }) => encodePath(findColumnPath(expression) ?? [])));
+  const columns = new Set(keys.map(({ expression }) => encodePath(findColumnPath(expression) ?? [])));
   const checkValues = (values: readonly Expression[], findPath: (names: readonly string[]) => string): void => {
     const ungroupedPath = values
       .map(findColumnPath)
-      .find((columnPath) => columnPath !== undefined && !by.has(encodePath(columnPath)));
+      .find((columnPath) => columnPath !== undefined && !columns.has(encodePath(columnPath)));
     if (ungroupedPath === undefined) return;
     const names = nameColumnPath(build, table, ungroupedPath);
     const argument = names.length === 1 ? "by" : build.fieldName("by_related");
@@ -225,7 +225,7 @@ const buildGroupList = (build: GqlBuild, table: GqlTable): GroupList | undefined
   const { relation } = table;
   if (build.rights(table).select?.mayAggregate !== true) return undefined;
   const lists = build.listArguments(table);
-  const by = buildKeyArguments(build, table);
+  const keyArguments = buildKeyArguments(build, table);
   const type = build.object({
     name: build.typeName(table.namePart, GROUP),
     scope: "record",
@@ -235,10 +235,10 @@ const buildGroupList = (build: GqlBuild, table: GqlTable): GroupList | undefined
   });
   const having = getTermsType(build, table, HAVING);
   const order = getTermsType(build, table, ORDER);
-  if (by === undefined || type === undefined || having === undefined || order === undefined) return undefined;
+  if (keyArguments === undefined || type === undefined || having === undefined || order === undefined) return undefined;
   const { where, limit, offset } = lists;
   const hasTimes = listGroupKeys(build, table).some(({ value }) => TIMES.has(value.type.name));
-  const period = hasTimes || build.fieldName("by_related") in by ? getPeriodType(build) : undefined;
+  const period = hasTimes || build.fieldName("by_related") in keyArguments ? getPeriodType(build) : undefined;
   return {
     config: {
       type: nonNull(new GraphQLList(nonNull(type as never)) as never),
@@ -246,7 +246,7 @@ const buildGroupList = (build: GqlBuild, table: GqlTable): GroupList | undefined
         ...(where && { where }),
         ...(limit && { limit }),
         ...(offset && { offset }),
-        ...by,
+        ...keyArguments,
         ...(period && { [build.fieldName("period")]: { type: period } }),
         having: { type: having, ...buildExtensions({ kind: "argument", name: "having" }) },
         [build.fieldName("order_by")]: {

@@ -119,7 +119,7 @@ export const buildKeyOrderFields = ({ build }: GqlFieldContext, table: GqlTable)
   return fields;
 };
 
-const BY = "by";
+const KEYS_ARGUMENT = "by";
 const nameRelatedArgument = (build: GqlBuild): string => build.fieldName("by_related");
 
 const buildColumnsType = (build: GqlBuild, table: GqlTable): GraphQLInputType | undefined => {
@@ -145,7 +145,7 @@ export const buildKeyArguments = (build: GqlBuild, table: GqlTable) => {
   const related = getRelatedType(build, table);
   if (columns === undefined) return undefined;
   return {
-    [BY]: { type: related === undefined ? nonNull(columns) : columns },
+    [KEYS_ARGUMENT]: { type: related === undefined ? nonNull(columns) : columns },
     ...(related && { [nameRelatedArgument(build)]: { type: related } }),
   };
 };
@@ -171,7 +171,7 @@ export const buildKeyInputFields = ({ build, fn }: GqlFieldContext, table: GqlTa
     );
   if (fn !== KEYS) return {};
   const entries = Object.entries({
-    [BY]: buildColumnsType(build, table),
+    [KEYS_ARGUMENT]: buildColumnsType(build, table),
     [nameRelatedArgument(build)]: getRelatedType(build, table),
   });
   return Object.fromEntries(
@@ -188,7 +188,7 @@ type GivenKeys = Readonly<Record<string, Json>>;
 
 /** Returns the columns that the arguments name, in the order of the types' fields. */
 export const findChosenKeys = (build: GqlBuild, table: GqlTable, keys: GivenKeys): readonly ChosenKey[] => {
-  const chosenNames = new Set((keys[BY] ?? []) as readonly string[]);
+  const chosenNames = new Set((keys[KEYS_ARGUMENT] ?? []) as readonly string[]);
   const related = (keys[nameRelatedArgument(build)] ?? {}) as Readonly<Record<string, GivenKeys | null>>;
   return [
     ...listGroupKeys(build, table).flatMap((key): readonly ChosenKey[] =>

@@ -9,27 +9,27 @@ const isSet = (value: unknown): boolean =>
 
 const describeConfig = ({ options, registry }: PluginContext): Json => {
   // options of plugins that may be missing from the preset
-  const all = options as unknown as Readonly<Record<string, unknown>>;
+  const values = options as unknown as Readonly<Record<string, unknown>>;
   const readNumber = (name: string, otherwise: number): number => {
-    const value = all[name];
+    const value = values[name];
     return typeof value === "number" ? value : otherwise;
   };
   return {
     version: VERSION,
     server_type: "relapi",
-    is_function_permissions_inferred: all["inferFunctionPermissions"] !== false,
+    is_function_permissions_inferred: values["inferFunctionPermissions"] !== false,
     is_remote_schema_permissions_enabled: false,
-    is_admin_secret_set: isSet(all["adminSecret"]) || isSet(all["adminSecrets"]),
+    is_admin_secret_set: isSet(values["adminSecret"]) || isSet(values["adminSecrets"]),
     is_auth_hook_set: false,
-    is_jwt_set: isSet(all["jwtSecret"]),
+    is_jwt_set: isSet(values["jwtSecret"]),
     jwt: null,
-    is_allow_list_enabled: registry.has("trusted-documents") && all["enableAllowlist"] === true,
+    is_allow_list_enabled: registry.has("trusted-documents") && values["enableAllowlist"] === true,
     live_queries: {
       batch_size: readNumber("liveQueryBatchSize", 100),
       refetch_delay: readNumber("liveQueryInterval", SECOND_MS) / SECOND_MS,
     },
     is_prometheus_metrics_enabled: registry.has("metrics"),
-    default_naming_convention: String(all["defaultNamingConvention"] ?? "hasura-default"),
+    default_naming_convention: String(values["defaultNamingConvention"] ?? "hasura-default"),
     experimental_features: [],
     console_assets_dir: null,
   };

@@ -119,8 +119,8 @@ export const readItems = (from: Arguments, key: "tables" | "functions"): readonl
     };
   });
 
-export const objectMissing = (what: string, path: string): Error =>
-  metadataError("not-exists", `${what} does not exist`, path);
+export const objectMissing = (object: string, path: string): Error =>
+  metadataError("not-exists", `${object} does not exist`, path);
 
 /**
  * Replaces the matching entry of the list under `key` by the result of `change`, or removes it. `change` receives
@@ -217,7 +217,7 @@ export const isServedSource = ({ kind = "postgres" }: Entry): boolean => kind ==
 /** Removes a type, or a relationship such as `Token.artist`. */
 const removeCustomType = (types: Json | undefined, name: string): Entry => {
   const [typeName, relationship] = name.split(".");
-  const has = (given: string | undefined) => (entry: Entry) => entry["name"] === given;
+  const has = (name: string | undefined) => (entry: Entry) => entry["name"] === name;
   return Object.fromEntries(
     Object.entries(readEntry(types)).map(([list, items]) => [
       list,

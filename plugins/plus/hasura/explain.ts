@@ -58,7 +58,7 @@ const listBundleFields = (step: GqlStep, fields: readonly BundleField[]): readon
 
 const listExplainedFields = (operation: GqlOperation, outputs = operation.outputs): readonly ExplainedField[] =>
   outputs.flatMap((output): readonly ExplainedField[] => {
-    if ("of" in output) return listExplainedFields(operation, output.of);
+    if ("outputs" in output) return listExplainedFields(operation, output.outputs);
     if ("step" in output) return [{ field: output.as, step: operation.steps[output.step] }];
     if (!("bundle" in output)) return [{ field: output.as }];
     const step = operation.steps[output.bundle];

@@ -193,10 +193,10 @@ export const planConnection = (
     });
     if (field.name === "totalCount") return { kind: "total", as: field.as };
     if (field.name === "nodes") return buildNodes(field.rows());
-    const of = field.fields();
+    const fields = field.fields();
     return field.name === "edges"
-      ? buildNodes(of.map((one) => buildEdgeOutput(one, parts)))
-      : { kind: "object", as: field.as, outputs: of.map((one) => buildPageInfoOutput(one, parts)) };
+      ? buildNodes(fields.map((one) => buildEdgeOutput(one, parts)))
+      : { kind: "object", as: field.as, outputs: fields.map((one) => buildPageInfoOutput(one, parts)) };
   });
   const cursorValues =
     window.cursor === undefined ? undefined : decodeConnectionCursor(window.cursor, form, order.length);

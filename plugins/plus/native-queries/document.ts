@@ -248,10 +248,10 @@ type ProblemKind = MetadataProblem["type"] & ("native_query" | "logical_model");
 type ReportProblem = (type: ProblemKind, name: string, reason: string) => void;
 
 /** Removes every object that has a problem, then those that depended on it. */
-const removeFaulty = <One>(
-  itemsByName: Map<string, One>,
+const removeFaulty = <Item>(
+  itemsByName: Map<string, Item>,
   type: ProblemKind,
-  problem: (one: One) => string | undefined,
+  problem: (one: Item) => string | undefined,
   note: ReportProblem,
 ): void => {
   for (let isSettled = false; !isSettled;) {

@@ -37,10 +37,10 @@ const readRelatedWrites = (build: GqlBuild, table: GqlTable, input: GqlInput): r
     const relationship = tableRelationship && findWritableRelationship(table.relation, tableRelationship);
     const target = tableRelationship && build.table(tableRelationship.target);
     if (relationship === undefined || target === undefined || field.isNull) return [];
-    const of: Record<string, GqlInput> = {};
-    for (const each of field.fields()) if (!requestsNothing(each, relationship)) of[each.name] = each;
-    refuseContradictions(relationship, of, field.path);
-    return Object.keys(of).length === 0 ? [] : [{ relationship, table: target, inputs: of }];
+    const inputs: Record<string, GqlInput> = {};
+    for (const each of field.fields()) if (!requestsNothing(each, relationship)) inputs[each.name] = each;
+    refuseContradictions(relationship, inputs, field.path);
+    return Object.keys(inputs).length === 0 ? [] : [{ relationship, table: target, inputs: inputs }];
   });
 
 /** Returns whether the input requests no write: it is null, an empty list, or `false`. @rule P-NST-7 */
@@ -52,15 +52,19 @@ const requestsNothing = (input: GqlInputField, { field }: WritableRelationship):
 };
 
 /** Refuses two writes of one related row if one of them replaces or removes the row. @rule P-NST-7 */
-const refuseContradictions = (relationship: WritableRelationship, of: RelatedWrites["inputs"], path: string): void => {
+const refuseContradictions = (
+  relationship: WritableRelationship,
+  inputs: RelatedWrites["inputs"],
+  path: string,
+): void => {
   if (!relationship.field.relationship.isToOne) return;
-  const [first, second] = ["insert", "connect", "update"].filter((name) => of[name] !== undefined);
+  const [first, second] = ["insert", "connect", "update"].filter((name) => inputs[name] !== undefined);
   const refuseBoth = (one: string, other: string): never =>
     refuseWrite(`cannot ${one} and ${other} ${formatRelationship(relationship)} at the same time`, path);
   if (first !== undefined && second !== undefined) refuseBoth(first, second);
-  if (of["delete"] !== undefined && of["disconnect"] !== undefined) refuseBoth("delete", "disconnect");
+  if (inputs["delete"] !== undefined && inputs["disconnect"] !== undefined) refuseBoth("delete", "disconnect");
   for (const name of ["delete", "disconnect"])
-    if (of["update"] !== undefined && of[name] !== undefined) refuseBoth("update", name);
+    if (inputs["update"] !== undefined && inputs[name] !== undefined) refuseBoth("update", name);
 };
 
 const buildAssignment = (column: string, operand: Assignment["operand"]): Assignment => ({

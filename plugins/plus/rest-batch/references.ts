@@ -7,10 +7,10 @@ export class BadReference extends Error {}
 // references are, for example, `$1`, `$1.id`, `$album[0].title`, `$2.address["postal.code"]` and `$1[*].id`
 const STEP = String.raw`\.[A-Za-z_]\w*|\[(?:\d+|\*|"(?:[^"\\]|\\.)*")\]`;
 const REFERENCE = String.raw`\$(\d+|[A-Za-z_]\w*)((?:${STEP})*)`;
-const WHOLE = new RegExp(`^${REFERENCE}$`, "s");
+const WHOLE_REFERENCE = new RegExp(`^${REFERENCE}$`, "s");
 const STEPS = new RegExp(STEP, "gs");
 
-export const isReference = (text: string): boolean => WHOLE.test(text);
+export const isReference = (text: string): boolean => WHOLE_REFERENCE.test(text);
 
 /**
  * Returns the response of an earlier request by its number or id. Undefined if there is no such request.
@@ -53,7 +53,7 @@ const followKeys = (referenceText: string, from: Json, keys: readonly (string | 
   return value;
 };
 
-const EACH = "[*]";
+const ELEMENTS = "[*]";
 
 /** The maximum number of steps in a reference. No response is nested more deeply. */
 const MAX_STEPS = 500;
@@ -63,7 +63,7 @@ type ResolvedReference = { readonly one: Json } | { readonly each: readonly Json
 
 /** @throws BadReference */
 const resolveReference = (referenceText: string, findAnswer: AnswerLookup, budget: ByteBudget): ResolvedReference => {
-  const [, name = "", path = ""] = WHOLE.exec(referenceText) ?? [];
+  const [, name = "", path = ""] = WHOLE_REFERENCE.exec(referenceText) ?? [];
   const value = findAnswer(name);
   if (value === undefined)
     throw new BadReference(`${referenceText}: there is no request "${name}" with a body before this one`);
@@ -71,13 +71,13 @@ const resolveReference = (referenceText: string, findAnswer: AnswerLookup, budge
   if (steps.length > MAX_STEPS) throw new BadReference(`a reference to "${name}" has more than ${MAX_STEPS} steps`);
   let keys: readonly (string | number)[];
   try {
-    keys = steps.map((step) => (step === EACH ? EACH : parseStep(step)));
+    keys = steps.map((step) => (step === ELEMENTS ? ELEMENTS : parseStep(step)));
   } catch {
     throw new BadReference(`${referenceText}: the text in brackets is not JSON`);
   }
-  const eachIndex = steps.indexOf(EACH);
+  const eachIndex = steps.indexOf(ELEMENTS);
   if (eachIndex === -1) return { one: followKeys(referenceText, value, keys) };
-  if (steps.includes(EACH, eachIndex + 1)) throw new BadReference(`${referenceText}: [*] can stand in it once`);
+  if (steps.includes(ELEMENTS, eachIndex + 1)) throw new BadReference(`${referenceText}: [*] can stand in it once`);
   const rows = followKeys(referenceText, value, keys.slice(0, eachIndex));
   if (!Array.isArray(rows)) throw new BadReference(`${referenceText}: [*] is for lists, and this is none`);
   takeBytes(budget, rows.length);

@@ -27,7 +27,7 @@ import { softDeleteSettings } from "./settings.ts";
 const TIMES: ReadonlySet<string> = new Set(["timestamptz", "timestamp", "date"]);
 
 /** The plan function for the current time, so that prepared statements contain no fixed time. */
-const NOW = "soft-delete-now";
+const DELETION_TIME = "soft-delete-now";
 
 /** Returns whether a condition on the row itself compares the column. */
 const comparesColumn = (where: Predicate, column: string): boolean => {
@@ -64,7 +64,7 @@ const applySoftDelete = (plan: Plan, model: Model, column: string, seesDeleted: 
     ...(remove.where && { where: remove.where }),
     ...(remove.check && { check: remove.check }),
     ...(remove.returning && { returning: remove.returning }),
-    assignments: [{ column, operator: "set", operand: { constant: null, apply: NOW } }],
+    assignments: [{ column, operator: "set", operand: { constant: null, apply: DELETION_TIME } }],
   });
   if (hidden.kind === "delete")
     return hasDeletionColumn(findRelation(model, hidden.from)) ? markDeleted(hidden) : hidden;
@@ -157,7 +157,7 @@ export const softDelete = definePlugin({
   requires: ["comparison-operators", "set-operator"],
   stage: Stage.late, // core checks the right to delete before this plugin changes the plan
   settings: softDeleteSettings,
-  functions: [{ name: NOW, builtIn: ["now"], compile: () => sql`pg_catalog.now()` }],
+  functions: [{ name: DELETION_TIME, builtIn: ["now"], compile: () => sql`pg_catalog.now()` }],
   apply: (hooks, context) => {
     const { softDeleteColumn: column } = context.options;
     if (column === undefined) return;

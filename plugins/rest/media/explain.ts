@@ -42,9 +42,9 @@ export const explainMedia = definePlugin({
   apply: (_hooks, context) => {
     context.use(chooseMediaHook).tap("explain-media", ({ plan }, negotiation) => {
       if (plan === undefined || !context.options.dbPlanEnabled) return undefined;
-      if (plan.of.plan !== undefined || !negotiation.maySeePlans) return undefined;
-      const { format, of, options } = plan;
-      const inner = negotiation.chooseFor(of);
+      if (plan.mediaType.plan !== undefined || !negotiation.maySeePlans) return undefined;
+      const { format, mediaType, options } = plan;
+      const inner = negotiation.chooseFor(mediaType);
       return inner && { envelope: { ...inner.envelope, wrapper: { name: "explain", options: { format, options } } } };
     });
   },

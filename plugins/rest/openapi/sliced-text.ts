@@ -6,8 +6,8 @@ export class DocumentMembers {
   readonly members: Iterable<readonly [name: string, value: unknown] | undefined>;
 
   /** An item that is undefined marks a point at which other work may run. */
-  constructor(of: DocumentMembers["members"]) {
-    this.members = of;
+  constructor(members: DocumentMembers["members"]) {
+    this.members = members;
   }
 }
 

@@ -177,12 +177,15 @@ const buildRowSchemas = (writer: Writer, relation: Relation): readonly (readonly
     ({ isGenerated, identity, isUpdatable }) => !isGenerated && identity !== "always" && isUpdatable,
   );
   const writtenProperties = writableColumns.map(buildProperty);
-  const all = relation.columns.map((column) => column.name);
+  const columnNames = relation.columns.map((column) => column.name);
   const needed = writableColumns
     .filter((column) => column.notNull && column.default === undefined && column.baseDefault === undefined)
     .map((column) => column.name);
   return [
-    [name, buildObjectSchema([...properties, ...buildEmbedProperties(writer, relation)], all, relation.comment)],
+    [
+      name,
+      buildObjectSchema([...properties, ...buildEmbedProperties(writer, relation)], columnNames, relation.comment),
+    ],
     [`${name}.insert`, buildObjectSchema(writtenProperties, needed, relation.comment)],
     [`${name}.update`, buildObjectSchema(writtenProperties, [], relation.comment)],
   ];

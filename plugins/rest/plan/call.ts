@@ -279,7 +279,7 @@ const rejectNames = ({ rest, model, schema, name, query }: PlanInput, isVoid: bo
 
 const findFirstName = (tree: LogicTree | undefined): string | undefined => {
   if (tree === undefined) return undefined;
-  return tree.kind === "condition" ? tree.condition.field.name : findFirstName(tree.of[0]);
+  return tree.kind === "condition" ? tree.condition.field.name : findFirstName(tree.members[0]);
 };
 
 /** Applies the window to values. The window may also remove a single value. @rule R-RPC-14 R-RNG-1 R-RNG-5 */

@@ -117,7 +117,7 @@ const findFieldType = ({ model, relation }: RowScope, { name, path }: Field): Pg
 /** Builds the predicate of a logic tree. @rule R-LOG-1 R-LOG-2 R-LOG-4 */
 const buildTree = (row: RowScope, tree: LogicTree): Predicate => {
   if (tree.kind === "condition") return buildCondition(row, tree.condition);
-  const group: Predicate = { kind: tree.kind, predicates: tree.of.map((part) => buildTree(row, part)) };
+  const group: Predicate = { kind: tree.kind, predicates: tree.members.map((part) => buildTree(row, part)) };
   return tree.isNegated ? { kind: "not", predicate: group } : group;
 };
 

@@ -71,8 +71,8 @@ const INPUT_WITH_COLUMNS = createInputQuestion(true);
 export const namesColumns = ({ query, method }: Pick<ParsedRequest, "query" | "method">): boolean =>
   query.columns !== undefined && method !== "PUT";
 
-const requireFact = <Answer>(answer: Answer | undefined, what: string): Answer => {
-  if (answer === undefined) throw new Error(`planned without ${what}`); // only a bug of the handler causes this error
+const requireFact = <Answer>(answer: Answer | undefined, fact: string): Answer => {
+  if (answer === undefined) throw new Error(`planned without ${fact}`); // only a bug of the handler causes this error
   return answer;
 };
 

@@ -33,15 +33,15 @@ export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed)
       ? []
       : source.relationships.filter((relationship) => isUsable(model, schema, relationship));
   const hasHints = rest.findHints() !== undefined;
-  const findCandidates = (of: EmbedName): readonly Relationship[] => {
-    const matches = usable.filter((relationship) => matchesEmbed(model, relationship, of));
+  const findCandidates = (embed: EmbedName): readonly Relationship[] => {
+    const matches = usable.filter((relationship) => matchesEmbed(model, relationship, embed));
     // both directions of a key to a view of the same table have the same columns
-    const own = matches.filter((relationship) => findSingleColumn(relationship, "source") === of.hint);
+    const own = matches.filter((relationship) => findSingleColumn(relationship, "source") === embed.hint);
     return hasHints && matches.length > 1 && own.length === 1 ? own : matches;
   };
   const candidates = findCandidates(embed);
-  const [only] = candidates;
-  if (only === undefined) {
+  const [candidate] = candidates;
+  if (candidate === undefined) {
     const suggestion = rest.findSuggestions()?.relationship(model, schema, sourceName, embed.name);
     // the source is an existing relation, or rows of a function, whose type the request does not name
     const isSourceSuggestedWrongly = hasHints && suggestion?.misspelt === sourceName;
@@ -59,7 +59,7 @@ export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed)
       : (relationship: Relationship) => relationship.junction?.relation.name ?? relationship.constraint;
     throw buildAmbiguityError(sourceName, embed.name, candidates, buildHint);
   }
-  return only;
+  return candidate;
 };
 
 type EmbedName = Pick<SelectEmbed, "name" | "hint">;
@@ -67,7 +67,7 @@ type EmbedName = Pick<SelectEmbed, "name" | "hint">;
 /** Returns a hint that means only this relationship. Returns undefined if there is no such hint. @rule R-EMB-5 */
 const findUniqueHint = (
   relationship: Relationship,
-  findCandidates: (of: EmbedName) => readonly Relationship[],
+  findCandidates: (embed: EmbedName) => readonly Relationship[],
 ): string | undefined =>
   [
     relationship.junction?.relation.name ?? relationship.constraint,

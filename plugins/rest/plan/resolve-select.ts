@@ -126,7 +126,7 @@ const applyPluginParameters = (
   const { options } = rest.context;
   let current = read;
   for (const { hook, name, text } of pluginParameters) {
-    const source = { text, what: name, raw: text, facts: { parameter: name, value: text } };
+    const source = { text, name, raw: text, facts: { parameter: name, value: text } };
     current = rest.readParameters.for(hook).call(current, {
       text,
       model,

@@ -24,7 +24,7 @@ const OPERATOR = "operator (eq, gt, ...)";
 export const parseFilter = (grammar: Grammar, name: string, value: string): AddressedPart<Condition> => {
   const { names, field } = parseTreePath(name);
   checkPathLength(grammar.limits, field);
-  const source = { text: value, what: "filter", raw: value, facts: { parameter: name, value } };
+  const source = { text: value, name: "filter", raw: value, facts: { parameter: name, value } };
   const { value: operation } = requireToken(source, scanOperation(grammar, value, 0, scanPlainValue));
   return { path: names, part: { field, ...operation } };
 };

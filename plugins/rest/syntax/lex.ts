@@ -28,7 +28,7 @@ export interface Token<Value> {
 export interface LexerInput {
   /** The text that positions refer to. */
   readonly text: string;
-  readonly what: string;
+  readonly name: string;
   /** The text in messages. For logic trees it is `text` with the operator name in front. */
   readonly raw: string;
   /** Additional fields of the error. */
@@ -58,7 +58,7 @@ export const buildSyntaxError = (source: LexerInput, failure: LexFailure): RelAp
   const thing =
     code === undefined ? END : isLeftOver ? `'${escapeCharacter(code, "'")}'` : `"${escapeCharacter(code, '"')}"`;
   return parseError(
-    source.what,
+    source.name,
     source.raw,
     line,
     column,
@@ -274,7 +274,7 @@ interface TreePath {
  * @rule R-LEX-8 R-LEX-13
  */
 export const parseTreePath = (raw: string): TreePath => {
-  const source: LexerInput = { text: raw, what: "tree path", raw };
+  const source: LexerInput = { text: raw, name: "tree path", raw };
   const names: string[] = [];
   for (let at = 0; ;) {
     const name = requireToken(source, scanName(raw, at));
@@ -297,8 +297,8 @@ export const parseNodePath = (name: string): readonly string[] => (name.includes
  * Parses the names of `columns` and `on_conflict`: `id, name`. Any text after the last name is ignored. @rule R-LEX-9
  * R-LEX-13
  */
-export const parseNames = (raw: string, what: string): readonly string[] => {
-  const source: LexerInput = { text: raw, what, raw };
+export const parseNames = (raw: string, inputName: string): readonly string[] => {
+  const source: LexerInput = { text: raw, name: inputName, raw };
   const names: string[] = [];
   for (let at = 0; ;) {
     const name = requireToken(source, scanName(raw, skipBlanks(raw, at)));

@@ -34,7 +34,7 @@ interface LogicPath {
  */
 const parseLogicPath = (name: string): LogicPath => {
   if (!name.includes(".")) return { path: [], operator: name };
-  const source: LexerInput = { text: name, what: "logic path", raw: name };
+  const source: LexerInput = { text: name, name: "logic path", raw: name };
   const parts: string[] = [];
   for (let at = 0; ;) {
     const part = requireToken(source, scanName(name, at));
@@ -53,13 +53,13 @@ const parseLogicPath = (name: string): LogicPath => {
  */
 export const parseLogic = (grammar: Grammar, name: string, value: string): AddressedPart<LogicTree> => {
   const { path, operator } = parseLogicPath(name);
-  const source: LexerInput = { text: operator + value, what: "logic tree", raw: value };
+  const source: LexerInput = { text: operator + value, name: "logic tree", raw: value };
   // any text after the outer tree is ignored (R-LEX-13)
   return { path, part: readTree({ grammar, source }, 0, 0).value };
 };
 
 export const countConditions = (tree: LogicTree): number =>
-  tree.kind === "condition" ? 1 : tree.of.reduce((count, part) => count + countConditions(part), 0);
+  tree.kind === "condition" ? 1 : tree.members.reduce((count, part) => count + countConditions(part), 0);
 
 interface TreeReader {
   readonly grammar: Grammar;
@@ -108,17 +108,17 @@ const readGroup = (
   checkDepth(limits, depth);
   let at = skipBlanks(source.text, end);
   if (source.text[at] !== "(") throwSyntaxError(source, { at, expecting: ['"("'] });
-  const of: LogicTree[] = [];
+  const members: LogicTree[] = [];
   let itemEnd: number;
   do {
     const tree = readTree(reader, at + 1, depth + 1);
-    of.push(tree.value);
+    members.push(tree.value);
     itemEnd = tree.end;
     at = skipBlanks(source.text, itemEnd);
   } while (source.text[at] === ",");
   // after a condition and a blank only a comma may follow, as after an embed
   if (source.text[at] !== ")") throwSyntaxError(source, { at, expecting: at > itemEnd ? ['","'] : ['","', '")"'] });
-  return { value: { kind, isNegated, of }, end: skipBlanks(source.text, at + 1) };
+  return { value: { kind, isNegated, members }, end: skipBlanks(source.text, at + 1) };
 };
 
 const scanCondition = ({ grammar, source }: TreeReader, at: number): Token<LogicTree> | LexFailure => {

@@ -78,15 +78,15 @@ export const parseMediaType = (text: string): MediaType => {
 /** Parses the media type of an execution plan with its parameters. @rule R-MED-7 */
 const parsePlanType = (name: string, parameters: ReadonlyMap<string, string>): MediaType => {
   const format = name.endsWith("+json") ? "json" : "text";
-  const of = parseMediaType(parameters.get("for") ?? "application/json");
+  const mediaType = parseMediaType(parameters.get("for") ?? "application/json");
   const requestedOptions = (parameters.get("options") ?? "").toLowerCase().split("|");
   const options = EXPLAIN_OPTIONS.filter((option) => requestedOptions.includes(option));
   const suffix = options.length === 0 ? "" : `; options=${options.join("|")}`;
   return {
     name: PLAN,
     isStripped: false,
-    plan: { format, of, options },
-    text: `${PLAN}+${format}; for="${of.text}"${suffix}`,
+    plan: { format, mediaType, options },
+    text: `${PLAN}+${format}; for="${mediaType.text}"${suffix}`,
   };
 };
 

@@ -45,7 +45,7 @@ export const parseOrder = (grammar: OrderGrammar, name: string, raw: string): Ad
 });
 
 const parseOrderTerms = (grammar: OrderGrammar, raw: string): readonly OrderTerm[] => {
-  const source: LexerInput = { text: raw, what: "order", raw };
+  const source: LexerInput = { text: raw, name: "order", raw };
   const terms: OrderTerm[] = [];
   for (let at = 0; ; at++) {
     const start = skipBlanks(raw, at);

@@ -44,8 +44,8 @@ const splitQuery = (text: string): readonly Pair[] => {
  */
 export const parseQuery = (grammar: Grammar, text: string | undefined, kind: QueryKind): ParsedQuery => {
   const pairs = text === undefined ? [] : splitQuery(text);
-  const checkCount = (limit: Limit, count: number, what: string): void => {
-    if (count > grammar.limits[limit]) throw tooMany(grammar.limits, limit, what);
+  const checkCount = (limit: Limit, count: number, items: string): void => {
+    if (count > grammar.limits[limit]) throw tooMany(grammar.limits, limit, items);
   };
   checkCount("maxParameters", pairs.length, "parameters");
   const parametersWithValue = pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined);
@@ -107,8 +107,8 @@ export const parseQuery = (grammar: Grammar, text: string | undefined, kind: Que
   };
 };
 
-const parseNameList = (raw: string | undefined, what: string): readonly string[] | undefined =>
-  raw === undefined ? undefined : parseNames(raw, what);
+const parseNameList = (raw: string | undefined, name: string): readonly string[] | undefined =>
+  raw === undefined ? undefined : parseNames(raw, name);
 
 /** Separates the arguments of a function from filters on its rows. @rule R-RPC-2 */
 const parseArguments = (

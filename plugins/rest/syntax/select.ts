@@ -55,7 +55,7 @@ interface SelectReader {
 export const parseSelect = (grammar: Grammar, raw: string): readonly SelectItem[] | undefined => {
   const prefixes = grammar.embeds.filter(({ prefix }) => prefix !== "").map(({ prefix }) => `"${prefix}"`);
   const reader: SelectReader = {
-    source: { text: raw, what: "select parameter", raw },
+    source: { text: raw, name: "select parameter", raw },
     embeds: grammar.embeds,
     aggregates: [...grammar.aggregates.keys()],
     expectedItem: [...prefixes, NAME, '"*"', '"count()"'],

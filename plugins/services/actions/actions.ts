@@ -161,8 +161,8 @@ export const actions = <Outputs extends Readonly<Record<string, unknown>>>(
   });
 };
 
-const isObject = (given: unknown): given is Readonly<Record<string, unknown>> =>
-  typeof given === "object" && given !== null;
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null;
 
 const OPTIONS: ReadonlySet<string> = new Set([
   "kind",

@@ -30,8 +30,8 @@ const describeIssue = ({ message, path = [] }: SchemaIssue): string => {
   return keys.length === 0 ? message : `${keys.join(".")}: ${message}`;
 };
 
-export const isInputSchema = (given: unknown): given is InputSchema<unknown> => {
-  const standard = (given as Partial<InputSchema<unknown>> | null)?.["~standard"];
+export const isInputSchema = (value: unknown): value is InputSchema<unknown> => {
+  const standard = (value as Partial<InputSchema<unknown>> | null)?.["~standard"];
   return standard?.version === 1 && typeof standard.validate === "function";
 };
 

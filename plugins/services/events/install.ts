@@ -62,8 +62,8 @@ const compileDrop = ({ name, schema, table }: InstalledTrigger): Sql =>
 /** Removes the event triggers of these names, or all of them, from their tables. Events stay. Returns the number of
  *  triggers. @rule X-EVT-3 */
 export const removeTriggers = async (database: QueueDatabase, names?: ReadonlySet<string>): Promise<number> => {
-  const all = await database.query<InstalledTrigger>(INSTALLED_TRIGGERS);
-  const installed = all.filter(({ event }) => names?.has(event) ?? true);
+  const triggers = await database.query<InstalledTrigger>(INSTALLED_TRIGGERS);
+  const installed = triggers.filter(({ event }) => names?.has(event) ?? true);
   if (installed.length > 0) await runInstallation(database, installed.map(compileDrop));
   return installed.length;
 };

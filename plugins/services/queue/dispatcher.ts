@@ -65,8 +65,8 @@ export const createDispatcher = (
     loggedReasons.add(reason);
   };
 
-  const logFailure = (what: string) => (error: unknown) => {
-    if (!isClosed) logger.warn(what, { reason: describeError(error) });
+  const logFailure = (activity: string) => (error: unknown) => {
+    if (!isClosed) logger.warn(activity, { reason: describeError(error) });
   };
 
   const startRoutines = (): void => {

@@ -41,36 +41,36 @@ const MAX_TIMEOUT_SECONDS = 3600;
 
 const NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
 
-const readObject = (value: Json | undefined, what: string): JsonObject => {
+const readObject = (value: Json | undefined, subject: string): JsonObject => {
   if (value === undefined || value === null) return {};
-  if (!isJsonObject(value)) throw new RemoteSchemaProblem(`${what} is not an object`);
+  if (!isJsonObject(value)) throw new RemoteSchemaProblem(`${subject} is not an object`);
   return value;
 };
 
-const readList = (value: Json | undefined, what: string): readonly Json[] => {
+const readList = (value: Json | undefined, subject: string): readonly Json[] => {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw new RemoteSchemaProblem(`${what} is not a list`);
+  if (!Array.isArray(value)) throw new RemoteSchemaProblem(`${subject} is not a list`);
   return value;
 };
 
-const readText = (value: Json | undefined, what: string): string | undefined => {
+const readText = (value: Json | undefined, subject: string): string | undefined => {
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== "string") throw new RemoteSchemaProblem(`${what} is not a string`);
+  if (typeof value !== "string") throw new RemoteSchemaProblem(`${subject} is not a string`);
   return value;
 };
 
 /** Reads a part of a GraphQL name, which may be empty. */
-const readNamePart = (value: Json | undefined, what: string): string => {
-  const text = readText(value, what) ?? "";
-  if (!/^[_0-9A-Za-z]*$/.test(text)) throw new RemoteSchemaProblem(`${what} is not a part of a GraphQL name`);
+const readNamePart = (value: Json | undefined, subject: string): string => {
+  const text = readText(value, subject) ?? "";
+  if (!/^[_0-9A-Za-z]*$/.test(text)) throw new RemoteSchemaProblem(`${subject} is not a part of a GraphQL name`);
   return text;
 };
 
-const readMapping = (value: Json | undefined, what: string): ReadonlyMap<string, string> =>
+const readMapping = (value: Json | undefined, subject: string): ReadonlyMap<string, string> =>
   new Map(
-    Object.entries(readObject(value, what)).map(([from, to]) => {
+    Object.entries(readObject(value, subject)).map(([from, to]) => {
       if (typeof to !== "string" || !NAME.test(to))
-        throw new RemoteSchemaProblem(`${what}.${from} is not a GraphQL name`);
+        throw new RemoteSchemaProblem(`${subject}.${from} is not a GraphQL name`);
       return [from, to];
     }),
   );

@@ -114,10 +114,10 @@ export const remoteSchemaFields = definePlugin({
       const problems = [...((model.pluginFacts[PROBLEMS] ?? []) as readonly MetadataProblem[])];
       const report: ReportProblem = (problem, reason) => {
         const { name, role } = problem;
-        const what =
+        const subject =
           role === undefined ? `remote schema ${name}` : `remote schema ${name}: permission for role ${role}`;
-        warn(`metadata: ${what}: ${reason}; ignored`);
-        problems.push({ ...problem, reason: `${what}: ${reason}` });
+        warn(`metadata: ${subject}: ${reason}; ignored`);
+        problems.push({ ...problem, reason: `${subject}: ${reason}` });
       };
       const definitions = [
         ...ofCode,
@@ -129,13 +129,13 @@ export const remoteSchemaFields = definePlugin({
         definitions,
         remotes,
         relationships: matchRelationships(relationships, model, remotes, ({ table }, name, reason) => {
-          const what = `table ${table.name}: remote relationship ${name}`;
-          warn(`metadata: ${what}: ${reason}; ignored`);
+          const subject = `table ${table.name}: remote relationship ${name}`;
+          warn(`metadata: ${subject}: ${reason}; ignored`);
           problems.push({
             type: "remote_relationship",
             owner: table,
             name,
-            reason: `${what}: ${reason}`,
+            reason: `${subject}: ${reason}`,
             detail: reason,
           });
         }),
@@ -143,13 +143,13 @@ export const remoteSchemaFields = definePlugin({
           schemas,
           { model, remotes, source },
           (remote, typeName, name, reason) => {
-            const what = `remote schema ${remote}: type ${typeName}: remote relationship ${name}`;
-            warn(`metadata: ${what}: ${reason}; ignored`);
+            const subject = `remote schema ${remote}: type ${typeName}: remote relationship ${name}`;
+            warn(`metadata: ${subject}: ${reason}; ignored`);
             problems.push({
               type: "remote_schema_remote_relationship",
               remoteType: { remote, typeName },
               name,
-              reason: `${what}: ${reason}`,
+              reason: `${subject}: ${reason}`,
               detail: reason,
             });
           },

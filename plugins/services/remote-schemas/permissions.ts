@@ -45,10 +45,10 @@ const SESSION_VARIABLE = /^x-hasura-/i;
 const readPreset = (node: InputValueDefinitionNode): Preset | undefined => {
   const directive = node.directives?.find(({ name }) => name.value === "preset");
   if (directive === undefined) return undefined;
-  const given = (name: string) => directive.arguments?.find((argument) => argument.name.value === name)?.value;
-  const value = given("value");
+  const findArgument = (name: string) => directive.arguments?.find((argument) => argument.name.value === name)?.value;
+  const value = findArgument("value");
   if (value === undefined) throw new RemoteSchemaProblem(`@preset of "${node.name.value}" has no value`);
-  const isStatic = given("static");
+  const isStatic = findArgument("static");
   if (
     value.kind === Kind.STRING &&
     SESSION_VARIABLE.test(value.value) &&
@@ -107,30 +107,30 @@ const refuse = (reason: string): never => {
 };
 
 interface Inputs {
-  readonly what: string;
+  readonly subject: string;
   readonly own: readonly (GraphQLArgument | GraphQLInputField)[];
   readonly full: readonly (GraphQLArgument | GraphQLInputField)[];
   readonly presets: ReadonlyMap<string, Preset> | undefined;
   isRequired(name: string): boolean;
 }
 
-const checkInputs = ({ what, own, full, presets, isRequired }: Inputs): void => {
+const checkInputs = ({ subject, own, full, presets, isRequired }: Inputs): void => {
   const byName = new Map(full.map((one) => [one.name, one]));
   for (const { name, type } of own) {
-    const found = byName.get(name) ?? refuse(`${what} has no "${name}" in the remote schema`);
+    const found = byName.get(name) ?? refuse(`${subject} has no "${name}" in the remote schema`);
     if (String(found.type) !== String(type))
-      refuse(`"${name}" of ${what} has the type ${String(found.type)} in the remote schema, not ${String(type)}`);
+      refuse(`"${name}" of ${subject} has the type ${String(found.type)} in the remote schema, not ${String(type)}`);
   }
-  const given = new Set(own.map(({ name }) => name));
+  const names = new Set(own.map(({ name }) => name));
   for (const [name, preset] of presets ?? []) {
-    const { type } = byName.get(name) ?? refuse(`${what} has no "${name}" to preset`);
+    const { type } = byName.get(name) ?? refuse(`${subject} has no "${name}" to preset`);
     if ("value" in preset)
       coerceInputValue(toNumbers(preset.value), type, (_path, _value, { message }) =>
-        refuse(`@preset of "${name}" of ${what}: ${message}`),
+        refuse(`@preset of "${name}" of ${subject}: ${message}`),
       );
   }
   for (const { name } of full)
-    if (!given.has(name) && presets?.has(name) !== true && isRequired(name)) refuse(`${what} needs "${name}"`);
+    if (!names.has(name) && presets?.has(name) !== true && isRequired(name)) refuse(`${subject} needs "${name}"`);
 };
 
 /** Checks that a type has only parts of the type of the remote schema. @throws RemoteSchemaProblem */
@@ -154,7 +154,7 @@ const checkType = (own: GraphQLNamedType, full: GraphQLNamedType | undefined, pr
       if (String(found.type) !== String(field.type))
         refuse(`the field "${name}.${field.name}" has the type ${String(found.type)} in the remote schema`);
       checkInputs({
-        what: `the field "${name}.${field.name}"`,
+        subject: `the field "${name}.${field.name}"`,
         own: field.args,
         full: found.args,
         presets: presets.get(`${name}.${field.name}`),
@@ -164,7 +164,7 @@ const checkType = (own: GraphQLNamedType, full: GraphQLNamedType | undefined, pr
   } else if (isInputObjectType(own) && isInputObjectType(full)) {
     const fields = full.getFields();
     checkInputs({
-      what: `the input type "${name}"`,
+      subject: `the input type "${name}"`,
       own: Object.values(own.getFields()),
       full: Object.values(fields),
       presets: presets.get(name),

@@ -96,9 +96,9 @@ const matchArgument = (
   [name, template]: readonly [string, Json],
   args: readonly GraphQLArgument[],
   columns: readonly string[],
-  what: string,
+  subject: string,
 ): JoinArgument => {
-  const argument = args.find((one) => one.name === name) ?? refuse(`${what} has no argument "${name}"`);
+  const argument = args.find((one) => one.name === name) ?? refuse(`${subject} has no argument "${name}"`);
   const unknown = listColumns(template).find((column) => !columns.includes(column));
   if (unknown !== undefined) refuse(`"$${unknown}" is not one of the columns of the relationship`);
   checkTemplate(template, argument.type, `the argument "${name}"`);
@@ -121,12 +121,12 @@ const matchSteps = (
   return steps.map(({ name, arguments: values }, i) => {
     const field = findField(type, name);
     const parent = type?.name ?? "";
-    const what = `the field "${parent}.${name}"`;
-    const args = Object.entries(values).map((entry) => matchArgument(entry, field.args, columns, what));
+    const subject = `the field "${parent}.${name}"`;
+    const args = Object.entries(values).map((entry) => matchArgument(entry, field.args, columns, subject));
     if (i < steps.length - 1) {
-      if (isListType(getNullableType(field.type))) refuse(`${what} is a list, and only the last field may be one`);
+      if (isListType(getNullableType(field.type))) refuse(`${subject} is a list, and only the last field may be one`);
       const missing = field.args.find((one) => isRequiredArgument(one) && !Object.hasOwn(values, one.name));
-      if (missing !== undefined) refuse(`${what} needs the argument "${missing.name}"`);
+      if (missing !== undefined) refuse(`${subject} needs the argument "${missing.name}"`);
     }
     type = getNamedType(field.type);
     return { parent, name, arguments: args };

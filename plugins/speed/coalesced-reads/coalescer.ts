@@ -78,8 +78,9 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
   /** Returns undefined if the transaction consists of more than its settings and the read, or fails. */
   const buildStatements = (execution: Execution): readonly WireStatement[] | undefined => {
     const { programs, settings = [], comment } = execution;
-    const [only, ...others] = programs;
-    if (only === undefined || others.length > 0 || settings.length > 0 || comment !== undefined) return undefined;
+    const [only, ...otherPrograms] = programs;
+    if (only === undefined || otherPrograms.length > 0 || settings.length > 0 || comment !== undefined)
+      return undefined;
     try {
       const program = addProofCheck(context.model())(only.program);
       return program && transactionSender.build(execution, [{ program, values: only.values, path: only.path }]);

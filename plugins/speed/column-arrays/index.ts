@@ -49,8 +49,8 @@ const createNumericTest = (sqlType: string): ValueTest => {
   const [precision, scale = 0] = parseModifiers(sqlType);
   if (precision === undefined) return createPatternTest(DECIMAL);
   return (text) => {
-    const [whole = "", fraction = ""] = text.replace("-", "").split(".");
-    return DECIMAL.test(text) && whole.length <= precision - scale && fraction.length <= scale;
+    const [integer = "", fraction = ""] = text.replace("-", "").split(".");
+    return DECIMAL.test(text) && integer.length <= precision - scale && fraction.length <= scale;
   };
 };
 

@@ -126,9 +126,9 @@ const createLongRow = (
 /** Returns the column of the body in the one row of an execution. Undefined if the row is not streamed, or if the
  *  transaction can fail after the row has arrived. @rule R-STR-1 R-STR-6 */
 const findBodyColumn = ({ programs, access, isolation, check }: Execution): number | undefined => {
-  const [only, ...otherPrograms] = programs;
-  if (only === undefined || otherPrograms.length > 0 || access !== "read only") return undefined;
-  const { statements, checks } = only.program;
+  const [program, ...otherPrograms] = programs;
+  if (program === undefined || otherPrograms.length > 0 || access !== "read only") return undefined;
+  const { statements, checks } = program.program;
   const [statement, ...otherStatements] = statements;
   if (statement === undefined || otherStatements.length > 0 || statement.isMultiRow === true) return undefined;
   if (check !== undefined || checks.length > 0 || isolation === "serializable") return undefined;
