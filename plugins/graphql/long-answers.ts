@@ -74,7 +74,7 @@ export const createRequestRunner = (
       const openedBody = streamed !== undefined && bytes > streamed.aboveBytes ? streamed.openBody(body) : undefined;
       if (openedBody !== undefined) return { receiver: openedBody.receiver, result: { streamed: openedBody, frame } };
       if (bytes <= LONG_BYTES) return undefined;
-      let resolveBody: (whole: Buffer | undefined) => void = () => undefined;
+      let resolveBody: (body: Buffer | undefined) => void = () => undefined;
       const wholeBody = new Promise<Buffer | undefined>((resolve) => (resolveBody = resolve));
       return { receiver: collectBody(bytes, frame, resolveBody), result: wholeBody };
     },
