@@ -93,7 +93,9 @@ const buildColumnTerms = (
   fn: string,
   leaf: (value: GqlValueType) => GraphQLInputType | undefined,
 ): GqlFields => {
-  const findResultType = build.aggregateFunctions().find((one) => one.fn === fn)?.findResultType;
+  const findResultType = build
+    .aggregateFunctions()
+    .find((aggregateFunction) => aggregateFunction.fn === fn)?.findResultType;
   return Object.fromEntries(
     listGroupKeys(build, table).flatMap(({ name, column, value }) => {
       const result = findResultType?.(value);
@@ -268,7 +270,7 @@ const buildGroupList = (build: GqlBuild, table: GqlTable): GroupList | undefined
         groupBy: keys.map(({ expression }) => expression),
       };
       checkKeys(build, table, keys, read, selection.path);
-      const chosenPeriod = PERIODS.find((each) => build.enumValue(each) === periodName);
+      const chosenPeriod = PERIODS.find((knownPeriod) => build.enumValue(knownPeriod) === periodName);
       return chosenPeriod === undefined ? read : groupByPeriod(read, keys, chosenPeriod);
     },
   };

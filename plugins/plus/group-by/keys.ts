@@ -43,7 +43,7 @@ const buildGroupKey = (build: GqlBuild, table: GqlTable, groupColumn: GqlColumn)
 
 /** Returns the columns that the role may read in every row. */
 export const listGroupKeys = (build: GqlBuild, table: GqlTable): readonly GroupKey[] =>
-  table.columns.flatMap((each) => buildGroupKey(build, table, each) ?? []);
+  table.columns.flatMap((column) => buildGroupKey(build, table, column) ?? []);
 
 interface ToOneField extends GqlRelationshipField {
   readonly table: GqlTable;
@@ -66,7 +66,7 @@ const liftToRelated = (value: Expression, relationship: string): Expression =>
 const liftOutputToRelated = (output: Output, relationship: string): Output => {
   if (output.kind === "value") return { ...output, value: liftToRelated(output.value, relationship) };
   return output.kind === "object"
-    ? { ...output, outputs: output.outputs.map((each) => liftOutputToRelated(each, relationship)) }
+    ? { ...output, outputs: output.outputs.map((member) => liftOutputToRelated(member, relationship)) }
     : output;
 };
 
@@ -90,7 +90,7 @@ export const buildKeyFields = ({ build }: GqlFieldContext, table: GqlTable): Gql
           output: ({ as }, { rows }) => ({
             kind: "object",
             as,
-            outputs: rows().map((each) => liftOutputToRelated(each, relationship.id)),
+            outputs: rows().map((output) => liftOutputToRelated(output, relationship.id)),
           }),
         },
       };
@@ -218,9 +218,9 @@ export const findColumnPath = (value: Expression): readonly string[] | undefined
 export const nameColumnPath = (
   build: GqlBuild,
   table: GqlTable,
-  [first = "", ...rest]: readonly string[],
+  [first = "", ...remainingPath]: readonly string[],
 ): string[] => {
-  if (rest.length === 0) return [build.schema.columnName(table.relation, first)];
+  if (remainingPath.length === 0) return [build.schema.columnName(table.relation, first)];
   const step = listToOneFields(build, table).find(({ relationship }) => relationship.id === first);
-  return step === undefined ? [first] : [step.name, ...nameColumnPath(build, step.table, rest)];
+  return step === undefined ? [first] : [step.name, ...nameColumnPath(build, step.table, remainingPath)];
 };

@@ -107,7 +107,7 @@ const createRelationshipCommand = (list: string): Command =>
 const renameRelationship: Command = createChangeCommand(RELATIONSHIP, (entry, from, table) => {
   const name = requireText(from, "new_name");
   const isTaken = RELATIONSHIP.lists.some((list) =>
-    readList(table[list]).some((other) => readEntry(other)["name"] === name),
+    readList(table[list]).some((relationship) => readEntry(relationship)["name"] === name),
   );
   if (isTaken) throw metadataError("already-exists", `relationship "${name}" already exists`, from.path);
   return { ...entry, name };
@@ -149,7 +149,7 @@ const permissionCommands: Commands = OPERATIONS.flatMap((operation) => {
 
 const setPermissionComment: Command = (document, from) => {
   const operation = requireText(from, "type");
-  if (!OPERATIONS.some((one) => one === operation))
+  if (!OPERATIONS.some((knownOperation) => knownOperation === operation))
     throw wrongKind("type", `one of ${OPERATIONS.join(", ")}`, from.path);
   return createChangeCommand(buildPermissionKind(operation), setComment)(document, from);
 };

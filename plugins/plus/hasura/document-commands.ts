@@ -83,9 +83,11 @@ export const documentCommands: Commands = [
     "add_collection_to_allowlist",
     (document, from) => {
       const name = requireText(from, "collection");
-      const isThere = readList(document["query_collections"]).some((one) => readEntry(one)["name"] === name);
+      const isThere = readList(document["query_collections"]).some(
+        (collection) => readEntry(collection)["name"] === name,
+      );
       if (!isThere) throw objectMissing(`${COLLECTION.description} "${name}"`, from.path);
-      return createAddCommand(ALLOWED, (one) => pickArguments(one, "scope"))(document, from);
+      return createAddCommand(ALLOWED, (commandArguments) => pickArguments(commandArguments, "scope"))(document, from);
     },
   ],
   ["drop_collection_from_allowlist", createChangeCommand(ALLOWED, removeEntry)],

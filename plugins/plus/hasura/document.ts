@@ -24,8 +24,8 @@ export const readQualifiedName = (value: Json | undefined): QualifiedName | unde
 };
 
 export const hasName = (value: Json | undefined, { schema, name }: QualifiedName): boolean => {
-  const own = readQualifiedName(value);
-  return own?.schema === schema && own.name === name;
+  const qualifiedName = readQualifiedName(value);
+  return qualifiedName?.schema === schema && qualifiedName.name === name;
 };
 
 /** Returns the name as messages show it. */
@@ -44,15 +44,15 @@ export const normalizeMetadata = (raw: Json): Entry => {
   const envelope = readEntry(raw);
   const { allow_list: allowList, ...top } = isJsonObject(envelope["metadata"]) ? envelope["metadata"] : envelope;
   const version = Number(numberText(top["version"]) ?? top["version"] ?? (top["sources"] === undefined ? 2 : 3));
-  const { tables, functions, actions, ...rest } = top;
+  const { tables, functions, actions, ...otherMembers } = top;
   // a metadata folder has both keys in one file
   const split = isJsonObject(actions) ? actions : omitUndefined({ actions });
-  const more = { ...rest, ...split, ...(allowList === undefined ? {} : { allowlist: allowList }) };
-  if (version === 3) return { ...more, version: 3, sources: readList(top["sources"]) };
+  const members = { ...otherMembers, ...split, ...(allowList === undefined ? {} : { allowlist: allowList }) };
+  if (version === 3) return { ...members, version: 3, sources: readList(top["sources"]) };
   if (version !== 2)
     throw metadataError("parse-failed", `metadata of version ${writeJson(top["version"] ?? null)}`, "$.args");
   const source = omitUndefined({ name: "default", kind: "postgres", tables: tables ?? [], functions });
-  return { ...more, version: 3, sources: [source] };
+  return { ...members, version: 3, sources: [source] };
 };
 
 /** The arguments of a command, and their path in the request. */
@@ -110,11 +110,11 @@ export const requireList = ({ args, path }: Arguments, key: string): readonly Js
  *  only a name. @throws RelApiError */
 export const readItems = (from: Arguments, key: "tables" | "functions"): readonly Arguments[] =>
   requireList(from, key).map((item, i) => {
-    const own = readEntry(item);
+    const entry = readEntry(item);
     const single = key.slice(0, -1);
-    const isName = typeof item === "string" || (own[single] === undefined && own["name"] !== undefined);
+    const isName = typeof item === "string" || (entry[single] === undefined && entry["name"] !== undefined);
     return {
-      args: isName ? omitUndefined({ source: from.args["source"], [single]: item }) : own,
+      args: isName ? omitUndefined({ source: from.args["source"], [single]: item }) : entry,
       path: `${from.path}.${key}[${i}]`,
     };
   });
@@ -136,9 +136,9 @@ export const replaceEntry = (
   const at = list.findIndex((entry) => fits(readEntry(entry)));
   const next = change(at === -1 ? undefined : readEntry(list[at]));
   if (at === -1) return next === undefined ? owner : { ...owner, [key]: [...list, next] };
-  const others = next === undefined ? list.toSpliced(at, 1) : list.with(at, next);
+  const changedList = next === undefined ? list.toSpliced(at, 1) : list.with(at, next);
   // exports leave out an empty list unless other keys need it
-  return others.length === 0 && key !== "tables" ? omitKeys(owner, key) : { ...owner, [key]: others };
+  return changedList.length === 0 && key !== "tables" ? omitKeys(owner, key) : { ...owner, [key]: changedList };
 };
 
 /** Returns the change that removes an entry from its list. */
@@ -239,11 +239,11 @@ export const changeRemoteType = (
   replaceEntry(
     document,
     "remote_schemas",
-    (one) => one["name"] === remote,
-    (one) =>
-      one &&
+    (remoteSchema) => remoteSchema["name"] === remote,
+    (remoteSchema) =>
+      remoteSchema &&
       replaceEntry(
-        one,
+        remoteSchema,
         "remote_relationships",
         (type) => type["type_name"] === typeName,
         (type) => {
@@ -258,7 +258,7 @@ export const removeObject = (document: Entry, { type, owner, name = "", role, re
   if (type === "inherited_role")
     return replaceEntry(document, "inherited_roles", (role) => role["role_name"] === name, removeEntry);
   if (type === "rest_endpoint")
-    return replaceEntry(document, "rest_endpoints", (one) => one["name"] === name, removeEntry);
+    return replaceEntry(document, "rest_endpoints", (endpoint) => endpoint["name"] === name, removeEntry);
   if (type === "remote_schema" || type === "remote_schema_permission")
     return replaceEntry(
       document,
@@ -266,16 +266,16 @@ export const removeObject = (document: Entry, { type, owner, name = "", role, re
       (remote) => remote["name"] === name,
       (remote) =>
         remote && type === "remote_schema_permission"
-          ? replaceEntry(remote, "permissions", (one) => one["role"] === role, removeEntry)
+          ? replaceEntry(remote, "permissions", (permission) => permission["role"] === role, removeEntry)
           : undefined,
     );
   if (type === "remote_schema_remote_relationship")
     return changeRemoteType(document, remoteType, (entry) =>
-      replaceEntry(entry, "relationships", (one) => one["name"] === name, removeEntry),
+      replaceEntry(entry, "relationships", (relationship) => relationship["name"] === name, removeEntry),
     );
   if (type === "cron_trigger")
-    return replaceEntry(document, "cron_triggers", (one) => one["name"] === name, removeEntry);
-  if (type === "action") return replaceEntry(document, "actions", (one) => one["name"] === name, removeEntry);
+    return replaceEntry(document, "cron_triggers", (trigger) => trigger["name"] === name, removeEntry);
+  if (type === "action") return replaceEntry(document, "actions", (action) => action["name"] === name, removeEntry);
   if (type === "custom_types") return { ...document, custom_types: removeCustomType(document["custom_types"], name) };
   if (type === "native_query" || type === "logical_model") {
     const [list, key] = type === "native_query" ? ["native_queries", "root_field_name"] : ["logical_models", "name"];
@@ -283,7 +283,7 @@ export const removeObject = (document: Entry, { type, owner, name = "", role, re
       document,
       "sources",
       isServedSource,
-      (source) => source && replaceEntry(source, list, (one) => one[key] === name, removeEntry),
+      (source) => source && replaceEntry(source, list, (entry) => entry[key] === name, removeEntry),
     );
   }
   if (owner === undefined) return document;

@@ -21,7 +21,7 @@ import { metadataError, missingKey, wrongKind } from "./errors.ts";
 const LIST = "event_triggers";
 
 const hasTrigger = (table: Entry, name: string): boolean =>
-  readList(table[LIST]).some((one) => readEntry(one)["name"] === name);
+  readList(table[LIST]).some((trigger) => readEntry(trigger)["name"] === name);
 
 /** Removes the event trigger from the table that has it, because the command does not name the table. */
 const deleteTrigger: Command = (document, from) => {
@@ -36,7 +36,7 @@ const deleteTrigger: Command = (document, from) => {
         return replaceEntry(
           table,
           LIST,
-          (one) => one["name"] === name,
+          (trigger) => trigger["name"] === name,
           () => undefined,
         );
       },
@@ -69,7 +69,7 @@ const createTrigger: Command = (document, from) => {
     replaceEntry(
       table,
       LIST,
-      (one) => one["name"] === name,
+      (entry) => entry["name"] === name,
       (previous) => {
         if (previous !== undefined && !replaces)
           throw metadataError("already-exists", `event trigger "${name}" already exists`, from.path);

@@ -101,8 +101,8 @@ const explainRequest = async (context: PluginContext, engine: GqlEngine, body: J
   const explained: Readonly<Record<string, Json>>[] = [];
   for (const field of listExplainedFields(operation)) explained.push(await explainField(context, session, field));
   if (operation.kind === "query") return explained;
-  const { field: _, ...only } = explained[0] ?? {};
-  return { ...only, variables: { synthetic: [], query: {}, session: {} } };
+  const { field: _, ...explanation } = explained[0] ?? {};
+  return { ...explanation, variables: { synthetic: [], query: {}, session: {} } };
 };
 
 /** Shows administrators the SQL and the plan of a query: `POST /v1/graphql/explain`. @rule P-HAS-7 */

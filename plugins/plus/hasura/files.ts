@@ -60,7 +60,7 @@ const splitDocument = (document: Entry): ReadonlyMap<string, Json> => {
   const sources = readList(document["sources"]).map((raw): Entry => {
     const source = readEntry(raw);
     const folder = nameFolder(String(source["name"]));
-    const own: Record<string, Json> = { ...source };
+    const fileEntry: Record<string, Json> = { ...source };
     for (const kind of ["table", "function"] as const) {
       const key = `${kind}s`;
       if (!Array.isArray(source[key])) continue;
@@ -72,14 +72,17 @@ const splitDocument = (document: Entry): ReadonlyMap<string, Json> => {
         return `!include ${file}`;
       });
       files.set(`databases/${folder}/${key}/${key}.yaml`, includes);
-      own[key] = `!include ${folder}/${key}/${key}.yaml`;
+      fileEntry[key] = `!include ${folder}/${key}/${key}.yaml`;
     }
-    return own;
+    return fileEntry;
   });
   files.set("databases/databases.yaml", sources);
   for (const [file, key] of TOP_LEVEL_FILES) if (document[key] !== undefined) files.set(`${file}.yaml`, document[key]);
   if (ACTIONS.some((key) => document[key] !== undefined))
-    files.set("actions.yaml", omitKeys(document, ...[...KEYS].filter((key) => !ACTIONS.some((one) => one === key))));
+    files.set(
+      "actions.yaml",
+      omitKeys(document, ...[...KEYS].filter((key) => !ACTIONS.some((actionKey) => actionKey === key))),
+    );
   return files;
 };
 

@@ -26,18 +26,18 @@ const isMember = (type: MetadataProblem["type"]): type is keyof typeof MEMBER_WO
 /** The end of a log message, which is left out of the reason. */
 const IGNORED = /; ignored$/;
 
-const formatReason = ({ type, owner, name, reason, detail: own, remoteType }: MetadataProblem): string => {
+const formatReason = ({ type, owner, name, reason, detail: problemDetail, remoteType }: MetadataProblem): string => {
   if (remoteType !== undefined)
-    return `in remote relationship ${name ?? ""} on type ${remoteType.typeName} in remote schema ${remoteType.remote}: ${own ?? ""}`;
-  if (type === "table" && owner !== undefined && own === undefined)
+    return `in remote relationship ${name ?? ""} on type ${remoteType.typeName} in remote schema ${remoteType.remote}: ${problemDetail ?? ""}`;
+  if (type === "table" && owner !== undefined && problemDetail === undefined)
     return `no such table/view exists in source: "${formatName(owner)}"`;
-  const detail = own ?? reason.replace(IGNORED, "");
+  const detail = problemDetail ?? reason.replace(IGNORED, "");
   if (!isMember(type) || owner === undefined) return detail;
   return `in table "${formatName(owner)}": in ${MEMBER_WORDS[type]} "${name ?? ""}": ${detail}`;
 };
 
 const findByKey = (list: Json | undefined, key: string, value: string): Entry =>
-  readEntry(readList(list).find((one) => readEntry(one)[key] === value));
+  readEntry(readList(list).find((entry) => readEntry(entry)[key] === value));
 
 /** Returns the object as the arguments of the command that creates it. */
 const findDefinition = ({ type, owner, name = "", remoteType }: MetadataProblem, document: Entry): Json => {
@@ -61,9 +61,11 @@ const findDefinition = ({ type, owner, name = "", remoteType }: MetadataProblem,
   if (type === "function") return { function: { ...owner } };
   if (!isMember(type)) return { ...owner };
   const source = findServedSource(document);
-  const table = readEntry(readList(source["tables"]).find((one) => hasName(readEntry(one)["table"], owner)));
+  const table = readEntry(
+    readList(source["tables"]).find((tableEntry) => hasName(readEntry(tableEntry)["table"], owner)),
+  );
   const [list, key] = MEMBERS[type];
-  const entry = readEntry(readList(table[list]).find((one) => readEntry(one)[key] === name));
+  const entry = readEntry(readList(table[list]).find((member) => readEntry(member)[key] === name));
   return { comment: null, ...entry, [key]: name, source: readSourceName(source), table: { ...owner } };
 };
 

@@ -42,10 +42,10 @@ const unwrapSingleColumn = (columns: Json): Json =>
 
 /** Writes `column` for a foreign key of one column, `columns` for several. */
 const normalizeForeignKey = (key: Entry): Entry => {
-  const { column, columns = column, ...others } = qualifyName(key, "table");
-  if (columns === undefined) return others;
-  const own = unwrapSingleColumn(columns);
-  return { ...others, [Array.isArray(own) ? "columns" : "column"]: own };
+  const { column, columns = column, ...otherMembers } = qualifyName(key, "table");
+  if (columns === undefined) return otherMembers;
+  const exportedColumns = unwrapSingleColumn(columns);
+  return { ...otherMembers, [Array.isArray(exportedColumns) ? "columns" : "column"]: exportedColumns };
 };
 
 const normalizeUsing = (using: Entry): Entry => {
@@ -78,11 +78,11 @@ const normalizeTable = (entry: Entry): Entry => {
 
 const normalizeSource = (entry: Entry): Entry => ({
   ...entry,
-  tables: sortEntries(entry["tables"], createNameReader("table")).map((one) => normalizeTable(readEntry(one))),
+  tables: sortEntries(entry["tables"], createNameReader("table")).map((table) => normalizeTable(readEntry(table))),
   ...(Array.isArray(entry["functions"])
     ? {
-        functions: sortEntries(entry["functions"], createNameReader("function")).map((one) =>
-          qualifyName(readEntry(one), "function"),
+        functions: sortEntries(entry["functions"], createNameReader("function")).map((fn) =>
+          qualifyName(readEntry(fn), "function"),
         ),
       }
     : {}),
@@ -90,7 +90,7 @@ const normalizeSource = (entry: Entry): Entry => ({
 
 export const normalizeForExport = (document: Entry): Entry => ({
   ...document,
-  sources: readList(document["sources"]).map((one) => normalizeSource(readEntry(one))),
+  sources: readList(document["sources"]).map((source) => normalizeSource(readEntry(source))),
   ...(Array.isArray(document["inherited_roles"])
     ? { inherited_roles: sortEntries(document["inherited_roles"], createTextReader("role_name")) }
     : {}),

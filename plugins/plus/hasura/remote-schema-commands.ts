@@ -75,13 +75,13 @@ const changeTypeRelationship =
       string,
       string,
     ];
-    if (!readList(document["remote_schemas"]).some((one) => readEntry(one)["name"] === remote))
+    if (!readList(document["remote_schemas"]).some((remoteSchema) => readEntry(remoteSchema)["name"] === remote))
       throw objectMissing(`remote schema with name "${remote}"`, from.path);
     return changeRemoteType(document, { remote, typeName }, (type) =>
       replaceEntry(
         type,
         "relationships",
-        (one) => one["name"] === name,
+        (relationship) => relationship["name"] === name,
         (entry) => change(entry, from, name),
       ),
     );

@@ -263,9 +263,9 @@ export const answerRequest = async (
       await editor.change(change);
       return type === "replace_metadata" && version === 2 ? describeConsistency() : SUCCESS;
     }
-    const other = Object.hasOwn(handlers, type) ? handlers[type] : undefined;
-    if (other === undefined) throw unknownCommand(request);
-    return other(request);
+    const handler = Object.hasOwn(handlers, type) ? handlers[type] : undefined;
+    if (handler === undefined) throw unknownCommand(request);
+    return handler(request);
   };
 
   const runBulk = async (request: CommandRequest, depth: number): Promise<Json> => {

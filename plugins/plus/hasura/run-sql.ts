@@ -85,8 +85,8 @@ const answerRequest = async (context: PluginContext, exchange: Exchange, body: J
   if ((type === "bulk" || type === "concurrent_bulk") && at === "$") {
     if (!Array.isArray(args) || args.length > MAX_BULK) throw wrongKind("args", `a list of up to ${MAX_BULK}`, at);
     const answers: Json[] = [];
-    for (const [i, one] of (args as readonly Json[]).entries())
-      answers.push(await answerRequest(context, exchange, one, `$.args[${i}]`));
+    for (const [i, command] of (args as readonly Json[]).entries())
+      answers.push(await answerRequest(context, exchange, command, `$.args[${i}]`));
     return answers;
   }
   throw metadataError("parse-failed", "expected one of run_sql and, not inside itself, bulk", `${at}.type`);

@@ -36,7 +36,7 @@ const createTrigger: Command = (document, from) => {
   return replaceEntry(
     document,
     LIST,
-    (one) => one["name"] === name,
+    (trigger) => trigger["name"] === name,
     (known) => {
       if (known !== undefined && args["replace"] !== true)
         throw metadataError("already-exists", `cron trigger with name: ${name} already exists`, path);
@@ -65,7 +65,7 @@ const deleteTrigger: Command = (document, from) => {
   return replaceEntry(
     document,
     LIST,
-    (one) => one["name"] === name,
+    (trigger) => trigger["name"] === name,
     (known) => {
       if (known === undefined) throw triggerMissing(name, from);
       return undefined;
@@ -110,7 +110,7 @@ const readStatuses = ({ args, path }: Arguments): readonly ScheduledEventStatus[
   const { status = null } = args;
   if (status === null) return undefined;
   const list = readList(status);
-  const known = STATUSES.filter((one) => list.includes(one));
+  const known = STATUSES.filter((knownStatus) => list.includes(knownStatus));
   if (!Array.isArray(status) || known.length !== new Set(list).size)
     throw wrongKind("status", `a list of ${STATUSES.join(", ")}`, path);
   return known;
@@ -165,7 +165,7 @@ export const createScheduleHandlers = (
     if (!isCron) return { trigger: undefined, ...(id === undefined ? {} : { id }) };
     const trigger = requireText(from, "trigger_name");
     const document = await loadDocument();
-    if (!readList(document[LIST]).some((one) => readEntry(one)["name"] === trigger))
+    if (!readList(document[LIST]).some((entry) => readEntry(entry)["name"] === trigger))
       throw triggerMissing(trigger, from);
     return { trigger, ...(id === undefined ? {} : { id }) };
   };
@@ -202,8 +202,8 @@ export const createScheduleHandlers = (
     get_cron_triggers: async () => {
       const document = await loadDocument();
       return {
-        cron_triggers: readList(document[LIST]).map((one) => {
-          const entry = readEntry(one);
+        cron_triggers: readList(document[LIST]).map((trigger) => {
+          const entry = readEntry(trigger);
           return { headers: [], ...entry, retry_conf: { ...DEFAULT_RETRY, ...readEntry(entry["retry_conf"]) } };
         }),
       };

@@ -195,8 +195,12 @@ export const planConnection = (
     if (field.name === "nodes") return buildNodes(field.rows());
     const fields = field.fields();
     return field.name === "edges"
-      ? buildNodes(fields.map((one) => buildEdgeOutput(one, parts)))
-      : { kind: "object", as: field.as, outputs: fields.map((one) => buildPageInfoOutput(one, parts)) };
+      ? buildNodes(fields.map((edgeField) => buildEdgeOutput(edgeField, parts)))
+      : {
+          kind: "object",
+          as: field.as,
+          outputs: fields.map((pageInfoField) => buildPageInfoOutput(pageInfoField, parts)),
+        };
   });
   const cursorValues =
     window.cursor === undefined ? undefined : decodeConnectionCursor(window.cursor, form, order.length);
@@ -253,24 +257,26 @@ export const fitToLimit = (plan: Plan, model: Model): Plan =>
   mapPlan(plan, model, {
     read: (read) => {
       if (read.shape !== "aggregate") return read;
-      const isOurs = read.output.some((one) => one.kind === "object" && one.outputs.some(isPageAggregate));
-      const caps = read.output.flatMap((one) => (one.kind === "nodes" && one.cap !== undefined ? [one.cap] : []));
+      const isOurs = read.output.some((output) => output.kind === "object" && output.outputs.some(isPageAggregate));
+      const caps = read.output.flatMap((output) =>
+        output.kind === "nodes" && output.cap !== undefined ? [output.cap] : [],
+      );
       const cap = Math.min(...caps);
       if (!isOurs || caps.length === 0) return read;
       const fitSize = (expression: Expression): Expression =>
         expression.kind === "apply" && expression.function === SIZE
           ? buildSizeExpression(cap, expression.value)
           : expression;
-      const output = read.output.map((one): Output =>
-        one.kind !== "object"
-          ? one
+      const outputs = read.output.map((output): Output =>
+        output.kind !== "object"
+          ? output
           : {
-              ...one,
-              outputs: one.outputs.map((each) =>
-                isPageAggregate(each) ? { ...each, expressions: (each.expressions ?? []).map(fitSize) } : each,
+              ...output,
+              outputs: output.outputs.map((member) =>
+                isPageAggregate(member) ? { ...member, expressions: (member.expressions ?? []).map(fitSize) } : member,
               ),
             },
       );
-      return { ...read, output, limit: { constant: String(cap + 1) } };
+      return { ...read, output: outputs, limit: { constant: String(cap + 1) } };
     },
   });

@@ -80,7 +80,7 @@ interface PageRequest {
 }
 
 const readSingleValue = (pairs: readonly Pair[], name: string): string | undefined => {
-  const [first, second] = pairs.filter(([each]) => each === name);
+  const [first, second] = pairs.filter(([key]) => key === name);
   if (second !== undefined) throw pageImpossible(`The parameter "${name}" is given more than once`);
   return first?.[1];
 };
@@ -95,7 +95,7 @@ const parsePageRequest = (exchange: Exchange, relation: Relation): PageRequest |
   if (cursorPair === undefined) return undefined;
   if (otherCursor !== undefined) throw cursorInvalid("There are two of them");
   if (primaryKey.length === 0) throw pageImpossible(`"${name}" has no primary key, so its rows have no certain order`);
-  if (pairs.some(([each]) => each === "offset") || exchange.header("range") !== undefined)
+  if (pairs.some(([key]) => key === "offset") || exchange.header("range") !== undefined)
     throw pageImpossible("A page by cursor has a limit, and neither an offset nor a Range");
   const accept = exchange.header("accept");
   if (accept !== undefined && !/\*\/\*|application\/(?:\*|json|vnd\.pgrst\.array\+json)(?:[;, ]|$)/i.test(accept))
@@ -183,7 +183,7 @@ const isCount = (preference: string): boolean => /^\s*count\s*=/i.test(preferenc
 const buildPreferHeader = ({ request }: Exchange, counts: boolean): string =>
   String(request.headers["prefer"] ?? "")
     .split(",")
-    .filter((each) => counts || !isCount(each))
+    .filter((preference) => counts || !isCount(preference))
     .join();
 
 const wantsCount = ({ request }: Exchange): boolean =>
@@ -230,7 +230,7 @@ const WINDOW_HEADERS = /^(?:content-range|range-unit|content-location|content-ty
 const isLastPageCursor = ({ isBackward, values }: Cursor): boolean => isBackward && values.length === 0;
 
 const findHeader = ({ headers }: Answer, name: string): string | undefined =>
-  headers.find(([each]) => each.toLowerCase() === name)?.[1];
+  headers.find(([headerName]) => headerName.toLowerCase() === name)?.[1];
 
 /** Adds the total of all pages to the response of a page. @rule P-CUR-1 */
 const addCount = (page: Answer, countAnswer: Answer, rows: number): Answer => {

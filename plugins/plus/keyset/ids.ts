@@ -116,8 +116,8 @@ export const SIZE = "relay-size";
 export const idFunction: PlanFunction = {
   name: ID,
   builtIn: [],
-  compile: (first, _model, [schema, table, ...more] = []) =>
-    compileBase64(compileArray([sql`1`, schema ?? first, table ?? first, first, ...more])),
+  compile: (first, _model, [schema, table, ...remainingColumns] = []) =>
+    compileBase64(compileArray([sql`1`, schema ?? first, table ?? first, first, ...remainingColumns])),
 };
 
 /** The plan functions of pages. */
@@ -126,8 +126,8 @@ export const functions: readonly PlanFunction[] = [
     name: CURSOR,
     builtIn: [],
     // a function accepts only 100 arguments, so the values are passed in an array
-    compile: (first, _model, [form, ...otherForms] = []) => {
-      const texts = [form ?? first, first, ...otherForms].map((value) => sql`(${value})::pg_catalog.text`);
+    compile: (first, _model, [form, ...otherTerms] = []) => {
+      const texts = [form ?? first, first, ...otherTerms].map((value) => sql`(${value})::pg_catalog.text`);
       return compileBase64(sql`pg_catalog.array_to_json(array[${join(texts)}])`);
     },
   },

@@ -67,12 +67,12 @@ export const findMember = (model: Model, { from, output }: Read, term: Expressio
   if (type?.name === "jsonb") return undefined;
   const isPlain = type?.kind === "enum" || (type?.kind === "base" && type.oid < FIRST_USER_OID);
   if (!isPlain || type.category === "A" || model.representations.has(declared)) return undefined;
-  for (const one of output) {
-    if (one.kind === "all") return expression.name;
-    if (one.kind !== "value" || one.as.startsWith(HIDDEN_KEY_PREFIX) || Buffer.byteLength(one.as) > NAME_BYTES)
+  for (const member of output) {
+    if (member.kind === "all") return expression.name;
+    if (member.kind !== "value" || member.as.startsWith(HIDDEN_KEY_PREFIX) || Buffer.byteLength(member.as) > NAME_BYTES)
       continue;
-    const value = removeMask(one.value);
-    if (value.kind === "column" && value.path === undefined && value.name === expression.name) return one.as;
+    const value = removeMask(member.value);
+    if (value.kind === "column" && value.path === undefined && value.name === expression.name) return member.as;
   }
   return undefined;
 };
@@ -82,34 +82,36 @@ const isPlainFilterTerm = ({ expression }: OrderBy): boolean =>
   expression.path === undefined &&
   isFilterName(expression.kind === "column" ? expression.name : expression.routine.name);
 
-const comparesTerm = (one: Predicate | undefined, { expression }: OrderBy): boolean =>
-  one?.kind === "compare" &&
-  one.left.kind === expression.kind &&
-  (expression.kind !== "column" || isOrderedByColumn({ expression: one.left }, expression.name));
+const comparesTerm = (predicate: Predicate | undefined, { expression }: OrderBy): boolean =>
+  predicate?.kind === "compare" &&
+  predicate.left.kind === expression.kind &&
+  (expression.kind !== "column" || isOrderedByColumn({ expression: predicate.left }, expression.name));
 
 /** Finds the position that `encodePosition` has written: the last conditions, one per term, before the logic trees of
  *  the request; or the last tree. */
 const findPosition = (
   where: Predicate | undefined,
   order: readonly OrderBy[],
-): { readonly position: readonly Predicate[]; readonly others: readonly Predicate[] } => {
+): { readonly position: readonly Predicate[]; readonly otherPredicates: readonly Predicate[] } => {
   const parts = where === undefined ? [] : where.kind === "and" ? where.predicates : [where];
   if (!order.every(isPlainFilterTerm)) {
     const last = parts[parts.length - 1];
     return last?.kind === "and"
-      ? { position: last.predicates, others: parts.slice(0, -1) }
-      : { position: parts, others: [] };
+      ? { position: last.predicates, otherPredicates: parts.slice(0, -1) }
+      : { position: parts, otherPredicates: [] };
   }
   let start = parts.length - order.length;
   while (start >= 0 && !order.every((term, i) => comparesTerm(parts[start + i], term))) start--;
   if (start < 0) throw pageImpossible("Its filters cannot be read");
   const end = start + order.length;
-  return { position: parts.slice(start, end), others: [...parts.slice(0, start), ...parts.slice(end)] };
+  return { position: parts.slice(start, end), otherPredicates: [...parts.slice(0, start), ...parts.slice(end)] };
 };
 
 const readPositionValues = (position: readonly Predicate[]): readonly (ValueRef | null)[] =>
   // `encodePosition` writes no other conditions
-  position.map((one) => (one.kind === "compare" && one.operand !== undefined ? (one.operand as ValueRef) : null));
+  position.map((predicate) =>
+    predicate.kind === "compare" && predicate.operand !== undefined ? (predicate.operand as ValueRef) : null,
+  );
 
 /**
  * Plans a page. With `position`, it begins after or ends before that position; with `last`, it ends with the last row.
@@ -124,7 +126,7 @@ export const planPage = (
   const relation =
     plan.kind === "read" && "relation" in plan.from ? findRelation(model, plan.from.relation) : undefined;
   if (plan.kind !== "read" || relation === undefined) throw pageImpossible("It does not read rows of a table");
-  const reservedOutput = plan.output.find((one) => "as" in one && one.as.startsWith(HIDDEN_KEY_PREFIX));
+  const reservedOutput = plan.output.find((output) => "as" in output && output.as.startsWith(HIDDEN_KEY_PREFIX));
   if (reservedOutput !== undefined)
     throw pageImpossible(`Names that begin with "${HIDDEN_KEY_PREFIX}" are those of the page itself`);
   if (isAggregated(registry, plan.output)) throw pageImpossible("Its rows are aggregates");
@@ -139,12 +141,12 @@ export const planPage = (
   );
   const page: Read = { ...plan, orderBy, output: [...plan.output, ...hidden] };
   if (position === undefined || position === "last") return page;
-  const { position: keysetPosition, others } = findPosition(plan.where, orderBy);
+  const { position: keysetPosition, otherPredicates } = findPosition(plan.where, orderBy);
   return {
     ...page,
     where: {
       kind: "and",
-      predicates: [...others, { kind: "keyset", order: orderBy, values: readPositionValues(keysetPosition) }],
+      predicates: [...otherPredicates, { kind: "keyset", order: orderBy, values: readPositionValues(keysetPosition) }],
     },
   };
 };

@@ -66,7 +66,7 @@ const buildRootFields = (fields: GqlFields, context: GqlFieldContext, parse: Par
       },
     },
   };
-  const others = Object.entries(fields).filter(
+  const otherFields = Object.entries(fields).filter(
     ([
       ,
       {
@@ -74,7 +74,7 @@ const buildRootFields = (fields: GqlFields, context: GqlFieldContext, parse: Par
       },
     ]) => !["list", "aggregate", "by-pk"].includes(kind),
   );
-  return sortFields([...others, ...connections, ["node", node]]);
+  return sortFields([...otherFields, ...connections, ["node", node]]);
 };
 
 const buildRowFields = (fields: GqlFields, context: GqlFieldContext): GqlFields => {
@@ -108,7 +108,7 @@ const buildRowFields = (fields: GqlFields, context: GqlFieldContext): GqlFields 
       }),
     },
   };
-  return sortFields([...entries.filter(([each]) => each !== "id"), ["id", id]]);
+  return sortFields([...entries.filter(([fieldName]) => fieldName !== "id"), ["id", id]]);
 };
 
 const buildVariant = (parse: ParseJson): GqlVariant => ({

@@ -29,14 +29,14 @@ const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 const REFUSED = -32001;
 
-const buildJsonAnswer = (status: number, body: string, more: HeaderList = []): Answer => ({
+const buildJsonAnswer = (status: number, body: string, addedHeaders: HeaderList = []): Answer => ({
   status,
-  headers: [["Content-Type", "application/json"], ["Cache-Control", "no-store"], ...more],
+  headers: [["Content-Type", "application/json"], ["Cache-Control", "no-store"], ...addedHeaders],
   body,
 });
 
-const buildRpcError = (status: number, code: number, message: string, more: HeaderList = []): Answer =>
-  buildJsonAnswer(status, JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: null }), more);
+const buildRpcError = (status: number, code: number, message: string, addedHeaders: HeaderList = []): Answer =>
+  buildJsonAnswer(status, JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: null }), addedHeaders);
 
 /** @returns the message, or the error response if it cannot be parsed */
 const parseMessage = (bytes: Buffer): { readonly message: unknown } | Answer => {

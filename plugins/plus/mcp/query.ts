@@ -87,11 +87,11 @@ const encodeOperand = (operator: string, value: unknown): string => {
   if (operator === "in") {
     if (!Array.isArray(value) || value.length > MAX_LIST)
       throw wrongArguments(`the value of "in" is a list of up to ${MAX_LIST}`);
-    return `in.(${value.map((one) => quote(encodeValue(one))).join(",")})`;
+    return `in.(${value.map((element) => quote(encodeValue(element))).join(",")})`;
   }
   if ((operator === "eq" || operator === "is") && value === null) return "is.null";
   // overlaps and similar operators expect array literals
-  if (Array.isArray(value)) return `${operator}.{${value.map((one) => quote(encodeValue(one))).join(",")}}`;
+  if (Array.isArray(value)) return `${operator}.{${value.map((element) => quote(encodeValue(element))).join(",")}}`;
   return `${operator}.${encodeValue(value)}`;
 };
 
@@ -104,7 +104,8 @@ export const addFilters = (query: URLSearchParams, relation: Relation, args: Arg
     const column = readText(filter, "column");
     const operator = readText(filter, "operator") ?? "eq";
     if (column === undefined || column === "") throw wrongArguments("a filter names a column");
-    if (!OPERATORS.some((one) => one === operator)) throw wrongArguments(`"${operator}" is not an operator`);
+    if (!OPERATORS.some((knownOperator) => knownOperator === operator))
+      throw wrongArguments(`"${operator}" is not an operator`);
     query.append(
       quoteColumnKey(relation, column),
       `${filter["not"] === true ? "not." : ""}${encodeOperand(operator, filter["value"] ?? null)}`,

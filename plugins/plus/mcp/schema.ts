@@ -55,7 +55,9 @@ const encodeParameterNames = ({ parameters }: Routine): string =>
 /** Returns whether named arguments can choose the overload, since tool arguments always have names. */
 const isCalledByNames = (routine: Routine, overloads: readonly Routine[]): boolean =>
   routine.parameters.every(({ name }) => name !== undefined && name !== "") &&
-  overloads.every((other) => other === routine || encodeParameterNames(other) !== encodeParameterNames(routine));
+  overloads.every(
+    (overload) => overload === routine || encodeParameterNames(overload) !== encodeParameterNames(routine),
+  );
 
 /** Returns the name without its schema if that is the first exposed one. */
 const formatName = (model: Model, { schema, name }: QualifiedName): string =>
@@ -129,12 +131,12 @@ export const listVisible = (
   offset: number,
   bytes: number,
 ): object => {
-  const ofTables = [...tables].flatMap(([name, relation]) => {
+  const tableEntries = [...tables].flatMap(([name, relation]) => {
     const operations = listOperations(relation, visibility).filter((operation) => writes || operation === "select");
     const entry = { name, kind: relation.kind, operations, ...encodeShortComment(relation.comment) };
     return operations.length === 0 ? [] : [{ list: "tables" as const, entry }];
   });
-  const ofFunctions = [...functions]
+  const functionEntries = [...functions]
     .filter(([, overloads]) => writes || !mayWrite(overloads))
     .flatMap(([name, overloads]) =>
       overloads.map((routine) => ({
@@ -153,7 +155,7 @@ export const listVisible = (
         },
       })),
     );
-  const { items, ...page } = takePage([...ofTables, ...ofFunctions], offset, bytes, ({ entry }) =>
+  const { items, ...page } = takePage([...tableEntries, ...functionEntries], offset, bytes, ({ entry }) =>
     estimateBytes(entry),
   );
   const filterEntries = (list: "tables" | "functions"): readonly object[] =>
@@ -178,7 +180,7 @@ const encodeLabels = (model: Model, column: Column): object => {
 const nameEmbed = (relation: Relation, { target, constraint, junction, routine }: Relationship): string => {
   if (routine !== undefined) return routine.name;
   const relationshipsToTarget = relation.relationships.filter(
-    (other) => nameKey(other.target) === nameKey(target) && other.routine === undefined,
+    (relationship) => nameKey(relationship.target) === nameKey(target) && relationship.routine === undefined,
   );
   const hint = junction?.relation.name ?? constraint;
   return relationshipsToTarget.length < 2 || hint === "" ? target.name : `${target.name}!${hint}`;
@@ -232,7 +234,7 @@ export const describeTable = ({ model, visibility }: VisibleSchema, relation: Re
       ...encodeLabels(model, column),
       ...encodeComment(column.comment),
     })),
-    related: [...new Map(related.map((one) => [one.embed, one])).values()],
+    related: [...new Map(related.map((relationship) => [relationship.embed, relationship])).values()],
   };
 };
 

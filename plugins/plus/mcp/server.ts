@@ -62,15 +62,15 @@ const createMcpServer = ({ Server, types, validator }: Sdk, caller: ToolCaller) 
   });
   const { mcpMaxBytes } = caller.context.options;
   server.setRequestHandler(types.ListResourcesRequestSchema, ({ params }) => {
-    const allTools = [
+    const resources = [
       { uri: SCHEMA_URI, name: "schema", mimeType: MIME_TYPE },
       ...[...caller.schema.tables.keys()].map((name) => ({ uri: buildTableUri(name), name, mimeType: MIME_TYPE })),
     ];
     const start = Number(params?.cursor ?? 0);
-    if (!Number.isSafeInteger(start) || start < 0 || start > allTools.length)
+    if (!Number.isSafeInteger(start) || start < 0 || start > resources.length)
       throw new McpError(ErrorCode.InvalidParams, "the cursor is not one of this list");
     const { items, next_offset: next } = takePage(
-      allTools,
+      resources,
       start,
       mcpMaxBytes,
       (item) => JSON.stringify(item).length * 3,

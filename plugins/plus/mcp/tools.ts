@@ -470,7 +470,7 @@ export const listTools = (caller: ToolCaller) =>
 
 /** @returns undefined if the caller has no such tool */
 export const callTool = async (name: string, args: Arguments, caller: ToolCaller): Promise<ToolResult | undefined> => {
-  const tool = tools.find((one) => one.name === name);
+  const tool = tools.find((candidate) => candidate.name === name);
   if (tool === undefined || !isOffered(tool, caller)) return undefined;
   try {
     const { maxUrlBytes, mcpMaxBytes } = caller.context.options;

@@ -43,7 +43,7 @@ interface NativeCode {
 export interface NativeRelationship {
   readonly isArray: boolean;
   /** Pairs of a column of this query and a column of the target. */
-  readonly columns: readonly (readonly [own: string, other: string])[];
+  readonly columns: readonly (readonly [column: string, targetColumn: string])[];
   /** The name of the target query. */
   readonly target: string;
 }
@@ -131,8 +131,8 @@ const readNested = (name: string, raw: JsonObject, model: string): NestedField =
 const readModel = (raw: JsonObject, name: string, typeOf: FindType): LogicalModel => {
   const fields: NativeField[] = [];
   const nested: NestedField[] = [];
-  for (const one of readList(raw["fields"])) {
-    const field = readObject(one);
+  for (const rawField of readList(raw["fields"])) {
+    const field = readObject(rawField);
     const fieldName = readText(field["name"]) ?? "";
     const { model } = readType(field["type"]);
     if (model === undefined) fields.push(readField(fieldName, field, typeOf));
@@ -170,15 +170,17 @@ const readCode = (text: string): NativeCode => {
 const readRelationships = (raw: JsonObject): NativeQuery["relationships"] => {
   const relationships = new Map<string, NativeRelationship>();
   for (const kind of ["object", "array"] as const)
-    for (const one of readList(raw[`${kind}_relationships`])) {
-      const name = readText(readObject(one)["name"]) ?? "";
-      const using = readObject(readObject(one)["using"]);
+    for (const rawRelationship of readList(raw[`${kind}_relationships`])) {
+      const name = readText(readObject(rawRelationship)["name"]) ?? "";
+      const using = readObject(readObject(rawRelationship)["using"]);
       const { column_mapping: mapping, remote_native_query: target } = readObject(
         using["manual_configuration"] ?? using,
       );
       if (relationships.has(name)) throw excludedError(`relationship ${name}: the name is taken`);
       if (typeof target !== "string") throw excludedError(`relationship ${name}: it leads to no native query`);
-      const columns = Object.entries(readObject(mapping)).map(([own, other]) => [own, readText(other) ?? ""] as const);
+      const columns = Object.entries(readObject(mapping)).map(
+        ([column, targetColumn]) => [column, readText(targetColumn) ?? ""] as const,
+      );
       if (columns.length === 0) throw excludedError(`relationship ${name}: it has no column_mapping`);
       relationships.set(name, { isArray: kind === "array", columns, target });
     }
@@ -195,11 +197,11 @@ const readQuery = (
   if (returns === undefined) throw excludedError(`there is no logical model "${readText(raw["returns"]) ?? ""}"`);
   const text = readText(raw["code"]);
   if (text === undefined || text.trim() === "") throw excludedError("it has no code");
-  const args = Object.entries(readObject(raw["arguments"])).map(([argument, one]) =>
-    readField(argument, readObject(one), typeOf),
+  const args = Object.entries(readObject(raw["arguments"])).map(([argument, rawArgument]) =>
+    readField(argument, readObject(rawArgument), typeOf),
   );
   const code = readCode(text);
-  const unknown = code.arguments.find((argument) => args.every((one) => one.name !== argument));
+  const unknown = code.arguments.find((argument) => args.every((field) => field.name !== argument));
   if (unknown !== undefined) throw excludedError(`its code names an argument "${unknown}" that it does not have`);
   return {
     name,
@@ -230,12 +232,13 @@ const findProblem = (query: NativeQuery, queries: ReadonlyMap<string, NativeQuer
     if (target === undefined) return `relationship ${name}: there is no native query "${relationship.target}"`;
     if (target.returns.name !== model)
       return `relationship ${name}: "${relationship.target}" does not return the logical model "${model}"`;
-    for (const [own, other] of relationship.columns) {
-      if (!hasColumn(returns, own)) return `relationship ${name}: "${own}" is not a column of "${returns.name}"`;
-      if (!hasColumn(target.returns, other)) return `relationship ${name}: "${other}" is not a column of "${model}"`;
+    for (const [column, targetColumn] of relationship.columns) {
+      if (!hasColumn(returns, column)) return `relationship ${name}: "${column}" is not a column of "${returns.name}"`;
+      if (!hasColumn(target.returns, targetColumn))
+        return `relationship ${name}: "${targetColumn}" is not a column of "${model}"`;
     }
     // a nested field takes the arguments of its target query
-    const first = [...queries.values()].find((one) => one.returns === returns);
+    const first = [...queries.values()].find((nativeQuery) => nativeQuery.returns === returns);
     if (first?.relationships.get(name)?.target !== relationship.target)
       return `relationship ${name}: another native query of "${returns.name}" leads elsewhere`;
   }
@@ -251,13 +254,13 @@ type ReportProblem = (type: ProblemKind, name: string, reason: string) => void;
 const removeFaulty = <Item>(
   itemsByName: Map<string, Item>,
   type: ProblemKind,
-  problem: (one: Item) => string | undefined,
+  problem: (item: Item) => string | undefined,
   note: ReportProblem,
 ): void => {
   for (let isSettled = false; !isSettled;) {
     isSettled = true;
-    for (const [name, one] of itemsByName) {
-      const reason = problem(one);
+    for (const [name, item] of itemsByName) {
+      const reason = problem(item);
       if (reason === undefined) continue;
       note(type, name, reason);
       itemsByName.delete(name);
@@ -296,7 +299,7 @@ export const readNativeQueries = (
     raws: readonly Json[],
     type: ProblemKind,
     key: string,
-    ofTables: ReadonlySet<string>,
+    graphqlNames: ReadonlySet<string>,
     make: (raw: JsonObject, name: string) => Value,
   ) => {
     const itemsByName = new Map<string, Value>();
@@ -305,7 +308,7 @@ export const readNativeQueries = (
       try {
         if (!GRAPHQL_NAME.test(name)) throw excludedError("its name is not a valid GraphQL name");
         if (itemsByName.has(name)) throw excludedError("the name is taken");
-        if (ofTables.has(name)) throw excludedError("a table or function has that name in GraphQL");
+        if (graphqlNames.has(name)) throw excludedError("a table or function has that name in GraphQL");
         itemsByName.set(name, make(readObject(raw), name));
       } catch (error) {
         note(type, name, (error as Error).message); // only `excludedError` is thrown here

@@ -141,8 +141,8 @@ export const createQueryTypes = (
 
   const getModelTypes = memoize((model: LogicalModel): ModelTypes | undefined => {
     const readable = model.fields.filter(({ name }) => mayRead(model, name));
-    const isOwn = (role === "admin" || model.permissions.has(role)) && !isTableTypeName(build, model.name);
-    return isOwn ? buildModelTypes(build, model, readable, () => buildNestedFields(model)) : undefined;
+    const hasModelType = (role === "admin" || model.permissions.has(role)) && !isTableTypeName(build, model.name);
+    return hasModelType ? buildModelTypes(build, model, readable, () => buildNestedFields(model)) : undefined;
   });
 
   const getQueryTypes = memoize((query: NativeQuery): QueryTypes | undefined => {

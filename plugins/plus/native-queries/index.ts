@@ -56,15 +56,15 @@ const findRefusedQueries = async (
   if (queries.length === 0) return reasons;
   // the savepoint keeps an error from aborting the transaction of the load
   await ask(sql`savepoint native_queries`);
-  for (const one of queries) {
+  for (const query of queries) {
     try {
       await ask(LOGIN_PATH);
-      await ask(compileTrial(one));
+      await ask(compileTrial(query));
     } catch (error) {
       // database errors have these members
       const { code, message } = error as { readonly code?: unknown; readonly message: string };
       if (typeof code !== "string" || !STATEMENT_ERROR.test(code)) throw error;
-      if (code !== INSUFFICIENT_PRIVILEGE) reasons.set(one.name, message);
+      if (code !== INSUFFICIENT_PRIVILEGE) reasons.set(query.name, message);
     }
     await ask(sql`rollback to savepoint native_queries`);
   }
@@ -95,7 +95,7 @@ const refuseNulls = (
     if (!isJsonObject(row)) continue;
     for (const { name, key, selection: inner } of selection) {
       const value = row[key] ?? null;
-      const field = query.returns.fields.find((one) => one.name === name);
+      const field = query.returns.fields.find((modelField) => modelField.name === name);
       const target = queries.get(query.relationships.get(name)?.target ?? "");
       if (field !== undefined && !field.isNullable && value === null) throw buildError(name, "null");
       if (field?.type.element !== undefined && Array.isArray(value) && value.includes(null))
@@ -112,7 +112,7 @@ const buildLiveField = (
   { arguments: args, session, selection }: Omit<GqlFunctionRequest, "signal" | "document">,
 ): GqlLiveField => {
   const model = context.model();
-  const queries = new Map(getQueries(model).map((one) => [one.name, one]));
+  const queries = new Map(getQueries(model).map((nativeQuery) => [nativeQuery.name, nativeQuery]));
   return {
     program: buildProgram(
       query,

@@ -65,9 +65,11 @@ const getGraphqlName = ({ graphql, name }: OperatorSpec): string | undefined =>
 
 const compileComparison = (field: NativeField, operator: string, operand: Json, conditions: ConditionContext): Sql => {
   const { model, registry, resolveValue } = conditions;
-  const spec = registry.operators.find((one) => getGraphqlName(one) === operator && matchesType(one, field.type));
+  const spec = registry.operators.find(
+    (operatorSpec) => getGraphqlName(operatorSpec) === operator && matchesType(operatorSpec, field.type),
+  );
   const column = ident(conditions.alias, field.name);
-  const buildContext = (more: Partial<FilterContext>): FilterContext => ({
+  const buildContext = (operandFields: Partial<FilterContext>): FilterContext => ({
     model,
     column,
     type: field.type,
@@ -77,7 +79,7 @@ const compileComparison = (field: NativeField, operator: string, operand: Json, 
     keyword: undefined,
     option: undefined,
     quantifier: undefined,
-    ...more,
+    ...operandFields,
   });
   if (spec?.operand === "keyword" && typeof spec.graphql === "object") {
     const keyword = spec.graphql.keywords[String(operand)];
@@ -88,7 +90,7 @@ const compileComparison = (field: NativeField, operator: string, operand: Json, 
     const type = catalogText(spec.operandType ?? field.type.sqlName);
     const right =
       spec.operand === "list"
-        ? sql`(${value(arrayLiteral((Array.isArray(operandValue) ? operandValue : [operandValue]).map((one: Json) => encodeValue(resolveValue(one)))), "text")}::${type}[])`
+        ? sql`(${value(arrayLiteral((Array.isArray(operandValue) ? operandValue : [operandValue]).map((element: Json) => encodeValue(resolveValue(element)))), "text")}::${type}[])`
         : sql`(${value(encodeValue(operandValue), "text")}::${type})`;
     return spec.compile(column, right, buildContext({ operand: right }));
   }
@@ -99,10 +101,10 @@ const compileComparison = (field: NativeField, operator: string, operand: Json, 
 const compileConditions = (filter: RawFilter, conditions: ConditionContext): Sql => {
   const parts = Object.entries(filter).map(([key, condition]): Sql => {
     const list = (Array.isArray(condition) ? condition : [condition]).filter(isJsonObject);
-    if (key === "_and") return joinWithAnd(list.map((one) => compileConditions(one, conditions)));
-    if (key === "_or") return joinWithOr(list.map((one) => compileConditions(one, conditions)));
+    if (key === "_and") return joinWithAnd(list.map((nestedFilter) => compileConditions(nestedFilter, conditions)));
+    if (key === "_or") return joinWithOr(list.map((nestedFilter) => compileConditions(nestedFilter, conditions)));
     if (key === "_not")
-      return sql`not coalesce(${joinWithAnd(list.map((one) => compileConditions(one, conditions)))}, false)`;
+      return sql`not coalesce(${joinWithAnd(list.map((nestedFilter) => compileConditions(nestedFilter, conditions)))}, false)`;
     const field = conditions.fields.find(({ name }) => name === key);
     if (field === undefined || !isJsonObject(condition))
       throw invalidArgument(`"${key}" is not a column of the logical model`);
@@ -166,7 +168,7 @@ const compileCode = ({ code, arguments: declared }: NativeQuery, args: Arguments
   join(
     code.texts.flatMap((text, i) => {
       const name = code.arguments[i];
-      const field = declared.find((one) => one.name === name);
+      const field = declared.find((argument) => argument.name === name);
       const fragment = catalogText(text);
       return field === undefined ? [fragment] : [fragment, bindValue(args[field.name] ?? null, field)];
     }),
@@ -211,8 +213,8 @@ const compileRows = (
   {
     args,
     selection,
-    isOne,
-  }: { readonly args: Arguments; readonly selection: readonly GqlSelected[]; readonly isOne: boolean },
+    isSingleRow,
+  }: { readonly args: Arguments; readonly selection: readonly GqlSelected[]; readonly isSingleRow: boolean },
   depth = 0,
   parent?: Parent,
 ): Sql => {
@@ -226,7 +228,9 @@ const compileRows = (
   const alias = depth === 0 ? "_q" : `_q${depth}`;
   const common = { alias, model, registry };
   const where = joinWithAnd([
-    ...(parent?.columns ?? []).map(([own, other]) => sql`${ident(alias, other)} = ${ident(parent?.alias ?? "", own)}`),
+    ...(parent?.columns ?? []).map(
+      ([parentColumn, column]) => sql`${ident(alias, column)} = ${ident(parent?.alias ?? "", parentColumn)}`,
+    ),
     // the query's own columns are all needed, whichever of them the role may read
     ...(isAdmin || permission === undefined
       ? []
@@ -247,7 +251,11 @@ const compileRows = (
     const relationship = query.relationships.get(selected.name);
     const target = relationship && queries.get(relationship.target);
     if (relationship === undefined || target === undefined) return [];
-    const rowSelection = { args: selected.arguments, selection: selected.selection, isOne: !relationship.isArray };
+    const rowSelection = {
+      args: selected.arguments,
+      selection: selected.selection,
+      isSingleRow: !relationship.isArray,
+    };
     const rows = compileRows(context, target, rowSelection, depth + 1, { alias, columns: relationship.columns });
     return [sql`(${rows}) as ${ident(selected.key)}`];
   });
@@ -258,7 +266,7 @@ const compileRows = (
   const row = ident(`_r${depth}`);
   const rows = sql`(select ${on}${output} from (${compileCode(query, native)}
 ) as ${ident(alias)} where ${where}${compileOrder(args, readable, alias)}${compileWindow(args)}) as ${row}`;
-  return isOne
+  return isSingleRow
     ? sql`select pg_catalog.row_to_json(${row}.*) from ${rows} limit 1`
     : sql`select coalesce(pg_catalog.json_agg(pg_catalog.row_to_json(${row}.*)), '[]') as body from ${rows}`;
 };
@@ -269,7 +277,7 @@ export const buildProgram = (
   { arguments: args, session, selection }: NativeRequest,
   context: Omit<QueryContext, "session">,
 ): Program => {
-  const rows = compileRows({ ...context, session }, query, { args, selection, isOne: false });
+  const rows = compileRows({ ...context, session }, query, { args, selection, isSingleRow: false });
   const fragment = sql`select (${rows})::text as body`;
   return {
     statements: [{ ...toStatement(fragment), columns: ["body"], fragment }],

@@ -28,7 +28,9 @@ const addDistanceFields = (fields: GqlFields, { scope, relation, model, build }:
     const { column, name } = tableColumn;
     const value = readable?.has(column.name) === true ? build.columnValue(tableColumn) : undefined;
     if (value === undefined || value.enumTable !== undefined) continue;
-    const spec = distanceOrderings.find((one) => matchesType(one, value.type) && isInstalled(one, model));
+    const spec = distanceOrderings.find(
+      (ordering) => matchesType(ordering, value.type) && isInstalled(ordering, model),
+    );
     const operand = spec?.operands[0];
     const from = operand?.type === undefined ? { ...value, isNullable: false } : build.valueType(operand.type, false);
     const time = INTERVAL_DISTANCE_TYPES.has(value.type.name) ? build.valueType("interval", true) : undefined;

@@ -114,7 +114,7 @@ const TO_ONE_DESCRIPTIONS = {
 
 /** @rule P-NST-2 */
 const buildRelationshipFields = (build: GqlBuild, table: GqlTable, name: string): GqlFields => {
-  const field = table.relationships.find((each) => each.name === name);
+  const field = table.relationships.find((relationshipField) => relationshipField.name === name);
   const target = field && build.table(field.target);
   const relationship = field && findWritableRelationship(table.relation, field);
   if (target === undefined || relationship === undefined) return {};
@@ -172,9 +172,9 @@ const addRelatedArgument = (build: GqlBuild, table: GqlTable, { config, toPlan }
       get args() {
         if (args === undefined) {
           const type = getRelatedInput(build, table);
-          const ownArguments = "args" in config ? config.args : undefined;
+          const fieldArguments = "args" in config ? config.args : undefined;
           const extensions = { relapi: buildRelatedWritesPart(build, table) };
-          args = { ...ownArguments, ...(type && { [FIELD_NAME]: { type, description: DESCRIPTION, extensions } }) };
+          args = { ...fieldArguments, ...(type && { [FIELD_NAME]: { type, description: DESCRIPTION, extensions } }) };
         }
         return args;
       },

@@ -22,12 +22,12 @@ export const findWritableRelationship = (
   const { relationship, target, isAfter } = field;
   const { columns, junction, routine, isToOne, isManual, isOwnKey } = relationship;
   if (columns.length === 0 || junction !== undefined || routine !== undefined) return undefined;
-  const isOwn = isToOne && (isManual === true ? isAfter !== true : isOwnKey);
-  const keyColumns = columns.map(([own, other]) => (isOwn ? own : other));
-  const holder = isOwn ? source : target;
+  const sourceHasKey = isToOne && (isManual === true ? isAfter !== true : isOwnKey);
+  const keyColumns = columns.map(([sourceColumn, targetColumn]) => (sourceHasKey ? sourceColumn : targetColumn));
+  const holder = sourceHasKey ? source : target;
   return {
     field,
-    isOwnKey: isOwn,
+    isOwnKey: sourceHasKey,
     columns,
     keyColumns,
     nullableKeyColumns: keyColumns.filter((name) => findColumn(holder, name)?.notNull === false),

@@ -39,7 +39,8 @@ const readRelatedWrites = (build: GqlBuild, table: GqlTable, input: GqlInput): r
     const target = tableRelationship && build.table(tableRelationship.target);
     if (relationship === undefined || target === undefined || field.isNull) return [];
     const inputs: Record<string, GqlInput> = {};
-    for (const each of field.fields()) if (!requestsNothing(each, relationship)) inputs[each.name] = each;
+    for (const inputField of field.fields())
+      if (!requestsNothing(inputField, relationship)) inputs[inputField.name] = inputField;
     refuseContradictions(relationship, inputs, field.path);
     return Object.keys(inputs).length === 0 ? [] : [{ relationship, table: target, inputs: inputs }];
   });
@@ -60,8 +61,8 @@ const refuseContradictions = (
 ): void => {
   if (!relationship.field.relationship.isToOne) return;
   const [first, second] = ["insert", "connect", "update"].filter((name) => inputs[name] !== undefined);
-  const refuseBoth = (one: string, other: string): never =>
-    refuseWrite(`cannot ${one} and ${other} ${formatRelationship(relationship)} at the same time`, path);
+  const refuseBoth = (operation: string, otherOperation: string): never =>
+    refuseWrite(`cannot ${operation} and ${otherOperation} ${formatRelationship(relationship)} at the same time`, path);
   if (first !== undefined && second !== undefined) refuseBoth(first, second);
   if (inputs["delete"] !== undefined && inputs["disconnect"] !== undefined) refuseBoth("delete", "disconnect");
   for (const name of ["delete", "disconnect"])
@@ -81,12 +82,12 @@ const clearColumns = (relation: Relation, columns: readonly string[]): readonly 
 
 /** Assigns the key of the row that a step wrote or read. */
 const copyKey = (columns: readonly ColumnPair[], step: number, from: Relation): readonly Assignment[] =>
-  columns.map(([own, other]) =>
-    buildAssignment(own, { step, column: other, type: findColumn(from, other)?.sqlType ?? "text" }),
+  columns.map(([column, relatedColumn]) =>
+    buildAssignment(column, { step, column: relatedColumn, type: findColumn(from, relatedColumn)?.sqlType ?? "text" }),
   );
 
 const reversePairs = (columns: readonly ColumnPair[]): readonly ColumnPair[] =>
-  columns.map(([own, other]) => [other, own] as const);
+  columns.map(([column, relatedColumn]) => [relatedColumn, column] as const);
 
 const joinPredicates = (...parts: readonly (Predicate | undefined)[]): Predicate => {
   const predicates = parts.filter((part) => part !== undefined);
@@ -130,8 +131,8 @@ const requireRow = (step: number, { relationship, table }: RelatedWrites, path: 
 });
 
 /** Makes the updated rows refer to another row, or to none. @rule P-NST-3 P-NST-6 */
-const planNewTarget = (build: GqlBuild, one: RelatedWrites, writing: GqlWriting): readonly Assignment[] => {
-  const { relationship, table, inputs } = one;
+const planNewTarget = (build: GqlBuild, relatedWrite: RelatedWrites, writing: GqlWriting): readonly Assignment[] => {
+  const { relationship, table, inputs } = relatedWrite;
   const { relation } = table;
   if (inputs["insert"] !== undefined) {
     const step = writing.insert(inputs["insert"], relationship.field.relationship);
@@ -140,11 +141,11 @@ const planNewTarget = (build: GqlBuild, one: RelatedWrites, writing: GqlWriting)
   const key = inputs["connect"];
   if (key === undefined)
     return inputs["disconnect"] === undefined ? [] : clearColumns(writing.relation, relationship.nullableKeyColumns);
-  const where = buildKeyPredicate(readKey(build, one, key, writing));
-  const step = writing.addStep((own) => ({
+  const where = buildKeyPredicate(readKey(build, relatedWrite, key, writing));
+  const step = writing.addStep((stepNumber) => ({
     write: { kind: "read", from: { relation: getQualifiedName(relation) }, shape: "rows", output: [], where },
     path: key.path,
-    requires: [requireRow(own, one, key.path)],
+    requires: [requireRow(stepNumber, relatedWrite, key.path)],
   }));
   return copyKey(relationship.columns, step, relation);
 };
@@ -169,12 +170,12 @@ const buildRequirements = (
 const sortByReference = (writes: readonly RelatedWrites[]): readonly RelatedWrites[] => {
   const ordered: RelatedWrites[] = [];
   const visited = new Set<RelatedWrites>();
-  const visit = (one: RelatedWrites): void => {
-    if (visited.has(one)) return;
-    visited.add(one);
-    const targets = new Set(one.table.relation.foreignKeys.map((key) => nameKey(key.target)));
-    for (const other of writes) if (targets.has(nameKey(other.table.relation))) visit(other);
-    ordered.push(one);
+  const visit = (relatedWrite: RelatedWrites): void => {
+    if (visited.has(relatedWrite)) return;
+    visited.add(relatedWrite);
+    const targets = new Set(relatedWrite.table.relation.foreignKeys.map((key) => nameKey(key.target)));
+    for (const candidate of writes) if (targets.has(nameKey(candidate.table.relation))) visit(candidate);
+    ordered.push(relatedWrite);
   };
   writes.forEach(visit);
   return ordered;
@@ -198,33 +199,33 @@ const planFollowingWrites = (
     step,
     columns: reversePairs(relationship.columns),
   });
-  const buildNarrowedPredicate = (one: RelatedWrites, condition: GqlInput): Predicate =>
+  const buildNarrowedPredicate = (relatedWrite: RelatedWrites, condition: GqlInput): Predicate =>
     joinPredicates(
-      buildRelatedPredicate(one),
-      one.relationship.field.relationship.isToOne ? undefined : writing.planCondition(condition),
+      buildRelatedPredicate(relatedWrite),
+      relatedWrite.relationship.field.relationship.isToOne ? undefined : writing.planCondition(condition),
     );
-  const planDelete = (one: RelatedWrites): void => {
-    const condition = one.inputs["delete"];
+  const planDelete = (relatedWrite: RelatedWrites): void => {
+    const condition = relatedWrite.inputs["delete"];
     if (condition === undefined) return;
-    const from = getQualifiedName(one.table.relation);
-    const where = buildNarrowedPredicate(one, condition);
+    const from = getQualifiedName(relatedWrite.table.relation);
+    const where = buildNarrowedPredicate(relatedWrite, condition);
     writing.addStep(() => ({ write: { kind: "delete", from, where }, path: condition.path }));
   };
-  const planUpdates = (one: RelatedWrites): void => {
-    const updateInput = one.inputs["update"];
+  const planUpdates = (relatedWrite: RelatedWrites): void => {
+    const updateInput = relatedWrite.inputs["update"];
     const items =
       updateInput === undefined
         ? []
-        : one.relationship.field.relationship.isToOne
+        : relatedWrite.relationship.field.relationship.isToOne
           ? [updateInput]
           : updateInput.items();
-    for (const item of items) writing.update(item, one.table.relation, buildRelatedPredicate(one));
+    for (const item of items) writing.update(item, relatedWrite.table.relation, buildRelatedPredicate(relatedWrite));
   };
 
   if (replaced.size > 0) {
     const rewrittenItems = [...replaced.values()].flat();
     const columns = relation.primaryKey.map((name) => [name, name] as const);
-    const assignments = [...new Map(rewrittenItems.map((each) => [each.column, each])).values()];
+    const assignments = [...new Map(rewrittenItems.map((assignment) => [assignment.column, assignment])).values()];
     const where: Predicate = { kind: "written", step, columns };
     const message = `cannot proceed to delete object relations since the first update of table "${relation.name}" hides rows from the second`;
     writing.addStep((repeated) => ({
@@ -237,21 +238,21 @@ const planFollowingWrites = (
   [...otherWrites].reverse().forEach(planDelete);
   ownKeyWrites.forEach(planDelete);
   ownKeyWrites.forEach(planUpdates);
-  for (const one of otherWrites) {
-    const condition = one.inputs["disconnect"];
+  for (const relatedWrite of otherWrites) {
+    const condition = relatedWrite.inputs["disconnect"];
     if (condition === undefined) continue;
-    const target = one.table.relation;
-    const assignments = clearColumns(target, one.relationship.nullableKeyColumns);
-    const where = buildNarrowedPredicate(one, condition);
+    const target = relatedWrite.table.relation;
+    const assignments = clearColumns(target, relatedWrite.relationship.nullableKeyColumns);
+    const where = buildNarrowedPredicate(relatedWrite, condition);
     writing.addStep(() => ({
       write: { kind: "update", relation: getQualifiedName(target), where, assignments },
       path: condition.path,
     }));
   }
   otherWrites.forEach(planUpdates);
-  for (const one of otherWrites) {
-    const connectInput = one.inputs["connect"];
-    if (connectInput !== undefined) planConnect(build, one, connectInput, writing, step);
+  for (const relatedWrite of otherWrites) {
+    const connectInput = relatedWrite.inputs["connect"];
+    if (connectInput !== undefined) planConnect(build, relatedWrite, connectInput, writing, step);
   }
   for (const { relationship, inputs } of otherWrites)
     if (inputs["insert"] !== undefined) writing.insert(inputs["insert"], relationship.field.relationship, step);
@@ -287,34 +288,37 @@ const listKeyColumns = ({ key }: GivenKey): readonly string[] => [...key.keys()]
 /** Plans one statement for all keys of the same columns. @rule P-NST-6 */
 const planConnect = (
   build: GqlBuild,
-  one: RelatedWrites,
+  relatedWrite: RelatedWrites,
   input: GqlInput,
   writing: GqlWriting,
   parent: number,
 ): void => {
-  const inputs = one.relationship.field.relationship.isToOne ? [input] : input.items();
-  const relation = getQualifiedName(one.table.relation);
-  const assignments = copyKey(reversePairs(one.relationship.columns), parent, writing.relation);
-  const inputKeys = inputs.map((each): GivenKey => ({ key: readKey(build, one, each, writing), path: each.path }));
+  const inputs = relatedWrite.relationship.field.relationship.isToOne ? [input] : input.items();
+  const relation = getQualifiedName(relatedWrite.table.relation);
+  const assignments = copyKey(reversePairs(relatedWrite.relationship.columns), parent, writing.relation);
+  const inputKeys = inputs.map((keyInput): GivenKey => ({
+    key: readKey(build, relatedWrite, keyInput, writing),
+    path: keyInput.path,
+  }));
   for (const group of groupKeys(inputKeys)) {
     const [first] = group;
     if (first === undefined) continue;
     const { path } = first;
     if (group.length === 1) {
-      writing.addStep((own) => ({
+      writing.addStep((stepNumber) => ({
         write: { kind: "update", relation, where: buildKeyPredicate(first.key), assignments },
         path,
-        requires: [requireRow(own, one, path)],
+        requires: [requireRow(stepNumber, relatedWrite, path)],
       }));
       continue;
     }
     const columns = listKeyColumns(first);
     const keys = { columns, values: group.map(({ key }) => columns.flatMap((name) => key.get(name) ?? [])) };
     const sharedFields = { ...keys, paths: group.map((item) => item.path) };
-    writing.addStep((own) => ({
+    writing.addStep((stepNumber) => ({
       write: { kind: "update", relation, where: { kind: "keys", ...keys }, assignments },
       path: input.path,
-      requires: [{ ...requireRow(own, one, path), keys: sharedFields }],
+      requires: [{ ...requireRow(stepNumber, relatedWrite, path), keys: sharedFields }],
     }));
   }
 };
@@ -330,10 +334,10 @@ export const planRelated = (
   if (relatedWrites.length === 0) return undefined;
   const assignments: Assignment[] = [];
   const replaced = new Map<RelatedWrites, readonly Assignment[]>();
-  for (const one of relatedWrites) {
-    const { relationship, inputs } = one;
+  for (const relatedWrite of relatedWrites) {
+    const { relationship, inputs } = relatedWrite;
     if (!relationship.isOwnKey) continue;
-    const next = planNewTarget(build, one, writing);
+    const next = planNewTarget(build, relatedWrite, writing);
     if (inputs["delete"] === undefined) assignments.push(...next);
     else {
       // the rows still have to refer to the deleted row, so that the delete finds it
@@ -342,12 +346,15 @@ export const planRelated = (
           `cannot delete ${formatRelationship(relationship)}: "${relationship.keyColumns.join(", ")}" cannot be null`,
           inputs["delete"].path,
         );
-      replaced.set(one, next.length > 0 ? next : clearColumns(table.relation, relationship.nullableKeyColumns));
+      replaced.set(
+        relatedWrite,
+        next.length > 0 ? next : clearColumns(table.relation, relationship.nullableKeyColumns),
+      );
     }
   }
   return {
     assignments,
-    requires: relatedWrites.flatMap((one) => buildRequirements(one, writing)),
+    requires: relatedWrites.flatMap((relatedWrite) => buildRequirements(relatedWrite, writing)),
     addLaterSteps: (step) => planFollowingWrites(build, relatedWrites, replaced, writing, step, input.path),
   };
 };

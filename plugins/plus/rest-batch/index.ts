@@ -74,12 +74,12 @@ const encodeBody = ({ headers, body }: Pick<ApiAnswer, "headers" | "body">): str
 const CORS_HEADERS = /^access-control-/;
 
 const encodeEntry = ({ id }: BatchPart, { status, headers }: ApiAnswer, body: string): string => {
-  const own = Object.fromEntries(
+  const entryHeaders = Object.fromEntries(
     Object.entries(headers)
       .filter(([name]) => !CORS_HEADERS.test(name))
       .map(([name, value]) => [name, decodeUtf8Header(value)]),
   );
-  return `{${id === undefined ? "" : `"id":${JSON.stringify(id)},`}"status":${status},"headers":${JSON.stringify(own)},"body":${body}}`;
+  return `{${id === undefined ? "" : `"id":${JSON.stringify(id)},`}"status":${status},"headers":${JSON.stringify(entryHeaders)},"body":${body}}`;
 };
 
 /** Matches headers of a failed request that describe the body of that request. */
@@ -157,8 +157,8 @@ export const restBatch = definePlugin({
       const passedHeaders: Record<string, string> = {};
       for (const [name, value] of Object.entries(exchange.request.headers))
         if (typeof value === "string" && !EXCLUDED_HEADERS.test(name)) passedHeaders[name] = value;
-      const ofAll = exchange.header("prefer");
-      const prefer = [headers["prefer"], ofAll].filter((one) => one !== undefined).join(", ");
+      const batchPrefer = exchange.header("prefer");
+      const prefer = [headers["prefer"], batchPrefer].filter((preferences) => preferences !== undefined).join(", ");
       const sentBody =
         body === undefined || (typeof body === "string" && !isReference(body))
           ? body

@@ -59,7 +59,7 @@ const ELEMENTS = "[*]";
 const MAX_STEPS = 500;
 
 /** The value of a reference, or a value for each row if it contains `[*]`. */
-type ResolvedReference = { readonly one: Json } | { readonly each: readonly Json[] };
+type ResolvedReference = { readonly value: Json } | { readonly values: readonly Json[] };
 
 /** @throws BadReference */
 const resolveReference = (referenceText: string, findAnswer: AnswerLookup, budget: ByteBudget): ResolvedReference => {
@@ -75,14 +75,14 @@ const resolveReference = (referenceText: string, findAnswer: AnswerLookup, budge
   } catch {
     throw new BadReference(`${referenceText}: the text in brackets is not JSON`);
   }
-  const eachIndex = steps.indexOf(ELEMENTS);
-  if (eachIndex === -1) return { one: followKeys(referenceText, value, keys) };
-  if (steps.includes(ELEMENTS, eachIndex + 1)) throw new BadReference(`${referenceText}: [*] can stand in it once`);
-  const rows = followKeys(referenceText, value, keys.slice(0, eachIndex));
+  const elementsIndex = steps.indexOf(ELEMENTS);
+  if (elementsIndex === -1) return { value: followKeys(referenceText, value, keys) };
+  if (steps.includes(ELEMENTS, elementsIndex + 1)) throw new BadReference(`${referenceText}: [*] can stand in it once`);
+  const rows = followKeys(referenceText, value, keys.slice(0, elementsIndex));
   if (!Array.isArray(rows)) throw new BadReference(`${referenceText}: [*] is for lists, and this is none`);
   takeBytes(budget, rows.length);
-  const remainingKeys = keys.slice(eachIndex + 1);
-  return { each: rows.map((row: Json) => followKeys(referenceText, row, remainingKeys)) };
+  const remainingKeys = keys.slice(elementsIndex + 1);
+  return { values: rows.map((row: Json) => followKeys(referenceText, row, remainingKeys)) };
 };
 
 /**
@@ -95,7 +95,7 @@ export const fillBody = (body: Json, findAnswer: AnswerLookup, budget: ByteBudge
       if (value.startsWith("$$")) return JSON.stringify(value.slice(1));
       if (!isReference(value)) return JSON.stringify(value);
       const reference = resolveReference(value, findAnswer, budget);
-      const text = writeJson("one" in reference ? reference.one : (reference.each as Json));
+      const text = writeJson("value" in reference ? reference.value : (reference.values as Json));
       takeBytes(budget, text.length);
       return text;
     }
@@ -161,9 +161,11 @@ const fillParameter = (name: string, parameterValue: string, findAnswer: AnswerL
     const isListed =
       isElement && parameterValue[paren] === "(" && IN_LIST.test(parameterValue.slice(Math.max(0, paren - 4), paren));
     let value: string;
-    if ("each" in reference) {
+    if ("values" in reference) {
       if (!isListed) throw new BadReference(`${referenceText} must be in a list: id=in.(${referenceText})`);
-      const texts = reference.each.flatMap((one) => (one === null ? [] : [quote(encodeText(referenceText, one))]));
+      const texts = reference.values.flatMap((element) =>
+        element === null ? [] : [quote(encodeText(referenceText, element))],
+      );
       if (texts.length === 0) {
         // a missing element is removed together with its comma
         if (after === ",") end++;
@@ -171,8 +173,8 @@ const fillParameter = (name: string, parameterValue: string, findAnswer: AnswerL
       }
       value = texts.join(",");
     } else if (operator !== undefined && !SYNTAX_OPERATORS.has(operator))
-      value = encodeText(referenceText, reference.one);
-    else if (isElement) value = quote(encodeText(referenceText, reference.one));
+      value = encodeText(referenceText, reference.value);
+    else if (isElement) value = quote(encodeText(referenceText, reference.value));
     else
       throw new BadReference(
         `${referenceText} must be the value of a filter: id=eq.${referenceText}, id=in.(${referenceText},2)`,
@@ -187,9 +189,9 @@ const fillParameter = (name: string, parameterValue: string, findAnswer: AnswerL
  *  reference in any other place; URIError */
 export const fillPath = (path: string, findAnswer: AnswerLookup, budget: ByteBudget): string => {
   if (!/\$|%24/.test(path)) return path;
-  const [pathname = "", ...rest] = path.split("?");
+  const [pathname = "", ...queryParts] = path.split("?");
   if (/\$|%24/.test(pathname)) throw new BadReference("references stand in filters, not in front of the question mark");
-  const query = rest
+  const query = queryParts
     .join("?")
     .split("&")
     .map((pair) => {

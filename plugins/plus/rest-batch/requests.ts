@@ -83,12 +83,12 @@ export const parseParts = (json: Json, maxCount: number): readonly BatchPart[] =
   if (json.length === 0) throw batchMalformed("the list of requests is empty");
   if (json.length > maxCount) throw batchRefused(`there are ${json.length} requests, and at most ${maxCount} may be`);
   const ids = new Set<string>();
-  return json.map((one: Json, i): BatchPart => {
+  return json.map((entry: Json, i): BatchPart => {
     const part = i + 1;
-    if (!isJsonObject(one)) throw batchMalformed("it is not an object", part);
-    const unknownKey = Object.keys(one).find((key) => !KEYS.has(key));
+    if (!isJsonObject(entry)) throw batchMalformed("it is not an object", part);
+    const unknownKey = Object.keys(entry).find((key) => !KEYS.has(key));
     if (unknownKey !== undefined) throw batchMalformed(`it has a key "${unknownKey}"`, part);
-    const { method = "GET", path, body, id } = one;
+    const { method = "GET", path, body, id } = entry;
     if (typeof method !== "string" || !METHODS.has(method.toUpperCase()))
       throw batchMalformed(`the method is not one of ${[...METHODS].join(", ")}`, part);
     if (typeof path !== "string" || !PATH.test(path))
@@ -100,7 +100,7 @@ export const parseParts = (json: Json, maxCount: number): readonly BatchPart[] =
     return {
       method: method.toUpperCase(),
       path,
-      headers: parseHeaders(one["headers"], part),
+      headers: parseHeaders(entry["headers"], part),
       ...(body === undefined ? {} : { body }),
       ...(typeof id === "string" ? { id } : {}),
     };

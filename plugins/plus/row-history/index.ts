@@ -98,7 +98,7 @@ const buildValidAt = (operand: ValueRef): Predicate => {
  *  P-HIS-3 P-HIS-4 */
 const replaceByHistory = (read: Read, model: Model, at: ValueRef): Read => {
   const valid = restrictRows(read, model, (relation, path) => {
-    const [isKept, wasKept] = [relation, path?.from].map((one) => one && findHistory(model, one) !== undefined);
+    const [isKept, wasKept] = [relation, path?.from].map((table) => table && findHistory(model, table) !== undefined);
     if (path?.routine && (isKept || wasKept)) throw historyMissing(`the function ${path.routine.name}`);
     if (isKept && wasKept === false) throw historyMissing(path?.from.name ?? "");
     return isKept ? buildValidAt(at) : undefined;
@@ -109,26 +109,26 @@ const replaceByHistory = (read: Read, model: Model, at: ValueRef): Read => {
     return node;
   };
   return mapPlan(valid, model, {
-    read: (one, { relation }) => {
+    read: (node, { relation }) => {
       const history = relation && findHistory(model, relation);
-      if (relation === undefined || history === undefined) return one;
+      if (relation === undefined || history === undefined) return node;
       const columns = relation.columns.filter(({ name }) => findColumn(history, name) !== undefined);
       const allColumns = columns.map(({ name }): Output => ({
         kind: "value",
         as: name,
         value: { kind: "column", name },
       }));
-      const isMissingColumn = (each: Output): boolean =>
-        each.kind === "value" && each.isOfAll === true && findColumn(history, each.as) === undefined;
-      const output = one.output.flatMap((each) =>
-        each.kind === "all" ? allColumns : isMissingColumn(each) ? [] : [each],
+      const isMissingColumn = (output: Output): boolean =>
+        output.kind === "value" && output.isOfAll === true && findColumn(history, output.as) === undefined;
+      const outputs = node.output.flatMap((output) =>
+        output.kind === "all" ? allColumns : isMissingColumn(output) ? [] : [output],
       );
-      return { ...one, from: { relation: getQualifiedName(history) }, output };
+      return { ...node, from: { relation: getQualifiedName(history) }, output: outputs };
     },
-    predicate: (one, scope) =>
-      one.kind === "exists"
-        ? { ...one, from: getQualifiedName(findHistory(model, one.from) ?? one.from) }
-        : refuseFunction(one, scope),
+    predicate: (predicate, scope) =>
+      predicate.kind === "exists"
+        ? { ...predicate, from: getQualifiedName(findHistory(model, predicate.from) ?? predicate.from) }
+        : refuseFunction(predicate, scope),
     expression: refuseFunction,
   });
 };

@@ -48,12 +48,13 @@ const applySoftDelete = (plan: Plan, model: Model, column: string, seesDeleted: 
   };
   const restricted = restrictRows(plan, model, (relation) => (hasDeletionColumn(relation) ? isNotDeleted : undefined));
   const revealRows = <Node extends Read | Update>(node: Node): Node => {
-    const [addedCondition, ownCondition, ...otherConditions] = node.where?.kind === "and" ? node.where.predicates : [];
+    const [addedCondition, requestedCondition, ...otherConditions] =
+      node.where?.kind === "and" ? node.where.predicates : [];
     return addedCondition === isNotDeleted &&
-      ownCondition !== undefined &&
+      requestedCondition !== undefined &&
       otherConditions.length === 0 &&
-      comparesColumn(ownCondition, column)
-      ? { ...node, where: ownCondition }
+      comparesColumn(requestedCondition, column)
+      ? { ...node, where: requestedCondition }
       : node;
   };
   const hidden = seesDeleted ? mapPlan(restricted, model, { read: revealRows, update: revealRows }) : restricted;
@@ -139,9 +140,9 @@ const reportDeletedPuts = (context: PluginContext, column: string): void => {
         // runs as the caller's database role, without the condition of this plugin and the permissions of the metadata
         const session: Session = { ...execution.session, role: "admin", isAdmin: true };
         const program = context.prepare({ plan: buildDeletedRead(putInsert, column), envelope: {} }, session, "rest");
-        const { check: _, ...rest } = execution;
+        const { check: _, ...uncheckedExecution } = execution;
         const [row] = await next({
-          ...rest,
+          ...uncheckedExecution,
           session,
           programs: [{ program, values: putRun?.values ?? [] }],
         }).catch(() => []);

@@ -54,7 +54,7 @@ const formatExpression = (expression: Expression, knownValues: KnownValues): str
     case "ordering":
       return `${formatExpression(expression.value, knownValues)}.${expression.ordering}`;
     case "aggregate":
-      return `${expression.fn}(${expression.expressions.map((one) => formatExpression(one, knownValues)).join(", ")})`;
+      return `${expression.fn}(${expression.expressions.map((argument) => formatExpression(argument, knownValues)).join(", ")})`;
     case "masked":
       return formatExpression(expression.value, knownValues);
     case "related":
@@ -92,9 +92,9 @@ export const formatCondition = (predicate: Predicate, knownValues: KnownValues):
   switch (predicate.kind) {
     case "and":
     case "or": {
-      const [only] = predicate.predicates;
-      if (only === undefined) return predicate.kind === "and" ? "true" : "false";
-      if (predicate.predicates.length === 1) return formatCondition(only, knownValues);
+      const [first] = predicate.predicates;
+      if (first === undefined) return predicate.kind === "and" ? "true" : "false";
+      if (predicate.predicates.length === 1) return formatCondition(first, knownValues);
       return predicate.predicates
         .map((part) => (isAndOr(part) ? `(${formatCondition(part, knownValues)})` : formatCondition(part, knownValues)))
         .join(` ${predicate.kind} `);

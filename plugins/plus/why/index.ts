@@ -34,8 +34,8 @@ const buildShortReport = ({ relation, command, isEmbedded, security, steps, note
   relation,
   ...(command === "SELECT" ? {} : { command: command.toLowerCase() }),
   ...(isEmbedded ? { of: "all parents" } : {}),
-  rows: steps.map(({ kind, condition, left }) => ({
-    [kind]: left,
+  rows: steps.map(({ kind, condition, left: rowCount }) => ({
+    [kind]: rowCount,
     ...(condition === undefined ? {} : { condition }),
   })),
   ...(security?.bypass === undefined && security !== undefined
@@ -53,7 +53,8 @@ const buildShortReport = ({ relation, command, isEmbedded, security, steps, note
 
 const encodeHeader = (role: string, reports: readonly RelationReport[]): string => {
   const relations: object[] = [];
-  const encodeReports = (more: object = {}): string => escapeNonAscii(JSON.stringify({ role, relations, ...more }));
+  const encodeReports = (addedMembers: object = {}): string =>
+    escapeNonAscii(JSON.stringify({ role, relations, ...addedMembers }));
   for (const report of reports) {
     relations.push(buildShortReport(report));
     if (encodeReports().length <= MAX_LENGTH) continue;
@@ -137,7 +138,8 @@ export const whyEmpty = definePlugin({
         const { exchange } = execution;
         const reported = exchange && requests.get(exchange.request);
         if (exchange === undefined || reported === undefined) return next(execution);
-        const run: ReportParts["run"] = (one) => next({ ...one, end: "rollback", mayUseReplica: false });
+        const run: ReportParts["run"] = (innerExecution) =>
+          next({ ...innerExecution, end: "rollback", mayUseReplica: false });
         // changed rows may no longer match the conditions of the write
         const mayWrite = execution.access === "read write";
         const reportBefore = mayWrite ? await buildReport(execution, run, exchange.surface, reported.scope) : [];

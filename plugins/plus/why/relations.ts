@@ -43,8 +43,8 @@ const createRowCounter =
   ({ prepare, run, surface }: ReportParts, execution: Execution, { values }: ProgramRun) =>
   async (read: Read, session: Session): Promise<number> => {
     const program = prepare({ plan: read, envelope: {} }, session, surface);
-    const { check: _, onDisconnect: __, exchange: ___, ...rest } = execution;
-    const [row] = await run({ ...rest, session, programs: [{ program, values }] });
+    const { check: _, onDisconnect: __, exchange: ___, ...detachedExecution } = execution;
+    const [row] = await run({ ...detachedExecution, session, programs: [{ program, values }] });
     return Number(row?.["page_total"] ?? 0);
   };
 

@@ -141,10 +141,10 @@ interface MetadataPart {
 }
 
 const findRights = (
-  { model, execution: { session }, includesHidden: tellsAll }: ReportContext,
+  { model, execution: { session }, includesHidden }: ReportContext,
   { relation, command }: ReportedRead,
 ): Rights => {
-  if (!tellsAll) return {};
+  if (!includesHidden) return {};
   if (relation === undefined || session.databaseRole !== undefined || session.isAdmin) return {};
   const part = model.pluginFacts["metadata"] as MetadataPart | undefined; // only that plugin writes this part
   return part?.permissions.get(session.role)?.get(nameKey(relation))?.[OPERATIONS[command]] ?? {};
@@ -213,12 +213,12 @@ const countSteps = async (
 };
 
 const chooseFirstKind = (
-  { includesHidden: tellsAll }: ReportContext,
+  { includesHidden }: ReportContext,
   { relation }: ReportedRead,
   security: RowSecurity | undefined,
 ): RemainingRows["kind"] => {
   if (relation === undefined) return "function";
-  if (!tellsAll) return "seen";
+  if (!includesHidden) return "seen";
   return security?.bypass === undefined ? "policies" : "table";
 };
 
