@@ -858,6 +858,30 @@ describe("GraphQL", () => {
     }
   });
 
+  test("G-LIM-2a a list variable is converted once for all its uses", async () => {
+    const uses = (n: number) => list(n, () => "{id: {_in: $ids}} {tags: {_contains: $tags}}", " ");
+    const ids = (n: number) => Array.from({ length: 40 * n }, (_, i) => i);
+    const tags = (n: number) => Array.from({ length: 10 * n }, (_, i) => `t${i}`);
+    const query = (n: number, declarations: string) =>
+      `query (${declarations}) { album(where: {_or: [${uses(n)} {unknown: {}}]}) { id } }`;
+    // the last condition is refused after the lists have been converted
+    const refused = "field 'unknown' not found in type: 'album_bool_exp'";
+    const sent = await soon(
+      (n) => post(usualGraphql, asBody(query(n, "$ids: [Int!] $tags: [String!]"), { ids: ids(n), tags: tags(n) })),
+      400,
+    );
+    expect(sent.json().errors[0].message).toBe(refused);
+    const defaults = await soon(
+      (n) =>
+        post(
+          usualGraphql,
+          asBody(query(n, `$ids: [Int!] = [${ids(n).join()}] $tags: [String!] = ${JSON.stringify(tags(n))}`)),
+        ),
+      400,
+    );
+    expect(defaults.json().errors[0].message).toBe(refused);
+  });
+
   test("G-LIM-4 a usual number of items is accepted, and an invalid item is reported", async () => {
     const answer = await post(
       usualGraphql,

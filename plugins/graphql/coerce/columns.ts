@@ -1,6 +1,6 @@
 /** Coerces values to the type of a column. The result is the text to bind: `5` for an integer, `{a,b}` for a list.
  *  @rule G-TYP-32 G-TYP-39 G-COE-8 G-COE-9 */
-import { arrayLiteral, type Json } from "../../../core/index.ts";
+import { arrayLiteral, memoize, type Json } from "../../../core/index.ts";
 import {
   unexpectedValue,
   floatOutOfRange,
@@ -199,17 +199,29 @@ const findEnumKey = (table: GqlEnumTable, type: string, json: Json, path: string
   return enumValue.key;
 };
 
+const getListTexts = memoize((_list: readonly Json[]) => new Map<string, string>());
+
+/** Returns the text of a list. A document may use a list variable in many positions, so the text of each type is built
+ *  once. @rule G-LIM-2a */
+export const shareListText = (list: readonly Json[], type: string, build: () => string): string => {
+  const texts = getListTexts(list);
+  const text = texts.get(type) ?? build();
+  texts.set(type, text);
+  return text;
+};
+
 /** Returns an array literal. A string already contains one. @rule G-TYP-37 */
 const coerceArray = (element: GqlValueType, json: Json, path: string): string => {
   const text = getString(json);
   if (text !== undefined) return text;
   if (!Array.isArray(json))
     throw parseFailed(`parsing [] failed, expected Array, but encountered ${nameJsonKind(json)}`, path);
-  return arrayLiteral(
-    (json as readonly Json[]).map((item) =>
-      item === null ? null : coerceNonNull(element, parseJsonElement(element, item), path),
+  const list = json as readonly Json[];
+  return shareListText(list, `array ${element.scalar} ${element.type.name}`, () =>
+    arrayLiteral(
+      list.map((item) => (item === null ? null : coerceNonNull(element, parseJsonElement(element, item), path))),
+      element.type.name,
     ),
-    element.type.name,
   );
 };
 

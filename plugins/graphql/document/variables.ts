@@ -10,7 +10,7 @@ import {
   type TypeNode,
   type ValueNode,
 } from "graphql";
-import type { BoundValue, Json, SentValue } from "../../../core/index.ts";
+import { memoize, type BoundValue, type Json, type SentValue } from "../../../core/index.ts";
 import { coerceColumn } from "../coerce/columns.ts";
 import { describeValue, type LookUp, convertLiteral } from "../coerce/leaf.ts";
 import { buildUnknownNameFacts } from "../../shared/name-hints.ts";
@@ -150,12 +150,15 @@ export type ValueSource =
   | { readonly variable: string; readonly type: GqlValueType; readonly path: string }
   | { readonly make: (variables: VariableValues) => SentValue };
 
+/** Converts the default of a variable, once for all uses in a document. */
+const convertDefault = memoize((literal: ValueNode): Json => convertLiteral(literal, () => null));
+
 /** Computes the value of a source from the variables. @throws RelApiError of the coercion */
 export const computeBoundValue = (source: ValueSource, variables: VariableValues): SentValue => {
   if ("fixed" in source) return source.fixed;
   if ("make" in source) return source.make(variables);
   const value = variables.get(source.variable);
-  const json = value === undefined ? null : "json" in value ? value.json : convertLiteral(value.literal, () => null);
+  const json = value === undefined ? null : "json" in value ? value.json : convertDefault(value.literal);
   return coerceColumn(source.type, json, source.path);
 };
 
@@ -165,7 +168,7 @@ export const createLookUp =
   (name) => {
     const value = values.get(name);
     if (value === undefined) return null;
-    return "json" in value ? value.json : convertLiteral(value.literal, () => null);
+    return "json" in value ? value.json : convertDefault(value.literal);
   };
 
 /** Returns true if a variable may be in a position of this type. @rule G-VAR-8 */

@@ -8,7 +8,7 @@ import {
   type Predicate,
   type ValueRef,
 } from "../../../core/index.ts";
-import { coerceColumn, findInputFunction } from "../coerce/columns.ts";
+import { coerceColumn, findInputFunction, shareListText } from "../coerce/columns.ts";
 import { expectedList, tooMany } from "../errors.ts";
 import { getFieldPart, type GqlPart } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
@@ -155,7 +155,9 @@ export const bindList = (
     if (json === null) throw expectedList(path);
     const items = Array.isArray(json) ? json : [json];
     checkCount(planner, items.length, path);
-    return arrayLiteral(coerceItems(item, items, path), item.type.name);
+    return shareListText(items, `items ${item.scalar} ${item.type.name}`, () =>
+      arrayLiteral(coerceItems(item, items, path), item.type.name),
+    );
   });
   return { param, type: `${item.type.sqlName}[]` };
 };

@@ -180,9 +180,12 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       (owner !== undefined && !(owner.scope === spec.scope && owner.table.relation === spec.relation))
     )
       return undefined;
-    const type = spec.isOptional === true && !hasFields(spec) ? undefined : make(spec);
+    const type = make(spec);
+    // tables may refer to each other, so the type is registered before its fields are built
     types.set(spec.name, { spec, type });
-    return type;
+    if (spec.isOptional !== true || hasFields(spec)) return type;
+    types.set(spec.name, { spec, type: undefined });
+    return undefined;
   };
 
   const makeObject = (spec: GqlTypeSpec): LazyObjectType => {

@@ -42,7 +42,7 @@ const listRowsFields = (build: GqlBuild, table: GqlTable): readonly RowsField[] 
     const target = field.target && build.table(field.target);
     if (
       target === undefined ||
-      build.rights(target).select === undefined ||
+      !getRoleTable(build, target).isSelectable ||
       rights.select?.computedFields.has(field.name) !== true
     )
       return [];

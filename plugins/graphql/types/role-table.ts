@@ -1,6 +1,6 @@
 /** Builds role tables: the columns of a table by the operations that the role may use, with their value types. Each is
  *  built once per table and role. */
-import { memoize } from "../../../core/index.ts";
+import { memoize, type QualifiedName } from "../../../core/index.ts";
 import { memoizeValue } from "./memoize-value.ts";
 import type { GqlPart } from "../parts.ts";
 import type { GqlBuild } from "../field-types.ts";
@@ -30,7 +30,9 @@ export interface RoleTable {
   readonly hasKey: boolean;
   readonly key: readonly RoleColumn[];
   readonly mayAggregate: boolean;
-  /** The relationships whose target table the role may read. */
+  /** True if a row leads to a value that the role may read. @rule G-GEN-14a */
+  readonly isSelectable: boolean;
+  /** The relationships whose rows or aggregates the role may read. */
   readonly relationships: readonly (GqlRelationshipField & { readonly table: GqlTable })[];
   readonly computed: readonly RoleComputedField[];
 }
@@ -54,6 +56,33 @@ export const listOwnParameters = ({ routine, tableArgument, sessionArgument }: G
   routine.parameters.flatMap((parameter, index) =>
     index === tableArgument || index === sessionArgument ? [] : [{ parameter, index }],
   );
+
+/** Returns true if the role may aggregate the related rows. */
+const mayAggregateRows = (build: GqlBuild, { relationship }: GqlRelationshipField, target: GqlTable): boolean =>
+  !relationship.isToOne && build.rights(target).select?.mayAggregate === true;
+
+/** Returns true if rows of the table, or rows that are related to them, have a value that the role may read. Tables may
+ *  refer to each other. */
+const leadsToValue = (build: GqlBuild, table: GqlTable): boolean => {
+  const reachedTables = new Set([table]);
+  const reach = (name: QualifiedName): void => {
+    const target = build.table(name);
+    if (target !== undefined) reachedTables.add(target);
+  };
+  for (const reached of reachedTables) {
+    const { rights, readable, computed } = getRoleTable(build, reached);
+    if (readable.length > 0 || computed.length > 0) return true;
+    if (rights.select === undefined) continue;
+    for (const relationship of reached.relationships) {
+      const target = build.table(relationship.target);
+      if (target !== undefined && mayAggregateRows(build, relationship, target)) return true;
+      reach(relationship.target);
+    }
+    for (const { name, target } of reached.computedFields)
+      if (target !== undefined && rights.select.computedFields.has(name)) reach(target);
+  }
+  return false;
+};
 
 const buildRoleTable = (build: GqlBuild, table: GqlTable): RoleTable => {
   const rights = build.access.rights(table);
@@ -80,11 +109,13 @@ const buildRoleTable = (build: GqlBuild, table: GqlTable): RoleTable => {
   const relationships = memoizeValue(() =>
     table.relationships.flatMap((relationship) => {
       const target = build.table(relationship.target);
-      return target === undefined || build.rights(target).select === undefined
-        ? []
-        : [{ ...relationship, table: target }];
+      return target !== undefined &&
+        (getRoleTable(build, target).isSelectable || mayAggregateRows(build, relationship, target))
+        ? [{ ...relationship, table: target }]
+        : [];
     }),
   );
+  const isSelectable = memoizeValue(() => leadsToValue(build, table));
   const computed = memoizeValue(() =>
     table.computedFields.flatMap((field) => {
       const value =
@@ -111,6 +142,9 @@ const buildRoleTable = (build: GqlBuild, table: GqlTable): RoleTable => {
     },
     get key() {
       return key();
+    },
+    get isSelectable() {
+      return isSelectable();
     },
     get relationships() {
       return relationships();

@@ -48,14 +48,17 @@ export const buildRootField = (
   ];
 };
 
-/** Returns the type of the table's rows. @rule G-OUT-1 */
+/** Returns the type of the table's rows. @rule G-OUT-1 G-GEN-14a */
 export const buildRowType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
-  build.object({
-    name: build.typeName(table.namePart),
-    scope: "row",
-    relation: table.relation,
-    description: table.comment === undefined ? `columns and relationships of ${quoteTableName(table)}` : table.comment,
-  });
+  getRoleTable(build, table).isSelectable
+    ? build.object({
+        name: build.typeName(table.namePart),
+        scope: "row",
+        relation: table.relation,
+        description:
+          table.comment === undefined ? `columns and relationships of ${quoteTableName(table)}` : table.comment,
+      })
+    : undefined;
 
 /** Returns the type `T_aggregate`. @rule G-OUT-2 */
 export const buildAggregateType = (build: GqlBuild, table: GqlTable): GraphQLObjectType | undefined =>
@@ -85,16 +88,14 @@ export const buildBoolExpType = (build: GqlBuild, table: GqlTable): GraphQLInput
   });
 
 /** Returns the input type `T_order_by`. @rule G-INP-3 */
-export const buildOrderByType = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined => {
-  const { readable, computed, relationships } = getRoleTable(build, table);
-  if (readable.length === 0 && computed.length === 0 && relationships.length === 0) return undefined;
-  return build.inputObject({
+export const buildOrderByType = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
+  build.inputObject({
     name: build.typeName(table.namePart, "order_by"),
     scope: "order_by",
     relation: table.relation,
     description: `Ordering options when selecting data from ${quoteTableName(table)}.`,
+    isOptional: getRoleTable(build, table).readable.length === 0,
   });
-};
 
 /** Returns the input type `T_aggregate_order_by`. @rule G-INP-4 */
 export const buildAggregateOrderByType = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType | undefined =>
