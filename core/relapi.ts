@@ -79,7 +79,7 @@ export const relApi = (preset: Preset): RelApi => {
   const settings = collectSettings({ ...preset, plugins });
   const undeclared = findUndeclaredOptions(preset, settings);
   const options = resolveOptions(preset.options, settings);
-  const check = (each: ResolvedOptions): void => checkOptions(each, settings);
+  const check = (resolvedOptions: ResolvedOptions): void => checkOptions(resolvedOptions, settings);
   check(options);
   const registry = buildRegistry(plugins);
   const { logger, forwardTo } = createForwardingLogger(options.logger ?? createLogger(), {
@@ -168,7 +168,7 @@ export const relApi = (preset: Preset): RelApi => {
   };
   let isSealed = false;
   const requestSettingsBuilders = registry.sessions.flatMap(
-    (each) => each.createRequestSettings?.(registry.secretHeaders) ?? [],
+    (spec) => spec.createRequestSettings?.(registry.secretHeaders) ?? [],
   );
   const context: SharedContext = {
     get options() {
@@ -316,8 +316,8 @@ const FINAL_RESPONSE_MS = 500;
 const SECOND_MS = 1000;
 
 const withoutDatabaseRole = memoize((session: Session): Session => {
-  const { databaseRole: _, ...others } = session;
-  return others;
+  const { databaseRole: _, ...actingSession } = session;
+  return actingSession;
 });
 
 /** Returns the session that runs statements. A role whose rights come from metadata runs as the login role, and the

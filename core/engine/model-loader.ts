@@ -59,7 +59,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
   let refusedSinceMs: number | undefined;
   let retryTimer: NodeJS.Timeout | undefined;
   let quietTimer: NodeJS.Timeout | undefined;
-  let isAskedAgain = false;
+  let isReloadPending = false;
   let settleReady: { readonly resolve: () => void; readonly reject: (error: unknown) => void };
   let settleFirstAttempt: () => void;
   const ready = new Promise<void>((resolve, reject) => {
@@ -124,7 +124,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
       if (current.model === undefined || !isRefused) logger.error(message, fields);
       const { reason, details = "" } = fields;
       healthProblems.set("schema", `${message}: ${String(reason)}${details === "" ? "" : ` (${String(details)})`}`);
-      const isMistake = error instanceof RelApiError && error.code === "preset";
+      const isPresetError = error instanceof RelApiError && error.code === "preset";
       if (!isRefused) refusedSinceMs = undefined;
       else refusedSinceMs ??= performance.now();
       const patienceMs =
@@ -132,8 +132,8 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
           ? Number.POSITIVE_INFINITY
           : refusedSinceMs + current.options.dbLoginPatience * SECOND_MS - performance.now();
       // retries continue, but callers that await the start must learn of the error
-      if (isMistake || patienceMs <= 0) settleReady.reject(error);
-      if (!isMistake) retryLater(patienceMs > 0 ? patienceMs : Number.POSITIVE_INFINITY);
+      if (isPresetError || patienceMs <= 0) settleReady.reject(error);
+      if (!isPresetError) retryLater(patienceMs > 0 ? patienceMs : Number.POSITIVE_INFINITY);
       throw error;
     } finally {
       settleFirstAttempt();
@@ -167,8 +167,8 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
 
   const endQuietPeriod = (): void => {
     quietTimer = undefined;
-    if (isAskedAgain) reload().catch(() => undefined); // the error was logged
-    isAskedAgain = false;
+    if (isReloadPending) reload().catch(() => undefined); // the error was logged
+    isReloadPending = false;
   };
 
   const loader: ModelLoader = {
@@ -190,7 +190,7 @@ export const createModelLoader = (parts: LoaderParts): ModelLoader => {
     reload,
     requestReload: () => {
       if (quietTimer === undefined) reload().catch(() => undefined); // the error was logged
-      else isAskedAgain = true;
+      else isReloadPending = true;
       clearTimeout(quietTimer);
       quietTimer = setTimeout(endQuietPeriod, QUIET_MS);
     },

@@ -81,7 +81,7 @@ export const tapDeclaredParts = (plugin: Plugin, hooks: RelApiHooks): void => {
       ? specs.flatMap((spec) => spec.builtIn ?? [])
       : undefined;
     hooks.compileFilter.for(name).tap({ name: `${plugin.name} (declared)`, builtIn }, (_comparison, context) => {
-      const spec = specs.find((each) => matchesType(each, context.type));
+      const spec = specs.find((candidate) => matchesType(candidate, context.type));
       return spec && compileOperator(spec, context);
     });
   }

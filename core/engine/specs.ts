@@ -86,11 +86,11 @@ export const rejectOverlaps = <Spec extends AcceptedTypes>(
   getName: (spec: Spec) => string | undefined,
   subject: string,
 ): void => {
-  forEachConflict(parts, getName, (name, other, spec) => {
-    const type = findSharedType(other, spec);
+  forEachConflict(parts, getName, (name, earlierSpec, spec) => {
+    const type = findSharedType(earlierSpec, spec);
     if (type !== undefined)
       throw presetError(
-        `${subject} "${name}" on ${type} is declared by plugins "${getPluginName(other)}" and "${getPluginName(spec)}": their types must not overlap`,
+        `${subject} "${name}" on ${type} is declared by plugins "${getPluginName(earlierSpec)}" and "${getPluginName(spec)}": their types must not overlap`,
       );
   });
 };
@@ -102,9 +102,9 @@ export const rejectDuplicates = <Spec extends object>(
   getName: (spec: Spec) => string | undefined,
   subject: string,
 ): void => {
-  forEachConflict(parts, getName, (name, other, spec) => {
+  forEachConflict(parts, getName, (name, earlierSpec, spec) => {
     throw presetError(
-      `${subject} "${name}" is declared by plugins "${getPluginName(other)}" and "${getPluginName(spec)}": rename one or remove one of the plugins`,
+      `${subject} "${name}" is declared by plugins "${getPluginName(earlierSpec)}" and "${getPluginName(spec)}": rename one or remove one of the plugins`,
     );
   });
 };
@@ -113,14 +113,14 @@ export const rejectDuplicates = <Spec extends object>(
 const forEachConflict = <Spec>(
   parts: Iterable<Spec>,
   getName: (spec: Spec) => string | undefined,
-  onConflict: (name: string, other: Spec, spec: Spec) => void,
+  onConflict: (name: string, earlierSpec: Spec, spec: Spec) => void,
 ): void => {
   const byName = new Map<string, Spec[]>();
   for (const spec of parts) {
     const name = getName(spec);
     if (name === undefined) continue;
     const conflicting = byName.get(name) ?? [];
-    for (const other of conflicting) onConflict(name, other, spec);
+    for (const earlierSpec of conflicting) onConflict(name, earlierSpec, spec);
     byName.set(name, [...conflicting, spec]);
   }
 };

@@ -243,7 +243,7 @@ const FORM = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i;
 const encodeForm = (fields: object): string => {
   const form = new URLSearchParams();
   for (const [name, field] of Object.entries(fields))
-    for (const one of Array.isArray(field) ? field : [field])
-      form.append(name, typeof one === "string" ? one : JSON.stringify(one));
+    for (const value of Array.isArray(field) ? field : [field])
+      form.append(name, typeof value === "string" ? value : JSON.stringify(value));
   return form.toString();
 };

@@ -34,9 +34,9 @@ export const createCurrentOriginPolicy = (allowed: () => readonly string[]): (()
   let origins = allowed();
   let policy = createOriginPolicy(origins);
   return () => {
-    const now = allowed();
-    if (now !== origins) {
-      origins = now;
+    const currentOrigins = allowed();
+    if (currentOrigins !== origins) {
+      origins = currentOrigins;
       policy = createOriginPolicy(origins);
     }
     return policy;

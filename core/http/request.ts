@@ -145,7 +145,8 @@ export class RequestExchange implements Exchange, Credentials {
     if (this.disconnectListeners === undefined) {
       this.disconnectListeners = [];
       response.on("close", () => {
-        if (!response.writableEnded) for (const each of this.disconnectListeners ?? []) each?.();
+        if (!response.writableEnded)
+          for (const disconnectListener of this.disconnectListeners ?? []) disconnectListener?.();
       });
     }
     const listeners = this.disconnectListeners;
@@ -157,10 +158,10 @@ export class RequestExchange implements Exchange, Credentials {
 
   endPhase(phase: Phase): void {
     if (!this.settings.isTimed) return;
-    const now = performance.now();
+    const nowMs = performance.now();
     this.marks ??= new Map();
-    this.marks.set(phase, (this.marks.get(phase) ?? 0) + now - this.markedAtMs);
-    this.markedAtMs = now;
+    this.marks.set(phase, (this.marks.get(phase) ?? 0) + nowMs - this.markedAtMs);
+    this.markedAtMs = nowMs;
   }
 
   get timings(): ReadonlyMap<string, number> {

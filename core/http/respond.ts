@@ -6,10 +6,10 @@ import type { SendBacklog } from "./send-backlog.ts";
 
 const SERVER = `relapi/${VERSION}`;
 
-/** Builds a response whose body is JSON text. `more` contains further headers. */
-export const buildJsonAnswer = (status: number, body: string, more: Headers = []): Answer => ({
+/** Builds a response whose body is JSON text. `furtherHeaders` follow the content type. */
+export const buildJsonAnswer = (status: number, body: string, furtherHeaders: Headers = []): Answer => ({
   status,
-  headers: [["Content-Type", "application/json; charset=utf-8"], ...more],
+  headers: [["Content-Type", "application/json; charset=utf-8"], ...furtherHeaders],
   body,
 });
 

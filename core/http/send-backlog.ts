@@ -49,11 +49,11 @@ export const createSendBacklog = (maxBytes: number, patienceMs: number): SendBac
   let timer: NodeJS.Timeout | undefined;
 
   /** Updates the entry and returns whether it still has waiting bytes. */
-  const updateClient = (entry: WatchedClient, now: number): boolean => {
+  const updateClient = (entry: WatchedClient, nowMs: number): boolean => {
     const { outgoing } = entry;
     const bytes = outgoing.writableLength;
     const queued = readQueuedBytes(outgoing);
-    if (bytes !== entry.bytes || queued !== entry.queuedBytes) entry.progressAtMs = now;
+    if (bytes !== entry.bytes || queued !== entry.queuedBytes) entry.progressAtMs = nowMs;
     total += bytes - entry.bytes;
     entry.bytes = bytes;
     entry.queuedBytes = queued;
@@ -75,17 +75,17 @@ export const createSendBacklog = (maxBytes: number, patienceMs: number): SendBac
   };
 
   const checkAll = (): void => {
-    const now = Date.now();
+    const nowMs = Date.now();
     for (const entry of entries.values())
-      if (updateClient(entry, now) && now - entry.progressAtMs >= patienceMs) closeConnection(entry);
+      if (updateClient(entry, nowMs) && nowMs - entry.progressAtMs >= patienceMs) closeConnection(entry);
     if (entries.size > 0) return;
     clearInterval(timer);
     timer = undefined;
   };
 
   const closeStalledClients = (newest: WatchedClient): void => {
-    const now = Date.now();
-    for (const entry of entries.values()) updateClient(entry, now);
+    const nowMs = Date.now();
+    for (const entry of entries.values()) updateClient(entry, nowMs);
     if (total <= maxBytes) return;
     for (const entry of [...entries.values()].sort((a, b) => a.progressAtMs - b.progressAtMs)) {
       if (entry !== newest) closeConnection(entry);

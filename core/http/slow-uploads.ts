@@ -37,13 +37,13 @@ export const createUploadWatch = (patienceMs: number): UploadWatch => {
   let closed = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  const checkUpload = (entry: WatchedUpload, now: number): void => {
+  const checkUpload = (entry: WatchedUpload, nowMs: number): void => {
     const { request, onLate } = entry;
     if (hasEnded(request)) return void entries.delete(entry);
     // the clock is not read for bodies that arrive before the first check
-    entry.startedAtMs ??= now;
+    entry.startedAtMs ??= nowMs;
     entry.bytesBefore ??= request.socket.bytesRead;
-    const tookMs = now - entry.startedAtMs;
+    const tookMs = nowMs - entry.startedAtMs;
     if (tookMs < patienceMs || request.socket.bytesRead - entry.bytesBefore >= (MIN_BYTES_PER_SECOND * tookMs) / 1000)
       return;
     entries.delete(entry);
@@ -53,8 +53,8 @@ export const createUploadWatch = (patienceMs: number): UploadWatch => {
   };
 
   const checkAllUploads = (): void => {
-    const now = Date.now();
-    for (const entry of entries) checkUpload(entry, now);
+    const nowMs = Date.now();
+    for (const entry of entries) checkUpload(entry, nowMs);
     if (entries.size > 0) return;
     clearInterval(timer);
     timer = undefined;

@@ -47,6 +47,6 @@ export const findClosestNames = (
 
 /** Returns the end of a message: `; did you mean "sea_lanes"?`, or the empty string. */
 export const buildSuggestion = (name: string, candidates: Iterable<string>): string => {
-  const closestNames = findClosestNames(name, candidates).map((one) => `"${one}"`);
+  const closestNames = findClosestNames(name, candidates).map((closestName) => `"${closestName}"`);
   return closestNames.length === 0 ? "" : `; did you mean ${closestNames.join(" or ")}?`;
 };

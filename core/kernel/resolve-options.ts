@@ -106,7 +106,7 @@ export const parseVariables = (settings: readonly Setting[], environment: Enviro
   const errors: string[] = [];
   for (const { name, environment: names = [], kind, isSecret, acceptsEmpty } of settings) {
     const variable = names.find(
-      (each) => environment[each] !== undefined && (acceptsEmpty || environment[each] !== ""),
+      (candidate) => environment[candidate] !== undefined && (acceptsEmpty || environment[candidate] !== ""),
     );
     if (variable === undefined) continue;
     try {

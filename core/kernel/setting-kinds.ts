@@ -68,7 +68,7 @@ const choice = <const Word extends string>(
   accepts: `one of ${words.join(", ")}`,
   parse: (value) => {
     const word = value.trim().toLowerCase();
-    return words.find((one) => one === word) ?? aliases[word];
+    return words.find((acceptedWord) => acceptedWord === word) ?? aliases[word];
   },
 });
 
@@ -147,7 +147,7 @@ export const parseSetting = (name: string, text: string, kind: SettingKind, isSe
 export const checkKind = (name: string, value: unknown, kind: SettingKind, isSecret = false): void => {
   const { accepts, isValid } = kind.option ?? {
     accepts: kind.accepts,
-    isValid: (one: unknown) => typeof one === "string" && kind.parse(one) !== undefined,
+    isValid: (optionValue: unknown) => typeof optionValue === "string" && kind.parse(optionValue) !== undefined,
   };
   if (!isValid(value)) throw settingInvalid(name, value, accepts, isSecret);
 };

@@ -4,7 +4,9 @@ import type { Setting } from "./define-setting.ts";
 /** Returns the row `| variable | aliases | default | meaning |`. @rule X-SET-3 */
 export const buildSettingRow = (setting: Setting): string => {
   const { name, environment = [], description } = setting;
-  const [variable, ...aliases] = (environment.length > 0 ? environment : [name]).map((each) => `\`${each}\``);
+  const [variable, ...aliases] = (environment.length > 0 ? environment : [name]).map(
+    (variableName) => `\`${variableName}\``,
+  );
   return `| ${variable} | ${aliases.join(", ")} | ${formatDefault(setting)} | ${description} |`;
 };
 

@@ -2047,7 +2047,7 @@ export type Next = (error?: unknown) => void;
 export declare const decodeUtf8Header: (headerValue: string) => string;
 
 // --- core/http/respond.d.ts
-export declare const buildJsonAnswer: (status: number, body: string, more?: Headers) => Answer;
+export declare const buildJsonAnswer: (status: number, body: string, furtherHeaders?: Headers) => Answer;
 
 // --- core/http/send-backlog.d.ts
 export type OutgoingStream = OutgoingMessage | Duplex;

@@ -33,7 +33,7 @@ interface CommandContext {
   readonly program: Command;
   readonly terminal: Terminal;
   /** Returns the environment with the file of `--config` and the values of the command's own options. */
-  loadEnvironment(command: Command, more?: Environment): Promise<Environment>;
+  loadEnvironment(command: Command, commandVariables?: Environment): Promise<Environment>;
   loadSettings(command: Command): Promise<EnvironmentSettings>;
   /** Loads the settings of a command that reads a database. Prints a notice if that is the demo. @throws RelApiError
    *  `preset` if the demo must not start @rule C-SET-4 */
@@ -261,11 +261,11 @@ export const runCommandLine = async (words: readonly string[], terminal: Termina
     getOutHelpWidth: () => (stdout as Partial<WriteStream>).columns ?? HELP_COLUMNS,
     getErrHelpWidth: () => (stderr as Partial<WriteStream>).columns ?? HELP_COLUMNS,
   });
-  const loadCommandEnvironment = async (command: Command, more: Environment = {}): Promise<Environment> => {
+  const loadCommandEnvironment = async (command: Command, commandVariables: Environment = {}): Promise<Environment> => {
     const { config, preset } = command.optsWithGlobals<GlobalOptions>();
     // loaded only with a settings file, because its parser is large and most servers have no file
     const environment = config === undefined ? env : (await import("./config-file.ts")).addConfigFile(config, env);
-    return { ...environment, ...more, ...(preset === undefined ? {} : { PRESET: preset }) };
+    return { ...environment, ...commandVariables, ...(preset === undefined ? {} : { PRESET: preset }) };
   };
   const loadDatabaseSettings = async (command: Command): Promise<EnvironmentSettings> => {
     const environment = await loadCommandEnvironment(command);

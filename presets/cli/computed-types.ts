@@ -5,7 +5,7 @@ export interface TypeContext {
   readonly model: Model;
   readonly extraSearchPath: readonly string[];
   /** The oids of functions that belong to extensions. */
-  readonly ofExtensions: ReadonlySet<number>;
+  readonly extensionFunctions: ReadonlySet<number>;
   /** The dimensions of arrays with more than one, by the relation's oid and the column: `16384.cells`. */
   readonly dimensions: ReadonlyMap<string, number>;
 }

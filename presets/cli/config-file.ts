@@ -124,7 +124,7 @@ export const addConfigFile = (file: string, environment: Environment): Environme
     const app = APP_SETTINGS.exec(name);
     if (app !== null) addAppSetting(app[1] as string, value);
     else if (name === "appSettings" && typeof value === "object")
-      for (const [key, each] of Object.entries(value)) addAppSetting(key, each);
+      for (const [key, appValue] of Object.entries(value)) addAppSetting(key, appValue);
     else {
       const setting = settings.get(POSTGREST_ALIASES[name] ?? name);
       const old = `PGRST_${name.toUpperCase().replaceAll("-", "_")}`;
@@ -140,7 +140,7 @@ export const addConfigFile = (file: string, environment: Environment): Environme
       }
       const [variable, ...aliases] = setting.environment ?? [];
       if (variable === undefined) faults.push(`the setting "${name}" in ${file} is for JavaScript only`);
-      else if ([variable, ...aliases].every((each) => (environment[each] ?? "") === ""))
+      else if ([variable, ...aliases].every((variableName) => (environment[variableName] ?? "") === ""))
         appSettings[variable] = encodeVariable(value, setting);
     }
   }

@@ -27,8 +27,8 @@ import {
   type TypeField,
 } from "./value-types.ts";
 
-const needsValue = (relation: Relation, { notNull, default: own, baseDefault, identity }: Column): boolean =>
-  isTable(relation) && notNull && own === undefined && baseDefault === undefined && identity === undefined;
+const needsValue = (relation: Relation, { notNull, default: columnDefault, baseDefault, identity }: Column): boolean =>
+  isTable(relation) && notNull && columnDefault === undefined && baseDefault === undefined && identity === undefined;
 
 const buildWrittenFields = (writer: TypeContext, relation: Relation, isInsert: boolean): readonly TypeField[] => {
   const writableColumns = new Set(listWritableColumns(relation));
@@ -160,10 +160,10 @@ const returnsOneRow = ({ returns, rows }: Routine): boolean => !returns.isSet ||
 const encodeRoutine = (writer: TypeContext, routine: Routine, indent: string): string | undefined => {
   const args = encodeArguments(writer, routine);
   if (args === undefined) return undefined;
-  const one = encodeReturns(writer, routine, `${indent}  `);
+  const returnType = encodeReturns(writer, routine, `${indent}  `);
   const { isSet, relation } = routine.returns;
   // for a set of at most one row, the client itself makes a list
-  const returns = isSet && !(relation !== undefined && returnsOneRow(routine)) ? encodeList(one) : one;
+  const returns = isSet && !(relation !== undefined && returnsOneRow(routine)) ? encodeList(returnType) : returnType;
   return `{\n${indent}  Args: ${args};\n${indent}  Returns: ${returns};\n${encodeSetOptions(writer, routine, indent)}${indent}}`;
 };
 
@@ -173,17 +173,18 @@ const encodeFunctions = (writer: TypeContext, schema: string, relations: readonl
     byName.set(routine.name, (byName.get(routine.name) ?? new Set()).add(routine));
   };
   for (const routine of [...writer.model.routines.values()].flat())
-    if (routine.schema === schema && !writer.ofExtensions.has(routine.oid)) add(routine);
+    if (routine.schema === schema && !writer.extensionFunctions.has(routine.oid)) add(routine);
   // computed fields of the extra search path, which clients need to know what `*` leaves out
   for (const relation of relations) listComputedFields(writer, relation).forEach(add);
   return [...byName].flatMap(([name, routines]): readonly TypeField[] => {
     const fields = [...routines].filter(
       (routine) => returnsSingleValue(routine) && findRowParameter(writer, routine) !== undefined,
     );
-    const others = fields.length < 2 ? [...routines] : [...routines].filter((routine) => !fields.includes(routine));
+    const separateRoutines =
+      fields.length < 2 ? [...routines] : [...routines].filter((routine) => !fields.includes(routine));
     const types = [
       ...(fields.length < 2 ? [] : [encodeMergedFields(writer, fields, "      ")]),
-      ...others.flatMap((routine) => encodeRoutine(writer, routine, "      ") ?? []),
+      ...separateRoutines.flatMap((routine) => encodeRoutine(writer, routine, "      ") ?? []),
     ];
     return types.length === 0 ? [] : [[encodeKey(name), types.join(" | ")]];
   });
@@ -248,7 +249,7 @@ const CLIENT_VERSION = "14";
 const encodeDatabase = (
   model: Model,
   extraSearchPath: readonly string[],
-  catalog: Pick<TypeContext, "ofExtensions" | "dimensions">,
+  catalog: Pick<TypeContext, "extensionFunctions" | "dimensions">,
 ): string => {
   const writer: TypeContext = { model, extraSearchPath, ...catalog };
   const schemas = model.schemas.map((schema) => `  ${encodeKey(schema)}: ${encodeSchema(writer, schema)};\n`).join("");
@@ -269,7 +270,7 @@ export const printTypes = (settings: EnvironmentSettings): Promise<string> =>
       DIMENSIONS,
     );
     return encodeDatabase(model, context.options.dbExtraSearchPath, {
-      ofExtensions: new Set(functions.map(({ oid }) => oid)),
+      extensionFunctions: new Set(functions.map(({ oid }) => oid)),
       dimensions: new Map(columns.map(({ oid, name, count }) => [`${oid}.${name}`, count])),
     });
   });

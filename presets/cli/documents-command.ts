@@ -33,13 +33,13 @@ const ADMIN: Caller = { role: "admin", isAdmin: true };
 
 /** Prints the OpenAPI document. Without a role, the document describes all exposed objects. @rule C-DOC-1 */
 export const printOpenapi = ({ options, server }: EnvironmentSettings, role?: string): Promise<string> => {
-  const own: RelApiOptions = {
+  const documentOptions: RelApiOptions = {
     // without a request there is no socket whose address the document could contain
     openapiServerProxyUri: `http://${server.host ?? "localhost"}:${server.port}${findRestPath(options)}`,
     ...options,
     ...(role === undefined ? { openapiMode: "ignore-privileges" } : {}),
   };
-  return withApi({ options: own, server }, async ({ api, model }) => {
+  return withApi({ options: documentOptions, server }, async ({ api, model }) => {
     const session = buildCaller(model, role ?? model.loginRole);
     const { body } = await api.rest({ path: "/", headers: { accept: "application/openapi+json" }, session });
     return `${JSON.stringify(JSON.parse(String(body)), null, 2)}\n`;

@@ -88,8 +88,8 @@ const encodeStoredRow = (writer: TypeContext, relation: Relation): string => {
 };
 
 export const encodeColumnType = (writer: TypeContext, { oid }: Relation, { name, type }: Column): string => {
-  const more = (writer.dimensions.get(`${oid}.${name}`) ?? 1) - 1;
-  return `${encodeType(writer, type)}${"[]".repeat(more)}`;
+  const extraDimensions = (writer.dimensions.get(`${oid}.${name}`) ?? 1) - 1;
+  return `${encodeType(writer, type)}${"[]".repeat(extraDimensions)}`;
 };
 
 const encodeComposite = (writer: TypeContext, type: PgType): string => {

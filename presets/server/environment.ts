@@ -67,21 +67,21 @@ const loadSecretFiles = (
 
 /** Reads the settings. @throws RelApiError `preset` with one line per invalid setting */
 export const readEnvironment = (variables: Environment): EnvironmentSettings => {
-  const ofFiles: string[] = [];
+  const fileErrors: string[] = [];
   const settings = collectSettings(plus({}));
-  const { environment, files } = loadSecretFiles(variables, settings, ofFiles);
-  const ofPreset = parseVariables(settings, environment);
-  const ofServer = parseVariables(serverSettings, environment);
+  const { environment, files } = loadSecretFiles(variables, settings, fileErrors);
+  const presetVariables = parseVariables(settings, environment);
+  const serverVariables = parseVariables(serverSettings, environment);
   const flags = parseVariables([featureSetting], environment);
-  const faults = [...ofFiles, ...ofPreset.errors, ...flags.errors, ...ofServer.errors];
-  const options: Record<string, unknown> = { ...OPTION_DEFAULTS, ...ofPreset.values };
+  const faults = [...fileErrors, ...presetVariables.errors, ...flags.errors, ...serverVariables.errors];
+  const options: Record<string, unknown> = { ...OPTION_DEFAULTS, ...presetVariables.values };
   for (const feature of (flags.values[featureSetting.name] ?? []) as readonly string[]) {
     const option = EXPERIMENTAL_FEATURES[feature];
     if (option !== undefined) options[option] ??= true;
   }
   const appSettings = readAppSettings(environment);
   if (Object.keys(appSettings).length > 0) options["appSettings"] = appSettings;
-  const server = { ...SERVER_DEFAULTS, ...ofServer.values };
+  const server = { ...SERVER_DEFAULTS, ...serverVariables.values };
   checkCombinations(options, server, faults);
   if (faults.length > 0) throw presetError(faults.join("\n"));
   const filesMember = files.length === 0 ? {} : { files };

@@ -63,10 +63,10 @@ export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => 
    * `preset`
    */
   const checkCount = ({ setting, variable, path }: SecretFile, value: unknown): void => {
-    const [before, now] = [knownSecrets.get(setting.name), value].map(countValues);
-    if (setting.isFixed === true && before !== now)
+    const [startCount, newCount] = [knownSecrets.get(setting.name), value].map(countValues);
+    if (setting.isFixed === true && startCount !== newCount)
       throw presetError(
-        `${variable} names the file "${path}", which contains ${now} connection strings instead of ${before} as at the start: restart the server to change their number`,
+        `${variable} names the file "${path}", which contains ${newCount} connection strings instead of ${startCount} as at the start: restart the server to change their number`,
       );
   };
 
@@ -83,12 +83,12 @@ export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => 
     return knownSecrets.get(file.setting.name);
   };
 
-  const ofConnections = files.filter(({ setting }) => setting.isFixed === true);
-  const others = files.filter(({ setting }) => setting.isFixed !== true);
+  const connectionFiles = files.filter(({ setting }) => setting.isFixed === true);
+  const optionFiles = files.filter(({ setting }) => setting.isFixed !== true);
   return {
     options: {
       freshUrl: (option, index = 0) => {
-        const file = ofConnections.find(({ setting }) => setting.name === option);
+        const file = connectionFiles.find(({ setting }) => setting.name === option);
         if (file === undefined) return undefined;
         const value = read(file) as string | readonly string[]; // the kinds of connection strings parse to these types
         return typeof value === "string" ? value : value[index];
@@ -99,12 +99,12 @@ export const followSecretFiles = (files: readonly SecretFile[]): SecretFiles => 
       stage: Stage.early, // settings stored in the database take precedence
       apply: (_, context) => {
         ({ healthProblems } = context);
-        if (others.length > 0)
+        if (optionFiles.length > 0)
           context.addOptionSource({
             name: "secret files",
             read: async () =>
               Object.fromEntries(
-                others.flatMap((file) => {
+                optionFiles.flatMap((file) => {
                   const value = read(file);
                   return value === undefined ? [] : [[file.setting.name, value]];
                 }),

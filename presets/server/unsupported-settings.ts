@@ -40,9 +40,9 @@ const buildAdvice = (prefix: string, names: string, guide: string): readonly (re
   names
     .trim()
     .split(/\s+/)
-    .map((each) => {
-      const [name = "", own] = each.split("=");
-      return [prefix + name, own === undefined ? `see docs/guides/${guide}` : `set ${own}`];
+    .map((entry) => {
+      const [name = "", replacement] = entry.split("=");
+      return [prefix + name, replacement === undefined ? `see docs/guides/${guide}` : `set ${replacement}`];
     });
 
 /** Advice by the full name of the variable. @rule C-SET-2 */

@@ -21,8 +21,8 @@ const relayMessage = (from: Worker, message: unknown): void => {
   const { relay: to, topic, ask } = (message ?? {}) as RelayedMessage; // workers may send any value
   if (typeof to === "number") send(cluster.workers?.[to], message as object);
   if (to !== "all") return;
-  const others = Object.values(cluster.workers ?? {}).filter((worker) => worker !== from);
-  const reached = others.flatMap((worker) => (send(worker, message as object) ? (worker?.id ?? []) : []));
+  const otherWorkers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== from);
+  const reached = otherWorkers.flatMap((worker) => (send(worker, message as object) ? (worker?.id ?? []) : []));
   send(from, { reached, topic, ask });
 };
 

@@ -12,9 +12,9 @@ export const createBackoff = (): Backoff => {
   let pauseMs = FIRST_MS;
   return {
     next: () => {
-      const now = pauseMs;
+      const delayMs = pauseMs;
       pauseMs = Math.min(pauseMs * 2, LONGEST_MS);
-      return now;
+      return delayMs;
     },
     reset: () => {
       pauseMs = FIRST_MS;

@@ -93,11 +93,11 @@ export const createPool = (options: PoolOptions): Pool => {
   let isClosed = false;
   let whenEmpty: (() => void) | undefined;
 
-  const isStale = (entry: PooledConnection, now: number): boolean =>
+  const isStale = (entry: PooledConnection, nowMs: number): boolean =>
     entry.connection.isEnded ||
     entry.generation !== generation ||
     entry.connection.prepared.parsedBytes > maxParsedBytes ||
-    now - entry.openedAtMs >= lifetimeMs;
+    nowMs - entry.openedAtMs >= lifetimeMs;
 
   const drop = (entry: PooledConnection): void => {
     if (!connections.delete(entry.connection)) return;
@@ -146,8 +146,8 @@ export const createPool = (options: PoolOptions): Pool => {
       const connection = await server.open({ maxResultBytes, onRefused: () => void refusedCount++ });
       pool.sharing = getSharing(connection);
       lastResponseAtMs = performance.now();
-      const now = Date.now();
-      const entry: PooledConnection = { connection, openedAtMs: now, generation, idleSinceMs: now };
+      const nowMs = Date.now();
+      const entry: PooledConnection = { connection, openedAtMs: nowMs, generation, idleSinceMs: nowMs };
       connections.set(connection, entry);
       connection.onEnd(() => {
         if (connections.has(connection)) suspectConnections();
@@ -194,9 +194,9 @@ export const createPool = (options: PoolOptions): Pool => {
   };
 
   const warnOfExhaustion = (): void => {
-    const now = Date.now();
-    if (now - warnedAtMs < QUIET_MS) return;
-    warnedAtMs = now;
+    const nowMs = Date.now();
+    if (nowMs - warnedAtMs < QUIET_MS) return;
+    warnedAtMs = nowMs;
     warn("no database connection became free in time: requests are answered 504", {
       connections: maxCount,
       waiting: waiters.length,
@@ -221,8 +221,8 @@ export const createPool = (options: PoolOptions): Pool => {
 
   const sweep = setInterval(
     () => {
-      const now = Date.now();
-      for (const entry of idle.slice()) if (isStale(entry, now) || now - entry.idleSinceMs >= idleMs) drop(entry);
+      const nowMs = Date.now();
+      for (const entry of idle.slice()) if (isStale(entry, nowMs) || nowMs - entry.idleSinceMs >= idleMs) drop(entry);
     },
     Math.max(100, Math.min(SWEEP_MS, idleMs / 2, lifetimeMs / 2)),
   );
@@ -239,12 +239,12 @@ export const createPool = (options: PoolOptions): Pool => {
     acquire: (owner) => {
       if (isClosed) return Promise.reject(poolTimeout());
       for (let entry = acquireIdle(owner); entry !== undefined; entry = acquireIdle(owner)) {
-        const now = Date.now();
-        if (now < suspectUntilMs) {
+        const nowMs = Date.now();
+        if (nowMs < suspectUntilMs) {
           idle.push(entry);
           return acquireAlive(owner);
         }
-        if (!isStale(entry, now)) return entry.connection;
+        if (!isStale(entry, nowMs)) return entry.connection;
         drop(entry);
       }
       return openOrWait();
@@ -252,13 +252,13 @@ export const createPool = (options: PoolOptions): Pool => {
     release: (connection, isReusable) => {
       const entry = connections.get(connection);
       if (entry === undefined) return; // the pool has dropped the connection
-      const now = Date.now();
+      const nowMs = Date.now();
       if (isReusable) lastResponseAtMs = performance.now();
       else suspectConnections();
-      if (!isReusable || isClosed || isStale(entry, now)) return drop(entry);
+      if (!isReusable || isClosed || isStale(entry, nowMs)) return drop(entry);
       const waiter = waiters.shift();
       if (waiter !== undefined) return giveConnection(waiter, connection);
-      entry.idleSinceMs = now;
+      entry.idleSinceMs = nowMs;
       idle.push(entry);
     },
     sharing: undefined,

@@ -137,7 +137,9 @@ export const createBatchPlanner = ({ maxBytes, maxCount }: PreparedLimits): Plan
       const { name, text } = statement;
       const isKnown = name !== "" && prepared.has(name);
       knownStatements.push(
-        isKnown && !sentStatements.some((other, i) => other.name === name && parses[i] === true) ? statement : UNNAMED,
+        isKnown && !sentStatements.some((sentStatement, i) => sentStatement.name === name && parses[i] === true)
+          ? statement
+          : UNNAMED,
       );
       parses.push(!isKnown);
       if (!isKnown) prepared.countParsed(text);

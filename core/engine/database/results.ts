@@ -12,11 +12,13 @@ export const explainError = (
   { session, settings = [] }: Execution,
   { model }: CurrentState,
 ): RelApiError => {
-  const ofCaller = model?.callerSettings?.get(session.role);
-  if (ofCaller?.explain === undefined) return error;
-  const isOverridden = ofCaller.settings.some(([name]) => settings.some(([other]) => other === name));
+  const callerSettings = model?.callerSettings?.get(session.role);
+  if (callerSettings?.explain === undefined) return error;
+  const isOverridden = callerSettings.settings.some(([name]) =>
+    settings.some(([requestSettingName]) => requestSettingName === name),
+  );
   const { message, cause } = error;
-  const reason = isOverridden ? undefined : ofCaller.explain(error);
+  const reason = isOverridden ? undefined : callerSettings.explain(error);
   return reason === undefined
     ? error
     : new RelApiError({ ...error, message, cause, hint: reason.hint, facts: { ...error.facts, ...reason.facts } });

@@ -37,9 +37,10 @@ const listNames = (names: Iterable<string>): string => [...names].join("\u0000")
 export const splitNames = (text: string): readonly string[] => (text === "" ? [] : text.split("\u0000"));
 
 /** Returns the search path. `login` is the login role's own path, if that path still applies. */
-export const buildSearchPath = (own: readonly string[], login: readonly string[] | undefined): string =>
+export const buildSearchPath = (schemas: readonly string[], login: readonly string[] | undefined): string =>
   // duplicates are removed, because each name costs a catalog look-up in every transaction
-  toStatement(join((login === undefined ? own : [...new Set([...own, ...login])]).map((name) => ident(name)))).text;
+  toStatement(join((login === undefined ? schemas : [...new Set([...schemas, ...login])]).map((name) => ident(name))))
+    .text;
 
 /** Collects the settings of a session from the session plugins, and adds the role. @throws RelApiError
  *  `22023` for the role `none`, `22021` for a value with NUL  @rule R-ERR-7 */
@@ -53,7 +54,7 @@ export const buildSessionSettings = (session: Session, specs: readonly SessionSp
     }
   // a role named "none" is refused, because `set role none` would make the caller the login role
   if (session.databaseRole === "none") throw roleNotFound("none");
-  for (const each of [settings, alwaysApplied]) each.set("role", session.databaseRole ?? "none");
+  for (const settingMap of [settings, alwaysApplied]) settingMap.set("role", session.databaseRole ?? "none");
   for (const text of settings.values()) rejectInvalidText(text);
   return { ...buildSettingTexts(settings), withoutUserCode: buildSettingTexts(alwaysApplied) };
 };

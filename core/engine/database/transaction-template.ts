@@ -167,7 +167,7 @@ interface SettingStatements {
 const buildSettings = (
   ask: Ask<TemplateSource>,
   sessions: readonly SessionSpec[],
-  ofRequest: readonly string[],
+  requestSettingNames: readonly string[],
   templateSettings: readonly DatabaseSetting[],
 ): SettingStatements => {
   const model = ask(MODEL);
@@ -188,7 +188,7 @@ const buildSettings = (
     text: compileSettings([
       ...first.map(([name]) => name),
       ...splitNames(ask(SESSION_NAMES)),
-      ...ofRequest,
+      ...requestSettingNames,
       ...afterwards.map(([name]) => name),
     ]),
     first: first.map(([, value]) => value),
@@ -242,7 +242,7 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
   const sharing = ask(SHARING);
   const isNested = ask(IS_NESTED) === true;
   const preRequest = findPreRequest(ask);
-  const ofRequest = Array.from({ length: ask(SETTING_COUNT) }, (_, i) => ask(settingNameQuestion(i)));
+  const requestSettingNames = Array.from({ length: ask(SETTING_COUNT) }, (_, i) => ask(settingNameQuestion(i)));
   const programs = Array.from({ length: ask(PROGRAM_COUNT) }, (_, i) => ask(programQuestion(i)));
   const isChecked = ask(HAS_CHECK) || programs.some(({ checks }) => checks.length > 0);
   // On a backend that changes, cleaning after user-defined code is part of the transaction. The transaction must stay
@@ -251,7 +251,7 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
   const cleanedSharing = !isNested && runsUserCode ? sharing : undefined;
   const isImplicit =
     isNested || (end === "commit" && !isChecked && isolation === undefined && cleanedSharing === undefined);
-  const settings = buildSettings(ask, sessions, ofRequest, [
+  const settings = buildSettings(ask, sessions, requestSettingNames, [
     ...(isImplicit && isReadOnly ? [["transaction_read_only", "on"] as const] : []),
     ...(sharing?.setsJit === true ? [["jit", "off"] as const] : []),
     ...(programs.some(({ plansEachTime }) => plansEachTime === true)
@@ -262,7 +262,7 @@ const buildTemplate = (ask: Ask<TemplateSource>, sessions: readonly SessionSpec[
     ...(isImplicit ? NO_STATEMENTS : [createPlainStatement(buildBeginText(isolation, isReadOnly))]),
     ...(cleanedSharing === undefined ? NO_STATEMENTS : DISCARD_FOREIGN_STATE),
   ];
-  const setsRole = ofRequest.some((name) => ROLE_SETTINGS.has(name.toLowerCase()));
+  const setsRole = requestSettingNames.some((name) => ROLE_SETTINGS.has(name.toLowerCase()));
   const { statements, owner } = buildBody(ask, programs, setsRole);
   const cleaning: CleaningKind | undefined =
     sharing !== undefined // a cleaning afterwards may run on another backend

@@ -80,8 +80,10 @@ export const createTransactions = ({ current, caches, sessions }: TransactionPar
       const { session, access, comment } = execution;
       const { runsUserCode = true } = sending;
       const settings = runsUserCode ? readRequestSettings(execution) : (execution.settings ?? []);
-      const ofSession = getSessionSettings(session);
-      const { names: sessionNames, values: sessionValues } = runsUserCode ? ofSession : ofSession.withoutUserCode;
+      const sessionSettings = getSessionSettings(session);
+      const { names: sessionNames, values: sessionValues } = runsUserCode
+        ? sessionSettings
+        : sessionSettings.withoutUserCode;
       const { model, options } = current;
       const template = templates.getAndCommit({ model, options, execution, programs, sending, sessionNames, settings });
       const values: string[] = [...template.valuesBefore, ...sessionValues];

@@ -11,11 +11,11 @@ type RowTypes = Pick<Relation, "rowType" | "ancestorTypes">;
 const indexComputedFields = memoize((model: Model): ComputedFields => {
   const fields = new Map<number, Map<string, Routine[]>>();
   for (const routine of [...model.routines.values()].flat()) {
-    const [parameter, ...others] = routine.parameters;
-    if (parameter === undefined || others.some(({ hasDefault }) => !hasDefault)) continue;
-    const ofType = fields.get(parameter.type) ?? new Map<string, Routine[]>();
-    fields.set(parameter.type, ofType);
-    ofType.set(routine.name, [...(ofType.get(routine.name) ?? []), routine]);
+    const [parameter, ...furtherParameters] = routine.parameters;
+    if (parameter === undefined || furtherParameters.some(({ hasDefault }) => !hasDefault)) continue;
+    const typeFields = fields.get(parameter.type) ?? new Map<string, Routine[]>();
+    fields.set(parameter.type, typeFields);
+    typeFields.set(routine.name, [...(typeFields.get(routine.name) ?? []), routine]);
   }
   return fields;
 });
@@ -38,9 +38,12 @@ export const findComputedField = (
   for (const type of listRowTypes(row)) {
     const routines = indexComputedFields(model).get(type)?.get(name) ?? [];
     for (const schema of searchPath) {
-      const [first, ...others] = routines.filter((routine) => routine.schema === schema);
+      const [first, ...furtherRoutines] = routines.filter((routine) => routine.schema === schema);
       if (first === undefined) continue;
-      return others.reduce((best, one) => (one.parameters.length < best.parameters.length ? one : best), first);
+      return furtherRoutines.reduce(
+        (best, routine) => (routine.parameters.length < best.parameters.length ? routine : best),
+        first,
+      );
     }
   }
   return undefined;

@@ -106,6 +106,6 @@ export const compileAggregateRead = (compiler: Compiler, read: Read, options: Re
   const rows = compileRows(compiler, { ...read, shape: "rows", output: perRow, cap: undefined }, options).sql;
   // rows are numbered above the sorted level, because a window in the same level would number them before the sort
   const numbered = isNumbered ? sql`select *, row_number() over () as rn from (${rows}) as _s` : rows;
-  const aggregates = join(overRows.map((one) => sql`${one.sql} as ${ident(one.as)}`));
+  const aggregates = join(overRows.map((aggregate) => sql`${aggregate.sql} as ${ident(aggregate.as)}`));
   return select(sql`select ${aggregates} from (${numbered}) as ${ident(inner)}`);
 };

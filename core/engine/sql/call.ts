@@ -18,7 +18,7 @@ export const compileRoutineArguments = (compiler: Compiler, args: readonly Routi
 
 /** Returns the overload that a call names by its oid. */
 export const requireRoutine = (compiler: Compiler, call: RoutineCall): Routine => {
-  const routine = compiler.model.routines.get(nameKey(call.routine))?.find((one) => one.oid === call.oid);
+  const routine = compiler.model.routines.get(nameKey(call.routine))?.find((overload) => overload.oid === call.oid);
   if (routine === undefined) throw badPlan(`no function ${call.routine.schema}.${call.routine.name}`);
   return routine;
 };

@@ -68,7 +68,9 @@ export const compilePlan = (plan: Plan, envelope: Envelope, parts: CompileParts)
   for (const spec of parts.registry.rowSources) {
     const source = spec.prepare(plan, parts.model);
     if (source === undefined) continue;
-    const params = compiled.statements.flatMap(({ slots }) => slots.map((one) => ("param" in one ? one.param : 0)));
+    const params = compiled.statements.flatMap(({ slots }) =>
+      slots.map((statementSlot) => ("param" in statementSlot ? statementSlot.param : 0)),
+    );
     const first = 1 + Math.max(...params);
     const rowsFrom = (row: Sql): Sql => source.compile(row, (i, type) => slot({ param: first + i }, type));
     const isKnown = isProven && usesOnlyBuiltIns(spec, parts.model);
@@ -261,9 +263,12 @@ const buildCountedBody = (read: Read | undefined, { media }: Envelope): ((count:
   // a read without other properties does not select among the rows
   if (read.shape !== "aggregate" || media !== DOCUMENT || Object.keys(read).length > ALL_ROWS.length) return undefined;
   const members: (readonly [before: string, value: string | undefined])[] = [];
-  for (const one of read.output) {
-    if (one.kind !== "affected" && one.kind !== "constant") return undefined;
-    members.push([`${JSON.stringify(one.as)}:`, one.kind === "constant" ? JSON.stringify(one.value) : undefined]);
+  for (const output of read.output) {
+    if (output.kind !== "affected" && output.kind !== "constant") return undefined;
+    members.push([
+      `${JSON.stringify(output.as)}:`,
+      output.kind === "constant" ? JSON.stringify(output.value) : undefined,
+    ]);
   }
   return (count) => `{${members.map(([before, value = count]) => before + value).join(",")}}`;
 };

@@ -153,7 +153,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       const specs = compiler.registry.orderings.filter(({ name }) => name === expression.ordering);
       const [first] = specs;
       if (first === undefined) throw badPlan(`no plugin declares the ordering "${expression.ordering}"`);
-      const spec = specs.find((one) => matchesType(one, inner.type));
+      const spec = specs.find((candidate) => matchesType(candidate, inner.type));
       if (spec === undefined && inner.type !== undefined)
         throw orderingUnknown(expression.ordering, inner.type.sqlName, new Set(specs.flatMap(({ types }) => types)));
       const operands = expression.operands.map((ref, i) => {
@@ -169,8 +169,8 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
       };
     }
     case "aggregate": {
-      const operands = expression.expressions.map((one) => compileExpression(compiler, one, scope));
-      const values = operands.map((one) => one.sql);
+      const operands = expression.expressions.map((operand) => compileExpression(compiler, operand, scope));
+      const values = operands.map((operand) => operand.sql);
       const call = compileAggregateCall(compiler, expression.fn, values, expression.distinct === true);
       return { sql: call, type: findAggregateType(compiler, expression.fn, operands[0]?.type), column: undefined };
     }
@@ -191,8 +191,8 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
     }
     case "related-aggregate": {
       const target = compileRelatedRows(compiler, scope, expression.relationship);
-      const operands = expression.expressions.map((one) => compileExpression(compiler, one, target.scope));
-      const values = operands.map((one) => one.sql);
+      const operands = expression.expressions.map((operand) => compileExpression(compiler, operand, target.scope));
+      const values = operands.map((operand) => operand.sql);
       const call = compileAggregateCall(compiler, expression.fn, values, expression.distinct === true);
       return {
         sql: sql`(select ${call} from ${target.from} where ${compileRelatedWhere(compiler, target, expression.where)})`,
@@ -203,7 +203,7 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
     case "computed-aggregate": {
       compiler.dependencies.isOpenEnded = true;
       const inner = openScope(compiler, scope, expression.target);
-      const operands = expression.expressions.map((one) => compileExpression(compiler, one, inner).sql);
+      const operands = expression.expressions.map((operand) => compileExpression(compiler, operand, inner).sql);
       const call = compileAggregateCall(compiler, expression.fn, operands, false);
       const where =
         expression.where === undefined ? sql`` : sql` where ${compiler.compilePredicate(expression.where, inner)}`;
@@ -239,9 +239,13 @@ export const compileExpression = (compiler: Compiler, expression: Expression, sc
 
 /** Returns the type of the column that an output key of an embed's rows shows. Returns undefined if the value is
  *  computed, or has a JSON representation. */
-const findKeyType = ({ model, showsStored }: Compiler, { from, output }: Read, key: string): PgType | undefined => {
+const findKeyType = (
+  { model, showsStored }: Compiler,
+  { from, output: outputs }: Read,
+  key: string,
+): PgType | undefined => {
   const relation = "relation" in from ? findRelation(model, from.relation) : undefined;
-  const keyOutput = output.find((one) => "as" in one && one.as === key);
+  const keyOutput = outputs.find((output) => "as" in output && output.as === key);
   const name =
     keyOutput === undefined
       ? key // the key is a column of `*`

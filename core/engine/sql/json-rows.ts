@@ -29,12 +29,12 @@ const compileJsonRows = (compiler: Compiler, read: Read, options: ReadOptions): 
   }
   /** The names that are not valid identifiers, by the identifiers that replace them. */
   const oddNames = new Map<string, string>();
-  const output = read.output.map((each, i) => {
-    if (each.kind === "all" || !isInvalidName(each.as)) return each;
-    oddNames.set(`_relapi_${i}`, each.as);
-    return { ...each, as: `_relapi_${i}` };
+  const outputs = read.output.map((output, i) => {
+    if (output.kind === "all" || !isInvalidName(output.as)) return output;
+    oddNames.set(`_relapi_${i}`, output.as);
+    return { ...output, as: `_relapi_${i}` };
   });
-  const rows = compileRows(compiler, oddNames.size === 0 ? read : { ...read, output }, options);
+  const rows = compileRows(compiler, oddNames.size === 0 ? read : { ...read, output: outputs }, options);
   const from = sql`(${rows.sql}) as ${ident(row)}`;
   // a flat embed may have a column with an empty name
   if (oddNames.size === 0 && !rows.keys.includes(""))

@@ -23,13 +23,13 @@ export const compileArray = (style: JsonStyle, element: Sql): Sql =>
 /** Builds a json value `{"a":1,"b":…}` from values, with the keys in the given order. */
 export const buildObject = (members: readonly { readonly as: string; readonly sql: Sql }[]): Sql => {
   if (members.length === 0) return sql`'{}'::json`;
-  if (members.some((one) => isInvalidName(one.as))) {
+  if (members.some((member) => isInvalidName(member.as))) {
     const parts = members.map(
-      (one) => sql`${literal(`${JSON.stringify(one.as)}:`)} || coalesce(to_json(${one.sql})::text, 'null')`,
+      (member) => sql`${literal(`${JSON.stringify(member.as)}:`)} || coalesce(to_json(${member.sql})::text, 'null')`,
     );
     return sql`('{' || ${join(parts, " || ',' || ")} || '}')::json`;
   }
-  return sql`(select row_to_json(_o.*) from (select ${join(members.map((one) => sql`${one.sql} as ${ident(one.as)}`))}) as _o)`;
+  return sql`(select row_to_json(_o.*) from (select ${join(members.map((member) => sql`${member.sql} as ${ident(member.as)}`))}) as _o)`;
 };
 
 /** Builds an object in FROM, where PostgreSQL plans the object together with its level. A subquery in the select list
@@ -42,7 +42,7 @@ export const joinObject = (
   if (members.length === 0 || members.some(({ as }) => isInvalidName(as))) return buildObject(members);
   const row = ident(compiler.alias("_o"));
   joins.push(
-    sql`cross join lateral (select ${join(members.map((one) => sql`${one.sql} as ${ident(one.as)}`))}) as ${row}`,
+    sql`cross join lateral (select ${join(members.map((member) => sql`${member.sql} as ${ident(member.as)}`))}) as ${row}`,
   );
   return sql`row_to_json(${row}.*)`;
 };

@@ -118,7 +118,7 @@ const compileOperand = (compiler: Compiler, operand: Operand, scope: Scope): Sql
 const compileComparison = (compiler: Compiler, comparison: Comparison, scope: Scope): Sql => {
   const left = compileExpression(compiler, comparison.left, scope);
   const { operand } = comparison;
-  const spec = compiler.registry.operators.find((one) => one.name === comparison.operator);
+  const spec = compiler.registry.operators.find((candidate) => candidate.name === comparison.operator);
   if (spec?.plansEachTime === true || hasPath(comparison.left)) compiler.dependencies.plansEachTime = true;
   const compileField = (name: string): Sql | undefined => {
     const field = operand !== undefined && "fields" in operand ? operand.fields[name] : undefined;
@@ -193,7 +193,7 @@ const compileRepresentedOperand = (
 ): Sql | undefined => {
   const read = findTextReader(compiler, declaredType);
   if (read === undefined) return undefined;
-  const spec = compiler.registry.operators.find((one) => one.name === operator);
+  const spec = compiler.registry.operators.find((candidate) => candidate.name === operator);
   if (spec?.takesRepresentation !== true) return undefined;
   if (spec.operand !== "list" && quantifier === undefined) return compileTextAsType(compiler, declaredType, ref);
   return sql`array(select ${read(sql`item`)} from pg_catalog.unnest(${compileValue(compiler, { ...ref, type: "text[]" })}) as item)`;

@@ -232,7 +232,9 @@ export const compileRows = (
    *  ORDER BY. @rule R-AGG-5 */
   function findGroupedPosition(expression: Expression): Sql | undefined {
     if (expression.kind !== "output" || !isGroupedRead) return undefined;
-    const output = outputs.filter((one) => "as" in one && one.as === expression.as)[expression.nth ?? 0];
+    const output = outputs.filter((candidate) => "as" in candidate && candidate.as === expression.as)[
+      expression.nth ?? 0
+    ];
     const position = output && positions.get(output);
     return position === undefined ? undefined : integer(position);
   }
@@ -285,7 +287,7 @@ export const compileRows = (
       case "object": {
         // further outputs of the same row become the members of one value
         const itemCount = items.length;
-        for (const one of output.outputs) addOutput(one, true);
+        for (const member of output.outputs) addOutput(member, true);
         const members = items.splice(itemCount);
         // the object is not a group term, because json has no equality and the members are aggregates or group terms
         items.push({
@@ -327,7 +329,7 @@ const compileGroups = (compiler: Compiler, read: Read, options: ReadOptions): Co
   const row = compiler.alias("_g");
   const joins: Sql[] = [];
   const { groups, members } = flattenGroups(read, row, (members) => joinObject(compiler, joins, members));
-  const columns = join(members.map((one) => sql`${one.sql} as ${ident(one.as)}`));
+  const columns = join(members.map((member) => sql`${member.sql} as ${ident(member.as)}`));
   const names = members.map(({ as }) => as);
   return {
     sql: join(
@@ -366,16 +368,17 @@ const compilePage = (compiler: Compiler, read: Read, options: ReadOptions): Comp
 };
 
 /** Returns whether the read names system columns, which a subquery returns only by name. @rule R-NAM-7 */
-const namesSystemColumns = ({ output, orderBy = [] }: Read, relation: Relation): boolean => {
+const namesSystemColumns = ({ output: outputs, orderBy = [] }: Read, relation: Relation): boolean => {
   const names = (expression: Expression): boolean =>
     expression.kind === "column"
       ? findSystemColumnType(relation, expression.name) !== undefined
       : (expression.kind === "cast" || expression.kind === "ordering" || expression.kind === "masked") &&
         names(expression.value);
   return (
-    output.some(
-      (one) =>
-        (one.kind === "value" && names(one.value)) || (one.kind === "aggregate" && (one.expressions ?? []).some(names)),
+    outputs.some(
+      (output) =>
+        (output.kind === "value" && names(output.value)) ||
+        (output.kind === "aggregate" && (output.expressions ?? []).some(names)),
     ) || orderBy.some(({ expression }) => names(expression))
   );
 };
@@ -405,9 +408,9 @@ export const compileCountRows = (compiler: Compiler, read: Read, options: ReadOp
     const { orderBy: _order, limit: _limit, offset: _offset, cap: _cap, ...groups } = read;
     return compileRows(compiler, groups, options).sql;
   }
-  const output = read.output.filter(
-    (one) => one.kind === "embed" && (one.join === "inner" || testsEmbed(read.where, one.id)),
+  const outputs = read.output.filter(
+    (output) => output.kind === "embed" && (output.join === "inner" || testsEmbed(read.where, output.id)),
   );
   const { from, row, where } = read;
-  return compileRows(compiler, { kind: "read", from, row, shape: "rows", output, where }, options, true).sql;
+  return compileRows(compiler, { kind: "read", from, row, shape: "rows", output: outputs, where }, options, true).sql;
 };

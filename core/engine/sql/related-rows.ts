@@ -46,7 +46,9 @@ export const compileRelatedRows = (compiler: Compiler, parent: Scope, id: string
   const from = sql`${quoteQualifiedName(relationship.target)} as ${ident(row)}`;
   const { junction } = relationship;
   if (junction === undefined) {
-    const on = relationship.columns.map(([source, other]) => sql`${ident(row, other)} = ${ident(parent.row, source)}`);
+    const on = relationship.columns.map(
+      ([sourceColumn, targetColumn]) => sql`${ident(row, targetColumn)} = ${ident(parent.row, sourceColumn)}`,
+    );
     return { relationship, scope, from, on: join(on, " and ") };
   }
   lookUpRelation(compiler, junction.relation);

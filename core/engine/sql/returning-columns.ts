@@ -51,7 +51,7 @@ export const findNeededColumns = (relation: Relation, read: Read, model: Model):
       if ("relationship" in predicate) addKeys(predicate.relationship);
       // conditions on other rows may name columns of this row, so the whole row is returned
       else if (predicate.kind === "computed-rows" || ("isRoot" in predicate && predicate.isRoot)) isWholeRow = true;
-      else if (predicate.kind === "written") for (const [own] of predicate.columns) names.add(own);
+      else if (predicate.kind === "written") for (const [column] of predicate.columns) names.add(column);
       else if (predicate.kind === "keys") for (const name of predicate.columns) names.add(name);
     },
   });

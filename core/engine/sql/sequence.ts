@@ -34,7 +34,8 @@ const collectCountRequirements = ({ steps }: Sequence): ReadonlyMap<number, read
       continue;
     const list = requirements.get(requirement.step);
     if (list === undefined) requirements.set(requirement.step, [requirement]);
-    else if (list.every((other) => nameCheckColumn(other) !== nameCheckColumn(requirement))) list.push(requirement);
+    else if (list.every((listedRequirement) => nameCheckColumn(listedRequirement) !== nameCheckColumn(requirement)))
+      list.push(requirement);
   }
   return requirements;
 };

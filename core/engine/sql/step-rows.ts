@@ -75,6 +75,8 @@ export const compileIsAmongRows = (
   row: string,
 ): Sql => {
   const stepRow = compiler.alias("_w");
-  const conditions = columns.map(([own, written]) => sql`${ident(stepRow, written)} = ${ident(row, own)}`);
+  const conditions = columns.map(
+    ([column, writtenColumn]) => sql`${ident(stepRow, writtenColumn)} = ${ident(row, column)}`,
+  );
   return sql`exists (select 1 from pg_catalog.unnest(${compileEarlierRows(compiler, step, "uses")}) as ${ident(stepRow)} where ${join(conditions, " and ")})`;
 };

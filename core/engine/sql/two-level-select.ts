@@ -65,34 +65,34 @@ export const splitPage = (
   read: Read,
   isNested: boolean,
 ): Page | undefined => {
-  const { output, orderBy = [], limit, offset, cap, distinctOn = [], ...others } = read;
+  const { output: outputs, orderBy = [], limit, offset, cap, distinctOn = [], ...unlimitedRead } = read;
   const leavesOut = offset !== undefined || distinctOn.length > 0;
   const isSorted = orderBy.length > 0 && (limit !== undefined || cap !== undefined);
   if (relation === undefined || !("relation" in read.from) || (!leavesOut && !isSorted)) return undefined;
-  const embeds = collectEmbeds(output).filter(({ isHidden }) => isHidden !== true);
+  const embeds = collectEmbeds(outputs).filter(({ isHidden }) => isHidden !== true);
   const joined = embeds.filter((embed) => isFlatEmbed(registry, embed));
-  const isPlain = embeds.length === 0 && !output.some(({ kind }) => kind === "object");
+  const isPlain = embeds.length === 0 && !outputs.some(({ kind }) => kind === "object");
   if (isPlain || (isNested && !leavesOut && joined.length === 0)) return undefined;
   if (
     !joined.every((embed) => hasOneRowPerParent(relation, embed)) ||
     orderBy.some(({ expression }) => findEmbeddedValue(expression) !== undefined)
   )
     return undefined;
-  const { where: _where, ...unfiltered } = others;
+  const { where: _where, ...unfiltered } = unlimitedRead;
   const outer: Read = {
     ...unfiltered,
-    output: withoutConditions(output),
+    output: withoutConditions(outputs),
     // the second level sorts again after a join, because the join may change the order of the rows
     ...(joined.length === 0 ? {} : { orderBy }),
   };
   const needed = findNeededColumns(relation, outer, model);
-  if (needed.isWholeRow && !output.some(({ kind }) => kind === "all")) return undefined;
+  if (needed.isWholeRow && !outputs.some(({ kind }) => kind === "all")) return undefined;
   const columns: readonly Output[] = needed.isWholeRow
     ? [{ kind: "all" }]
     : [...needed.columns].map((name) => ({ kind: "value", as: name, value: { kind: "column", name } }));
-  const conditions = output.flatMap((one): readonly Output[] =>
-    one.kind === "embed" && (one.join === "inner" || testsEmbed(read.where, one.id))
-      ? [{ ...one, isHidden: true }]
+  const conditions = outputs.flatMap((output): readonly Output[] =>
+    output.kind === "embed" && (output.join === "inner" || testsEmbed(read.where, output.id))
+      ? [{ ...output, isHidden: true }]
       : [],
   );
   return { rows: { ...read, output: [...columns, ...conditions] }, outer };

@@ -38,8 +38,8 @@ const compileCheck = (
   };
   const holds = (predicate: Predicate | undefined): Sql =>
     predicate === undefined ? sql`true` : compilePredicate(compiler, predicate, scope);
-  const allHold = (each: Sql, from: Sql): Sql =>
-    sql`(select coalesce(bool_and(coalesce(${each}, false)), true) from ${from})`;
+  const allHold = (condition: Sql, from: Sql): Sql =>
+    sql`(select coalesce(bool_and(coalesce(${condition}, false)), true) from ${from})`;
   if (updated === undefined) return allHold(holds(check), sql`${cte} as ${ident(row)}`);
   // the row has only the columns of the relation, because functions of the row accept no others
   const upserted = compiler.alias("_u");

@@ -94,7 +94,7 @@ const listReturnedColumns = (
 const selectWholeRows = (relation: Relation, name: Sql, returned: readonly string[] | undefined): Sql =>
   returned === undefined
     ? name
-    : sql`(select ${join(listColumnNames(relation).map((each) => ident(each)))} from ${name})`;
+    : sql`(select ${join(listColumnNames(relation).map((columnName) => ident(columnName)))} from ${name})`;
 
 const compileReturning = (relation: Relation, names: readonly string[] | undefined): Sql => {
   if (names === undefined) return sql`${ident(relation.name)}.*`;
@@ -159,7 +159,7 @@ const compileInsert = (compiler: Compiler, plan: Insert, use: WriteUse): Compile
   const clause = marksNewRows ? sql`${returning}, (${isNew}) as "_is_new"` : returning;
   const name = ident(compiler.alias("_written"));
   const plainRows = marksNewRows
-    ? sql`(select ${join((returned ?? listColumnNames(relation)).map((each) => ident(each)))} from ${name})`
+    ? sql`(select ${join((returned ?? listColumnNames(relation)).map((columnName) => ident(columnName)))} from ${name})`
     : undefined;
   const statement = sql`insert into ${quoteQualifiedName(relation)}${rows}${conflict}`;
   return {
@@ -185,8 +185,8 @@ const compileUpdateOrInsert = (
   returned: readonly string[] | undefined,
   use: WriteUse,
 ): CompiledWrite => {
-  const [updated, inserted, name] = ["_updated", "_inserted", "_written"].map((each) =>
-    ident(compiler.alias(each)),
+  const [updated, inserted, name] = ["_updated", "_inserted", "_written"].map((aliasName) =>
+    ident(compiler.alias(aliasName)),
   ) as [Sql, Sql, Sql];
   const { onConflict, onlyKeys } = plan;
   const returning = compileReturning(relation, returned);
@@ -210,7 +210,7 @@ const compileUpdateOrInsert = (
     [updated, sql`false`],
     [inserted, sql`true`],
   ].map(([from, isNew]) => sql`select *${isChecked ? sql`, ${isNew as Sql} as "_is_new"` : empty} from ${from as Sql}`);
-  const columns = join((returned ?? listColumnNames(relation)).map((each) => ident(each)));
+  const columns = join((returned ?? listColumnNames(relation)).map((columnName) => ident(columnName)));
   return {
     cte: sql`${updated} as (update ${quoteQualifiedName(relation)} set ${join(assignments)} from ${source.from} where ${join(conditions, " and ")} returning ${returning}), ${inserted} as (insert into ${quoteQualifiedName(relation)}${rows} returning ${returning}), ${name} as (${join(branches, " union all ")})`,
     name: isChecked ? sql`(select ${columns} from ${name})` : name,
@@ -267,7 +267,7 @@ const compileInsertRows = (
 const compileConflictTarget = ({ conflictTargets = [] }: Relation, columns: readonly string[]): Sql => {
   const names = new Set(columns);
   const conflictTarget = conflictTargets.find(
-    (one) => one.columns.length === names.size && one.columns.every((each) => names.has(each)),
+    (target) => target.columns.length === names.size && target.columns.every((column) => names.has(column)),
   );
   if (conflictTarget === undefined) return sql`(${join(columns.map((column) => ident(column)))})`;
   const { expressions, predicate } = conflictTarget;
@@ -367,7 +367,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
     }
   }
   for (const assignment of plan.assignments ?? []) {
-    const operator = compiler.registry.updateOperators.find((one) => one.name === assignment.operator);
+    const operator = compiler.registry.updateOperators.find((spec) => spec.name === assignment.operator);
     if (operator === undefined) throw badPlan(`no plugin declares the update operator "${assignment.operator}"`);
     assignments.push(
       sql`${ident(assignment.column)} = ${operator.compile(ident(relation.name, assignment.column), compileValue(compiler, assignment.operand))}`,
@@ -386,7 +386,7 @@ const compileUpdate = (compiler: Compiler, plan: Update, use: WriteUse): Compile
       : sql`${bodyClause}update ${quoteQualifiedName(relation)} set ${join(assignments)}${from}${beforeAlias === undefined ? where : lockBeforeUpdate(where, beforeAlias)}`;
   const cte =
     standalone === undefined
-      ? sql`${name} as (select ${join([sql`(null::${quoteQualifiedName(relation)}).*`, ...system.map((each) => sql`null::text as ${ident(each)}`)])} where false)`
+      ? sql`${name} as (select ${join([sql`(null::${quoteQualifiedName(relation)}).*`, ...system.map((columnName) => sql`null::text as ${ident(columnName)}`)])} where false)`
       : sql`${name} as (${standalone} returning ${returning})`;
   return {
     cte:

@@ -81,14 +81,14 @@ const parseAddresses = ({ hosts }: UrlParts, getOwn: ParameterReader, get: Param
  *  or that contradicts itself @rule R-HST-1 R-HST-2 R-HST-3 */
 export const parseHosts = (text: string, environment: Environment = process.env): Hosts => {
   const urlParts = parseConnectionString(text);
-  const readParameter: ParameterReader = (name) => urlParts.query.find(([own]) => own === name)?.[1] || undefined;
+  const readParameter: ParameterReader = (name) => urlParts.query.find(([key]) => key === name)?.[1] || undefined;
   const service = readParameter("service") ?? environment["PGSERVICE"] ?? "";
   const serviceParameters = service === "" ? undefined : readService(service, environment);
   const findValue: ParameterReader = (name) =>
     readParameter(name) ??
     serviceParameters?.get(name) ??
     (environment[ENVIRONMENT_VARIABLES[name] ?? ""] || undefined);
-  const sessionKind = SESSION_KINDS.find((one) => one === (findValue("target_session_attrs") ?? "any"));
+  const sessionKind = SESSION_KINDS.find((kind) => kind === (findValue("target_session_attrs") ?? "any"));
   if (sessionKind === undefined)
     throw new Error(
       `target_session_attrs is "${findValue("target_session_attrs")}": expected one of ${SESSION_KINDS.join(", ")}`,
@@ -142,7 +142,7 @@ const collectAddedParameters = (
     return value === "" || ignoresEnvironment || serviceParameters?.has(name) === true ? [] : [[name, value]];
   });
   return [...(serviceParameters ?? []), ...environmentParameters].filter(
-    ([name]) => !(name in ENVIRONMENT_VARIABLES) && !parts.query.some(([own]) => own === name),
+    ([name]) => !(name in ENVIRONMENT_VARIABLES) && !parts.query.some(([key]) => key === name),
   );
 };
 
@@ -153,7 +153,7 @@ const readCredentials = (
 ): Pick<UrlParts, "user" | "password" | "database"> => {
   // pg itself reads the credentials of the environment
   const encodeValue = (name: string): string =>
-    serviceParameters?.has(name) === true || parts.query.some(([own]) => own === name)
+    serviceParameters?.has(name) === true || parts.query.some(([key]) => key === name)
       ? encodeURIComponent(get(name) ?? "")
       : "";
   return {

@@ -60,7 +60,7 @@ export const createListener = (
     endFirstAttempt = resolve;
   });
 
-  const listEntries = (): readonly ChannelEntry[] => [...channels.values()].flatMap((each) => [...each]);
+  const listEntries = (): readonly ChannelEntry[] => [...channels.values()].flatMap((entries) => [...entries]);
 
   const markLost = (): void => {
     for (const entry of listEntries()) entry.unreportedLoss = "lost";

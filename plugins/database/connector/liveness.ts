@@ -137,7 +137,7 @@ export const watchLiveness = (parts: LivenessParts): (() => void) => {
     const byHost = new Map<string, Connection[]>();
     for (const connection of silent)
       byHost.set(connection.hostAndPort, [...(byHost.get(connection.hostAndPort) ?? []), connection]);
-    for (const each of byHost.values()) await checkConnections(each);
+    for (const hostConnections of byHost.values()) await checkConnections(hostConnections);
   };
 
   const timer = setInterval(sample, Math.min(SAMPLE_MS, checkMs / 2, limitMs / 2));

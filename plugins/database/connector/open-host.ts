@@ -52,8 +52,8 @@ const orderHosts = (count: number, isShuffled: boolean, last: number | undefined
   if (count === 1) return order;
   if (!isShuffled) return last === undefined ? order : [last, ...order.filter((host) => host !== last)];
   for (let i = count - 1; i > 0; i--) {
-    const other = Math.floor(Math.random() * (i + 1));
-    [order[i], order[other]] = [order[other] as number, order[i] as number]; // both are within its length
+    const swapIndex = Math.floor(Math.random() * (i + 1));
+    [order[i], order[swapIndex]] = [order[swapIndex] as number, order[i] as number]; // both are within its length
   }
   return order;
 };

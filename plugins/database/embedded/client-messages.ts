@@ -57,16 +57,16 @@ interface MessageReader {
  *  collide in the shared backend. */
 export function createMessageReader(prefix: string): MessageReader {
   const statements = new Set<string>();
-  let rest: Uint8Array[] = [];
-  let restBytes = 0;
+  let unreadChunks: Uint8Array[] = [];
+  let unreadBytes = 0;
   let neededBytes = 5;
   let parts: Uint8Array[] = [];
   let groups: { parts: Uint8Array[]; isSynced: boolean }[] = [];
   let isTerminated = false;
 
   const buildOwnName = (name: Uint8Array): Uint8Array => {
-    const own = Buffer.concat([Buffer.from(prefix), name]);
-    if (own.length <= MAX_NAME_BYTES) return own;
+    const prefixedName = Buffer.concat([Buffer.from(prefix), name]);
+    if (prefixedName.length <= MAX_NAME_BYTES) return prefixedName;
     return Buffer.from(prefix + createHash("sha256").update(name).digest("base64url"));
   };
 
@@ -132,10 +132,10 @@ export function createMessageReader(prefix: string): MessageReader {
   };
 
   const write = (chunk: Uint8Array): void => {
-    rest.push(chunk);
-    restBytes += chunk.length;
-    if (restBytes < neededBytes) return; // a long message in many chunks is joined once
-    const bytes = rest.length === 1 ? chunk : Buffer.concat(rest, restBytes);
+    unreadChunks.push(chunk);
+    unreadBytes += chunk.length;
+    if (unreadBytes < neededBytes) return; // a long message in many chunks is joined once
+    const bytes = unreadChunks.length === 1 ? chunk : Buffer.concat(unreadChunks, unreadBytes);
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     let start = 0;
     neededBytes = 5;
@@ -149,8 +149,8 @@ export function createMessageReader(prefix: string): MessageReader {
       readMessage(bytes.subarray(start, start + messageBytes));
       start += messageBytes;
     }
-    rest = start < bytes.length ? [bytes.subarray(start)] : [];
-    restBytes = bytes.length - start;
+    unreadChunks = start < bytes.length ? [bytes.subarray(start)] : [];
+    unreadBytes = bytes.length - start;
   };
 
   const take = (): Batch | undefined => {

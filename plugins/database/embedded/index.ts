@@ -164,7 +164,7 @@ export function embedded(options: EmbeddedOptions = {}): EmbeddedDatabase {
         queue,
         greeting: () => (isClosed ? Promise.reject(new Error("the embedded database is closed")) : startup),
         onNotification(message, from) {
-          for (const other of streams) if (other !== from) other.notify(message);
+          for (const receiver of streams) if (receiver !== from) receiver.notify(message);
         },
         onClose: (closed) => streams.delete(closed),
       });

@@ -99,7 +99,7 @@ export function createAlarm(changed: (milliseconds: number) => void): Alarm {
   let reportedMs = 0;
   let clockOffsetMs = 0;
   let isSettling = false;
-  let raiseTimeout: ((timer: number, now: number) => void) | undefined;
+  let raiseTimeout: ((timer: number, nowMs: number) => void) | undefined;
 
   const reportTimer = (): void => {
     if (reportedMs !== setMs) changed(setMs);

@@ -60,15 +60,15 @@ const buildRelation = (row: RelationRow, parts: RelationParts, getColumns: GetCo
     ),
     conflictTargets: targets.length === 0 ? undefined : targets.map((target) => buildConflictTarget(target, findNames)),
     foreignKeys: keys.flatMap(([kind, name, positions, target, targetPositions]): readonly ForeignKey[] => {
-      const other = kind === "f" ? parts.rows.get(target) : undefined;
-      if (other === undefined) return [];
-      const otherNames = getColumnNames(other);
+      const targetRelation = kind === "f" ? parts.rows.get(target) : undefined;
+      if (targetRelation === undefined) return [];
+      const targetNames = getColumnNames(targetRelation);
       return [
         {
           name,
           columns: findNames(positions),
-          target: { schema: other.schema, name: other.name },
-          targetColumns: (targetPositions ?? []).map((position) => otherNames.get(position) ?? ""),
+          target: { schema: targetRelation.schema, name: targetRelation.name },
+          targetColumns: (targetPositions ?? []).map((position) => targetNames.get(position) ?? ""),
         },
       ];
     }),
@@ -95,9 +95,9 @@ const buildConflictTarget = (
   predicate: predicate ?? undefined,
 });
 
-/** Builds the columns of a relation. `own` is the relation, if the relation is a view or has comments. */
-const buildColumns = (rows: readonly ColumnRow[], parts: RelationParts, own?: RelationRow): readonly Column[] =>
-  rows.map((row) => buildColumn(row, parts, own));
+/** Builds the columns of a relation. `relation` is set if the relation is a view or has comments. */
+const buildColumns = (rows: readonly ColumnRow[], parts: RelationParts, relation?: RelationRow): readonly Column[] =>
+  rows.map((row) => buildColumn(row, parts, relation));
 
 /** Returns the default of a column, or of its domain. @rule R-SC-2 */
 const findDefault = (
@@ -108,13 +108,13 @@ const findDefault = (
   return default_ ?? (mayHaveDefault && types.get(type)?.kind === "domain" ? getDomainTraits(type).default : undefined);
 };
 
-const buildColumn = (column: ColumnRow, parts: RelationParts, own: RelationRow | undefined): Column => {
+const buildColumn = (column: ColumnRow, parts: RelationParts, relation: RelationRow | undefined): Column => {
   const [position, name, type, modifier, sqlType, notNull, default_, identity, isGenerated, acl, isUpdatable] = column;
   const known = parts.types.get(type);
   const traits = known?.kind === "domain" ? parts.getDomainTraits(type) : undefined;
   const origin =
-    own?.kind === "view" && default_ === null && isUpdatable && !own.hasTrigger
-      ? parts.findOrigin(own, position)
+    relation?.kind === "view" && default_ === null && isUpdatable && !relation.hasTrigger
+      ? parts.findOrigin(relation, position)
       : undefined;
   const baseDefault = origin && findDefault(origin, parts);
   const [, , , , , , , baseIdentity, isBaseGenerated = false] = origin ?? [];
@@ -131,7 +131,7 @@ const buildColumn = (column: ColumnRow, parts: RelationParts, own: RelationRow |
     isGenerated,
     ...((baseIdentity === "a" || isBaseGenerated) && { isBaseGenerated: true as const }),
     maxLength: traits?.maxLength ?? (known && findCharacterLength(known, modifier)),
-    comment: own?.comments?.[position],
+    comment: relation?.comments?.[position],
     acl: parts.readAcl(acl, "column"),
     isUpdatable,
   };
@@ -141,7 +141,7 @@ const buildColumn = (column: ColumnRow, parts: RelationParts, own: RelationRow |
 interface NamedRow {
   readonly schema: string;
   readonly name: string;
-  readonly columns: readonly (readonly [position: number, name: string, ...rest: readonly unknown[]])[] | null;
+  readonly columns: readonly (readonly [position: number, name: string, ...details: readonly unknown[]])[] | null;
 }
 
 const indexColumnNames = memoize(

@@ -86,16 +86,18 @@ const loadCatalog = async (model: Model, context: IntrospectContext): Promise<Mo
     const [namesOfView, namesOfTable] = [getColumnNames(view), getColumnNames(row)];
     const findPosition = (column: number): number | undefined =>
       columnOrigins.find(
-        ([own, { position }]) => position === column && namesOfView.get(own) === namesOfTable.get(column),
+        ([viewColumn, { position }]) => position === column && namesOfView.get(viewColumn) === namesOfTable.get(column),
       )?.[0];
-    return (row.conflictTargets ?? []).flatMap(([columns, ...rest]): readonly ConflictTargetRow[] => {
-      const own = columns.map(findPosition);
-      return own.every((each) => each !== undefined) ? [[own, ...rest]] : [];
+    return (row.conflictTargets ?? []).flatMap(([columns, ...details]): readonly ConflictTargetRow[] => {
+      const viewColumns = columns.map(findPosition);
+      return viewColumns.every((viewColumn) => viewColumn !== undefined) ? [[viewColumns, ...details]] : [];
     });
   };
   const findOrigin = (view: RelationRow, position: number) => {
     const origin = origins.get(view.oid)?.get(position);
-    return origin && byOid.get(origin.relation)?.columns?.find(([own]) => own === origin.position);
+    return (
+      origin && byOid.get(origin.relation)?.columns?.find(([columnPosition]) => columnPosition === origin.position)
+    );
   };
   const build = createRelationBuilder({
     readAcl,

@@ -32,8 +32,10 @@ const deriveComputedRelationships = (model: Model): ReadonlyMap<string, readonly
 
 /** Returns the relation whose row is the only argument. */
 const findArgumentRelation = (model: Model, routine: Routine): QualifiedName | undefined => {
-  const [parameter, ...others] = routine.parameters;
-  return parameter === undefined || others.length > 0 ? undefined : model.types.get(parameter.type)?.relation;
+  const [parameter, ...furtherParameters] = routine.parameters;
+  return parameter === undefined || furtherParameters.length > 0
+    ? undefined
+    : model.types.get(parameter.type)?.relation;
 };
 
 const buildComputed = (routine: Routine, source: QualifiedName, target: QualifiedName): Relationship => {

@@ -143,7 +143,7 @@ const combineColumns = (choices: readonly (readonly string[])[]): readonly (read
 const buildBothDirections = (link: KeyLink): readonly [Relationship, Relationship] => {
   const { constraint, source, target, columns, isUnique, isThroughView } = link;
   const buildSuffix = (pairs: readonly ColumnPair[]): string => (isThroughView ? describePairs(pairs) : "");
-  const backwardColumns = columns.map(([own, far]): ColumnPair => [far, own]);
+  const backwardColumns = columns.map(([sourceColumn, targetColumn]): ColumnPair => [targetColumn, sourceColumn]);
   const [sourceName, targetName] = [getName(source), getName(target)];
   return [
     {
@@ -199,7 +199,7 @@ const deriveThroughJunctions = function* (
 };
 
 const buildThroughJunction = (junction: Relation, sourceLink: KeyLink, targetLink: KeyLink): Relationship => {
-  const swap = ([own, other]: ColumnPair): ColumnPair => [other, own];
+  const swap = ([sourceColumn, targetColumn]: ColumnPair): ColumnPair => [targetColumn, sourceColumn];
   const source = sourceLink.columns.map(swap);
   const target = targetLink.columns.map(swap);
   const suffix =

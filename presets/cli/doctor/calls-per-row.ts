@@ -63,8 +63,8 @@ const widenCall = (expression: string, { start, end }: FunctionCall): readonly [
   let [from, to] = [start, end];
   for (;;) {
     const remainder = expression.slice(to);
-    const more = CAST.exec(remainder)?.[0] ?? STEP.exec(remainder)?.[0];
-    if (more !== undefined) to += more.length;
+    const suffix = CAST.exec(remainder)?.[0] ?? STEP.exec(remainder)?.[0];
+    if (suffix !== undefined) to += suffix.length;
     else if (expression[from - 1] === "(" && remainder.startsWith(")") && !/[\w"]/.test(expression[from - 2] ?? " ")) {
       from -= 1;
       to += 1;

@@ -61,11 +61,11 @@ export const findMissingIndexes = async (context: PluginContext): Promise<readon
   return rows.map(({ relation, isPartitioned, keys, policies, columns }): Finding => {
     const indexTarget = `${relation} (${columns})`;
     const policyNames = (policies ?? []).map((name) => `policy ${quoteName(name)}`).join(", ");
-    const ofKeys =
+    const keyFindings =
       keys === null
         ? []
         : [{ finding: `foreign key ${keys.join(", ")} has no index on ${indexTarget}`, reasons: [EMBEDS, DELETES] }];
-    const ofPolicies =
+    const policyFindings =
       policies === null
         ? []
         : [
@@ -77,7 +77,7 @@ export const findMissingIndexes = async (context: PluginContext): Promise<readon
               reasons: ["each read under the policy"],
             },
           ];
-    const observations = [...ofKeys, ...ofPolicies];
+    const observations = [...keyFindings, ...policyFindings];
     return {
       level: "slow",
       finding: observations.map((observation) => observation.finding).join(", "),

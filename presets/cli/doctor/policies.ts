@@ -21,7 +21,7 @@ export const findCallsForEachRow = async (context: PluginContext): Promise<reado
       from pg_catalog.pg_policies where schemaname in ${compileSchemaList(context)} order by 1, 2`,
   );
   return rows.flatMap(({ relation, policy, using, check }): readonly Finding[] => {
-    const calls = listCallsPerRow([using, check].filter((each) => each !== null).join(" and "));
+    const calls = listCallsPerRow([using, check].filter((clause) => clause !== null).join(" and "));
     if (calls.length === 0) return [];
     const clauses = [
       ...(using === null ? [] : [`using (${addSubselects(using)})`]),

@@ -23,15 +23,15 @@ export const explainStatements = async (
   isAnalyzed: boolean,
   { run }: Recording,
 ): Promise<readonly ExplainedStatement[]> => {
-  const { check: _, onDisconnect: __, ...rest } = execution;
+  const { check: _, onDisconnect: __, ...plainExecution } = execution;
   const options = isAnalyzed ? "analyze, buffers" : "costs";
-  const programs = execution.programs.map((one) => ({
-    ...one,
-    program: explainProgram(one.program, options, namePlanColumn),
+  const programs = execution.programs.map((programRun) => ({
+    ...programRun,
+    program: explainProgram(programRun.program, options, namePlanColumn),
   }));
   let findPlan: (program: number, statement: number) => string;
   try {
-    const rows = await run({ ...rest, programs });
+    const rows = await run({ ...plainExecution, programs });
     findPlan = (program, statement) => rows[program]?.[namePlanColumn(statement)] ?? "";
   } catch (error) {
     if (!(error instanceof RelApiError)) throw error;

@@ -84,7 +84,8 @@ const parseHeaders = (headerLines: readonly string[]): Readonly<Record<string, s
 const removePrefix = (target: string, options: RelApiOptions): string => {
   const path = target.replace(/^https?:\/\/[^/?]*(?=[/?]|$)/, "") || "/";
   const prefix = getRestPrefixes(options).find(
-    (each) => each !== "" && (path === each || path.startsWith(`${each}/`) || path.startsWith(`${each}?`)),
+    (candidate) =>
+      candidate !== "" && (path === candidate || path.startsWith(`${candidate}/`) || path.startsWith(`${candidate}?`)),
   );
   const pathBelowPrefix = prefix === undefined ? path : path.slice(prefix.length);
   return pathBelowPrefix.startsWith("/") ? pathBelowPrefix : `/${pathBelowPrefix}`;
