@@ -269,8 +269,8 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     rowType: (table) => buildRowType(build, table),
     mutationResponse: (table) => buildMutationResponseType(build, table),
     listArguments: (table) => listArguments(build, table),
-    rowsField: (table, own) => buildRowsField(build, table, own),
-    joinedField: (table, own) => buildJoinedField(build, table, own),
+    rowsField: (table, field) => buildRowsField(build, table, field),
+    joinedField: (table, field) => buildJoinedField(build, table, field),
     delegatedField: buildDelegatedField,
     boolExp: (table) => buildBoolExpType(build, table),
     updates: (table) => buildUpdatesInputType(build, table),
@@ -426,7 +426,8 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       }
     },
     columnName: (relation, column) =>
-      source.tablesByKey.get(nameKey(relation))?.columns.find((each) => each.column.name === column)?.name ?? column,
+      source.tablesByKey.get(nameKey(relation))?.columns.find((tableColumn) => tableColumn.column.name === column)
+        ?.name ?? column,
   };
   const introspect = parts.introspect(schema);
   return schema;
