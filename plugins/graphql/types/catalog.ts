@@ -26,7 +26,7 @@ import {
 } from "./names.ts";
 import { listDefaultRelationships } from "./default-relationships.ts";
 import { memoizeValue } from "./memoize-value.ts";
-import { createOwnTypes, type OwnTypes } from "./own-types.ts";
+import { createTypeOwners, type TypeOwners } from "./type-owners.ts";
 import { createRootIndex, type RootIndex } from "./root-index.ts";
 import type { GqlEnumTable } from "../value-types.ts";
 import type {
@@ -43,7 +43,7 @@ import type {
 
 export interface Catalog extends GqlCatalog {
   readonly names: Names;
-  readonly ownTypes: OwnTypes;
+  readonly typeOwners: TypeOwners;
   readonly tablesByRoot: RootIndex<GqlTable>;
   readonly functionsByRoot: RootIndex<GqlFunction>;
 }
@@ -284,12 +284,12 @@ export const createCatalog = function* (
   };
   const tables: GqlTable[] = [];
   const tablesByRoot = createRootIndex<GqlTable>();
-  const ownTypes = createOwnTypes(registry, names, new Set(named.map(({ namePart }) => namePart.text)));
+  const typeOwners = createTypeOwners(registry, names, new Set(named.map(({ namePart }) => namePart.text)));
   for (const namedRelation of named) {
     const table = createTable(namedRelation);
     tableOf.set(namedRelation.key, table);
     tablesByRoot.add(table);
-    ownTypes.add(table);
+    typeOwners.add(table);
     if (tables.push(table) % TABLES_AT_ONCE === 0) yield;
   }
   const functions =
@@ -298,5 +298,5 @@ export const createCatalog = function* (
       : listEntryFunctions(model, metadata.functions ?? [], isServed, names, takenRoots, warn);
   const functionsByRoot = createRootIndex<GqlFunction>();
   for (const fn of functions) functionsByRoot.add(fn);
-  return { tables, tablesByKey: tableOf, functions, customization, names, ownTypes, tablesByRoot, functionsByRoot };
+  return { tables, tablesByKey: tableOf, functions, customization, names, typeOwners, tablesByRoot, functionsByRoot };
 };
