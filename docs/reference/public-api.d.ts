@@ -3234,9 +3234,9 @@ export interface GqlBuild {
     }[];
     orderDirection(): GraphQLEnumType | undefined;
     listArguments(table: GqlTable): Readonly<Record<string, GraphQLArgumentConfig>>;
-    rowsField(table: GqlTable, own: GqlRowsField): GqlField | undefined;
-    joinedField(table: GqlTable, own: GqlJoinedField): GraphQLFieldConfig<unknown, unknown> | undefined;
-    delegatedField(own: GqlDelegatedField): GraphQLFieldConfig<unknown, unknown>;
+    rowsField(table: GqlTable, field: GqlRowsField): GqlField | undefined;
+    joinedField(table: GqlTable, field: GqlJoinedField): GraphQLFieldConfig<unknown, unknown> | undefined;
+    delegatedField(field: GqlDelegatedField): GraphQLFieldConfig<unknown, unknown>;
     boolExp(table: GqlTable): GraphQLInputObjectType | undefined;
     updates(table: GqlTable): GraphQLInputObjectType | undefined;
     relatedInsert(table: GqlTable, isToOne: boolean): GraphQLInputObjectType | undefined;
@@ -3321,7 +3321,7 @@ export interface GqlCall {
     readonly afterSteps?: number | undefined;
 }
 export interface GqlEvents {
-    isSame(other: GqlEvents): boolean;
+    isSame(events: GqlEvents): boolean;
     open(context: GqlCallContext, emit: (event: string | RelApiError) => Promise<void>): Promise<void>;
     complete(event: string, followUp: GqlFollowUp): Promise<string>;
 }
@@ -3646,7 +3646,7 @@ export interface GqlInputField extends GqlInput {
 export interface GqlWriting {
     readonly schema: RoleSchema;
     readonly relation: Relation;
-    addStep(make: (ownNumber: number) => SequenceStep): number;
+    addStep(make: (stepNumber: number) => SequenceStep): number;
     planCondition(input: GqlInput): Predicate | undefined;
     bindValue(input: GqlInput, type: GqlValueType): ValueRef;
     insert(input: GqlInput, relationship: Relationship, parent?: number): number | undefined;

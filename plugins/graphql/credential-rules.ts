@@ -28,7 +28,7 @@ export const credentialRules: TokenRules = {
     const isMeant =
       acceptedAudiences === undefined ||
       audiences === undefined ||
-      audiences.some((one) => acceptedAudiences.includes(one));
+      audiences.some((audience) => acceptedAudiences.includes(audience));
     if (!isMeant) throw couldNotVerify("JWTNotInAudience");
     if (!token.isIssuerAccepted) throw credentialRules.createUnknownIssuerError();
   },

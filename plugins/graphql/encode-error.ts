@@ -44,8 +44,9 @@ const buildInternalMessage = (error: unknown): Json | undefined => {
 
 /** Returns the extensions that a plugin's function gives its error, in place of the path and the code. @rule X-GQL-4 */
 const findOwnExtensions = (error: unknown): JsonObject | undefined => {
-  const own = error instanceof RelApiError && error.code === "function-refused" ? error.facts["extensions"] : undefined;
-  return isJsonObject(own) ? own : undefined;
+  const extensions =
+    error instanceof RelApiError && error.code === "function-refused" ? error.facts["extensions"] : undefined;
+  return isJsonObject(extensions) ? extensions : undefined;
 };
 
 /** Encodes an error as a body. `hints` has additional members of `extensions`. */

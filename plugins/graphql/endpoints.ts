@@ -121,10 +121,15 @@ const encodeEndpointError = (engine: GqlEngine, exchange: AnyExchange, error: un
   const { body, status } = engine.encodeErrors(error, session);
   // `encodeErrors` wrote this body
   const [first] = (JSON.parse(body) as { readonly errors: readonly GqlErrorBody[] }).errors;
-  const { path, code, ...more } = first?.extensions ?? { path: "$", code: "unexpected" };
+  const { path, code, ...otherExtensions } = first?.extensions ?? { path: "$", code: "unexpected" };
   exchange.errorCode = code;
   const headers = error instanceof RelApiError ? error.headers : [];
-  return buildJsonAnswer(exchange, status, JSON.stringify({ path, error: first?.message, code, ...more }), headers);
+  return buildJsonAnswer(
+    exchange,
+    status,
+    JSON.stringify({ path, error: first?.message, code, ...otherExtensions }),
+    headers,
+  );
 };
 
 interface GqlErrorBody {

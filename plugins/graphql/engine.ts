@@ -144,7 +144,7 @@ export const createEngine = (
     session: Session,
     {
       onGone,
-      settings: ownSettings,
+      settings: runSettings,
       requestSettings,
       exchange,
     }: Pick<GqlRunOptions, "settings" | "requestSettings" | "onGone" | "exchange">,
@@ -153,7 +153,7 @@ export const createEngine = (
     const seconds = currentLimits?.findTimeLimitSeconds(session);
     const schema = context.model().schemas[0] ?? "public";
     const settings =
-      seconds === undefined ? ownSettings : ([...(ownSettings ?? []), ["statement_timeout", `${seconds}s`]] as const);
+      seconds === undefined ? runSettings : ([...(runSettings ?? []), ["statement_timeout", `${seconds}s`]] as const);
     return ({
       programs,
       access,
@@ -206,7 +206,7 @@ export const createEngine = (
   const engine: GqlEngine = {
     credentialRules,
     path: PATH,
-    derive: (other) => createEngine(hooks, context, documents, other),
+    derive: (engineVariant) => createEngine(hooks, context, documents, engineVariant),
     buildExampleQuery: (session) => {
       if (opening.open !== undefined) return opening.open().then(() => engine.buildExampleQuery(session));
       return buildExampleQuery(getSchema(session));

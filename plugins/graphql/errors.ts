@@ -258,8 +258,8 @@ const CORE_ERRORS: Readonly<
 };
 
 const getMessage = ({ code, message, facts }: RelApiError): string => {
-  const own = CORE_ERRORS[code]?.message ?? message;
-  return typeof own === "string" ? own : own(facts);
+  const template = CORE_ERRORS[code]?.message ?? message;
+  return typeof template === "string" ? template : template(facts);
 };
 
 /** The codes of the contract, which errors of this surface have from the start. */

@@ -191,7 +191,7 @@ export const buildLiveExample = (schema: RoleSchema, getAdminSchema: () => RoleS
       const editableColumn = findEditableColumn(model, relation, [...fields.keys()]);
       if (editableColumn === undefined) continue;
       const [key, column] = [editableColumn.key, editableColumn.column].map(
-        (each) => (fields.get(each) as Field).name,
+        (columnName) => (fields.get(columnName) as Field).name,
       ) as [string, string]; // both are keys of `fields`
       const watched = formatSubscription(root, editableColumn.key, [key, column]);
       const changed = formatMutation(update, editableColumn.key, editableColumn.column, key);

@@ -154,13 +154,13 @@ export interface GqlBuild {
   listArguments(table: GqlTable): Readonly<Record<string, GraphQLArgumentConfig>>;
   /** Returns a field of the query root for rows of the table, or undefined if the role may not read the table. @rule
    *  X-GQL-11 */
-  rowsField(table: GqlTable, own: GqlRowsField): GqlField | undefined;
+  rowsField(table: GqlTable, field: GqlRowsField): GqlField | undefined;
   /** Returns a field of a plugin's own object type for rows of the table, or undefined if the role may not read the
    *  table. @rule X-GQL-13 */
-  joinedField(table: GqlTable, own: GqlJoinedField): GraphQLFieldConfig<unknown, unknown> | undefined;
+  joinedField(table: GqlTable, field: GqlJoinedField): GraphQLFieldConfig<unknown, unknown> | undefined;
   /** Returns a field that belongs to another GraphQL schema, for an object type of a forwarded schema. @rule
    *  X-GQL-15 */
-  delegatedField(own: GqlDelegatedField): GraphQLFieldConfig<unknown, unknown>;
+  delegatedField(field: GqlDelegatedField): GraphQLFieldConfig<unknown, unknown>;
   /** Returns the condition on rows. The next members are the dialect's other inputs of writes: items of
    *  `update_T_many`, nested rows, and update operators. @rule X-GQL-10 */
   boolExp(table: GqlTable): GraphQLInputObjectType | undefined;

@@ -68,11 +68,11 @@ export const buildJsonAnswer = (
   exchange: AnyExchange,
   status: number,
   body: string | Uint8Array | undefined,
-  more: Headers = [],
+  additionalHeaders: Headers = [],
   { type }: ResponseForm = DIALECT_FORM,
 ): Answer => ({
   status,
-  headers: [["Content-Type", `${type}; charset=utf-8`], buildRequestIdHeader(exchange), ...more],
+  headers: [["Content-Type", `${type}; charset=utf-8`], buildRequestIdHeader(exchange), ...additionalHeaders],
   body,
 });
 

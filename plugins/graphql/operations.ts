@@ -113,7 +113,7 @@ export interface GqlCall {
 /** The events of a subscription that another GraphQL schema sends. @rule X-GQL-16 @experimental */
 export interface GqlEvents {
   /** Returns whether the other events are the same, so that a subscription need not be opened again. */
-  isSame(other: GqlEvents): boolean;
+  isSame(events: GqlEvents): boolean;
   /** Sends events until the signal of the context is aborted. The promise settles like the promise of
    *  `GqlForward.subscribe`. */
   open(context: GqlCallContext, emit: (event: string | RelApiError) => Promise<void>): Promise<void>;

@@ -335,8 +335,8 @@ export interface GqlInputField extends GqlInput {
 export interface GqlWriting {
   readonly schema: RoleSchema;
   readonly relation: Relation;
-  /** Adds a step and returns its number. `ownNumber` is the same number, for requirements of the step on itself. */
-  addStep(make: (ownNumber: number) => SequenceStep): number;
+  /** Adds a step and returns its number. `stepNumber` is the same number, for requirements of the step on itself. */
+  addStep(make: (stepNumber: number) => SequenceStep): number;
   /** Returns the predicate of a condition (`build.boolExp`), or undefined if the condition matches every row. */
   planCondition(input: GqlInput): Predicate | undefined;
   /** Binds a value of the type. Null is refused. */

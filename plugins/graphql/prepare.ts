@@ -132,7 +132,7 @@ const readDocument = (ask: Ask<DocumentSource>, schemas: Schemas): CheckedDocume
       namedOperation: { kind: operation.operation, name: operation.name?.value },
       levels: size.levels,
       nodes: size.nodes,
-      rootFields: size.own,
+      rootFields: size.directFields,
       aliases: size.aliases,
       directives: (operation.directives ?? []).map(({ name }) => name.value),
     },

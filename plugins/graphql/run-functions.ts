@@ -144,9 +144,9 @@ export const createFunctionRunner = (logger: Logger): FunctionRunner => {
   ): Promise<readonly (string | null)[]> => {
     const loaded = [...bodies];
     await Promise.all(
-      loads.map(async (one) => {
-        const body = bodies[one.step];
-        if (typeof body === "string") loaded[one.step] = await loadBody(one, body, execute, context);
+      loads.map(async (load) => {
+        const body = bodies[load.step];
+        if (typeof body === "string") loaded[load.step] = await loadBody(load, body, execute, context);
       }),
     );
     return loaded;

@@ -59,7 +59,7 @@ const collectDocuments = (
     if (roles === undefined || allowedRoles === true) allowed.set(form, true);
     else allowed.set(form, new Set([...(allowedRoles ?? []), ...roles]));
     // some generators hash the printed document, others the file
-    for (const each of [text, text.trim(), print(parse(text))]) textsById.set(hashText(each), text);
+    for (const variant of [text, text.trim(), print(parse(text))]) textsById.set(hashText(variant), text);
   };
   for (const { id, text, location } of folder === undefined ? [] : readDocuments(folder)) {
     add(text, location);
@@ -97,7 +97,7 @@ const applyTrustedDocuments = (_hooks: RelApiHooks, context: PluginContext): voi
     if (hasQuery(request)) return undefined;
     const hash = getSentHash(request);
     if (hash !== undefined) return typeof hash === "string" ? trusted.textsById.get(hash.toLowerCase()) : undefined;
-    const name = ID_MEMBERS.map((each) => request[each]).find((each) => typeof each === "string");
+    const name = ID_MEMBERS.map((member) => request[member]).find((value) => typeof value === "string");
     if (typeof name !== "string") return undefined;
     const text = trusted.textsById.get(name.replace(/^sha256:/, ""));
     if (text === undefined) throw persistedQueryNotFound();

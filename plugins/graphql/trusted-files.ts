@@ -22,7 +22,7 @@ const readManifest = (location: string, text: string): readonly TrustedFile[] =>
   }
   const { operations } = manifest as { readonly operations?: unknown };
   const pairs = Array.isArray(operations)
-    ? operations.map((each: { readonly id?: unknown; readonly body?: unknown }) => [each.id, each.body])
+    ? operations.map((operation: { readonly id?: unknown; readonly body?: unknown }) => [operation.id, operation.body])
     : Object.entries(manifest as object);
   return pairs.map(([id, body]) => {
     if (typeof id !== "string" || typeof body !== "string")

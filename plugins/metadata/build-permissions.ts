@@ -96,8 +96,8 @@ const readPresets = (raw: RawObject, table: NamedTable, { model, reader }: Permi
   });
 
 const findRowFunction = (model: Model, table: NamedTable, { routine: name }: GqlComputedEntry) =>
-  findRoutines(model, name).find((one) =>
-    one.parameters.some((parameter) => parameter.type === table.relation.rowType),
+  findRoutines(model, name).find((routine) =>
+    routine.parameters.some((parameter) => parameter.type === table.relation.rowType),
   );
 
 const findRowFields = (table: NamedTable, model: Model): ReadonlySet<string> =>
@@ -117,7 +117,7 @@ const readComputedFields = (
 ): ReadonlySet<string> =>
   new Set(
     readList(raw).flatMap((name) => {
-      const field = table.entry.computedFields.find((one) => one.name === name);
+      const field = table.entry.computedFields.find((computedField) => computedField.name === name);
       if (field === undefined) logIgnored(`${location}computed field ${writeJson(name)} does not exist`);
       return field === undefined || rowFields.has(field.name) ? [] : [field.name];
     }),
@@ -225,11 +225,11 @@ export const buildPermissions = (
 ): Permissions => {
   const byRole = new Map(builder.otherRoles.map((role) => [role, new Map<string, TablePermissions>()]));
   const findOrCreatePermissions = (role: string, table: string): TablePermissions => {
-    const ofRole = byRole.get(role) ?? new Map<string, TablePermissions>();
-    byRole.set(role, ofRole);
-    const ofTable = ofRole.get(table) ?? {};
-    ofRole.set(table, ofTable);
-    return ofTable;
+    const rolePermissions = byRole.get(role) ?? new Map<string, TablePermissions>();
+    byRole.set(role, rolePermissions);
+    const tablePermissions = rolePermissions.get(table) ?? {};
+    rolePermissions.set(table, tablePermissions);
+    return tablePermissions;
   };
   for (const table of tables) {
     for (const operation of OPERATIONS) {

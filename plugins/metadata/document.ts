@@ -176,7 +176,9 @@ export const readDocument = (loaded: Raw, logIgnored: LogIgnored, served: readon
     customization: readObject(source["customization"]),
     tables,
     eventTriggers: served.includes("event_triggers")
-      ? tables.flatMap(({ name, raw }) => readList(raw["event_triggers"]).map((one) => ({ table: name, raw: one })))
+      ? tables.flatMap(({ name, raw }) =>
+          readList(raw["event_triggers"]).map((trigger) => ({ table: name, raw: trigger })),
+        )
       : [],
     functions: readList(source["functions"]).flatMap((raw) => {
       const name = readQualifiedName(isJsonObject(raw) ? (raw["function"] ?? null) : raw);
@@ -224,7 +226,9 @@ const readRemoteRelationships = ({
     ...Object.values(readObject(configuration["column_config"])).map((column) => readObject(column)["custom_name"]),
     ...Object.values(readObject(configuration["custom_column_names"])),
   ];
-  const otherNames = new Set([...names, ...columns].flatMap((one) => (typeof one === "string" ? [one] : [])));
+  const otherNames = new Set(
+    [...names, ...columns].flatMap((customName) => (typeof customName === "string" ? [customName] : [])),
+  );
   return entries.map((entry) => ({ table: name, raw: entry, otherNames }));
 };
 
@@ -238,10 +242,10 @@ const findServedSource = (sources: readonly Raw[], logIgnored: LogIgnored): RawO
   const isPostgres = (raw: Raw): boolean =>
     ["postgres", "pg"].includes(readText(readObject(raw)["kind"]) ?? "postgres");
   const served = sources.find(isPostgres);
-  for (const other of sources)
-    if (other !== served)
+  for (const source of sources)
+    if (source !== served)
       logIgnored(
-        `source ${readText(readObject(other)["name"]) ?? "without a name"} is skipped: only one source of kind postgres is served`,
+        `source ${readText(readObject(source)["name"]) ?? "without a name"} is skipped: only one source of kind postgres is served`,
       );
   return readObject(served);
 };

@@ -249,7 +249,7 @@ export const createFilterReader = (
         position,
       );
     const entry = findEntry(relation);
-    const relationship = entry?.relationships.find((one) => one.name === key);
+    const relationship = entry?.relationships.find((candidate) => candidate.name === key);
     if (relationship !== undefined)
       return {
         kind: "related",
@@ -257,10 +257,10 @@ export const createFilterReader = (
         where: readRows(raw, findTarget(relation, relationship.relationship), position),
       };
     const aggregate = key.endsWith("_aggregate")
-      ? entry?.relationships.find((one) => `${one.name}_aggregate` === key)
+      ? entry?.relationships.find((candidate) => `${candidate.name}_aggregate` === key)
       : undefined;
     if (aggregate !== undefined) return readAggregate(raw, aggregate.relationship, position);
-    const computed = entry?.computedFields.find((one) => one.name === key);
+    const computed = entry?.computedFields.find((computedField) => computedField.name === key);
     if (computed !== undefined) return readComputed(raw, computed, position);
     throw new InconsistentMetadata(
       `"${key}" is neither a column nor a relationship nor a computed field of table "${relation.name}"`,
@@ -282,8 +282,8 @@ export const createFilterReader = (
     position: FilterPosition,
   ): Predicate => {
     const { relation } = position;
-    const routine = findRoutines(model, field.routine).find((one) =>
-      one.parameters.some((parameter) => parameter.type === relation.rowType),
+    const routine = findRoutines(model, field.routine).find((candidate) =>
+      candidate.parameters.some((parameter) => parameter.type === relation.rowType),
     );
     if (routine === undefined) throw new InconsistentMetadata(`computed field "${field.name}" has no function`);
     const rowIndex =

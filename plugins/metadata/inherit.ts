@@ -44,7 +44,7 @@ export const collectRoleAndAncestors = (
   parentRoles: ReadonlyMap<string, readonly string[]>,
 ): ReadonlySet<string> => {
   const found = new Set([role]);
-  for (const one of found) for (const parent of parentRoles.get(one) ?? []) found.add(parent);
+  for (const ancestor of found) for (const parent of parentRoles.get(ancestor) ?? []) found.add(parent);
   return found;
 };
 
@@ -72,11 +72,11 @@ export const resolveInheritedPermissions = (
     });
     const merged = new Map<string, Readonly<TablePermissions>>();
     for (const table of new Set([
-      ...inherited.flatMap((one) => [...one.keys()]),
+      ...inherited.flatMap((permissions) => [...permissions.keys()]),
       ...(explicitPermissions.get(role)?.keys() ?? []),
     ])) {
       const explicit = explicitPermissions.get(role)?.get(table);
-      const inheritedPermissions = inherited.flatMap((one) => one.get(table) ?? []);
+      const inheritedPermissions = inherited.flatMap((permissions) => permissions.get(table) ?? []);
       merged.set(
         table,
         mergeParents(
@@ -111,8 +111,8 @@ const uniteUnlessAll = <Item>(sets: readonly (ReadonlySet<Item> | undefined)[]):
   sets.some((set) => set === undefined) ? undefined : unite(sets as readonly ReadonlySet<Item>[]);
 
 const mergeSelect = (parents: readonly SelectPermission[]): SelectPermission => {
-  const [only] = parents;
-  if (parents.length === 1 && only !== undefined) return only;
+  const [firstParent] = parents;
+  if (parents.length === 1 && firstParent !== undefined) return firstParent;
   const columns = unite(parents.map((parent) => parent.columns));
   const computedFields = unite(parents.map((parent) => parent.computedFields));
   const masked = new Map<string, Predicate>();

@@ -247,9 +247,13 @@ const matchDocument = async (
     isNamed: createRelationshipTest(matched.tables),
   };
   const roles = new Map(
-    [...permissions].map(([role, ofRole]) => [
+    [...permissions].map(([role, rolePermissions]) => [
       role,
-      createVisibility(ofRole, matched.model, createCallTest(functionRights, role, options.inferFunctionPermissions)),
+      createVisibility(
+        rolePermissions,
+        matched.model,
+        createCallTest(functionRights, role, options.inferFunctionPermissions),
+      ),
     ]),
   );
   // the loader writes the proposal
@@ -268,7 +272,7 @@ const matchDocument = async (
  *  on a table. */
 const findRolesOf = (objects: readonly Raw[], key: string): readonly string[] =>
   objects
-    .flatMap((one) => readList(readObject(one)[key]))
+    .flatMap((object) => readList(readObject(object)[key]))
     .flatMap((entry) => readText(readObject(entry)["role"]) ?? []);
 
 const ENUM_NAME = /^[_A-Za-z][_0-9A-Za-z]*$/;
@@ -317,8 +321,8 @@ const findEnumColumns = (
   model: Model,
   relation: Relation,
 ): { readonly key: string; readonly comment: string | undefined } | string => {
-  const [key, ...more] = relation.primaryKey;
-  if (key === undefined || more.length > 0) return "its primary key is not one column";
+  const [key, ...otherKeyColumns] = relation.primaryKey;
+  if (key === undefined || otherKeyColumns.length > 0) return "its primary key is not one column";
   const isText = (name: string): boolean => {
     const column = findColumn(relation, name);
     return column !== undefined && model.types.get(column.type)?.name === "text";
@@ -328,9 +332,9 @@ const findEnumColumns = (
     relation.columns.every((column) => mayUseColumn(model, model.loginRole, relation, column, "select"));
   if (!mayRead) return "the login role may not read it";
   if (!isText(key)) return "its primary key is not of type text";
-  const others = relation.columns.filter((column) => column.name !== key);
-  if (others.length > 1) return "it has more than two columns";
-  const [comment] = others;
+  const otherColumns = relation.columns.filter((column) => column.name !== key);
+  if (otherColumns.length > 1) return "it has more than two columns";
+  const [comment] = otherColumns;
   return comment === undefined || isText(comment.name)
     ? { key, comment: comment?.name }
     : "its second column is not of type text";
@@ -347,8 +351,8 @@ export const metadataPermissions = definePlugin({
       if ((isRest && !options.metadataPermissionsForRest) || (session.isAdmin && session.role === "admin")) return plan;
       // only the plugin `metadata` writes this part
       const part = model.pluginFacts["metadata"] as MetadataPart | undefined;
-      const ofRole = part?.permissions.get(session.role);
-      if (part === undefined || ofRole === undefined) {
+      const rolePermissions = part?.permissions.get(session.role);
+      if (part === undefined || rolePermissions === undefined) {
         // The session is older than a reload that removed the role. The role must not get the rights of the login role.
         if (session.databaseRole === undefined) throw roleMissing(session.role);
         return plan;
@@ -356,7 +360,7 @@ export const metadataPermissions = definePlugin({
       const mayCall = createCallTest(part.functionRights, session.role, options.inferFunctionPermissions);
       return applyPermissions(plan, {
         model,
-        findPermissions: (name) => ofRole.get(nameKey(name)),
+        findPermissions: (name) => rolePermissions.get(nameKey(name)),
         isBackend: session.isBackend === true,
         checksNames: isRest,
         checksAfterStatement: options.checksAfterStatement,

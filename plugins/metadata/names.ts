@@ -146,7 +146,7 @@ export const matchTables = (
         logIgnored(`${location}${reason}`, { type, owner: table.name, name, detail });
       if (!GRAPHQL_NAME.test(name)) return logLeftOut("its name is not a valid GraphQL name");
       if (findColumn(relation, name) !== undefined) return logLeftOut("a column has that name");
-      if (relationships.some((other) => other.name === name)) return logLeftOut("the name is taken");
+      if (relationships.some((relationship) => relationship.name === name)) return logLeftOut("the name is taken");
       const using = readObject(readObject(raw)["using"]);
       const matched = matchRelationship(model, relation, using, isObjectRelationship, name);
       if ("reason" in matched) return logLeftOut(matched.reason, matched.detail);
@@ -273,8 +273,8 @@ const buildComputedEntry = (
     return [];
   };
   if (findColumn(relation, name) !== undefined) return leaveOut("a column has that name");
-  const takesRow = findRoutines(model, routine).some((one) =>
-    one.parameters.some((parameter) => parameter.type === relation.rowType),
+  const takesRow = findRoutines(model, routine).some((candidate) =>
+    candidate.parameters.some((parameter) => parameter.type === relation.rowType),
   );
   if (!takesRow) return leaveOut(`no function "${routine.schema}"."${routine.name}" takes a row of the table`);
   const comment = readComment(raw["comment"]);
@@ -323,7 +323,9 @@ export const buildFunctionEntries = (
     }
     const sessionArgument = readText(configuration["session_argument"]);
     const parameter =
-      sessionArgument === undefined ? undefined : routines[0]?.parameters.find((one) => one.name === sessionArgument);
+      sessionArgument === undefined
+        ? undefined
+        : routines[0]?.parameters.find((candidate) => candidate.name === sessionArgument);
     const isJson =
       parameter !== undefined && ["json", "jsonb"].includes(findBaseType(model, parameter.type)?.name ?? "");
     if (sessionArgument !== undefined && !isJson)

@@ -29,7 +29,7 @@ const NO_KEY = "no foreign constraint exists on the given column(s)";
 const SEVERAL_KEYS = "more than one foreign key constraint exists on the given column(s)";
 
 const haveSameItems = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length && a.every((one) => b.includes(one));
+  a.length === b.length && a.every((item) => b.includes(item));
 
 const isGiven = (raw: Raw | undefined): raw is Raw => raw !== undefined && raw !== null;
 
@@ -66,11 +66,11 @@ const matchOwnKey = (relation: Relation, columns: readonly string[] | undefined)
   const missing = columns.find((column) => findColumn(relation, column) === undefined);
   if (missing !== undefined) return { reason: `column "${missing}" does not exist`, detail: NO_KEY };
   const matches = relation.relationships.filter(
-    (one) =>
-      one.isOwnKey &&
-      one.isToOne &&
+    (candidate) =>
+      candidate.isOwnKey &&
+      candidate.isToOne &&
       haveSameItems(
-        one.columns.map(([source]) => source),
+        candidate.columns.map(([source]) => source),
         columns,
       ),
   );
@@ -99,16 +99,18 @@ const matchOtherKey = (
   if (missing !== undefined)
     return { reason: `column "${missing}" of table "${targetRelation.name}" does not exist`, detail: NO_KEY };
   const matches = relation.relationships.filter(
-    (one) =>
-      !one.isOwnKey &&
-      isSameName(one.target, target) &&
+    (candidate) =>
+      !candidate.isOwnKey &&
+      isSameName(candidate.target, target) &&
       haveSameItems(
-        one.columns.map(([, column]) => column),
+        candidate.columns.map(([, column]) => column),
         columns,
       ),
   );
   const relationship = chooseOnlyKey(matches, ({ constraint }) =>
-    targetRelation.foreignKeys.some((own) => own.name === constraint && isSameName(own.target, relation)),
+    targetRelation.foreignKeys.some(
+      (foreignKey) => foreignKey.name === constraint && isSameName(foreignKey.target, relation),
+    ),
   );
   if (relationship === "no foreign key has")
     return {
@@ -160,14 +162,14 @@ const chooseOnlyKey = (
   isOfTables: (relationship: Relationship) => boolean,
 ): Relationship | "no foreign key has" | "several foreign keys have" => {
   const keys = candidates.filter(isOfTables);
-  const [first, ...others] = keys.length > 0 ? keys : candidates.slice(0, 1);
+  const [first, ...otherKeys] = keys.length > 0 ? keys : candidates.slice(0, 1);
   if (first === undefined) return "no foreign key has";
-  const isSame = (other: Relationship): boolean =>
-    isSameName(other.target, first.target) &&
-    other.columns.every(([source, target]) =>
-      first.columns.some(([ownSource, ownTarget]) => ownSource === source && ownTarget === target),
+  const isSame = (key: Relationship): boolean =>
+    isSameName(key.target, first.target) &&
+    key.columns.every(([source, target]) =>
+      first.columns.some(([firstSource, firstTarget]) => firstSource === source && firstTarget === target),
     );
-  return others.every(isSame) ? first : "several foreign keys have";
+  return otherKeys.every(isSame) ? first : "several foreign keys have";
 };
 
 const buildManualRelationship = (

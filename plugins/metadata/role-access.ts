@@ -53,7 +53,10 @@ export const createFunctionRights = (
     isListed: (routine) => rolesByFunction.has(nameKey(routine)),
     isGranted: (role, routine) => {
       const granted = rolesByFunction.get(nameKey(routine));
-      return granted !== undefined && [...collectRoleAndAncestors(role, parentRoles)].some((one) => granted.has(one));
+      return (
+        granted !== undefined &&
+        [...collectRoleAndAncestors(role, parentRoles)].some((ancestor) => granted.has(ancestor))
+      );
     },
   };
 };
@@ -78,13 +81,13 @@ export const createRoleAccess =
   ): GqlMetadata["findAccess"] =>
   (session: Session) => {
     const { role } = session;
-    const ofRole = permissions.get(role);
-    if (ofRole === undefined) return undefined;
+    const rolePermissions = permissions.get(role);
+    if (rolePermissions === undefined) return undefined;
     const isBackend = session.isBackend === true;
     return {
       role,
       isBackend,
-      rights: (table) => buildTableRights(ofRole.get(nameKey(table.relation)), isBackend),
+      rights: (table) => buildTableRights(rolePermissions.get(nameKey(table.relation)), isBackend),
       mayCall: (fn) => (!fn.isMutation && infersPermissions) || functions.isGranted(role, fn.routine),
       ...(closedForRoles.includes(role) ? { isIntrospectionClosed: true } : {}),
     };

@@ -161,7 +161,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
   /** Returns the name of the computed field that calls the function. */
   const findComputedField = (routine: QualifiedName, select: SelectPermission): string | undefined => {
     const key = nameKey(routine);
-    for (const [field, one] of select.routines) if (one === key) return field;
+    for (const [field, routineKey] of select.routines) if (routineKey === key) return field;
     return undefined;
   };
 
@@ -195,7 +195,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
 
   const checkCall = (call: RoutineCall): RoutineCall => {
     if (!checksNames) return call;
-    const routine = findRoutines(model, call.routine).find((one) => one.oid === call.oid);
+    const routine = findRoutines(model, call.routine).find((candidate) => candidate.oid === call.oid);
     const returned = routine?.returns.relation;
     const isOfTable = returned !== undefined && findRelation(model, returned) !== undefined;
     if (!parts.mayCall(call.routine, isOfTable, routine?.volatility === "volatile"))
@@ -264,7 +264,7 @@ export const applyPermissions = <P extends Plan>(plan: P, parts: PermissionScope
     checkColumns(
       [
         ...(update.payload?.columns ?? []).map((column) => column.name),
-        ...(update.assignments ?? []).map((one) => one.column),
+        ...(update.assignments ?? []).map((assignment) => assignment.column),
       ],
       permission.columns,
       update.relation,

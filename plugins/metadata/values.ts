@@ -59,7 +59,7 @@ export const createValueReader = (model: Model): ValueReader => {
     const element = type.element === undefined ? undefined : model.types.get(type.element);
     const encodeElement = (item: Raw): ArrayItem =>
       Array.isArray(item) && !(element !== undefined && isJson(element))
-        ? item.map((one) => encodeScalar(one))
+        ? item.map((innerItem) => encodeScalar(innerItem))
         : element === undefined
           ? encodeScalar(item)
           : encodeLiteral(item, element);

@@ -121,7 +121,9 @@ const hstore: Coercion = (value, path) => {
   if (typeof value !== "object" || value === null || Array.isArray(value) || numberText(value) !== undefined)
     throw parseFailed(`A string or an object is expected for type: hstore`, path);
   return Object.entries(value)
-    .map(([key, one]) => `${quoteText(key)}=>${one === null ? "NULL" : quoteText(getString(one) ?? writeJson(one))}`)
+    .map(
+      ([key, item]) => `${quoteText(key)}=>${item === null ? "NULL" : quoteText(getString(item) ?? writeJson(item))}`,
+    )
     .join(",");
 };
 

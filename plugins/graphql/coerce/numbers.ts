@@ -22,9 +22,9 @@ export const parseDecimal = (text: string): Decimal => {
   const [mantissa = "", power = "0"] = text.toLowerCase().split("e");
   const isNegative = mantissa.startsWith("-");
   const [integerDigits = "", fraction = ""] = mantissa.replace(/^[-+]/, "").split(".");
-  const all = integerDigits + fraction;
-  const leading = /^0*/.exec(all)?.[0].length ?? 0;
-  const digits = trimEndCharacter(all.slice(leading), "0");
+  const coefficient = integerDigits + fraction;
+  const leading = /^0*/.exec(coefficient)?.[0].length ?? 0;
+  const digits = trimEndCharacter(coefficient.slice(leading), "0");
   return { isNegative, digits, exponent: digits === "" ? 0 : integerDigits.length - leading + Number(power) };
 };
 

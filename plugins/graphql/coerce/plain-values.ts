@@ -47,7 +47,7 @@ export const coercePlain = (
   if (isEnumType(type)) {
     const name = getEnumLiteralName(value) ?? value;
     if (typeof name !== "string") throw unexpectedValue("an enum value", type.name, actual, path);
-    const names = type.getValues().map((one) => one.name);
+    const names = type.getValues().map((enumValue) => enumValue.name);
     if (!names.includes(name)) throw invalidEnumValue(names, type.name, name, path);
     return name;
   }

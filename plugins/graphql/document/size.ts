@@ -6,7 +6,7 @@ type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
 interface Size {
   /** The number of fields in the set itself. */
-  readonly own: number;
+  readonly directFields: number;
   /** The number of fields at every level. */
   readonly fields: number;
   readonly aliases: number;
@@ -18,7 +18,7 @@ interface Size {
 
 /** Measures a selection set. `sizes` has the sizes of fragments, which have no cycle. */
 const measureSelection = (set: SelectionSetNode, fragments: Fragments, sizes: Map<string, Size>): Size => {
-  let own = 0;
+  let directFields = 0;
   let fields = 0;
   let aliases = 0;
   let depth = 1;
@@ -26,7 +26,7 @@ const measureSelection = (set: SelectionSetNode, fragments: Fragments, sizes: Ma
   let nodes = 0;
   for (const selection of set.selections) {
     if (selection.kind === "Field") {
-      own++;
+      directFields++;
       fields++;
       if (selection.alias !== undefined) aliases++;
       if (selection.selectionSet === undefined) continue;
@@ -43,17 +43,17 @@ const measureSelection = (set: SelectionSetNode, fragments: Fragments, sizes: Ma
       selection.kind === "InlineFragment"
         ? measureSelection(selection.selectionSet, fragments, sizes)
         : measureFragment(selection.name.value, fragments, sizes);
-    own += inner.own;
+    directFields += inner.directFields;
     fields += inner.fields;
     aliases += inner.aliases;
     depth = Math.max(depth, inner.depth);
     levels = Math.max(levels, inner.levels);
     nodes += inner.nodes;
   }
-  return { own, fields, aliases, depth, levels, nodes };
+  return { directFields, fields, aliases, depth, levels, nodes };
 };
 
-const NOTHING: Size = { own: 0, fields: 0, aliases: 0, depth: 0, levels: 0, nodes: 0 };
+const NOTHING: Size = { directFields: 0, fields: 0, aliases: 0, depth: 0, levels: 0, nodes: 0 };
 
 const measureFragment = (name: string, fragments: Fragments, sizes: Map<string, Size>): Size => {
   let size = sizes.get(name);
@@ -78,7 +78,7 @@ export const checkSize = (limits: Limits, set: SelectionSetNode, fragments: Frag
     size.depth,
     (most) => `the operation selects fields nested deeper than ${most} levels`,
   );
-  checkLimit("maxRootFields", size.own, (most) => `the operation has more than ${most} root fields`);
+  checkLimit("maxRootFields", size.directFields, (most) => `the operation has more than ${most} root fields`);
   checkLimit("maxAliases", size.aliases, (most) => `the operation has more than ${most} aliases`);
   checkLimit("maxDocumentFields", size.fields, (most) => `the operation has more than ${most} fields`);
   return size;

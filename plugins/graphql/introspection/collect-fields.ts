@@ -18,13 +18,13 @@ export const createCollector = (document: DocumentNode, variables: Variables) =>
   );
 
   const readArgument = (node: FieldNode, name: string): unknown => {
-    const argument = node.arguments?.find((each) => each.name.value === name);
+    const argument = node.arguments?.find((argumentNode) => argumentNode.name.value === name);
     return argument && valueFromASTUntyped(argument.value, variables);
   };
 
   const isIncluded = (directives: FieldNode["directives"]): boolean =>
     (directives ?? []).every((directive) => {
-      const condition = directive.arguments?.find((each) => each.name.value === "if");
+      const condition = directive.arguments?.find((argumentNode) => argumentNode.name.value === "if");
       const holds = condition !== undefined && valueFromASTUntyped(condition.value, variables) === true;
       return directive.name.value === "skip" ? !holds : directive.name.value === "include" ? holds : true;
     });

@@ -38,15 +38,15 @@ const LOCATIONS = {
 
 /** Returns the directives of the schema, sorted, including those of plugins. @rule G-INT-2 X-DIR-1 */
 export const listDirectives = ({ directives }: RoleSchema): readonly GraphQLDirective[] => {
-  const pluginDirectives = Object.values(directives).flatMap(({ pluginDirective: one }) =>
-    one === undefined
+  const pluginDirectives = Object.values(directives).flatMap(({ pluginDirective }) =>
+    pluginDirective === undefined
       ? []
       : new GraphQLDirective({
-          name: one.name,
-          description: one.description,
-          locations: one.on.map((operation) => LOCATIONS[operation]),
+          name: pluginDirective.name,
+          description: pluginDirective.description,
+          locations: pluginDirective.on.map((operation) => LOCATIONS[operation]),
           args: Object.fromEntries(
-            Object.entries(one.arguments)
+            Object.entries(pluginDirective.arguments)
               .sort(([a], [b]) => (a < b ? -1 : 1))
               .map(([name, defaultValue]) => [name, { type: new GraphQLNonNull(GraphQLBoolean), defaultValue }]),
           ),

@@ -43,17 +43,17 @@ const NAMES_PER_SLICE = 4000;
 const sortSliced = function* (names: readonly string[]): Slices<readonly string[]> {
   if (names.length <= NAMES_PER_SLICE) return [...names].sort();
   const half = Math.ceil(names.length / 2);
-  const left = yield* sortSliced(names.slice(0, half));
+  const firstHalf = yield* sortSliced(names.slice(0, half));
   yield;
-  const right = yield* sortSliced(names.slice(half));
-  const all: string[] = [];
+  const secondHalf = yield* sortSliced(names.slice(half));
+  const merged: string[] = [];
   let at = 0;
-  for (const name of left) {
-    while (at < right.length && right[at]! < name) all.push(right[at++]!); // the index is below the length
-    all.push(name);
-    if (all.length % 100 === 0) yield;
+  for (const name of firstHalf) {
+    while (at < secondHalf.length && secondHalf[at]! < name) merged.push(secondHalf[at++]!); // the index is below the length
+    merged.push(name);
+    if (merged.length % 100 === 0) yield;
   }
-  return all.concat(right.slice(at));
+  return merged.concat(secondHalf.slice(at));
 };
 
 /** Returns true for root types, which have fields of every table. */
@@ -66,9 +66,9 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
   let typesByName: Types = new Map();
   const { type, directive } = createWriters(collector, () => typesByName);
 
-  const writeLarge = function* (one: GraphQLNamedType, write: ReturnType<typeof type>) {
+  const writeLarge = function* (namedType: GraphQLNamedType, write: ReturnType<typeof type>) {
     const parts: Buffer[] = [];
-    for (const part of write.parts(one)) {
+    for (const part of write.parts(namedType)) {
       if (typeof part === "string") {
         parts.push(encodeUtf8(part));
         continue;
@@ -91,15 +91,19 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
     const interfaces: GraphQLNamedType[] = [];
     typesByName = implementations;
     const texts = new Map<string, readonly Buffer[]>();
-    for (const one of walkTypes(completeSchema)) {
-      if (isObjectType(one) && one.getInterfaces().length > 0) implementations.set(one.name, one);
+    for (const namedType of walkTypes(completeSchema)) {
+      if (isObjectType(namedType) && namedType.getInterfaces().length > 0)
+        implementations.set(namedType.name, namedType);
       // the implementations are known when all types were visited
-      if (isInterfaceType(one)) interfaces.push(one);
-      else if (one !== undefined)
-        texts.set(one.name, isRoot(one) ? yield* writeLarge(one, write) : [encodeUtf8(write.write(one))]);
+      if (isInterfaceType(namedType)) interfaces.push(namedType);
+      else if (namedType !== undefined)
+        texts.set(
+          namedType.name,
+          isRoot(namedType) ? yield* writeLarge(namedType, write) : [encodeUtf8(write.write(namedType))],
+        );
       yield;
     }
-    for (const one of interfaces) texts.set(one.name, [encodeUtf8(write.write(one))]);
+    for (const interfaceType of interfaces) texts.set(interfaceType.name, [encodeUtf8(write.write(interfaceType))]);
     let before = encodeUtf8("[");
     for (const name of yield* sortSliced([...texts.keys()])) {
       yield before;
@@ -117,9 +121,9 @@ const writeSchema = function* (schema: RoleSchema, collector: Collector, node: F
           "__Type",
         )
         .some((selected) => selected.name === "fields");
-      const { [root]: one } = hasFields ? yield* schema.buildCompleteSchema() : schema;
-      if (one === undefined) yield encodeUtf8("null");
-      else yield* yield* writeLarge(one, type(nodes));
+      const { [root]: rootType } = hasFields ? yield* schema.buildCompleteSchema() : schema;
+      if (rootType === undefined) yield encodeUtf8("null");
+      else yield* yield* writeLarge(rootType, type(nodes));
     };
     switch (name) {
       case "__typename":

@@ -203,7 +203,9 @@ export const createWriters = ({ collect }: Collector, types: () => ReadonlyMap<s
 
   const findImplementations = (type: GraphQLInterfaceType): readonly GraphQLObjectType[] =>
     sortByName(
-      [...types().values()].filter((one) => isObjectType(one)).filter((one) => one.getInterfaces().includes(type)),
+      [...types().values()]
+        .filter((candidate) => isObjectType(candidate))
+        .filter((candidate) => candidate.getInterfaces().includes(type)),
     );
 
   const typeMember = ({ name, nodes }: MetaField): Member<GraphQLType> => {

@@ -45,7 +45,7 @@ export const planAggregate = (
 
 /** Plans a field of aggregates, such as `{ count sum { sold } }`. */
 export const planAggregateFields = (planner: Planner, selected: SelectedField): readonly Output[] =>
-  planLevel(planner, selected, (one) => planAggregateField(planner, one));
+  planLevel(planner, selected, (field) => planAggregateField(planner, field));
 
 /** Plans the fields of an object on one level, including `__typename`. */
 const planLevel = (

@@ -132,7 +132,9 @@ const planList = (
   const item = { ...value, isNullable: false };
   if (value.element !== undefined || findInputFunction(value) !== undefined) {
     const items = readList(planner, input, position, path, (count) => checkConditions(planner, count));
-    const refs = items.map((one) => bindColumn(planner, one.input, getItemPosition(position), item, one.path));
+    const refs = items.map((element) =>
+      bindColumn(planner, element.input, getItemPosition(position), item, element.path),
+    );
     const predicate: Predicate = {
       kind: "or",
       predicates: refs.map((operand) => ({ kind: "compare", left, operator: "eq", operand })),
@@ -166,7 +168,7 @@ export const bindList = (
 const coerceItems = (item: GqlValueType, items: readonly Json[], path: string): readonly (string | null)[] => {
   const texts: (string | null)[] = [];
   try {
-    for (const one of items) texts.push(coerceColumn(item, one, path));
+    for (const value of items) texts.push(coerceColumn(item, value, path));
   } catch {
     const at = texts.length;
     // the coercion throws the same error again, now with the path
@@ -184,9 +186,9 @@ const rejectStringItems = (
   path: string,
 ): void => {
   if (item.enumTable === undefined || input.kind !== "literal" || input.node.kind === "Variable") return;
-  for (const one of readList(planner, input, position, path)) {
-    if (one.input.kind === "literal" && one.input.node.kind === "StringValue")
-      bindColumn({ ...planner, sources: [] }, one.input, getItemPosition(position), item, one.path);
+  for (const element of readList(planner, input, position, path)) {
+    if (element.input.kind === "literal" && element.input.node.kind === "StringValue")
+      bindColumn({ ...planner, sources: [] }, element.input, getItemPosition(position), item, element.path);
   }
 };
 

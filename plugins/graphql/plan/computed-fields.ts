@@ -86,11 +86,12 @@ export const buildComputedExpression = (
   args?: readonly RoutineArgument[],
   path?: readonly PathKey[],
 ): Expression => {
-  const own = args === undefined ? buildDefaultArguments(field) : args.length === 0 ? {} : { arguments: args };
+  const callArguments =
+    args === undefined ? buildDefaultArguments(field) : args.length === 0 ? {} : { arguments: args };
   return {
     kind: "computed",
     routine: { schema: field.routine.schema, name: field.routine.name },
-    ...own,
+    ...callArguments,
     ...(path && { path }),
   };
 };

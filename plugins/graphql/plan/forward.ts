@@ -37,7 +37,7 @@ export interface ForwardTemplate {
 }
 
 /** Returns the fragments that the field uses, and the names of its variables, both in the order of their first use. */
-const collectUses = (field: FieldNode, all: Planner["fragments"]) => {
+const collectUses = (field: FieldNode, knownFragments: Planner["fragments"]) => {
   const fragments = new Map<string, FragmentDefinitionNode>();
   const variables = new Set<string>();
   const stack: (FieldNode | FragmentDefinitionNode)[] = [field];
@@ -45,7 +45,7 @@ const collectUses = (field: FieldNode, all: Planner["fragments"]) => {
     visit(node, {
       Variable: ({ name }) => void variables.add(name.value),
       FragmentSpread: ({ name }) => {
-        const fragment = all.get(name.value);
+        const fragment = knownFragments.get(name.value);
         if (fragment === undefined || fragments.has(name.value)) return;
         fragments.set(name.value, fragment);
         stack.push(fragment);
@@ -79,7 +79,7 @@ const buildDocument = (planner: Planner, field: FieldNode, operation: OperationT
     {
       kind: Kind.OPERATION_DEFINITION,
       operation,
-      variableDefinitions: variables.flatMap((one) => buildVariableDefinition(planner, one)),
+      variableDefinitions: variables.flatMap((variable) => buildVariableDefinition(planner, variable)),
       selectionSet: { kind: Kind.SELECTION_SET, selections: [field] },
     },
     ...fragments,
@@ -196,8 +196,8 @@ const createEvents = (
   const events = {
     subscribe,
     key,
-    isSame: (other: GqlEvents) =>
-      "key" in other && other.key === key && (other as typeof events).subscribe === subscribe,
+    isSame: (otherEvents: GqlEvents) =>
+      "key" in otherEvents && otherEvents.key === key && (otherEvents as typeof events).subscribe === subscribe,
     open: (context: GqlCallContext, emit: Parameters<typeof subscribe>[1]) =>
       subscribe({ ...context, document, variables }, emit),
     complete,

@@ -288,7 +288,7 @@ export const readEnum = (
   const value = type.getValue(name);
   if (value === undefined || value === null)
     throw invalidEnumValue(
-      type.getValues().map((one) => one.name),
+      type.getValues().map((enumValue) => enumValue.name),
       type.name,
       name,
       path,

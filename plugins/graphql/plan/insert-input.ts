@@ -126,10 +126,10 @@ export const readRelated = (
   readObject(planner, input, position, path, ({ field: inner, input: value, path }) => {
     const part = getFieldPart(inner);
     if (part?.kind !== "argument") return;
-    const own = getPosition(inner);
-    if (part.name === "on_conflict") conflict = planConflict(planner, value, own, path);
-    else if (isToOne) rows = [readRow(planner, value, own, path)];
-    else rows = readRows(planner, value, own, path);
+    const argumentPosition = getPosition(inner);
+    if (part.name === "on_conflict") conflict = planConflict(planner, value, argumentPosition, path);
+    else if (isToOne) rows = [readRow(planner, value, argumentPosition, path)];
+    else rows = readRows(planner, value, argumentPosition, path);
   });
   countInserts(planner, rows);
   return { rows, conflict };

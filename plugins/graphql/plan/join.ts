@@ -13,21 +13,21 @@ import { buildStep } from "./writes.ts";
 
 /** Plans the read of the rows for one object. The values of the object come first, and then the list of all objects. */
 export const planJoin: PlanJoin = (planner, selected, { join: { relation, columns, isToOne } }) => {
-  const own = openStep(planner);
+  const stepPlanner = openStep(planner);
   const keys = columns.map(([, name]): Predicate => {
-    const column = relation.columns.find((one) => one.name === name);
+    const column = relation.columns.find((candidate) => candidate.name === name);
     const type = column && planner.schema.model.types.get(column.type)?.sqlName;
     if (type === undefined) throw new TypeError(`table "${relation.name}" has no column "${name}"`);
-    const operand = { param: bind(own, { fixed: null }), type };
+    const operand = { param: bind(stepPlanner, { fixed: null }), type };
     return { kind: "compare", left: { kind: "column", name }, operator: "eq", operand };
   });
-  bind(own, { fixed: null });
-  const list = planListArguments(own, selected);
+  bind(stepPlanner, { fixed: null });
+  const list = planListArguments(stepPlanner, selected);
   const where = combinePredicates(list.where === undefined ? keys : [...keys, list.where]);
-  const limit = isToOne ? {} : getRowLimit(own);
-  const read = planRows(own, selected, { relation: getQualifiedName(relation) }, { ...list, where, ...limit });
-  const step = buildStep(own, read, selected.path, isToOne);
-  const join = { ...step, members: columns.map(([member]) => member), loads: collectLoads(own, [step]) };
+  const limit = isToOne ? {} : getRowLimit(stepPlanner);
+  const read = planRows(stepPlanner, selected, { relation: getQualifiedName(relation) }, { ...list, where, ...limit });
+  const step = buildStep(stepPlanner, read, selected.path, isToOne);
+  const join = { ...step, members: columns.map(([member]) => member), loads: collectLoads(stepPlanner, [step]) };
   planner.joins.push(join);
   return join;
 };
@@ -50,5 +50,5 @@ export const fillJoin = (
   program,
   path,
   values: fill(sources),
-  loads: loads.map((one) => fillLoads(one, variables, findRead)),
+  loads: loads.map((load) => fillLoads(load, variables, findRead)),
 });

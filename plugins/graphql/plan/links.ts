@@ -176,10 +176,14 @@ export const separateLinks = (
   };
 
   /** Separates the fields that a selection on the type itself has. */
-  const separateOwn = (type: GraphQLCompositeType, from: readonly SelectionSetNode[], path: string): Separated => {
+  const separateTypeFields = (
+    type: GraphQLCompositeType,
+    from: readonly SelectionSetNode[],
+    path: string,
+  ): Separated => {
     const setPath = `${path}.selectionSet`;
-    const fields = [...collectFields(planner, type, from, setPath).values()].map((one) =>
-      separateField(type, one, setPath),
+    const fields = [...collectFields(planner, type, from, setPath).values()].map((selected) =>
+      separateField(type, selected, setPath),
     );
     return {
       set: { kind: Kind.SELECTION_SET, selections: fields.flatMap(({ nodes }) => nodes) },
@@ -190,7 +194,10 @@ export const separateLinks = (
   const listObjects = (type: GraphQLInterfaceType | GraphQLUnionType): readonly GraphQLObjectType[] =>
     isUnionType(type)
       ? type.getTypes()
-      : types.filter((one): one is GraphQLObjectType => isObjectType(one) && listInterfaces(one).includes(type.name));
+      : types.filter(
+          (candidate): candidate is GraphQLObjectType =>
+            isObjectType(candidate) && listInterfaces(candidate).includes(type.name),
+        );
 
   /** Separates the selection on an interface or union: the object types that fragments name have selections of their
    *  own, which come first, so that fields keep the order of the document. */
@@ -202,11 +209,13 @@ export const separateLinks = (
     const conditions = [...listConditions(from, planner)].filter(
       (name) => name !== type.name && !listInterfaces(type).includes(name),
     );
-    const ofObjects = listObjects(type)
-      .filter((one) => conditions.some((name) => name === one.name || listInterfaces(one).includes(name)))
-      .map((one) => ({ name: one.name, ...separateOwn(one, from, path) }));
-    const own = separateOwn(type, from, path);
-    const selections: SelectionNode[] = ofObjects
+    const separatedObjects = listObjects(type)
+      .filter((objectType) =>
+        conditions.some((name) => name === objectType.name || listInterfaces(objectType).includes(name)),
+      )
+      .map((objectType) => ({ name: objectType.name, ...separateTypeFields(objectType, from, path) }));
+    const separatedFields = separateTypeFields(type, from, path);
+    const selections: SelectionNode[] = separatedObjects
       .filter(({ set }) => set.selections.length > 0)
       .map(({ name, set }) => ({
         kind: Kind.INLINE_FRAGMENT,
@@ -214,14 +223,14 @@ export const separateLinks = (
         selectionSet: set,
       }));
     return {
-      set: { kind: Kind.SELECTION_SET, selections: [...selections, ...own.set.selections] },
-      tree: mergeTrees([...ofObjects.map(({ tree }) => tree), own.tree]),
+      set: { kind: Kind.SELECTION_SET, selections: [...selections, ...separatedFields.set.selections] },
+      tree: mergeTrees([...separatedObjects.map(({ tree }) => tree), separatedFields.tree]),
     };
   };
 
   /** Returns the selection as it is if it has no links, so that the other schema checks all of it. */
   const separate = (type: GraphQLCompositeType, from: readonly SelectionSetNode[], path: string): Separated => {
-    const separated = isObjectType(type) ? separateOwn(type, from, path) : separateAbstract(type, from, path);
+    const separated = isObjectType(type) ? separateTypeFields(type, from, path) : separateAbstract(type, from, path);
     return separated.tree === undefined ? { set: mergeSets(from), tree: undefined } : separated;
   };
 

@@ -27,17 +27,17 @@ export type ListArguments = Pick<Read, "where" | "orderBy" | "distinctOn" | "hav
 export const getRowLimit = ({ schema }: Planner): { readonly cap?: number } =>
   schema.options.dbMaxRows === undefined ? {} : { cap: schema.options.dbMaxRows };
 
-/** Plans the arguments of a list. `other` receives the arguments that do not belong to a list. */
+/** Plans the arguments of a list. `handleArgument` receives the arguments that do not belong to a list. */
 export const planListArguments = (
   planner: Planner,
   selected: SelectedField,
-  other: (argument: GivenArgument) => void = () => {},
+  handleArgument: (argument: GivenArgument) => void = () => {},
 ): ListArguments => {
   const list: { -readonly [Key in keyof ListArguments]: ListArguments[Key] } = {};
   visitArguments(planner, selected, (argument) => {
     const { part, input, position, path } = argument;
     if (part?.kind !== "argument") {
-      other(argument);
+      handleArgument(argument);
       return;
     }
     switch (part.name) {
@@ -66,7 +66,7 @@ export const planListArguments = (
         list.offset = bindUnlessNull(planner, input, position, path, encodeOffset);
         return;
       default:
-        other(argument);
+        handleArgument(argument);
     }
   });
   checkDistinct(list, selected.path);

@@ -35,7 +35,7 @@ const planField = (planner: Planner, selected: SelectedField, parts: OperationPa
   if (isCall(selected)) return planCall(planner, selected, selected.part, parts);
   const addStep = (step: StepTemplate | string): GqlOutput =>
     typeof step === "string" ? { as, text: step } : { as, step: steps.push(step) - 1 };
-  const own = openStep(planner);
+  const stepPlanner = openStep(planner);
   switch (part?.kind) {
     case "namespace":
       return {
@@ -49,24 +49,26 @@ const planField = (planner: Planner, selected: SelectedField, parts: OperationPa
         ),
       }; // a namespace is an object
     case "insert":
-      return addStep(planInsert(own, selected, part.relation, false));
+      return addStep(planInsert(stepPlanner, selected, part.relation, false));
     case "insert-one":
-      return addStep(planInsert(own, selected, part.relation, true));
+      return addStep(planInsert(stepPlanner, selected, part.relation, true));
     case "update":
     case "update-by-pk":
-      return addStep(planUpdate(own, selected, part.relation));
+      return addStep(planUpdate(stepPlanner, selected, part.relation));
     case "update-many":
-      return { as, list: planUpdateMany(own, selected, part.relation).map((step) => steps.push(step) - 1) };
+      return { as, list: planUpdateMany(stepPlanner, selected, part.relation).map((step) => steps.push(step) - 1) };
     case "delete":
     case "delete-by-pk":
-      return addStep(planDelete(own, selected, part.relation));
+      return addStep(planDelete(stepPlanner, selected, part.relation));
     default: {
       const field =
-        part?.kind === "custom" && "plan" in part ? planCustomField(own, selected, part) : planReadField(own, selected);
+        part?.kind === "custom" && "plan" in part
+          ? planCustomField(stepPlanner, selected, part)
+          : planReadField(stepPlanner, selected);
       if (field !== undefined && "planned" in field) return addStep(field);
       if (field === undefined) throw new TypeError(`a mutation field stands for ${part?.kind ?? "nothing"}`);
       const plan = { kind: "bundle", fields: [field] } as const;
-      return { bundle: steps.push({ planned: { plan, envelope: {} }, sources: own.sources, path: "$" }) - 1 };
+      return { bundle: steps.push({ planned: { plan, envelope: {} }, sources: stepPlanner.sources, path: "$" }) - 1 };
     }
   }
 };

@@ -101,8 +101,8 @@ const insertRow = (
     const at = appendKey(path, related.name);
     const step = insertFirst(build, related, `${at}.data`);
     // if two parents share a column, the later value wins, and the foreign keys check that it fits both (G-NST-12)
-    for (const [own, other] of related.relationship.columns)
-      cells.set(own, buildStepCell(own, step, related.target, other));
+    for (const [column, targetColumn] of related.relationship.columns)
+      cells.set(column, buildStepCell(column, step, related.target, targetColumn));
     const message = `cannot proceed to insert object relation "${related.name}" since insert to table "${related.target.name}" affects zero rows`;
     requires.push({ step, message, path: at });
   }
@@ -113,22 +113,22 @@ const insertRow = (
   for (const cell of determined) cells.set(cell.column, cell);
   build.pendingRequirements.pop();
   const ordered = relation.columns.flatMap((column) => cells.get(column.name) ?? []);
-  const own =
+  const rowStep =
     build.steps.push({
       write: buildInsert(relation, { cells: ordered }, conflict),
       path,
       ...(requires.length > 0 && { requires }),
     }) - 1;
-  insertAfter(build, row, { relation, step: own, requires: [requireRow(relation, own, path)] }, path);
-  return own;
+  insertAfter(build, row, { relation, step: rowStep, requires: [requireRow(relation, rowStep, path)] }, path);
+  return rowStep;
 };
 
 /** Inserts array relationships first, then object relationships whose columns are on the other side. */
 const insertAfter = (build: InsertBuild, row: InputRow, parent: Parent, path: string): void => {
   const laterRelated = row.related.filter((related) => !related.isBefore);
   for (const related of [
-    ...laterRelated.filter((one) => !one.relationship.isToOne),
-    ...laterRelated.filter((one) => one.relationship.isToOne),
+    ...laterRelated.filter(({ relationship }) => !relationship.isToOne),
+    ...laterRelated.filter(({ relationship }) => relationship.isToOne),
   ]) {
     insertRelated(build, related, parent, `${appendKey(path, related.name)}.data`);
   }
@@ -137,8 +137,8 @@ const insertAfter = (build: InsertBuild, row: InputRow, parent: Parent, path: st
 /** Inserts the related rows after their parent. `path` is the path of the rows. */
 export const insertRelated = (build: InsertBuild, related: FoundRelated, parent: Parent, path: string): void => {
   const { target, rows, conflict } = related;
-  const determined = related.relationship.columns.map(([own, other]) =>
-    buildStepCell(other, parent.step, parent.relation, own),
+  const determined = related.relationship.columns.map(([column, targetColumn]) =>
+    buildStepCell(targetColumn, parent.step, parent.relation, column),
   );
   if (hasNested(rows)) {
     rows.forEach((row, i) => insertRow(build, target, row, conflict, determined, parent, appendIndex(path, i)));
@@ -209,7 +209,7 @@ const rejectDuplicateColumns = (
     ...determined.map((cell) => cell.column),
   ]);
   for (const { name, relationship } of before) {
-    const duplicates = relationship.columns.map(([own]) => own).filter((own) => assignedColumns.has(own));
+    const duplicates = relationship.columns.map(([column]) => column).filter((column) => assignedColumns.has(column));
     if (duplicates.length === 0) continue;
     const names = duplicates.map((column) => build.planner.schema.columnName(relation, column));
     rejectInsert(

@@ -173,8 +173,8 @@ const containsCall = (planner: Planner, selected: SelectedField): boolean => {
   const { fields } = planner.budget;
   let hasCall = false;
   const type = checkSubselection(selected) as GraphQLObjectType; // a namespace is an object
-  visitSelections(planner, type, selected.selections, selected.path, (one) => {
-    if (one.kind === "field" && isCall(one)) hasCall = true;
+  visitSelections(planner, type, selected.selections, selected.path, (selection) => {
+    if (selection.kind === "field" && isCall(selection)) hasCall = true;
   });
   planner.budget.fields = fields;
   return hasCall;
@@ -213,10 +213,10 @@ const addMetaField = (reads: PendingReads, selected: SelectedField): void => {
  *  because PostgreSQL would copy it twice to add the braces. */
 const closeBundle = (reads: PendingReads): void => {
   const { fields, step } = reads;
-  const [only, ...otherFields] = fields;
-  if (only === undefined) return;
-  if (otherFields.length === 0 && "read" in only) {
-    const { as, read, isOne } = only;
+  const [firstField, ...otherFields] = fields;
+  if (firstField === undefined) return;
+  if (otherFields.length === 0 && "read" in firstField) {
+    const { as, read, isOne } = firstField;
     reads.outputs.push({ as, step: reads.parts.steps.push(buildStep(step, read, "$", isOne)) - 1 });
   } else if (fields.every((field) => "value" in field)) {
     for (const field of fields)

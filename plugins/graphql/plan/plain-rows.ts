@@ -118,10 +118,10 @@ export const createPlainRowReader = (type: GraphQLInputType): PlainRowReader => 
       let fewest = Infinity;
       for (const element of list as readonly Json[]) {
         if (!isPlainObject(element)) return null;
-        const own = Object.keys(element);
-        if (!own.every((name) => cells.has(name))) return null;
-        for (const name of own) names.add(name);
-        fewest = Math.min(fewest, own.length);
+        const memberNames = Object.keys(element);
+        if (!memberNames.every((name) => cells.has(name))) return null;
+        for (const name of memberNames) names.add(name);
+        fewest = Math.min(fewest, memberNames.length);
       }
       return { fields: [...names].sort(), isComplete: fewest === names.size };
     },

@@ -161,8 +161,8 @@ const withSelection = <Result>(
 
 /** Creates a planner for the selection on the rows of a type, which is by default the type of the field. */
 const createRowsPlanner =
-  (selected: SelectedField, own: GraphQLObjectType | undefined, planRows: RowPlanner) =>
-  (type = own): readonly Output[] => {
+  (selected: SelectedField, fieldType: GraphQLObjectType | undefined, planRows: RowPlanner) =>
+  (type = fieldType): readonly Output[] => {
     const scope = type && getTypeExtension(type)?.scope;
     if (type === undefined || (scope !== "row" && scope !== "record"))
       throw new TypeError("rows() is for fields that lead to rows of a table");
@@ -177,8 +177,15 @@ export const planOutput = (
   relation: Relation | undefined,
   planRows: RowPlanner,
 ): Output => {
-  const own = checkSubselection(selected);
-  return withSelection(planner, selected, relation, planRows, createRowsPlanner(selected, own, planRows), part.output);
+  const fieldType = checkSubselection(selected);
+  return withSelection(
+    planner,
+    selected,
+    relation,
+    planRows,
+    createRowsPlanner(selected, fieldType, planRows),
+    part.output,
+  );
 };
 
 /** Plans a field of a root. */
@@ -188,14 +195,14 @@ export const planPluginRoot = (
   part: CustomPartWith<"plan">,
   planRows: RowPlanner,
 ): ReturnType<CustomPartWith<"plan">["plan"]> => {
-  const own = isInterfaceType(getNamedType(selected.field.type)) ? undefined : checkSubselection(selected);
-  const facts = own && getTypeExtension(own);
+  const fieldType = isInterfaceType(getNamedType(selected.field.type)) ? undefined : checkSubselection(selected);
+  const facts = fieldType && getTypeExtension(fieldType);
   return withSelection(
     planner,
     selected,
     facts?.relation,
     planRows,
-    createRowsPlanner(selected, own, planRows),
+    createRowsPlanner(selected, fieldType, planRows),
     part.plan,
   );
 };

@@ -22,7 +22,7 @@ const formatForOutput = (planner: Planner, value: GqlValueType, expression: Expr
   if (name === "geometry" || name === "geography") return { kind: "apply", function: "to-geojson", value: expression };
   if (name === "raster") return { kind: "apply", function: "to-hexwkb", value: expression };
   // by the naming convention, the names of enum values are the keys in upper case (G-NAM-8)
-  if (value.enumTable?.values.some((one) => one.name !== one.key))
+  if (value.enumTable?.values.some((enumValue) => enumValue.name !== enumValue.key))
     return { kind: "apply", function: "upper", value: expression };
   return isStringified(planner, value) ? { kind: "cast", value: expression, type: "text" } : expression;
 };
@@ -97,12 +97,12 @@ const planFieldArguments = (
   planner: Planner,
   selected: SelectedField,
   { field }: ComputedPart,
-  other: (argument: GivenArgument) => void = () => {},
+  handleArgument: (argument: GivenArgument) => void = () => {},
 ) => {
   let args: GivenArgument | undefined;
   visitArguments(planner, selected, (argument) => {
     if (argument.part?.kind === "argument" && argument.part.name === "args") args = argument;
-    else other(argument);
+    else handleArgument(argument);
   });
   return planArguments(planner, field.routine, findFixedArguments(field), args, `${selected.path}.args.args`);
 };

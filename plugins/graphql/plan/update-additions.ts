@@ -47,25 +47,28 @@ const addUpdate = (
 ): number => {
   const { planner, steps } = build;
   countWrites(planner);
-  const own = buildUpdate(planner, relation, parts, path);
+  const update = buildUpdate(planner, relation, parts, path);
   const writing = createWriting(build, relation);
   const additions = parts.pluginArguments.flatMap(
     ({ part, ...member }) => part.writes(createInput(planner, member), writing) ?? [],
   );
   const decided = new Map<string, Assignment>();
-  for (const { assignments = [] } of additions) for (const each of assignments) decided.set(each.column, each);
-  const assignments = [...(own.assignments ?? []), ...decided.values()];
+  for (const { assignments = [] } of additions)
+    for (const assignment of assignments) decided.set(assignment.column, assignment);
+  const assignments = [...(update.assignments ?? []), ...decided.values()];
   rejectDuplicates(planner, relation, assignments, path);
-  const conditions = [condition, own.where].filter((one) => one !== undefined);
+  const conditions = [condition, update.where].filter((predicate) => predicate !== undefined);
   const write: Update = {
     kind: "update",
-    relation: own.relation,
+    relation: update.relation,
     ...(conditions.length > 0 && { where: combinePredicates(conditions) }),
     assignments,
     ...(additions.length > 0 && { locks: true }),
   };
   const step = steps.length;
-  const requires = additions.flatMap((one) => one.requires ?? []).map((one) => ({ step, ...one }));
+  const requires = additions
+    .flatMap((addition) => addition.requires ?? [])
+    .map((requirement) => ({ step, ...requirement }));
   steps.push({ write, path: sourcePath, ...(requires.length > 0 && { requires }) });
   for (const { addLaterSteps } of additions) addLaterSteps?.(step);
   return step;
@@ -142,10 +145,10 @@ const createInput = (
     fields: () => {
       const fields: GqlInputField[] = [];
       countValue(planner);
-      readObject(planner, input, position, path, (each) => {
+      readObject(planner, input, position, path, (member) => {
         countValue(planner);
-        const located: LocatedInput = { input: each.input, position: getPosition(each.field), path: each.path };
-        fields.push(createInput(planner, located, each.field.name, getFieldPart(each.field)));
+        const located: LocatedInput = { input: member.input, position: getPosition(member.field), path: member.path };
+        fields.push(createInput(planner, located, member.field.name, getFieldPart(member.field)));
       });
       return fields;
     },

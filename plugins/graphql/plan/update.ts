@@ -42,15 +42,15 @@ export const planUpdateMany = (
   visitArguments(planner, selected, ({ part, input, position, path }) => {
     if (part?.kind !== "argument" || part.name !== "updates") return;
     for (const item of readList(planner, input, position, path)) {
-      const own = openStep(planner);
+      const stepPlanner = openStep(planner);
       const parts = createParts();
-      readObject(own, item.input, getItemPosition(position), item.path, (field) =>
-        addPart(own, parts, getFieldPart(field.field), field.input, getPosition(field.field), field.path),
+      readObject(stepPlanner, item.input, getItemPosition(position), item.path, (field) =>
+        addPart(stepPlanner, parts, getFieldPart(field.field), field.input, getPosition(field.field), field.path),
       );
-      updates.push({ planner: own, planned: planParts(own, relation, parts, item.path) });
+      updates.push({ planner: stepPlanner, planned: planParts(stepPlanner, relation, parts, item.path) });
     }
   });
   // the selection is checked even if there is nothing to update
   if (updates.length === 0) planResponse(planner, selected);
-  return updates.map(({ planner: own, planned }) => planned(planResponse(own, selected)));
+  return updates.map(({ planner: stepPlanner, planned }) => planned(planResponse(stepPlanner, selected)));
 };

@@ -111,16 +111,16 @@ const planAggregatePredicate = (
 ): Predicate => {
   const members: FieldInput[] = [];
   readObject(planner, input, position, path, (field) => members.push(field));
-  const [one] = members;
-  const part = one && getFieldPart(one.field);
-  if (one === undefined || members.length > 1 || part?.kind !== "predicate")
+  const [member] = members;
+  const part = member && getFieldPart(member.field);
+  if (member === undefined || members.length > 1 || part?.kind !== "predicate")
     throw validationFailed("exactly one predicate should be specified", path);
 
   let expressions: readonly Expression[] = [];
   let isDistinct = false;
   let where: Predicate | undefined;
   let compare: ((left: Expression) => readonly Predicate[]) | undefined;
-  readObject(planner, one.input, getPosition(one.field), one.path, ({ field, input: value, path }) => {
+  readObject(planner, member.input, getPosition(member.field), member.path, ({ field, input: value, path }) => {
     const name = getFieldPart(field);
     if (name?.kind !== "argument") return;
     if (name.name === "arguments") expressions = planColumns(planner, value, getPosition(field), path, part.columns);

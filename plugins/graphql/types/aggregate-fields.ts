@@ -30,8 +30,8 @@ export const acceptsValue = (
 export const findResultType = (build: GqlBuild, fn: string, value: GqlValueType): GraphQLOutputType => {
   const result = build.schema.registry.aggregates.get(fn)?.result;
   if (result === "Float") return GraphQLFloat;
-  const own = result === undefined ? value : build.valueType(result);
-  return own === undefined ? GraphQLString : build.valueOutput(own);
+  const resultType = result === undefined ? value : build.valueType(result);
+  return resultType === undefined ? GraphQLString : build.valueOutput(resultType);
 };
 
 /** Returns the type `T_aggregate_fields`. @rule G-OUT-3 */

@@ -36,7 +36,7 @@ const listPredicateFunctions = ({ aggregates }: Registry): readonly PredicateFun
 const buildFunctionPart = (fn: string): GqlNamePart => ({ text: fn, isCustom: true });
 
 const findPredicateFunction = ({ build, fn }: GqlFieldContext): PredicateFunction | undefined =>
-  listPredicateFunctions(build.schema.registry).find((one) => one.fn === fn);
+  listPredicateFunctions(build.schema.registry).find((predicateFunction) => predicateFunction.fn === fn);
 
 const findArgumentColumns = (build: GqlBuild, table: GqlTable, takes: string): readonly RoleColumn[] =>
   filterEnumerable(
@@ -68,14 +68,15 @@ const buildBoolExpFields = (context: GqlFieldContext): GqlFields => {
   const table = findTable(context);
   if (table === undefined) return {};
   return collectFields(
-    getRoleTable(build, table).relationships.map((each) => {
-      if (each.relationship.isToOne || !getRoleTable(build, each.table).mayAggregate) return undefined;
-      const { relationship, target } = each;
-      const type = buildAggregateBoolExpType(build, each.table);
+    getRoleTable(build, table).relationships.map((relationshipField) => {
+      if (relationshipField.relationship.isToOne || !getRoleTable(build, relationshipField.table).mayAggregate)
+        return undefined;
+      const { relationship, target } = relationshipField;
+      const type = buildAggregateBoolExpType(build, relationshipField.table);
       return (
         type &&
         ([
-          build.fieldName({ text: each.name, isCustom: true }, "aggregate"),
+          build.fieldName({ text: relationshipField.name, isCustom: true }, "aggregate"),
           { config: { type }, toPlan: { kind: "relationship-aggregate", relationship, target } },
         ] as const)
       );

@@ -46,27 +46,31 @@ const buildRootFields = ({ build, scope }: GqlFieldContext): GqlFields =>
 const listArrayRelationships = (context: GqlFieldContext) => {
   const table = findTable(context);
   if (table === undefined) return [];
-  return getRoleTable(context.build, table).relationships.filter((each) => !each.relationship.isToOne);
+  return getRoleTable(context.build, table).relationships.filter(
+    (relationshipField) => !relationshipField.relationship.isToOne,
+  );
 };
 
 /** Returns the array relationships whose rows the role may aggregate. */
 const listAggregatedRelationships = (context: GqlFieldContext) =>
-  listArrayRelationships(context).filter((each) => getRoleTable(context.build, each.table).mayAggregate);
+  listArrayRelationships(context).filter(
+    (relationshipField) => getRoleTable(context.build, relationshipField.table).mayAggregate,
+  );
 
 const buildRowFields = (context: GqlFieldContext): GqlFields =>
   collectFields(
-    (hasEmbed(context.build, "aggregate") ? listAggregatedRelationships(context) : []).map((each) => {
-      const type = buildAggregateType(context.build, each.table);
-      const { relationship, target } = each;
+    (hasEmbed(context.build, "aggregate") ? listAggregatedRelationships(context) : []).map((relationshipField) => {
+      const type = buildAggregateType(context.build, relationshipField.table);
+      const { relationship, target } = relationshipField;
       return (
         type &&
         ([
           // the relationship's name stays unchanged in `order_by` and `where` (G-NAM-8)
-          context.build.fieldName(each.name, "aggregate"),
+          context.build.fieldName(relationshipField.name, "aggregate"),
           {
             config: {
               type: wrapNonNull(type),
-              args: listArguments(context.build, each.table),
+              args: listArguments(context.build, relationshipField.table),
               description: "An aggregate relationship",
             },
             toPlan: { kind: "relationship-aggregate", relationship, target },
@@ -129,11 +133,11 @@ const listAggregateColumns = (context: GqlFieldContext): GqlFields => {
   return collectFields(
     getRoleTable(build, table)
       .readable.filter(({ value }) => acceptsValue(spec, value))
-      .map((each) => [
-        each.name,
+      .map((column) => [
+        column.name,
         {
-          config: { type: findResultType(build, spec.name, each.value), description: each.comment },
-          toPlan: each.part,
+          config: { type: findResultType(build, spec.name, column.value), description: column.comment },
+          toPlan: column.part,
         },
       ]),
   );
@@ -143,13 +147,13 @@ const listAggregateColumns = (context: GqlFieldContext): GqlFields => {
  *  rows. @rule G-INP-3 */
 const buildOrderByFields = (context: GqlFieldContext): GqlFields =>
   collectFields(
-    listArrayRelationships(context).map((each) => {
-      const type = buildAggregateOrderByType(context.build, each.table);
-      const { relationship, target } = each;
+    listArrayRelationships(context).map((relationshipField) => {
+      const type = buildAggregateOrderByType(context.build, relationshipField.table);
+      const { relationship, target } = relationshipField;
       return (
         type &&
         ([
-          context.build.fieldName({ text: each.name, isCustom: true }, "aggregate"),
+          context.build.fieldName({ text: relationshipField.name, isCustom: true }, "aggregate"),
           { config: { type }, toPlan: { kind: "relationship-aggregate", relationship, target } },
         ] as const)
       );
@@ -188,7 +192,7 @@ const listAggregateOrderByColumns = (context: GqlFieldContext): GqlFields => {
   return collectFields(
     getRoleTable(build, table)
       .readable.filter(({ value }) => acceptsValue(spec, value))
-      .map((each) => [each.name, { config: { type: direction }, toPlan: each.part }]),
+      .map((column) => [column.name, { config: { type: direction }, toPlan: column.part }]),
   );
 };
 

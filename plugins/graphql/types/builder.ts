@@ -122,7 +122,7 @@ const TABLES_AT_ONCE = 10;
 
 export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   const { model, catalog: source, values, access, hooks, registry, options } = parts;
-  const { names, ownTypes } = source;
+  const { names, typeOwners } = source;
   const types = new Map<string, BuiltType>();
 
   const builder = createFieldBuilder(hooks);
@@ -174,7 +174,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     const entry = types.get(spec.name);
     // the same spec has the same kind of type
     if (entry !== undefined) return isSameSpec(entry.spec, spec) ? (entry.type as Type | undefined) : undefined;
-    const owner = ownTypes.get(spec.name);
+    const owner = typeOwners.get(spec.name);
     if (
       !isLegalName(spec.name) ||
       (owner !== undefined && !(owner.scope === spec.scope && owner.table.relation === spec.relation))
@@ -214,7 +214,7 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
   /** Returns undefined for a scalar with a table's name, because one schema cannot have both. Types whose values no
    *  plugin reads and writes are also undefined. */
   const filterUsable = (value: GqlValueType | undefined): GqlValueType | undefined => {
-    if (value === undefined || ownTypes.get(value.scalar) !== undefined) return undefined;
+    if (value === undefined || typeOwners.get(value.scalar) !== undefined) return undefined;
     const writer = OUTPUT_FUNCTIONS.get((value.element ?? value).type.name);
     return writer !== undefined && !registry.functions.has(writer) ? undefined : value;
   };
@@ -272,8 +272,8 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
     rowType: (table) => buildRowType(build, table),
     mutationResponse: (table) => buildMutationResponseType(build, table),
     listArguments: (table) => listArguments(build, table),
-    rowsField: (table, own) => buildRowsField(build, table, own),
-    joinedField: (table, own) => buildJoinedField(build, table, own),
+    rowsField: (table, field) => buildRowsField(build, table, field),
+    joinedField: (table, field) => buildJoinedField(build, table, field),
     delegatedField: buildDelegatedField,
     boolExp: (table) => buildBoolExpType(build, table),
     updates: (table) => buildUpdatesInputType(build, table),
@@ -429,7 +429,8 @@ export const buildRoleSchema = (parts: SchemaParts): PreparableSchema => {
       }
     },
     columnName: (relation, column) =>
-      source.tablesByKey.get(nameKey(relation))?.columns.find((each) => each.column.name === column)?.name ?? column,
+      source.tablesByKey.get(nameKey(relation))?.columns.find((tableColumn) => tableColumn.column.name === column)
+        ?.name ?? column,
   };
   const introspect = parts.introspect(schema);
   return schema;

@@ -26,7 +26,7 @@ import {
 } from "./names.ts";
 import { listDefaultRelationships } from "./default-relationships.ts";
 import { memoizeValue } from "./memoize-value.ts";
-import { createOwnTypes, type OwnTypes } from "./own-types.ts";
+import { createTypeOwners, type TypeOwners } from "./type-owners.ts";
 import { createRootIndex, type RootIndex } from "./root-index.ts";
 import type { GqlEnumTable } from "../value-types.ts";
 import type {
@@ -43,7 +43,7 @@ import type {
 
 export interface Catalog extends GqlCatalog {
   readonly names: Names;
-  readonly ownTypes: OwnTypes;
+  readonly typeOwners: TypeOwners;
   readonly tablesByRoot: RootIndex<GqlTable>;
   readonly functionsByRoot: RootIndex<GqlFunction>;
 }
@@ -75,7 +75,10 @@ const findEnumTable = (
     enumTables.size === 0
       ? undefined
       : relation.foreignKeys.find(
-          (each) => each.columns.length === 1 && each.columns[0] === column && enumTables.has(nameKey(each.target)),
+          (foreignKey) =>
+            foreignKey.columns.length === 1 &&
+            foreignKey.columns[0] === column &&
+            enumTables.has(nameKey(foreignKey.target)),
         );
   return key && enumTables.get(nameKey(key.target));
 };
@@ -89,8 +92,8 @@ const buildColumns = (
 ): GqlColumn[] => {
   const takenNames = new Set<string>();
   return relation.columns.flatMap((column) => {
-    const own = entry?.columns?.[column.name];
-    const name = own?.customName ?? names.fieldName(column.name);
+    const columnEntry = entry?.columns?.[column.name];
+    const name = columnEntry?.customName ?? names.fieldName(column.name);
     if (!isLegalName(name) || takenNames.has(name)) {
       warn(
         `column ${formatName(relation)}.${column.name} is left out of GraphQL: ${takenNames.has(name) ? "its name is taken" : "its name is not a valid GraphQL name"}`,
@@ -99,7 +102,7 @@ const buildColumns = (
     }
     takenNames.add(name);
     const enumTable = findEnumTable(relation, column.name, enumTables);
-    const comment = own?.comment === undefined ? (column.comment ?? null) : own.comment;
+    const comment = columnEntry?.comment === undefined ? (column.comment ?? null) : columnEntry.comment;
     return [
       { column, name, comment: comment === "" ? null : comment, ...(enumTable === undefined ? {} : { enumTable }) },
     ];
@@ -281,12 +284,12 @@ export const createCatalog = function* (
   };
   const tables: GqlTable[] = [];
   const tablesByRoot = createRootIndex<GqlTable>();
-  const ownTypes = createOwnTypes(registry, names, new Set(named.map(({ namePart }) => namePart.text)));
-  for (const one of named) {
-    const table = createTable(one);
-    tableOf.set(one.key, table);
+  const typeOwners = createTypeOwners(registry, names, new Set(named.map(({ namePart }) => namePart.text)));
+  for (const namedRelation of named) {
+    const table = createTable(namedRelation);
+    tableOf.set(namedRelation.key, table);
     tablesByRoot.add(table);
-    ownTypes.add(table);
+    typeOwners.add(table);
     if (tables.push(table) % TABLES_AT_ONCE === 0) yield;
   }
   const functions =
@@ -295,5 +298,5 @@ export const createCatalog = function* (
       : listEntryFunctions(model, metadata.functions ?? [], isServed, names, takenRoots, warn);
   const functionsByRoot = createRootIndex<GqlFunction>();
   for (const fn of functions) functionsByRoot.add(fn);
-  return { tables, tablesByKey: tableOf, functions, customization, names, ownTypes, tablesByRoot, functionsByRoot };
+  return { tables, tablesByKey: tableOf, functions, customization, names, typeOwners, tablesByRoot, functionsByRoot };
 };

@@ -58,11 +58,16 @@ const buildOperandType = (build: GqlBuild, operator: OperatorSpec): GraphQLInput
   build.inputObject({ name: operator.input.typeName, scope: "operand", fn: operator.input.typeName, isOptional: true });
 
 const buildOperatorField = (build: GqlBuild, operator: OperatorSpec, value: GqlValueType): GqlField | undefined => {
-  const own = operator.operandType === undefined ? undefined : build.valueType(operator.operandType);
-  if (operator.operandType !== undefined && own === undefined) return undefined;
+  const operandType = operator.operandType === undefined ? undefined : build.valueType(operator.operandType);
+  if (operator.operandType !== undefined && operandType === undefined) return undefined;
   const keywords = getKeywords(operator);
-  const part = { kind: "operator", operator, ...(keywords && { keywords }), ...(own && { value: own }) } as const;
-  const single = build.valueInput(own ?? value);
+  const part = {
+    kind: "operator",
+    operator,
+    ...(keywords && { keywords }),
+    ...(operandType && { value: operandType }),
+  } as const;
+  const single = build.valueInput(operandType ?? value);
   const type =
     operator.operand === "keyword"
       ? GraphQLBoolean

@@ -58,15 +58,15 @@ const buildRowsPart = (table: GqlTable, { field }: RowsField) =>
 const buildScalarField = (
   build: GqlBuild,
   table: GqlTable,
-  each: RoleComputedField,
-  type = build.valueOutput(each.value),
+  computedField: RoleComputedField,
+  type = build.valueOutput(computedField.value),
 ): GqlField => ({
   config: {
     type,
-    args: { ...buildArgs(build, table, each.field), ...(isJson(each.value) ? pathArgument : {}) },
-    description: each.field.comment,
+    args: { ...buildArgs(build, table, computedField.field), ...(isJson(computedField.value) ? pathArgument : {}) },
+    description: computedField.field.comment,
   },
-  toPlan: buildScalarPart(table, each),
+  toPlan: buildScalarPart(table, computedField),
 });
 
 const buildRowFields = (context: GqlFieldContext): GqlFields => {
@@ -75,21 +75,21 @@ const buildRowFields = (context: GqlFieldContext): GqlFields => {
   if (table === undefined) return {};
   return collectFields([
     ...getRoleTable(build, table).computed.map(
-      (each) => [each.field.name, buildScalarField(build, table, each)] as const,
+      (computedField) => [computedField.field.name, buildScalarField(build, table, computedField)] as const,
     ),
-    ...(hasEmbed(build, "nest") ? listRowsFields(build, table) : []).map((each) => {
-      const row = buildRowType(build, each.target);
+    ...(hasEmbed(build, "nest") ? listRowsFields(build, table) : []).map((rowsField) => {
+      const row = buildRowType(build, rowsField.target);
       return (
         row &&
         ([
-          each.field.name,
+          rowsField.field.name,
           {
             config: {
               type: wrapList(row),
-              args: { ...buildArgs(build, table, each.field), ...listArguments(build, each.target) },
-              description: each.field.comment,
+              args: { ...buildArgs(build, table, rowsField.field), ...listArguments(build, rowsField.target) },
+              description: rowsField.field.comment,
             },
-            toPlan: buildRowsPart(table, each),
+            toPlan: buildRowsPart(table, rowsField),
           },
         ] as const)
       );
@@ -104,15 +104,18 @@ const buildBoolExpFields = (context: GqlFieldContext): GqlFields => {
   return collectFields([
     ...getRoleTable(build, table)
       .computed.filter(({ isPlain }) => isPlain)
-      .map((each) => {
-        const type = build.comparison(each.value);
-        return type && ([each.field.name, { config: { type }, toPlan: buildScalarPart(table, each) }] as const);
+      .map((computedField) => {
+        const type = build.comparison(computedField.value);
+        return (
+          type &&
+          ([computedField.field.name, { config: { type }, toPlan: buildScalarPart(table, computedField) }] as const)
+        );
       }),
     ...listRowsFields(build, table)
       .filter(({ isPlain }) => isPlain)
-      .map((each) => {
-        const type = buildBoolExpType(build, each.target);
-        return type && ([each.field.name, { config: { type }, toPlan: buildRowsPart(table, each) }] as const);
+      .map((rowsField) => {
+        const type = buildBoolExpType(build, rowsField.target);
+        return type && ([rowsField.field.name, { config: { type }, toPlan: buildRowsPart(table, rowsField) }] as const);
       }),
   ]);
 };
@@ -125,16 +128,22 @@ const buildOrderByFields = (context: GqlFieldContext): GqlFields => {
   return collectFields([
     ...getRoleTable(build, table)
       .computed.filter(({ isPlain }) => isPlain)
-      .map((each) => [each.field.name, { config: { type: direction }, toPlan: buildScalarPart(table, each) }] as const),
+      .map(
+        (computedField) =>
+          [
+            computedField.field.name,
+            { config: { type: direction }, toPlan: buildScalarPart(table, computedField) },
+          ] as const,
+      ),
     ...listRowsFields(build, table)
-      .filter((each) => each.isPlain && build.schema.registry.has("graphql-aggregates"))
-      .map((each) => {
-        const type = buildAggregateOrderByType(build, each.target);
+      .filter((rowsField) => rowsField.isPlain && build.schema.registry.has("graphql-aggregates"))
+      .map((rowsField) => {
+        const type = buildAggregateOrderByType(build, rowsField.target);
         return (
           type &&
           ([
-            build.fieldName({ text: each.field.name, isCustom: true }, "aggregate"),
-            { config: { type }, toPlan: { ...buildRowsPart(table, each), isAggregate: true } },
+            build.fieldName({ text: rowsField.field.name, isCustom: true }, "aggregate"),
+            { config: { type }, toPlan: { ...buildRowsPart(table, rowsField), isAggregate: true } },
           ] as const)
         );
       }),
@@ -157,8 +166,11 @@ const listAggregateColumns = (context: GqlFieldContext): GqlFields => {
     getRoleTable(build, table)
       .computed.filter(({ value }) => acceptsType(build, fn, value))
       .map(
-        (each) =>
-          [each.field.name, buildScalarField(build, table, each, buildAggregateColumnType(build, fn, each))] as const,
+        (computedField) =>
+          [
+            computedField.field.name,
+            buildScalarField(build, table, computedField, buildAggregateColumnType(build, fn, computedField)),
+          ] as const,
       ),
   );
 };

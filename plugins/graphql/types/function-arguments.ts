@@ -14,10 +14,10 @@ interface OwnParameter {
 
 /** Returns the argument's name. Unnamed parameters are numbered among themselves, without the row of a computed field:
  *  `arg_1`, `arg_2`. */
-const buildParameterName = ({ index, parameter }: OwnParameter, own: readonly OwnParameter[]): string =>
+const buildParameterName = ({ index, parameter }: OwnParameter, parameters: readonly OwnParameter[]): string =>
   parameter.name !== ""
     ? parameter.name
-    : `arg_${own.filter((one) => one.parameter.name === "" && one.index <= index).length}`;
+    : `arg_${parameters.filter((entry) => entry.parameter.name === "" && entry.index <= index).length}`;
 
 const listParameters = (context: Pick<GqlTypeSpec, "routine" | "computedField" | "fn">): readonly OwnParameter[] => {
   if (context.computedField !== undefined) return listOwnParameters(context.computedField);
@@ -31,14 +31,14 @@ export const buildFunctionArgumentFields = (context: GqlFieldContext): GqlFields
   const { build } = context;
   const parameters = listParameters(context);
   return collectFields(
-    parameters.map((own) => {
-      const name = build.fieldName(buildParameterName(own, parameters));
-      const value = isLegalName(name) ? build.argumentType(own.parameter.type) : undefined;
+    parameters.map((entry) => {
+      const name = build.fieldName(buildParameterName(entry, parameters));
+      const value = isLegalName(name) ? build.argumentType(entry.parameter.type) : undefined;
       return (
         value &&
         ([
           name,
-          { config: { type: build.valueInput(value) }, toPlan: { kind: "function-argument", ...own, value } },
+          { config: { type: build.valueInput(value) }, toPlan: { kind: "function-argument", ...entry, value } },
         ] as const)
       );
     }),

@@ -36,14 +36,14 @@ const buildRowsField = (build: GqlBuild, fn: GqlFunction, table: GqlTable): read
     fn.comment === undefined
       ? `execute ${fn.isMutation ? "VOLATILE " : ""}function "${formatName(fn.routine)}" which returns ${quoteTableName(table)}`
       : fn.comment;
-  const own = fn.rootFields.function;
+  const rootField = fn.rootFields.function;
   return [
-    own?.name ?? build.rootName(fn.namePart),
+    rootField?.name ?? build.rootName(fn.namePart),
     {
       config: {
         type: fn.routine.returns.isSet ? wrapNonNullList(row) : row,
         args: buildArguments(build, fn, table),
-        description: own?.comment === undefined ? standard : own.comment || null,
+        description: rootField?.comment === undefined ? standard : rootField.comment || null,
       },
       toPlan: buildFunctionPart(fn, false),
     },
@@ -61,14 +61,14 @@ const buildAggregateField = (
       : undefined;
   if (type === undefined) return undefined;
   const standard = `execute function "${formatName(fn.routine)}" and query aggregates on result of table type ${quoteTableName(table)}`;
-  const own = fn.rootFields.function_aggregate;
+  const rootField = fn.rootFields.function_aggregate;
   return [
-    own?.name ?? build.rootName(fn.namePart, "aggregate"),
+    rootField?.name ?? build.rootName(fn.namePart, "aggregate"),
     {
       config: {
         type: wrapNonNull(type),
         args: buildArguments(build, fn, table),
-        description: own?.comment === undefined ? standard : own.comment || null,
+        description: rootField?.comment === undefined ? standard : rootField.comment || null,
       },
       toPlan: buildFunctionPart(fn, true),
     },

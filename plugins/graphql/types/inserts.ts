@@ -92,19 +92,22 @@ const buildInputFields = (context: GqlFieldContext): GqlFields => {
   const { insertable } = getRoleTable(build, table);
   const fields = collectFields([
     ...insertable.map(
-      (each) =>
+      (column) =>
         [
-          each.name,
-          { config: { type: build.valueInput(each.value), description: each.comment }, toPlan: each.part },
+          column.name,
+          { config: { type: build.valueInput(column.value), description: column.comment }, toPlan: column.part },
         ] as const,
     ),
-    ...table.relationships.map((each) => {
-      const target = build.table(each.target);
+    ...table.relationships.map((relationshipField) => {
+      const target = build.table(relationshipField.target);
       const type =
         target && build.rights(target).insert !== undefined
-          ? buildRelatedInsertType(build, target, each.relationship.isToOne)
+          ? buildRelatedInsertType(build, target, relationshipField.relationship.isToOne)
           : undefined;
-      return type && ([each.name, { config: { type }, toPlan: buildRelationshipPart(each) }] as const);
+      return (
+        type &&
+        ([relationshipField.name, { config: { type }, toPlan: buildRelationshipPart(relationshipField) }] as const)
+      );
     }),
   ]);
   return Object.keys(fields).length > 0

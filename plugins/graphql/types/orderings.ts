@@ -48,12 +48,15 @@ export const buildOrderingFields = ({ build, value, fn }: GqlFieldContext): GqlF
   const direction = buildOrderDirectionEnum(build);
   if (value === undefined || ordering === undefined || direction === undefined) return {};
   const operands = ordering.operands.map(({ name, type }) => {
-    const own = type === undefined ? { ...value, isNullable: false } : build.valueType(type, false);
+    const operandType = type === undefined ? { ...value, isNullable: false } : build.valueType(type, false);
     return (
-      own &&
+      operandType &&
       ([
         name,
-        { config: { type: wrapNonNull(build.valueInput(own)) }, toPlan: { kind: "operand-field", name, value: own } },
+        {
+          config: { type: wrapNonNull(build.valueInput(operandType)) },
+          toPlan: { kind: "operand-field", name, value: operandType },
+        },
       ] as const)
     );
   });

@@ -90,12 +90,12 @@ const mergePluginFields = (
       continue;
     }
     if (fieldBefore !== undefined && owners.has(name)) throw duplicateFieldError(name, context, owners, plugin);
-    const own = isCustom(field) ? (fieldBefore ?? checkField(plugin, name, field, context)) : field;
+    const checkedField = isCustom(field) ? (fieldBefore ?? checkField(plugin, name, field, context)) : field;
     if (fieldBefore === undefined) {
       assertNames(name, field);
       owners.set(name, plugin);
     }
-    if (own !== undefined) fields[name] = own;
+    if (checkedField !== undefined) fields[name] = checkedField;
   }
   return fields;
 };
@@ -112,14 +112,14 @@ const rejectHidden = (
   context: GqlFieldContext,
 ): void => {
   if (owners.size === 0) return;
-  let ownFields: GqlFields;
+  let tapFields: GqlFields;
   try {
-    ownFields = run(Object.fromEntries(Object.entries(before).filter(([name]) => !owners.has(name))), context);
+    tapFields = run(Object.fromEntries(Object.entries(before).filter(([name]) => !owners.has(name))), context);
   } catch {
     return; // the tap changes fields of other plugins, which this call omits
   }
   for (const name of owners.keys())
-    if (Object.hasOwn(ownFields, name)) throw duplicateFieldError(name, context, owners, plugin);
+    if (Object.hasOwn(tapFields, name)) throw duplicateFieldError(name, context, owners, plugin);
 };
 
 interface FieldBuilder {

@@ -70,15 +70,15 @@ const buildRowFields = (context: GqlFieldContext): GqlFields => {
   if (table === undefined) return {};
   const roleTable = getRoleTable(build, table);
   return collectFields(
-    roleTable.readable.map((each) => [
-      each.name,
+    roleTable.readable.map((column) => [
+      column.name,
       {
         config: {
-          type: buildOutputType(build, roleTable, each),
-          description: each.comment,
-          ...(isJson(each.value) ? { args: pathArgument } : {}),
+          type: buildOutputType(build, roleTable, column),
+          description: column.comment,
+          ...(isJson(column.value) ? { args: pathArgument } : {}),
         },
-        toPlan: each.part,
+        toPlan: column.part,
       },
     ]),
   );
@@ -93,9 +93,9 @@ const buildBoolExpFields = (context: GqlFieldContext): GqlFields => {
     [build.fieldName("_and"), { config: { type: wrapList(self) }, toPlan: { kind: "and" } }],
     [build.fieldName("_not"), { config: { type: self }, toPlan: { kind: "not" } }],
     [build.fieldName("_or"), { config: { type: wrapList(self) }, toPlan: { kind: "or" } }],
-    ...getRoleTable(build, table).readable.map((each) => {
-      const type = build.comparison(each.value);
-      return type && ([each.name, { config: { type }, toPlan: each.part }] as const);
+    ...getRoleTable(build, table).readable.map((column) => {
+      const type = build.comparison(column.value);
+      return type && ([column.name, { config: { type }, toPlan: column.part }] as const);
     }),
   ]);
 };

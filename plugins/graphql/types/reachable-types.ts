@@ -65,7 +65,7 @@ export const walkTypes = function* (schema: RoleSchema): Generator<GraphQLNamedT
   for (const type of BUILT_IN_TYPES) add(type);
   for (let type = queue.pop(); type !== undefined; type = queue.pop()) {
     if (type instanceof GraphQLObjectType || type instanceof GraphQLInterfaceType) {
-      for (const one of type.getInterfaces()) add(one);
+      for (const interfaceType of type.getInterfaces()) add(interfaceType);
       yield* addFields(type.getFields());
     } else if (type instanceof GraphQLInputObjectType) {
       yield* addFields(type.getFields());

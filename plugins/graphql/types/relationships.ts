@@ -30,19 +30,25 @@ const buildRowFields = ({ build, relation }: GqlFieldContext): GqlFields => {
   if (table === undefined) return {};
   const modes = listRowModes(build);
   return collectFields(
-    getRoleTable(build, table).relationships.flatMap((each) => {
-      const row = buildRowType(build, each.table);
+    getRoleTable(build, table).relationships.flatMap((relationshipField) => {
+      const row = buildRowType(build, relationshipField.table);
       if (row === undefined) return [];
       return modes.map(({ mode, suffix, isOne }) => {
-        const config = each.relationship.isToOne
-          ? { type: isCertain(build, table, each) ? wrapNonNull(row) : row, description: "An object relationship" }
+        const config = relationshipField.relationship.isToOne
+          ? {
+              type: isCertain(build, table, relationshipField) ? wrapNonNull(row) : row,
+              description: "An object relationship",
+            }
           : {
               type: isOne ? row : wrapNonNullList(row),
-              args: listArguments(build, each.table),
+              args: listArguments(build, relationshipField.table),
               description: isOne ? "An object out of an array relationship" : "An array relationship",
             };
-        const name = suffix === "" ? each.name : build.fieldName({ text: each.name, isCustom: true }, suffix);
-        return [name, { config, toPlan: { ...buildRelationshipPart(each), mode } }] as const;
+        const name =
+          suffix === ""
+            ? relationshipField.name
+            : build.fieldName({ text: relationshipField.name, isCustom: true }, suffix);
+        return [name, { config, toPlan: { ...buildRelationshipPart(relationshipField), mode } }] as const;
       });
     }),
   );
@@ -60,9 +66,12 @@ const buildBoolExpFields = ({ build, relation }: GqlFieldContext): GqlFields => 
   const table = relation && build.table(relation);
   if (table === undefined) return {};
   return collectFields(
-    getRoleTable(build, table).relationships.map((each) => {
-      const type = buildBoolExpType(build, each.table);
-      return type && ([each.name, { config: { type }, toPlan: buildRelationshipPart(each) }] as const);
+    getRoleTable(build, table).relationships.map((relationshipField) => {
+      const type = buildBoolExpType(build, relationshipField.table);
+      return (
+        type &&
+        ([relationshipField.name, { config: { type }, toPlan: buildRelationshipPart(relationshipField) }] as const)
+      );
     }),
   );
 };
@@ -71,9 +80,14 @@ const buildOrderByFields = ({ build, relation }: GqlFieldContext): GqlFields => 
   const table = relation && build.table(relation);
   if (table === undefined) return {};
   return collectFields(
-    getRoleTable(build, table).relationships.map((each) => {
-      const type = each.relationship.isToOne ? buildOrderByType(build, each.table) : undefined;
-      return type && ([each.name, { config: { type }, toPlan: buildRelationshipPart(each) }] as const);
+    getRoleTable(build, table).relationships.map((relationshipField) => {
+      const type = relationshipField.relationship.isToOne
+        ? buildOrderByType(build, relationshipField.table)
+        : undefined;
+      return (
+        type &&
+        ([relationshipField.name, { config: { type }, toPlan: buildRelationshipPart(relationshipField) }] as const)
+      );
     }),
   );
 };

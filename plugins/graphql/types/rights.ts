@@ -110,7 +110,7 @@ export const findAccess = (model: Model, session: Session): GqlRoleAccess => {
   const view = metadata?.findAccess(session);
   if (view !== undefined) return view;
   const isClosed = metadata?.introspectionClosedFor?.has(session.role) === true;
-  const own =
+  const accessByGrants =
     model.roles.get(session.role)?.isAssumable === true ? createAccessByGrants(model, session.role) : noAccess;
-  return isClosed ? { ...own, isIntrospectionClosed: true, role: session.role } : own;
+  return isClosed ? { ...accessByGrants, isIntrospectionClosed: true, role: session.role } : accessByGrants;
 };

@@ -9,7 +9,7 @@ interface RootFieldSource {
 }
 
 export interface RootIndex<Field> {
-  add(one: Field): void;
+  add(field: Field): void;
   /** Returns the results in the order in which they were added. */
   find(name: string): readonly Field[];
 }
@@ -30,13 +30,13 @@ export const createRootIndex = <Field extends RootFieldSource>(): RootIndex<Fiel
     else position.push(at);
   };
   return {
-    add: (one) => {
-      const at = fields.push(one) - 1;
-      const word = normalizeName(one.namePart.text);
+    add: (field) => {
+      const at = fields.push(field) - 1;
+      const word = normalizeName(field.namePart.text);
       longest = Math.max(longest, word.length);
       addPosition(byWord, word, at);
-      for (const key in one.rootFields) {
-        const name = one.rootFields[key]?.name;
+      for (const key in field.rootFields) {
+        const name = field.rootFields[key]?.name;
         if (name !== undefined) addPosition(byName, name, at);
       }
     },

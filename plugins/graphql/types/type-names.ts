@@ -38,11 +38,11 @@ export const buildRootField = (
   key: GqlRootFieldName,
   { kind, type, args, description }: RootField,
 ): readonly [name: string, field: GqlField] => {
-  const own = table.rootFields[key];
+  const rootField = table.rootFields[key];
   return [
-    own?.name ?? build.rootName(...listRootNameParts(key, table.namePart)),
+    rootField?.name ?? build.rootName(...listRootNameParts(key, table.namePart)),
     {
-      config: { type, args, description: own?.comment === undefined ? description : own.comment || null },
+      config: { type, args, description: rootField?.comment === undefined ? description : rootField.comment || null },
       toPlan: { kind, relation: table.relation },
     },
   ];
@@ -116,7 +116,12 @@ export const buildAggregateBoolExpType = (build: GqlBuild, table: GqlTable): Gra
 
 /** Returns columns as values of an enum. */
 export const listColumnValues = (columns: readonly RoleColumn[]): ReturnType<GqlEnumSpec["values"]> =>
-  columns.map((each) => ({ name: each.name, value: each.column.name, description: "column name", part: each.part }));
+  columns.map((roleColumn) => ({
+    name: roleColumn.name,
+    value: roleColumn.column.name,
+    description: "column name",
+    part: roleColumn.part,
+  }));
 
 /** Returns the columns whose names are legal enum values. @rule G-NAM-3 */
 export const filterEnumerable = (columns: readonly RoleColumn[]): readonly RoleColumn[] =>
@@ -198,8 +203,8 @@ export const listArguments = (build: GqlBuild, table: GqlTable): Record<string, 
 /** Returns one required argument per primary key column. @rule G-ROOT-3 */
 export const listKeyArguments = (build: GqlBuild, table: GqlTable): Record<string, GraphQLArgumentConfig> =>
   Object.fromEntries(
-    getRoleTable(build, table).key.map((each) => [
-      each.name,
-      argument(wrapNonNull(build.valueInput(each.value)), buildKeyPart(table, each), each.comment),
+    getRoleTable(build, table).key.map((column) => [
+      column.name,
+      argument(wrapNonNull(build.valueInput(column.value)), buildKeyPart(table, column), column.comment),
     ]),
   );

@@ -37,16 +37,16 @@ const buildInputFields = (context: GqlFieldContext): GqlFields => {
   if (table === undefined || operator === undefined) return {};
   return collectFields(
     getRoleTable(build, table)
-      .updatable.filter((each) => acceptsColumn(operator, each))
-      .map((each) => {
-        const value = findOperandValue(build, operator, each);
+      .updatable.filter((roleColumn) => acceptsColumn(operator, roleColumn))
+      .map((roleColumn) => {
+        const value = findOperandValue(build, operator, roleColumn);
         return (
           value &&
           ([
-            each.name,
+            roleColumn.name,
             {
-              config: { type: build.valueInput(value), description: each.comment },
-              toPlan: { kind: "update-column", column: each.column, relation: table.relation, value },
+              config: { type: build.valueInput(value), description: roleColumn.comment },
+              toPlan: { kind: "update-column", column: roleColumn.column, relation: table.relation, value },
             },
           ] as const)
         );
@@ -121,11 +121,11 @@ const buildKeyFields = (context: GqlFieldContext): GqlFields => {
   const table = findTable(context);
   if (table === undefined) return {};
   return collectFields(
-    getRoleTable(build, table).key.map((each) => [
-      each.name,
+    getRoleTable(build, table).key.map((column) => [
+      column.name,
       {
-        config: { type: wrapNonNull(build.valueInput(each.value)), description: each.comment },
-        toPlan: buildKeyPart(table, each),
+        config: { type: wrapNonNull(build.valueInput(column.value)), description: column.comment },
+        toPlan: buildKeyPart(table, column),
       },
     ]),
   );

@@ -98,8 +98,8 @@ export const createValueTypes = (model: Model, isArrayOpaque: boolean): ValueTyp
     model.types.get(oid) ?? BUILT_IN.find((type) => type.oid === oid);
 
   const findScalarName = (type: PgType, isElement: boolean): string => {
-    const own = SCALARS[type.name];
-    if (own !== undefined && type.schema === "pg_catalog") return own;
+    const scalarName = SCALARS[type.name];
+    if (scalarName !== undefined && type.schema === "pg_catalog") return scalarName;
     return isComposite(type) && !isElement ? `${type.name}_scalar` : type.name;
   };
 

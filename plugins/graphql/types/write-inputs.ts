@@ -50,7 +50,7 @@ const buildOperatorInputType = (
 export const buildOperatorFields = (build: GqlBuild, table: GqlTable): (readonly [name: string, field: GqlField])[] => {
   const { updatable } = getRoleTable(build, table);
   return build.schema.registry.updateOperators.flatMap((operator) => {
-    const type = updatable.some((each) => acceptsColumn(operator, each))
+    const type = updatable.some((column) => acceptsColumn(operator, column))
       ? buildOperatorInputType(build, table, operator)
       : undefined;
     if (type === undefined) return [];

@@ -11,7 +11,7 @@ interface Owner {
   readonly scope: GqlScope;
 }
 
-export interface OwnTypes {
+export interface TypeOwners {
   /** Reserves the names of the table. If two tables reserve the same name, the later one owns it. */
   add(table: GqlTable): void;
   get(name: string): Owner | undefined;
@@ -26,10 +26,10 @@ const compileInnerPattern = ({ aggregates }: Registry): RegExp => {
   return new RegExp(`^(.+)_(?:${["aggregate", "arr_rel", "obj_rel", ...functions].join("|")})$`);
 };
 
-const OWN_SCOPES = ["bool_exp", "order_by", "insert_input"] as const;
+const RESERVED_SCOPES = ["bool_exp", "order_by", "insert_input"] as const;
 
 /** Creates the registry of reserved names. `words` contains the name parts of all tables. */
-export const createOwnTypes = (registry: Registry, names: Names, words: ReadonlySet<string>): OwnTypes => {
+export const createTypeOwners = (registry: Registry, names: Names, words: ReadonlySet<string>): TypeOwners => {
   const inner = compileInnerPattern(registry);
   const owners = new Map<string, Owner>();
   return {
@@ -38,7 +38,7 @@ export const createOwnTypes = (registry: Registry, names: Names, words: Readonly
       const { namePart } = table;
       owners.set(names.typeName(namePart), { table, scope: "row" });
       if (!words.has(inner.exec(namePart.text)?.[1] ?? "")) return;
-      for (const scope of OWN_SCOPES) owners.set(names.typeName(namePart, scope), { table, scope });
+      for (const scope of RESERVED_SCOPES) owners.set(names.typeName(namePart, scope), { table, scope });
     },
   };
 };
