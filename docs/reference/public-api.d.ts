@@ -3877,7 +3877,7 @@ export interface LiveQuery {
     readonly complete?: (bodies: readonly (string | null)[]) => Promise<string>;
 }
 export interface LiveEvents {
-    isSame(other: LiveEvents): boolean;
+    isSame(otherEvents: LiveEvents): boolean;
     open(signal: AbortSignal, emit: (event: string | Error) => Promise<void>): Promise<void>;
     complete(event: string): Promise<string>;
 }

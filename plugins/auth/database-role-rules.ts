@@ -32,7 +32,7 @@ export const defaultCredentialRules: TokenRules = {
       acceptedAudiences === undefined ||
       audiences === undefined ||
       audiences.length === 0 ||
-      audiences.some((one) => acceptedAudiences.includes(one));
+      audiences.some((audience) => acceptedAudiences.includes(audience));
     if (!isAudienceAccepted) throw tokenClaimsRefused("JWT not in audience");
     if (!token.isIssuerAccepted) throw defaultCredentialRules.createUnknownIssuerError();
   },

@@ -220,7 +220,9 @@ const verifyToken = (ask: Ask<ExtractedToken>): CachedToken => {
 const readAudiences = ({ aud }: JsonObject): VerifiedToken["audiences"] => {
   if (aud === undefined || aud === null) return undefined;
   if (typeof aud === "string") return [aud];
-  return Array.isArray(aud) && aud.every((one) => typeof one === "string") ? (aud as readonly string[]) : "wrong";
+  return Array.isArray(aud) && aud.every((audience) => typeof audience === "string")
+    ? (aud as readonly string[])
+    : "wrong";
 };
 
 /** Finds the configuration of the issuer, or else the one without an issuer. @rule G-AUTH-12 */

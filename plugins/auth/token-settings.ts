@@ -224,7 +224,7 @@ const parseClaimsFormat = (format: Json | undefined): boolean => {
 const parseAudience = (audience: Json | undefined): readonly string[] | undefined => {
   if (audience === undefined || audience === null) return undefined;
   const audiences = Array.isArray(audience) ? (audience as readonly Json[]) : [audience];
-  if (audiences.length === 0 || !audiences.every((one) => typeof one === "string"))
+  if (audiences.length === 0 || !audiences.every((item) => typeof item === "string"))
     throw new KeyError("has an audience that is neither a string nor a list of strings");
   return audiences as readonly string[]; // checked above
 };

@@ -103,10 +103,13 @@ const createCheck = (
       )
       .catch((error: unknown) => (hasSqlState(error) ? [] : Promise.reject(error)));
     const estimates = rows.map(({ plan }) => parseEstimate(plan ?? "[]"));
-    return estimates.reduce((sum, one) => ({ cost: sum.cost + one.cost, rows: sum.rows + one.rows }), {
-      cost: 0,
-      rows: 0,
-    });
+    return estimates.reduce(
+      (sum, programEstimate) => ({ cost: sum.cost + programEstimate.cost, rows: sum.rows + programEstimate.rows }),
+      {
+        cost: 0,
+        rows: 0,
+      },
+    );
   };
 
   return (execution) => {

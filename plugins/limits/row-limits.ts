@@ -17,8 +17,8 @@ export const rowLimits = definePlugin({
       return mapPlan(plan, model, {
         read: (read, { isOne }) => {
           if ("written" in read.from) return read;
-          const output = read.output.map((one) =>
-            one.kind === "nodes" ? { ...one, cap: Math.min(one.cap ?? rows, rows) } : one,
+          const output = read.output.map((item) =>
+            item.kind === "nodes" ? { ...item, cap: Math.min(item.cap ?? rows, rows) } : item,
           );
           return read.shape === "aggregate" || isOne === true
             ? { ...read, output }

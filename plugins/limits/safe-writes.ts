@@ -12,7 +12,7 @@ const evaluateConstant = (predicate: Predicate): boolean | undefined => {
   const [neutral, decisive] = predicate.kind === "and" ? [true, false] : [false, true];
   const inner = predicate.predicates.map(evaluateConstant);
   if (inner.includes(decisive)) return decisive;
-  return inner.every((each) => each === neutral) ? neutral : undefined;
+  return inner.every((value) => value === neutral) ? neutral : undefined;
 };
 
 /** Refuses a write with the message of the extension `safeupdate`, which hosted PostgreSQL often has. */

@@ -33,7 +33,7 @@ export interface LiveQuery {
  *  no change of the database causes one. @rule X-GQL-16 @experimental */
 export interface LiveEvents {
   /** Returns whether the other events are the same, so that they stay open after a reload. */
-  isSame(other: LiveEvents): boolean;
+  isSame(otherEvents: LiveEvents): boolean;
   /** Sends events until the signal is aborted. The promise resolves after the last event, and rejects if the events end
    *  with an error. */
   open(signal: AbortSignal, emit: (event: string | Error) => Promise<void>): Promise<void>;

@@ -30,15 +30,15 @@ const FLOAT_PREDICATE = { type: "float8", result: "float8" } as const;
 
 /** Defines a function of PostgreSQL, called by its unqualified name, because extensions add their own `max` and
  *  `sum`. */
-const defineBuiltInAggregate = (name: string, more: Omit<AggregateSpec, "name">): AggregateSpec => ({
+const defineBuiltInAggregate = (name: string, members: Omit<AggregateSpec, "name">): AggregateSpec => ({
   name,
   builtIn: [name],
-  ...more,
+  ...members,
 });
 
 /** Defines an aggregate of numbers that returns a Float. @rule G-OUT-8 */
-const defineNumberAggregate = (name: string, more: Omit<AggregateSpec, "name"> = {}): AggregateSpec =>
-  defineBuiltInAggregate(name, { rest: false, types: NUMBERS, result: "Float", ...more });
+const defineNumberAggregate = (name: string, members: Omit<AggregateSpec, "name"> = {}): AggregateSpec =>
+  defineBuiltInAggregate(name, { rest: false, types: NUMBERS, result: "Float", ...members });
 
 const defineBooleanAggregate = (name: string): AggregateSpec =>
   defineBuiltInAggregate(name, { rest: false, returns: "bool", predicate: { type: "bool", result: "Boolean" } });

@@ -6,7 +6,7 @@ const defineContainerOperator = (
   name: string,
   symbol: string,
   types: readonly string[],
-  more: Partial<OperatorSpec> = {},
+  overrides: Partial<OperatorSpec> = {},
 ): OperatorSpec => {
   const operator = catalogText(` ${symbol} `);
   return {
@@ -17,7 +17,7 @@ const defineContainerOperator = (
     takesRepresentation: true,
     builtIn: [symbol],
     compile: (column, operand) => sql`${column}${operator}${operand}`,
-    ...more,
+    ...overrides,
   };
 };
 

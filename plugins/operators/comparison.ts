@@ -4,7 +4,7 @@ import type { OperatorSpec } from "../../core/index.ts";
 
 const ORDERED = { exceptTypes: ["raster"] } as const;
 
-const defineComparison = (name: string, symbol: string, more: Partial<OperatorSpec> = {}): OperatorSpec => {
+const defineComparison = (name: string, symbol: string, overrides: Partial<OperatorSpec> = {}): OperatorSpec => {
   const operator = catalogText(` ${symbol} `);
   return {
     name,
@@ -14,7 +14,7 @@ const defineComparison = (name: string, symbol: string, more: Partial<OperatorSp
     takesRepresentation: true,
     builtIn: [symbol],
     compile: (column, operand) => sql`${column}${operator}${operand}`,
-    ...more,
+    ...overrides,
   };
 };
 

@@ -7,7 +7,7 @@ const defineJsonbOperator = (
   name: string,
   symbol: string,
   description: string,
-  more: Partial<OperatorSpec> = {},
+  overrides: Partial<OperatorSpec> = {},
 ): OperatorSpec => {
   const operator = catalogText(` ${symbol} `);
   return {
@@ -18,7 +18,7 @@ const defineJsonbOperator = (
     description,
     builtIn: [symbol],
     compile: (column, operand) => sql`${column}${operator}${operand}`,
-    ...more,
+    ...overrides,
   };
 };
 

@@ -11,7 +11,7 @@ const defineLtreeOperator = (
   graphql: string,
   symbol: string,
   description: string,
-  more: Partial<OperatorSpec> = {},
+  overrides: Partial<OperatorSpec> = {},
 ): OperatorSpec => ({
   name,
   rest: false,
@@ -20,7 +20,7 @@ const defineLtreeOperator = (
   operand: "scalar",
   description,
   compile: (column, operand, context) => sql`${column} ${qualifyOperator(context, symbol)} ${operand}`,
-  ...more,
+  ...overrides,
 });
 
 /** Operators of label trees. @rule G-OP-19 G-OP-20 G-OP-21 G-OP-22 */

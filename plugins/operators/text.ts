@@ -18,7 +18,7 @@ const defineTextOperator = (
   name: string,
   symbol: string,
   description: string,
-  more: Partial<OperatorSpec> = {},
+  overrides: Partial<OperatorSpec> = {},
 ): OperatorSpec => {
   const operator = catalogText(` ${symbol} `);
   return {
@@ -30,7 +30,7 @@ const defineTextOperator = (
     builtIn: [OPERATOR_BY_KEYWORD[symbol] ?? symbol],
     plansEachTime: true,
     compile: (column, operand) => sql`${column}${operator}${operand}`,
-    ...more,
+    ...overrides,
   };
 };
 

@@ -27,7 +27,7 @@ const defineDocumentOperator = (
   description: string,
   operandType: string | undefined,
   compile: UpdateOperatorSpec["compile"],
-  more: Partial<UpdateOperatorSpec> = {},
+  overrides: Partial<UpdateOperatorSpec> = {},
 ): UpdateOperatorSpec => ({
   name,
   graphql,
@@ -37,7 +37,7 @@ const defineDocumentOperator = (
   operandType,
   builtIn: ["||", "-", "#-"],
   compile,
-  ...more,
+  ...overrides,
 });
 
 /** The update operators of `jsonb` documents. With `refusesNull`, the GraphQL surface refuses a null operand. @rule

@@ -49,12 +49,12 @@ const withCacheHeaders = (headers: Headers, etag: string): Headers => {
           !vary
             .toLowerCase()
             .split(",")
-            .map((one) => one.trim())
+            .map((fieldName) => fieldName.trim())
             .includes(name.toLowerCase()),
       );
-  const others = headers.filter(([name]) => !/^(?:etag|vary)$/i.test(name));
+  const otherHeaders = headers.filter(([name]) => !/^(?:etag|vary)$/i.test(name));
   return [
-    ...others,
+    ...otherHeaders,
     ...(findHeader(headers, "cache-control") === undefined ? [["Cache-Control", "private, no-cache"] as const] : []),
     ["Vary", [vary, ...missing].filter((part) => part !== "").join(", ")],
     ["ETag", etag],

@@ -27,11 +27,11 @@ const quoteSelectItem = (name: string): string => (UNQUOTED.test(name) ? name : 
 /** Returns whether an embed of that name means only this relationship. @rule R-EMB-1 */
 const isOnlyOne = ({ relationships }: Relation, { target }: Relationship): boolean =>
   relationships.filter(
-    (other) =>
-      other.routine?.name === target.name ||
-      other.target.name === target.name ||
-      other.constraint === target.name ||
-      other.columns.some(([own]) => own === target.name),
+    (candidate) =>
+      candidate.routine?.name === target.name ||
+      candidate.target.name === target.name ||
+      candidate.constraint === target.name ||
+      candidate.columns.some(([sourceColumn]) => sourceColumn === target.name),
   ).length === 1;
 
 const buildEmbed = (model: Model, visibility: Visibility, relation: Relation): string | undefined => {
@@ -41,8 +41,8 @@ const buildEmbed = (model: Model, visibility: Visibility, relation: Relation): s
     if (relationship.routine !== undefined || !isOnlyOne(relation, relationship)) return [];
     // the caller must be able to read the compared columns too
     const isReadable =
-      relationship.columns.every(([own]) =>
-        relation.columns.some((column) => column.name === own && visibility.mayReadEveryRow(relation, column)),
+      relationship.columns.every(([sourceColumn]) =>
+        relation.columns.some((column) => column.name === sourceColumn && visibility.mayReadEveryRow(relation, column)),
       ) &&
       relationship.junction === undefined &&
       relationship.columns.every(([, targetColumn]) =>

@@ -31,9 +31,9 @@ const computeMagnitude = (counts: ReadonlyMap<string, number>): number =>
   Math.sqrt([...counts.values()].reduce((sum, count) => sum + count * count, 0));
 
 const computeSimilarity = (a: string, b: string): number => {
-  const [one, other] = [[...a], [...b]];
-  const longer = Math.max(one.length, other.length);
-  return longer === 0 ? 1 : 1 - levenshtein(one, other) / longer;
+  const [aCharacters, bCharacters] = [[...a], [...b]];
+  const longer = Math.max(aCharacters.length, bCharacters.length);
+  return longer === 0 ? 1 : 1 - levenshtein(aCharacters, bCharacters) / longer;
 };
 
 interface Entry {

@@ -163,16 +163,16 @@ export const buildExecution = (
 const NO_SETTINGS: NonNullable<Execution["settings"]> = [];
 
 /** Returns the settings of the transaction in addition to those that SQL may read of the request: settings by
- *  preferences, then `others`. @rule R-TX-6 R-PRF-4 R-PRF-7 */
+ *  preferences, then `runSettings`. @rule R-TX-6 R-PRF-4 R-PRF-7 */
 export const buildSettings = (
   { rest, preferences }: RestRequest,
-  others = NO_SETTINGS,
+  runSettings = NO_SETTINGS,
 ): NonNullable<Execution["settings"]> => {
-  if (preferences.acceptedValues.size === 0) return others;
+  if (preferences.acceptedValues.size === 0) return runSettings;
   const preferred = [...preferences.acceptedValues].flatMap(
     ([name, value]) => rest.grammar.preferences.get(name)?.settings?.(value) ?? NO_SETTINGS,
   );
-  return [...preferred, ...others];
+  return [...preferred, ...runSettings];
 };
 
 /** Returns the isolation level of the role's settings. A setting of the function takes precedence. @rule R-TX-3 */

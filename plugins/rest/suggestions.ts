@@ -59,7 +59,7 @@ const suggestRelation: Suggestions["relation"] = (model, schema, name) =>
   indexSchema(model, schema).relations?.suggest(name, THRESHOLD.relation);
 
 const indexTargets = memoize(({ relationships }: Relation) =>
-  createFuzzySet(relationships.map((each) => each.target.name)),
+  createFuzzySet(relationships.map((relationship) => relationship.target.name)),
 );
 
 /** Suggests names for a relationship that was not found. @rule R-EMB-19 */

@@ -33,10 +33,10 @@ const MAX_COLUMNS = 3;
 /** Returns the first column, and text columns, which distinguish rows best. */
 export const chooseExampleColumns = (model: Model, columns: readonly Column[]): readonly Column[] => {
   const isText = ({ type }: Column): boolean => findBaseType(model, type)?.category === "S";
-  const [first, ...more] = columns;
+  const [first, ...otherColumns] = columns;
   if (first === undefined) return [];
-  const texts = more.filter(isText);
-  return [first, ...(texts.length === 0 ? more : texts)].slice(0, MAX_COLUMNS);
+  const texts = otherColumns.filter(isText);
+  return [first, ...(texts.length === 0 ? otherColumns : texts)].slice(0, MAX_COLUMNS);
 };
 
 /** Returns the column that identifies a row best for people. */
@@ -46,13 +46,15 @@ export const chooseLabelColumn = (model: Model, columns: readonly Column[]): Col
 /** Returns the primary key, and a text column that is not a foreign key. Undefined if one of them is missing. */
 export const findEditableColumn = (model: Model, relation: Relation, columns: readonly Column[]) => {
   const key = columns.find(({ name }) => relation.primaryKey.length === 1 && name === relation.primaryKey[0]);
-  const references = relation.relationships.flatMap((one) => (one.isToOne ? one.columns.map(([own]) => own) : []));
+  const references = relation.relationships.flatMap((relationship) =>
+    relationship.isToOne ? relationship.columns.map(([sourceColumn]) => sourceColumn) : [],
+  );
   const column = columns.find(
-    (one) =>
-      one !== key &&
-      takesValues(one) &&
-      findBaseType(model, one.type)?.category === "S" &&
-      !references.includes(one.name),
+    (candidate) =>
+      candidate !== key &&
+      takesValues(candidate) &&
+      findBaseType(model, candidate.type)?.category === "S" &&
+      !references.includes(candidate.name),
   );
   return key === undefined || column === undefined ? undefined : { key, column };
 };

@@ -67,6 +67,6 @@ export const suggestNames = ({ misspelt: name, known }: Readonly<Record<string, 
   if (typeof name !== "string" || !Array.isArray(known) || known.length > MAX_LISTED_NAMES) return [];
   const names = known as readonly string[]; // `buildUnknownNameFacts` writes a list of names
   const lowerName = name.toLowerCase();
-  const sameIgnoringCase = names.filter((one) => one.toLowerCase() === lowerName);
+  const sameIgnoringCase = names.filter((knownName) => knownName.toLowerCase() === lowerName);
   return sameIgnoringCase.length > 0 ? sameIgnoringCase : findClosestNames(name, names);
 };

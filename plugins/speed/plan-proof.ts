@@ -125,7 +125,7 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
     const { columns, junction } = relationship;
     const target = findRelation(model, relationship.target);
     const areKeysProven = (from: Relation | undefined, to: Relation | undefined, pairs: typeof columns): boolean =>
-      pairs.every(([source, other]) => isProvenColumn(from, source) && isProvenColumn(to, other));
+      pairs.every(([source, targetColumn]) => isProvenColumn(from, source) && isProvenColumn(to, targetColumn));
     if (target?.provenAccess === undefined || !areKeysProven(relation, target, columns)) return false;
     if (junction === undefined) return true;
     const through = findRelation(model, junction.relation);
@@ -151,7 +151,7 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
         const specs = registry.orderings.filter(({ name }) => name === expression.ordering);
         return (
           specs.length > 0 &&
-          specs.every((spec) => isProvenPart(spec) && spec.operands.every((one) => isProvenType(one.type)))
+          specs.every((spec) => isProvenPart(spec) && spec.operands.every((operand) => isProvenType(operand.type)))
         );
       }
       case "aggregate":
@@ -222,7 +222,7 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
   const isProvenWrite = ({ relation }: PlanScope, rows: WriteRows | undefined): boolean =>
     relation?.provenAccess === "write" &&
     areColumnsProven(relation) &&
-    (rows === undefined || "cells" in rows || rows.columns.every((one) => isProvenFunction(one.apply)));
+    (rows === undefined || "cells" in rows || rows.columns.every((column) => isProvenFunction(column.apply)));
 
   const isProvenUpdateOperator = ({ operator }: Assignment): boolean =>
     isProvenPart(registry.updateOperators.find(({ name }) => name === operator));
@@ -234,9 +234,9 @@ const isProvenPlan = (plan: Plan, envelope: Envelope, { model, hooks, registry }
     };
     visitPlan(plan, model, {
       value: (ref) => check(isProvenValue(ref)),
-      expression: (one, scope) => check(isProvenExpression(one, scope)),
-      predicate: (one, scope) => check(isProvenPredicate(one, scope)),
-      output: (one, scope) => check(isProvenOutput(one, scope)),
+      expression: (expression, scope) => check(isProvenExpression(expression, scope)),
+      predicate: (predicate, scope) => check(isProvenPredicate(predicate, scope)),
+      output: (output, scope) => check(isProvenOutput(output, scope)),
       read: (_read, { relation }) => check(relation?.provenAccess !== undefined),
       insert: ({ rows }, scope) => check(isProvenWrite(scope, rows)),
       update: ({ payload, assignments = [] }, scope) =>

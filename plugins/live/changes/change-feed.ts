@@ -151,12 +151,12 @@ const createReader = ({ committed, columns }: ChangeHandlers, send: (bytes: Buff
       const names = parseNames(text, "table ".length);
       // The list of names is longer than the part of the message that was read.
       const completeNames = names.isWhole ? names : parseNames(bytes.toString("utf8", DATA_AT), "table ".length);
-      const [only, ...otherNames] = completeNames.names;
+      const [relation, ...otherNames] = completeNames.names;
       const neededColumns =
-        only === undefined || otherNames.length > 0 || bytes.length > MAX_ROW_BYTES ? [] : columns(only);
-      if (only === undefined || neededColumns.length === 0)
+        relation === undefined || otherNames.length > 0 || bytes.length > MAX_ROW_BYTES ? [] : columns(relation);
+      if (relation === undefined || neededColumns.length === 0)
         for (const name of completeNames.names) changes.addAny(name);
-      else if (!changes.isAny(only)) addRow(only, neededColumns, text, completeNames.end, bytes);
+      else if (!changes.isAny(relation)) addRow(relation, neededColumns, text, completeNames.end, bytes);
     } else if (text.startsWith("COMMIT")) {
       const changed = changes;
       changes = createChangeCollector();

@@ -8,8 +8,8 @@ interface ChangeCollector {
   readonly tables: TableChanges;
   isAny(relation: string): boolean;
   addAny(relation: string): void;
-  add(relation: string, more: ChangedRows): void;
-  addAll(more: TableChanges): void;
+  add(relation: string, changedRows: ChangedRows): void;
+  addAll(tableChanges: TableChanges): void;
 }
 
 export const createChangeCollector = (): ChangeCollector => {
@@ -29,8 +29,8 @@ export const createChangeCollector = (): ChangeCollector => {
     isAny: (relation) => tables.has(relation) && tables.get(relation) === undefined,
     addAny: (relation) => void tables.set(relation, undefined),
     add,
-    addAll: (more) => {
-      for (const [relation, rows] of more)
+    addAll: (tableChanges) => {
+      for (const [relation, rows] of tableChanges)
         if (rows === undefined) tables.set(relation, undefined);
         else add(relation, rows);
     },

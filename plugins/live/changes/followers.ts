@@ -31,9 +31,9 @@ export const createFollowers = (): Followers => {
     },
     clear: () => followers.clear(),
     mergeColumns: (relation, ownColumns = []) => {
-      const all = new Set(ownColumns);
-      for (const { columns } of followers.values()) for (const name of columns[relation] ?? []) all.add(name);
-      return [...all];
+      const names = new Set(ownColumns);
+      for (const { columns } of followers.values()) for (const name of columns[relation] ?? []) names.add(name);
+      return [...names];
     },
   };
 };

@@ -79,7 +79,7 @@ const createNotifications = (context: PluginContext): Notifications => {
     const previousCount = reportedTables.size;
     const triggered = new Set(rows.filter(({ isTriggered }) => isTriggered).map(({ name }) => name));
     const hasTriggers = ({ name, ancestors }: TableRow): boolean =>
-      [name, ...(ancestors ?? [])].every((one) => triggered.has(one));
+      [name, ...(ancestors ?? [])].every((tableName) => triggered.has(tableName));
     reportedTables = new Set(rows.filter(hasTriggers).map(({ name }) => name));
     const descendantsByTable = new Map<string, string[]>();
     for (const { name, ancestors } of rows)

@@ -85,21 +85,21 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     parts.onChanges(changes);
   };
 
-  const createHandlers = (ofAttempt: number): ChangeHandlers => ({
+  const createHandlers = (attempt: number): ChangeHandlers => ({
     committed: createVisibilityDelay(context, reportVisible),
     columns: (relation) => followers.mergeColumns(relation, columns.get(relation)),
     lost: (reason) => {
-      if (ofAttempt !== attemptNumber || role !== "leading") return;
+      if (attempt !== attemptNumber || role !== "leading") return;
       feed = undefined;
       publish(["end"]);
       seekAfter(reason, retryMs);
     },
   });
 
-  const open = async (ofAttempt: number): Promise<LockedFeed | undefined> =>
+  const open = async (attempt: number): Promise<LockedFeed | undefined> =>
     bus === undefined || bus.isMissing
-      ? { feed: await openChangeFeed(context, createHandlers(ofAttempt)), sinceMs: 0 }
-      : openLockedFeed(context, createHandlers(ofAttempt), computeLockKey(bus));
+      ? { feed: await openChangeFeed(context, createHandlers(attempt)), sinceMs: 0 }
+      : openLockedFeed(context, createHandlers(attempt), computeLockKey(bus));
 
   const lead = (lockedFeed: LockedFeed): void => {
     feed = lockedFeed.feed;
@@ -169,20 +169,20 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     }
   };
 
-  const follow = (sender: string, ofEpoch: number): void => {
+  const follow = (sender: string, leaderEpoch: number): void => {
     // This process has lost its lock without noticing it yet.
-    if (role === "leading" && ofEpoch > epoch) {
+    if (role === "leading" && leaderEpoch > epoch) {
       void resign();
       seekAfter("another process reads them for all", RETRY_MS);
     }
     if (role !== "seeking" && role !== "following") return;
     // The message comes from an earlier leader that has lost its lock without noticing.
-    if (leader !== undefined && ofEpoch < leader.epoch) return;
+    if (leader !== undefined && leaderEpoch < leader.epoch) return;
     silentTicks = 0;
-    if (leader?.sender === sender && leader.epoch === ofEpoch) return;
+    if (leader?.sender === sender && leader.epoch === leaderEpoch) return;
     const wasFollowing = role === "following";
     role = "following";
-    leader = { sender, epoch: ofEpoch };
+    leader = { sender, epoch: leaderEpoch };
     failedAttemptCount = 0;
     retryMs = FIRST_RETRY_MS;
     clearTimeout(retryTimer);

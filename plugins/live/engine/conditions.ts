@@ -110,7 +110,7 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
     if ("items" in operand) {
       if (!isList) return undefined;
       const terms = operand.items.map((item) => buildTerms(item, kind, false));
-      return terms.includes(undefined) ? undefined : terms.flatMap((one) => one ?? []);
+      return terms.includes(undefined) ? undefined : terms.flatMap((itemTerms) => itemTerms ?? []);
     }
     const term = buildTerm(operand, kind, isList);
     return term && [term];
@@ -171,9 +171,9 @@ const collectConditions = (plan: Plan, model: Model): Conditions => {
 
   /** Derives the condition on a row of the read from the filter of the read. */
   const deriveFromRead = ({ where, output }: Read, relation: Relation): Alternatives => {
-    const inner = output.map((one) =>
-      one.kind === "embed" && one.join === "inner" && "relationship" in one.via
-        ? deriveThroughRelated(relation, one.via.relationship, (target) => deriveFromRead(one.read, target))
+    const inner = output.map((item) =>
+      item.kind === "embed" && item.join === "inner" && "relationship" in item.via
+        ? deriveThroughRelated(relation, item.via.relationship, (target) => deriveFromRead(item.read, target))
         : ANY_ROW,
     );
     return joinAllByAnd([deriveFromPredicate(where, relation), ...inner]);

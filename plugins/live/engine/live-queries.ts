@@ -241,8 +241,10 @@ const createLiveQueries = (
     const values =
       row ??
       JSON.stringify(
-        query.programs.map((one) =>
-          one.values.map((value) => (value instanceof Uint8Array ? [Buffer.from(value).toString("base64")] : value)),
+        query.programs.map((boundProgram) =>
+          boundProgram.values.map((value) =>
+            value instanceof Uint8Array ? [Buffer.from(value).toString("base64")] : value,
+          ),
         ),
       );
     addSubscription(subscription, BYTES_PER_SUBSCRIPTION + values.length * BYTES_PER_CHARACTER);

@@ -76,10 +76,10 @@ class GraphqlEvents implements LiveEvents {
     this.#settings = settings;
   }
 
-  isSame(other: LiveEvents): boolean {
-    if (!(other instanceof GraphqlEvents)) return false;
-    const [own, others] = [this.#operation, other.#operation].map(({ calls }) => calls[0]?.events);
-    return own !== undefined && others !== undefined && own.isSame(others);
+  isSame(otherEvents: LiveEvents): boolean {
+    if (!(otherEvents instanceof GraphqlEvents)) return false;
+    const [gqlEvents, otherGqlEvents] = [this.#operation, otherEvents.#operation].map(({ calls }) => calls[0]?.events);
+    return gqlEvents !== undefined && otherGqlEvents !== undefined && gqlEvents.isSame(otherGqlEvents);
   }
 
   open(signal: AbortSignal, emit: Parameters<LiveEvents["open"]>[1]): Promise<void> {

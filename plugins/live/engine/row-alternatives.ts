@@ -29,12 +29,12 @@ export const isAnyRow = (alternatives: Alternatives): boolean => alternatives.so
 const MAX_ALTERNATIVES = 16;
 
 export const joinByOr = (parts: readonly Alternatives[]): Alternatives => {
-  const all = parts.flat();
-  if (isAnyRow(all)) return ANY_ROW;
+  const conditions = parts.flat();
+  if (isAnyRow(conditions)) return ANY_ROW;
   // The loop turns `a = 1 or a = 2` into `a in (1, 2)`.
   const single = new Map<string, ColumnTerms>();
   const otherConditions: Condition[] = [];
-  for (const condition of all) {
+  for (const condition of conditions) {
     const [alternative, ...otherAlternatives] = condition;
     if (alternative === undefined || otherAlternatives.length > 0) {
       otherConditions.push(condition);
@@ -43,7 +43,7 @@ export const joinByOr = (parts: readonly Alternatives[]): Alternatives => {
     const [name, { kind, terms }] = alternative;
     single.set(name, { kind, terms: [...(single.get(name)?.terms ?? []), ...terms] });
   }
-  const alternatives = [...otherConditions, ...[...single].map((one): Condition => new Map([one]))];
+  const alternatives = [...otherConditions, ...[...single].map((entry): Condition => new Map([entry]))];
   return alternatives.length > MAX_ALTERNATIVES ? ANY_ROW : alternatives;
 };
 
@@ -51,7 +51,7 @@ export const joinByAnd = (a: Alternatives, b: Alternatives): Alternatives => {
   if (isAnyRow(a)) return b;
   if (isAnyRow(b)) return a;
   if (a.length * b.length > MAX_ALTERNATIVES) return a.length <= b.length ? a : b;
-  return a.flatMap((one) => b.map((other): Condition => new Map([...other, ...one])));
+  return a.flatMap((condition) => b.map((otherCondition): Condition => new Map([...otherCondition, ...condition])));
 };
 
 export const joinAllByAnd = (parts: readonly Alternatives[]): Alternatives => parts.reduce(joinByAnd, ANY_ROW);

@@ -58,11 +58,11 @@ export const buildIndexedValues = (condition: Condition, facts: TableFacts, quer
     if (values !== undefined && values.length <= MAX_VALUES) parts.push({ name, kind, values });
   }
   parts.sort((a, b) => a.values.length - b.values.length || (a.name < b.name ? -1 : 1));
-  const [first, ...others] = parts;
+  const [first, ...otherParts] = parts;
   if (first === undefined) return ANY_ROW;
   const chosenParts = [first];
   let count = first.values.length;
-  for (const part of others) {
+  for (const part of otherParts) {
     if (count * part.values.length > MAX_KEYS) continue;
     count *= part.values.length;
     chosenParts.push(part);

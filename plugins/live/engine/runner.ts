@@ -217,7 +217,7 @@ export const createRunner = (context: PluginContext): Runner => {
   /** Runs an entry like the plain query, so that the planner can refuse invalid values. */
   const runFirst = async (facts: CohortFacts, program: Program, entry: Runnable): Promise<LiveResult | undefined> => {
     const { query } = entry;
-    const programs = query.programs.map((one) => ({ ...one, program }));
+    const programs = query.programs.map((boundProgram) => ({ ...boundProgram, program }));
     const [row] = await context.execute({ ...buildExecution(facts, query), programs });
     const answers: (LiveResult | undefined)[] = [undefined];
     await readResult(row?.["answers"] ?? "", [entry], answers);

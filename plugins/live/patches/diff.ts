@@ -205,7 +205,7 @@ const listKeyCandidates = ([first]: readonly JsonObject[]): readonly (readonly s
   const pairNames = names.slice(0, MAX_PAIRED);
   return [
     ...names.slice(0, MAX_SINGLE).map((name) => [name]),
-    ...pairNames.flatMap((name, i) => pairNames.slice(i + 1).map((other) => [name, other])),
+    ...pairNames.flatMap((name, i) => pairNames.slice(i + 1).map((otherName) => [name, otherName])),
   ];
 };
 

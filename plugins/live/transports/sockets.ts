@@ -128,8 +128,8 @@ const createSockets = (context: PluginContext): Sockets => {
       .filter((name) => name !== "");
     const protocol =
       offered.length === 0
-        ? (protocols.find((each) => each.isDefaultOn(path)) ?? protocols[0])
-        : protocols.find((each) => offered.includes(each.name));
+        ? (protocols.find((socketProtocol) => socketProtocol.isDefaultOn(path)) ?? protocols[0])
+        : protocols.find((socketProtocol) => offered.includes(socketProtocol.name));
     // A client sees the close code only if its subprotocol was accepted.
     acceptedProtocol = offered.length === 0 ? false : (protocol?.name ?? offered[0] ?? false);
     socketServer.handleUpgrade(request, socket, head, (webSocket) => {

@@ -32,12 +32,12 @@ const buildSchemaCache = (model: Model) => {
       .filter(({ relationships }) => relationships.length > 0)
       .map((relation) => [
         [buildIdentifier(relation), relation.schema],
-        relation.relationships.map((one) => buildRelationship(model, relation, one)),
+        relation.relationships.map((relationship) => buildRelationship(model, relation, relationship)),
       ]),
     dbRoutines: [...model.routines.values()].flatMap((overloads) =>
       overloads[0] === undefined
         ? []
-        : [[buildIdentifier(overloads[0]), overloads.map((one) => buildRoutine(model, one))]],
+        : [[buildIdentifier(overloads[0]), overloads.map((overload) => buildRoutine(model, overload))]],
     ),
     dbRepresentations: [...model.representations].map(([type, representation]) => [
       model.types.get(type)?.sqlName ?? String(type),

@@ -42,13 +42,13 @@ export const registerEventLoop = ({ Counter, Gauge, Histogram }: PromClient, reg
 
   let lastMs = performance.now();
   const timer = setInterval(() => {
-    const now = performance.now();
-    const late = Math.max(0, now - lastMs - SAMPLE_MS) / MS_PER_SECOND;
-    lastMs = now;
-    if (now > windowEndMs) {
+    const nowMs = performance.now();
+    const late = Math.max(0, nowMs - lastMs - SAMPLE_MS) / MS_PER_SECOND;
+    lastMs = nowMs;
+    if (nowMs > windowEndMs) {
       previousLargest = largest;
       largest = 0;
-      windowEndMs = now + WINDOW_MS;
+      windowEndMs = nowMs + WINDOW_MS;
     }
     if (late > largest) largest = late;
     delays.observe(late);

@@ -49,7 +49,7 @@ const REPLY_TIMEOUT_MS = 1000;
 interface PendingRequest {
   /** The metrics that other workers have sent, by the number of the worker. */
   readonly answers: Map<number, MetricValues>;
-  others: readonly number[];
+  workerIds: readonly number[];
   readonly complete: () => void;
 }
 
@@ -87,8 +87,8 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
     if (pendingRequest === undefined) return;
     if (message.metrics !== undefined && message.of !== undefined)
       pendingRequest.answers.set(message.of, message.metrics);
-    if (message.reached !== undefined) pendingRequest.others = message.reached;
-    if (pendingRequest.others.every((id) => pendingRequest.answers.has(id))) pendingRequest.complete();
+    if (message.reached !== undefined) pendingRequest.workerIds = message.reached;
+    if (pendingRequest.workerIds.every((id) => pendingRequest.answers.has(id))) pendingRequest.complete();
   };
   process.on("message", receiveMessage);
 
@@ -100,7 +100,7 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
       timer = setTimeout(resolve, REPLY_TIMEOUT_MS);
       // The list contains this worker, which never replies to itself. So the request waits until the primary process
       // reports the other workers.
-      pendingRequest = { answers: new Map(), others: [self], complete: resolve };
+      pendingRequest = { answers: new Map(), workerIds: [self], complete: resolve };
       pendingRequests.set(ask, pendingRequest);
       send({ relay: "all", topic: TOPIC, ask, from: self });
     });
@@ -117,19 +117,19 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
 
   return {
     text: async () => {
-      const { answers, others } = await requestOthers();
-      const isPrimarySilent = others.includes(self);
+      const { answers, workerIds } = await requestOthers();
+      const isPrimarySilent = workerIds.includes(self);
       const cumulative: MetricValues[] = [];
       for (const [id, metrics] of lastMetrics) {
         if (answers.has(id)) continue;
-        if (isPrimarySilent || others.includes(id)) cumulative.push(filterCumulative(metrics));
+        if (isPrimarySilent || workerIds.includes(id)) cumulative.push(filterCumulative(metrics));
         else {
           lastMetrics.delete(id);
           ended = aggregateMetrics([ended, filterCumulative(metrics)]).getMetricsAsArray();
         }
       }
       for (const [id, metrics] of answers) lastMetrics.set(id, metrics);
-      const silent = others.filter((id) => id !== self && !answers.has(id)).length;
+      const silent = workerIds.filter((id) => id !== self && !answers.has(id)).length;
       const sum = aggregateMetrics([await readOwnMetrics(), ...answers.values(), ...cumulative, ended]);
       addWorkerCounts(prom, sum, answers.size + 1, silent);
       return sum.metrics();

@@ -31,10 +31,10 @@ export const slowQueries = definePlugin({
     const explained = new Map<string, number>();
 
     const mayExplain = (text: string): boolean => {
-      const now = performance.now();
-      if (now - (explained.get(text) ?? -MINUTE_MS) < MINUTE_MS) return false;
+      const nowMs = performance.now();
+      if (nowMs - (explained.get(text) ?? -MINUTE_MS) < MINUTE_MS) return false;
       if (explained.size >= MAX_EXPLAINED) explained.clear();
-      explained.set(text, now);
+      explained.set(text, nowMs);
       return true;
     };
 

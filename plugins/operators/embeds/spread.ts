@@ -116,7 +116,7 @@ const compileSpread = (embed: Embed, context: EmbedContext): EmbedSql => {
     ({ name }): Sql =>
       sql`coalesce(json_agg(${ident(rows, name)}), '[]')${context.isGrouped ? sql`::jsonb` : sql``} as ${ident(name)}`,
   );
-  const read = sql`select ${arrays.reduce((list, one) => sql`${list}, ${one}`)} from (${context.rows(lifted.read)}) as ${ident(rows)}`;
+  const read = sql`select ${arrays.reduce((list, array) => sql`${list}, ${array}`)} from (${context.rows(lifted.read)}) as ${ident(rows)}`;
   return {
     join: sql`left join lateral (${read}) as ${ident(row)} on true`,
     row: ident(row),

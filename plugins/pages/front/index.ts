@@ -129,10 +129,14 @@ const listRelations = (
       return page && `${page}?schema=${encodeURIComponent(schema)}#/${encodeURIComponent(name)}`;
     };
     const first = schemaRelations.slice(0, MAX_RELATIONS).sort((a, b) => (a.name < b.name ? -1 : 1));
-    const links = first.map((one) => ({ name: one.name, path: findPath(one), comment: shorten(one.comment) }));
+    const links = first.map((relation) => ({
+      name: relation.name,
+      path: findPath(relation),
+      comment: shorten(relation.comment),
+    }));
     return schemaRelations.length === 0
       ? []
-      : [{ schema, needsHeader, relations: links, more: Math.max(0, schemaRelations.length - MAX_RELATIONS) }];
+      : [{ schema, needsHeader, relations: links, omittedCount: Math.max(0, schemaRelations.length - MAX_RELATIONS) }];
   });
 
 interface SurfacePart {
@@ -222,9 +226,9 @@ const createFrontPage = (context: PluginContext): Surface => {
     const base = trimEndCharacter(findMountPath(exchange.request), "/").replace(/^\/+/, "/");
     const origin = readOrigin(exchange);
     // building the cards waits for the first load of the schema
-    const rest = await buildRestPart(base, origin);
-    const graphql = await buildGraphqlPart(base, origin);
-    const cards = [rest?.card, graphql?.card];
+    const restPart = await buildRestPart(base, origin);
+    const graphqlPart = await buildGraphqlPart(base, origin);
+    const cards = [restPart?.card, graphqlPart?.card];
     const content: PageContent = {
       heading: findSchemaTitle(context, cards) ?? (await loadDatabaseName()),
       server: describeServer(context),
@@ -233,7 +237,7 @@ const createFrontPage = (context: PluginContext): Surface => {
       credentialKind: findCredentialKind(context),
       asksWebhook: asksWebhook(context),
       cards: cards.filter((card) => card !== undefined),
-      liveDemo: rest?.liveDemo ?? graphql?.liveDemo,
+      liveDemo: restPart?.liveDemo ?? graphqlPart?.liveDemo,
     };
     return buildPageAnswer((nonce) => buildPage(content, nonce));
   };

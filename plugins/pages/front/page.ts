@@ -20,7 +20,7 @@ export interface RelationList {
   readonly needsHeader: boolean;
   readonly relations: readonly RelationLink[];
   /** The number of relations that are not in `relations`. */
-  readonly more: number;
+  readonly omittedCount: number;
 }
 
 /** The part of the page about a surface. */
@@ -125,11 +125,14 @@ const buildRelation = ({ name, path, comment }: RelationLink): string => {
   return `<li>${link} <span class="quiet">${escapeHtml(comment)}</span></li>`;
 };
 
-const buildRelations = ({ schema, needsHeader, relations, more }: RelationList): string => {
+const buildRelations = ({ schema, needsHeader, relations, omittedCount }: RelationList): string => {
   const head = needsHeader
     ? `<h3>Tables and views of ${escapeHtml(schema)}</h3>\n<p class="quiet">Requests need the header <code>Accept-Profile: ${escapeHtml(schema)}</code>.</p>`
     : "<h3>Tables and views</h3>";
-  const items = [...relations.map(buildRelation), ...(more === 0 ? [] : [`<li class="quiet">and ${more} more</li>`])];
+  const items = [
+    ...relations.map(buildRelation),
+    ...(omittedCount === 0 ? [] : [`<li class="quiet">and ${omittedCount} more</li>`]),
+  ];
   return `${head}\n<ul class="relations">\n${items.join("\n")}\n</ul>`;
 };
 
@@ -143,7 +146,7 @@ ${link === undefined ? "" : `<a class="button" href="${escapeHtml(link.path)}">$
 </div>
 <p class="address"><code>${markOrigin(url, content.origin)}</code></p>
 ${first === undefined ? "" : buildRequest(first, content)}
-${folded.map((each) => `<details><summary>${escapeHtml(each.client)}</summary>${buildRequest(each, content)}</details>`).join("\n")}
+${folded.map((request) => `<details><summary>${escapeHtml(request.client)}</summary>${buildRequest(request, content)}</details>`).join("\n")}
 ${relationLists.map(buildRelations).join("\n")}
 </section>`;
 };

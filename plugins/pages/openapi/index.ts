@@ -43,7 +43,7 @@ const createSurface = (folder: string, context: PluginContext, isDescribed: () =
     name === "page.js" ? encodeAsset(Buffer.from(PAGE_SCRIPT)) : readBuiltAsset(folder, name),
   );
   const parseAssetName = (path: string): string | undefined => {
-    const root = findRoots().find((one) => path.startsWith(`${one}${ASSETS}/`));
+    const root = findRoots().find((restRoot) => path.startsWith(`${restRoot}${ASSETS}/`));
     return root === undefined ? undefined : path.slice(root.length + ASSETS.length + 1);
   };
   const answer = async (exchange: Omit<Exchange, "session">): Promise<Answer> => {

@@ -37,31 +37,31 @@ export const buildAnswer = (
   const { exchange, schema, rest } = request;
   const { options } = rest.context;
   const { contentType, headers, body } = parts;
-  const own: (readonly [string, string])[] = [];
+  const responseHeaders: (readonly [string, string])[] = [];
   if (contentType !== undefined) {
-    own.push(["Content-Type", contentType]);
-    if (request.isProfileNamed) own.push(["Content-Profile", encodeHeaderText(schema)]);
+    responseHeaders.push(["Content-Type", contentType]);
+    if (request.isProfileNamed) responseHeaders.push(["Content-Profile", encodeHeaderText(schema)]);
   }
-  if (headers !== undefined) own.push(...headers);
-  if (transactionResult !== undefined) addTransactionResult(own, request, transactionResult);
-  own.push(["Vary", "Accept, Prefer, Range"]);
+  if (headers !== undefined) responseHeaders.push(...headers);
+  if (transactionResult !== undefined) addTransactionResult(responseHeaders, request, transactionResult);
+  responseHeaders.push(["Vary", "Accept, Prefer, Range"]);
   exchange.endPhase("response");
-  if (options.serverTimingEnabled) own.push(["Server-Timing", encodeTimings(exchange.timings)]);
-  const answer = { status: parts.status, headers: own, body: request.method === "HEAD" ? undefined : body };
+  if (options.serverTimingEnabled) responseHeaders.push(["Server-Timing", encodeTimings(exchange.timings)]);
+  const answer = { status: parts.status, headers: responseHeaders, body: request.method === "HEAD" ? undefined : body };
   return transactionResult === undefined ? answer : rest.finishAnswer.call(answer, transactionResult.row);
 };
 
 const addTransactionResult = (
-  own: (readonly [string, string])[],
+  responseHeaders: (readonly [string, string])[],
   request: RestRequest,
   result: TransactionResult,
 ): void => {
   const { headers, applied = {}, legacyNames = [] } = result;
-  if (headers !== undefined) own.push(...headers);
-  if (legacyNames.length > 0) own.push(["Warning", encodeLegacyWarning(legacyNames)]);
+  if (headers !== undefined) responseHeaders.push(...headers);
+  if (legacyNames.length > 0) responseHeaders.push(["Warning", encodeLegacyWarning(legacyNames)]);
   const preferenceText =
     request.preferences.acceptedValues.size === 0 ? undefined : buildPreferenceApplied(request, applied);
-  if (preferenceText !== undefined) own.push(["Preference-Applied", preferenceText]);
+  if (preferenceText !== undefined) responseHeaders.push(["Preference-Applied", preferenceText]);
 };
 
 const PHASES = ["jwt", "parse", "plan", "transaction", "response"] as const;
@@ -117,7 +117,7 @@ const buildPreferenceApplied = (
   const { acceptedValues } = preferences;
   const honouredNames: AppliedPreferences = { count: true, handling: true, tx: end.isChosenByClient, ...applied };
   const items: string[] = [];
-  for (const name of [...ORDER, ...[...acceptedValues.keys()].filter((each) => !ORDER.includes(each))]) {
+  for (const name of [...ORDER, ...[...acceptedValues.keys()].filter((preference) => !ORDER.includes(preference))]) {
     const preferenceValue = name === "max-affected" ? preferences.maxAffected : acceptedValues.get(name);
     const isHonoured = honouredNames[name] === true || rest.grammar.preferences.get(name)?.settings !== undefined;
     if (preferenceValue !== undefined && isHonoured) items.push(`${name}=${preferenceValue}`);
@@ -146,8 +146,12 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
  * Replaces response headers by the headers that SQL has set. `ignored` is called for each header that SQL may not set.
  * @rule R-GUC-1 R-GUC-5 R-ERR-5
  */
-export const overrideHeaders = (own: Headers, sqlHeaders: Headers, onIgnored: (name: string) => void): Headers => {
-  if (sqlHeaders.length === 0) return own;
+export const overrideHeaders = (
+  responseHeaders: Headers,
+  sqlHeaders: Headers,
+  onIgnored: (name: string) => void,
+): Headers => {
+  if (sqlHeaders.length === 0) return responseHeaders;
   const names = new Set<string>();
   const acceptedHeaders = sqlHeaders.filter(([name]) => {
     const lower = name.toLowerCase();
@@ -158,7 +162,7 @@ export const overrideHeaders = (own: Headers, sqlHeaders: Headers, onIgnored: (n
     names.add(lower);
     return true;
   });
-  return [...own.filter(([name]) => !names.has(name.toLowerCase())), ...acceptedHeaders];
+  return [...responseHeaders.filter(([name]) => !names.has(name.toLowerCase())), ...acceptedHeaders];
 };
 
 /** Creates a function that logs an ignored header. @rule R-GUC-5 */

@@ -114,7 +114,7 @@ const isRowVisible = (
 ): boolean => {
   if (sqlstate === "23502" || sqlstate === "23514")
     return relation.columns.every((column) => visibility.mayReadEveryRow(relation, column));
-  const key = relation.uniqueKeys.find((one) => one.name === constraint);
+  const key = relation.uniqueKeys.find((uniqueKey) => uniqueKey.name === constraint);
   return key !== undefined && mayReadColumns(visibility, relation, key.columns);
 };
 
@@ -128,7 +128,7 @@ const isForeignKeyVisible = (
   relation: Relation,
   constraint: Json | undefined,
 ): boolean => {
-  const key = relation.foreignKeys.find((one) => one.name === constraint);
+  const key = relation.foreignKeys.find((foreignKey) => foreignKey.name === constraint);
   const target = key && findRelation(model, key.target);
   if (
     key === undefined ||

@@ -54,13 +54,13 @@ const chooseHandler = (
     const handler = routine === undefined ? undefined : findValueHandler(model, routine);
     for (const name of type.name === ANY_MEDIA_TYPE ? [ANY_MEDIA_TYPE] : [ANY_MEDIA_TYPE, type.name]) {
       if (handler?.mediaType === name) return buildHandlerMedia(name, VALUE, { isBytea: handler.isBytea });
-      const own =
+      const relationHandler =
         relation &&
         model.mediaHandlers.find(
           (handler) =>
             handler.mediaType === name && handler.relation !== undefined && isSameName(handler.relation, relation),
         );
-      if (own !== undefined) return chooseAggregate(name, own);
+      if (relationHandler !== undefined) return chooseAggregate(name, relationHandler);
     }
   }
   const general = model.mediaHandlers.find(

@@ -50,11 +50,11 @@ export const buildVersion2 = (description: Description, address: DocumentAddress
 const writeDocumentMembers = function* (description: Description, address: DocumentAddress): MemberGenerator {
   const { model, visibility } = description;
   const relations = yield* findDescribedRelations(description);
-  const { summary: title, ...rest } = splitComment(model.schemaComments.get(description.schema));
+  const { summary: title, ...details } = splitComment(model.schemaComments.get(description.schema));
   yield* Object.entries({
     swagger: "2.0",
     info: {
-      ...(title === undefined ? DEFAULT_INFO : { title, ...rest }),
+      ...(title === undefined ? DEFAULT_INFO : { title, ...details }),
       version: description.version,
     },
     host: address.host,

@@ -55,8 +55,8 @@ const buildComponentNames = (names: readonly string[]): ReadonlyMap<string, stri
 };
 
 /** Makes a schema such as `{type: "string"}` nullable. */
-const makeNullable = ({ type, enum: labels, ...rest }: TypeSchema): JsonObject => ({
-  ...rest,
+const makeNullable = ({ type, enum: labels, ...otherKeywords }: TypeSchema): JsonObject => ({
+  ...otherKeywords,
   type: type && [type, "null"],
   enum: labels && [...labels, null],
 });
@@ -143,7 +143,7 @@ const buildEmbedProperties = (
   { description: { model }, components }: Writer,
   relation: Relation,
 ): readonly (readonly [string, JsonObject])[] => {
-  const own = new Set(relation.columns.map(({ name }) => name));
+  const columnNames = new Set(relation.columns.map(({ name }) => name));
   const byTarget = new Map<string, (typeof relation.relationships)[number][]>();
   for (const relationship of relation.relationships) {
     const { target, routine } = relationship;
@@ -154,9 +154,10 @@ const buildEmbedProperties = (
     else candidates.push(relationship);
   }
   return [...byTarget].flatMap(([name, candidates]) => {
-    const [relationship, ...more] = candidates;
+    const [relationship, ...otherRelationships] = candidates;
     const component = relationship && components.get(relationship.target.name);
-    if (relationship === undefined || more.length > 0 || component === undefined || own.has(name)) return [];
+    if (relationship === undefined || otherRelationships.length > 0 || component === undefined || columnNames.has(name))
+      return [];
     if (findRelation(model, relationship.target) === undefined) return [];
     const row = schemaReference(component);
     return [[name, relationship.isToOne ? { anyOf: [row, { type: "null" }] } : buildListSchema(row)]];
@@ -255,17 +256,17 @@ const buildRoutineOperations = (
     buildOperation(`(rpc) ${routine.name}`, routine.comment, request, {
       200: buildResponse(buildReturnSchema(writer, routine), "The result of the function"),
     });
-  const properties = parameters.map((each): [string, JsonObject] => [
-    each.name,
-    makeNullable(buildParameterSchema(model, each)),
+  const properties = parameters.map((parameter): [string, JsonObject] => [
+    parameter.name,
+    makeNullable(buildParameterSchema(model, parameter)),
   ]);
   return {
     get: buildRoutineOperation({
-      parameters: parameters.map((each) => ({
-        name: each.name,
+      parameters: parameters.map((parameter) => ({
+        name: parameter.name,
         in: "query",
-        required: !each.hasDefault,
-        schema: { type: findQueryType(buildParameterSchema(model, each)) },
+        required: !parameter.hasDefault,
+        schema: { type: findQueryType(buildParameterSchema(model, parameter)) },
       })),
     }),
     post: buildRoutineOperation({

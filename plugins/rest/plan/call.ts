@@ -95,13 +95,13 @@ const separatePluginParameters = (planInput: PlanInput, callable: readonly Routi
     !callable.some(({ parameters }) => parameters.some((parameter) => parameter.name === name));
   const pluginPairs = query.argumentPairs.filter(isOfPlugin);
   if (pluginPairs.length === 0) return planInput;
-  const own: ParsedQuery = {
+  const routineQuery: ParsedQuery = {
     ...query,
     argumentPairs: query.argumentPairs.filter((pair) => !isOfPlugin(pair)),
     pluginParameters: pluginPairs.map(([name, text]) => ({ hook: buildNestedHookName(name), name, text })),
   };
   // getters of the prototype compute the other members
-  return Object.create(planInput, { query: { value: own } }) as PlanInput;
+  return Object.create(planInput, { query: { value: routineQuery } }) as PlanInput;
 };
 
 /** Returns the arguments as strings. */

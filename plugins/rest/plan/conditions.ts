@@ -124,7 +124,7 @@ const findFieldType = ({ model, relation }: RowScope, { name, path }: Field): Pg
   const last = path.at(-1);
   if (last === undefined || (last.arrow === "->" && type?.name === "json")) return type;
   const typeName = last.arrow === "->>" ? "text" : "jsonb";
-  return [...model.types.values()].find((one) => one.schema === "pg_catalog" && one.name === typeName);
+  return [...model.types.values()].find((pgType) => pgType.schema === "pg_catalog" && pgType.name === typeName);
 };
 
 /** Builds the predicate of a logic tree. @rule R-LOG-1 R-LOG-2 R-LOG-4 */

@@ -50,8 +50,8 @@ export const orderGroups = (read: Read, values: readonly BoundValue[], relation:
   const findOutput = (expression: Expression): Expression => {
     if (expression.kind !== "column" && expression.kind !== "computed") return expression;
     const text = encodeExpression(expression);
-    const isField = (one: Output): boolean =>
-      one.kind === "value" && encodeExpression(withoutCasts(one.value)) === text;
+    const isField = (item: Output): boolean =>
+      item.kind === "value" && encodeExpression(withoutCasts(item.value)) === text;
     const name =
       expression.path !== undefined
         ? undefined
@@ -61,12 +61,12 @@ export const orderGroups = (read: Read, values: readonly BoundValue[], relation:
     const isWhole = output.some(({ kind }) => kind === "all");
     if (isWhole && relation !== undefined && name !== undefined && findColumn(relation, name) !== undefined)
       return expression;
-    if (name !== undefined && output.some((one) => one.kind === "value" && encodeExpression(one.value) === text))
+    if (name !== undefined && output.some((item) => item.kind === "value" && encodeExpression(item.value) === text))
       return expression;
     const matchingOutput =
-      output.find(isField) ?? (name === undefined ? undefined : output.find((one) => hasOutputName(one, name)));
+      output.find(isField) ?? (name === undefined ? undefined : output.find((item) => hasOutputName(item, name)));
     if (matchingOutput === undefined || !("as" in matchingOutput)) return expression;
-    const nth = output.filter((one) => "as" in one && one.as === matchingOutput.as).indexOf(matchingOutput);
+    const nth = output.filter((item) => "as" in item && item.as === matchingOutput.as).indexOf(matchingOutput);
     return { kind: "output", as: matchingOutput.as, ...(nth === 0 ? {} : { nth }) };
   };
   return { ...read, orderBy: orderBy.map((term) => ({ ...term, expression: findOutput(term.expression) })) };
@@ -93,7 +93,7 @@ const buildOrdering = (
   const specs = (ordering && orderings.get(ordering.name)) ?? [];
   const column = ordering && findOrderedColumn(level, term);
   const type = column && findBaseType(model, column.type);
-  const spec = specs.find((one) => matchesType(one, type)) ?? specs[0];
+  const spec = specs.find((orderingSpec) => matchesType(orderingSpec, type)) ?? specs[0];
   if (ordering === undefined || spec === undefined) return expression;
   return {
     kind: "ordering",

@@ -60,7 +60,7 @@ interface QueryTree {
   readonly legacyNames: readonly LegacyName[];
 }
 
-const ALL: readonly SelectItem[] = [{ kind: "all" }];
+const ALL_COLUMNS: readonly SelectItem[] = [{ kind: "all" }];
 
 const buildNode = (embed: SelectEmbed | undefined, items: readonly SelectItem[]): QueryNode => ({
   embed,
@@ -89,7 +89,7 @@ interface EffectiveParts {
 
 /** Assigns each part of the query to its level. @throws RelApiError `not-embedded` @rule R-EMB-7 R-EMB-8 R-FLT-11 */
 export const buildNodes = (query: ParsedQuery, parts: EffectiveParts, options: ResolvedOptions): QueryTree => {
-  const root = buildNode(undefined, query.select ?? ALL);
+  const root = buildNode(undefined, query.select ?? ALL_COLUMNS);
   const legacyNames: LegacyName[] = [];
   const findNode = ({ path }: AddressedPart<unknown>): QueryNode =>
     path.reduce((node, name) => findChild(node, name, options.urlUseLegacyTargetNames, legacyNames), root);

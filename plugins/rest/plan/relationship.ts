@@ -37,8 +37,8 @@ export const findRelationship = (search: RelationshipSearch, embed: SelectEmbed)
   const findCandidates = (embed: EmbedName): readonly Relationship[] => {
     const matches = usable.filter((relationship) => matchesEmbed(model, relationship, embed));
     // both directions of a key to a view of the same table have the same columns
-    const own = matches.filter((relationship) => findSingleColumn(relationship, "source") === embed.hint);
-    return hasHints && matches.length > 1 && own.length === 1 ? own : matches;
+    const sourceMatches = matches.filter((relationship) => findSingleColumn(relationship, "source") === embed.hint);
+    return hasHints && matches.length > 1 && sourceMatches.length === 1 ? sourceMatches : matches;
   };
   const candidates = findCandidates(embed);
   const [candidate] = candidates;
@@ -76,8 +76,8 @@ const findUniqueHint = (
     findSingleColumn(relationship, "target"),
   ].find((hint) => {
     if (hint === undefined || hint === "") return false;
-    const [candidate, ...others] = findCandidates({ name: relationship.target.name, hint });
-    return candidate === relationship && others.length === 0;
+    const [candidate, ...otherCandidates] = findCandidates({ name: relationship.target.name, hint });
+    return candidate === relationship && otherCandidates.length === 0;
   });
 
 /** Returns whether the schemas of the relationship permit its use. @rule R-REL-8 */
@@ -147,9 +147,9 @@ const buildSortKey = (relationship: Relationship): readonly string[] => [
 ];
 
 const compareKeys = (a: readonly string[], b: readonly string[]): number => {
-  for (const [i, one] of a.entries()) {
-    const other = b[i] ?? "";
-    if (one !== other) return one < other ? -1 : 1;
+  for (const [i, part] of a.entries()) {
+    const otherPart = b[i] ?? "";
+    if (part !== otherPart) return part < otherPart ? -1 : 1;
   }
   return 0;
 };
@@ -188,7 +188,7 @@ const listColumns = ({ source, target, junction, columns }: Relationship): Relat
     return [
       ...qualifyColumns(
         source,
-        columns.map(([own]) => own),
+        columns.map(([sourceColumn]) => sourceColumn),
       ),
       ...qualifyColumns(
         target,
@@ -204,9 +204,9 @@ const listColumns = ({ source, target, junction, columns }: Relationship): Relat
 const describeRelationship = (source: string, { junction, constraint, columns, target }: Relationship): string => {
   const list = (names: readonly string[]): string => `(${names.join(", ")})`;
   if (junction === undefined) {
-    return `${constraint} using ${source}${list(columns.map(([own]) => own))} and ${target.name}${list(columns.map(([, targetColumn]) => targetColumn))}`;
+    return `${constraint} using ${source}${list(columns.map(([sourceColumn]) => sourceColumn))} and ${target.name}${list(columns.map(([, targetColumn]) => targetColumn))}`;
   }
-  const own = list(junction.source.map(([, column]) => column));
+  const sourceColumns = list(junction.source.map(([, column]) => column));
   const targetColumns = list(junction.target.map(([, column]) => column));
-  return `${junction.relation.name} using ${junction.sourceConstraint}${own} and ${junction.targetConstraint}${targetColumns}`;
+  return `${junction.relation.name} using ${junction.sourceConstraint}${sourceColumns} and ${junction.targetConstraint}${targetColumns}`;
 };

@@ -275,7 +275,8 @@ const buildRead = (context: ReadContext, level: QueryLevel, from: ReadFrom, opti
     ...level.embeds.map((embed) => buildEmbed(context, embed, node.orders)),
   ];
   if (!context.truncatesKeys)
-    for (const one of output) if ("as" in one && Buffer.byteLength(one.as) > MAX_NAME_BYTES) throw nameTooLong(one.as);
+    for (const item of output)
+      if ("as" in item && Buffer.byteLength(item.as) > MAX_NAME_BYTES) throw nameTooLong(item.as);
   const where = buildWhere(row, node.filters, node.logic);
   const terms = node.orders.map((term) => buildOrder(row, level, term, context.grammar.orderings));
   const orderBy = terms.length === 0 ? undefined : terms;
@@ -321,10 +322,10 @@ const findBareCount = (
   { node, relation }: QueryLevel,
   columns: readonly string[] | undefined,
 ): readonly SelectItem[] | undefined => {
-  const [item, ...others] = node.items;
+  const [item, ...otherItems] = node.items;
   if (
     !takesBareCount ||
-    others.length > 0 ||
+    otherItems.length > 0 ||
     item?.kind !== "field" ||
     item.field.name !== "count" ||
     item.field.path.length > 0 ||

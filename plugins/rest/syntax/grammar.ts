@@ -9,16 +9,16 @@ import { checkPartNames, getRestName } from "./part-names.ts";
 const isUsedVerbatim = (spec: OperatorSpec): boolean => spec.operand === "scalar" && spec.restOperand === undefined;
 
 const groupByRestName = <Spec>(
-  all: readonly Spec[],
+  specs: readonly Spec[],
   getName: (spec: Spec) => string | undefined,
 ): ReadonlyMap<string, readonly Spec[]> => {
   const specsByName = new Map<string, Spec[]>();
-  for (const spec of all) {
+  for (const spec of specs) {
     const name = getName(spec);
     if (name === undefined) continue;
-    const specs = specsByName.get(name);
-    if (specs === undefined) specsByName.set(name, [spec]);
-    else specs.push(spec);
+    const knownSpecs = specsByName.get(name);
+    if (knownSpecs === undefined) specsByName.set(name, [spec]);
+    else knownSpecs.push(spec);
   }
   return specsByName;
 };

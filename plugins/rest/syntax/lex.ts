@@ -142,28 +142,28 @@ export const scanQuoted = (text: string, at: number): Token<string> | LexFailure
 interface Name {
   readonly text: string;
   /** The tokens that could continue the name. After runs joined by dashes, only another dash is reported. */
-  readonly more: readonly string[];
+  readonly continuations: readonly string[];
 }
 
-const MORE_DASHED = ['"-"'];
-const MORE_NAME = ["letter", "digit", ...MORE_DASHED];
+const RUN_CONTINUATIONS = ['"-"'];
+const NAME_CONTINUATIONS = ["letter", "digit", ...RUN_CONTINUATIONS];
 
 /** Scans a name: `first-mate`, `Just a Name`, `"a.b"`. @rule R-LEX-1 */
 export const scanName = (text: string, at: number): Token<Name> | LexFailure => {
   if (text[at] === '"') {
     const quoted = scanQuoted(text, at);
-    return isFailure(quoted) ? quoted : { value: { text: quoted.value, more: [] }, end: quoted.end };
+    return isFailure(quoted) ? quoted : { value: { text: quoted.value, continuations: [] }, end: quoted.end };
   }
   let end = findRunEnd(text, at);
   if (end === at) return { at, expecting: [NAME] };
-  let more = MORE_NAME;
+  let continuations = NAME_CONTINUATIONS;
   while (text[end] === "-" && text[end + 1] !== ">") {
     const next = findRunEnd(text, end + 1);
     if (next === end + 1) return { at: next, expecting: UNFINISHED_RUN };
     end = next;
-    more = MORE_DASHED;
+    continuations = RUN_CONTINUATIONS;
   }
-  return { value: { text: trimSpaces(text.slice(at, end)), more }, end };
+  return { value: { text: trimSpaces(text.slice(at, end)), continuations }, end };
 };
 
 const trimSpaces = (text: string): string => {
@@ -248,10 +248,10 @@ const endsIndex = (text: string, at: number): boolean => {
 interface ScannedField {
   readonly field: Field;
   /** The tokens that could continue the name or its path. */
-  readonly more: readonly string[];
+  readonly continuations: readonly string[];
 }
 
-const MORE_PATH = ['"->>"', '"->"'];
+const PATH_CONTINUATIONS = ['"->>"', '"->"'];
 
 /** Scans a name and its JSON path. */
 export const scanField = (text: string, at: number): Token<ScannedField> | LexFailure => {
@@ -260,8 +260,9 @@ export const scanField = (text: string, at: number): Token<ScannedField> | LexFa
   const path = scanPath(text, name.end);
   if (isFailure(path)) return path;
   // after a path, only another key is reported
-  const more = path.value.length > 0 ? MORE_PATH : [...name.value.more, ...MORE_PATH];
-  return { value: { field: { name: name.value.text, path: path.value }, more }, end: path.end };
+  const continuations =
+    path.value.length > 0 ? PATH_CONTINUATIONS : [...name.value.continuations, ...PATH_CONTINUATIONS];
+  return { value: { field: { name: name.value.text, path: path.value }, continuations }, end: path.end };
 };
 
 interface TreePath {

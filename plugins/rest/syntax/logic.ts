@@ -126,11 +126,11 @@ const scanCondition = ({ grammar, source }: TreeReader, at: number): Token<Logic
   if (text[at] !== '"' && !isNameCharacter(text, at)) return { at, expecting: TREE };
   const scanned = scanField(text, at);
   if (isFailure(scanned)) return scanned;
-  const { field, more } = scanned.value;
+  const { field, continuations } = scanned.value;
   checkPathLength(grammar.limits, field);
   if (text[scanned.end] !== ".") {
     const isNot = text.slice(at, scanned.end) === "not";
-    return { at: scanned.end, expecting: [...more, DELIMITER, ...(isNot ? [NEGATION] : [])] };
+    return { at: scanned.end, expecting: [...continuations, DELIMITER, ...(isNot ? [NEGATION] : [])] };
   }
   const operation = scanOperation(grammar, text, scanned.end + 1, scanTreeValue);
   return isFailure(operation)

@@ -24,7 +24,7 @@ type Suffix = Pick<OrderTerm, "direction" | "nulls">;
 
 interface SuffixToken extends Token<Suffix> {
   /** The tokens that could continue the term. */
-  readonly more: readonly string[];
+  readonly continuations: readonly string[];
 }
 
 const DIRECTIONS = ["asc", "desc"] as const;
@@ -52,12 +52,13 @@ const parseOrderTerms = (grammar: OrderGrammar, raw: string): readonly OrderTerm
     const term = readRelated(grammar, source, start) ?? readPlain(grammar, source, start);
     terms.push(term.value);
     if (term.end === raw.length) return terms;
-    if (raw[term.end] !== ",") throwSyntaxError(source, { at: term.end, expecting: [...term.more, ...TERM_END] });
+    if (raw[term.end] !== ",")
+      throwSyntaxError(source, { at: term.end, expecting: [...term.continuations, ...TERM_END] });
     at = term.end;
   }
 };
 
-type TermToken = Token<OrderTerm> & { readonly more: readonly string[] };
+type TermToken = Token<OrderTerm> & { readonly continuations: readonly string[] };
 
 /**
  * Scans `ports(country).desc` or `ports(place.distance(1))`. Text that does not match as a whole is parsed as a plain
@@ -83,7 +84,7 @@ const readRelated = (grammar: OrderGrammar, source: LexerInput, start: number): 
       ...suffix.value,
     },
     end: suffix.end,
-    more: suffix.more,
+    continuations: suffix.continuations,
   };
 };
 
@@ -95,14 +96,14 @@ const readPlain = (grammar: OrderGrammar, source: LexerInput, start: number): Te
     const suffix = scanSuffix(source.text, start + COUNT.length);
     if (isFailure(suffix)) return throwSyntaxError(source, suffix);
     const value = { field: { name: "count", path: [] }, isCount: true, ...suffix.value } as const;
-    return { value, end: suffix.end, more: suffix.more };
+    return { value, end: suffix.end, continuations: suffix.continuations };
   }
   const { value: scanned, end } = requireToken(source, scanField(source.text, start));
   checkPathLength(grammar.limits, scanned.field);
   // blanks are part of an unquoted name, so this skips only tabs and blanks after a quoted name
   const at = skipBlanks(source.text, end);
   if (at > end && !",.".includes(source.text[at] ?? ","))
-    throwSyntaxError(source, { at: end, expecting: [...scanned.more, DELIMITER, ...TERM_END] });
+    throwSyntaxError(source, { at: end, expecting: [...scanned.continuations, DELIMITER, ...TERM_END] });
   const ordering = readOrdering(grammar, source, at);
   const from = ordering?.end ?? at;
   const suffix = scanSuffix(source.text, from);
@@ -111,7 +112,7 @@ const readPlain = (grammar: OrderGrammar, source: LexerInput, start: number): Te
   return {
     value: { field: scanned.field, ...(ordering && { ordering: ordering.value }), ...suffix.value },
     end: suffix.end,
-    more: hasSuffix ? suffix.more : [...scanned.more, ...suffix.more],
+    continuations: hasSuffix ? suffix.continuations : [...scanned.continuations, ...suffix.continuations],
   };
 };
 
@@ -156,20 +157,20 @@ const scanOperand = (text: string, at: number): Token<string> | LexFailure => {
 
 /** Scans a suffix, which may be empty: `.desc.nullslast`, `.nullsfirst`. */
 const scanSuffix = (text: string, at: number): SuffixToken | LexFailure => {
-  if (text[at] !== ".") return { value: {}, end: at, more: [DELIMITER] };
+  if (text[at] !== ".") return { value: {}, end: at, continuations: [DELIMITER] };
   const word = at + 1;
-  const direction = DIRECTIONS.find((one) => text.startsWith(one, word));
+  const direction = DIRECTIONS.find((keyword) => text.startsWith(keyword, word));
   if (direction === undefined) {
     const nulls = scanNulls(text, word);
-    if (nulls !== undefined) return { value: { nulls: nulls.value }, end: nulls.end, more: [] };
+    if (nulls !== undefined) return { value: { nulls: nulls.value }, end: nulls.end, continuations: [] };
     return { at: word, expecting: ['"asc"', '"desc"', ...NULLS_LABELS], shownAt: findMismatch(text, word, "asc") };
   }
   const end = word + direction.length;
-  if (text[end] !== ".") return { value: { direction }, end, more: [DELIMITER] };
+  if (text[end] !== ".") return { value: { direction }, end, continuations: [DELIMITER] };
   const nulls = scanNulls(text, end + 1);
   if (nulls === undefined)
     return { at: end + 1, expecting: NULLS_LABELS, shownAt: findMismatch(text, end + 1, "nullsfirst") };
-  return { value: { direction, nulls: nulls.value }, end: nulls.end, more: [] };
+  return { value: { direction, nulls: nulls.value }, end: nulls.end, continuations: [] };
 };
 
 const scanNulls = (text: string, at: number): Token<"first" | "last"> | undefined => {

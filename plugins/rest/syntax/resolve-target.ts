@@ -53,8 +53,8 @@ export const resolveTarget = (
 const parsePath = (options: ResolvedOptions, path: string): Location => {
   const pathBelowRoot = findPathBelowRoot(options, path) ?? path;
   if (pathBelowRoot === "" || pathBelowRoot === "/") return findRootTarget(options);
-  const [empty, first = "", second, ...more] = pathBelowRoot.split("/");
-  if (empty !== "" || more.length > 0) throw pathInvalid();
+  const [empty, first = "", second, ...otherSegments] = pathBelowRoot.split("/");
+  if (empty !== "" || otherSegments.length > 0) throw pathInvalid();
   if (second === undefined) return { kind: "relation", name: decodePercent(first), path: pathBelowRoot };
   if (first !== "rpc") throw pathInvalid();
   return { kind: "routine", name: decodePercent(second), path: pathBelowRoot };

@@ -33,7 +33,7 @@ export const isWholeRow = (select: readonly SelectItem[] | undefined): boolean =
 
 interface ItemToken extends Token<SelectItem> {
   /** The tokens that could continue the item. */
-  readonly more: readonly string[];
+  readonly continuations: readonly string[];
 }
 
 interface SelectReader {
@@ -138,7 +138,7 @@ const scanHead = (text: string, start: number): Token<ItemHead> | LexFailure => 
   let at = name.end;
   let hint: string | undefined;
   let join: "left" | "inner" | undefined;
-  let { more } = name.value;
+  let { continuations } = name.value;
   let count = 0;
   for (; count < 2 && text[at] === "!"; count++) {
     // a hint that begins like a join must be quoted (R-SEL-10)
@@ -146,16 +146,16 @@ const scanHead = (text: string, start: number): Token<ItemHead> | LexFailure => 
     if (word !== undefined) {
       join ??= word;
       at += 1 + word.length;
-      more = [];
+      continuations = [];
       continue;
     }
     const nameToken = scanName(text, at + 1);
     if (isFailure(nameToken)) return nameToken;
     hint ??= nameToken.value.text;
     at = nameToken.end;
-    ({ more } = nameToken.value);
+    ({ continuations } = nameToken.value);
   }
-  if (text[at] !== "(") return { at, expecting: [...more, ...(count < 2 ? ['"!"'] : []), '"("'] };
+  if (text[at] !== "(") return { at, expecting: [...continuations, ...(count < 2 ? ['"!"'] : []), '"("'] };
   return { value: { name: name.value.text, hint, join }, end: at + 1 };
 };
 
@@ -191,7 +191,7 @@ const readEmbed = (
   const finish = (items: readonly SelectItem[], end: number): ItemToken => ({
     value: { kind: "embed", mode, name, alias, hint, join, items },
     end,
-    more: [],
+    continuations: [],
   });
   let at = skipBlanks(source.text, head.end);
   if (source.text[at] === ")") return finish([], at + 1);
@@ -209,7 +209,8 @@ const readEmbed = (
     if (source.text[at] !== ",")
       throwSyntaxError(source, {
         at,
-        expecting: item.value.kind === "embed" || items.length > 1 ? ['","', '")"'] : [...item.more, ...LIST_END],
+        expecting:
+          item.value.kind === "embed" || items.length > 1 ? ['","', '")"'] : [...item.continuations, ...LIST_END],
       });
     at = skipBlanks(source.text, at + 1);
   }
@@ -248,16 +249,16 @@ const readField = (reader: SelectReader, start: number, expected: readonly strin
   };
   const expectedNext =
     outer !== undefined
-      ? TYPE_MORE
+      ? TYPE_CONTINUATIONS
       : aggregate !== undefined
         ? ['"::"']
         : cast !== undefined
-          ? [...TYPE_MORE, '"."', '"::"']
-          : [...scanned.more, '"::"', '"."'];
+          ? [...TYPE_CONTINUATIONS, '"."', '"::"']
+          : [...scanned.continuations, '"::"', '"."'];
   return finishItem(reader, item, outer?.end ?? aggregate?.end ?? cast?.end ?? end, expectedNext);
 };
 
-const TYPE_MORE = ["letter", "digit"];
+const TYPE_CONTINUATIONS = ["letter", "digit"];
 
 /**
  * Returns the position that messages show for `ports(..x)`: directly after the parenthesis, where the text leaves the
@@ -277,8 +278,10 @@ const scanCount = (text: string, end: number, alias: string | undefined): ItemTo
   const cast = text.startsWith("::", end) ? scanType(text, end + 2) : undefined;
   if (cast !== undefined && isFailure(cast)) return undefined;
   const close = skipBlanks(text, cast?.end ?? end);
-  const more = cast === undefined ? ['"::"'] : TYPE_MORE;
-  return endsItem(text, close) ? { value: { kind: "count", alias, cast: cast?.value }, end: close, more } : undefined;
+  const continuations = cast === undefined ? ['"::"'] : TYPE_CONTINUATIONS;
+  return endsItem(text, close)
+    ? { value: { kind: "count", alias, cast: cast?.value }, end: close, continuations }
+    : undefined;
 };
 
 /** Reads a cast, which may be missing. @rule R-SEL-4 */
@@ -295,8 +298,8 @@ const readAggregate = (reader: SelectReader, at: number): Token<string> | undefi
   const name = findLongest(reader.aggregates.filter((aggregate) => text.startsWith(aggregate, word)));
   if (name === undefined) {
     // a first letter that only one aggregate function has decides for that function
-    const [committed, ...others] = reader.aggregates.filter((aggregate) => aggregate[0] === text[word]);
-    const candidates = committed === undefined || others.length > 0 ? reader.aggregates : [committed];
+    const [committed, ...otherNames] = reader.aggregates.filter((aggregate) => aggregate[0] === text[word]);
+    const candidates = committed === undefined || otherNames.length > 0 ? reader.aggregates : [committed];
     return throwSyntaxError(reader.source, {
       at: word,
       expecting: candidates.map((aggregate) => `"${aggregate}"`),
@@ -312,11 +315,16 @@ const readAggregate = (reader: SelectReader, at: number): Token<string> | undefi
 const findLongest = (names: readonly string[]): string | undefined =>
   names.reduce<string | undefined>((best, name) => (name.length > (best?.length ?? 0) ? name : best), undefined);
 
-const finishItem = (reader: SelectReader, value: SelectItem, at: number, more: readonly string[]): ItemToken => {
+const finishItem = (
+  reader: SelectReader,
+  value: SelectItem,
+  at: number,
+  continuations: readonly string[],
+): ItemToken => {
   const { source } = reader;
   const end = skipBlanks(source.text, at);
-  if (endsItem(source.text, end)) return { value, end, more };
-  if (source.text[at] === ":" && more.includes('"::"'))
+  if (endsItem(source.text, end)) return { value, end, continuations };
+  if (source.text[at] === ":" && continuations.includes('"::"'))
     return throwSyntaxError(source, { at, expecting: ['"::"'], shownAt: at + 1 });
-  return throwSyntaxError(source, { at, expecting: [...more, ...LIST_END] });
+  return throwSyntaxError(source, { at, expecting: [...continuations, ...LIST_END] });
 };

@@ -133,19 +133,19 @@ export const actions = <Outputs extends Readonly<Record<string, unknown>>>(
       );
       const getTypes = memoize((build: GqlBuild) => createActionTypes(build, read(build.schema.model).types));
       hooks.introspect.tap("actions", (model) => {
-        const own = read(model); // `read` checks the definitions at the start, before a model is loaded
-        const deliveries = own.fields.flatMap(([field, action]) =>
+        const ownActions = read(model); // `read` checks the definitions at the start, before a model is loaded
+        const deliveries = ownActions.fields.flatMap(([field, action]) =>
           action.kind === "asynchronous"
-            ? buildDelivery(context, buildBackgroundAction(field, action, own.types, logProblem))
+            ? buildDelivery(context, buildBackgroundAction(field, action, ownActions.types, logProblem))
             : [],
         );
         return addDeliveries(model, deliveries);
       });
       hooks.buildGqlField.tap("actions", (fields: GqlFields, { scope, role, model, build }: GqlFieldContext) => {
         if (!ROOTS.has(scope)) return fields;
-        const own = read(model);
+        const ownActions = read(model);
         const added: Record<string, GqlField> = {};
-        for (const [field, action] of own.fields) {
+        for (const [field, action] of ownActions.fields) {
           const isAsynchronous = action.kind === "asynchronous";
           if (!isServedIn(scope, field, isAsynchronous) || !(role === "admin" || field.roles.has(role))) continue;
           const actionTypes = getTypes(build);
@@ -156,7 +156,7 @@ export const actions = <Outputs extends Readonly<Record<string, unknown>>>(
           const toPlan =
             action.kind === "asynchronous"
               ? buildBackgroundPlan(context, field.name, false, scope, (input) => parseInput(action.inputSchema, input))
-              : buildPlan(field, action, own.types);
+              : buildPlan(field, action, ownActions.types);
           added[field.name] = { config, toPlan };
         }
         return { ...fields, ...added };

@@ -127,7 +127,7 @@ export const buildDelivery = (
 export const addDeliveries = (model: Model, deliveries: readonly EventTrigger[]): Model => {
   // only this function writes the list
   const earlier = (model.pluginFacts["action-deliveries"] ?? []) as readonly EventTrigger[];
-  const added = deliveries.filter(({ name }) => !earlier.some((one) => one.name === name));
+  const added = deliveries.filter(({ name }) => !earlier.some((delivery) => delivery.name === name));
   return { ...model, pluginFacts: { ...model.pluginFacts, "action-deliveries": [...earlier, ...added] } };
 };
 

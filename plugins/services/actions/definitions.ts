@@ -228,7 +228,9 @@ export const readActionField = (raw: JsonObject, types: CustomTypes, surrounding
   if (definition["output_type"] === undefined) throw excludedError("it has no output type");
   const output = readType(definition["output_type"], "output type");
   const problem =
-    args.map((argument) => findTypeProblem(argument, "input", types, surroundings)).find((one) => one !== undefined) ??
+    args
+      .map((argument) => findTypeProblem(argument, "input", types, surroundings))
+      .find((message) => message !== undefined) ??
     findTypeProblem({ name: "output type", type: output, description: undefined }, "output", types, surroundings);
   if (problem !== undefined) throw excludedError(problem);
   if (!isListOrAbsent(raw["permissions"])) throw excludedError("permissions is not a list");

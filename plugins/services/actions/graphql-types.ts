@@ -82,9 +82,9 @@ export const createActionTypes = (build: GqlBuild, types: CustomTypes): ActionTy
 
   const buildRelationships = (relationships: readonly TypeRelationship[]): GraphQLFieldConfigMap<unknown, unknown> =>
     Object.fromEntries(
-      relationships.flatMap(({ name, relation, ...own }) => {
+      relationships.flatMap(({ name, relation, ...join }) => {
         const table = build.table(relation);
-        const field = table && build.joinedField(table, own);
+        const field = table && build.joinedField(table, join);
         return field === undefined ? [] : [[name, field] as const];
       }),
     );

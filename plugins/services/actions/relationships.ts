@@ -40,7 +40,7 @@ const readRelationship = (raw: JsonObject, owner: RelationshipOwner): TypeRelati
   const relation = owner.findRelation(table);
   if (relation === undefined) throw excludedError(`there is no tracked table "${table.schema}"."${table.name}"`);
   const columns = Object.entries(readObject(raw["field_mapping"])).map(([name, value]) => {
-    const field = owner.fields.find((one) => one.name === name);
+    const field = owner.fields.find((candidate) => candidate.name === name);
     if (field === undefined) throw excludedError(`the type has no field "${name}"`);
     if (!owner.isLeaf(field.type)) throw excludedError(`the field "${name}" is not a scalar`);
     const column = readText(value) ?? "";
@@ -68,8 +68,8 @@ export const addRelationships = (
     const type = types.get(readText(raw["name"]) ?? "");
     if (type?.kind !== "object") continue; // the type does not fit and was reported before
     const relationships = new Map<string, TypeRelationship>();
-    for (const one of readList(raw["relationships"])) {
-      const entry = readObject(one);
+    for (const rawRelationship of readList(raw["relationships"])) {
+      const entry = readObject(rawRelationship);
       const name = readText(entry["name"]) ?? "";
       try {
         if (relationships.has(name)) throw excludedError("the name is taken");

@@ -60,7 +60,7 @@ export const checkTriggers = async (
   let areMissing = false;
   for (const trigger of triggers) {
     const { schema, name } = trigger.table;
-    const table = tables.find((one) => one.schema === schema && one.name === name);
+    const table = tables.find((row) => row.schema === schema && row.name === name);
     const problem = known.has(trigger.name)
       ? "another event trigger has this name"
       : table === undefined

@@ -52,22 +52,26 @@ export const events = definePlugin({
         introspection.warn(`metadata: ${text}; ignored`);
         problems.push({ type: "event_trigger", owner: table, name, reason: text });
       };
-      const ofMetadata = readMetadataTriggers(entries, () => requireService(context, webhookService), reportMetadata);
-      const ofHandlers = context.use(eventHandlersService) ?? [];
+      const metadataTriggers = readMetadataTriggers(
+        entries,
+        () => requireService(context, webhookService),
+        reportMetadata,
+      );
+      const handlerTriggers = context.use(eventHandlersService) ?? [];
       const { triggers, areMissing } = await checkTriggers(
-        [...ofHandlers, ...ofMetadata],
+        [...handlerTriggers, ...metadataTriggers],
         introspection,
         (trigger, reason) =>
-          ofHandlers.includes(trigger)
+          handlerTriggers.includes(trigger)
             ? introspection.warn(`event trigger ${trigger.name}: ${reason}; ignored`)
             : reportMetadata(trigger.table, trigger.name, reason),
       );
       // only `addDeliveries` writes this list, whose events have no triggers of tables
-      const ofActions = (model.pluginFacts["action-deliveries"] ?? []) as readonly EventTrigger[];
-      const names = new Set([...ofHandlers.map(({ name }) => name), ...listNames(entries)]);
+      const actionTriggers = (model.pluginFacts["action-deliveries"] ?? []) as readonly EventTrigger[];
+      const names = new Set([...handlerTriggers.map(({ name }) => name), ...listNames(entries)]);
       const pluginFacts = {
         ...model.pluginFacts,
-        [PART]: [...triggers, ...ofActions],
+        [PART]: [...triggers, ...actionTriggers],
         [NAMES]: names,
         [METADATA_PROBLEMS]: problems,
       };

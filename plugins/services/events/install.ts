@@ -30,8 +30,10 @@ join pg_catalog.pg_namespace pn on pn.oid = p.pronamespace
 where pn.nspname = 'relapi' and p.proname in ('record_event', 'record_statement') and t.tgparentid = 0
 order by 1, 2, 3`;
 
-const isSame = (one: TableTrigger, other: InstalledTrigger): boolean =>
-  one.schema === other.schema && one.table === other.table && one.name === other.name;
+const isSame = (tableTrigger: TableTrigger, installedTrigger: InstalledTrigger): boolean =>
+  tableTrigger.schema === installedTrigger.schema &&
+  tableTrigger.table === installedTrigger.table &&
+  tableTrigger.name === installedTrigger.name;
 
 const compileTrigger = ({ name, schema, table, definition, fingerprint }: TableTrigger): readonly Sql[] => [
   definition,
@@ -47,10 +49,16 @@ export const installTriggers = async (database: QueueDatabase, triggers: readonl
   await installEventSchema(database);
   const installed = await database.query<InstalledTrigger>(INSTALLED_TRIGGERS);
   const missing = tableTriggers.filter(
-    (one) => !installed.some((other) => isSame(one, other) && one.fingerprint === other.fingerprint),
+    (tableTrigger) =>
+      !installed.some(
+        (installedTrigger) =>
+          isSame(tableTrigger, installedTrigger) && tableTrigger.fingerprint === installedTrigger.fingerprint,
+      ),
   );
   const obsolete = installed.filter(
-    (other) => names.has(other.event) && !tableTriggers.some((one) => isSame(one, other)),
+    (installedTrigger) =>
+      names.has(installedTrigger.event) &&
+      !tableTriggers.some((tableTrigger) => isSame(tableTrigger, installedTrigger)),
   );
   const changes = [...obsolete.map(compileDrop), ...missing.flatMap(compileTrigger)];
   if (changes.length > 0) await runInstallation(database, changes);
@@ -78,16 +86,24 @@ export const loadTriggerStatus = async (
   const installed = await database.query<InstalledTrigger>(INSTALLED_TRIGGERS);
   const hasSchema = await hasEventSchema(database);
   const states = new Map<string, TriggerStatus>();
-  for (const one of tableTriggers) {
-    const found = installed.find((other) => isSame(one, other));
+  for (const tableTrigger of tableTriggers) {
+    const found = installed.find((installedTrigger) => isSame(tableTrigger, installedTrigger));
     const state =
-      found === undefined ? "missing" : hasSchema && found.fingerprint === one.fingerprint ? "installed" : "changed";
+      found === undefined
+        ? "missing"
+        : hasSchema && found.fingerprint === tableTrigger.fingerprint
+          ? "installed"
+          : "changed";
     // an operation that is not installed determines the state of the event trigger
-    if (states.get(one.event)?.state === "installed" || !states.has(one.event))
-      states.set(one.event, { trigger: one.event, table: `${one.schema}.${one.table}`, state });
+    if (states.get(tableTrigger.event)?.state === "installed" || !states.has(tableTrigger.event))
+      states.set(tableTrigger.event, {
+        trigger: tableTrigger.event,
+        table: `${tableTrigger.schema}.${tableTrigger.table}`,
+        state,
+      });
   }
   const unknown = installed
-    .filter((other) => !tableTriggers.some((one) => isSame(one, other)))
+    .filter((installedTrigger) => !tableTriggers.some((tableTrigger) => isSame(tableTrigger, installedTrigger)))
     .map(({ event, schema, table }): TriggerStatus => ({
       trigger: event,
       table: `${schema}.${table}`,

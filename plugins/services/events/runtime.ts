@@ -33,7 +33,7 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
   const removed = new Set<string>();
 
   // a later model may have other rules for the trigger
-  const findTrigger = (name: string): EventTrigger | undefined => triggers.find((one) => one.name === name);
+  const findTrigger = (name: string): EventTrigger | undefined => triggers.find((trigger) => trigger.name === name);
 
   /** Logs the triggers of the database whose events this process does not deliver. */
   const reportUnknown = async (): Promise<void> => {

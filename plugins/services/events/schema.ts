@@ -55,7 +55,9 @@ export const buildTableTriggers = (triggers: readonly EventTrigger[]): readonly 
       if (columns === undefined) return [];
       const name = buildTriggerName(event, operation);
       const { listened, payload } = columns;
-      const settings = [event, writeList(payload), schema, table, writeList(keyColumns)].map((one) => literal(one));
+      const settings = [event, writeList(payload), schema, table, writeList(keyColumns)].map((setting) =>
+        literal(setting),
+      );
       const definition = sql`create or replace trigger ${ident(name)} after ${VERBS[operation]} on ${ident(schema, table)} ${compileLevel(operation, isInherited, compileCondition(operation, listened))}(${join(settings)})`;
       return [{ schema, table, name, event, operation, definition, fingerprint: buildFingerprint(definition) }];
     }),

@@ -57,7 +57,7 @@ export const createJobQueue = ({ options, logger, findDatabaseUrl }: PluginConte
 
   /** Starts the queue again if it has to take other jobs. */
   const restart = async (): Promise<void> => {
-    const tasks = new Map([...tasksByOwner.values()].flatMap((own) => [...own]));
+    const tasks = new Map([...tasksByOwner.values()].flatMap((ownerTasks) => [...ownerTasks]));
     const next = JSON.stringify([...tasks.keys()].toSorted());
     if (queue !== undefined && next === identifiers) return;
     drain();
@@ -110,10 +110,10 @@ export const createJobQueue = ({ options, logger, findDatabaseUrl }: PluginConte
       clearTimeout(timer);
       // a statement that waits for a lock, or a lost server, must not keep the process
       const graceMs = options.shutdownGrace * 1000;
-      const abortTimer = setTimeout(() => draining.forEach((one) => one.abort()), graceMs).unref();
+      const abortTimer = setTimeout(() => draining.forEach((drainingQueue) => drainingQueue.abort()), graceMs).unref();
       const ended = last.then(() => {
         drain();
-        return Promise.allSettled([...draining].map((one) => one.stop()));
+        return Promise.allSettled([...draining].map((drainingQueue) => drainingQueue.stop()));
       });
       await Promise.race([ended, pause(graceMs + STOP_MS, undefined, { ref: false })]);
       clearTimeout(abortTimer);

@@ -52,9 +52,9 @@ export const createTask =
     shutdown.removeEventListener("abort", onShutdown);
     if (delivery.error === undefined) return store.finishDelivered({ id, startedAt: event.started_at, delivery });
     if (shutdown.aborted) return store.release(id);
-    const isTriedAgain = await store.finishFailed({ id, startedAt: event.started_at, delivery }, retry);
+    const isRetried = await store.finishFailed({ id, startedAt: event.started_at, delivery }, retry);
     const fields = { trigger: name, event: id, attempt: event.tries + 1, reason: delivery.error };
-    if (isTriedAgain) logger.warn("an event was not delivered; it is tried again", fields);
+    if (isRetried) logger.warn("an event was not delivered; it is tried again", fields);
     else if (delivery.isDropped === true) logger.error("an event was dropped without a call", fields);
     else logger.error("an event was not delivered, and its attempts are used up", fields);
   };

@@ -89,18 +89,18 @@ export const createConflictCheck = (local: LocalNames): ConflictCheck => {
         if (local.roots.has(name))
           throw new RemoteSchemaProblem(`a table or function has the root field "${name}" too`);
       }
-      const own = listTypes(schema, hasNamespace).map((type) => [type, printType(type)] as const);
-      for (const [type, text] of own) {
+      const typeTexts = listTypes(schema, hasNamespace).map((type) => [type, printType(type)] as const);
+      for (const [type, text] of typeTexts) {
         const { name } = type;
         if (!isScalarType(type) && isLocalType(name, local))
           throw new RemoteSchemaProblem(`a type of a table has the name "${name}" too`);
-        const other = typesByName.get(name);
+        const knownType = typesByName.get(name);
         // an equal definition causes no conflict
-        if (other !== undefined && other.text !== text)
-          throw new RemoteSchemaProblem(`the remote schema ${other.remote} has another type "${name}"`);
+        if (knownType !== undefined && knownType.text !== text)
+          throw new RemoteSchemaProblem(`the remote schema ${knownType.remote} has another type "${name}"`);
       }
       for (const [key] of names) rootOwners.set(key, remote);
-      for (const [{ name }, text] of own) typesByName.set(name, { remote, text });
+      for (const [{ name }, text] of typeTexts) typesByName.set(name, { remote, text });
     },
   };
 };

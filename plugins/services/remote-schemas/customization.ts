@@ -39,9 +39,9 @@ const checkNames = (schema: GraphQLSchema, rename: SurfaceNames["renameType"]): 
     const renamed = rename(name);
     if (renamed !== name && (RESERVED.has(renamed) || renamed.startsWith("__")))
       throw new RemoteSchemaProblem(`the type "${name}" would have the name "${renamed}", which GraphQL reserves`);
-    const other = taken.get(renamed);
-    if (other !== undefined)
-      throw new RemoteSchemaProblem(`the types "${other}" and "${name}" would both have the name "${renamed}"`);
+    const otherName = taken.get(renamed);
+    if (otherName !== undefined)
+      throw new RemoteSchemaProblem(`the types "${otherName}" and "${name}" would both have the name "${renamed}"`);
     taken.set(renamed, name);
   }
 };

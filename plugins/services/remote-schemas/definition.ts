@@ -82,8 +82,8 @@ const readCustomization = (raw: Json | undefined): RemoteCustomization => {
     throw new RemoteSchemaProblem("root_fields_namespace is not a GraphQL name");
   const types = readObject(customization["type_names"], "type_names");
   const fieldNames = new Map<string, (name: string) => string>();
-  for (const each of readList(customization["field_names"], "field_names")) {
-    const fields = readObject(each, "field_names");
+  for (const item of readList(customization["field_names"], "field_names")) {
+    const fields = readObject(item, "field_names");
     const parent = readText(fields["parent_type"], "parent_type");
     if (parent === undefined) throw new RemoteSchemaProblem("field_names has an entry without parent_type");
     const prefix = readNamePart(fields["prefix"], "prefix");
@@ -123,8 +123,8 @@ const readTarget = (definition: JsonObject): RemoteTarget => {
 };
 
 const readPermissions = (raw: Json | undefined): RemoteDefinition["permissions"] => {
-  const permissions = readList(raw, "permissions").map((each) => {
-    const entry = readObject(each, "permissions");
+  const permissions = readList(raw, "permissions").map((item) => {
+    const entry = readObject(item, "permissions");
     const role = readText(entry["role"], "role");
     const sdl = readText(readObject(entry["definition"], "definition")["schema"], "schema");
     if (role === undefined || sdl === undefined)

@@ -111,7 +111,7 @@ export const remoteSchemaFields = definePlugin({
     const reader = createReader(context);
     const buildRemotes = createRemoteBuilder(context, reader);
     hooks.introspect.tapPromise("remote-schema-fields", async (model, { warn }) => {
-      const ofCode = context.use(ownRemoteSchemas) ?? [];
+      const codeDefinitions = context.use(ownRemoteSchemas) ?? [];
       // only the metadata loader writes this part
       const metadata = model.pluginFacts["metadata-remote-schemas"] as MetadataRemoteSchemas | undefined;
       const { schemas = [], relationships = [], inheritedRoles = [], source = NO_SOURCE } = metadata ?? {};
@@ -124,8 +124,8 @@ export const remoteSchemaFields = definePlugin({
         problems.push({ ...problem, reason: `${subject}: ${reason}` });
       };
       const definitions = [
-        ...ofCode,
-        ...readMetadataDefinitions(schemas, new Set(ofCode.map(({ name }) => name)), report),
+        ...codeDefinitions,
+        ...readMetadataDefinitions(schemas, new Set(codeDefinitions.map(({ name }) => name)), report),
       ];
       const remotes =
         definitions.length === 0 ? [] : await buildOrReport(definitions, findLocalNames(context, model), report);
@@ -229,7 +229,7 @@ export const remoteSchemaFields = definePlugin({
         const view = findRoleView(remote, part, build);
         if (view === undefined) return [];
         const link = getLinker(build)(remote, view);
-        return Object.entries(view.fields[root]).map(([name, one]) => [name, link(one)] as const);
+        return Object.entries(view.fields[root]).map(([name, rootField]) => [name, link(rootField)] as const);
       });
       return { ...Object.fromEntries(added), ...fields }; // a field of a table takes precedence
     });

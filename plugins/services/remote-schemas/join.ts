@@ -57,10 +57,10 @@ const BELOW = "below";
 const choosePrefix = ({ variables, fragments }: ClientParts): string => {
   const takenNames = [
     ...variables.map(({ variable }) => variable.name.value),
-    ...fragments.map((one) => one.name.value),
+    ...fragments.map((fragment) => fragment.name.value),
   ];
   let prefix = "join_";
-  while (takenNames.some((one) => one.startsWith(prefix))) prefix += "_";
+  while (takenNames.some((takenName) => takenName.startsWith(prefix))) prefix += "_";
   return prefix;
 };
 
@@ -162,7 +162,8 @@ const findFields = (
     if (!isObjectType(type) && !isInterfaceType(type)) return undefined;
     const field = type.getFields()[names.renameField(step.parent, step.name)];
     if (field === undefined) return undefined;
-    if (!step.arguments.every((argument) => field.args.some((one) => one.name === argument.name))) return undefined;
+    if (!step.arguments.every((argument) => field.args.some((fieldArgument) => fieldArgument.name === argument.name)))
+      return undefined;
     fields.push(field);
   }
   return fields;
@@ -198,7 +199,7 @@ export const buildJoinField = (view: RemoteView, relationship: RemoteRelationshi
   if (fields === undefined || last === undefined) return undefined;
   const { columns, steps } = relationship;
   const isSet = ({ name: argument }: GraphQLArgument): boolean =>
-    steps.at(-1)?.arguments.some((one) => one.name === argument) === true;
+    steps.at(-1)?.arguments.some((joinArgument) => joinArgument.name === argument) === true;
   return {
     config: {
       type: getNullableType(last.type),
@@ -221,7 +222,7 @@ const createDelegate = (
   const surfaceSteps = fields.map((field, i): Step => ({
     name: field.name,
     arguments: (steps[i]?.arguments ?? []).flatMap((argument) => {
-      const type = field.args.find((one) => one.name === argument.name)?.type;
+      const type = field.args.find((fieldArgument) => fieldArgument.name === argument.name)?.type;
       return type === undefined ? [] : [{ name: argument.name, type: String(type) }];
     }),
   }));
@@ -273,8 +274,8 @@ const createDelegate = (
     types: view.types,
     check: (document, path) => {
       const parts = readClientParts(document, valueType.name);
-      const fixedArgument = parts.arguments.find((one) =>
-        last.args.some((arg) => arg.name === one.name.value && isSet(arg)),
+      const fixedArgument = parts.arguments.find((node) =>
+        last.args.some((arg) => arg.name === node.name.value && isSet(arg)),
       );
       if (fixedArgument !== undefined)
         throw selectionRefused(`the relationship sets the argument '${fixedArgument.name.value}' itself`, path);
@@ -289,12 +290,14 @@ const createDelegate = (
         const values = readValues(row);
         return values && { values, key: writeJson(values as Json) };
       });
-      const distinct = new Map(valuesOfRows.flatMap((one) => (one === undefined ? [] : [[one.key, one.values]])));
+      const distinct = new Map(
+        valuesOfRows.flatMap((rowValues) => (rowValues === undefined ? [] : [[rowValues.key, rowValues.values]])),
+      );
       if (distinct.size === 0) return rows.map(() => "null");
       const parts = readOwnParts(document);
       const prefix = choosePrefix(parts);
-      const joinValues = [...distinct.values()].flatMap((ofSteps, row) =>
-        ofSteps.flatMap((values, depth) =>
+      const joinValues = [...distinct.values()].flatMap((stepValues, row) =>
+        stepValues.flatMap((values, depth) =>
           values.map((value, i) => [buildVariableName(prefix, row, depth, i), value] as const),
         ),
       );
@@ -306,8 +309,8 @@ const createDelegate = (
         { session, exchange, signal },
       );
       if (Array.isArray(errors) && errors.length > 0) {
-        const own = errors.map(findOwnError).find((error) => error !== undefined);
-        if (own !== undefined) throw own;
+        const ownError = errors.map(findOwnError).find((error) => error !== undefined);
+        if (ownError !== undefined) throw ownError;
         const encoded = encodeErrors(errors, parts.as, steps.length);
         const [first] = encoded;
         throw remoteRefused(encoded, isJsonObject(first) ? String(first["message"]) : "");
@@ -321,7 +324,7 @@ const createDelegate = (
           return [key, writeJson(ownNames.convertData(value))];
         }),
       );
-      return valuesOfRows.map((one) => (one && texts.get(one.key)) ?? "null");
+      return valuesOfRows.map((rowValues) => (rowValues && texts.get(rowValues.key)) ?? "null");
     },
   };
 };

@@ -81,11 +81,15 @@ const copyTypes = (
 };
 
 /** Renames the members of a delegate's rows to the remote's own names. */
-const renameMembers = (delegate: GqlDelegate, own: readonly string[], members: readonly string[]): GqlDelegate => ({
+const renameMembers = (
+  delegate: GqlDelegate,
+  ownNames: readonly string[],
+  members: readonly string[],
+): GqlDelegate => ({
   ...delegate,
   load: (rows, request) =>
     delegate.load(
-      rows.map((row) => Object.fromEntries(own.map((name, i) => [name, row[members[i] ?? ""] ?? null]))),
+      rows.map((row) => Object.fromEntries(ownNames.map((name, i) => [name, row[members[i] ?? ""] ?? null]))),
       request,
     ),
 });
@@ -95,7 +99,7 @@ export const createLinkedFields = ({ build, relationships, findView }: LinkConte
   const linkFields = new Map<RemoteView, LinkField>();
 
   const buildLink = (relationship: TypeRelationship, view: RemoteView, typeName: string): FieldConfig | undefined => {
-    const ownType = view.own.getType(typeName);
+    const ownType = view.ownSchema.getType(typeName);
     const fields = isObjectType(ownType) ? ownType.getFields() : {};
     const rename = (field: string): string => view.names.renameField(typeName, field);
     if ("relation" in relationship) {

@@ -42,8 +42,10 @@ export const toNumbers = (value: Json): Json => {
 const convertInput = (value: Json, type: GraphQLInputType): Json => {
   const nullable = isNonNullType(type) ? type.ofType : type;
   if (isListType(nullable)) {
-    const { ofType } = nullable;
-    return Array.isArray(value) ? value.map((item: Json) => convertInput(item, ofType)) : convertInput(value, ofType);
+    const { ofType: itemType } = nullable;
+    return Array.isArray(value)
+      ? value.map((item: Json) => convertInput(item, itemType))
+      : convertInput(value, itemType);
   }
   if (isSpecifiedScalarType(nullable)) return toNumbers(value);
   if (!isInputObjectType(nullable) || !isJsonObject(value)) return value;
@@ -134,7 +136,8 @@ const convertLeaf = (value: Json, types: readonly GraphQLLeafType[]): Json => {
  *  @throws GraphQLError */
 export const convertData = (data: Json, document: DocumentNode, schema: GraphQLSchema): Json => {
   const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const one of document.definitions) if (one.kind === Kind.FRAGMENT_DEFINITION) fragments.set(one.name.value, one);
+  for (const definition of document.definitions)
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
 
   const collect = ({ type, set }: Selected, found: Map<string, Selected[]>): void => {
     for (const selection of set?.selections ?? []) {
@@ -165,11 +168,11 @@ export const convertData = (data: Json, document: DocumentNode, schema: GraphQLS
     }
     if (!isJsonObject(value)) return value;
     const found = new Map<string, Selected[]>();
-    for (const one of nullable) collect(one, found);
+    for (const selection of nullable) collect(selection, found);
     return Object.fromEntries(Object.entries(value).map(([as, member]) => [as, convert(member, found.get(as) ?? [])]));
   };
 
-  const operation = document.definitions.find((one) => one.kind === Kind.OPERATION_DEFINITION);
+  const operation = document.definitions.find((definition) => definition.kind === Kind.OPERATION_DEFINITION);
   const root = operation && schema.getRootType(operation.operation);
   return operation && root ? convert(data, [{ type: root, set: operation.selectionSet }]) : data;
 };

@@ -24,13 +24,13 @@ interface OwnNames {
   convertData(data: Json): Json;
 }
 
-export const createOwnNames = ({ schema, own, names }: RemoteView): OwnNames => {
-  const ownTypes = new Map(Object.keys(own.getTypeMap()).map((name) => [names.renameType(name), name]));
+export const createOwnNames = ({ schema, ownSchema, names }: RemoteView): OwnNames => {
+  const ownTypes = new Map(Object.keys(ownSchema.getTypeMap()).map((name) => [names.renameType(name), name]));
   const findOwnField = (parent: string, field: string): string => {
     const name = ownTypes.get(parent) ?? parent;
-    const type = own.getType(name);
+    const type = ownSchema.getType(name);
     const fields = isObjectType(type) || isInterfaceType(type) ? Object.keys(type.getFields()) : [];
-    return fields.find((one) => names.renameField(name, one) === field) ?? field;
+    return fields.find((ownField) => names.renameField(name, ownField) === field) ?? field;
   };
   const convertData = (value: Json): Json => {
     if (Array.isArray(value)) return value.map(convertData);
@@ -43,7 +43,7 @@ export const createOwnNames = ({ schema, own, names }: RemoteView): OwnNames => 
       ),
     );
   };
-  const isRenamed = [...ownTypes].some(([name, ofRemote]) => name !== ofRemote);
+  const isRenamed = [...ownTypes].some(([name, ownName]) => name !== ownName);
   return {
     convertDocument: (document) => {
       const types = new TypeInfo(schema);

@@ -88,7 +88,9 @@ const takePresets = (document: DocumentNode): { readonly document: DocumentNode;
 const addRoots = (document: DocumentNode, full: GraphQLSchema): DocumentNode => {
   if (document.definitions.some(({ kind }) => kind === Kind.SCHEMA_DEFINITION)) return document;
   const defined = new Set(
-    document.definitions.flatMap((one) => (one.kind === Kind.OBJECT_TYPE_DEFINITION ? [one.name.value] : [])),
+    document.definitions.flatMap((definition) =>
+      definition.kind === Kind.OBJECT_TYPE_DEFINITION ? [definition.name.value] : [],
+    ),
   );
   const roots = (
     [
@@ -104,20 +106,20 @@ const addRoots = (document: DocumentNode, full: GraphQLSchema): DocumentNode => 
 
 interface Inputs {
   readonly subject: string;
-  readonly own: readonly (GraphQLArgument | GraphQLInputField)[];
+  readonly roleInputs: readonly (GraphQLArgument | GraphQLInputField)[];
   readonly full: readonly (GraphQLArgument | GraphQLInputField)[];
   readonly presets: ReadonlyMap<string, Preset> | undefined;
   isRequired(name: string): boolean;
 }
 
-const checkInputs = ({ subject, own, full, presets, isRequired }: Inputs): void => {
-  const byName = new Map(full.map((one) => [one.name, one]));
-  for (const { name, type } of own) {
+const checkInputs = ({ subject, roleInputs, full, presets, isRequired }: Inputs): void => {
+  const byName = new Map(full.map((input) => [input.name, input]));
+  for (const { name, type } of roleInputs) {
     const found = byName.get(name) ?? refuse(`${subject} has no "${name}" in the remote schema`);
     if (String(found.type) !== String(type))
       refuse(`"${name}" of ${subject} has the type ${String(found.type)} in the remote schema, not ${String(type)}`);
   }
-  const names = new Set(own.map(({ name }) => name));
+  const names = new Set(roleInputs.map(({ name }) => name));
   for (const [name, preset] of presets ?? []) {
     const { type } = byName.get(name) ?? refuse(`${subject} has no "${name}" to preset`);
     if ("value" in preset)
@@ -130,48 +132,55 @@ const checkInputs = ({ subject, own, full, presets, isRequired }: Inputs): void 
 };
 
 /** Checks that a type has only parts of the type of the remote schema. @throws RemoteSchemaProblem */
-const checkType = (own: GraphQLNamedType, full: GraphQLNamedType | undefined, presets: Presets): void => {
-  const { name } = own;
+const checkType = (roleType: GraphQLNamedType, full: GraphQLNamedType | undefined, presets: Presets): void => {
+  const { name } = roleType;
   if (full === undefined) return refuse(`the remote schema has no type "${name}"`);
-  if (own.constructor.name !== full.constructor.name) return refuse(`the type "${name}" is of another kind`);
-  if ((isObjectType(own) && isObjectType(full)) || (isInterfaceType(own) && isInterfaceType(full))) {
-    const interfaces = new Set(full.getInterfaces().map((one) => one.name));
-    for (const one of own.getInterfaces())
-      if (!interfaces.has(one.name)) refuse(`the type "${name}" does not implement "${one.name}"`);
+  if (roleType.constructor.name !== full.constructor.name) return refuse(`the type "${name}" is of another kind`);
+  if ((isObjectType(roleType) && isObjectType(full)) || (isInterfaceType(roleType) && isInterfaceType(full))) {
+    const interfaces = new Set(full.getInterfaces().map((fullInterface) => fullInterface.name));
+    for (const roleInterface of roleType.getInterfaces())
+      if (!interfaces.has(roleInterface.name)) refuse(`the type "${name}" does not implement "${roleInterface.name}"`);
     const fields = full.getFields();
-    for (const field of Object.values(own.getFields())) {
+    for (const field of Object.values(roleType.getFields())) {
       // a selection through the interface would leave the preset out
-      for (const one of own.getInterfaces())
+      for (const roleInterface of roleType.getInterfaces())
         for (const argument of presets.get(`${name}.${field.name}`)?.keys() ?? [])
-          if (one.getFields()[field.name] !== undefined && !presets.get(`${one.name}.${field.name}`)?.has(argument))
-            refuse(`the interface "${one.name}" has "${field.name}" without the preset of "${name}.${field.name}"`);
+          if (
+            roleInterface.getFields()[field.name] !== undefined &&
+            !presets.get(`${roleInterface.name}.${field.name}`)?.has(argument)
+          )
+            refuse(
+              `the interface "${roleInterface.name}" has "${field.name}" without the preset of "${name}.${field.name}"`,
+            );
       const found = Object.hasOwn(fields, field.name) ? fields[field.name] : undefined;
       if (found === undefined) return refuse(`the type "${name}" has no field "${field.name}" in the remote schema`);
       if (String(found.type) !== String(field.type))
         refuse(`the field "${name}.${field.name}" has the type ${String(found.type)} in the remote schema`);
       checkInputs({
         subject: `the field "${name}.${field.name}"`,
-        own: field.args,
+        roleInputs: field.args,
         full: found.args,
         presets: presets.get(`${name}.${field.name}`),
-        isRequired: (argument) => found.args.some((one) => one.name === argument && isRequiredArgument(one)),
+        isRequired: (argument) =>
+          found.args.some((fullArgument) => fullArgument.name === argument && isRequiredArgument(fullArgument)),
       });
     }
-  } else if (isInputObjectType(own) && isInputObjectType(full)) {
+  } else if (isInputObjectType(roleType) && isInputObjectType(full)) {
     const fields = full.getFields();
     checkInputs({
       subject: `the input type "${name}"`,
-      own: Object.values(own.getFields()),
+      roleInputs: Object.values(roleType.getFields()),
       full: Object.values(fields),
       presets: presets.get(name),
       isRequired: (field) => fields[field] !== undefined && isRequiredInputField(fields[field]),
     });
-  } else if (isEnumType(own) && isEnumType(full)) {
-    for (const value of own.getValues())
+  } else if (isEnumType(roleType) && isEnumType(full)) {
+    for (const value of roleType.getValues())
       if (full.getValue(value.name) === undefined) refuse(`the enum "${name}" has no value "${value.name}"`);
-  } else if (isUnionType(own) && isUnionType(full)) {
-    const members = new Set(full.getTypes().map((one) => one.name));
-    for (const one of own.getTypes()) if (!members.has(one.name)) refuse(`the union "${name}" has no "${one.name}"`);
+  } else if (isUnionType(roleType) && isUnionType(full)) {
+    const members = new Set(full.getTypes().map((member) => member.name));
+    for (const member of roleType.getTypes())
+      if (!members.has(member.name)) refuse(`the union "${name}" has no "${member.name}"`);
   }
 };
 
@@ -185,12 +194,13 @@ export const buildRolePart = (sdl: string, full: GraphQLSchema): RolePart => {
     for (const type of Object.values(schema.getTypeMap()))
       if (!isIntrospectionType(type) && !isSpecifiedScalarType(type))
         checkType(type, full.getType(type.name) ?? undefined, presets);
-    for (const [root, own] of [
+    for (const [root, roleRoot] of [
       [full.getQueryType(), schema.getQueryType()],
       [full.getMutationType(), schema.getMutationType()],
       [full.getSubscriptionType(), schema.getSubscriptionType()],
     ] as const)
-      if (own && own.name !== root?.name) refuse(`the root type "${own.name}" is not a root type of the remote schema`);
+      if (roleRoot && roleRoot.name !== root?.name)
+        refuse(`the root type "${roleRoot.name}" is not a root type of the remote schema`);
     return { schema, presets };
   } catch (error) {
     if (error instanceof RemoteSchemaProblem) throw error;

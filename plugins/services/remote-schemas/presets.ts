@@ -50,8 +50,8 @@ const convertVariable = (name: string, text: string, type: GraphQLInputType): Js
 const resolvePreset = (preset: Preset, type: GraphQLInputType, { variables, role }: Session): Json => {
   if ("value" in preset) return preset.value;
   const { variable } = preset;
-  const own = variable.replace("x-hasura-", VARIABLE_PREFIX);
-  const text = own === `${VARIABLE_PREFIX}role` ? role : variables[own];
+  const sessionVariable = variable.replace("x-hasura-", VARIABLE_PREFIX);
+  const text = sessionVariable === `${VARIABLE_PREFIX}role` ? role : variables[sessionVariable];
   if (text === undefined) throw variableMissing(variable);
   return convertVariable(variable, text, type);
 };
@@ -116,10 +116,10 @@ export const addPresets = (
         const field = types.getFieldDef();
         const parent = types.getParentType();
         if (!field || !parent || field.args.length === 0) return undefined;
-        const ofField = presets.get(`${parent.name}.${field.name}`);
+        const fieldPresets = presets.get(`${parent.name}.${field.name}`);
         const argumentNodes = new Map((node.arguments ?? []).map((argument) => [argument.name.value, argument]));
         for (const { name, type } of field.args) {
-          const preset = ofField?.get(name);
+          const preset = fieldPresets?.get(name);
           const argument = argumentNodes.get(name);
           if (preset !== undefined)
             argumentNodes.set(name, build(name, addVariable(type, resolvePreset(preset, type, session))));
@@ -146,7 +146,9 @@ export const addPresets = (
         VariableDefinition: () => false,
         Variable: ({ name }) => void used.add(name.value),
       });
-      const usedDefinitions = (node.variableDefinitions ?? []).filter((one) => used.has(one.variable.name.value));
+      const usedDefinitions = (node.variableDefinitions ?? []).filter((definition) =>
+        used.has(definition.variable.name.value),
+      );
       return { ...node, variableDefinitions: [...usedDefinitions, ...definitions] };
     },
   });

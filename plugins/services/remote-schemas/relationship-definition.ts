@@ -34,8 +34,8 @@ const readColumns = (raw: Json | undefined, key: string): readonly string[] => {
 };
 
 const readSteps = (raw: Json | undefined, location: string): RelationshipDefinition["steps"] => {
-  const [entry, ...others] = isJsonObject(raw) ? Object.entries(raw) : [];
-  if (entry === undefined || others.length > 0) return refuse(`${location} is not an object with one field`);
+  const [entry, ...otherEntries] = isJsonObject(raw) ? Object.entries(raw) : [];
+  if (entry === undefined || otherEntries.length > 0) return refuse(`${location} is not an object with one field`);
   const [name, body] = entry;
   const { arguments: values = {}, field } = isJsonObject(body) ? body : {};
   if (!isJsonObject(body) || !isJsonObject(values)) return refuse(`${location}.${name} has no object of arguments`);
@@ -48,12 +48,16 @@ export const readRelationship = (raw: JsonObject): RelationshipDefinition => {
   const definition = isJsonObject(raw["definition"]) ? raw["definition"] : raw;
   if (definition["to_source"] !== undefined) return refuse("to_source is not supported");
   const target = definition["to_remote_schema"];
-  const [own, columns, name] = isJsonObject(target)
+  const [targetDefinition, columns, name] = isJsonObject(target)
     ? ([target, "lhs_fields", "to_remote_schema.remote_field"] as const)
     : ([definition, "hasura_fields", "remote_field"] as const);
-  const remote = own["remote_schema"];
+  const remote = targetDefinition["remote_schema"];
   if (!isText(remote)) return refuse("the definition names no remote schema");
-  return { remote, columns: readColumns(own[columns], columns), steps: readSteps(own["remote_field"], name) };
+  return {
+    remote,
+    columns: readColumns(targetDefinition[columns], columns),
+    steps: readSteps(targetDefinition["remote_field"], name),
+  };
 };
 
 const readTable = (raw: Json | undefined): QualifiedName => {

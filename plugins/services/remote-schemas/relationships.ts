@@ -94,7 +94,8 @@ const matchArgument = (
   columns: readonly string[],
   subject: string,
 ): JoinArgument => {
-  const argument = args.find((one) => one.name === name) ?? refuse(`${subject} has no argument "${name}"`);
+  const argument =
+    args.find((fieldArgument) => fieldArgument.name === name) ?? refuse(`${subject} has no argument "${name}"`);
   const unknown = listColumns(template).find((column) => !columns.includes(column));
   if (unknown !== undefined) refuse(`"$${unknown}" is not one of the columns of the relationship`);
   checkTemplate(template, argument.type, `the argument "${name}"`);
@@ -121,7 +122,9 @@ const matchSteps = (
     const args = Object.entries(values).map((entry) => matchArgument(entry, field.args, columns, subject));
     if (i < steps.length - 1) {
       if (isListType(getNullableType(field.type))) refuse(`${subject} is a list, and only the last field may be one`);
-      const missing = field.args.find((one) => isRequiredArgument(one) && !Object.hasOwn(values, one.name));
+      const missing = field.args.find(
+        (argument) => isRequiredArgument(argument) && !Object.hasOwn(values, argument.name),
+      );
       if (missing !== undefined) refuse(`${subject} needs the argument "${missing.name}"`);
     }
     type = getNamedType(field.type);
@@ -175,7 +178,7 @@ export const matchRelationships = (
     try {
       if (!RELATIONSHIP_NAME.test(name)) refuse("its name is not a valid GraphQL name");
       if (findColumn(relation, name) !== undefined) refuse("a column has that name");
-      if (otherNames.has(name) || known.some((other) => other.name === name)) refuse("the name is taken");
+      if (otherNames.has(name) || known.some((relationship) => relationship.name === name)) refuse("the name is taken");
       byTable.set(key, [...known, matchRelationship(name, readRelationship(object), relation, remotes)]);
     } catch (error) {
       if (!(error instanceof RemoteSchemaProblem)) throw error;

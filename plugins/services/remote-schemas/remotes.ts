@@ -67,13 +67,14 @@ export const createRemoteBuilder = (context: PluginContext, reader: RemoteSchema
         if (result.status === "rejected") throw result.reason;
         const full = result.value;
         const known = builtRemotes.get(name);
-        const one =
+        const builtRemote =
           known !== undefined && known.remote.definition.key === key && known.remote.full === full
             ? known
             : buildRemote(context, tools, definition, full);
-        conflicts.add(name, one.remote.fullView, definition.customization.namespace !== undefined);
-        built.set(name, one);
-        for (const [role, reason] of one.refused) report({ type: "remote_schema_permission", name, role }, reason);
+        conflicts.add(name, builtRemote.remote.fullView, definition.customization.namespace !== undefined);
+        built.set(name, builtRemote);
+        for (const [role, reason] of builtRemote.refused)
+          report({ type: "remote_schema_permission", name, role }, reason);
       } catch (error) {
         // a mistake of the application stops the start
         if (error instanceof RelApiError) throw error;
@@ -92,10 +93,10 @@ export const findView = (
   role: string,
   parents: ReadonlyMap<string, readonly string[]>,
 ): RemoteView | undefined => {
-  const own = views.get(role);
-  if (own !== undefined || !parents.has(role)) return own;
+  const view = views.get(role);
+  if (view !== undefined || !parents.has(role)) return view;
   const ancestors = new Set([role]);
-  for (const one of ancestors) for (const parent of parents.get(one) ?? []) ancestors.add(parent);
+  for (const ancestor of ancestors) for (const parent of parents.get(ancestor) ?? []) ancestors.add(parent);
   const granted = permissions.filter((permission) => ancestors.has(permission.role));
   const [first] = granted;
   return first !== undefined && granted.every(({ sdl }) => sdl === first.sdl) ? views.get(first.role) : undefined;

@@ -45,9 +45,9 @@ export const createRequests = ({
   const prepare = (request: RemoteRequest, { session }: ClientCaller): RemoteRequest =>
     addPresets(request, full, presets, session);
   const convertResult = (result: JsonObject, { document }: RemoteRequest): RemoteResult => {
-    const { data, ...more } = readResult(result);
+    const { data, ...otherMembers } = readResult(result);
     try {
-      return { ...more, data: convertData(data, document, full) };
+      return { ...otherMembers, data: convertData(data, document, full) };
     } catch (error) {
       const { message } = error as Error;
       return { data: null, errors: [new GraphQLError(message, { originalError: answerUnfit(name, message) })] };

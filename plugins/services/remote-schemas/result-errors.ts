@@ -79,8 +79,8 @@ export const createErrorSearch =
     const listed = listErrors(errors);
     const [first] = listed;
     if (first === undefined) return undefined;
-    const own = listed.map(findOwnError).find((error) => error !== undefined);
-    if (own !== undefined) return own;
+    const ownError = listed.map(findOwnError).find((error) => error !== undefined);
+    if (ownError !== undefined) return ownError;
     if (data === undefined) return selectionRefused(first.message, "$.variables");
     const sent = isServer ? listed.filter(isSent) : listed;
     if (sent.length === 0) return answerUnfit(name, first.message);

@@ -118,13 +118,13 @@ const matchRemote = (
   const byType = new Map<string, readonly TypeRelationship[]>();
   for (const entry of listObjects(raw["remote_relationships"])) {
     const typeName = readText(entry["type_name"]);
-    for (const one of listObjects(entry["relationships"])) {
-      const name = readText(one["name"]);
+    for (const definition of listObjects(entry["relationships"])) {
+      const name = readText(definition["name"]);
       const known = byType.get(typeName) ?? [];
       try {
         const type = findType(remote, typeName);
-        checkName(name, type, remote, new Set(known.map((other) => other.name)));
-        byType.set(typeName, [...known, matchRelationship(name, one, type, targets)]);
+        checkName(name, type, remote, new Set(known.map((knownRelationship) => knownRelationship.name)));
+        byType.set(typeName, [...known, matchRelationship(name, definition, type, targets)]);
       } catch (error) {
         if (!(error instanceof RemoteSchemaProblem)) throw error;
         report(remote.definition.name, typeName, name, error.message);

@@ -35,7 +35,7 @@ export interface RemoteView {
   readonly schema: GraphQLSchema;
   readonly fields: Readonly<Record<GqlRootName, Readonly<Record<string, GqlField>>>>;
   /** The part of the role in the remote's own names. */
-  readonly own: GraphQLSchema;
+  readonly ownSchema: GraphQLSchema;
   readonly names: SurfaceNames;
   /** Runs a document in the remote's own names, with the presets of the role. @throws RelApiError */
   readonly send: RemoteRequests["send"];
@@ -200,7 +200,7 @@ export const buildView = (parts: ViewParts): RemoteView => {
   const { namespace } = customization;
   return {
     schema,
-    own: part.schema,
+    ownSchema: part.schema,
     names,
     send: requests.send,
     types,

@@ -14,8 +14,8 @@ const MONTH = `${NUMBER}|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec`;
 const WEEKDAY = `${NUMBER}|sun|mon|tue|wed|thu|fri|sat`;
 
 /** Matches a list of `*`, `5`, `1-5` or `mon-fri`, each with an optional step such as `/2`. */
-const FIELDS = [NUMBER, NUMBER, NUMBER, MONTH, WEEKDAY].map((one) => {
-  const item = `(?:\\*|(?:${one})(?:-(?:${one}))?)(?:/${NUMBER})?`;
+const FIELDS = [NUMBER, NUMBER, NUMBER, MONTH, WEEKDAY].map((pattern) => {
+  const item = `(?:\\*|(?:${pattern})(?:-(?:${pattern}))?)(?:/${NUMBER})?`;
   return new RegExp(`^${item}(?:,${item})*$`, "i");
 });
 
@@ -23,7 +23,8 @@ const FIELDS = [NUMBER, NUMBER, NUMBER, MONTH, WEEKDAY].map((one) => {
 const isExpression = (text: string): boolean => {
   const fields = text.split(/\s+/);
   return (
-    SHORTHANDS.has(text) || (fields.length === FIELDS.length && FIELDS.every((one, i) => one.test(fields[i] ?? "")))
+    SHORTHANDS.has(text) ||
+    (fields.length === FIELDS.length && FIELDS.every((pattern, i) => pattern.test(fields[i] ?? "")))
   );
 };
 

@@ -36,11 +36,11 @@ export const scheduledEvents = definePlugin({
         introspection.warn(`metadata: ${text}; ignored`);
         problems.push({ type: "cron_trigger", name, reason: text });
       };
-      const ofHandlers = context.use(schedulesService) ?? [];
-      const known = new Map(ofHandlers.map((one) => [one.name, one]));
-      for (const one of readCronTriggers(entries, () => requireService(context, webhookService), report)) {
-        if (known.has(one.name)) report(one.name, "another schedule has this name");
-        else known.set(one.name, one);
+      const handlerSchedules = context.use(schedulesService) ?? [];
+      const known = new Map(handlerSchedules.map((schedule) => [schedule.name, schedule]));
+      for (const schedule of readCronTriggers(entries, () => requireService(context, webhookService), report)) {
+        if (known.has(schedule.name)) report(schedule.name, "another schedule has this name");
+        else known.set(schedule.name, schedule);
       }
       const names = new Set([...known.keys(), ...entries.map(readName)]);
       const pluginFacts = {

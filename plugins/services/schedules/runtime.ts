@@ -49,7 +49,7 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
   let timer: NodeJS.Timeout | undefined;
 
   // a later model may have other rules for the schedule
-  const findSchedule = (name: string): Schedule | undefined => schedules.find((one) => one.name === name);
+  const findSchedule = (name: string): Schedule | undefined => schedules.find((schedule) => schedule.name === name);
 
   const getClient = (): WebhookClient => requireService(context, webhookService);
 
@@ -105,9 +105,9 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
     if (isClosed || schedules.length === 0) return;
     let waitMs = RETRY_MS;
     try {
-      const now = await store.recordDue(schedules);
+      const databaseTime = await store.recordDue(schedules);
       // the clock of the database decides, because those of processes differ
-      waitMs = MINUTE_MS - (now.getTime() % MINUTE_MS) + MARGIN_MS;
+      waitMs = MINUTE_MS - (databaseTime.getTime() % MINUTE_MS) + MARGIN_MS;
     } catch (error) {
       if (!isClosed) logger.warn("failed to look for schedules that are due", { reason: getErrorMessage(error) });
     }

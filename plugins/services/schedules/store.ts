@@ -72,14 +72,16 @@ export const createScheduleStore = (context: Pick<PluginContext, "query">): Sche
     }),
     recordDue: async (schedules) => {
       const known = await loadKnown(schedules);
-      const now = known[0]?.now ?? new Date(0); // without schedules, no time is due
+      const databaseTime = known[0]?.now ?? new Date(0); // without schedules, no time is due
       const due = schedules.flatMap(({ name, cron, listTimes, retry, payload, comment }) => {
-        const checked = known.find((one) => one.name === name && one.cron === cron)?.checked_until ?? now;
-        const oldest = now.getTime() - retry.toleranceSeconds * 1000;
+        const checked =
+          known.find((knownSchedule) => knownSchedule.name === name && knownSchedule.cron === cron)?.checked_until ??
+          databaseTime;
+        const oldest = databaseTime.getTime() - retry.toleranceSeconds * 1000;
         const after = new Date(Math.max(checked.getTime(), oldest));
-        return listTimes(after, now).map((at) => ({ name, cron, at, payload, comment }));
+        return listTimes(after, databaseTime).map((at) => ({ name, cron, at, payload, comment }));
       });
-      if (due.length === 0) return now;
+      if (due.length === 0) return databaseTime;
       // the payload is a text, so that no digit of its numbers is lost
       await query(sql`
         with due as (
@@ -99,7 +101,7 @@ export const createScheduleStore = (context: Pick<PluginContext, "query">): Sche
           where s.name = latest.name and s.cron = latest.cron
         )
         select relapi.add_event_job(id, ${JOB}, next_try_at) from inserted`);
-      return now;
+      return databaseTime;
     },
     forget: async (names) => {
       const list = value(JSON.stringify(names), "json");

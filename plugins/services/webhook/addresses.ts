@@ -74,13 +74,13 @@ const readAllowedHosts = (items: readonly string[]): AllowedHosts => {
   const names = new Set<string>();
   const ranges = new BlockList();
   for (const item of items) {
-    const [network = "", bits, ...rest] = item.split("/");
+    const [network = "", bits, ...otherParts] = item.split("/");
     const version = isIP(network);
     const largest = version === 6 ? 128 : 32;
     if (version === 0) {
       if (bits !== undefined || !HOST_NAME.test(item)) throw allowedHostInvalid(item);
       names.add(item.toLowerCase());
-    } else if (rest.length > 0 || (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= largest)))
+    } else if (otherParts.length > 0 || (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= largest)))
       throw allowedHostInvalid(item);
     else ranges.addSubnet(network, bits === undefined ? largest : Number(bits), version === 6 ? "ipv6" : "ipv4");
   }

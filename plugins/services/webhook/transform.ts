@@ -103,7 +103,7 @@ const readTransform = (
 
 const readMethod = (raw: Json | undefined, location: string, { fail }: TemplateReader): WebhookRequest["method"] => {
   if (raw === undefined || raw === null) return undefined;
-  const method = METHODS.find((one) => typeof raw === "string" && one === raw.toUpperCase());
+  const method = METHODS.find((supportedMethod) => typeof raw === "string" && supportedMethod === raw.toUpperCase());
   return method ?? fail(`${location} is not one of ${METHODS.join(", ")}`);
 };
 

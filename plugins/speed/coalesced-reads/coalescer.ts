@@ -58,8 +58,8 @@ const NO_RESULT: CoalescedRun = { rows: [], failedAt: 0, isCancelled: false };
  *  run together with others. */
 const addProofCheck = memoize((model: Model) =>
   memoize((program: Program): Program | undefined => {
-    const [statement, ...others] = program.statements;
-    if (statement === undefined || others.length > 0 || statement.isMultiRow === true) return undefined;
+    const [statement, ...otherStatements] = program.statements;
+    if (statement === undefined || otherStatements.length > 0 || statement.isMultiRow === true) return undefined;
     const text = compileProofCheck(statement.text, program, model);
     return text === undefined ? undefined : { ...program, statements: [{ ...statement, text }] };
   }),
@@ -79,12 +79,15 @@ export const createCoalescer = (context: PluginContext): Coalescer => {
    *  and the read, or fails. */
   const buildStatements = (execution: Execution): readonly WireStatement[] | undefined => {
     const { programs, settings = [], comment } = execution;
-    const [only, ...otherPrograms] = programs;
-    if (only === undefined || otherPrograms.length > 0 || settings.length > 0 || comment !== undefined)
+    const [boundProgram, ...otherPrograms] = programs;
+    if (boundProgram === undefined || otherPrograms.length > 0 || settings.length > 0 || comment !== undefined)
       return undefined;
     try {
-      const program = addProofCheck(context.model())(only.program);
-      return program && transactionSender.build(execution, [{ program, values: only.values, path: only.path }]);
+      const program = addProofCheck(context.model())(boundProgram.program);
+      return (
+        program &&
+        transactionSender.build(execution, [{ program, values: boundProgram.values, path: boundProgram.path }])
+      );
     } catch {
       return undefined;
     }

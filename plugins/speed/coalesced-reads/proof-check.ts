@@ -25,7 +25,7 @@ const findTable = (model: Model, text: string): Relation | undefined => {
 /** Returns the statement with an additional last column. It is true if row policies now apply to one of its tables, or
  *  if a name now belongs to another relation. Undefined if the model does not know all of its relations as tables. */
 export const compileProofCheck = (text: string, { relations }: Program, model: Model): string | undefined => {
-  const tables = [...relations].map((each) => findTable(model, each));
+  const tables = [...relations].map((relation) => findTable(model, relation));
   if (!tables.every((table) => table !== undefined)) return undefined;
   const conditions = tables.map(({ schema, name, oid }) => {
     const named = `${toStatement(literal(toStatement(ident(schema, name)).text)).text}::pg_catalog.regclass`;
