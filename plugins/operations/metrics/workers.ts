@@ -28,7 +28,7 @@ interface ReachedMessage {
   readonly ask: number;
 }
 
-type Message = Partial<Omit<AskMessage & ReplyMessage & ReachedMessage, "relay">>;
+type Message = Partial<Omit<AskMessage, "relay"> & Omit<ReplyMessage, "relay"> & ReachedMessage>;
 
 const TOPIC = "metrics";
 
@@ -85,8 +85,8 @@ export const createWorkerMetrics = (prom: PromClient, registry: Registry): Worke
     }
     const pendingRequest = pendingRequests.get(message.answer ?? message.ask ?? 0);
     if (pendingRequest === undefined) return;
-    if (message.metrics !== undefined && message.of !== undefined)
-      pendingRequest.answers.set(message.of, message.metrics);
+    if (message.metrics !== undefined && message.worker !== undefined)
+      pendingRequest.answers.set(message.worker, message.metrics);
     if (message.reached !== undefined) pendingRequest.workerIds = message.reached;
     if (pendingRequest.workerIds.every((id) => pendingRequest.answers.has(id))) pendingRequest.complete();
   };
