@@ -27,8 +27,8 @@ const tryEach = <Result>(use: (load: NodeJS.Require) => Result): Result => {
 
 const MISSING_CODES: ReadonlySet<unknown> = new Set(["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"]);
 
-/** Returns an error with the command that installs the package if `error` says that it is not installed. Any other error
- *  is returned unchanged, such as that of a package which lacks one of its own dependencies. @rule C-PKG-3a */
+/** Returns an error with the command that installs the package if `error` says that the package is missing. Any other
+ *  error is returned unchanged, such as that of a package which lacks one of its own dependencies. @rule C-PKG-3a */
 const explainMissingPackage = (error: unknown, plugin: string, spec: string): unknown => {
   const name = spec.split(/(?<=.)@/)[0] ?? spec;
   const { code, message = "" } = (error ?? {}) as { readonly code?: unknown; readonly message?: string };
@@ -50,9 +50,9 @@ export const requirePackage = (name: string, plugin: string): unknown => {
 /** Returns the path of a package that bundles do not contain. @throws Error with the code `MODULE_NOT_FOUND` */
 export const resolvePackage = (name: string): string => tryEach((load) => load.resolve(name));
 
-/** Imports an optional package, or a file of it. Bundlers do not see the path, so the package need not be installed where
- *  they run. `spec` is the name with or without a version: `graphile-worker@0.16`. @throws RelApiError `preset` with the
- *  command that installs the package for the plugin */
+/** Imports an optional package, or a file of it. Bundlers do not see the path, so the package need not be installed
+ *  where they run. `spec` is the name with or without a version: `graphile-worker@0.16`. @throws RelApiError `preset`
+ *  with the command that installs the package for the plugin */
 export const importPackage = async (path: string, plugin: string, spec: string = path): Promise<unknown> => {
   try {
     return (await import(/* webpackIgnore: true */ /* @vite-ignore */ path)) as unknown;

@@ -21,8 +21,8 @@ interface Handler {
   refusal(): string;
 }
 
-/** Returns the only upgrade listener of a server, for all its apis. Separate listeners would accept or refuse each other's
- *  upgrades. */
+/** Returns the only upgrade listener of a server, for all its apis. Separate listeners would accept or refuse each
+ *  other's upgrades. */
 const getUpgradeListener = memoize((server: AnyServer) => {
   const handlers = new Set<Handler>();
   const listener = (request: IncomingMessage, socket: Duplex, head: Buffer): void =>
