@@ -123,8 +123,20 @@ const documentWith = (more: Entry = {}): Entry =>
       },
     ],
   });
+/** In seconds: a client that does not read must not be closed while a test is slow. */
+const UNREAD_TIMEOUT = 3600;
+
 const start = (metadata: Entry, more: StartOptions = {}): Promise<TestApi> =>
-  startApi(forGraphql({ on: base.database, preset: plus, webhookAllowedHosts: ["127.0.0.1"], metadata, ...more }));
+  startApi(
+    forGraphql({
+      on: base.database,
+      preset: plus,
+      webhookAllowedHosts: ["127.0.0.1"],
+      unreadTimeout: UNREAD_TIMEOUT,
+      metadata,
+      ...more,
+    }),
+  );
 const api = await start(documentWith());
 
 beforeEach(() => {

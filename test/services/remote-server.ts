@@ -7,6 +7,9 @@ import { useServer } from "graphql-ws/use/ws";
 import { afterAll } from "vitest";
 import { WebSocketServer } from "ws";
 
+/** A keep-alive would close the connection of a reader that pauses for longer than its interval. */
+const NO_KEEP_ALIVE = 0;
+
 export const SDL = `
   "The root of the shop."
   type Query {
@@ -185,6 +188,7 @@ export const startRemote = async (schema: string | GraphQLSchema = SDL): Promise
         onSubscribe: ({ extra }, _id, payload) => void opened.get(extra.socket)?.operations.push(payload),
       },
       sockets,
+      NO_KEEP_ALIVE,
     );
   };
   const opened = new WeakMap<object, RemoteServer["sockets"][number]>();
