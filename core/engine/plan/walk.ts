@@ -180,10 +180,8 @@ const mapRead = (
     output: mapList(read.output, (output) => mapOutput(output, scope, walk)),
     where: mapWhere(read.where, scope, walk),
     orderBy: mapOptional(read.orderBy, (terms) => mapOrder(terms, scope, walk)),
-    distinctOn: mapOptional(read.distinctOn, (list) =>
-      mapList(list, (expression) => mapExpression(expression, scope, walk)),
-    ),
-    groupBy: mapOptional(read.groupBy, (list) => mapList(list, (expression) => mapExpression(expression, scope, walk))),
+    distinctOn: mapOptional(read.distinctOn, (list) => mapExpressions(list, scope, walk)),
+    groupBy: mapOptional(read.groupBy, (list) => mapExpressions(list, scope, walk)),
     having: mapWhere(read.having, scope, walk),
     limit: mapOptional(read.limit, (ref) => mapValue(ref, walk)),
     offset: mapOptional(read.offset, (ref) => mapValue(ref, walk)),
@@ -282,9 +280,7 @@ const mapOutputParts = (output: Output, scope: PlanScope, walk: Walk): Output =>
       return withChanges(output, { value: mapExpression(output.value, scope, walk) });
     case "aggregate":
       return withChanges(output, {
-        expressions: mapOptional(output.expressions, (list) =>
-          mapList(list, (expression) => mapExpression(expression, scope, walk)),
-        ),
+        expressions: mapOptional(output.expressions, (list) => mapExpressions(list, scope, walk)),
       });
     case "object":
     case "nodes":
@@ -346,16 +342,13 @@ const mapPredicateParts = (predicate: Predicate, scope: PlanScope, walk: Walk): 
         option: mapOptional(predicate.option, (ref) => mapValue(ref, walk)),
       });
     case "related":
+    case "exists":
       return withChanges(predicate, {
         where: mapWhere(predicate.where, buildLookupScope(predicate, scope, walk), walk),
       });
     case "computed-rows":
       return withChanges(predicate, {
         arguments: mapOptional(predicate.arguments, (list) => mapArguments(list, walk)),
-        where: mapWhere(predicate.where, buildLookupScope(predicate, scope, walk), walk),
-      });
-    case "exists":
-      return withChanges(predicate, {
         where: mapWhere(predicate.where, buildLookupScope(predicate, scope, walk), walk),
       });
     case "keyset":
@@ -381,6 +374,9 @@ const mapOperand = (operand: Operand, scope: PlanScope, walk: Walk): Operand => 
   if (!("fields" in operand)) return mapValue(operand, walk);
   return withChanges(operand, { fields: mapRecord(operand.fields, (part) => mapOperand(part, scope, walk)) });
 };
+
+const mapExpressions = (list: readonly Expression[], scope: PlanScope, walk: Walk): readonly Expression[] =>
+  mapList(list, (expression) => mapExpression(expression, scope, walk));
 
 const mapExpression = (expression: Expression, scope: PlanScope, walk: Walk): Expression => {
   const next = mapExpressionParts(expression, scope, walk);
@@ -418,9 +414,7 @@ const mapExpressionParts = (expression: Expression, scope: PlanScope, walk: Walk
         operands: mapList(expression.operands, (ref) => mapValue(ref, walk)),
       });
     case "aggregate":
-      return withChanges(expression, {
-        expressions: mapList(expression.expressions, (part) => mapExpression(part, scope, walk)),
-      });
+      return withChanges(expression, { expressions: mapExpressions(expression.expressions, scope, walk) });
     case "masked":
       return withChanges(expression, {
         value: mapExpression(expression.value, scope, walk),
@@ -437,7 +431,7 @@ const mapExpressionParts = (expression: Expression, scope: PlanScope, walk: Walk
       const target = buildLookupScope(expression, scope, walk);
       return withChanges(expression, {
         where: mapWhere(expression.where, target, walk),
-        expressions: mapList(expression.expressions, (part) => mapExpression(part, target, walk)),
+        expressions: mapExpressions(expression.expressions, target, walk),
       });
     }
     case "computed-aggregate": {
@@ -445,7 +439,7 @@ const mapExpressionParts = (expression: Expression, scope: PlanScope, walk: Walk
       return withChanges(expression, {
         arguments: mapOptional(expression.arguments, (list) => mapArguments(list, walk)),
         where: mapWhere(expression.where, target, walk),
-        expressions: mapList(expression.expressions, (part) => mapExpression(part, target, walk)),
+        expressions: mapExpressions(expression.expressions, target, walk),
       });
     }
   }
