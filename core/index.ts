@@ -101,7 +101,7 @@ export {
 } from "./engine/values/exact-numbers.ts";
 export { visitPlan, mapPlan, type PlanScope, type PlanSource, type PlanPath } from "./engine/plan/walk.ts";
 export { compareColumn, restrictRows, type RowRule } from "./engine/plan/conditions.ts";
-export { planKey, hashPlan } from "./kernel/key.ts";
+export { planKey, hashPlan } from "./kernel/plan-key.ts";
 export { memoize } from "./kernel/memoize.ts";
 export {
   createCaches,

@@ -5,7 +5,7 @@ import type { RelApiHooks } from "../hooks.ts";
 import type { Model } from "./model/model.ts";
 import type { Envelope, Plan } from "./plan/plan.ts";
 import { observeSession, type SessionSource } from "../kernel/observed-session.ts";
-import { planKey } from "../kernel/key.ts";
+import { planKey } from "../kernel/plan-key.ts";
 import type { PlanProof, PluginContext, Registry } from "../plugin.ts";
 import { getVisibility } from "./caller-visibility.ts";
 import { compilePlan } from "./sql/compile.ts";

@@ -4,7 +4,7 @@ import type { Counters } from "../kernel/counters.ts";
 import { internalError, RelApiError, pathNotFound } from "../kernel/errors.ts";
 import { withPluginName, buildErrorFields, attributeError } from "../kernel/plugin-errors.ts";
 import { countRefusal, urlTooLong } from "../kernel/limits.ts";
-import { hashPlan } from "../kernel/key.ts";
+import { hashPlan } from "../kernel/plan-key.ts";
 import type { CurrentState } from "../engine/current-state.ts";
 import type { ModelLoader } from "../engine/model-loader.ts";
 import type { Logger } from "../kernel/options.ts";

@@ -1,6 +1,6 @@
 /** A session for makers of cached values: every read is a cache question, and so part of the key. @rule R-CAC-1 */
 import { defineQuestion, type Ask, type Question } from "./cache.ts";
-import { planKey } from "./key.ts";
+import { planKey } from "./plan-key.ts";
 import type { Session } from "./session.ts";
 
 /** A source of cache questions that has a session. @experimental */
