@@ -29,6 +29,7 @@ export interface Exchange {
   onDisconnect(listener: () => void): () => void;
   /** Ends a phase for Server-Timing and records the milliseconds since the request arrived: `endPhase("parse")`. */
   endPhase(phase: "jwt" | "parse" | "plan" | "transaction" | "response"): void;
+  /** The milliseconds of each ended phase. The surface may send them as `Server-Timing`. */
   readonly timings: ReadonlyMap<string, number>;
   /** The response headers of the surface that pages of other origins may read. */
   readonly exposedHeaders: readonly string[];
