@@ -438,10 +438,29 @@ export const responseStatusInvalid = (): RelApiError =>
     message: "response.status guc must be a valid status code",
   });
 
+/** Returns the error for a `RAISE SQLSTATE 'PGRST'` whose message or details cannot be read. @rule R-ERR-5 PGRST121 */
+export const raisedErrorInvalid = (details: string, hint: string): RelApiError =>
+  new RelApiError({
+    code: "raised-error-invalid",
+    status: 500,
+    message: `Could not parse JSON in the "RAISE SQLSTATE 'PGRST'" error`,
+    details,
+    hint,
+  });
+
 /** @rule R-MED-1 PGRST107 */
 export const mediaTypeUnavailable = (types: readonly string[]): RelApiError =>
   new RelApiError({
     code: "media-type-unavailable",
     status: 406,
     message: `None of these media types are available: ${types.join(", ")}`,
+  });
+
+/** @rule R-MED-1 PGRST107 */
+export const postgisMissing = (): RelApiError =>
+  new RelApiError({
+    code: "media-type-unavailable",
+    status: 406,
+    message: "None of these media types are available: application/geo+json",
+    details: "The database has no PostGIS extension",
   });

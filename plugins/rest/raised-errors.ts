@@ -2,6 +2,7 @@
 import { definePlugin, RelApiError, type Json } from "../../core/index.ts";
 import { encodeHeaderText } from "./answer/header-text.ts";
 import { readRaisedHook, type RaisedError } from "./api.ts";
+import { raisedErrorInvalid } from "./errors.ts";
 
 /** The SQLSTATEs of such errors. @rule R-AUT-13 */
 const RAISED_STATES = /^P(?:T\d{3}|GRST)$/;
@@ -25,16 +26,7 @@ const MESSAGE_HINT =
 const DETAIL_HINT =
   "DETAIL must be a JSON object with obligatory keys: 'status', 'headers' and optional key: 'status_text'.";
 
-/** @rule R-ERR-5 PGRST121 */
-const invalidRaise = (details: string, hint: string): RaisedError => ({
-  error: new RelApiError({
-    code: "raised-error-invalid",
-    status: 500,
-    message: `Could not parse JSON in the "RAISE SQLSTATE 'PGRST'" error`,
-    details,
-    hint,
-  }),
-});
+const invalidRaise = (details: string, hint: string): RaisedError => ({ error: raisedErrorInvalid(details, hint) });
 
 type Fields = Readonly<Record<string, Json | undefined>>;
 

@@ -1,13 +1,6 @@
 /** Returns rows as a FeatureCollection, which needs PostGIS: `Accept: application/geo+json`. */
-import { definePlugin, ident, literal, UNNAMED, RelApiError, sql, type Sql } from "../../../core/index.ts";
-
-const postgisMissing = (): RelApiError =>
-  new RelApiError({
-    code: "media-type-unavailable",
-    status: 406,
-    message: "None of these media types are available: application/geo+json",
-    details: "The database has no PostGIS extension",
-  });
+import { definePlugin, ident, literal, UNNAMED, sql, type Sql } from "../../../core/index.ts";
+import { postgisMissing } from "../errors.ts";
 
 /** Compiles the feature with its empty key. SQL allows no empty column name, so the column has a placeholder name.
  *  @rule R-SEL-5 */
