@@ -52,6 +52,25 @@ export const invalidJson = (at: string, reason: string, text: string): RelApiErr
   });
 };
 
+/** @rule G-HTTP-9 */
+export const subscriptionOverHttp = (): RelApiError =>
+  new RelApiError({
+    code: "unexpected-payload",
+    status: 400,
+    message: "subscriptions are not supported over HTTP, use websockets instead",
+    path: "$",
+  });
+
+/** @rule G-GET-2 */
+export const mutationByGet = (): RelApiError =>
+  new RelApiError({
+    code: "unexpected-payload",
+    status: 405,
+    message: "mutations are not supported over GET, use POST instead",
+    path: "$",
+    headers: [["Allow", "POST"]],
+  });
+
 /** Returns the error for a document above the limit of bytes. @rule G-LIM-3 */
 export const documentTooLarge = (maxBytes: number): RelApiError =>
   limitExceeded("maxDocumentBytes", {

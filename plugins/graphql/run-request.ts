@@ -1,5 +1,6 @@
 /** Runs the operation of an HTTP request up to the text of `data`, in the same way at every address. */
-import { RelApiError, type Exchange, type PluginContext, type ResolvedOptions } from "../../core/index.ts";
+import type { Exchange, PluginContext, ResolvedOptions } from "../../core/index.ts";
+import { mutationByGet, subscriptionOverHttp } from "./errors.ts";
 import type { GqlEngine, GqlRequest, GqlRequestOptions, GqlRunOptions } from "./operations.ts";
 
 const TX_PREFERENCE = /(?:^|[\s,])tx=(commit|rollback)(?:$|[\s,])/;
@@ -27,24 +28,8 @@ const buildRunOptions = <LongResult>(
   longBody,
 });
 
-const subscriptionOverHttp = (): RelApiError =>
-  new RelApiError({
-    code: "unexpected-payload",
-    status: 400,
-    message: "subscriptions are not supported over HTTP, use websockets instead",
-    path: "$",
-  });
-
-const mutationByGet = (): RelApiError =>
-  new RelApiError({
-    code: "unexpected-payload",
-    status: 405,
-    message: "mutations are not supported over GET, use POST instead",
-    path: "$",
-    headers: [["Allow", "POST"]],
-  });
-
-/** Refuses a mutation if `access` is read only, as for GET. @throws RelApiError; G-HTTP-9, G-GET-2 */
+/** Refuses a mutation if `access` is read only, as for GET. @throws RelApiError `unexpected-payload` @rule G-HTTP-9
+ *  G-GET-2 */
 export const runRequest = async <LongResult = never>(
   engine: Pick<GqlEngine, "prepare" | "run">,
   context: PluginContext,
