@@ -436,10 +436,10 @@ export interface PluginContext {
   addMethod<Name extends keyof ApiMethods>(name: Name, method: ApiMethods[Name]): void;
   /** Returns the settings by which SQL can read an HTTP request in its transaction. @rule R-TX-6 */
   readonly requestSettings: RequestSettings;
-  /** Starts `LISTEN` on the shared listener connection and returns a function that stops it. `missed` is called when
+  /** Starts `LISTEN` on the shared listener connection and returns a function that stops it. `onMissed` is called when
    *  notifications may have been lost: with `late` for those before the server listens, with `lost` for those during a
-   *  disconnection. `unheard` is called when no notifications can arrive (through a pooler, from a standby), until
-   *  `missed` is called. @rule R-SC-5 G-SUB-13 */
+   *  disconnection. `onFailure` is called when no notifications can arrive (through a pooler, from a standby), until
+   *  `onMissed` is called. @rule R-SC-5 G-SUB-13 */
   readonly listen: Connector["listen"];
   /** Opens a connection outside the pool that accepts commands of the replication protocol. @throws RelApiError if the
    *  database has no replication, or cannot be reached @rule X-REP-1 */

@@ -30,8 +30,8 @@ export const createPluginContext = (plugin: string, shared: SharedContext, value
       shared.listen(
         channel,
         logErrors(plugin, `listen("${channel}")`, logger, listener),
-        onMissed && logErrors(plugin, `listen("${channel}").missed`, logger, onMissed),
-        onFailure && logErrors(plugin, `listen("${channel}").unheard`, logger, onFailure),
+        onMissed && logErrors(plugin, `listen("${channel}").onMissed`, logger, onMissed),
+        onFailure && logErrors(plugin, `listen("${channel}").onFailure`, logger, onFailure),
       ),
     openReplication: async () => {
       const connection = await shared.openReplication();

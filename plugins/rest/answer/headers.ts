@@ -143,8 +143,8 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Replaces response headers by the headers that SQL has set. `ignored` is called for each header that SQL may not set.
- * @rule R-GUC-1 R-GUC-5 R-ERR-5
+ * Replaces response headers by the headers that SQL has set. `onIgnored` is called for each header that SQL may not
+ * set. @rule R-GUC-1 R-GUC-5 R-ERR-5
  */
 export const overrideHeaders = (
   responseHeaders: Headers,
