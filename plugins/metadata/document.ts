@@ -46,6 +46,8 @@ export interface MetadataDocument {
   readonly limits: RawObject;
 }
 
+/** The keys of Hasura that this family does not handle. They are ignored, unless another plugin of the preset handles
+ *  them (`served`). */
 const UNSUPPORTED_KEYS: ReadonlySet<string> = new Set([
   "actions",
   "custom_types",

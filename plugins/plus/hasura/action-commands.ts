@@ -15,7 +15,7 @@ import {
   type Commands,
 } from "./document.ts";
 import { metadataError, wrongKind } from "./errors.ts";
-import { createAddCommand, createChangeCommand, type ListedKind } from "./list-commands.ts";
+import { createAddCommand, createChangeCommand, type ListedKind } from "./listed-objects.ts";
 
 const ACTION: ListedKind = {
   changeOwner: (document, _from, change) => change(document),

@@ -19,7 +19,7 @@ import {
   type Entry,
 } from "./document.ts";
 import { metadataError, wrongKind } from "./errors.ts";
-import { createAddCommand, createChangeCommand, type ListedKind } from "./list-commands.ts";
+import { createAddCommand, createChangeCommand, type ListedKind } from "./listed-objects.ts";
 import { documentCommands } from "./document-commands.ts";
 import { eventTriggerCommands } from "./event-commands.ts";
 import { cronTriggerCommands } from "./schedule-commands.ts";
@@ -45,7 +45,8 @@ const untrackTable: Command = (document, from) =>
 
 const untrackFunction: Command = (document, from) => changeObject(document, from, "function", () => undefined);
 
-/** Creates a list command, such as `pg_track_tables`, from the command for a single object. */
+/** Creates a list command, such as `pg_track_tables`, from the command for a single object. It runs within a bulk, where
+ *  the first object that fails is an error. Otherwise, `runListCommand` runs the command. @rule P-HAS-13a */
 const createListCommand =
   (key: "tables" | "functions", command: Command): Command =>
   (document, from) =>

@@ -1,73 +1,125 @@
-/** Commands that add an object to a list of the metadata, and commands that change or remove it. @rule P-HAS-1 */
-import {
-  objectMissing,
-  readEntry,
-  readList,
-  replaceEntry,
-  requireText,
-  type Arguments,
-  type Command,
-  type Entry,
-} from "./document.ts";
-import { metadataError } from "./errors.ts";
+/** Commands that track or untrack a list of objects. Objects that fail cause warnings, and the other objects take
+ *  effect. @rule P-HAS-13 */
+import { RelApiError, type Json } from "../../../core/index.ts";
+import { formatName, readEntry, readItems, readList, requireName, type Arguments } from "./document.ts";
+import type { Change, Editor } from "./editor.ts";
+import { metadataError, MetadataApiError } from "./errors.ts";
 
-/** The error for an object that exists, or does not exist. */
-type BuildError = (name: string, from: Arguments) => Error;
+const LIST_COMMAND = /^pg_((?:un)?track)_(table|function)s$/;
 
-/** A kind of objects in lists of the metadata. */
-export interface ListedKind {
-  /** Changes the owner of the lists that the arguments name, such as a source or a table. */
-  readonly changeOwner: (document: Entry, from: Arguments, change: (owner: Entry) => Entry) => Entry;
-  /** The lists in which names are unique. New objects go to the first one. */
-  readonly lists: readonly [string, ...string[]];
-  /** The key that names the object in its list. */
-  readonly key: string;
-  /** The argument with the name of the object. By default, the value of `key`. */
-  readonly argument?: string;
-  readonly description: string;
-  readonly buildTakenError?: BuildError;
-  readonly buildMissingError?: BuildError;
+export const isListCommand = (type: string): boolean => LIST_COMMAND.test(type);
+
+interface Item {
+  readonly change: Change;
+  /** The name of the object in lists of inconsistent objects. */
+  readonly name: string;
+  /** The source and the name of the object. */
+  readonly location: string;
 }
 
-const findList = ({ lists, key }: ListedKind, owner: Entry, name: string): string | undefined =>
-  lists.find((list) => readList(owner[list]).some((entry) => readEntry(entry)[key] === name));
+/** Refuses a list that names an object twice. */
+const checkNames = (items: readonly Item[], kind: string, path: string): void => {
+  const names = new Set<string>();
+  const repeated = new Set<string>();
+  for (const { location } of items) (names.has(location) ? repeated : names).add(location);
+  if (repeated.size > 0)
+    throw metadataError(
+      "bad-request",
+      `The following ${kind}s occur more than once in the request: ${[...repeated].join(", ")}`,
+      `${path}.${kind}s`,
+    );
+};
 
-export const createAddCommand =
-  (kind: ListedKind, buildEntry: (from: Arguments, owner: Entry) => Entry): Command =>
-  (document, from) => {
-    const {
-      changeOwner,
-      lists: [list],
-      key,
-      argument = key,
-      description,
-    } = kind;
-    const name = requireText(from, argument);
-    return changeOwner(document, from, (owner) => {
-      if (findList(kind, owner, name) !== undefined)
-        throw (
-          kind.buildTakenError?.(name, from) ??
-          metadataError("already-exists", `${description} "${name}" already exists`, from.path)
-        );
-      return { ...owner, [list]: [...readList(owner[list]), { [key]: name, ...buildEntry(from, owner) }] };
-    });
+/** Returns the reasons of an error by the names of the inconsistent objects. */
+const readReasons = ({ facts }: RelApiError): ReadonlyMap<Json | undefined, string> =>
+  new Map(
+    readList(facts["internal"] as Json | undefined)
+      .map(readEntry)
+      .map(({ name, reason }) => [name, String(reason)]),
+  );
+
+/**
+ * Runs a command such as `pg_track_tables`. `build` returns the change of a command for a single object, and `combine`
+ * one change that makes several. @throws RelApiError
+ */
+export const runListCommand = async (
+  request: Arguments & { readonly type: string },
+  editor: Editor,
+  build: (type: string, from: Arguments) => Change,
+  combine: (changes: readonly Change[]) => Change,
+): Promise<Json> => {
+  const { args, path, type } = request;
+  const [, verb = "", kind] = LIST_COMMAND.exec(type) ?? [];
+  const single = kind === "function" ? "function" : "table";
+  const items = readItems(request, `${single}s`).map((from): Item => {
+    const { source: givenSource = "default" } = from.args;
+    const source = String(givenSource);
+    const name = formatName(requireName(from, single));
+    return {
+      change: build(`pg_${verb}_${single}`, from),
+      name: `${single} ${name} in source ${source}`,
+      location: `${source}.${name}`,
+    };
+  });
+  checkNames(items, single, path);
+
+  const isStrict = args["allow_warnings"] === false;
+  const failedWithWarnings = (internal: Json): Error =>
+    metadataError("metadata-warnings", "failed due to metadata warnings", path, internal);
+  const warnings: Json[] = [];
+  const warn = ({ name }: Item, message: string): void => {
+    warnings.push({ code: `${verb}-${single}-failed`, message, name, type: single });
   };
 
-/** Creates a command that changes an object, or removes it if `change` returns undefined. */
-export const createChangeCommand =
-  (kind: ListedKind, change: (entry: Entry, from: Arguments, owner: Entry) => Entry | undefined): Command =>
-  (document, from) => {
-    const { changeOwner, key, argument = key, description } = kind;
-    const name = requireText(from, argument);
-    return changeOwner(document, from, (owner) => {
-      const list = findList(kind, owner, name);
-      if (list === undefined)
-        throw kind.buildMissingError?.(name, from) ?? objectMissing(`${description} "${name}"`, from.path);
-      return replaceEntry(
-        owner,
-        list,
-        (entry) => entry[key] === name,
-        (entry) => change(readEntry(entry), from, owner),
-      );
-    });
+  /** Makes the change. Returns the error if the change does not fit the metadata or the database. */
+  const attempt = async (change: Change): Promise<RelApiError | undefined> => {
+    try {
+      await editor.change(change);
+    } catch (error) {
+      if (!(error instanceof MetadataApiError) || error.code === "conflict" || error.code === "not-supported")
+        throw error;
+      return error;
+    }
   };
+  /** Makes each change that is possible, in any order. */
+  const changeSingly = async (open: readonly Item[]): Promise<void> => {
+    const failed: [Item, string][] = [];
+    for (const item of open) {
+      const error = await attempt(item.change);
+      if (error !== undefined) failed.push([item, error.message]);
+    }
+    if (failed.length === open.length) for (const [item, message] of failed) warn(item, message);
+    else if (failed.length > 0) await changeSingly(failed.map(([item]) => item));
+  };
+
+  // the objects that fail without the database, such as those that are tracked already
+  let { document } = await editor.current();
+  let open = items.filter((item) => {
+    try {
+      document = item.change.apply(document);
+      return true;
+    } catch (error) {
+      if (!(error instanceof MetadataApiError) || error.code === "parse-failed") throw error;
+      warn(item, error.message);
+      return false;
+    }
+  });
+  while (open.length > 0) {
+    if (isStrict && warnings.length > 0) break;
+    const error = await attempt(combine(open.map(({ change }) => change)));
+    if (error === undefined) break;
+    const reasons = readReasons(error);
+    const inconsistent = new Set(open.filter(({ name }) => reasons.has(name)));
+    if (inconsistent.size === 0) {
+      if (isStrict) throw failedWithWarnings(error.facts["internal"] as Json);
+      await changeSingly(open);
+      break;
+    }
+    for (const item of inconsistent) warn(item, reasons.get(item.name) ?? error.message);
+    open = open.filter((item) => !inconsistent.has(item));
+  }
+  if (isStrict && warnings.length > 0) throw failedWithWarnings(warnings);
+  if (warnings.length > 0 && warnings.length === items.length)
+    throw metadataError("invalid-configuration", `all ${single}s failed to ${verb}`, path, warnings);
+  return { message: "success", ...(warnings.length === 0 ? {} : { warnings }) };
+};

@@ -13,7 +13,7 @@ import {
   type Commands,
 } from "./document.ts";
 import { metadataError } from "./errors.ts";
-import { createAddCommand, createChangeCommand, type ListedKind } from "./list-commands.ts";
+import { createAddCommand, createChangeCommand, type ListedKind } from "./listed-objects.ts";
 
 const buildSourceKind = (list: string, key: string, description: string): ListedKind => ({
   changeOwner: changeSource,

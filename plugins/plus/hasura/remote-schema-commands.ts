@@ -24,7 +24,7 @@ import {
   type Entry,
 } from "./document.ts";
 import { metadataError, wrongKind } from "./errors.ts";
-import { createAddCommand, createChangeCommand, type ListedKind } from "./list-commands.ts";
+import { createAddCommand, createChangeCommand, type ListedKind } from "./listed-objects.ts";
 
 const REMOTE_SCHEMA: ListedKind = {
   changeOwner: (document, _from, change) => change(document),

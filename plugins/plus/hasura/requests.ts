@@ -6,7 +6,7 @@ import type { Change, Editor } from "./editor.ts";
 import { createEventHandlers } from "./event-commands.ts";
 import { missingKey, metadataError, wrongKind } from "./errors.ts";
 import { normalizeForExport } from "./normalize-export.ts";
-import { isListCommand, runListCommand } from "./object-lists.ts";
+import { isListCommand, runListCommand } from "./list-commands.ts";
 import { encodeProblem } from "./inconsistent-metadata.ts";
 import { introspectRemoteSchema, renewRemoteSchema, renewRemoteSchemas } from "./remote-schema-commands.ts";
 import { createScheduleHandlers } from "./schedule-commands.ts";

@@ -132,7 +132,7 @@ interface Rights {
   readonly check?: Predicate;
 }
 
-/** The members that this file needs of the model part of `metadata-loader`, by role and table. */
+/** The members that this file needs of the model part of the plugin `metadata`, by role and table. */
 interface MetadataPart {
   readonly permissions: ReadonlyMap<
     string,

@@ -12,8 +12,7 @@ interface DispatcherOptions {
   /** The log message of an error: `event triggers do not work`. */
   readonly failure: string;
   readonly store: Pick<EventStore<object>, "sweep" | "clean">;
-  /** @throws RelApiError `preset` if an administrator must correct the installation @throws RelApiError `preset` if
-   *  the installation needs a person */
+  /** @throws RelApiError `preset` if an administrator must correct the installation */
   install(): Promise<void>;
   /** The tasks of the current model. */
   listTasks(): Tasks;

@@ -17,9 +17,9 @@ const findTable = (model: Model, text: string): Relation | undefined => {
     const relation = findRelation(model, { schema: text.slice(0, dot), name: text.slice(dot + 1) });
     if (relation !== undefined) found.push(relation);
   }
-  const [program, ...otherPrograms] = found;
+  const [table, ...otherTables] = found;
   // a proof of the previous model need not be valid with this one
-  return otherPrograms.length === 0 && program?.provenAccess !== undefined ? program : undefined;
+  return otherTables.length === 0 && table?.provenAccess !== undefined ? table : undefined;
 };
 
 /** Returns the statement with an additional last column. It is true if row policies now apply to one of its tables, or
