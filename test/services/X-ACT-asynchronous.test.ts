@@ -6,7 +6,7 @@ import { without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi, type HeaderValues, type StartOptions } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
-import { documentOf, notes, permissions, table } from "../support/metadata-document.ts";
+import { collectWarnings, documentOf, permissions, table } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
 import { argument, startActionHook } from "./action-metadata.ts";
@@ -47,7 +47,7 @@ const metadata = documentOf(
 const hook = await startActionHook();
 
 test("X-ACT-12d without the plugin events asynchronous actions are left out", async () => {
-  const kept = notes();
+  const kept = collectWarnings();
   await startApi(forGraphql({ preset: plus, parts: [without("events")], metadata, logger: kept.logger }));
   expect(kept.all()).toEqual(["action order: asynchronous actions need the plugin events; ignored"]);
 });

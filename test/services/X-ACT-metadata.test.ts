@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { documentOf, notes, table, type Entry } from "../support/metadata-document.ts";
+import { collectWarnings, documentOf, table, type Entry } from "../support/metadata-document.ts";
 import {
   argument,
   buildDocument,
@@ -29,7 +29,7 @@ beforeEach(() => void (hook.answer = json({ value: "t" })));
 
 describe("metadata that does not fit", () => {
   const problemsOf = async (metadata: Entry): Promise<readonly string[]> => {
-    const kept = notes();
+    const kept = collectWarnings();
     await start({ metadata, logger: kept.logger });
     return kept.all();
   };
@@ -79,7 +79,7 @@ describe("metadata that does not fit", () => {
   });
 
   test("X-ACT-8a unknown keys are in the log, and the action is served", async () => {
-    const kept = notes();
+    const kept = collectWarnings();
     const misspelt = action({ timout: 5 }, { permission: [] });
     const api = await start({ metadata: buildDocument([misspelt, WEATHER]), logger: kept.logger });
     expect(kept.all()).toEqual([
@@ -158,7 +158,7 @@ describe("a project of Hasura's command line", () => {
         },
       };
       await writeFile(join(folder, "actions.yaml"), JSON.stringify(yaml));
-      const kept = notes();
+      const kept = collectWarnings();
       const other = await start({ metadata: folder, logger: kept.logger });
       expect(kept.all()).toEqual([]);
       expect((await other.gql(LOG_IN, {}, reader)).data).toEqual({ login: { value: "t" } });

@@ -8,7 +8,7 @@ import { definePlugin } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import type { GqlFieldContext, GqlFields, GqlLoadedRow } from "../../plugins/graphql/api.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions } from "../support/api.ts";
-import { documentOf, notes, object, permissions, table, type Entry } from "../support/metadata-document.ts";
+import { collectWarnings, documentOf, object, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { argument, startActionHook } from "./action-metadata.ts";
 import { json } from "./hook-server.ts";
 
@@ -216,7 +216,7 @@ describe("relationships that do not fit", () => {
   ];
 
   test("X-ACT-11d P-HAS-9 relationships that do not fit are left out with their reasons, and can be dropped", async () => {
-    const kept = notes();
+    const kept = collectWarnings();
     const folder = await mkdtemp(join(tmpdir(), "relationships-"));
     try {
       const path = join(folder, "metadata.json");

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { notes } from "../support/metadata-document.ts";
+import { collectWarnings } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
@@ -79,14 +79,14 @@ describe("the fields", () => {
   });
 
   test("X-ACT-1 without the plugin the metadata reports the actions as not supported", async () => {
-    const kept = notes();
+    const kept = collectWarnings();
     await start({ preset: fullCompat, metadata: buildDocument(), logger: kept.logger });
     expect(kept.all()).toEqual([
       "actions is not supported; ignored: the preset plus supports it",
       "custom_types is not supported; ignored: the preset plus supports it",
       "inherited role heir: parent guest has no permission in the metadata",
     ]);
-    const other = notes();
+    const other = collectWarnings();
     await start({ parts: [without("metadata-actions")], metadata: buildDocument(), logger: other.logger });
     expect(other.all()).toEqual(kept.all());
   });

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
-import { documentOf, notes, table, type Entry } from "../support/metadata-document.ts";
+import { collectWarnings, documentOf, table, type Entry } from "../support/metadata-document.ts";
 import { argument, startActionHook } from "./action-metadata.ts";
 import { json } from "./hook-server.ts";
 
@@ -23,7 +23,7 @@ const buildAction = (name: string, transforms: Entry): Entry => ({
 });
 
 /** Starts an api with an action for each of the transforms: `action_0`, `action_1` … */
-const start = (transforms: readonly Entry[], kept = notes()): Promise<TestApi> =>
+const start = (transforms: readonly Entry[], kept = collectWarnings()): Promise<TestApi> =>
   startApi(
     forGraphql({
       on: base.database,
@@ -246,7 +246,7 @@ const REFUSED: readonly (readonly [transform: Entry, reason: string])[] = [
 ];
 
 test("X-HTTP-7 X-HTTP-8 X-ACT-8 a transform that cannot be served is reported with its location", async () => {
-  const kept = notes();
+  const kept = collectWarnings();
   await start(
     REFUSED.map(([transform]) => ({ request_transform: transform })),
     kept,

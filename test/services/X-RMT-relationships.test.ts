@@ -13,7 +13,15 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { remoteSchemas } from "../../plugins/services/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { array, documentOf, notes, object, permissions, table, type Entry } from "../support/metadata-document.ts";
+import {
+  array,
+  collectWarnings,
+  documentOf,
+  object,
+  permissions,
+  table,
+  type Entry,
+} from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { SDL, startRemote } from "./remote-server.ts";
 
@@ -397,7 +405,7 @@ describe("definitions", () => {
       ...entry,
       name: entry["name"] === "bad" ? `bad_${i}` : entry["name"],
     }));
-    const all = notes();
+    const all = collectWarnings();
     const configuration = { column_config: { stats: { custom_name: "label" } } };
     const lame = await start(documentWith([...entries, homeland, homeland], {}, {}, { configuration }), {
       logger: all.logger,

@@ -3,7 +3,7 @@ import { buildClientSchema, getIntrospectionQuery, printSchema } from "graphql";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { documentOf, notes, permissions, table, type Entry } from "../support/metadata-document.ts";
+import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { SDL, startRemote } from "./remote-server.ts";
 
 const remote = await startRemote();
@@ -173,7 +173,7 @@ describe("permissions", () => {
       'the union "Found" has no "Query"',
     ],
   ])("X-RMT-9b the permission %s is inconsistent", async (schema, reason) => {
-    const all = notes();
+    const all = collectWarnings();
     const lame = await start([entry(allow(["reader", schema]))], { logger: all.logger });
     expect(all.all()).toEqual([`remote schema shop: permission for role reader: ${reason}; ignored`]);
     expect(await lame.gql("{ secret }")).toEqual({ data: { secret: "treasure" } });
@@ -299,7 +299,7 @@ describe("names", () => {
 
   test("X-RMT-5a names that are taken make a remote schema inconsistent", async () => {
     const small = async (sdl: string) => (await startRemote(sdl)).url;
-    const all = notes();
+    const all = collectWarnings();
     const shop = [
       entry(),
       { name: "field", definition: { url: await small("type Query { secret: String }") } },
@@ -340,7 +340,7 @@ describe("names", () => {
   });
 
   test("X-RMT-5a a type may begin with the name of a table", async () => {
-    const all = notes();
+    const all = collectWarnings();
     const { url } = await startRemote(
       "type Query { b(a: albumCreateInput, c: album_filter_fields, d: S_Int_comparison_exp): Albums } type Albums { id: ID } input albumCreateInput { id: ID } input album_filter_fields { id: ID } input S_Int_comparison_exp { id: ID }",
     );
@@ -366,7 +366,7 @@ describe("names", () => {
       'two fields of the type "City" would have the same name',
     ],
   ])("X-RMT-5b the customization %j is inconsistent", async (customization, reason) => {
-    const all = notes();
+    const all = collectWarnings();
     await start([entry({}, customization)], { logger: all.logger });
     expect(all.all()).toEqual([`remote schema shop: ${reason}; ignored`]);
   });

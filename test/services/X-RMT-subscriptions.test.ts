@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { remoteSchemas } from "../../plugins/services/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { documentOf, notes, permissions, table, type Entry } from "../support/metadata-document.ts";
+import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { openSocket, type TestSocket } from "../support/socket.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
@@ -427,7 +427,7 @@ describe("names and reloads", () => {
   test("X-RMT-5a a subscription field with a name of a table makes the remote schema inconsistent", async () => {
     const schema = buildSchema("type Query { a: Int } type Subscription { artist: Int }");
     const other = await startRemote(schema);
-    const all = notes();
+    const all = collectWarnings();
     const lame = await start(
       documentWith({ definition: { url: other.url }, permissions: [], remote_relationships: [] }),
       {

@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { definePlugin } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { array, documentOf, notes, permissions, table, type Entry } from "../support/metadata-document.ts";
+import { array, collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { SDL, startRemote } from "./remote-server.ts";
 
@@ -476,7 +476,7 @@ test("X-RMT-14d relationships that do not fit are inconsistent, and the others s
       '"$name" is not one of the columns of the relationship',
     ],
   ];
-  const all = notes();
+  const all = collectWarnings();
   const lame = await start(
     documentWith({
       ofShop: { remote_relationships: [ofType("Country", good), ...cases.map(([type, one]) => ofType(type, one))] },

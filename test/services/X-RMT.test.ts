@@ -7,7 +7,7 @@ import { start as startProgram, temporaryFile } from "../cli/run.ts";
 import { asAdmin, capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { openSocket } from "../support/socket.ts";
-import { documentOf, notes, permissions, table, type Entry } from "../support/metadata-document.ts";
+import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { until } from "../support/until.ts";
 import { startRemote } from "./remote-server.ts";
 
@@ -327,7 +327,7 @@ describe("requests", () => {
   });
 
   test("X-RMT-8 a private address that is not allowed, and an answer above the limit, are errors", async () => {
-    const all = notes();
+    const all = collectWarnings();
     const guarded = await start(withRemotes(remoteEntry()), { webhookAllowedHosts: [], logger: all.logger });
     expect((await guarded.gql("{ secret }")).errors[0].message).toBe("field 'secret' not found in type: 'query_root'");
     expect(all.all()).toEqual([
@@ -353,7 +353,7 @@ describe("availability", () => {
   test("X-RMT-8a a remote that is away takes only its own fields along, and comes back by itself", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
     const other = await startRemote("type Query { late: String }");
-    const all = notes();
+    const all = collectWarnings();
     await other.stop();
     const lame = await start(withRemotes(remoteEntry(), { name: "late", definition: { url: other.url } }), {
       logger: all.logger,
@@ -382,7 +382,7 @@ describe("availability", () => {
     [{ url: "http://127.0.0.1/", headers: [{ name: "a" }] }, "headers[0] needs either value or value_from_env"],
     [{ url: "http://127.0.0.1/", timeout_seconds: -1 }, "timeout_seconds is not a number up to 3600"],
   ])("X-RMT-8b the definition %j is inconsistent", async (wrong, reason) => {
-    const all = notes();
+    const all = collectWarnings();
     const lame = await start(withRemotes({ name: "shop", definition: wrong }), { logger: all.logger });
     expect(all.all()).toEqual([`remote schema shop: ${reason}; ignored`]);
     expect(await lame.gql("{ album(limit: 1) { id } }")).toEqual({ data: { album: [{ id: expect.any(Number) }] } });
