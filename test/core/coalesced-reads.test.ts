@@ -61,8 +61,8 @@ const coalescedBy = async (api: MeasuredApi, work: () => Promise<void>): Promise
   return ((await api.metrics())[NAME] ?? 0) - before;
 };
 
-const times = <Value>(count: number, one: (i: number) => Value): readonly Value[] =>
-  Array.from({ length: count }, (_, i) => one(i));
+const times = <Value>(count: number, create: (i: number) => Value): readonly Value[] =>
+  Array.from({ length: count }, (_, i) => create(i));
 
 /** Repeats the reads often enough that they count as short. */
 const warm = async (asks: readonly (() => Promise<unknown>)[]): Promise<void> => {
@@ -195,10 +195,10 @@ describe("one connection", () => {
   });
 
   test("R-TX-17 row policies that are switched on take effect at once, and so does a view in place of a table", async () => {
-    const mine = (i: number): Promise<Answer> =>
+    const readOwnRows = (i: number): Promise<Answer> =>
       api.get("/later?select=owner&order=id", { headers: bearer({ role: "sea_clerk", sub: `u${i % 5}` }) });
-    const all = (): Promise<readonly Answer[]> => together(api, 1, () => times(20, mine));
-    await warm([() => mine(1)]);
+    const all = (): Promise<readonly Answer[]> => together(api, 1, () => times(20, readOwnRows));
+    await warm([() => readOwnRows(1)]);
     for (const answer of await all()) expect(answer.json()).toEqual(times(20, (i) => ({ owner: `u${i % 5}` })));
     await database.query("alter table crowd.later enable row level security");
     for (let round = 0; round < 2; round++)
