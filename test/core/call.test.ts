@@ -23,14 +23,14 @@ const errorOf = (call: Promise<unknown>): Promise<CallError> =>
 
 describe("api.rest", () => {
   test("X-CALL-1 api.rest returns the same response as HTTP", async () => {
-    const called = await api.rest({
+    const response = await api.rest({
       path: "/ports?select=id,name&order=id&limit=2",
       headers: { prefer: "count=exact" },
     });
     const answer = await http.get("/api/ports?select=id,name&order=id&limit=2", { headers: { prefer: "count=exact" } });
-    expect(called.json()).toEqual(answer.json());
-    expect(called.status).toBe(answer.status);
-    expect(called.headers["content-range"]).toBe(answer.headers["content-range"]);
+    expect(response.json()).toEqual(answer.json());
+    expect(response.status).toBe(answer.status);
+    expect(response.headers["content-range"]).toBe(answer.headers["content-range"]);
   });
 
   test("X-CALL-4 a call runs as the role of its session, or of its headers", async () => {
@@ -83,14 +83,14 @@ describe("api.rest", () => {
   test.skipIf(!capabilities.realServer)("X-CALL-1 a signal cancels the statement of a call", async () => {
     await http.sql("create function sea.nap() returns void language sql as 'select pg_sleep(600)'");
     await api.reload();
-    const given = new AbortController();
-    const error = errorOf(api.rest({ method: "POST", path: "/rpc/nap", signal: given.signal, session: admin }));
+    const controller = new AbortController();
+    const error = errorOf(api.rest({ method: "POST", path: "/rpc/nap", signal: controller.signal, session: admin }));
     const sleeping = "select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
     await until(async () => (await http.sql(sleeping)).length === 1, "the function sleeps");
-    given.abort();
+    controller.abort();
     expect(await error).toBeInstanceOf(Error);
     await until(async () => (await http.sql(sleeping)).length === 0, "the function has been cancelled");
-    await expect(api.rest({ path: "/ports", signal: given.signal })).rejects.toThrow();
+    await expect(api.rest({ path: "/ports", signal: controller.signal })).rejects.toThrow();
   });
 });
 
@@ -118,8 +118,8 @@ describe("api.graphql", () => {
 test("X-CALL-3 an error handler of Express answers with a call's status", async () => {
   const app = express();
   app.get("/one", async (_request, response) => {
-    const one = { accept: "application/vnd.pgrst.object+json" };
-    response.json((await api.rest({ path: "/ports?id=eq.0", headers: one })).json());
+    const headers = { accept: "application/vnd.pgrst.object+json" };
+    response.json((await api.rest({ path: "/ports?id=eq.0", headers })).json());
   });
   const handled: unknown[] = [];
   const note: ErrorRequestHandler = (error, _request, _response, next) => {

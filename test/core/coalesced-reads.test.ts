@@ -4,7 +4,7 @@ import { definePlugin, without, type PresetPart } from "../../core/index.ts";
 import { metrics } from "../../plugins/operations/index.ts";
 import { asAdmin, capabilities, type Answer, type StartOptions } from "../support/api.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
-import { startMeasured, type Measured } from "../support/metrics.ts";
+import { startMeasured, type MeasuredApi } from "../support/metrics.ts";
 import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 
@@ -55,14 +55,14 @@ beforeEach(stopClock);
 afterEach(startClock);
 
 const NAME = "relapi_coalesced_reads_total";
-const coalescedBy = async (api: Measured, work: () => Promise<void>): Promise<number> => {
+const coalescedBy = async (api: MeasuredApi, work: () => Promise<void>): Promise<number> => {
   const before = (await api.metrics())[NAME] ?? 0;
   await work();
   return ((await api.metrics())[NAME] ?? 0) - before;
 };
 
-const times = <Value>(count: number, one: (i: number) => Value): readonly Value[] =>
-  Array.from({ length: count }, (_, i) => one(i));
+const times = <Value>(count: number, create: (i: number) => Value): readonly Value[] =>
+  Array.from({ length: count }, (_, i) => create(i));
 
 /** Repeats the reads often enough that they count as short. */
 const warm = async (asks: readonly (() => Promise<unknown>)[]): Promise<void> => {
@@ -85,7 +85,7 @@ const start = (
   connectionCount: number,
   options: StartOptions = {},
   parts: readonly PresetPart[] = [metrics],
-): Promise<Measured> =>
+): Promise<MeasuredApi> =>
   startMeasured({ dbSchemas: ["crowd"], ...(capabilities.realServer ? { dbPool: connectionCount } : {}), ...options }, [
     ...parts,
     counting,
@@ -95,7 +95,7 @@ let gateCount = 0;
 
 /** Keeps all connections of the api busy until each of the reads waits for one. */
 const gather = async <Read>(
-  api: Measured,
+  api: MeasuredApi,
   connectionCount: number,
   ask: () => readonly Promise<Read>[],
 ): Promise<readonly Promise<Read>[]> => {
@@ -116,18 +116,18 @@ const gather = async <Read>(
 };
 
 const together = async (
-  api: Measured,
+  api: MeasuredApi,
   connectionCount: number,
   ask: () => readonly Promise<Answer>[],
 ): Promise<readonly Answer[]> => Promise.all(await gather(api, connectionCount, ask));
 
-const note = (api: Measured, id: number | string, role?: "sea_clerk"): Promise<Answer> =>
+const note = (api: MeasuredApi, id: number | string, role?: "sea_clerk"): Promise<Answer> =>
   api.get(`/note?id=eq.${id}&select=id,text`, role === undefined ? {} : { headers: bearer({ role }) });
 
 const noteOf = (id: number) => [{ id, text: `note ${id}` }];
 
 describe("one connection", () => {
-  let api: Measured;
+  let api: MeasuredApi;
   beforeAll(async () => {
     stopClock();
     api = await start(1);
@@ -195,10 +195,10 @@ describe("one connection", () => {
   });
 
   test("R-TX-17 row policies that are switched on take effect at once, and so does a view in place of a table", async () => {
-    const mine = (i: number): Promise<Answer> =>
+    const readOwnRows = (i: number): Promise<Answer> =>
       api.get("/later?select=owner&order=id", { headers: bearer({ role: "sea_clerk", sub: `u${i % 5}` }) });
-    const all = (): Promise<readonly Answer[]> => together(api, 1, () => times(20, mine));
-    await warm([() => mine(1)]);
+    const all = (): Promise<readonly Answer[]> => together(api, 1, () => times(20, readOwnRows));
+    await warm([() => readOwnRows(1)]);
     for (const answer of await all()) expect(answer.json()).toEqual(times(20, (i) => ({ owner: `u${i % 5}` })));
     await database.query("alter table crowd.later enable row level security");
     for (let round = 0; round < 2; round++)
@@ -222,7 +222,7 @@ describe("one connection", () => {
 
 describe.skipIf(!capabilities.realServer)("locked tables", () => {
   const CONNECTION_COUNT = 4;
-  let api: Measured;
+  let api: MeasuredApi;
   let client: Awaited<ReturnType<TestDatabase["connect"]>>;
   beforeAll(async () => {
     api = await start(CONNECTION_COUNT);

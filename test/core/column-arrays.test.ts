@@ -25,7 +25,7 @@ const SCHEMA = `
   grant all on all tables in schema lists to sea_anon;
 `;
 
-/** How many lists went as arrays, and how many as JSON although their columns have arrays. */
+/** The number of lists sent as arrays, and of lists sent as JSON although their columns have arrays. */
 const counted = { arrays: 0, json: 0 };
 
 const counting: Plugin = definePlugin({
@@ -63,17 +63,17 @@ afterAll(async () => {
   await json.close();
 });
 
-type Went = "arrays" | "json" | "neither";
+type ListFormat = "arrays" | "json" | "neither";
 
-/** Returns the way in which the lists of the work were sent. */
-const wayOf = async (work: () => Promise<unknown>): Promise<Went> => {
+/** Returns the format in which the lists of the work were sent. */
+const formatOf = async (work: () => Promise<unknown>): Promise<ListFormat> => {
   const before = { ...counted };
   await work();
   if (counted.arrays > before.arrays) return "arrays";
   return counted.json > before.json ? "json" : "neither";
 };
 
-/** Posts the list to both. The rows come back in their order, without the id. */
+/** Posts the list to both APIs. The rows are returned in their order, without the id. */
 const post = async (
   path: string,
   body: string,
@@ -84,7 +84,7 @@ const post = async (
     body: Buffer.from(body),
   };
   const answers: { status: number; body: unknown; range: unknown }[] = [];
-  const way = await wayOf(async () => {
+  const format = await formatOf(async () => {
     for (const api of [arrays, json]) {
       const answer = await api.post(path, parts);
       answers.push({
@@ -94,9 +94,9 @@ const post = async (
       });
     }
   });
-  const [given, usual] = answers;
-  expect(given, body).toEqual(usual);
-  return { ...given!, way }; // two rows were pushed
+  const [arraysAnswer, jsonAnswer] = answers;
+  expect(arraysAnswer, body).toEqual(jsonAnswer);
+  return { ...arraysAnswer!, format }; // two rows were pushed
 };
 
 const rowsOf = (name: string, texts: readonly string[]): string =>
@@ -149,7 +149,7 @@ describe("values that arrays represent exactly", () => {
       `/thing?select=${encodeURIComponent(`"${column.replace('"', '\\"')}"`)}`,
       rowsOf(column, texts),
     );
-    expect(answer).toMatchObject({ status: 201, way: "arrays" });
+    expect(answer).toMatchObject({ status: 201, format: "arrays" });
     expect(answer.body).toHaveLength(texts.length);
   });
 
@@ -195,7 +195,7 @@ describe("values that arrays represent exactly", () => {
     test(`X-INS-2 uncertain values of ${column} are read as JSON`, async () => {
       for (const text of texts) {
         const answer = await post(`/thing?select=${column}`, rowsOf(column, ["null", text]));
-        expect(answer.way, text).not.toBe("arrays");
+        expect(answer.format, text).not.toBe("arrays");
       }
     });
 
@@ -207,7 +207,7 @@ describe("values that arrays represent exactly", () => {
     ["e", '"huge"'],
     ["a", "[1]"],
   ])("X-INS-2 a column of another type is read as JSON: %s (%s)", async (column, text) => {
-    expect((await post(`/thing?select=${column}`, rowsOf(column, [text, "null"]))).way).toBe("neither");
+    expect((await post(`/thing?select=${column}`, rowsOf(column, [text, "null"]))).format).toBe("neither");
   });
 });
 
@@ -227,8 +227,8 @@ describe("lists that go as arrays", () => {
     ["no row", "[]", "neither"],
     ["empty rows", "[{},{}]", "neither"],
     ["more than 64 KiB", JSON.stringify(Array.from({ length: 9000 }, (_, i4) => ({ i4 }))), "neither"],
-  ])("X-INS-2 %s", async (_, body, way) => {
-    expect((await post("/thing?select=i4,t", body)).way).toBe(way);
+  ])("X-INS-2 %s", async (_, body, format) => {
+    expect((await post("/thing?select=i4,t", body)).format).toBe(format);
   });
 
   test("X-INS-2 defaults, `columns`, counts and single objects work", async () => {
@@ -239,15 +239,15 @@ describe("lists that go as arrays", () => {
       "return=headers-only",
       "missing=default,return=representation,count=exact",
     ])
-      expect((await post("/thing?select=i4,t", body, { prefer })).way, prefer).toBe("arrays");
-    expect((await post("/thing?select=i4&columns=i4", body)).way).toBe("neither");
+      expect((await post("/thing?select=i4,t", body, { prefer })).format, prefer).toBe("arrays");
+    expect((await post("/thing?select=i4&columns=i4", body)).format).toBe("neither");
     expect((await post("/thing?select=i4", body, { accept: "application/vnd.pgrst.object+json" })).status).toBe(406);
   });
 
   test("X-INS-2 arrays of timestamps use the time zone of the request", async () => {
     const prefer = "timezone=America/Los_Angeles,return=representation";
     expect(await post("/thing?select=tz", '[{"tz":"2024-02-28 10:00"}]', { prefer })).toMatchObject({
-      way: "arrays",
+      format: "arrays",
       body: [{ tz: "2024-02-28T10:00:00-08:00" }],
     });
   });
@@ -256,7 +256,7 @@ describe("lists that go as arrays", () => {
     const upsert = { prefer: "resolution=merge-duplicates,return=representation" };
     expect(await post("/pair?order=a", '[{"a":2,"b":"z"},{"a":3,"b":"q"}]', upsert)).toMatchObject({
       status: 201,
-      way: "arrays",
+      format: "arrays",
       body: [
         { a: 2, b: "z" },
         { a: 3, b: "q" },
@@ -264,17 +264,20 @@ describe("lists that go as arrays", () => {
     });
     expect(await post("/pairs", '[{"a":2,"b":"z"}]')).toMatchObject({
       status: 409,
-      way: "arrays",
+      format: "arrays",
       body: { code: "23505" },
     });
-    expect(await post("/pair", '[{"a":11,"b":"z"},{"a":12,"b":null}]')).toMatchObject({ status: 400, way: "arrays" });
-    expect((await post("/pair", '[{"a":4,"b":"z"},{"a":4,"b":"z"}]', upsert)).way).toBe("arrays");
+    expect(await post("/pair", '[{"a":11,"b":"z"},{"a":12,"b":null}]')).toMatchObject({
+      status: 400,
+      format: "arrays",
+    });
+    expect((await post("/pair", '[{"a":4,"b":"z"},{"a":4,"b":"z"}]', upsert)).format).toBe("arrays");
   });
 
   test("X-INS-2 user-defined code sees the same statement values as with JSON", async () => {
     expect(await post("/audit?select=what", '[{"what":"x"},{"what":"y"}]')).toMatchObject({
       status: 201,
-      way: "arrays",
+      format: "arrays",
       body: [{ what: "x by sea_anon" }, { what: "y by sea_anon" }],
     });
   });
@@ -284,16 +287,16 @@ describe("GraphQL", () => {
   const insert = async (type: string, objects: unknown, fields: string) => {
     const query = `mutation ($objects: [${type}_insert_input!]!) { insert_${type}(objects: $objects) { affected_rows returning { ${fields} } } }`;
     const answers: unknown[] = [];
-    const way = await wayOf(async () => {
+    const format = await formatOf(async () => {
       for (const api of [arrays, json]) answers.push(await api.gql(query, { objects }, asAdmin()));
     });
     expect(answers[0]).toEqual(answers[1]);
-    return { way, answer: answers[0] as { data?: Record<string, { affected_rows: number }> } };
+    return { format, answer: answers[0] as { data?: Record<string, { affected_rows: number }> } };
   };
-  const many = <Row>(row: (i: number) => Row): readonly Row[] => Array.from({ length: 60 }, (_, i) => row(i));
+  const repeatRow = <Row>(row: (i: number) => Row): readonly Row[] => Array.from({ length: 60 }, (_, i) => row(i));
 
   test("X-INS-2 rows in a variable work", async () => {
-    const rows = many((i) => ({
+    const rows = repeatRow((i) => ({
       i4: i,
       t: `text ${i}`,
       n: i / 4,
@@ -301,15 +304,15 @@ describe("GraphQL", () => {
       tz: "2024-01-01T00:00:00Z",
       v3: null,
     }));
-    const { way, answer } = await insert("lists_thing", rows, "i4 t n b tz v3");
-    expect(way).toBe("arrays");
+    const { format, answer } = await insert("lists_thing", rows, "i4 t n b tz v3");
+    expect(format).toBe("arrays");
     expect(answer.data?.["insert_lists_thing"]?.affected_rows).toBe(60);
   });
 
   test("X-INS-2 rows without columns count as rows", async () => {
     const empty = Array.from({ length: 600 }, () => ({}));
-    const { way, answer } = await insert("lists_thing", empty, "i4");
-    expect(way).toBe("neither");
+    const { format, answer } = await insert("lists_thing", empty, "i4");
+    expect(format).toBe("neither");
     expect(answer.data?.["insert_lists_thing"]?.affected_rows).toBe(600);
   });
 
@@ -319,7 +322,7 @@ describe("GraphQL", () => {
     ["a number that is too large", (i: number) => ({ i4: i === 30 ? 99_999_999_999 : i, t: "long enough, held" })],
     ["a null for NOT NULL", (i: number) => ({ a: i + 1000, b: i === 30 ? null : "long enough for a list" })],
   ])("X-INS-2 %s", async (_, row) => {
-    const rows = many(row);
+    const rows = repeatRow(row);
     await insert("a" in rows[0]! ? "lists_pair" : "lists_thing", rows, "a" in rows[0]! ? "a b" : "i4 t"); // 60 in all
   });
 });
@@ -334,7 +337,7 @@ test("X-INS-2 random lists give the same rows", async () => {
     ts: ['"2024-02-28"', '"2024-02-30"', '"2024-01-31 10:00"', "null"],
     b: ["true", "false", "null", '"t"'],
   };
-  const ways = new Set<Went>();
+  const formats = new Set<ListFormat>();
   for (let i = 0; i < 150; i++) {
     const columns = Object.keys(VALUES).filter(() => random(2) === 0);
     if (columns.length === 0) continue;
@@ -344,9 +347,9 @@ test("X-INS-2 random lists give the same rows", async () => {
       ); // one of its keys
       return `{${cells.join(",")}}`;
     });
-    ways.add((await post(`/thing?select=${columns.join(",")}`, `[${rows.join(",")}]`)).way);
+    formats.add((await post(`/thing?select=${columns.join(",")}`, `[${rows.join(",")}]`)).format);
   }
-  expect([...ways].sort()).toEqual(["arrays", "json"]);
+  expect([...formats].sort()).toEqual(["arrays", "json"]);
 });
 
 test("X-INS-1 two row sources of one name are refused", async () => {

@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { InvalidCron, parseCron } from "../../plugins/services/schedules/cron.ts";
 
-const list = (cron: string, after: string, until: string): readonly string[] =>
-  parseCron(cron)(new Date(after), new Date(until)).map((at) => at.toISOString().slice(0, 16));
+const list = (cron: string, after: string, end: string): readonly string[] =>
+  parseCron(cron)(new Date(after), new Date(end)).map((time) => time.toISOString().slice(0, 16));
 
 test.each<[string, string, string, readonly string[]]>([
   ["0 3 * * *", "2026-11-29T03:00Z", "2026-12-01T03:00Z", ["2026-11-30T03:00", "2026-12-01T03:00"]],
@@ -25,8 +25,8 @@ test.each<[string, string, string, readonly string[]]>([
   ["@hourly", "2026-11-28T00:30Z", "2026-11-28T02:00Z", ["2026-11-28T01:00", "2026-11-28T02:00"]],
   ["* * * * *", "2026-11-28T00:00:30Z", "2026-11-28T00:01:59Z", ["2026-11-28T00:01"]],
   ["  5   4 * * *  ", "2026-11-28T00:00Z", "2026-11-29T00:00Z", ["2026-11-28T04:05"]],
-])("X-SCH-2 %s after %s until %s", (cron, after, until, expected) => {
-  expect(list(cron, after, until)).toEqual(expected);
+])("X-SCH-2 %s after %s until %s", (cron, after, end, expected) => {
+  expect(list(cron, after, end)).toEqual(expected);
 });
 
 test.each([

@@ -44,12 +44,12 @@ function start(options: EmbeddedOptions = {}): { database: EmbeddedDatabase; poo
   const lines: string[] = [];
   const log = (line: string): void => void lines.push(line);
   const database = embedded({ image: "empty", statementTimeout: 0, log, ...options });
-  const own = openPool(database);
+  const ownPool = openPool(database);
   onTestFinished(async () => {
-    await own.end().catch(() => {});
+    await ownPool.end().catch(() => {});
     await database.close();
   });
-  return { database, pool: own, lines };
+  return { database, pool: ownPool, lines };
 }
 
 async function connect(database: EmbeddedDatabase = shared, options: pg.ClientConfig = {}): Promise<pg.Client> {
@@ -107,18 +107,18 @@ describe("protocol", () => {
 
   it("R-EDB-1 an error in the middle of a pipeline fails the later messages, and the client continues", async () => {
     const client = await connect(shared, { pipeline: true } as pg.ClientConfig);
-    const sent = [
+    const queries = [
       client.query("begin"),
       client.query("select 1 / $1::int", [0]),
       client.query("select $1::int as n", [1]),
       client.query("commit"),
       client.query("select $1::int as n", [2]),
     ];
-    const settled = await Promise.allSettled(sent);
+    const settled = await Promise.allSettled(queries);
     expect(
       settled.map((result) => (result.status === "fulfilled" ? result.value.command : result.reason.code)),
     ).toEqual(["BEGIN", "22012", "25P02", "ROLLBACK", "SELECT"]);
-    expect((await sent[4])?.rows).toEqual([{ n: 2 }]);
+    expect((await queries[4])?.rows).toEqual([{ n: 2 }]);
   });
 
   it("R-EDB-1 messages cut at any byte are joined, and messages of one buffer are split", async () => {
@@ -145,10 +145,10 @@ describe("protocol", () => {
       message.writeInt32BE(message.length - 1, 1);
       return message;
     };
-    const both = Buffer.concat([query("select 'first'"), query("select 'second'")]);
-    for (let at = 0; at < both.length; at += 3) stream.write(both.subarray(at, at + 3));
+    const messages = Buffer.concat([query("select 'first'"), query("select 'second'")]);
+    for (let offset = 0; offset < messages.length; offset += 3) stream.write(messages.subarray(offset, offset + 3));
     await untilReady(3);
-    stream.write(both);
+    stream.write(messages);
     await untilReady(5);
     expect(text().match(/first|second/g)).toEqual(["first", "second", "first", "second"]);
     stream.end(Buffer.from("X\0\0\0\x04", "latin1"));
@@ -179,30 +179,34 @@ describe("protocol", () => {
 
 describe("many clients, one backend", () => {
   it("R-EDB-2 two clients may use one name for different statements", async () => {
-    const [one, two] = await Promise.all([connect(), connect()]);
+    const [first, second] = await Promise.all([connect(), connect()]);
     const ask = (client: pg.Client, text: string): Promise<pg.QueryResult> =>
       client.query({ name: "same", text, values: [1] });
-    const long = "n".repeat(62);
+    const longName = "n".repeat(62);
     for (let round = 0; round < 3; round += 1) {
-      expect((await ask(one, "select $1::int as one")).rows).toEqual([{ one: 1 }]);
-      expect((await ask(two, "select $1::int as two")).rows).toEqual([{ two: 1 }]);
-      expect((await one.query({ name: `${long}a`, text: "select 'a' as x", values: [] })).rows).toEqual([{ x: "a" }]);
-      expect((await one.query({ name: `${long}b`, text: "select 'b' as x", values: [] })).rows).toEqual([{ x: "b" }]);
+      expect((await ask(first, "select $1::int as one")).rows).toEqual([{ one: 1 }]);
+      expect((await ask(second, "select $1::int as two")).rows).toEqual([{ two: 1 }]);
+      expect((await first.query({ name: `${longName}a`, text: "select 'a' as x", values: [] })).rows).toEqual([
+        { x: "a" },
+      ]);
+      expect((await first.query({ name: `${longName}b`, text: "select 'b' as x", values: [] })).rows).toEqual([
+        { x: "b" },
+      ]);
     }
   });
 
   it("R-EDB-2 a client waits while another client is in a transaction", async () => {
     await pool.query("create table account (id int primary key, amount int)");
-    const [one, two] = await Promise.all([connect(), connect()]);
+    const [first, second] = await Promise.all([connect(), connect()]);
     const order: string[] = [];
-    await one.query("begin");
-    await one.query("insert into account values (1, 10)");
-    const outside = two
+    await first.query("begin");
+    await first.query("insert into account values (1, 10)");
+    const outside = second
       .query("select count(*)::int as n from account")
       .then(({ rows }) => order.push(`two sees ${rows[0].n}`));
-    await one.query("insert into account values (2, 20)");
+    await first.query("insert into account values (2, 20)");
     order.push("one inserts");
-    await one.query("rollback");
+    await first.query("rollback");
     await outside;
     expect(order).toEqual(["one inserts", "two sees 0"]);
   });
@@ -218,9 +222,9 @@ describe("many clients, one backend", () => {
 
   it("R-EDB-1 notifications reach every listening client, also after another listener has left", async () => {
     const [listener, leaver, notifier] = await Promise.all([connect(), connect(), connect()]);
-    const heard: (string | undefined)[] = [];
+    const notifications: (string | undefined)[] = [];
     const next = (): Promise<void> => new Promise((resolve) => listener.once("notification", () => resolve()));
-    listener.on("notification", ({ channel, payload }) => heard.push(`${channel} ${payload}`));
+    listener.on("notification", ({ channel, payload }) => notifications.push(`${channel} ${payload}`));
     await listener.query("listen news");
     await leaver.query("listen news");
     const first = next();
@@ -235,7 +239,7 @@ describe("many clients, one backend", () => {
     const third = next();
     await listener.query("notify news, 'three'");
     await third;
-    expect(heard).toEqual(["news one", "news two", "news three"]);
+    expect(notifications).toEqual(["news one", "news two", "news three"]);
   });
 
   it("R-EDB-2 a client that ends leaves no transaction, role or statement behind", async () => {
@@ -280,33 +284,36 @@ describe("life of a database", () => {
   });
 
   it("R-EDB-3 R-EDB-4 a statement ends after its statement_timeout, and the folder keeps what was committed", async () => {
-    const { pool: own, lines } = start({ dataDir: join(folder, "ended"), loadScript: "create table kept (id int)" });
-    await own.query("insert into kept values (1)");
-    const client = await own.connect();
+    const { pool: ownPool, lines } = start({
+      dataDir: join(folder, "ended"),
+      loadScript: "create table kept (id int)",
+    });
+    await ownPool.query("insert into kept values (1)");
+    const client = await ownPool.connect();
     client.on("error", () => {});
     await client.query("begin");
     await client.query("insert into kept values (2)");
     await client.query("set local statement_timeout = '100ms'");
     const running = codeOf(client.query(endless));
-    const waiting = codeOf(own.query("select 1"));
+    const waiting = codeOf(ownPool.query("select 1"));
     expect(await running).toBe("57014");
     client.release(true);
     expect(await waiting).toMatch(/no error|exceeded its time limit/);
-    expect((await own.query("select id from kept")).rows).toEqual([{ id: 1 }]);
+    expect((await ownPool.query("select id from kept")).rows).toEqual([{ id: 1 }]);
     expect(lines).toEqual([expect.stringMatching(/time limit.* can only end it by a restart$/)]);
   });
 
   it("R-EDB-3 a statement without statement_timeout gets the limit of the option", async () => {
-    const { pool: own, lines } = start({ statementTimeout: 3, loadScript: "create table kept (id int)" });
-    await own.query("insert into kept values (1)");
-    expect(await codeOf(own.query(endless))).toBe("57014");
-    expect((await own.query("select id from kept")).rows).toEqual([]);
+    const { pool: ownPool, lines } = start({ statementTimeout: 3, loadScript: "create table kept (id int)" });
+    await ownPool.query("insert into kept values (1)");
+    expect(await codeOf(ownPool.query(endless))).toBe("57014");
+    expect((await ownPool.query("select id from kept")).rows).toEqual([]);
     expect(lines).toEqual([expect.stringMatching(/restart with its initial data$/)]);
   });
 
   it("R-EDB-3 a timeout applies only to its own statement", async () => {
-    const { pool: own, lines } = start();
-    const client = await own.connect();
+    const { pool: ownPool, lines } = start();
+    const client = await ownPool.connect();
     await client.query("set statement_timeout = '2s'");
     await client.query("select 1");
     await client.query("set statement_timeout = '0'");
@@ -316,8 +323,8 @@ describe("life of a database", () => {
     await client.query("select pg_sleep(2.2)");
     client.release();
     // PostgreSQL's timer that flushes statistics 10 s after a write does not count either
-    await own.query("create table written as select 1 as id");
-    await own.query("set statement_timeout = '0'; select pg_sleep(10.5)");
+    await ownPool.query("create table written as select 1 as id");
+    await ownPool.query("set statement_timeout = '0'; select pg_sleep(10.5)");
     expect(lines).toEqual([]);
   });
 
@@ -352,12 +359,12 @@ describe("life of a database", () => {
 
   it("R-EDB-5 a dump is the image of another database, with several extensions", async () => {
     const names = ["ltree", "pg_trgm", "citext", "hstore", "pgcrypto", "unaccent", "uuid-ossp"];
-    const { database, pool: own } = start({
+    const { database, pool: ownPool } = start({
       extensions: names,
       loadScript:
         names.map((name) => `create extension "${name}";`).join("\n") + "create table word as select 'relapi' as word",
     });
-    await own.query("insert into word values ('relay')");
+    await ownPool.query("insert into word values ('relay')");
     const path = join(folder, "own.image");
     writeFileSync(path, await database.dump());
     const uses = `select 'a.b'::ltree ~ 'a.*'::lquery as ltree, 'relapi' % 'relaxi' as pg_trgm, 'A'::citext = 'a' as citext, 'a=>1'::hstore -> 'a' as hstore,
@@ -371,11 +378,11 @@ describe("life of a database", () => {
       unaccent: "e",
       uuid: "00000000-0000-0000-0000-000000000000",
     };
-    expect((await own.query(uses)).rows).toEqual([expected]);
-    // with this many extensions nearly every start fails if PGlite links them while it starts: one start shows it
-    const again = start({ image: path, extensions: names }).pool;
-    expect((await again.query(uses)).rows).toEqual([expected]);
-    expect((await again.query("select word from word where word % 'relaxi' order by 1")).rows).toEqual([
+    expect((await ownPool.query(uses)).rows).toEqual([expected]);
+    // if PGlite linked this many extensions while it starts, nearly every start would fail, so one start suffices
+    const imagePool = start({ image: path, extensions: names }).pool;
+    expect((await imagePool.query(uses)).rows).toEqual([expected]);
+    expect((await imagePool.query("select word from word where word % 'relaxi' order by 1")).rows).toEqual([
       { word: "relapi" },
       { word: "relay" },
     ]);
@@ -384,9 +391,9 @@ describe("life of a database", () => {
   it("R-EDB-5 each database of a process begins with its own image and script", async () => {
     const loadScript = "create table note (id int primary key); insert into note values (1)";
     for (const expected of [[{ id: 1 }], [{ id: 1 }]]) {
-      const { pool: own } = start({ loadScript });
-      expect((await own.query("select id from note order by id")).rows).toEqual(expected);
-      await own.query("insert into note values (2)");
+      const { pool: ownPool } = start({ loadScript });
+      expect((await ownPool.query("select id from note order by id")).rows).toEqual(expected);
+      await ownPool.query("insert into note values (2)");
     }
   });
 
@@ -395,14 +402,14 @@ describe("life of a database", () => {
     await expect(start({ extensions: ["no_such_thing"] }).database.ready).rejects.toThrow(
       /extension "no_such_thing" is not part of PGlite/,
     );
-    const { database, pool: own } = start({ loadScript: "create table a (id int); selct 1" });
+    const { database, pool: ownPool } = start({ loadScript: "create table a (id int); selct 1" });
     await expect(database.ready).rejects.toThrow(/syntax error at or near "selct"/);
-    await expect(own.query("select 1")).rejects.toThrow(/selct/);
+    await expect(ownPool.query("select 1")).rejects.toThrow(/selct/);
   });
 
   it("R-EDB-4 the write-ahead log takes less than 80 MB", async () => {
     // messages are only in the log, so that it grows with little work
-    const { rows: begun } = await pool.query("select pg_current_wal_lsn() as at");
+    const { rows: startRows } = await pool.query("select pg_current_wal_lsn() as at");
     for (let round = 0; round < 4; round += 1) {
       await pool.query(
         "select pg_logical_emit_message(true, 'filler', repeat('x', 1000000)) from generate_series(1, 40)",
@@ -411,7 +418,7 @@ describe("life of a database", () => {
     const { rows } = await pool.query(
       `select (pg_wal_lsn_diff(pg_current_wal_lsn(), $1) / 1024 / 1024)::int as written,
         (select (sum(size) / 1024 / 1024)::int from pg_ls_waldir()) as kept`,
-      [begun[0].at],
+      [startRows[0].at],
     );
     expect(rows[0].written).toBeGreaterThan(140);
     expect(rows[0].kept).toBeLessThan(80);
@@ -448,8 +455,8 @@ describe("behind an API", () => {
 
   it("R-EDB-3 R-LIM-9b an endless request of an anonymous caller ends, and other requests and live queries continue", async () => {
     const database = embedded({ image: "demo", log: () => {} });
-    const own = openPool(database);
-    onTestFinished(() => own.end());
+    const ownPool = openPool(database);
+    onTestFinished(() => ownPool.end());
     const { url, ask, gql } = await serve({ database, anonStatementTimeout: 5, dbPoolAcquisitionTimeout: 600 });
     const answer = [200, [{ name: "AC/DC" }]];
     const first = "/api/artist?artist_id=eq.1&select=name";
@@ -463,16 +470,16 @@ describe("behind an API", () => {
       body: JSON.stringify({ query: subscription }),
       signal: live.signal,
     });
-    let heard = "";
+    let streamText = "";
     const reading = (async () => {
-      for await (const chunk of response.body ?? []) heard += Buffer.from(chunk as Uint8Array).toString();
+      for await (const chunk of response.body ?? []) streamText += Buffer.from(chunk as Uint8Array).toString();
     })();
     reading.catch(() => {}); // the test ends the statement
-    await until(() => heard.includes("AC/DC"), "the live query has its first result");
+    await until(() => streamText.includes("AC/DC"), "the live query has its first result");
 
-    const ended = ask(`/api/artist?name=${encodeURIComponent(`match.${evilPattern}`)}`);
-    const others = Promise.all([ask(first), ask(first), gql("{ artist_by_pk(artist_id: 1) { name } }")]);
-    expect(await ended).toEqual([
+    const endlessAnswer = ask(`/api/artist?name=${encodeURIComponent(`match.${evilPattern}`)}`);
+    const otherAnswers = Promise.all([ask(first), ask(first), gql("{ artist_by_pk(artist_id: 1) { name } }")]);
+    expect(await endlessAnswer).toEqual([
       500,
       {
         code: "57014",
@@ -481,7 +488,7 @@ describe("behind an API", () => {
         hint: "The limit is the setting anonStatementTimeout: 5 seconds.",
       },
     ]);
-    expect(await others).toEqual([answer, answer, [200, { data: { artist_by_pk: { name: "AC/DC" } } }]]);
+    expect(await otherAnswers).toEqual([answer, answer, [200, { data: { artist_by_pk: { name: "AC/DC" } } }]]);
     const pattern = JSON.stringify(evilPattern);
     expect(await gql(`{ artist(where: { name: { _regex: ${pattern} } }) { name } }`)).toEqual([
       200,
@@ -489,31 +496,31 @@ describe("behind an API", () => {
     ]);
     expect(await ask(first)).toEqual(answer);
 
-    await own.query("update artist set name = 'changed' where artist_id = 1");
-    await until(() => heard.includes("changed"), "the live query tells of the change");
+    await ownPool.query("update artist set name = 'changed' where artist_id = 1");
+    await until(() => streamText.includes("changed"), "the live query has the changed row");
   });
 });
 
 describe("the demo database", () => {
-  let own: pg.Pool;
+  let demoPool: pg.Pool;
   const lines: string[] = [];
 
   beforeAll(async () => {
     const database = embedded({ image: "demo", log: (line) => lines.push(line) });
-    own = openPool(database);
+    demoPool = openPool(database);
     return async () => {
-      await own.end();
+      await demoPool.end();
       await database.close();
     };
   });
 
   it("R-EDB-6 the demo has all of its tracks, and its start logs nothing", async () => {
-    expect((await own.query("select count(*)::int as n from track")).rows).toEqual([{ n: 3503 }]);
+    expect((await demoPool.query("select count(*)::int as n from track")).rows).toEqual([{ n: 3503 }]);
     expect(lines).toEqual([]);
   });
 
   it("R-EDB-6 tables, views and functions of the demo have comments, and the demo has each kind of type", async () => {
-    const uncommented = await own.query(`
+    const uncommented = await demoPool.query(`
       select c.relname as name from pg_class c
       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'v') and obj_description(c.oid, 'pg_class') is null
       union all
@@ -521,7 +528,7 @@ describe("the demo database", () => {
       where p.pronamespace = 'public'::regnamespace and obj_description(p.oid, 'pg_proc') is null
         and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')`);
     expect(uncommented.rows).toEqual([]);
-    const kinds = await own.query(`
+    const kinds = await demoPool.query(`
       select
         exists (select from pg_constraint where contype = 'f' and conrelid = confrelid) as self,
         exists (select from pg_type where typtype = 'e' and typnamespace = 'public'::regnamespace) as enum,
@@ -532,8 +539,8 @@ describe("the demo database", () => {
   });
 
   it("R-EDB-6 the roles of the demo see and change only the rows that they may", async () => {
-    const as = async (role: string, userId: string, text: string): Promise<pg.QueryResult> => {
-      const client = await own.connect();
+    const queryAs = async (role: string, userId: string, text: string): Promise<pg.QueryResult> => {
+      const client = await demoPool.connect();
       try {
         await client.query("begin");
         await client.query("select set_config('role', $1, true), set_config('session.user_id', $2, true)", [
@@ -546,39 +553,48 @@ describe("the demo database", () => {
         client.release();
       }
     };
-    expect((await as("anon", "", "select revenue from sales_by_country where country_code = 'CZ'")).rows).toEqual([
+    expect((await queryAs("anon", "", "select revenue from sales_by_country where country_code = 'CZ'")).rows).toEqual([
       { revenue: "90.24" },
     ]);
     expect(
-      (await as("anon", "", "select name from artist a where exists (select from bestsellers(a)) and name = 'AC/DC'"))
-        .rows.length,
+      (
+        await queryAs(
+          "anon",
+          "",
+          "select name from artist a where exists (select from bestsellers(a)) and name = 'AC/DC'",
+        )
+      ).rows.length,
     ).toBe(1);
-    expect(await codeOf(as("anon", "", "select * from invoice"))).toBe("42501");
-    expect(await codeOf(as("anon", "", "select email from employee"))).toBe("42501");
-    expect((await as("shopper", "5", "select distinct customer_id from invoice")).rows).toEqual([{ customer_id: 5 }]);
-    expect((await as("shopper", "", "select * from invoice")).rows).toEqual([]);
-    expect((await as("shopper", "5", "update customer set phone = 'x' returning customer_id")).rows).toEqual([
+    expect(await codeOf(queryAs("anon", "", "select * from invoice"))).toBe("42501");
+    expect(await codeOf(queryAs("anon", "", "select email from employee"))).toBe("42501");
+    expect((await queryAs("shopper", "5", "select distinct customer_id from invoice")).rows).toEqual([
       { customer_id: 5 },
     ]);
-    expect((await as("shopper", "5", "select customer_id, total from purchase(array[1, 2, 2])")).rows).toEqual([
+    expect((await queryAs("shopper", "", "select * from invoice")).rows).toEqual([]);
+    expect((await queryAs("shopper", "5", "update customer set phone = 'x' returning customer_id")).rows).toEqual([
+      { customer_id: 5 },
+    ]);
+    expect((await queryAs("shopper", "5", "select customer_id, total from purchase(array[1, 2, 2])")).rows).toEqual([
       { customer_id: 5, total: "2.97" },
     ]);
-    expect(await codeOf(as("shopper", "5", "select * from purchase(array[0])"))).toBe("23503");
-    expect(await codeOf(as("shopper", "", "select * from purchase(array[1])"))).toBe("42501");
-    expect((await as("shopper", "5", "insert into playlist (name) values ('mine') returning owner_id")).rows).toEqual([
-      { owner_id: 5 },
-    ]);
-    expect(await codeOf(as("shopper", "5", "insert into playlist_track values (1, 3503)"))).toMatch(/42501|23505/);
-    expect((await as("clerk", "3", "select distinct support_rep_id from customer")).rows).toEqual([
+    expect(await codeOf(queryAs("shopper", "5", "select * from purchase(array[0])"))).toBe("23503");
+    expect(await codeOf(queryAs("shopper", "", "select * from purchase(array[1])"))).toBe("42501");
+    expect(
+      (await queryAs("shopper", "5", "insert into playlist (name) values ('mine') returning owner_id")).rows,
+    ).toEqual([{ owner_id: 5 }]);
+    expect(await codeOf(queryAs("shopper", "5", "insert into playlist_track values (1, 3503)"))).toMatch(/42501|23505/);
+    expect((await queryAs("clerk", "3", "select distinct support_rep_id from customer")).rows).toEqual([
       { support_rep_id: 3 },
     ]);
-    expect((await as("clerk", "3", "insert into artist (name) values ('New') returning artist_id")).rows).toEqual([
+    expect((await queryAs("clerk", "3", "insert into artist (name) values ('New') returning artist_id")).rows).toEqual([
       { artist_id: 276 },
     ]);
     expect(
-      (await as("anon", "", "select count(*)::int as n from genre g, subgenres(g) where g.path = 'music.rock'")).rows[0]
-        .n,
+      (await queryAs("anon", "", "select count(*)::int as n from genre g, subgenres(g) where g.path = 'music.rock'"))
+        .rows[0].n,
     ).toBe(5);
-    expect((await as("anon", "", "select name from search_track('\"smells like\"')")).rows.length).toBeGreaterThan(0);
+    expect((await queryAs("anon", "", "select name from search_track('\"smells like\"')")).rows.length).toBeGreaterThan(
+      0,
+    );
   });
 });

@@ -76,7 +76,7 @@ beforeAll(async () => {
   database = open();
 });
 afterAll(async () => {
-  for (const each of opened) await each.close(0);
+  for (const pool of opened) await pool.close(0);
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -100,8 +100,8 @@ const statement = (
   text: string,
   columns: readonly string[],
   slots: readonly Slot[] = [],
-  more: Partial<ProgramStatement> = {},
-): ProgramStatement => ({ text, columns, slots, ...more });
+  overrides: Partial<ProgramStatement> = {},
+): ProgramStatement => ({ text, columns, slots, ...overrides });
 
 const program = (
   statements: readonly ProgramStatement[],
@@ -111,16 +111,16 @@ const program = (
 
 const run = (
   text: string,
-  more: Partial<Execution> & {
+  options: Partial<Execution> & {
     readonly values?: readonly BoundValue[];
-    readonly on?: Database;
+    readonly pool?: Database;
     readonly columns?: readonly string[];
     readonly isProven?: boolean;
   } = {},
 ): Promise<readonly ResultRow[]> => {
-  const { values = [], on = database, columns = ["body"], isProven, ...execution } = more;
+  const { values = [], pool = database, columns = ["body"], isProven, ...execution } = options;
   const slots = values.map((_, param): Slot => ({ param }));
-  return on.execute({
+  return pool.execute({
     session: anon,
     access: "read write",
     schema: "exe",
@@ -130,16 +130,16 @@ const run = (
   });
 };
 
-const bodyOf = async (text: string, more: Parameters<typeof run>[1] = {}): Promise<string | null | undefined> =>
-  (await run(text, more))[0]?.["body"];
+const bodyOf = async (text: string, options: Parameters<typeof run>[1] = {}): Promise<string | null | undefined> =>
+  (await run(text, options))[0]?.["body"];
 
-const settings = async (more: Parameters<typeof run>[1] = {}): Promise<Record<string, string | null>> =>
-  JSON.parse((await bodyOf("select exe.settings()", more)) ?? "null");
+const settings = async (options: Parameters<typeof run>[1] = {}): Promise<Record<string, string | null>> =>
+  JSON.parse((await bodyOf("select exe.settings()", options)) ?? "null");
 
 const failureOf = async (work: Promise<unknown>): Promise<RelApiError> => {
   const error: unknown = await work.then(
     () => undefined,
-    (thrown: unknown) => thrown,
+    (reason: unknown) => reason,
   );
   if (!(error instanceof RelApiError))
     throw new Error(`expected a RelApiError, not ${String(error)}`, { cause: error });
@@ -154,8 +154,8 @@ describe("settings", () => {
     "R-TX-8 statements are not compiled with JIT, unless a setting asks for that",
     async () => {
       expect(await bodyOf("select current_setting('jit')")).toBe("off");
-      const wanted = open({ databaseUrl: `${db.options.databaseUrl}?options=-c%20jit%3Don` });
-      expect(await bodyOf("select current_setting('jit')", { on: wanted })).toBe("on");
+      const jitPool = open({ databaseUrl: `${db.options.databaseUrl}?options=-c%20jit%3Don` });
+      expect(await bodyOf("select current_setting('jit')", { pool: jitPool })).toBe("on");
     },
   );
 
@@ -165,8 +165,8 @@ describe("settings", () => {
       claims: { sub: "7", role: "other" },
       variables: { "x-session-role": "sea_anon", "x-session-user-id": "7", "x-session-odd name": "1" },
     };
-    const found = await settings({ session, access: "read only", settings: [["request.method", "GET"]] });
-    expect(found).toMatchObject({
+    const transactionSettings = await settings({ session, access: "read only", settings: [["request.method", "GET"]] });
+    expect(transactionSettings).toMatchObject({
       user: "sea_anon",
       path: '"exe", "public"',
       user_id: "7",
@@ -174,9 +174,13 @@ describe("settings", () => {
       isolation: "read committed",
       method: "GET",
     });
-    expect(found["claims"]).toBe('{"sub":"7","role":"sea_anon"}');
-    expect(found["variables"]).toBe('{"x-session-role":"sea_anon","x-session-user-id":"7","x-session-odd name":"1"}');
-    expect(found["hasura"]).toBe('{"x-hasura-role":"sea_anon","x-hasura-user-id":"7","x-hasura-odd name":"1"}');
+    expect(transactionSettings["claims"]).toBe('{"sub":"7","role":"sea_anon"}');
+    expect(transactionSettings["variables"]).toBe(
+      '{"x-session-role":"sea_anon","x-session-user-id":"7","x-session-odd name":"1"}',
+    );
+    expect(transactionSettings["hasura"]).toBe(
+      '{"x-hasura-role":"sea_anon","x-hasura-user-id":"7","x-hasura-odd name":"1"}',
+    );
   });
 
   test("R-AUT-8 without a database role statements run as the login role", async () => {
@@ -205,17 +209,20 @@ describe("settings", () => {
 
   test("R-TX-6 settings of the acting role and of the application apply in the transaction", async () => {
     const roles = new Map<string, Partial<Role>>([["sea_anon", { settings: [["statement_timeout", "4567ms"]] }]]);
-    const on = open({ appSettings: { region: "north" } }, { roles: roles as Map<string, Role>, loginRole: "postgres" });
-    expect(await bodyOf("select current_setting('statement_timeout')", { on })).toBe("4567ms");
-    expect((await settings({ on }))["app"]).toBe("north");
-    expect(await bodyOf("select current_setting('statement_timeout')", { on, session: admin })).toBe("0");
+    const pool = open(
+      { appSettings: { region: "north" } },
+      { roles: roles as Map<string, Role>, loginRole: "postgres" },
+    );
+    expect(await bodyOf("select current_setting('statement_timeout')", { pool })).toBe("4567ms");
+    expect((await settings({ pool }))["app"]).toBe("north");
+    expect(await bodyOf("select current_setting('statement_timeout')", { pool, session: admin })).toBe("0");
   });
 
   test("R-TX-1 a transaction can set more settings than a function has arguments", async () => {
-    const many = Array.from({ length: 230 }, (_, i): readonly [string, string] => [`many.n${i}`, String(i)]);
+    const manySettings = Array.from({ length: 230 }, (_, i): readonly [string, string] => [`many.n${i}`, String(i)]);
     expect(
       await bodyOf("select current_setting('many.n0') || current_setting('many.n229') || current_user", {
-        settings: many,
+        settings: manySettings,
       }),
     ).toBe("0229sea_anon");
   });
@@ -228,10 +235,10 @@ describe("settings", () => {
   });
 
   test("R-TX-7 the pre-request function runs as the acting role, and can be skipped", async () => {
-    const on = open({ dbPreRequest: "exe.before" });
-    expect(await bodyOf("select current_setting('exe.before', true)", { on })).toBe("sea_anon");
-    expect(await bodyOf("select current_setting('exe.before', true)", { on, skipsPreRequest: true })).toBe("");
-    expect(await bodyOf("select current_setting('exe.before', true)", { on: open({ dbPreRequest: "before" }) })).toBe(
+    const pool = open({ dbPreRequest: "exe.before" });
+    expect(await bodyOf("select current_setting('exe.before', true)", { pool })).toBe("sea_anon");
+    expect(await bodyOf("select current_setting('exe.before', true)", { pool, skipsPreRequest: true })).toBe("");
+    expect(await bodyOf("select current_setting('exe.before', true)", { pool: open({ dbPreRequest: "before" }) })).toBe(
       "sea_anon",
     );
   });
@@ -254,7 +261,7 @@ describe("access, isolation and end", () => {
     expect((await settings({ isolation: "REPEATABLE READ" }))["isolation"]).toBe("repeatable read");
     const roles = new Map<string, Partial<Role>>([["postgres", { settings: [], isolation: "serializable" }]]);
     expect(
-      (await settings({ on: open({}, { roles: roles as Map<string, Role>, loginRole: "postgres" }) }))["isolation"],
+      (await settings({ pool: open({}, { roles: roles as Map<string, Role>, loginRole: "postgres" }) }))["isolation"],
     ).toBe("read committed");
   });
 
@@ -264,8 +271,8 @@ describe("access, isolation and end", () => {
   });
 
   test("R-PRF-6 deferred constraints are checked before a rollback", async () => {
-    const twice = "insert into exe.notes values (1, 'a', 5), (2, 'b', 5) returning 'done'";
-    expect(await failureOf(run(twice, { end: "rollback" }))).toMatchObject({ code: "23505", status: 409 });
+    const insertDuplicates = "insert into exe.notes values (1, 'a', 5), (2, 'b', 5) returning 'done'";
+    expect(await failureOf(run(insertDuplicates, { end: "rollback" }))).toMatchObject({ code: "23505", status: 409 });
     expect(await count()).toBe(0);
   });
 
@@ -277,7 +284,7 @@ describe("access, isolation and end", () => {
   });
 
   test("R-TX-1 several statements run in one transaction and return one row per program", async () => {
-    const both = program([
+    const twoStatements = program([
       statement("insert into exe.notes values (1, 'one') returning text, 'first'", ["one", "body"]),
       statement("select text || '!' from exe.notes where id = 1", ["body"]),
     ]);
@@ -287,7 +294,7 @@ describe("access, isolation and end", () => {
       schema: "exe",
       end: "rollback",
       programs: [
-        { program: both, values: [] },
+        { program: twoStatements, values: [] },
         { program: program([statement("select 2", ["two"])]), values: [] },
       ],
     });
@@ -296,7 +303,7 @@ describe("access, isolation and end", () => {
   });
 
   test("R-TX-5 an error of a later statement undoes the earlier ones and names its path", async () => {
-    const both = program([
+    const twoStatements = program([
       statement("insert into exe.notes values (1, 'one') returning id", ["id"], [], { path: "$.first" }),
       statement("insert into exe.notes values (1, 'again') returning id", ["id"], [], { path: "$.second" }),
     ]);
@@ -306,7 +313,7 @@ describe("access, isolation and end", () => {
         access: "read write",
         schema: "exe",
         end: "commit",
-        programs: [{ program: both, values: [] }],
+        programs: [{ program: twoStatements, values: [] }],
       }),
     );
     expect(error).toMatchObject({ code: "23505", path: "$.second", details: "Key (id)=(1) already exists." });
@@ -314,13 +321,13 @@ describe("access, isolation and end", () => {
   });
 
   test("R-TX-5 an error of the check rolls the transaction back", async () => {
-    const seen: unknown[] = [];
+    const checkedRows: unknown[] = [];
     const check = (rows: readonly ResultRow[]): void => {
-      seen.push(rows);
+      checkedRows.push(rows);
       throw new RangeError("no");
     };
     await expect(run("insert into exe.notes values (1, 'x') returning text", { check })).rejects.toThrow(RangeError);
-    expect(seen).toEqual([[{ body: "x" }]]);
+    expect(checkedRows).toEqual([[{ body: "x" }]]);
     expect(await count()).toBe(0);
     await run("insert into exe.notes values (1, 'x') returning text", { check: () => undefined });
     expect(await count()).toBe(1);
@@ -397,12 +404,12 @@ describe("values and rows", () => {
       { session: "x-session-none", optional: true },
       { sessionJson: ["x-hasura-"] },
     ];
-    const asked = program([statement("select $1::text, $2::text, $3::json", ["id", "none", "all"], slots)]);
+    const slotProgram = program([statement("select $1::text, $2::text, $3::json", ["id", "none", "all"], slots)]);
     const execution = {
       access: "read only",
       schema: "exe",
       end: "commit",
-      programs: [{ program: asked, values: [] }],
+      programs: [{ program: slotProgram, values: [] }],
     } as const;
     expect(
       await database.execute({ ...execution, session: { ...anon, variables: { "x-session-user-id": "7" } } }),
@@ -445,38 +452,38 @@ describe("prepared statements", () => {
   test.skipIf(!capabilities.realServer)(
     "R-BND-6 a connection keeps a limited number of prepared statements",
     async () => {
-      const on = open();
+      const pool = open();
       // first without a name
-      for (let i = 0; i < 600; i++) expect(await bodyOf(`select ${i >> 1}`, { on })).toBe(String(i >> 1));
-      const kept = Number(
-        await bodyOf("select count(*) from pg_prepared_statements where name like 'relapi%'", { on }),
+      for (let i = 0; i < 600; i++) expect(await bodyOf(`select ${i >> 1}`, { pool })).toBe(String(i >> 1));
+      const preparedCount = Number(
+        await bodyOf("select count(*) from pg_prepared_statements where name like 'relapi%'", { pool }),
       );
-      expect(kept).toBeGreaterThan(100);
-      expect(kept).toBeLessThanOrEqual(250);
-      expect(await bodyOf("select 0", { on })).toBe("0");
+      expect(preparedCount).toBeGreaterThan(100);
+      expect(preparedCount).toBeLessThanOrEqual(250);
+      expect(await bodyOf("select 0", { pool })).toBe("0");
     },
   );
 
   test.skipIf(!capabilities.realServer)(
     "R-BND-6 no statement is prepared without the setting dbPreparedStatements",
     async () => {
-      const on = open({ dbPreparedStatements: false });
-      expect(await bodyOf("select count(*) from pg_prepared_statements where name like 'relapi%'", { on })).toBe("0");
-      expect(await bodyOf("select $1::int + 1", { on, values: ["1"] })).toBe("2");
+      const pool = open({ dbPreparedStatements: false });
+      expect(await bodyOf("select count(*) from pg_prepared_statements where name like 'relapi%'", { pool })).toBe("0");
+      expect(await bodyOf("select $1::int + 1", { pool, values: ["1"] })).toBe("2");
     },
   );
 
   test("R-TX-15 statements that user-defined code deallocates are prepared again, and no pooler is suspected", async () => {
-    const on = open();
+    const pool = open();
     const count = "select count(*) from pg_prepared_statements where name like 'relapi%' and statement = $1";
     const read = "select 'kept'";
     warnings.length = 0;
     for (let turn = 0; turn < 3; turn++) {
-      for (let i = 0; i < 2; i++) expect(await bodyOf(read, { on })).toBe("kept");
-      if (capabilities.realServer) expect(await bodyOf(count, { on, values: [read] })).toBe("1");
-      await bodyOf("deallocate all", { on });
-      await bodyOf("deallocate all", { on, isProven: true }); // without the clean-up, which would notice
-      expect(await bodyOf(read, { on })).toBe("kept");
+      for (let i = 0; i < 2; i++) expect(await bodyOf(read, { pool })).toBe("kept");
+      if (capabilities.realServer) expect(await bodyOf(count, { pool, values: [read] })).toBe("1");
+      await bodyOf("deallocate all", { pool });
+      await bodyOf("deallocate all", { pool, isProven: true }); // without the clean-up, which would notice
+      expect(await bodyOf(read, { pool })).toBe("kept");
     }
     expect(warnings).toEqual([]);
   });
@@ -484,19 +491,19 @@ describe("prepared statements", () => {
   test.skipIf(!capabilities.realServer)(
     "R-TX-15 a name that is already prepared is replaced, and no pooler is suspected",
     async () => {
-      const on = open();
+      const pool = open();
       const text = "select 'mine'";
       const name = `relapi_${createHash("sha256")
         .update(JSON.stringify(["sea_anon", text]))
         .digest("base64url")
         .slice(0, 22)}`;
       // another user of the pooler's connection could do this; nothing here cleans it up
-      await bodyOf(`prepare "${name}" as select 'theirs'`, { on, isProven: true });
+      await bodyOf(`prepare "${name}" as select 'theirs'`, { pool, isProven: true });
       warnings.length = 0;
-      for (let i = 0; i < 4; i++) expect(await bodyOf(text, { on, isProven: true })).toBe("mine");
-      expect(await bodyOf("select statement from pg_prepared_statements where name = $1", { on, values: [name] })).toBe(
-        text,
-      );
+      for (let i = 0; i < 4; i++) expect(await bodyOf(text, { pool, isProven: true })).toBe("mine");
+      expect(
+        await bodyOf("select statement from pg_prepared_statements where name = $1", { pool, values: [name] }),
+      ).toBe(text);
       expect(warnings).toEqual([]);
     },
   );
@@ -504,23 +511,23 @@ describe("prepared statements", () => {
 
 describe("connections", () => {
   test("R-ADM-5 waiting for a connection ends after its timeout", async () => {
-    const on = open({ dbPoolAcquisitionTimeout: 0.3 });
+    const pool = open({ dbPoolAcquisitionTimeout: 0.3 });
     let finish: (() => void) | undefined;
-    const held = on.snapshot(() => new Promise<void>((resolve) => (finish = resolve)));
+    const snapshot = pool.snapshot(() => new Promise<void>((resolve) => (finish = resolve)));
     await until(() => finish !== undefined, "the snapshot has the connection");
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    const failure = failureOf(run("select 1", { on }));
-    await until(() => on.counts().waiting === 1, "a second transaction waits for the connection");
+    const failure = failureOf(run("select 1", { pool }));
+    await until(() => pool.counts().waiting === 1, "a second transaction waits for the connection");
     await vi.advanceTimersByTimeAsync(299);
-    expect(on.counts()).toMatchObject({ waiting: 1, timeouts: 0 });
+    expect(pool.counts()).toMatchObject({ waiting: 1, timeouts: 0 });
     await vi.advanceTimersByTimeAsync(1);
     expect(await failure).toMatchObject({ code: "pool-timeout", status: 504 });
     vi.useRealTimers();
-    expect(on.counts()).toMatchObject({ max: 1, available: 0, waiting: 0, timeouts: 1 });
+    expect(pool.counts()).toMatchObject({ max: 1, available: 0, waiting: 0, timeouts: 1 });
     finish!();
-    await held;
-    expect(await bodyOf("select 1", { on, isProven: true, access: "read only" })).toBe("1");
-    expect(on.counts()).toMatchObject({ available: 1 });
+    await snapshot;
+    expect(await bodyOf("select 1", { pool, isProven: true, access: "read only" })).toBe("1");
+    expect(pool.counts()).toMatchObject({ available: 1 });
   });
 
   test("R-ADM-5 waiting requests are served in order", async () => {
@@ -530,29 +537,29 @@ describe("connections", () => {
   });
 
   test("R-ERR-1 an unreachable database is a connection error with Retry-After", async () => {
-    const on = open({ database: undefined, databaseUrl: "postgres://nobody:topsecret@127.0.0.1:1/none" });
-    const error = await failureOf(run("select 1", { on }));
+    const pool = open({ database: undefined, databaseUrl: "postgres://nobody:topsecret@127.0.0.1:1/none" });
+    const error = await failureOf(run("select 1", { pool }));
     expect(error).toMatchObject({ code: "connection-failed", status: 503, headers: [["Retry-After", "1"]] });
     expect(String(error.details)).toContain("ECONNREFUSED");
     expect(JSON.stringify([error, String(error), String(error.details)])).not.toContain("topsecret");
   });
 
   test("R-ERR-1 requests that waited for a connection that failed to open get the same error", async () => {
-    const on = open({ database: undefined, databaseUrl: "postgres://nobody@127.0.0.1:1/none", dbPool: 1 });
-    const errors = await Promise.all([1, 2, 3].map(() => failureOf(run("select 1", { on }))));
+    const pool = open({ database: undefined, databaseUrl: "postgres://nobody@127.0.0.1:1/none", dbPool: 1 });
+    const errors = await Promise.all([1, 2, 3].map(() => failureOf(run("select 1", { pool }))));
     expect(errors.map((error) => error.code)).toEqual(["connection-failed", "connection-failed", "connection-failed"]);
-    expect(on.counts()).toMatchObject({ available: 1, waiting: 0, timeouts: 0 });
+    expect(pool.counts()).toMatchObject({ available: 1, waiting: 0, timeouts: 0 });
   });
 
   test("R-SC-1b a snapshot is read-only and has an empty search path", async () => {
-    const found = await database.snapshot(async (query) =>
+    const rows = await database.snapshot(async (query) =>
       query<{ path: string; ro: string; j: unknown }>({
         parts: [
           "select current_setting('search_path') as path, current_setting('transaction_read_only') as ro, '{\"a\":[1]}'::json as j",
         ],
       } as never),
     );
-    expect(found).toEqual([{ path: "", ro: "on", j: { a: [1] } }]);
+    expect(rows).toEqual([{ path: "", ro: "on", j: { a: [1] } }]);
     await expect(
       database.snapshot(async (query) => query({ parts: ["create table x ()"] } as never)),
     ).rejects.toMatchObject({ code: "25006" });
@@ -570,7 +577,7 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
         )
       )[0]?.n,
     );
-  const named = (name: string): RelApiOptions => ({
+  const withApplicationName = (name: string): RelApiOptions => ({
     databaseUrl: `${db.options.databaseUrl}?application_name=${name}`,
   });
 
@@ -580,31 +587,31 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
 
   test("R-ADM-5 connections that serve no requests name their purpose, unless the connection string has a name", async () => {
     const purposes = ["relapi listener", "relapi replication"];
-    const held = async (options: RelApiOptions): Promise<() => Promise<void>> => {
-      const on = open(options);
-      const stop = on.listen("exe_purpose", () => undefined);
-      const replication = await on.openReplication();
+    const openBackgroundConnections = async (options: RelApiOptions): Promise<() => Promise<void>> => {
+      const pool = open(options);
+      const stop = pool.listen("exe_purpose", () => undefined);
+      const replication = await pool.openReplication();
       return async () => {
         stop();
         await replication.end();
-        await on.close(0);
+        await pool.close(0);
       };
     };
-    const end = await held({});
+    const end = await openBackgroundConnections({});
     for (const name of purposes) await until(async () => (await backends(name)) === 1, `there is a ${name}`);
-    const endNamed = await held(named("relapi_purpose"));
+    const endNamed = await openBackgroundConnections(withApplicationName("relapi_purpose"));
     await until(async () => (await backends("relapi_purpose")) === 2, "both have the name of the string");
     for (const name of purposes) expect(await backends(name)).toBe(1);
     await Promise.all([end(), endNamed()]);
   });
 
   test("R-STR-5 a statement is cancelled when its client disconnects, and its connection is used again", async () => {
-    const on = open(named("relapi_gone"));
-    const pid = await bodyOf("select pg_backend_pid()", { on });
+    const pool = open(withApplicationName("relapi_gone"));
+    const pid = await bodyOf("select pg_backend_pid()", { pool });
     let leave: () => void = silent;
     const running = failureOf(
       run("select pg_sleep(600)", {
-        on,
+        pool,
         onDisconnect: (listener) => {
           leave = listener;
           return silent;
@@ -623,15 +630,15 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     );
     leave();
     expect(await running).toMatchObject({ code: "request-cancelled", status: 499 });
-    expect(await bodyOf("select pg_backend_pid()", { on })).toBe(pid);
+    expect(await bodyOf("select pg_backend_pid()", { pool })).toBe(pid);
   });
 
   test("R-ADM-5 a write does not run if its client disconnects while the write waits for a connection", async () => {
-    const on = open();
-    const first = run("select 1", { on });
+    const pool = open();
+    const first = run("select 1", { pool });
     let leave: () => void = silent;
     const second = failureOf(
-      run("insert into exe.notes values (77, 'x')", { on, onDisconnect: (listener) => ((leave = listener), silent) }),
+      run("insert into exe.notes values (77, 'x')", { pool, onDisconnect: (listener) => ((leave = listener), silent) }),
     );
     leave();
     await first;
@@ -641,33 +648,33 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
 
   test("R-TX-6 the statement_timeout of a role applies to its statement only", async () => {
     const roles = new Map<string, Partial<Role>>([["sea_anon", { settings: [["statement_timeout", "150ms"]] }]]);
-    const on = open({}, { roles: roles as Map<string, Role>, loginRole: "postgres" });
-    expect(await failureOf(run("select pg_sleep(600)", { on }))).toMatchObject({ code: "57014", status: 500 });
-    expect(await bodyOf("select 1", { on, session: admin })).toBe("1");
+    const pool = open({}, { roles: roles as Map<string, Role>, loginRole: "postgres" });
+    expect(await failureOf(run("select pg_sleep(600)", { pool }))).toMatchObject({ code: "57014", status: 500 });
+    expect(await bodyOf("select 1", { pool, session: admin })).toBe("1");
   });
 
   test("R-SC-5 a terminated backend fails its request and is replaced", async () => {
-    const on = open(named("relapi_ended"));
-    expect(await failureOf(run("select pg_terminate_backend(pg_backend_pid())", { on, session: admin }))).toMatchObject(
-      { status: 503, headers: [["Retry-After", "1"]] },
-    );
-    for (let i = 0; i < 2; i++) expect(await bodyOf("select 1", { on })).toBe("1");
-    expect(on.counts().prepared).toBeGreaterThan(0);
+    const pool = open(withApplicationName("relapi_ended"));
+    expect(
+      await failureOf(run("select pg_terminate_backend(pg_backend_pid())", { pool, session: admin })),
+    ).toMatchObject({ status: 503, headers: [["Retry-After", "1"]] });
+    for (let i = 0; i < 2; i++) expect(await bodyOf("select 1", { pool })).toBe("1");
+    expect(pool.counts().prepared).toBeGreaterThan(0);
     await db.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'relapi_ended'");
     // prepared statements are counted until the end of their connection is noticed
-    await until(() => on.counts().prepared === 0, "the end of the idle connection is noticed");
-    expect(await bodyOf("select 1", { on })).toBe("1");
+    await until(() => pool.counts().prepared === 0, "the end of the idle connection is noticed");
+    expect(await bodyOf("select 1", { pool })).toBe("1");
   });
 
   test("R-SC-4 renewing replaces a busy connection once it is free", async () => {
-    const on = open({ dbPool: 2 });
+    const pool = open({ dbPool: 2 });
     // without cleaning (R-TX-13) a connection is free as soon as it has answered
-    const proven = { on, isProven: true, access: "read only" } as const;
+    const proven = { pool, isProven: true, access: "read only" } as const;
     const pid = () => bodyOf("select pg_backend_pid()", proven);
     const before = await pid();
     expect(await pid()).toBe(before);
     const busy = pid();
-    on.renew();
+    pool.renew();
     expect(await busy).toBe(before);
     expect(await pid()).not.toBe(before);
   });
@@ -678,25 +685,25 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
       ["relapi_old", { dbPoolMaxIdletime: 3600, dbPoolMaxLifetime: 60 }],
     ] as const) {
       vi.useFakeTimers({ toFake: ["Date", "setInterval", "clearInterval"] });
-      const on = open({ ...named(name), ...limit });
-      expect(await bodyOf("select 1", { on, isProven: true, access: "read only" })).toBe("1");
+      const pool = open({ ...withApplicationName(name), ...limit });
+      expect(await bodyOf("select 1", { pool, isProven: true, access: "read only" })).toBe("1");
       await vi.advanceTimersByTimeAsync(50_000);
       expect(await backends(name)).toBe(1);
       await vi.advanceTimersByTimeAsync(20_000);
       await until(async () => (await backends(name)) === 0, `no connection of ${name} is left`);
-      expect(await bodyOf("select 1", { on, isProven: true, access: "read only" })).toBe("1");
+      expect(await bodyOf("select 1", { pool, isProven: true, access: "read only" })).toBe("1");
       vi.useRealTimers();
     }
   });
 
   test("R-ADM-5 the pool opens no more connections than DB_POOL", async () => {
-    const on = open({ ...named("relapi_many"), dbPool: 3 });
+    const pool = open({ ...withApplicationName("relapi_many"), dbPool: 3 });
     const client = await db.connect();
     await client.query("begin; lock table exe.shapes in access exclusive mode");
-    const all = Promise.all(Array.from({ length: 12 }, () => run("select count(*) from exe.shapes", { on })));
+    const all = Promise.all(Array.from({ length: 12 }, () => run("select count(*) from exe.shapes", { pool })));
     const waiting = "select from pg_locks where relation = 'exe.shapes'::regclass and not granted";
     await until(async () => (await db.query(waiting)).length === 3, "three transactions wait for the table");
-    expect(on.counts()).toMatchObject({ inUse: 3, available: 0, waiting: 9 });
+    expect(pool.counts()).toMatchObject({ inUse: 3, available: 0, waiting: 9 });
     await client.query("commit");
     await client.end();
     await all;
@@ -705,20 +712,25 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
 
   test("R-HST-8 reads go to the replicas in turn, and writes go to the primary", async () => {
     const replica = (name: string) => `${db.options.databaseUrl}?application_name=${name}`;
-    const on = open({ databaseReplicaUrls: [replica("relapi_r1"), replica("relapi_r2")] });
-    const where = (mayUseReplica: boolean) =>
-      bodyOf("select application_name from pg_stat_activity where pid = pg_backend_pid()", { on, mayUseReplica });
-    const places = [await where(true), await where(true), await where(true), await where(true)];
+    const pool = open({ databaseReplicaUrls: [replica("relapi_r1"), replica("relapi_r2")] });
+    const applicationName = (mayUseReplica: boolean) =>
+      bodyOf("select application_name from pg_stat_activity where pid = pg_backend_pid()", { pool, mayUseReplica });
+    const places = [
+      await applicationName(true),
+      await applicationName(true),
+      await applicationName(true),
+      await applicationName(true),
+    ];
     expect(places.sort()).toEqual(["relapi_r1", "relapi_r1", "relapi_r2", "relapi_r2"]);
-    expect(await where(false)).toBe("relapi");
+    expect(await applicationName(false)).toBe("relapi");
   });
 
   test("R-HST-1 a connection string may be a list of name=value pairs", async () => {
     const url = new URL(db.options.databaseUrl as string);
-    const on = open({
+    const pool = open({
       databaseUrl: `host=${url.hostname} port=${url.port || "5432"} user='${url.username}' password='it\\'s' dbname = ${url.pathname.slice(1)} application_name='a b'`,
     });
-    expect(await bodyOf("select application_name from pg_stat_activity where pid = pg_backend_pid()", { on })).toBe(
+    expect(await bodyOf("select application_name from pg_stat_activity where pid = pg_backend_pid()", { pool })).toBe(
       "a b",
     );
   });
@@ -755,20 +767,20 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
     "R-HST-3 each sslmode that allows plain connections reaches servers with and without encryption",
     async () => {
       for (const mode of ["disable", "allow", "prefer"]) {
-        const on = open({ databaseUrl: `${db.options.databaseUrl}?sslmode=${mode}` });
-        expect(await bodyOf("select 1", { on })).toBe("1");
-        expect(await bodyOf("select 2", { on })).toBe("2");
+        const pool = open({ databaseUrl: `${db.options.databaseUrl}?sslmode=${mode}` });
+        expect(await bodyOf("select 1", { pool })).toBe("1");
+        expect(await bodyOf("select 2", { pool })).toBe("2");
       }
     },
   );
 
   test("R-SC-5 notifications arrive, also after the loss of the listening connection", async () => {
-    const on = open();
-    const heard: string[] = [];
+    const pool = open();
+    const payloads: string[] = [];
     let reconnects = 0;
-    const stop = on.listen(
+    const stop = pool.listen(
       "exe_channel",
-      (payload) => heard.push(payload),
+      (payload) => payloads.push(payload),
       () => reconnects++,
     );
     const listening = () =>
@@ -777,12 +789,12 @@ describe.skipIf(!capabilities.realServer)("a server", () => {
       );
     await until(async () => (await listening()).length === 1, "the channel is listened to");
     await db.query("select pg_notify('exe_channel', 'one')");
-    await until(() => heard.length === 1, "the first notification is heard");
+    await until(() => payloads.length === 1, "the first notification is heard");
     await db.query("select pg_terminate_backend($1)", [(await listening())[0]?.pid]);
     await until(() => reconnects === 1, "the channel is listened to again");
     await db.query("select pg_notify('exe_channel', 'two')");
-    await until(() => heard.length === 2, "the second notification is heard");
-    expect(heard).toEqual(["one", "two"]);
+    await until(() => payloads.length === 2, "the second notification is heard");
+    expect(payloads).toEqual(["one", "two"]);
     stop();
   });
 });

@@ -28,12 +28,12 @@ describe("tables and clients", () => {
 
   test("X-PAGE-7a tables of other schemas are links to the OpenAPI page, and the page names their header", async () => {
     const schemas = ["sea", "public"];
-    const other = await start({ dbSchemas: schemas });
-    const page = await pageOf(other);
+    const otherApi = await start({ dbSchemas: schemas });
+    const page = await pageOf(otherApi);
     expect(relationsOf(page)).toContainEqual(["album", "/api?schema=public#/album"]);
     expect(textOf(page.text)).toContain("Accept-Profile: public");
-    expect((await other.get("/api?schema=public", { headers: BROWSER })).text).toContain("<option>public</option>");
-    await other.close();
+    expect((await otherApi.get("/api?schema=public", { headers: BROWSER })).text).toContain("<option>public</option>");
+    await otherApi.close();
     const bare = await start({ dbSchemas: schemas, parts: [without("openapi-page")] });
     const barePage = await pageOf(bare);
     expect(relationsOf(barePage).map(([name]) => name)).not.toContain("album");
@@ -59,8 +59,8 @@ describe("tables and clients", () => {
 
   test.skipIf(!capabilities.realServer)("X-PAGE-3a relapi explain takes the requests of the page", async () => {
     const page = await pageOf(api);
-    const explained = [...page.text.matchAll(/<code>(npx relapi explain .*?)<\/code>/gs)].map(([, each = ""]) =>
-      textOf(each),
+    const explained = [...page.text.matchAll(/<code>(npx relapi explain .*?)<\/code>/gs)].map(([, markup = ""]) =>
+      textOf(markup),
     );
     expect(explained).toHaveLength(2);
     const { options } = await testDatabase();

@@ -1,4 +1,4 @@
-/** The page at `/`: for browsers, if no surface answers there, with requests that run as they are copied. */
+/** The page at `/`, which browsers get if no surface answers there, and its requests, which run as copied. */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -94,22 +94,22 @@ describe("clients of the page", () => {
   });
 
   test("X-PAGE-1 presets with one surface show only that one", async () => {
-    for (const [preset, there, missing] of [
+    for (const [preset, surface, missingSurface] of [
       [restCompat, "REST", "GraphQL"],
       [gqlCompat, "GraphQL", "REST"],
     ] as const) {
-      const one = await start({ preset });
-      const { text } = await pageOf(one);
-      expect(text).toContain(`<h2>${there}</h2>`);
-      expect(text).not.toContain(`<h2>${missing}</h2>`);
-      await one.close();
+      const surfaceApi = await start({ preset });
+      const { text } = await pageOf(surfaceApi);
+      expect(text).toContain(`<h2>${surface}</h2>`);
+      expect(text).not.toContain(`<h2>${missingSurface}</h2>`);
+      await surfaceApi.close();
     }
   });
 
   test("X-PAGE-1 minimal has no page", async () => {
-    const small = await start({ preset: minimal });
-    expect((await small.get("/", { headers: BROWSER })).status).toBe(404);
-    await small.close();
+    const minimalApi = await start({ preset: minimal });
+    expect((await minimalApi.get("/", { headers: BROWSER })).status).toBe(404);
+    await minimalApi.close();
   });
 });
 
@@ -203,30 +203,30 @@ describe("content of the page", () => {
     expect(rows).toHaveLength(3);
     expect(Object.values(rows[0]).some((value) => typeof value === "object" && value !== null)).toBe(true);
     const { data } = await run(graphql);
-    const [listed] = Object.values(data) as [Record<string, unknown>[]];
-    expect(listed).toHaveLength(3);
-    expect(Object.values(listed[0]!).some((value) => typeof value === "object")).toBe(true);
+    const [listedRows] = Object.values(data) as [Record<string, unknown>[]];
+    expect(listedRows).toHaveLength(3);
+    expect(Object.values(listedRows[0]!).some((value) => typeof value === "object")).toBe(true);
   });
 
   test.skipIf(!hasCurl)("X-PAGE-3b prefixes and names of GraphQL follow the settings", async () => {
-    const other = await start({
+    const otherApi = await start({
       restPrefixes: ["/rest/v1", "/api"],
       defaultNamingConvention: "graphql-default",
       anonRole: "sea_anon",
       dbSchemas: ["land", "sea"],
     });
-    const page = await pageOf(other);
+    const page = await pageOf(otherApi);
     expect(page.text).toContain('href="/rest/v1"');
     for (const request of requestsOf(page)) expect(JSON.stringify(await run(request))).not.toMatch(/"(?:errors|code)"/);
-    await other.close();
+    await otherApi.close();
   });
 
   test("X-PAGE-4 no object is named that the anonymous role may not read", async () => {
     for (const anonRole of ["music_reader", "music_writer", "music_nobody", "sea_anon"]) {
-      const one = await start({ anonRole, dbSchemas: ["public", "sea", "shop"] });
-      const page = await pageOf(one);
-      const shown = [...requestsOf(page), ...relationsOf(page).flat(), demoOf(page)?.relationPath].join(" ");
-      const hidden = await one.sql<{ name: string }>(
+      const roleApi = await start({ anonRole, dbSchemas: ["public", "sea", "shop"] });
+      const page = await pageOf(roleApi);
+      const shownText = [...requestsOf(page), ...relationsOf(page).flat(), demoOf(page)?.relationPath].join(" ");
+      const hidden = await roleApi.sql<{ name: string }>(
         `select distinct relname as name from pg_class where relkind in ('r', 'v', 'm', 'f', 'p')
            and relnamespace in ('public'::regnamespace, 'sea'::regnamespace, 'shop'::regnamespace)
            and relname not in (
@@ -235,8 +235,8 @@ describe("content of the page", () => {
         [anonRole],
       );
       expect(hidden.length).toBeGreaterThan(3);
-      for (const { name } of hidden) expect(shown.split(/\W+/), anonRole).not.toContain(name);
-      await one.close();
+      for (const { name } of hidden) expect(shownText.split(/\W+/), anonRole).not.toContain(name);
+      await roleApi.close();
     }
   });
 
@@ -335,10 +335,10 @@ describe("hostile names", async () => {
          if i > 1 then execute format('alter table many.t%s add foreign key (up) references many.t%s', i, i - 1); end if;
        end loop; end $$; grant select on all tables in schema many to sea_anon`,
     );
-    const many = await openApi({ on: large, compatMode: false, dbSchemas: ["many"], anonRole: "sea_anon" });
-    const page = await pageOf(many);
+    const manyTablesApi = await openApi({ on: large, compatMode: false, dbSchemas: ["many"], anonRole: "sea_anon" });
+    const page = await pageOf(manyTablesApi);
     expect(page.text).toContain("/api/t10?select=id,name,t9(name)");
-    await many.close();
+    await manyTablesApi.close();
     const empty = await openApi({ on: large, compatMode: false, dbSchemas: ["empty"], anonRole: "sea_anon" });
     expect(textOf((await pageOf(empty)).text)).toContain("see no table: there is none yet, or the");
     await empty.close();
@@ -347,7 +347,7 @@ describe("hostile names", async () => {
 
 test("X-PAGE-1 a custom preset has the page through the plugin", async () => {
   const { frontPage } = await import("../../plugins/pages/front/index.ts");
-  const own = await start({ preset: (options) => compose(minimal(options), frontPage) });
-  expect((await pageOf(own)).text).toContain("<h2>REST</h2>");
-  await own.close();
+  const customApi = await start({ preset: (options) => compose(minimal(options), frontPage) });
+  expect((await pageOf(customApi)).text).toContain("<h2>REST</h2>");
+  await customApi.close();
 });

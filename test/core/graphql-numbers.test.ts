@@ -23,7 +23,7 @@ test("G-TYP-29 JSON is parsed as by JSON.parse, and written with the same digits
       fc.stringMatching(/^(\.[0-9]{1,25})?$/),
       fc.constantFrom("", "e5", "E-30", "e+400"),
     )
-    .map(([minus, whole, fraction, power]) => (minus ? "-" : "") + whole + fraction + power);
+    .map(([minus, integer, fraction, power]) => (minus ? "-" : "") + integer + fraction + power);
   fc.assert(
     fc.property(fc.array(texts, { maxLength: 4 }), (numbers) => {
       expect(writeJson(parseJson(`{"a": [${numbers.join(", ")}]}`))).toBe(`{"a":[${numbers.join(",")}]}`);
@@ -32,7 +32,7 @@ test("G-TYP-29 JSON is parsed as by JSON.parse, and written with the same digits
 });
 
 test("G-COE-10 numbers are written in messages as the dialect does", () => {
-  const shown = {
+  const numberTexts = {
     "0": "0.0",
     "-0": "0.0",
     "5": "5.0",
@@ -47,11 +47,11 @@ test("G-COE-10 numbers are written in messages as the dialect does", () => {
     "1e3": "1000.0",
     "2147483648": "2.147483648e9",
   };
-  for (const [text, wanted] of Object.entries(shown)) expect(formatNumber(text)).toBe(wanted);
+  for (const [text, expected] of Object.entries(numberTexts)) expect(formatNumber(text)).toBe(expected);
 });
 
 test("G-TYP-7 money has no exponents, and is rounded to two decimals", () => {
-  const fixed = {
+  const moneyTexts = {
     "-2E-2": "-0.02",
     "0.005": "0.01",
     "0.004": "0.00",
@@ -60,7 +60,7 @@ test("G-TYP-7 money has no exponents, and is rounded to two decimals", () => {
     "12.345": "12.35",
     "9.999": "10.00",
   };
-  for (const [text, wanted] of Object.entries(fixed)) expect(formatFixed(text, 2)).toBe(wanted);
+  for (const [text, expected] of Object.entries(moneyTexts)) expect(formatFixed(text, 2)).toBe(expected);
 });
 
 test("G-TYP-29 an own __proto__ stays a key", () => {

@@ -29,7 +29,7 @@ import { ndjsonMedia } from "./guides/ndjson-media.ts";
 import { prefixOperator } from "./guides/prefix-operator.ts";
 import { searchMethod } from "./guides/search-method.ts";
 import { tenants } from "./guides/tenants.ts";
-import { leftOut } from "./left-out.ts";
+import { leaveOut } from "./left-out.ts";
 import type { RestHandler } from "../../plugins/rest/api.ts";
 import { liveRunSignal } from "../../plugins/live/api.ts";
 
@@ -108,7 +108,7 @@ describe("hooks", async () => {
   const api = await startApi({
     ...forGraphql(),
     parts: [
-      ...leftOut("notify-changes", "replication-changes"),
+      ...leaveOut("notify-changes", "replication-changes"),
       countingLiveRuns,
       rowEstimates,
       newest,
@@ -177,8 +177,8 @@ describe("hooks", async () => {
   });
 
   test("X-DIR-1 a tap of gqlDirectives adds a directive that is allowed, listed and read", async () => {
-    const other = await startApi(forGraphql({ on: api.database, parts: [confirmed], dbTxEnd: "rollback" }));
-    const message = async (query: string) => (await other.gql(query)).errors?.[0].message;
+    const confirmedApi = await startApi(forGraphql({ on: api.database, parts: [confirmed], dbTxEnd: "rollback" }));
+    const message = async (query: string) => (await confirmedApi.gql(query)).errors?.[0].message;
     const fields = "{ delete_artist_by_pk(id: 0) { id } }";
     expect(await message(`mutation ${fields}`)).toBe("mutations need @confirmed");
     expect(await message(`mutation @confirmed ${fields}`)).toBeUndefined();
@@ -189,13 +189,13 @@ describe("hooks", async () => {
       "'confirmed' has no argument named 'thrice'",
     );
     expect(await message("query @confirmed { artist { id } }")).toBe("directive 'confirmed' is not allowed on a query");
-    const { data } = await other.gql("{ __schema { directives { name description locations } } }");
+    const { data } = await confirmedApi.gql("{ __schema { directives { name description locations } } }");
     expect(data.__schema.directives[1]).toEqual({
       name: "confirmed",
       description: "the mutation is meant",
       locations: ["MUTATION"],
     });
-    await other.close();
+    await confirmedApi.close();
   });
 
   test("G-SUB-4 a tap of watchChanges is asked before the other change sources", async () => {
@@ -247,9 +247,9 @@ describe("services and hooks of plugins", () => {
   });
 });
 
-const both = async (plugin: Plugin, more: StartOptions = {}): Promise<{ rest: TestApi; graphql: TestApi }> => ({
-  rest: await startApi({ ...more, parts: [plugin] }),
-  graphql: await startApi(forGraphql({ ...more, parts: [plugin] })),
+const startBoth = async (plugin: Plugin, options: StartOptions = {}): Promise<{ rest: TestApi; graphql: TestApi }> => ({
+  rest: await startApi({ ...options, parts: [plugin] }),
+  graphql: await startApi(forGraphql({ ...options, parts: [plugin] })),
 });
 
 describe("a transport", async () => {
@@ -284,7 +284,7 @@ describe("a transport", async () => {
 });
 
 describe("an operator", async () => {
-  const { rest, graphql } = await both(prefixOperator);
+  const { rest, graphql } = await startBoth(prefixOperator);
   cases(rest, [
     {
       title: "R-FLT-1 the operator works in a filter",
@@ -314,7 +314,7 @@ describe("an operator", async () => {
 });
 
 describe("an embedding mode", async () => {
-  const { rest, graphql } = await both(firstEmbeds, { dbAggregatesEnabled: true });
+  const { rest, graphql } = await startBoth(firstEmbeds, { dbAggregatesEnabled: true });
   cases(rest, [
     {
       title: "R-EMB-1 the mode returns the first row as an object, or null",

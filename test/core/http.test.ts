@@ -47,11 +47,11 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-const text = (body: string, more: Partial<Answer> = {}): Answer => ({
+const text = (body: string, overrides: Partial<Answer> = {}): Answer => ({
   status: 200,
   headers: [["Content-Type", "text/plain"]],
   body,
-  ...more,
+  ...overrides,
 });
 
 type Handler = (exchange: Exchange) => Answer | Promise<Answer>;
@@ -67,7 +67,7 @@ const WIDE_PATHS = ["/a/*", "/b*"];
 const TRUSTED_ORIGINS = ["https://a.example", "https://*.shop.example"];
 
 /** Answers `/echo` and the paths that the test adds. */
-const echo = (handlers: Readonly<Record<string, Handler>> = {}, more: Partial<Surface> = {}): Plugin =>
+const echo = (handlers: Readonly<Record<string, Handler>> = {}, overrides: Partial<Surface> = {}): Plugin =>
   definePlugin({
     name: "echo",
     apply: (_, context) =>
@@ -88,7 +88,7 @@ const echo = (handlers: Readonly<Record<string, Handler>> = {}, more: Partial<Su
           );
         },
         encodeError,
-        ...more,
+        ...overrides,
       }),
   });
 
@@ -171,11 +171,11 @@ describe("answers", () => {
 
   test("X-SURF-1 exact paths and prefixes match in the order of the plugins, and match decides among them", async () => {
     let later: readonly string[] = [];
-    const surface = (name: string, more: Partial<Surface>): Plugin =>
+    const surface = (name: string, overrides: Partial<Surface>): Plugin =>
       definePlugin({
         name,
         apply: (_, context) =>
-          context.addSurface({ name, handle: ({ path }) => text(`${name} ${path}`), encodeError, ...more }),
+          context.addSurface({ name, handle: ({ path }) => text(`${name} ${path}`), encodeError, ...overrides }),
       });
     const { api, request } = await start(
       {},
@@ -373,8 +373,8 @@ describe("request bodies", () => {
     const countWarnings = (): number => logged.filter(({ message }) => message.includes("express.json()")).length;
     expect(countWarnings()).toBe(1);
     const second = apiOf({}, echo());
-    const other = await listen(second, express().use(express.json()).use(second));
-    expect((await other.request("POST", "/echo", { headers, body: "[]" })).json().body).toBe("[]");
+    const otherServer = await listen(second, express().use(express.json()).use(second));
+    expect((await otherServer.request("POST", "/echo", { headers, body: "[]" })).json().body).toBe("[]");
     expect(countWarnings()).toBe(2);
   });
 
@@ -412,25 +412,25 @@ describe("request bodies", () => {
   });
 
   test("R-ADM-4 a client that disconnects during authentication leaves no wait for its body", async () => {
-    const asked = new EventEmitter();
+    const events = new EventEmitter();
     let letIn: () => void = () => undefined;
     const slowly = authorizing(
       () =>
         new Promise((resolve) => {
           letIn = () =>
             resolve({ role: "sea_anon", databaseRole: "sea_anon", isAdmin: false, claims: {}, variables: {} });
-          asked.emit("asked");
+          events.emit("asked");
         }),
     );
-    // a request that is not over would hold up the end of the api for longer than the test may take
+    // an unfinished request would delay `close` beyond the deadline of the test
     const { api, port, server } = await start({ shutdownGrace: 600 }, slowly, echo());
     await api.ready;
-    const isCancelledByUser = once(asked, "asked");
+    const authentication = once(events, "asked");
     const connected = once(server, "connection");
     const socket = connect(port, "127.0.0.1").on("error", () => undefined);
     const [accepted] = await connected;
     socket.write("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf of it");
-    await isCancelledByUser;
+    await authentication;
     const isGone = new Promise((resolve) => accepted.once("close", resolve));
     socket.destroy();
     await isGone;
@@ -440,8 +440,8 @@ describe("request bodies", () => {
 });
 
 describe("CORS", () => {
-  const preflight = (origin: string, method = "PATCH", more: Record<string, string> = {}) => ({
-    headers: { origin, "access-control-request-method": method, ...more },
+  const preflight = (origin: string, method = "PATCH", extraHeaders: Record<string, string> = {}) => ({
+    headers: { origin, "access-control-request-method": method, ...extraHeaders },
   });
   const refusing = authorizing(() => {
     throw tokenRefused("nobody");
@@ -594,14 +594,14 @@ describe("callers", () => {
   });
 
   test("X-SURF-1 a surface reads the first of repeated headers, with its commas", async () => {
-    const seen: (string | undefined)[] = [];
+    const values: (string | undefined)[] = [];
     const { request } = await start(
       {},
-      echo({ who: (exchange) => (seen.push(exchange.header("X-Thing"), exchange.header("x-none")), text("")) }),
+      echo({ who: (exchange) => (values.push(exchange.header("X-Thing"), exchange.header("x-none")), text("")) }),
     );
     await request("GET", "/echo/who", { headers: { "x-thing": ["one, two", "three"] } });
     await request("GET", "/echo/who", { headers: { "x-thing": "one, two" } });
-    expect(seen).toEqual(["one, two", undefined, "one, two", undefined]);
+    expect(values).toEqual(["one, two", undefined, "one, two", undefined]);
   });
 });
 
@@ -694,11 +694,11 @@ describe("the model", () => {
     const QUIET_MS = 100;
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     let loads = 0;
-    const heard = new Set<string>();
+    const receivedMarkers = new Set<string>();
     const markers = definePlugin({
       name: "markers",
       requires: ["reload-channel"],
-      apply: (_, context) => context.listen("exe_markers", (marker) => heard.add(marker)),
+      apply: (_, context) => context.listen("exe_markers", (marker) => receivedMarkers.add(marker)),
     });
     const { api } = await start(
       { dbChannelEnabled: true, dbChannel: "exe_reload" },
@@ -709,14 +709,14 @@ describe("the model", () => {
     );
     await api.ready;
     const notify = (payload: string) => db.query("select pg_notify('exe_reload', $1)", [payload]);
-    /** The connection that listens hears it after all that was notified before. */
+    /** The listening connection receives the marker after all earlier notifications. */
     const allHeard = async (marker: string): Promise<void> => {
       await db.query("select pg_notify('exe_markers', $1)", [marker]);
-      await until(() => heard.has(marker), `the listener hears ${marker}`);
+      await until(() => receivedMarkers.has(marker), `the listener receives ${marker}`);
     };
     await until(async () => {
       await db.query("select pg_notify('exe_markers', 'start')");
-      return heard.has("start");
+      return receivedMarkers.has("start");
     }, "the api listens");
     await vi.advanceTimersByTimeAsync(QUIET_MS);
     await api.reload();
@@ -901,28 +901,28 @@ describe("servers and applications", () => {
   });
 
   test("X-SURF-1 a surface is notified when the client of its request disconnects", async () => {
-    const heard = new EventEmitter();
+    const events = new EventEmitter();
     const { port, api } = await start(
       {},
       echo({
         wait: (exchange) =>
           new Promise((resolve) => {
             exchange.onDisconnect(() => {
-              heard.emit("gone");
+              events.emit("gone");
               resolve(text(""));
             });
-            heard.emit("waiting");
+            events.emit("waiting");
           }),
       }),
     );
     await api.ready;
-    const waiting = once(heard, "waiting");
+    const waiting = once(events, "waiting");
     const socket = connect(port, "127.0.0.1").on("error", () => undefined);
     socket.write("GET /echo/wait HTTP/1.1\r\nHost: x\r\n\r\n");
     await waiting;
-    const gone = once(heard, "gone");
+    const disconnection = once(events, "gone");
     socket.destroy();
-    await gone;
+    await disconnection;
   });
 });
 
@@ -994,10 +994,10 @@ describe("upgrades", () => {
   });
 
   test("X-OVER-1 an api over an application serves its own paths and upgrades first, and the application other requests", async () => {
-    const seen: string[] = [];
+    const appUrls: string[] = [];
     const app = express()
       .use((request, _response, next) => {
-        seen.push(request.url);
+        appUrls.push(request.url);
         next();
       })
       .get("/", (_request, response) => void response.send("home"))
@@ -1008,11 +1008,11 @@ describe("upgrades", () => {
       raw(port, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     expect(await upgrade(port, "/v1/sockets?x=1")).toMatch(/^HTTP\/1\.1 101 .*hello$/s);
     expect(await get("/echo")).not.toMatch(/X-Powered-By/i);
-    expect(seen).toEqual([]);
+    expect(appUrls).toEqual([]);
     expect(await get("/")).toMatch(/X-Powered-By: Express.*home$/s);
     expect(await get("/health")).toMatch(/fine$/);
     expect(await get("/missing")).toMatch(/^HTTP\/1\.1 404 .*Cannot GET/s);
-    expect(seen).toEqual(["/", "/health", "/missing"]);
+    expect(appUrls).toEqual(["/", "/health", "/missing"]);
   });
 
   test("X-UPG-1 two apis of one server each accept the upgrades below their own mount path", async () => {
@@ -1130,15 +1130,15 @@ describe("upgrades", () => {
   test("X-UPG-1 servers of the process that do not serve the api get no upgrade listener", async () => {
     const api = apiOf({}, upgrading(), echo());
     open.push(() => api.close());
-    const other = createServer((_, response) => response.end("other"));
-    other.listen(0, "127.0.0.1");
-    await once(other, "listening");
-    open.push(() => void other.close());
+    const otherServer = createServer((_, response) => response.end("other"));
+    otherServer.listen(0, "127.0.0.1");
+    await once(otherServer, "listening");
+    open.push(() => void otherServer.close());
     const answer = await raw(
-      (other.address() as AddressInfo).port,
+      (otherServer.address() as AddressInfo).port,
       "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
     );
     expect(answer).toContain("other");
-    expect(other.listenerCount("upgrade")).toBe(0);
+    expect(otherServer.listenerCount("upgrade")).toBe(0);
   });
 });

@@ -292,12 +292,12 @@ describe("types", () => {
   });
 
   test("R-RPC-4 a cast to the SQL name of a type has no length limit", async () => {
-    const named = [...model.types.values()].filter(({ name }) =>
+    const types = [...model.types.values()].filter(({ name }) =>
       ["bpchar", "bit", "varchar", "_bpchar"].includes(name),
     );
-    expect(named).toHaveLength(4);
+    expect(types).toHaveLength(4);
     const rows = await setup.query(
-      `select 'abc'::${named.find(({ name }) => name === "bpchar")?.sqlName} as c, '101'::${named.find(({ name }) => name === "bit")?.sqlName} as b`,
+      `select 'abc'::${types.find(({ name }) => name === "bpchar")?.sqlName} as c, '101'::${types.find(({ name }) => name === "bit")?.sqlName} as b`,
     );
     expect(rows).toEqual([{ c: "abc", b: "101" }]);
   });
@@ -337,7 +337,7 @@ describe("types", () => {
        revoke execute on function yard.show(yard.code) from public;
        create cast (yard.code as json) with function yard.show(yard.code) as implicit;
        create table yard.things (code yard.code)`,
-      { as: "sea_login" },
+      { loginRole: "sea_login" },
     );
     expect(model.representations.has(columnIn(model, "things", "code", "yard").type)).toBe(false);
   });
@@ -359,31 +359,35 @@ describe("types", () => {
 describe("privileges", () => {
   const PRIVILEGES: readonly Privilege[] = ["select", "insert", "update", "delete"];
 
-  /** Rights the model says and those the database says, of all given roles on everything in the schemas. */
-  const differences = async (of: Model, roles: readonly string[]): Promise<readonly string[]> => {
+  /** Compares the rights in the model with those in the database, for all given roles and all objects of the schemas. */
+  const differences = async (loadedModel: Model, roles: readonly string[]): Promise<readonly string[]> => {
     const wrong: string[] = [];
     const ask = async (query: string, check: (row: Record<string, string>) => boolean): Promise<void> => {
-      const rows = await setup.query<Record<string, string> & { allowed: boolean }>(query, [roles, of.schemas]);
+      const rows = await setup.query<Record<string, string> & { allowed: boolean }>(query, [
+        roles,
+        loadedModel.schemas,
+      ]);
       expect(rows.length).toBeGreaterThan(0);
       for (const row of rows) if (check(row) !== row.allowed) wrong.push(JSON.stringify(row));
     };
     const relations = `from pg_roles r, pg_class c join pg_namespace n on n.oid = c.relnamespace`;
     const where = `where r.rolname = any ($1) and n.nspname = any ($2) and c.relkind in ('r', 'v', 'm', 'p') and not c.relispartition`;
-    const relation = (row: Record<string, string>) => relationIn(of, row["name"]!, row["schema"]);
+    const relation = (row: Record<string, string>) => relationIn(loadedModel, row["name"]!, row["schema"]);
     for (const privilege of PRIVILEGES) {
       await ask(
         `select r.rolname as role, n.nspname as schema, c.relname as name, has_table_privilege(r.oid, c.oid, '${privilege}') as allowed ${relations} ${where}`,
-        (row) => mayUseRelation(of, row["role"]!, relation(row), privilege),
+        (row) => mayUseRelation(loadedModel, row["role"]!, relation(row), privilege),
       );
       if (privilege === "delete") continue;
       await ask(
         `select r.rolname as role, n.nspname as schema, c.relname as name, has_any_column_privilege(r.oid, c.oid, '${privilege}') as allowed ${relations} ${where}`,
-        (row) => mayUseAnyColumn(of, row["role"]!, relation(row), privilege),
+        (row) => mayUseAnyColumn(loadedModel, row["role"]!, relation(row), privilege),
       );
       await ask(
         `select r.rolname as role, n.nspname as schema, c.relname as name, a.attname as col, has_column_privilege(r.oid, c.oid, a.attnum, '${privilege}') as allowed
          ${relations} join pg_attribute a on a.attrelid = c.oid ${where} and a.attnum > 0 and not a.attisdropped`,
-        (row) => mayUseColumn(of, row["role"]!, relation(row), findColumn(relation(row), row["col"]!)!, privilege),
+        (row) =>
+          mayUseColumn(loadedModel, row["role"]!, relation(row), findColumn(relation(row), row["col"]!)!, privilege),
       );
     }
     await ask(
@@ -392,15 +396,15 @@ describe("privileges", () => {
        where r.rolname = any ($1) and n.nspname = any ($2) and p.prokind = 'f' and p.prorettype <> 'trigger'::regtype`,
       (row) =>
         mayExecute(
-          of,
+          loadedModel,
           row["role"]!,
-          [...of.routines.values()].flat().find(({ oid }) => oid === Number(row["oid"]))!,
+          [...loadedModel.routines.values()].flat().find(({ oid }) => oid === Number(row["oid"]))!,
         ),
     );
     await ask(
       `select r.rolname as role, n.nspname as schema, has_schema_privilege(r.oid, n.oid, 'usage') as allowed
        from pg_roles r, pg_namespace n where r.rolname = any ($1) and n.nspname = any ($2)`,
-      (row) => mayUseSchema(of, row["role"]!, row["schema"]!),
+      (row) => mayUseSchema(loadedModel, row["role"]!, row["schema"]!),
     );
     return wrong;
   };
@@ -463,7 +467,7 @@ describe("privileges", () => {
   });
 
   test("R-TX-6 role settings are those that the login role may set, except the isolation level", async () => {
-    const { model } = await load({ as: "sea_login" });
+    const { model } = await load({ loginRole: "sea_login" });
     expect(model.loginRole).toBe("sea_login");
     expect(model.roles.get("sea_clerk")?.settings).toEqual([
       ["statement_timeout", "5s"],
@@ -479,7 +483,7 @@ describe("privileges", () => {
       "create role sea_yard_login; grant sea_clerk to sea_yard_login; grant set on parameter log_statement to sea_yard_login",
     );
     try {
-      const { model } = await load({ as: "sea_yard_login" });
+      const { model } = await load({ loginRole: "sea_yard_login" });
       expect(model.roles.get("sea_clerk")?.settings.map(([name]) => name)).toEqual([
         "statement_timeout",
         "app.desk",
@@ -491,17 +495,17 @@ describe("privileges", () => {
   });
 
   test("G-PRM-2 the roles that the login role may become are loaded", async () => {
-    const { model } = await load({ as: "sea_login" });
+    const { model } = await load({ loginRole: "sea_login" });
     const assumable = (name: string) => model.roles.get(name)?.isAssumable;
     expect(["sea_login", "sea_anon", "sea_clerk"].map(assumable)).toEqual([true, true, true]);
     expect(["sea_ghost", "pg_read_all_data"].map(assumable)).toEqual([false, false]);
   });
 
   test("R-SC-1 a login role without any rights sees the whole schema", async () => {
-    const { model: seen } = await load({ as: "sea_login" });
-    expect([...seen.relations.keys()]).toEqual([...model.relations.keys()]);
-    expect([...seen.routines.keys()]).toEqual([...model.routines.keys()]);
-    expect(seen.relations.get(nameKey({ schema: "sea", name: "certificates" }))).toEqual(
+    const { model: visibleModel } = await load({ loginRole: "sea_login" });
+    expect([...visibleModel.relations.keys()]).toEqual([...model.relations.keys()]);
+    expect([...visibleModel.routines.keys()]).toEqual([...model.routines.keys()]);
+    expect(visibleModel.relations.get(nameKey({ schema: "sea", name: "certificates" }))).toEqual(
       relationIn(model, "certificates"),
     );
   });

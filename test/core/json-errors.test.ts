@@ -35,9 +35,9 @@ describe("the position of an error in JSON", () => {
     ['{"é😀": x}', 'line 1, column 8: expected a value, found "x"'],
     ["\uFEFF{}", 'line 1, column 1: expected a value, found "\uFEFF"'],
     ["NaN", 'line 1, column 1: expected a value, found "N"'],
-  ])("R-HNT-5 G-HNT-3 the message about %j has the position of the error", (text, told) => {
+  ])("R-HNT-5 G-HNT-3 the message about %j has the position of the error", (text, expected) => {
     const fault = findJsonError(text);
-    expect(fault && formatJsonError(fault)).toBe(told);
+    expect(fault && formatJsonError(fault)).toBe(expected);
   });
 
   test("R-HNT-5 G-HNT-3 every invalid text has a position, and no valid text has one", () => {
@@ -48,9 +48,9 @@ describe("the position of an error in JSON", () => {
         fc.nat(3),
         fc.string({ maxLength: 2, unit: fc.constantFrom(...'{}[]",:\\eE+-.0u1tnf \n') }),
       )
-      .map(([text, at, gone, more]) => {
-        const place = at % (text.length + 1);
-        return text.slice(0, place) + more + text.slice(place + gone);
+      .map(([text, position, removedLength, insertion]) => {
+        const place = position % (text.length + 1);
+        return text.slice(0, place) + insertion + text.slice(place + removedLength);
       });
     fc.assert(
       fc.property(fc.oneof(fc.json(), broken), (text) => {

@@ -1,24 +1,24 @@
-/** A preset without one plugin, and without what requires it. */
+/** Presets without a plugin and the plugins that require it. */
 import { without, type Plugin, type PresetPart } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 
 export const pluginOf = (name: string): Plugin => {
-  const found = fullCompat({}).plugins.find((plugin) => plugin.name === name);
-  if (found === undefined) throw new Error(`fullCompat has no plugin "${name}"`);
-  return found;
+  const match = fullCompat({}).plugins.find((plugin) => plugin.name === name);
+  if (match === undefined) throw new Error(`fullCompat has no plugin "${name}"`);
+  return match;
 };
 
-/** The plugin first, then all that requires it, however far. */
-export const requiring = (name: string): readonly string[] => {
+/** Returns the plugin, and then all plugins that require it directly or indirectly. */
+export const withDependents = (name: string): readonly string[] => {
   const { plugins } = fullCompat({});
-  const gone = new Set([pluginOf(name).name]);
-  for (let known = 0; known !== gone.size;) {
-    known = gone.size;
+  const removedNames = new Set([pluginOf(name).name]);
+  for (let size = 0; size !== removedNames.size;) {
+    size = removedNames.size;
     for (const plugin of plugins)
-      if (plugin.requires?.some((required) => gone.has(required)) === true) gone.add(plugin.name);
+      if (plugin.requires?.some((required) => removedNames.has(required)) === true) removedNames.add(plugin.name);
   }
-  return [...gone];
+  return [...removedNames];
 };
 
-export const leftOut = (...names: readonly string[]): readonly PresetPart[] =>
-  [...new Set(names.flatMap(requiring))].map(without);
+export const leaveOut = (...names: readonly string[]): readonly PresetPart[] =>
+  [...new Set(names.flatMap(withDependents))].map(without);

@@ -31,16 +31,16 @@ test.skipIf(!capabilities.realServer)(
   "G-SUB-13 a late listener is notified when the server listens, and gets every later notification",
   async () => {
     const api = await startLive({ databaseDirectUrl: await slowUrl(50) });
-    const told: string[] = [];
+    const events: string[] = [];
     api.context.listen(
       "later",
-      (payload) => told.push(payload),
-      (why) => told.push(why),
+      (payload) => events.push(payload),
+      (reason) => events.push(reason),
     );
-    await until(() => told.length > 0, "the server listens");
+    await until(() => events.length > 0, "the server listens");
     await database.query("notify later, 'heard'");
-    await until(() => told.includes("heard"), "the notification arrives");
-    expect(told).toEqual(["late", "heard"]);
+    await until(() => events.includes("heard"), "the notification arrives");
+    expect(events).toEqual(["late", "heard"]);
     await api.close();
   },
 );

@@ -1,4 +1,4 @@
-/** Differences of JSON texts and their application: the whole round, on random texts. */
+/** Patches between random JSON texts: they are computed and applied. */
 import fc from "../support/fast-check.ts";
 import { describe, expect, test } from "vitest";
 import {
@@ -36,13 +36,14 @@ const { value } = fc.letrec((tie) => ({
 }));
 
 /** The value as a text with duplicate names and blanks, which JSON columns may contain. */
-const write = (given: unknown, blank: string): string => {
-  if (!Array.isArray(given)) return Object.is(given, -0) ? "0" : (JSON.stringify(given) ?? "null");
+const write = (input: unknown, blank: string): string => {
+  if (!Array.isArray(input)) return Object.is(input, -0) ? "0" : (JSON.stringify(input) ?? "null");
   const isObject =
-    given.length > 0 && given.every((one) => Array.isArray(one) && one.length === 2 && typeof one[0] === "string");
+    input.length > 0 &&
+    input.every((entry) => Array.isArray(entry) && entry.length === 2 && typeof entry[0] === "string");
   return isObject
-    ? `{${blank}${given.map(([key, one]) => `${JSON.stringify(key)}${blank}:${write(one, blank)}`).join(`${blank},`)}${blank}}`
-    : `[${blank}${given.map((one) => write(one, blank)).join(`,${blank}`)}${blank}]`;
+    ? `{${blank}${input.map(([key, member]) => `${JSON.stringify(key)}${blank}:${write(member, blank)}`).join(`${blank},`)}${blank}}`
+    : `[${blank}${input.map((item) => write(item, blank)).join(`,${blank}`)}${blank}]`;
 };
 
 const blank = fc.constantFrom("", " ", "\n", "\t ");
@@ -53,10 +54,10 @@ test("X-PAT-4 a patch turns the old value into the new value", () => {
       const [before, after] = [write(a, space), write(b, "") + " ".repeat(5000)];
       const patch = patchOf(before, after);
       const old = JSON.parse(before);
-      const kept = structuredClone(old);
+      const copy = structuredClone(old);
       expect(patch).toBeDefined();
       expect(applyPatch(old, patch!)).toEqual(JSON.parse(after));
-      expect(old).toEqual(kept);
+      expect(old).toEqual(copy);
     }),
     { numRuns: 3000 },
   );
@@ -97,8 +98,9 @@ describe("patches of row changes", () => {
   });
 
   test("X-PAT-5 the key is the member that stays the same, not an earlier name that changes", () => {
-    const named = (...names: readonly string[]) => names.map((name, i) => ({ name, id: i + 1, note: "x".repeat(99) }));
-    expect(changes(named("a", "b"), named("c", "d"))).toEqual([
+    const rowsNamed = (...names: readonly string[]) =>
+      names.map((name, i) => ({ name, id: i + 1, note: "x".repeat(99) }));
+    expect(changes(rowsNamed("a", "b"), rowsNamed("c", "d"))).toEqual([
       { op: "replace", path: "/0/name", value: "c" },
       { op: "replace", path: "/1/name", value: "d" },
     ]);
@@ -148,10 +150,7 @@ describe("patches that are too long", () => {
     ["deep texts", (depth) => [nested(depth, 1), nested(depth, 2)]],
     [
       "shuffled rows",
-      (length) => [
-        JSON.stringify(list(length)),
-        JSON.stringify(list(length).sort((one, other) => place(one) - place(other))),
-      ],
+      (length) => [JSON.stringify(list(length)), JSON.stringify(list(length).sort((a, b) => place(a) - place(b)))],
     ],
   ])("X-PAT-4 a comparison takes linear time: %s", async (_, textsOf) => {
     const texts = new Map([1000, 4000].map((size) => [size, textsOf(size)]));
@@ -218,9 +217,9 @@ describe("the client", () => {
   test("X-PAT-6 a missing version is noticed, a repeated one is not applied twice", () => {
     const next = livePatches();
     const patch = [{ op: "replace", path: "/n", value: 2 }];
-    const whole = { data: { n: 1 }, extensions: { live: { version: 1 } } };
+    const first = { data: { n: 1 }, extensions: { live: { version: 1 } } };
     const second = { extensions: { live: { version: 2, patch } } };
-    expect(next<any>(whole).data).toEqual({ n: 1 });
+    expect(next<any>(first).data).toEqual({ n: 1 });
     expect(next<any>(second).data).toEqual({ n: 2 });
     expect(next<any>(second).data).toEqual({ n: 2 });
     expect(() => next<any>({ extensions: { live: { version: 4, patch } } })).toThrow("version 4 does not follow 2");

@@ -24,7 +24,7 @@ interface LoadSettings {
   readonly schemas?: readonly string[];
   readonly extraSearchPath?: readonly string[];
   /** The login role. */
-  readonly as?: string;
+  readonly loginRole?: string;
   /** The parts that an earlier plugin left in the model. */
   readonly parts?: Model["pluginFacts"];
 }
@@ -54,7 +54,7 @@ const createLoad = (): ((settings?: LoadSettings) => Promise<Loaded>) => {
 
 const loadWith = async (
   hooks: ReturnType<typeof createHooks>,
-  { schemas = ["sea", "land"], extraSearchPath = ["public"], as, parts = {} }: LoadSettings,
+  { schemas = ["sea", "land"], extraSearchPath = ["public"], loginRole, parts = {} }: LoadSettings,
 ): Promise<Loaded> => {
   const client = await (await testDatabase()).connect();
   // the name is quoted
@@ -83,13 +83,13 @@ const loadWith = async (
     await client.query(
       "begin isolation level repeatable read read only; set local search_path = ''; set local jit = off",
     );
-    if (as !== undefined) await client.query(`set session authorization ${as}`);
+    if (loginRole !== undefined) await client.query(`set session authorization ${loginRole}`);
     const model = await hooks.introspect.promise({ ...createEmptyModel(1, []), pluginFacts: parts }, context);
     return { model, warnings, queryCount };
   } finally {
     await client.query("rollback");
     // Sets the role by name, because the embedded server knows no session user to reset to.
-    if (as !== undefined) await client.query(`set session authorization ${superuser}`);
+    if (loginRole !== undefined) await client.query(`set session authorization ${superuser}`);
     await client.end();
   }
 };

@@ -39,21 +39,21 @@ const definitions = readdirSync(`${root}plugins`, { recursive: true, encoding: "
     return defined.length === 0 ? [] : [{ file, isPresent: defined.some((name) => present.has(name)) }];
   });
 const foldersOf = (isPresent: boolean): ReadonlySet<string> =>
-  new Set(definitions.filter((each) => each.isPresent === isPresent).map(({ file }) => dirname(file)));
+  new Set(definitions.filter((definition) => definition.isPresent === isPresent).map(({ file }) => dirname(file)));
 
 test("X-PRE-3 minimal loads core and the REST surface", () => {
   expect([...loaded]).toEqual(expect.arrayContaining(["core/relapi.ts", "plugins/rest/rest.ts"]));
 });
 
 test("X-PRE-3 minimal loads no file of a plugin that it leaves out", () => {
-  const others = definitions.flatMap(({ file, isPresent }) => (isPresent ? [] : file));
-  expect(others).toEqual(expect.arrayContaining(["plugins/rest/rpc.ts", "plugins/live/engine/live-queries.ts"]));
-  expect(others.filter((file) => loaded.has(file))).toEqual([]);
+  const absentFiles = definitions.flatMap(({ file, isPresent }) => (isPresent ? [] : file));
+  expect(absentFiles).toEqual(expect.arrayContaining(["plugins/rest/rpc.ts", "plugins/live/engine/live-queries.ts"]));
+  expect(absentFiles.filter((file) => loaded.has(file))).toEqual([]);
 });
 
 test("X-PRE-3 minimal loads only api.ts of a folder none of whose plugins it has", () => {
-  const used = foldersOf(true);
-  const others = [...foldersOf(false)].filter((folder) => !used.has(folder));
-  expect(others).toContain("plugins/graphql/types");
-  expect([...loaded].filter((file) => !file.endsWith("/api.ts") && others.includes(dirname(file)))).toEqual([]);
+  const usedFolders = foldersOf(true);
+  const unusedFolders = [...foldersOf(false)].filter((folder) => !usedFolders.has(folder));
+  expect(unusedFolders).toContain("plugins/graphql/types");
+  expect([...loaded].filter((file) => !file.endsWith("/api.ts") && unusedFolders.includes(dirname(file)))).toEqual([]);
 });

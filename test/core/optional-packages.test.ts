@@ -73,8 +73,8 @@ describe.runIf(capabilities.realServer)("a missing optional package", async () =
     /** The path of a request. */
     readonly path?: string;
   }
-  const run = async ({ options: more = {}, has = [], path }: Run): Promise<string> => {
-    const settings = JSON.stringify({ options: { ...options, dbSchemas: ["public"], ...more }, path, has });
+  const run = async ({ options: overrides = {}, has = [], path }: Run): Promise<string> => {
+    const settings = JSON.stringify({ options: { ...options, dbSchemas: ["public"], ...overrides }, path, has });
     const { stdout } = await promisify(execFile)(process.execPath, [join(folder, "run.mjs"), settings]);
     return stdout;
   };
@@ -95,19 +95,19 @@ describe.runIf(capabilities.realServer)("a missing optional package", async () =
     ["tracing", "@opentelemetry/api", { options: { tracing: true } }],
     ["structured-log", "pino-pretty", { has: ["structured-log"], options: { logFormat: "pretty" } }],
     ["metrics", "prom-client", { has: ["metrics"] }],
-  ])("C-PKG-3a the plugin %s names the package %s", async (plugin, spec, given) => {
+  ])("C-PKG-3a the plugin %s names the package %s", async (plugin, spec, setup) => {
     const name = spec.split(/(?<=.)@/)[0];
     const sentence = `the plugin ${plugin} needs the package ${name}, which is not installed: npm install ${spec}`;
-    expect(await run(given)).toContain(sentence);
+    expect(await run(setup)).toContain(sentence);
   });
 
   test.each([
     ["an event trigger", [table("album", { event_triggers: [trigger] })], {}, 1],
     ["a cron trigger", [], { cron_triggers: [{ ...hook, name: "a", schedule: "0 0 31 2 *" }] }, 1],
     ["neither", [table("album")], {}, 0],
-  ])("C-CHK-1b relapi check with %s", async (_, tables, more, code) => {
+  ])("C-CHK-1b relapi check with %s", async (_, tables, extraKeys, code) => {
     const metadata = join(folder, "metadata.json");
-    writeFileSync(metadata, JSON.stringify(documentOf(tables, more)));
+    writeFileSync(metadata, JSON.stringify(documentOf(tables, extraKeys)));
     const env = {
       PATH: process.env["PATH"],
       DATABASE_URL: options.databaseUrl,

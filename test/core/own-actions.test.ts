@@ -11,14 +11,14 @@ const base = await startApi(forGraphql());
 const errorOf = ({ errors }: any): unknown => errors[0];
 
 const serve = (plugin: Plugin): Promise<TestApi> =>
-  startApi(forGraphql({ on: base.database, preset: (given: RelApiOptions) => compose(fullCompat(given), plugin) }));
+  startApi(forGraphql({ on: base.database, preset: (options: RelApiOptions) => compose(fullCompat(options), plugin) }));
 
-const own = (definitions: Readonly<Record<string, Action>>, types?: string): Promise<TestApi> =>
+const serveActions = (definitions: Readonly<Record<string, Action>>, types?: string): Promise<TestApi> =>
   serve(actions(definitions, types));
 const TYPES = "type Token { value: String! level: Level } enum Level { low high } input Login { name: String! }";
 
 test("X-ACT-9 a function answers the field, with the arguments and the session", async () => {
-  const target = await own(
+  const target = await serveActions(
     {
       login: {
         args: "login: Login!, times: Int",
@@ -41,7 +41,7 @@ test("X-ACT-9 a function answers the field, with the arguments and the session",
 });
 
 test("X-ACT-9 errors that the function throws on purpose are shown, others are logged", async () => {
-  const target = await own({
+  const target = await serveActions({
     refuse: {
       output: "Int",
       run: () => {
@@ -118,8 +118,8 @@ test.each([
   [{ output: "Int", args: "x: Int = 1" }, "", "actions: a: x: default values are not supported"],
   [{ output: "Int" }, "type T { a: Nothing }", 'actions: types: T: a: there is no type "Nothing"'],
   [{ output: "Int" }, "union U = A", "actions: types: UnionTypeDefinition is not a type of an action"],
-])("X-ACT-9 a mistake in the SDL is found at the start, %#", async (given, types, message) => {
-  await expect(own({ a: { ...given, run: () => 1 } }, types)).rejects.toThrow(message);
+])("X-ACT-9 a mistake in the SDL is found at the start, %#", async (definition, types, message) => {
+  await expect(serveActions({ a: { ...definition, run: () => 1 } }, types)).rejects.toThrow(message);
 });
 
 const run = (): number => 1;
@@ -139,13 +139,13 @@ test.each<[string, unknown]>([
   ["a: its roles are no list of names", { a: { output: "Int", run, roles: "reader" } }],
   ["a: its description is not a string", { a: { output: "Int", run, description: 1 } }],
 ])("X-ACT-9 X-ACT-16 options that do not fit are refused: %s", (message, definitions) => {
-  const given = definitions as Readonly<Record<string, Action>>; // the types refuse them too
-  expect(() => actions(given)).toThrow(`actions: ${message}`);
+  const typedDefinitions = definitions as Readonly<Record<string, Action>>; // the types refuse them too
+  expect(() => actions(typedDefinitions)).toThrow(`actions: ${message}`);
 });
 
 test("X-ACT-9 types that are not text, and SDL with a second field, are refused", async () => {
   expect(() => actions({}, {} as string)).toThrow("actions: the second argument is not a string of SDL");
-  await expect(own({ a: { output: "Int b: Int", run } })).rejects.toThrow(
+  await expect(serveActions({ a: { output: "Int b: Int", run } })).rejects.toThrow(
     "actions: a: its args and output declare another field",
   );
 });

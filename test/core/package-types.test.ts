@@ -35,9 +35,9 @@ const errorsOf = <Name extends string>(texts: Readonly<Record<Name, string>>): R
   expect(errors.length > 0, `${stdout}${stderr}`).toBe(status !== 0);
   // an error outside the files counts as an error of each
   const isElsewhere = (text: string): boolean => !files.some((file) => text.startsWith(`${file}(`));
-  const own = (name: Name): string =>
+  const errorsOfFile = (name: Name): string =>
     errors.filter((text) => text.startsWith(`${name}.ts(`) || isElsewhere(text)).join("\n");
-  return Object.fromEntries(names.map((name) => [name, own(name)])) as Record<Name, string>;
+  return Object.fromEntries(names.map((name) => [name, errorsOfFile(name)])) as Record<Name, string>;
 };
 
 describe("the types in an application", () => {
@@ -180,8 +180,8 @@ test("X-SET-8 each preset has the options of all presets, with their types", () 
   const using = (name: string): string => `${head}export const preset = minimal({ dbMaxRows: 5, ${name}: 7 });`;
   // text in place of a number or a boolean, and a number in place of anything else
   const wrongValues = collectSettings(plus({})).map(({ name, kind }) => {
-    const parsed = ["5", "1", "10000", "true"].map((text) => typeof kind.parse(text));
-    return [name, parsed.includes("number") || parsed.includes("boolean") ? '"5"' : "5"];
+    const types = ["5", "1", "10000", "true"].map((text) => typeof kind.parse(text));
+    return [name, types.includes("number") || types.includes("boolean") ? '"5"' : "5"];
   });
   const options = [...wrongValues, ["database", "5"], ["logger", "5"]];
   const calls = presets.flatMap((preset) => options.map(([name, value]) => `${preset}({ ${name}: ${value} });`));
@@ -197,7 +197,7 @@ test("X-SET-8 each preset has the options of all presets, with their types", () 
 });
 
 test("X-TYP-1 a surface of your own adds its members", () => {
-  const own = `
+  const soapTypes = `
       import type { OperatorSpec, RelApi } from "relapi";
       declare module "relapi" {
         interface OperatorSpec { readonly soap?: string }
@@ -207,5 +207,5 @@ test("X-TYP-1 a surface of your own adds its members", () => {
       export const graphql: OperatorSpec["graphql"] = "_near";
       export const call = (api: RelApi) => api.soap("<near/>");
     `;
-  expect(errorsOf({ own })).toEqual({ own: "" });
+  expect(errorsOf({ own: soapTypes })).toEqual({ own: "" });
 });

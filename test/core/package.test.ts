@@ -78,24 +78,24 @@ test("C-PKG-2 the dependencies are the imports of the package", () => {
       .map((match) => (match[1] as string).split("/"))
       .map(([first = "", second]) => (first.startsWith("@") ? `${first}/${second}` : first)),
   );
-  const given = [
+  const dependencies = [
     ...Object.keys(manifest.dependencies),
     ...Object.keys(manifest.peerDependencies),
     ...Object.keys(manifest.optionalDependencies),
   ];
-  const used = given.filter((name) => name !== "express"); // applications import it and mount the middleware
-  expect([...imported].sort()).toEqual(used.sort());
+  const usedDependencies = dependencies.filter((name) => name !== "express"); // applications import it and mount the middleware
+  expect([...imported].sort()).toEqual(usedDependencies.sort());
   expect(manifest.devDependencies.graphql).toBeDefined(); // for the tests
 });
 
 test("C-PKG-4 the exports are the two entry points, the client, presets, families of plugins and their types", () => {
-  const doors = sources
+  const entryPoints = sources
     .filter((path) => /^presets\/(?:minimal|plus|[a-z]+-compat)\.ts$|^plugins\/\w+\/(?:index|api)\.ts$/.test(path))
     .map((path) => path.replace(/\.ts$/, ""));
-  const others = [".", "./presets", "./live-client", "./package.json"];
+  const fixedExports = [".", "./presets", "./live-client", "./package.json"];
   const nameOf = (path: string): string => `./${path.replace(/\/index$/, "")}`;
-  expect(Object.keys(manifest.exports).sort()).toEqual([...others, ...doors.map(nameOf)].sort());
-  for (const path of doors) expect(manifest.exports[nameOf(path)]).toBe(`./dist/${path}.js`);
+  expect(Object.keys(manifest.exports).sort()).toEqual([...fixedExports, ...entryPoints.map(nameOf)].sort());
+  for (const path of entryPoints) expect(manifest.exports[nameOf(path)]).toBe(`./dist/${path}.js`);
 });
 
 test("C-PKG-4 the index of a family exports every plugin of its folder", async () => {
@@ -209,7 +209,7 @@ test("C-PKG-8 the server is bundled into a few files with the licences of their 
   const imports = [...readFileSync(program, "utf8").matchAll(/import\("([^"]*)"\)/g)].map(([, path = ""]) => path);
   expect(imports.length).toBeGreaterThan(0);
   for (const path of imports) expect(path).toMatch(/^\.\.\/chunks\/server-/);
-  for (const name of readdirSync(chunks).filter((each) => /^server-.*\.js$/.test(each)))
+  for (const name of readdirSync(chunks).filter((file) => /^server-.*\.js$/.test(file)))
     expect(readFileSync(join(chunks, name), "utf8")).not.toMatch(
       /(?:from|import) ?\(?"(?:graphql[-"]|commander"|inflection"|json-p3"|tapable")/,
     );
@@ -223,8 +223,8 @@ test("C-PKG-8 the server is bundled into a few files with the licences of their 
     const address = /http:\/\/[^/\s]+/.exec(printed)?.[0] ?? "";
     const albums = await fetch(`${address}/api/album?select=title&album_id=eq.1`);
     expect(await albums.json()).toEqual([{ title: "For Those About To Rock We Salute You" }]);
-    const asked = await fetch(`${address}/v1/graphql`, { method: "POST", body: '{"query":"{ __typename }"}' });
-    expect(await asked.json()).toEqual({ data: { __typename: "query_root" } });
+    const response = await fetch(`${address}/v1/graphql`, { method: "POST", body: '{"query":"{ __typename }"}' });
+    expect(await response.json()).toEqual({ data: { __typename: "query_root" } });
     expect((await fetch(`${address}/v1/graphql`, { headers: { accept: "text/html" } })).status).toBe(200);
   } finally {
     server.kill("SIGKILL");

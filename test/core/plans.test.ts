@@ -17,12 +17,12 @@ interface PlanNode {
 const nodesOf = (node: PlanNode): readonly PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
 const tablesOf = (node: PlanNode): readonly string[] =>
-  nodesOf(node).flatMap((one) => (one["Relation Name"] === undefined ? [] : [one["Relation Name"]]));
+  nodesOf(node).flatMap((child) => (child["Relation Name"] === undefined ? [] : [child["Relation Name"]]));
 
 describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
   if (!capabilities.realServer) return;
-  const sent = lastStatement();
-  const api = await startApi({ ...forGraphql({ dbAggregatesEnabled: true }), preset: plus, parts: [sent.plugin] });
+  const recorder = lastStatement();
+  const api = await startApi({ ...forGraphql({ dbAggregatesEnabled: true }), preset: plus, parts: [recorder.plugin] });
   await api.sql("drop schema public cascade; create schema public");
   const schema = statementsSchema(ROWS).replaceAll("bench_anon", "sea_anon").replaceAll("bench_tenant", "sea_clerk");
   // one by one, because VACUUM does not run in a transaction
@@ -34,7 +34,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     const connection = await api.database.connect();
     try {
       await connection.query("set jit = off");
-      const { rows } = await connection.query(`explain (costs off) ${sent.text()}`);
+      const { rows } = await connection.query(`explain (costs off) ${recorder.text()}`);
       return rows.map((row) => row["QUERY PLAN"]).join("\n");
     } finally {
       await connection.end();
@@ -43,7 +43,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
   const analyzed = async (): Promise<PlanNode> => {
     const connection = await api.database.connect();
     try {
-      const { rows } = await connection.query(`explain (analyze, timing off, format json) ${sent.text()}`);
+      const { rows } = await connection.query(`explain (analyze, timing off, format json) ${recorder.text()}`);
       return rows[0]["QUERY PLAN"][0].Plan;
     } finally {
       await connection.end();
@@ -142,21 +142,23 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     });
 
     test("X-PLN-2 a page has the same rows as the part of the whole list", async () => {
-      const both = async (path: string): Promise<void> => {
+      const expectSamePage = async (path: string): Promise<void> => {
         const page = (await api.get(`${path}&limit=20&offset=30`)).json();
         const all = (await api.get(path)).json();
         expect(page).toEqual(all.slice(30, 50));
       };
-      await both(
+      await expectSamePage(
         "/purchase?select=*,customer(name,country(name)),item(*)&item.order=product_id&id=lt.200&order=total.desc,id",
       );
-      await both(
+      await expectSamePage(
         "/purchase?select=total,...customer(name,...country(land:name)),...item(qty)&item.order=product_id&id=lt.200&order=total,id",
       );
-      await both("/purchase?select=id,...customer!inner(name)&customer.country_id=eq.8&order=id&id=lt.20000");
-      await both("/purchase?select=id,item!inner(qty)&item.qty=eq.2&order=total,id&id=lt.500");
-      await both("/customer?select=id,label,purchase()&purchase=is.null&order=id.desc");
-      await both("/customer?select=*,label,purchase(id)&purchase=not.is.null&purchase.order=id&order=id.desc");
+      await expectSamePage("/purchase?select=id,...customer!inner(name)&customer.country_id=eq.8&order=id&id=lt.20000");
+      await expectSamePage("/purchase?select=id,item!inner(qty)&item.qty=eq.2&order=total,id&id=lt.500");
+      await expectSamePage("/customer?select=id,label,purchase()&purchase=is.null&order=id.desc");
+      await expectSamePage(
+        "/customer?select=*,label,purchase(id)&purchase=not.is.null&purchase.order=id&order=id.desc",
+      );
     });
 
     test("X-PLN-2 a role needs no right on columns that are not selected", async () => {
@@ -191,7 +193,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
         "mutation { delete_item(where: {product_id: {_lt: 10}}) { returning { purchase_id qty } } }",
       );
       expect(Object.keys(data.delete_item.returning[0])).toEqual(["purchase_id", "qty"]);
-      expect(sent.text()).not.toMatch(/select row_to_json\(_o\.\*\) from \(select "item_1"/);
+      expect(recorder.text()).not.toMatch(/select row_to_json\(_o\.\*\) from \(select "item_1"/);
     });
 
     test("X-PLN-3 the objects of groups are made around the groups", async () => {
@@ -200,7 +202,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       );
       const [{ status, aggregate }] = data.purchase_group_by;
       expect({ status, count: aggregate.count }).toEqual({ status: "open", count: 500 });
-      expect(sent.text()).toMatch(/group by 1, "purchase"\."status" order by "purchase"\."status" asc\) as "_g"/);
+      expect(recorder.text()).toMatch(/group by 1, "purchase"\."status" order by "purchase"\."status" asc\) as "_g"/);
     });
   });
 
@@ -213,28 +215,28 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
           { prefer: "tx=rollback" },
         )
       ).data.insert_purchase.returning;
-    const given = (id: number, more: string): string =>
-      `{id: ${id}, customer_id: 1, tenant_id: 1, status: "open", total: 1, placed_at: "2024-01-01T00:00:00Z"${more}}`;
+    const purchase = (id: number, extraFields: string): string =>
+      `{id: ${id}, customer_id: 1, tenant_id: 1, status: "open", total: 1, placed_at: "2024-01-01T00:00:00Z"${extraFields}}`;
 
     test("X-PLN-4 rows with the same columns are read in one pass, with nulls too", async () => {
-      expect(await insert(`${given(-1, ", note: null")}, ${given(-2, ', note: "x"')}`)).toEqual([
+      expect(await insert(`${purchase(-1, ", note: null")}, ${purchase(-2, ', note: "x"')}`)).toEqual([
         { id: -1, note: null, customer_id: 1 },
         { id: -2, note: "x", customer_id: 1 },
       ]);
-      expect(sent.text()).toContain("json_to_recordset");
+      expect(recorder.text()).toContain("json_to_recordset");
     });
 
     test("X-PLN-4 a row without a column gets its default, from a literal and from a variable", async () => {
       await api.sql("alter table purchase alter column note set default 'none'");
       await api.reload();
-      expect(await insert(`${given(-1, ', note: "x"')}, ${given(-2, "")}`)).toMatchObject([
+      expect(await insert(`${purchase(-1, ', note: "x"')}, ${purchase(-2, "")}`)).toMatchObject([
         { note: "x" },
         { note: "none" },
       ]);
       const document =
         "mutation ($rows: [purchase_insert_input!]!) { insert_purchase(objects: $rows) { returning { note } } }";
-      const notes = async (...given: readonly (string | null | undefined)[]): Promise<unknown> => {
-        const rows = given.map((note, i) => ({
+      const notes = async (...values: readonly (string | null | undefined)[]): Promise<unknown> => {
+        const rows = values.map((note, i) => ({
           id: -1 - i,
           customer_id: 1,
           tenant_id: 1,
@@ -256,28 +258,28 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
   });
 
   describe("many conditions on related rows", () => {
-    const countOf = (part: RegExp): number => sent.text().match(part)?.length ?? 0;
+    const countOf = (part: RegExp): number => recorder.text().match(part)?.length ?? 0;
     /** Counts the conditions of the statement, and those that PostgreSQL cannot plan as a join. */
     const shape = () => ({ conditions: countOf(/exists \(/g), apart: countOf(/\) is true/g) });
     const idsOf = async (where: string): Promise<readonly number[]> => {
       const answer = await api.gql(`{ purchase(where: ${where}, order_by: {id: asc}) { id } }`);
       return answer.data.purchase.map(({ id }: { id: number }) => id);
     };
-    const few = "{id: {_lt: 60}}";
+    const smallIds = "{id: {_lt: 60}}";
 
     test("X-PLN-5a six conditions side by side become joins, and all others are separate", async () => {
       const conditions = Array.from({ length: 120 }, (_, i) => `{customer: {id: {_gt: ${i * 10}}}}`);
-      const ids = await idsOf(`{_and: [${[few, ...conditions].join()}]}`);
+      const ids = await idsOf(`{_and: [${[smallIds, ...conditions].join()}]}`);
       expect(shape()).toEqual({ conditions: 120, apart: 114 });
-      expect(ids).toEqual(await idsOf(`{_and: [${few}, {customer: {id: {_gt: 1190}}}]}`));
+      expect(ids).toEqual(await idsOf(`{_and: [${smallIds}, {customer: {id: {_gt: 1190}}}]}`));
       expect(ids.length).toBeGreaterThan(5);
     });
 
     test("X-PLN-5a six negated conditions side by side become joins, and all others are separate", async () => {
       const conditions = Array.from({ length: 60 }, (_, i) => `{_not: {items: {qty: {_eq: ${i + 2}}}}}`);
-      const ids = await idsOf(`{_and: [${[few, ...conditions].join()}]}`);
+      const ids = await idsOf(`{_and: [${[smallIds, ...conditions].join()}]}`);
       expect(shape()).toEqual({ conditions: 60, apart: 54 });
-      expect(ids).toEqual(await idsOf(`{_and: [${few}, {_not: {items: {qty: {_gt: 1}}}}]}`));
+      expect(ids).toEqual(await idsOf(`{_and: [${smallIds}, {_not: {items: {qty: {_gt: 1}}}}]}`));
       expect(ids.length).toBeGreaterThan(5);
     });
 
@@ -286,21 +288,21 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
 
     test("X-PLN-5a every seventh of nested conditions is separate", async () => {
       const ids = await idsOf(
-        `{_and: [${few}, ${around("{id: {_gt: 1000}}", 9, (where) => `{customer: {purchases: ${where}}}`)}]}`,
+        `{_and: [${smallIds}, ${around("{id: {_gt: 1000}}", 9, (where) => `{customer: {purchases: ${where}}}`)}]}`,
       );
       expect(shape()).toEqual({ conditions: 18, apart: 2 }); // six are joins, one is separate, and so on
-      expect(ids).toEqual(await idsOf(`{_and: [${few}, {customer: {purchases: {id: {_gt: 1000}}}}]}`));
+      expect(ids).toEqual(await idsOf(`{_and: [${smallIds}, {customer: {purchases: {id: {_gt: 1000}}}}]}`));
     });
 
     test("X-PLN-5a conditions below eight nested or are looked up", async () => {
       const wrap = (where: string): string =>
         `{_or: [{id: {_lt: 0}}, {customer: {id: {_gt: 0}, purchases: ${where}}}]}`;
-      const ids = await idsOf(`{_and: [${few}, ${around("{id: {_eq: 5}}", 3, wrap)}]}`);
-      expect(ids).toEqual(await idsOf(`{_and: [${few}, {customer: {purchases: {id: {_eq: 5}}}}]}`));
-      // of no row, because running it takes ten times as long with each level
+      const ids = await idsOf(`{_and: [${smallIds}, ${around("{id: {_eq: 5}}", 3, wrap)}]}`);
+      expect(ids).toEqual(await idsOf(`{_and: [${smallIds}, {customer: {purchases: {id: {_eq: 5}}}}]}`));
+      // matches no row, because the statement takes ten times as long with each level
       await idsOf(`{_and: [{id: {_lt: 0}}, ${around("{id: {_eq: 5}}", 9, wrap)}]}`);
-      expect(sent.text().match(/ or exists/g)).toHaveLength(9);
-      expect(sent.text().match(/offset 0\)/g)).toHaveLength(1);
+      expect(recorder.text().match(/ or exists/g)).toHaveLength(9);
+      expect(recorder.text().match(/offset 0\)/g)).toHaveLength(1);
     });
 
     test("X-PLN-5a six inner embeds of REST become joins, and all others are separate", async () => {
@@ -319,11 +321,11 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
     test("X-PLN-7 PostgreSQL hashes the values for all rows, and looks them up for few rows", async () => {
       const all = await graphql("{ purchase(order_by: [{customer: {email: asc}}, {id: asc}], limit: 20) { id } }");
       expect(all).toMatch(/(Hash|Merge).* Join/);
-      const few = await graphql(
+      const fewRowsPlan = await graphql(
         "{ purchase(where: {id: {_in: [1, 2, 3]}}, order_by: [{customer: {email: asc}}, {id: asc}], limit: 20) { id } }",
       );
-      expect(few).toMatch(/Index Scan using customer_pkey/);
-      expect(few).not.toMatch(/(Hash|Merge).* Join/);
+      expect(fewRowsPlan).toMatch(/Index Scan using customer_pkey/);
+      expect(fewRowsPlan).not.toMatch(/(Hash|Merge).* Join/);
     });
 
     test("X-PLN-7 several terms share one join of each relationship", async () => {
@@ -352,8 +354,8 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       // the key of a parent table does not hold for its children: one of two rows is used, and no visit appears twice
       expect((await ids("{place: {name: asc}}, {id: asc}")) as number[]).toHaveLength(3);
       expect(await ids("{countryByP8: {name: asc_nulls_first}}")).toEqual([3, 2, 1]);
-      const many = Array.from({ length: 9 }, (_, i) => `{${i === 0 ? "country" : `countryByP${i}`}: {name: desc}}`);
-      expect(await ids(many.join(", "))).toEqual([1, 2, 3]);
+      const orders = Array.from({ length: 9 }, (_, i) => `{${i === 0 ? "country" : `countryByP${i}`}: {name: desc}}`);
+      expect(await ids(orders.join(", "))).toEqual([1, 2, 3]);
       await api.sql("update public.visit set p8 = null where id = 2");
       expect(await ids("{countryByP8: {name: asc_nulls_first}}")).toEqual([2, 3, 1]);
       expect(await ids("{countryByP8: {title: asc_nulls_first}}")).toEqual([2, 3, 1]);
@@ -372,20 +374,20 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
 
   /** Counts the runs of a generic plan on the one connection, of statements with these words. */
   const genericPlans = async (words: string): Promise<number> =>
-    (await one.post("/rpc/generic_plans", { body: { words } })).json();
-  const one = await startApi({ ...forGraphql({ dbPool: 1 }), on: api.database });
+    (await singleApi.post("/rpc/generic_plans", { body: { words } })).json();
+  const singleApi = await startApi({ ...forGraphql({ dbPool: 1 }), on: api.database });
   await api.sql(`create function public.generic_plans(words text) returns int language sql volatile as $$
     select coalesce(sum(generic_plans), 0)::int from pg_prepared_statements
       where position(words in statement) > 0 and position('generic' in statement) = 0 $$;
     create function public.plan_mode(customer) returns text language sql stable as $$ select current_setting('plan_cache_mode') $$`);
-  await one.reload();
+  await singleApi.reload();
 
   describe("statements that are planned with their values", () => {
     test("X-PLN-6 the plan of a frequent value in JSON is not reused for a rare one", async () => {
       for (let i = 0; i < 9; i++)
-        expect((await one.get("/customer?select=id&profile->>plan=eq.basic")).status).toBe(200);
+        expect((await singleApi.get("/customer?select=id&profile->>plan=eq.basic")).status).toBe(200);
       for (let i = 0; i < 3; i++)
-        expect((await one.get("/customer?select=id&profile->>city=eq.City 77")).status).toBe(200);
+        expect((await singleApi.get("/customer?select=id&profile->>city=eq.City 77")).status).toBe(200);
       expect(await genericPlans('("customer"."profile"->>')).toBe(0);
     });
 
@@ -397,15 +399,15 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
       ["an order by a value in JSON", "order=profile->>city"],
       ["a pattern below or", "or=(id.eq.1,not.and(name.ilike.*c4*,id.gt.4))"],
     ])("X-PLN-6a a statement with its own values is planned each time: %s", async (_, query) => {
-      const { text } = await one.get(`/customer?select=mode:plan_mode&${query}&limit=1`);
+      const { text } = await singleApi.get(`/customer?select=mode:plan_mode&${query}&limit=1`);
       expect(JSON.parse(text)).toEqual([{ mode: "force_custom_plan" }]);
     });
 
     test("X-PLN-6 PostgreSQL chooses the plan of other statements on the same connection", async () => {
       for (let i = 1; i < 13; i++)
-        expect((await one.get(`/customer?select=id,email&id=eq.${i}`)).json()).toHaveLength(1);
+        expect((await singleApi.get(`/customer?select=id,email&id=eq.${i}`)).json()).toHaveLength(1);
       expect(await genericPlans('"customer"."id" = $1')).toBeGreaterThan(0);
-      expect((await one.get("/customer?select=mode:plan_mode&id=eq.1")).json()).toEqual([{ mode: "auto" }]);
+      expect((await singleApi.get("/customer?select=mode:plan_mode&id=eq.1")).json()).toEqual([{ mode: "auto" }]);
     });
   });
 });

@@ -16,7 +16,7 @@ import { fullCompat } from "../../presets/index.ts";
 import { forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { openSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
-import { leftOut } from "./left-out.ts";
+import { leaveOut } from "./left-out.ts";
 import { watchChangesHook } from "../../plugins/live/api.ts";
 import { takeUpgradeHook } from "../../plugins/live/api.ts";
 
@@ -28,13 +28,19 @@ interface Line {
 
 const keepLog = (): { readonly lines: Line[]; readonly logger: NonNullable<RelApiOptions["logger"]> } => {
   const lines: Line[] = [];
-  const at =
+  const logAt =
     (level: string) =>
     (message: string, facts: Readonly<Record<string, unknown>> = {}): void =>
       void lines.push({ level, message, facts });
   return {
     lines,
-    logger: { error: at("error"), warn: at("warn"), info: at("info"), debug: at("debug"), access: () => undefined },
+    logger: {
+      error: logAt("error"),
+      warn: logAt("warn"),
+      info: logAt("info"),
+      debug: logAt("debug"),
+      access: () => undefined,
+    },
   };
 };
 
@@ -55,8 +61,10 @@ test("X-START-6 a type that the database lacks is logged once, types of missing 
   });
   const api = await startApi({ parts: [near, far], logger });
   await api.reload();
-  const told = lines.filter(({ message }) => message === "an operator is for a type that the database does not have");
-  expect(told.map(({ level, facts }) => ({ level, ...facts }))).toEqual([
+  const warnings = lines.filter(
+    ({ message }) => message === "an operator is for a type that the database does not have",
+  );
+  expect(warnings.map(({ level, facts }) => ({ level, ...facts }))).toEqual([
     { level: "warn", plugin: "near", operator: "near", type: "texxt", near: ["text"] },
     { level: "warn", plugin: "far", operator: "far", type: "no_such_type_at_all" },
   ]);
@@ -70,8 +78,8 @@ const boom = (): never => {
 const blame = (lines: readonly Line[]): readonly unknown[] =>
   lines.filter(({ level }) => level === "error").map(({ facts: { plugin, hook } }) => ({ plugin, hook }));
 
-const faulty = (apply: NonNullable<Plugin["apply"]>, more: Partial<Plugin> = {}): Plugin =>
-  definePlugin({ name: "faulty", ...more, apply });
+const faulty = (apply: NonNullable<Plugin["apply"]>, members: Partial<Plugin> = {}): Plugin =>
+  definePlugin({ name: "faulty", ...members, apply });
 
 const startLogged = async (
   parts: NonNullable<StartOptions["parts"]>,
@@ -84,12 +92,12 @@ const startLogged = async (
 const plain = (body: string): Answer => ({ status: 200, headers: [], body });
 
 /** Serves `GET /odd/…`. */
-const oddSurface = (more: Partial<Surface> = {}): Surface => ({
+const oddSurface = (members: Partial<Surface> = {}): Surface => ({
   name: "odd",
   match: (path) => path.startsWith("/odd/"),
   handle: () => plain("fine"),
   encodeError: ({ status }) => ({ status, headers: [], body: "refused" }),
-  ...more,
+  ...members,
 });
 
 describe("an error in a request is logged with plugin and hook, and answered as an error of the server", () => {
@@ -238,7 +246,7 @@ describe("an error in a request is logged with plugin and hook, and answered as 
 
 describe("an error outside of a request is logged, and everything else continues", () => {
   test("X-FLT-2 errors in listeners of onModel, onClose and notifications are logged and stop nothing", async () => {
-    const heard: string[] = [];
+    const events: string[] = [];
     const { api, lines } = await startLogged([
       faulty((_, context) => {
         context.onModel(boom);
@@ -250,21 +258,21 @@ describe("an error outside of a request is logged, and everything else continues
       definePlugin({
         name: "sound",
         apply: (_, context) => {
-          context.onModel(() => void heard.push("model"));
-          context.listen("faulty_channel", (payload) => void heard.push(payload));
-          context.onClose(() => void heard.push("close"));
+          context.onModel(() => void events.push("model"));
+          context.listen("faulty_channel", (payload) => void events.push(payload));
+          context.onClose(() => void events.push("close"));
         },
       }),
     ]);
     expect((await api.get("/vessels?limit=1")).status).toBe(200);
-    expect(heard).toEqual(["model"]);
+    expect(events).toEqual(["model"]);
     expect(blame(lines)).toEqual(Array.from({ length: 2 }, () => ({ plugin: "faulty", hook: "onModel" })));
     for (const payload of ["one", "two"]) {
       // the listening connection may not be open yet
       await expect
         .poll(async () => {
           await api.sql(`notify faulty_channel, '${payload}'`);
-          return heard;
+          return events;
         })
         .toContain(payload);
     }
@@ -273,7 +281,7 @@ describe("an error outside of a request is logged, and everything else continues
     await api.close();
     // another notification may still arrive in between
     expect(blame(lines)).toEqual(expect.arrayContaining(Array(2).fill({ plugin: "faulty", hook: "onClose" })));
-    expect(heard).toContain("close");
+    expect(events).toContain("close");
   });
 
   test("X-FLT-2 a surface whose match fails takes no part in the request", async () => {
@@ -289,7 +297,7 @@ describe("an error outside of a request is logged, and everything else continues
       faulty((_, context) => context.addSurface(oddSurface({ paths: boom })), { before: ["rest"] }),
     ]);
     expect((await api.get("/vessels?limit=1")).status).toBe(200);
-    expect(new Set(blame(lines).map((each) => JSON.stringify(each)))).toEqual(
+    expect(new Set(blame(lines).map((fault) => JSON.stringify(fault)))).toEqual(
       new Set([JSON.stringify({ plugin: "faulty", hook: 'addSurface("odd").paths' })]),
     );
   });
@@ -309,7 +317,7 @@ describe("an error outside of a request is logged, and everything else continues
   test("X-FLT-2 with a failing change source a live query sends one result", async () => {
     const { api, lines } = await startLogged(
       [
-        ...leftOut("notify-changes", "replication-changes"),
+        ...leaveOut("notify-changes", "replication-changes"),
         faulty((_hooks, context) => context.use(watchChangesHook).tap("faulty", boom), {
           requires: ["live-queries"],
           before: ["poll-changes"],
@@ -323,7 +331,7 @@ describe("an error outside of a request is logged, and everything else continues
     expect(await socket.next((message) => message.type === "next")).toMatchObject({
       payload: { data: { artist_by_pk: { id: 1 } } },
     });
-    await until(() => blame(lines).length > 0, "the fault is told");
+    await until(() => blame(lines).length > 0, "the fault is logged");
     expect(blame(lines)).toEqual([{ plugin: "faulty", hook: "watchChanges" }]);
     await socket.close();
   });

@@ -49,7 +49,7 @@ const start = async (options: StartOptions = {}): Promise<{ readonly api: TestAp
   return { api, lines };
 };
 
-/** `n`: another number with each request. */
+/** `n` is a different number in each request. */
 type Send = (api: TestApi, n: number) => Promise<unknown>;
 interface RequestKind {
   readonly send: Send;
@@ -115,9 +115,9 @@ const KINDS: readonly RequestKind[] = [
       [
         async (api, n) => {
           const name = (part: string) => ({ query: INSERT, variables: { name: part } });
-          const sent = [name(`batch ${n}`), name("taken"), name(`end ${n}`)];
-          const answer = await api.post("/v1/graphql", { headers: administrator, body: sent });
-          return answer.json().map((each: { readonly errors?: unknown }) => each.errors === undefined);
+          const batch = [name(`batch ${n}`), name("taken"), name(`end ${n}`)];
+          const answer = await api.post("/v1/graphql", { headers: administrator, body: batch });
+          return answer.json().map((entry: { readonly errors?: unknown }) => entry.errors === undefined);
         },
         [true, false, true],
       ],

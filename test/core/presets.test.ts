@@ -28,14 +28,14 @@ import { fullCompat, gqlCompat, knownPlugins, minimal, plus, restCompat } from "
 /** No server listens there, so an error that is thrown was found without a database. */
 const options = { databaseUrl: "postgres://nobody@127.0.0.1:1/none", logLevel: "silent" } as const;
 
-const plugin = (name: string, more: Omit<Plugin, "name"> = {}): Plugin => definePlugin({ name, ...more });
+const plugin = (name: string, members: Omit<Plugin, "name"> = {}): Plugin => definePlugin({ name, ...members });
 
-const operator = (name: string, types: readonly string[], more: Partial<OperatorSpec> = {}): OperatorSpec => ({
+const operator = (name: string, types: readonly string[], members: Partial<OperatorSpec> = {}): OperatorSpec => ({
   name,
   types,
   operand: "scalar",
   compile: (column) => column,
-  ...more,
+  ...members,
 });
 
 const updateOperator = (types: readonly string[]): UpdateOperatorSpec => ({
@@ -59,7 +59,7 @@ const start = (...parts: readonly PresetPart[]): RelApi => {
 };
 
 const namesOf = (...parts: readonly PresetPart[]): readonly string[] =>
-  orderPlugins(compose(...parts)).map((each) => each.name);
+  orderPlugins(compose(...parts)).map((item) => item.name);
 
 describe("composition", () => {
   test("X-PRE-1 compose joins plugins and merges options, of which the later takes precedence", () => {
@@ -98,9 +98,9 @@ describe("composition", () => {
 
 describe("order", () => {
   test("X-PRE-2 required plugins are applied first, then the stage decides, then the order of the list", () => {
-    const late = plugin("late", { stage: Stage.late });
-    const early = plugin("early", { stage: Stage.early });
-    expect(namesOf(late, plugin("a", { requires: ["z"] }), plugin("b"), plugin("z"), early)).toEqual([
+    const latePlugin = plugin("late", { stage: Stage.late });
+    const earlyPlugin = plugin("early", { stage: Stage.early });
+    expect(namesOf(latePlugin, plugin("a", { requires: ["z"] }), plugin("b"), plugin("z"), earlyPlugin)).toEqual([
       "early",
       "b",
       "z",
@@ -125,11 +125,11 @@ describe("order", () => {
   });
 
   test("X-PRE-2 plugins are applied in their order", async () => {
-    const told: string[] = [];
-    const teller = (name: string, more: Omit<Plugin, "name"> = {}): Plugin =>
-      plugin(name, { ...more, apply: () => void told.push(name) });
-    start(teller("a", { requires: ["b"] }), teller("b"), teller("c", { stage: Stage.early }));
-    expect(told).toEqual(["c", "b", "a"]);
+    const appliedNames: string[] = [];
+    const recorder = (name: string, members: Omit<Plugin, "name"> = {}): Plugin =>
+      plugin(name, { ...members, apply: () => void appliedNames.push(name) });
+    start(recorder("a", { requires: ["b"] }), recorder("b"), recorder("c", { stage: Stage.early }));
+    expect(appliedNames).toEqual(["c", "b", "a"]);
   });
 });
 
@@ -222,11 +222,11 @@ describe("start-up errors", () => {
   });
 
   test("X-START-3 operators whose types overlap are refused under any of their names", () => {
-    const one = plugin("fuzzy-operator", { operators: [operator("fuzzy", ["text", "name"])] });
+    const fuzzyPlugin = plugin("fuzzy-operator", { operators: [operator("fuzzy", ["text", "name"])] });
     const refused =
       (spec: OperatorSpec, ...surfaces: readonly Plugin[]) =>
       () =>
-        start(...surfaces, one, plugin("trigram", { operators: [spec] }));
+        start(...surfaces, fuzzyPlugin, plugin("trigram", { operators: [spec] }));
     expect(refused(operator("fuzzy", ["text"]))).toThrow(
       'operator "fuzzy" on text is declared by plugins "fuzzy-operator" and "trigram": their types must not overlap',
     );
@@ -317,15 +317,15 @@ describe("start-up errors", () => {
     ['"Mood"', 'write the name in pg_type, such as "int4"'],
     ["", 'write the name in pg_type, such as "int4"'],
   ])("X-START-5 %j is not a type name of the catalog", (type, remedy) => {
-    const told = `is for the type "${type}", which is not a type name of the catalog: ${remedy}`;
+    const complaint = `is for the type "${type}", which is not a type name of the catalog: ${remedy}`;
     for (const spec of [
       operator("fuzzy", [type]),
       operator("fuzzy", ["any"], { exceptTypes: [type] }),
       operator("fuzzy", ["any"], { operandType: type }),
     ])
-      expect(() => start(plugin("a", { operators: [spec] }))).toThrow(`plugin "a": operator "fuzzy" ${told}`);
+      expect(() => start(plugin("a", { operators: [spec] }))).toThrow(`plugin "a": operator "fuzzy" ${complaint}`);
     const updateOperators = [updateOperator([type])];
-    expect(() => start(plugin("a", { updateOperators }))).toThrow(`plugin "a": update operator "inc" ${told}`);
+    expect(() => start(plugin("a", { updateOperators }))).toThrow(`plugin "a": update operator "inc" ${complaint}`);
   });
 
   test("X-START-5 groups and names of the database's own types start", () => {
@@ -352,37 +352,37 @@ describe("start-up errors", () => {
   });
 
   test("X-SVC-3 two taps of one name on one hook are refused", () => {
-    const twice = plugin("keys", {
+    const duplicateTaps = plugin("keys", {
       apply: (hooks) => [1, 2].forEach(() => hooks.authorize.tap("keys", () => undefined)),
     });
-    expect(() => start(twice)).toThrow(
+    expect(() => start(duplicateTaps)).toThrow(
       'hook authorize has two taps named "keys" (plugin "keys"): give each a different name',
     );
   });
 
   test("X-SVC-3 a tap after the start is refused, on hooks created later too", () => {
-    let kept: RelApiHooks | undefined;
-    start(plugin("late-comer", { apply: (hooks) => void (kept = hooks) }));
-    expect(() => kept?.authorize.tap("late-comer", () => undefined)).toThrow(
+    let capturedHooks: RelApiHooks | undefined;
+    start(plugin("late-comer", { apply: (hooks) => void (capturedHooks = hooks) }));
+    expect(() => capturedHooks?.authorize.tap("late-comer", () => undefined)).toThrow(
       'hook authorize is sealed: "late-comer" tapped it after relApi(preset) had applied the plugins; tap it in the plugin\'s apply function',
     );
-    expect(() => kept?.compileFilter.for("eq").tap("late-comer", () => undefined)).toThrow(
+    expect(() => capturedHooks?.compileFilter.for("eq").tap("late-comer", () => undefined)).toThrow(
       'hook compileFilter.for("eq") is sealed',
     );
   });
 
   test("X-FLT-1 the message of an unexpected error of a tap begins with plugin and hook", () => {
-    let kept: RelApiHooks | undefined;
+    let capturedHooks: RelApiHooks | undefined;
     const faulty = plugin("faulty", {
       apply: (hooks) => {
-        kept = hooks;
+        capturedHooks = hooks;
         hooks.transformPlan.tap("faulty", () => {
           throw new TypeError("x is not a function");
         });
       },
     });
     start(faulty);
-    expect(() => kept?.transformPlan.call({} as never, {} as never)).toThrow(
+    expect(() => capturedHooks?.transformPlan.call({} as never, {} as never)).toThrow(
       'plugin "faulty", hook transformPlan: x is not a function',
     );
   });
@@ -436,28 +436,28 @@ describe("start-up errors", () => {
   });
 
   test("X-SVC-2 no service is offered after the start", () => {
-    let late: (() => void) | undefined;
-    start(plugin("late-comer", { apply: (_, context) => void (late = () => context.offer(tidesService, 1)) }));
-    expect(late).toThrow('plugin "late-comer" offers the service "tides" after relApi(preset)');
+    let offerLate: (() => void) | undefined;
+    start(plugin("late-comer", { apply: (_, context) => void (offerLate = () => context.offer(tidesService, 1)) }));
+    expect(offerLate).toThrow('plugin "late-comer" offers the service "tides" after relApi(preset)');
   });
 
   test("X-SVC-3 the hook of a plugin is guarded like those of core", () => {
-    let kept: ValueOf<typeof correctTideHook> | undefined;
+    let capturedHook: ValueOf<typeof correctTideHook> | undefined;
     const tapping = plugin("tapping", {
       apply: (_, context) => {
-        kept = context.use(correctTideHook);
-        kept.tap("tapping", () => {
+        capturedHook = context.use(correctTideHook);
+        capturedHook.tap("tapping", () => {
           throw new TypeError("x is not a function");
         });
       },
     });
     start(plugin("a", {}), tapping);
-    expect(() => kept?.call(1)).toThrow('plugin "tapping", hook correctTide: x is not a function');
-    expect(() => kept?.tap("more", () => 1)).toThrow("hook correctTide is sealed");
-    const twice = plugin("twice", {
+    expect(() => capturedHook?.call(1)).toThrow('plugin "tapping", hook correctTide: x is not a function');
+    expect(() => capturedHook?.tap("more", () => 1)).toThrow("hook correctTide is sealed");
+    const duplicateTaps = plugin("twice", {
       apply: (_, context) => [1, 2].forEach(() => context.use(correctTideHook).tap("twice", () => 1)),
     });
-    expect(() => start(plugin("a", {}), twice)).toThrow('hook correctTide has two taps named "twice"');
+    expect(() => start(plugin("a", {}), duplicateTaps)).toThrow('hook correctTide has two taps named "twice"');
   });
 
   test("R-PROF-6 system schemas cannot be exposed", () => {
@@ -518,12 +518,12 @@ describe("presets", () => {
   test("X-START-2 the presets know every plugin of the package, and no others", () => {
     // plugins of the server and of the commands
     const elsewhere = ["admin-server", "command-line", "live-triggers", "metrics", "start-report", "worker-limits"];
-    const all = [...plus(options).plugins, ...minimal(options).plugins].map((each) => each.name);
+    const all = [...plus(options).plugins, ...minimal(options).plugins].map((item) => item.name);
     expect([...knownPlugins].sort()).toEqual([...new Set([...all, ...elsewhere])].sort());
   });
 
   test("X-PRE-3 fullCompat has the plugins of restCompat and gqlCompat, and no others", () => {
-    const names = (parts: readonly Plugin[]): readonly string[] => parts.map((each) => each.name).sort();
+    const names = (parts: readonly Plugin[]): readonly string[] => parts.map((item) => item.name).sort();
     const full = names(fullCompat(options).plugins);
     expect(full).toEqual(
       [...new Set([...names(restCompat(options).plugins), ...names(gqlCompat(options).plugins)])].sort(),

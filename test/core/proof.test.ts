@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { definePlugin, join, sql, type Execution, type PluginContext, type Program } from "../../core/index.ts";
 import { asAdmin, startApi } from "../support/api.ts";
 
-const seen: Program[] = [];
+const programs: Program[] = [];
 
 /** Records the executed statements. */
 const watching = definePlugin({
@@ -15,7 +15,7 @@ const watching = definePlugin({
     const { execute } = context;
     const shared = Object.getPrototypeOf(context) as { execute: PluginContext["execute"] }; // all plugins share it
     shared.execute = (execution: Execution) => {
-      seen.push(...execution.programs.map(({ program }) => program));
+      programs.push(...execution.programs.map(({ program }) => program));
       return execute(execution);
     };
   },
@@ -32,7 +32,7 @@ const unsaid = definePlugin({
 });
 
 /** Declares that it uses only parts of PostgreSQL. */
-const said = definePlugin({
+const declaringPlugin = definePlugin({
   name: "said",
   aggregates: [{ name: "highest", compile: (columns) => sql`max(${join(columns)})`, builtIn: ["max"] }],
   orderings: [
@@ -50,7 +50,7 @@ const api = await startApi({
   dbSchemas: ["sea", "land"],
   dbAggregatesEnabled: true,
   dbPlanEnabled: true,
-  parts: [unsaid, said, watching],
+  parts: [unsaid, declaringPlugin, watching],
 });
 const gql = await startApi({ dbSchemas: ["public"], parts: [watching] });
 
@@ -76,9 +76,9 @@ await api.sql(`
 await api.reload();
 
 const verdictOf = async (ask: () => Promise<unknown>): Promise<boolean | undefined> => {
-  seen.length = 0;
+  programs.length = 0;
   await ask();
-  return seen.length === 0 ? undefined : seen.every((program) => program.isProven === true);
+  return programs.length === 0 ? undefined : programs.every((program) => program.isProven === true);
 };
 
 const READS: readonly (readonly [path: string, isProven: boolean])[] = [

@@ -118,15 +118,15 @@ test("X-SET-6 the presets know the options of every plugin of the package, and n
 
 test("X-SET-8 an editor shows description, default and unit of each option of the presets", () => {
   const file = readFileSync(docs("../dist/presets/options.d.ts"), "utf8");
-  const shown = [...file.matchAll(/\/\*\* (.+) \*\/\n +readonly (\w+)\?:/g)];
+  const declarations = [...file.matchAll(/\/\*\* (.+) \*\/\n +readonly (\w+)\?:/g)];
   const options = collectSettings(plus({}));
   expect(
-    shown.map(([, , name]) => name),
+    declarations.map(([, , name]) => name),
     "npm run build:ts writes it",
   ).toEqual(options.map(({ name }) => name));
   for (const [i, { name, default: value, unit }] of options.entries()) {
     const end = value === undefined ? "Unset by default" : `Default: \`${JSON.stringify(value)}\``;
-    expect(shown[i]?.[1]).toContain(`. ${end}${unit === undefined ? "" : ` (${unit})`}`);
+    expect(declarations[i]?.[1]).toContain(`. ${end}${unit === undefined ? "" : ` (${unit})`}`);
     if (name.endsWith("Bytes")) expect([name, unit]).toEqual([name, "bytes"]);
     if (name.endsWith("Ms")) expect([name, unit]).toEqual([name, "ms"]);
   }
@@ -143,14 +143,14 @@ test.each([
     `${readFileSync(docs("guides/presets.md"), "utf8")}\n## Plugins of \n`
       .split(`## Plugins of ${preset}\n`)[1]
       ?.split(`## Plugins of ${next}\n`)[0] ?? "";
-  const named = page
+  const listedNames = page
     .split("\n")
     .flatMap((line) =>
       line.startsWith("| `")
         ? Array.from((line.split(" | ")[0] ?? "").matchAll(/`([a-z0-9-]+)`/g), ([, name]) => name ?? "")
         : [],
     );
-  expect([...named].sort()).toEqual(expected.map((plugin) => plugin.name).sort());
+  expect([...listedNames].sort()).toEqual(expected.map((plugin) => plugin.name).sort());
 });
 
 test("hooks.md names every hook, of core and of plugins", () => {
@@ -210,7 +210,7 @@ test("the documentation names only files that exist", () => {
     "docs/reference/graphql",
   ])
     for (const name of readdirSync(root + folder)) if (name.endsWith(".md")) pages.push(`${folder}/${name}`);
-  const made = new Set(["docs/api", "docs/site/dist"]); // created by npm run docs:api and npm run docs
+  const generatedFolders = new Set(["docs/api", "docs/site/dist"]); // created by npm run docs:api and npm run docs
   const missing = pages.flatMap((page) =>
     [
       ...readFileSync(root + page, "utf8")
@@ -219,7 +219,7 @@ test("the documentation names only files that exist", () => {
         .matchAll(/(?<![\w/.-])((?:core|plugins|presets|test|docs)\/[\w./-]*\w)/g),
     ]
       .map(([, path = ""]) => path)
-      .filter((path) => !made.has(path) && !existsSync(root + path) && !existsSync(`${root}${path}.ts`))
+      .filter((path) => !generatedFolders.has(path) && !existsSync(root + path) && !existsSync(`${root}${path}.ts`))
       .map((path) => `${page}: ${path}`),
   );
   expect(missing).toEqual([]);

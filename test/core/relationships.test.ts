@@ -143,15 +143,15 @@ describe("relationships", () => {
     expect(ways(model, "voyages", "vessels")).toEqual(["many-to-one vessels by vessel_id=id"]);
     expect(ways(model, "registrations", "vessels")).toEqual(["one-to-one vessels by vessel_id=id"]);
     expect(ways(model, "vessels", "registrations")).toEqual(["one-to-one registrations by id=vessel_id"]);
-    const { model: other } = await inSchema(
+    const { model: yardModel } = await inSchema(
       setup,
       `
       create table yard.a (x int, y int, primary key (x, y));
       create table yard.b (p int, q int, r int, unique (q, p), unique (p, q, r), foreign key (p, q) references yard.a);
       create table yard.c (p int unique, q int, foreign key (p, q) references yard.a)`,
     );
-    expect(ways(other, "b", "a", "yard")).toEqual(["one-to-one a by p=x,q=y"]);
-    expect(ways(other, "c", "a", "yard")).toEqual(["many-to-one a by p=x,q=y"]);
+    expect(ways(yardModel, "b", "a", "yard")).toEqual(["one-to-one a by p=x,q=y"]);
+    expect(ways(yardModel, "c", "a", "yard")).toEqual(["many-to-one a by p=x,q=y"]);
   });
 
   test("R-REL-2 keys to and from partitioned tables count once", async () => {
@@ -181,7 +181,7 @@ describe("relationships", () => {
       "many-to-many cranes by shifts[id=dock_id|id=backup_crane_id]",
       "many-to-many cranes by shifts[id=dock_id|id=crane_id]",
     ]);
-    const { model: other } = await inSchema(
+    const { model: yardModel } = await inSchema(
       setup,
       `
       create table yard.a (id int primary key);
@@ -190,7 +190,7 @@ describe("relationships", () => {
       create table yard.single (a_id int references yard.a, b_id int unique references yard.b, primary key (a_id, b_id));
       create table yard.wider (a_id int references yard.a, b_id int references yard.b, n int, primary key (n, b_id, a_id))`,
     );
-    expect(ways(other, "a", "b", "yard")).toEqual(["many-to-many b by wider[id=a_id|id=b_id]"]);
+    expect(ways(yardModel, "a", "b", "yard")).toEqual(["many-to-many b by wider[id=a_id|id=b_id]"]);
   });
 
   test("R-REL-3 a hidden junction is used through a view of an exposed schema", () => {
@@ -231,11 +231,16 @@ describe("relationships", () => {
   });
 
   test("R-REL-10 a key of a table to itself gives a relationship in each direction, distinguished by the side with the key", () => {
-    const own = relationIn(model, "sailors").relationships.filter(
+    const selfRelationships = relationIn(model, "sailors").relationships.filter(
       ({ constraint }) => constraint === "sailors_mentor_id_fkey",
     );
     expect(
-      own.map(({ cardinality, isToOne, isOwnKey, columns }) => ({ cardinality, isToOne, isOwnKey, columns })),
+      selfRelationships.map(({ cardinality, isToOne, isOwnKey, columns }) => ({
+        cardinality,
+        isToOne,
+        isOwnKey,
+        columns,
+      })),
     ).toEqual([
       { cardinality: "many-to-one", isToOne: true, isOwnKey: true, columns: [["mentor_id", "id"]] },
       { cardinality: "one-to-many", isToOne: false, isOwnKey: false, columns: [["id", "mentor_id"]] },
@@ -254,8 +259,8 @@ describe("relationships", () => {
   });
 
   test("R-REL-1 ids of relationships are unique per source and equal after a reload", async () => {
-    const idsOf = (of: Model) =>
-      new Map([...of.relations].map(([key, relation]) => [key, relation.relationships.map(({ id }) => id)]));
+    const idsOf = (loadedModel: Model) =>
+      new Map([...loadedModel.relations].map(([key, relation]) => [key, relation.relationships.map(({ id }) => id)]));
     for (const ids of idsOf(model).values()) expect(new Set(ids).size).toBe(ids.length);
     expect(idsOf((await load()).model)).toEqual(idsOf(model));
     expect(relationIn(model, "voyages").relationships.map(({ id }) => id)).toContain("voyages_origin_id_fkey>ports");

@@ -230,8 +230,8 @@ const step = fc.oneof(
   }),
 );
 const field: fc.Arbitrary<Field> = fc.record({ name, path: fc.array(step, { maxLength: 3 }) });
-const printField = (one: Field): string =>
-  printName(one.name) + one.path.map(({ arrow, key, isIndex }) => arrow + (isIndex ? key : quote(key))).join("");
+const printField = (input: Field): string =>
+  printName(input.name) + input.path.map(({ arrow, key, isIndex }) => arrow + (isIndex ? key : quote(key))).join("");
 
 const type = fc.constantFrom("text", "int4", "double precision", "_text");
 const aggregate = fc.constantFrom("sum" as const, "avg" as const, "count" as const, "max" as const, "min" as const);
@@ -280,14 +280,14 @@ const printItem = (item: SelectItem): string => {
 
 const operand = fc.string({ unit: "grapheme", maxLength: 10 });
 
-interface Spoken {
+interface PrintedCondition {
   readonly field: Field;
   readonly isNegated: boolean;
   readonly operator: string;
   readonly quantifier?: "any" | "all";
   readonly value: string;
 }
-const spoken: fc.Arbitrary<Spoken> = fc.oneof(
+const printedCondition: fc.Arbitrary<PrintedCondition> = fc.oneof(
   fc.record({
     field,
     isNegated: fc.boolean(),
@@ -303,37 +303,46 @@ const spoken: fc.Arbitrary<Spoken> = fc.oneof(
   }),
 );
 const isBare = (raw: string): boolean => !/[,)]/.test(raw) && !raw.startsWith('"') && !raw.startsWith("{");
-const printSpoken = (one: Spoken, isInTree: boolean): string =>
-  `${one.isNegated ? "not." : ""}${one.operator}${one.quantifier === undefined ? "" : `(${one.quantifier})`}.${!isInTree || isBare(one.value) ? one.value : quote(one.value)}`;
-const meaning = ({ isNegated, operator, quantifier, value, field: on }: Condition | Spoken): object =>
-  present({ isNegated, operator, quantifier, value, field: on });
+const printCondition = (input: PrintedCondition, isInTree: boolean): string =>
+  `${input.isNegated ? "not." : ""}${input.operator}${input.quantifier === undefined ? "" : `(${input.quantifier})`}.${!isInTree || isBare(input.value) ? input.value : quote(input.value)}`;
+const meaning = ({
+  isNegated,
+  operator,
+  quantifier,
+  value,
+  field: filteredField,
+}: Condition | PrintedCondition): object => present({ isNegated, operator, quantifier, value, field: filteredField });
 
-interface SpokenGroup {
+interface PrintedGroup {
   readonly kind: "and" | "or";
   readonly isNegated: boolean;
-  readonly of: readonly (Spoken | SpokenGroup)[];
+  readonly members: readonly (PrintedCondition | PrintedGroup)[];
 }
-const { group } = fc.letrec<{ group: SpokenGroup; part: Spoken | SpokenGroup }>((tie) => ({
+const { group } = fc.letrec<{ group: PrintedGroup; part: PrintedCondition | PrintedGroup }>((tie) => ({
   group: fc.record({
     kind: fc.constantFrom("and" as const, "or" as const),
     isNegated: fc.boolean(),
-    of: fc.array(tie("part"), { minLength: 1, maxLength: 3 }),
+    members: fc.array(tie("part"), { minLength: 1, maxLength: 3 }),
   }),
-  part: fc.oneof({ depthSize: "small", withCrossShrink: true }, spoken, tie("group")),
+  part: fc.oneof({ depthSize: "small", withCrossShrink: true }, printedCondition, tie("group")),
 }));
-const printPart = (part: Spoken | SpokenGroup): string =>
-  "of" in part
-    ? `${part.isNegated ? "not." : ""}${part.kind}(${part.of.map(printPart).join(", ")})`
-    : `${printTreeField(part.field)}.${printSpoken(part, true)}`;
+const printPart = (part: PrintedCondition | PrintedGroup): string =>
+  "members" in part
+    ? `${part.isNegated ? "not." : ""}${part.kind}(${part.members.map(printPart).join(", ")})`
+    : `${printTreeField(part.field)}.${printCondition(part, true)}`;
 // a bare name may not begin with an operator word of the tree
-const printTreeField = (one: Field): string =>
-  /^(and|or|not)/.test(one.name) ? quote(one.name) + printField({ ...one, name: "x" }).slice(1) : printField(one);
+const printTreeField = (input: Field): string =>
+  /^(and|or|not)/.test(input.name)
+    ? quote(input.name) + printField({ ...input, name: "x" }).slice(1)
+    : printField(input);
 const treeMeaning = (tree: LogicTree): object =>
   tree.kind === "condition"
     ? meaning(tree.condition)
-    : { kind: tree.kind, isNegated: tree.isNegated, of: tree.members.map(treeMeaning) };
-const partMeaning = (part: Spoken | SpokenGroup): object =>
-  "of" in part ? { kind: part.kind, isNegated: part.isNegated, of: part.of.map(partMeaning) } : meaning(part);
+    : { kind: tree.kind, isNegated: tree.isNegated, members: tree.members.map(treeMeaning) };
+const partMeaning = (part: PrintedCondition | PrintedGroup): object =>
+  "members" in part
+    ? { kind: part.kind, isNegated: part.isNegated, members: part.members.map(partMeaning) }
+    : meaning(part);
 
 const term: fc.Arbitrary<OrderTerm> = fc.record(
   {
@@ -344,15 +353,15 @@ const term: fc.Arbitrary<OrderTerm> = fc.record(
   },
   { requiredKeys: ["field"] },
 );
-const printTerm = (one: OrderTerm): string =>
-  `${one.embed === undefined ? printField(one.field) : `${printName(one.embed)}(${printField(one.field)})`}${one.direction === undefined ? "" : `.${one.direction}`}${one.nulls === undefined ? "" : `.nulls${one.nulls}`}`;
+const printTerm = (input: OrderTerm): string =>
+  `${input.embed === undefined ? printField(input.field) : `${printName(input.embed)}(${printField(input.field)})`}${input.direction === undefined ? "" : `.${input.direction}`}${input.nulls === undefined ? "" : `.nulls${input.nulls}`}`;
 
 describe("printed syntax is parsed to the same value", () => {
   test("R-SEL-1 a printed select is parsed to the same value", () => {
     fc.assert(
-      fc.property(items, (wanted) => {
-        const raw = wanted.map(printItem).join(",");
-        expect(present(parseSelect(grammar, raw) ?? []), raw).toEqual(present(wanted));
+      fc.property(items, (expected) => {
+        const raw = expected.map(printItem).join(",");
+        expect(present(parseSelect(grammar, raw) ?? []), raw).toEqual(present(expected));
       }),
       { numRuns: 1500 },
     );
@@ -360,9 +369,9 @@ describe("printed syntax is parsed to the same value", () => {
 
   test("R-ORD-1 a printed order is parsed to the same value", () => {
     fc.assert(
-      fc.property(fc.array(term, { minLength: 1, maxLength: 4 }), (wanted) => {
-        const raw = wanted.map(printTerm).join(",");
-        expect(present(parseOrder(grammar, "order", raw).part), raw).toEqual(present(wanted));
+      fc.property(fc.array(term, { minLength: 1, maxLength: 4 }), (expected) => {
+        const raw = expected.map(printTerm).join(",");
+        expect(present(parseOrder(grammar, "order", raw).part), raw).toEqual(present(expected));
       }),
       { numRuns: 1500 },
     );
@@ -370,11 +379,11 @@ describe("printed syntax is parsed to the same value", () => {
 
   test("R-FLT-1 printed filters are parsed to the same value", () => {
     fc.assert(
-      fc.property(fc.array(name, { maxLength: 3 }), spoken, (path, wanted) => {
-        const raw = [...path.map(printName), printField(wanted.field)].join(".");
-        const parsed = parseFilter(grammar, raw, printSpoken(wanted, false));
-        expect(parsed.path, raw).toEqual(path);
-        expect(meaning(parsed.part), raw).toEqual(meaning(wanted));
+      fc.property(fc.array(name, { maxLength: 3 }), printedCondition, (path, expected) => {
+        const raw = [...path.map(printName), printField(expected.field)].join(".");
+        const filter = parseFilter(grammar, raw, printCondition(expected, false));
+        expect(filter.path, raw).toEqual(path);
+        expect(meaning(filter.part), raw).toEqual(meaning(expected));
       }),
       { numRuns: 1500 },
     );
@@ -382,12 +391,12 @@ describe("printed syntax is parsed to the same value", () => {
 
   test("R-LOG-1 printed logic trees are parsed to the same value", () => {
     fc.assert(
-      fc.property(group, (wanted) => {
-        const raw = `(${wanted.of.map(printPart).join(",")})`;
+      fc.property(group, (expected) => {
+        const raw = `(${expected.members.map(printPart).join(",")})`;
         expect(
-          treeMeaning(parseLogic(grammar, wanted.isNegated ? `not.${wanted.kind}` : wanted.kind, raw).part),
+          treeMeaning(parseLogic(grammar, expected.isNegated ? `not.${expected.kind}` : expected.kind, raw).part),
           raw,
-        ).toEqual(partMeaning(wanted));
+        ).toEqual(partMeaning(expected));
       }),
       { numRuns: 1500 },
     );

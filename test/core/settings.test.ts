@@ -102,14 +102,14 @@ describe("environment variables", () => {
   test("X-SET-3 every setting of the reference page is read, under every name", () => {
     const page = readFileSync(fileURLToPath(new URL("../../docs/reference/settings.md", import.meta.url)), "utf8");
     const rows = page.split("\n").filter((line) => line.startsWith("| `"));
-    const told = rows.flatMap((row) => {
-      const [, own = "", aliases = ""] = row.split("|");
+    const documentedNames = rows.flatMap((row) => {
+      const [, nameCell = "", aliasCell = ""] = row.split("|");
       const names = (cell: string): readonly string[] =>
         [...cell.matchAll(/`([A-Z_]+[A-Z])`/g)].map((match) => match[1] as string);
-      return [...names(own), ...names(aliases)];
+      return [...names(nameCell), ...names(aliasCell)];
     });
-    expect(told.length).toBeGreaterThan(90);
-    const refused = told.filter(
+    expect(documentedNames.length).toBeGreaterThan(90);
+    const refused = documentedNames.filter(
       (name) =>
         name !== "ANON_ROLE" &&
         refusal({ [name]: "\u0001 no such value" }) === "" &&
@@ -119,8 +119,8 @@ describe("environment variables", () => {
   });
 
   test("X-SET-1 experimental features set the options of their names, and a setting takes precedence", () => {
-    const read = (flags: string, more: Environment = {}) => {
-      const { options } = readEnvironment({ HASURA_GRAPHQL_EXPERIMENTAL_FEATURES: flags, ...more });
+    const read = (flags: string, environment: Environment = {}) => {
+      const { options } = readEnvironment({ HASURA_GRAPHQL_EXPERIMENTAL_FEATURES: flags, ...environment });
       return { ...options, logLevel: undefined };
     };
     expect(read("naming_convention, no_null_unbound_variable_default,disable_postgres_arrays")).toEqual({
@@ -208,14 +208,14 @@ const run = (environment: Environment): Running => start([], environment);
 
 const portOf = (running: Running): number => Number(/REST +http:\/\/[^:]+:(\d+)\/api/.exec(running.output())?.[1]);
 
-interface Got {
+interface HttpResponse {
   readonly status: number;
   readonly body: string;
   readonly retryAfter: string | undefined;
   readonly connection: string | undefined;
 }
 
-const get = (options: object): Promise<Got> =>
+const get = (options: object): Promise<HttpResponse> =>
   new Promise((resolve, reject) => {
     const outgoing = request(options, (incoming) => {
       let body = "";
@@ -281,9 +281,9 @@ describe("the standalone server", () => {
   });
 
   test("C-CLI-5 a port in use is reported in a line, with advice", async () => {
-    const other = createServer().listen(0, "127.0.0.1");
-    await new Promise((resolve) => other.once("listening", resolve));
-    const { port } = other.address() as AddressInfo;
+    const otherServer = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => otherServer.once("listening", resolve));
+    const { port } = otherServer.address() as AddressInfo;
     const { databaseUrl } = (await testDatabase()).options;
     const started = run({
       PORT: String(port),
@@ -295,7 +295,7 @@ describe("the standalone server", () => {
     expect(started.output()).toBe(
       `${demo}relapi: port ${port} is in use: end the program that listens there, or choose another port with --port or PORT\n`,
     );
-    other.close();
+    otherServer.close();
   });
 
   describe.skipIf(!capabilities.realServer)("on a server", () => {
@@ -340,13 +340,13 @@ describe("the standalone server", () => {
 
     test("R-ADM-4 requests longer than the grace period are cancelled and answered 503, and the exit code shows it", async () => {
       const { running: started, answer, release } = await startBusyServer(await onServer({ SHUTDOWN_GRACE: "1" }));
-      const ended = started.stop();
-      const { status, ...response } = await answer.then(async (got) => ({
-        status: got.status,
-        body: await got.text(),
+      const exit = started.stop();
+      const { status, ...response } = await answer.then(async (incoming) => ({
+        status: incoming.status,
+        body: await incoming.text(),
       }));
       expect([status, JSON.parse(response.body).code]).toEqual([503, "PGRST001"]);
-      expect((await ended).code).toBe(3);
+      expect((await exit).code).toBe(3);
       expect(started.output()).toContain(
         'cancelling the requests that did not end within the grace period {"count":1,"seconds":1}',
       );
@@ -361,12 +361,12 @@ describe("the standalone server", () => {
       const port = portOf(started);
       const readiness = async (): Promise<number> => (await get({ port: adminPort, path: "/ready" })).status;
       expect(await readiness()).toBe(200);
-      const ended = started.stop();
+      const exit = started.stop();
       await until(async () => (await readiness()) === 500, "it is not ready any more");
       const answer = await get({ port, path: "/api/ports?limit=1" });
       expect([answer.status, answer.connection]).toEqual([200, "close"]);
       await started.stop(); // a second signal skips the delay
-      expect((await ended).code).toBe(1);
+      expect((await exit).code).toBe(1);
     });
 
     test("R-SC-6 the server listens while the database is unreachable, and answers 503 with Retry-After", async () => {

@@ -15,13 +15,13 @@ test("X-SPD-1 without the plugins of speed no statement is proven, and the respo
   const areProven = (): boolean =>
     ran.every(({ execution }) => execution.programs.every(({ program }) => program.isProven));
   const names = Object.values(speed).map(({ name }) => name);
-  const fast = await startApi({ parts: [watching] });
-  const answer = await fast.get("/vessels?select=name,ports(name)&order=id");
+  const fastApi = await startApi({ parts: [watching] });
+  const answer = await fastApi.get("/vessels?select=name,ports(name)&order=id");
   expect(ran).toHaveLength(1);
   expect(areProven()).toBe(hasSpeed);
   ran.length = 0;
-  const slow = await startApi({ on: fast.database, parts: [...(hasSpeed ? names.map(without) : []), watching] });
-  expect((await slow.get("/vessels?select=name,ports(name)&order=id")).bytes).toEqual(answer.bytes);
+  const slowApi = await startApi({ on: fastApi.database, parts: [...(hasSpeed ? names.map(without) : []), watching] });
+  expect((await slowApi.get("/vessels?select=name,ports(name)&order=id")).bytes).toEqual(answer.bytes);
   expect(ran).toHaveLength(1);
   expect(areProven()).toBe(false);
 });

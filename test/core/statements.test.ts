@@ -18,7 +18,7 @@ const graphql = await startApi(forGraphql(logged));
 
 afterAll(() => Promise.all([rest.close(), graphql.close()]));
 
-const shown = rolledBack("return=representation");
+const representation = rolledBack("return=representation");
 
 const REST: readonly (readonly [title: string, ask: (api: TestApi) => Promise<unknown>])[] = [
   ["GET /ports", (api) => api.get("/ports")],
@@ -86,11 +86,11 @@ const REST: readonly (readonly [title: string, ask: (api: TestApi) => Promise<un
   ],
   [
     "PATCH /vessels?id=eq.1",
-    (api) => api.patch("/vessels?id=eq.1&select=id,tonnage", { headers: shown, body: { tonnage: 7 } }),
+    (api) => api.patch("/vessels?id=eq.1&select=id,tonnage", { headers: representation, body: { tonnage: 7 } }),
   ],
   [
     "PUT /ports?id=eq.1",
-    (api) => api.put("/ports?id=eq.1", { headers: shown, body: { id: 1, name: "Oslo", country: "NO" } }),
+    (api) => api.put("/ports?id=eq.1", { headers: representation, body: { id: 1, name: "Oslo", country: "NO" } }),
   ],
   ["DELETE /crew?rank=eq.mate", (api) => api.delete("/crew?rank=eq.mate", { headers: rolledBack() })],
   ["GET /rpc/add_numbers?a=1&b=2", (api) => api.get("/rpc/add_numbers?a=1&b=2")],
@@ -116,14 +116,14 @@ const GRAPHQL: readonly string[] = [
 ];
 
 test("R-SQL-1 the statements of usual requests are the reviewed ones", async () => {
-  const told: string[] = [];
-  const tell = async (title: string, ask: () => Promise<unknown>): Promise<void> => {
+  const recordedTexts: string[] = [];
+  const record = async (title: string, ask: () => Promise<unknown>): Promise<void> => {
     statements.length = 0;
     await ask();
-    told.push(`-- ${title}\n${statements.join(";\n")};`);
+    recordedTexts.push(`-- ${title}\n${statements.join(";\n")};`);
   };
-  for (const [title, ask] of REST) await tell(title, () => ask(rest));
-  for (const query of GRAPHQL) await tell(query, () => graphql.gql(query, {}, { prefer: "tx=rollback" }));
-  expect(told.filter((text) => text.endsWith("\n;"))).toEqual([]);
-  await expect(`${told.join("\n\n")}\n`).toMatchFileSnapshot("./statements.sql");
+  for (const [title, ask] of REST) await record(title, () => ask(rest));
+  for (const query of GRAPHQL) await record(query, () => graphql.gql(query, {}, { prefer: "tx=rollback" }));
+  expect(recordedTexts.filter((text) => text.endsWith("\n;"))).toEqual([]);
+  await expect(`${recordedTexts.join("\n\n")}\n`).toMatchFileSnapshot("./statements.sql");
 });

@@ -21,8 +21,8 @@ import { parseTokenSettings } from "../../plugins/auth/token-settings.ts";
 import { jwtSecret, signToken } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 
-const settings = (secret: JwtSecret, more: { jwtSecretIsBase64?: boolean; jwtAud?: string } = {}) =>
-  parseTokenSettings({ jwtSecret: secret, jwtSecretIsBase64: false, maxJsonDepth: 500, ...more }, () =>
+const settings = (secret: JwtSecret, overrides: { jwtSecretIsBase64?: boolean; jwtAud?: string } = {}) =>
+  parseTokenSettings({ jwtSecret: secret, jwtSecretIsBase64: false, maxJsonDepth: 500, ...overrides }, () =>
     createFixedKeys([]),
   );
 
@@ -30,9 +30,9 @@ const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const ec = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const ed = generateKeyPairSync("ed25519");
 
-const jwkOf = (key: KeyObject, more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> => ({
+const jwkOf = (key: KeyObject, extraMembers: Readonly<Record<string, unknown>> = {}): Record<string, unknown> => ({
   ...key.export({ format: "jwk" }),
-  ...more,
+  ...extraMembers,
 });
 const pemOf = (key: KeyObject): string => key.export({ type: "spki", format: "pem" }).toString();
 
@@ -174,8 +174,8 @@ describe("key settings", () => {
     ["a key object with PEM", { type: "PS384", key: pemOf(rsa.publicKey) }, {}, ["PS384"]],
     ["Ed25519", { type: "Ed25519", key: pemOf(ed.publicKey) }, {}, ["EdDSA", "Ed25519"]],
   ];
-  test.each(accepted)("R-AUT-3 %s", (_title, secret, more = {}, algorithms = []) => {
-    const keys = settings(secret, more)[0]?.keys.getKeys();
+  test.each(accepted)("R-AUT-3 %s", (_title, secret, overrides = {}, algorithms = []) => {
+    const keys = settings(secret, overrides)[0]?.keys.getKeys();
     expect(keys?.map((key) => key.algorithms)).toEqual([algorithms]);
   });
 
@@ -249,10 +249,10 @@ describe("key settings", () => {
         caught = error;
       }
       expect(caught).toMatchObject({ code: "preset", message: expect.stringMatching(message) });
-      const { message: told } = caught as Error;
-      expect(told).toMatch(/^jwtSecret \(JWT_SECRET\) /);
-      expect(told).not.toContain("\n");
-      expect(told).not.toContain(SECRET);
+      const { message: errorMessage } = caught as Error;
+      expect(errorMessage).toMatch(/^jwtSecret \(JWT_SECRET\) /);
+      expect(errorMessage).not.toContain("\n");
+      expect(errorMessage).not.toContain(SECRET);
     },
   );
 });
@@ -311,13 +311,13 @@ describe("reading a token", () => {
         jwkOf(generateKeyPairSync("rsa", { modulusLength: 2048 }).publicKey),
       ],
     };
-    const by = (kid: unknown) =>
+    const failureOfKey = (kid: unknown) =>
       failure(signToken({}, { algorithm: "RS256", key: rsa.privateKey, header: { kid } }), set);
-    expect(by("one")).toBe("verified");
-    expect(by(undefined)).toBe("verified");
-    expect(by("two")).toBe("no-key");
-    expect(by("three")).toBe("no-key");
-    expect(by(["one"])).toBe("no-key");
+    expect(failureOfKey("one")).toBe("verified");
+    expect(failureOfKey(undefined)).toBe("verified");
+    expect(failureOfKey("two")).toBe("no-key");
+    expect(failureOfKey("three")).toBe("no-key");
+    expect(failureOfKey(["one"])).toBe("no-key");
   });
   test("R-AUT-3 a plain secret refuses tokens with a kid, and a key object accepts any kid", () => {
     const token = signToken({}, { header: { kid: "any" } });
@@ -325,8 +325,8 @@ describe("reading a token", () => {
     expect(failure(token, { type: "HS256", key: jwtSecret })).toBe("verified");
   });
   test("R-AUT-3 a token that is too long is not parsed", () => {
-    const long = signToken({ pad: "x".repeat(MAX_TOKEN_CHARACTERS) });
-    expect(failure(long)).toBe("undecodable");
+    const longToken = signToken({ pad: "x".repeat(MAX_TOKEN_CHARACTERS) });
+    expect(failure(longToken)).toBe("undecodable");
   });
   test("R-AUT-3 numbers of the payload keep their digits", () => {
     const reading = readToken(signToken('{"id":12345678901234567890}'), keys(jwtSecret), 500);
@@ -336,19 +336,19 @@ describe("reading a token", () => {
 
 const declared = collectSettings({ plugins: [jwtTokens] });
 
-/** Runs only the plugin. `change` does what a reload of settings does. */
-const plugin = (given: RelApiOptions) => {
+/** Runs only the plugin. `change` replaces the options, as a reload of the settings does. */
+const plugin = (startOptions: RelApiOptions) => {
   const hooks = createHooks();
   const guard = guardHooks(hooks);
   const closers: (() => void | Promise<void>)[] = [];
   const log: unknown[] = [];
-  let options = resolveOptions(given, declared);
+  let options = resolveOptions(startOptions, declared);
   const listeners: (() => void)[] = [];
   const context = {
     get options() {
       return options;
     },
-    logger: { error: (...told: unknown[]) => log.push(told) },
+    logger: { error: (...line: unknown[]) => log.push(line) },
     counters: createCounters(),
     healthProblems: createHealthProblems(),
     use: <Value>(token: Token<Value>) => createSharedValues(() => true, guard.watch).use("jwt-tokens", token),
@@ -371,7 +371,7 @@ const plugin = (given: RelApiOptions) => {
     /** The role, or the reason for the refusal. */
     ask: async (token: string): Promise<string | undefined> =>
       session(token).then(
-        (found) => found?.role,
+        (result) => result?.role,
         (error: Error) => error.message,
       ),
     change: (next: RelApiOptions) => {
@@ -409,9 +409,9 @@ describe("settings that change", () => {
   test("R-AUT-12 the same token gives the same session object, which ends when the token expires", async () => {
     const { session, counters, close } = plugin({ jwtSecret });
     const token = signToken({ role: "x", exp: 4e9 });
-    const found = await session(token);
-    expect(found).toMatchObject({ role: "x", databaseRole: "x", isAdmin: false, expiresAtMs: 4e12 });
-    expect(await session(token)).toBe(found);
+    const firstSession = await session(token);
+    expect(firstSession).toMatchObject({ role: "x", databaseRole: "x", isAdmin: false, expiresAtMs: 4e12 });
+    expect(await session(token)).toBe(firstSession);
     expect([counters.get("jwt-cache-requests"), counters.get("jwt-cache-hits")]).toEqual([2, 1]);
     close();
   });
@@ -497,7 +497,7 @@ describe("keys by address", () => {
     return new URL(`http://user:pass-word@127.0.0.1:${(server.address() as AddressInfo).port}/keys?token=hidden-word`);
   };
   const openRing = (url: URL, log: unknown[] = [], changed = vi.fn()): KeyRing => {
-    ring = createRemoteKeys({ url, onChange: changed, logger: { error: (...told) => log.push(told), info: () => {} } });
+    ring = createRemoteKeys({ url, onChange: changed, logger: { error: (...line) => log.push(line), info: () => {} } });
     return ring;
   };
 

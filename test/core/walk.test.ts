@@ -1,4 +1,4 @@
-/** The traversals of plans: every part is reached, on the right relation, and nothing changes without a change. */
+/** The traversals of plans: every part is visited, on the right relation, and nothing changes without a change. */
 import { beforeAll, describe, expect, test } from "vitest";
 import {
   mapPlan,
@@ -11,18 +11,18 @@ import {
 } from "../../core/index.ts";
 import { nameKey } from "../../core/engine/model/model.ts";
 
-const named = (name: string) => ({ schema: "sea", name });
+const seaName = (name: string) => ({ schema: "sea", name });
 
-const relationship = (id: string, target: string, more: Partial<Relationship> = {}): Relationship => ({
+const relationship = (id: string, target: string, overrides: Partial<Relationship> = {}): Relationship => ({
   id,
   cardinality: "many-to-one",
   isToOne: true,
-  source: named("voyages"),
-  target: named(target),
+  source: seaName("voyages"),
+  target: seaName(target),
   columns: [["a", "b"]],
   constraint: id,
   isOwnKey: true,
-  ...more,
+  ...overrides,
 });
 
 const relation = (
@@ -30,7 +30,7 @@ const relation = (
   relationships: readonly Relationship[] = [],
   kind: Relation["kind"] = "table",
   // the walk reads this part
-): Relation => ({ ...named(name), kind, relationships, columns: [] }) as unknown as Relation;
+): Relation => ({ ...seaName(name), kind, relationships, columns: [] }) as unknown as Relation;
 
 let model: Model;
 beforeAll(() => {
@@ -38,17 +38,17 @@ beforeAll(() => {
     relation("voyages", [
       relationship("vessel", "vessels"),
       relationship("crew", "sailors", {
-        junction: { relation: named("crew"), sourceConstraint: "", targetConstraint: "", source: [], target: [] },
+        junction: { relation: seaName("crew"), sourceConstraint: "", targetConstraint: "", source: [], target: [] },
       }),
     ]),
-    relation("vessels", [relationship("port", "ports"), relationship("computed", "ports", { routine: named("f") })]),
+    relation("vessels", [relationship("port", "ports"), relationship("computed", "ports", { routine: seaName("f") })]),
     relation("ports"),
     relation("sailors"),
     relation("crew"),
     relation("fleet", [], "view"),
   ];
   model = {
-    relations: new Map(relations.map((each) => [nameKey(each), each])),
+    relations: new Map(relations.map((entry) => [nameKey(entry), entry])),
     routines: new Map(),
   } as unknown as Model; // the walk reads this part
 });
@@ -60,7 +60,7 @@ const compare = (name: string, param: number) =>
 /** Every kind of node, each with a different value. */
 const plan: Read = {
   kind: "read",
-  from: { relation: named("voyages") },
+  from: { relation: seaName("voyages") },
   shape: "rows",
   output: [
     { kind: "all" },
@@ -82,7 +82,11 @@ const plan: Read = {
         when: compare("b", 2),
       },
     },
-    { kind: "value", as: "w", value: { kind: "computed", routine: named("f"), arguments: [{ value: { param: 3 } }] } },
+    {
+      kind: "value",
+      as: "w",
+      value: { kind: "computed", routine: seaName("f"), arguments: [{ value: { param: 3 } }] },
+    },
     {
       kind: "aggregate",
       as: "s",
@@ -111,7 +115,7 @@ const plan: Read = {
       join: "left",
       read: {
         kind: "read",
-        from: { relation: named("vessels") },
+        from: { relation: seaName("vessels") },
         shape: "rows",
         output: [{ kind: "value", as: "f", value: column("f") }],
         where: { kind: "related", relationship: "port", where: compare("g", 5) },
@@ -138,11 +142,11 @@ const plan: Read = {
       {
         kind: "or",
         predicates: [
-          { kind: "exists", from: named("fleet"), where: compare("j", 7) },
+          { kind: "exists", from: seaName("fleet"), where: compare("j", 7) },
           { kind: "embedded", embed: "e1", isNull: true },
         ],
       },
-      { kind: "computed-rows", routine: named("g"), target: named("ports"), where: compare("k", 8) },
+      { kind: "computed-rows", routine: seaName("g"), target: seaName("ports"), where: compare("k", 8) },
       {
         kind: "compare",
         left: column("l"),
@@ -169,7 +173,7 @@ const writes: Plan = {
     {
       write: {
         kind: "insert",
-        into: named("voyages"),
+        into: seaName("voyages"),
         rows: { cells: [{ column: "a", value: { param: 1 } }, { column: "b" }] },
         set: [{ column: "c", value: { param: 2 } }],
         check: compare("d", 3),
@@ -186,14 +190,14 @@ const writes: Plan = {
     {
       write: {
         kind: "insert",
-        into: named("vessels"),
+        into: seaName("vessels"),
         rows: { payload: { param: 8 }, shape: "array", columns: [], missing: "null" },
       },
     },
     {
       write: {
         kind: "update",
-        relation: named("vessels"),
+        relation: seaName("vessels"),
         where: compare("i", 9),
         assignments: [{ column: "j", operator: "inc", operand: { param: 10 } }],
       },
@@ -201,15 +205,21 @@ const writes: Plan = {
     {
       write: {
         kind: "delete",
-        from: named("ports"),
+        from: seaName("ports"),
         where: compare("k", 11),
-        returning: { kind: "read", from: { written: named("ports") }, shape: "rows", output: [], limit: { param: 12 } },
+        returning: {
+          kind: "read",
+          from: { written: seaName("ports") },
+          shape: "rows",
+          output: [],
+          limit: { param: 12 },
+        },
       },
     },
   ],
   result: {
     kind: "read",
-    from: { written: named("voyages"), steps: [0] },
+    from: { written: seaName("voyages"), steps: [0] },
     shape: "rows",
     output: [{ kind: "affected", as: "n" }],
     where: compare("l", 13),
@@ -231,7 +241,7 @@ const call: Plan = {
               kind: "read",
               from: {
                 call: {
-                  routine: named("f"),
+                  routine: seaName("f"),
                   oid: 1,
                   arguments: [{ name: "a", value: { param: 1 } }],
                   payload: { json: { param: 2 }, shape: "object", names: [] },
@@ -247,10 +257,10 @@ const call: Plan = {
   ],
 };
 
-const params = (of: Plan): readonly number[] => {
-  const found: number[] = [];
-  visitPlan(of, model, { value: (ref) => void ("param" in ref && found.push(ref.param)) });
-  return found.sort((a, b) => a - b);
+const params = (walkedPlan: Plan): readonly number[] => {
+  const slots: number[] = [];
+  visitPlan(walkedPlan, model, { value: (ref) => void ("param" in ref && slots.push(ref.param)) });
+  return slots.sort((a, b) => a - b);
 };
 
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i + 1);
@@ -263,7 +273,7 @@ describe("plan walk", () => {
     expect(
       params({
         kind: "call",
-        call: { routine: named("f"), oid: 1, arguments: [{ value: { param: 1 } }] },
+        call: { routine: seaName("f"), oid: 1, arguments: [{ value: { param: 1 } }] },
         returns: "rows",
         result: { ...plan, limit: undefined, offset: undefined },
       }),
@@ -271,12 +281,15 @@ describe("plan walk", () => {
   });
 
   test("X-ROW-1b visitPlan passes each column with its own relation", () => {
-    const seen: Record<string, string | undefined> = {};
+    const relationsByColumn: Record<string, string | undefined> = {};
     visitPlan(plan, model, {
-      expression: (expression, { relation: of, root }) =>
-        void (expression.kind === "column" && (seen[expression.name] = `${of?.name} in ${root?.name}`)),
+      expression: (expression, { relation: columnRelation, root }) =>
+        void (
+          expression.kind === "column" &&
+          (relationsByColumn[expression.name] = `${columnRelation?.name} in ${root?.name}`)
+        ),
     });
-    expect(seen).toEqual({
+    expect(relationsByColumn).toEqual({
       a: "voyages in voyages",
       b: "voyages in voyages",
       tonnage: "vessels in voyages",
@@ -296,10 +309,10 @@ describe("plan walk", () => {
   });
 
   test("X-ROW-1b mapPlan returns the same object if nothing changes", () => {
-    for (const each of [plan, writes, call])
+    for (const input of [plan, writes, call])
       expect(
-        mapPlan(each, model, { value: (ref) => ref, read: (read) => read, predicate: (predicate) => predicate }),
-      ).toBe(each);
+        mapPlan(input, model, { value: (ref) => ref, read: (read) => read, predicate: (predicate) => predicate }),
+      ).toBe(input);
   });
 
   test("X-ROW-1b mapPlan copies only the nodes on the path of a change, with their keys in order", () => {
@@ -312,11 +325,11 @@ describe("plan walk", () => {
 
   test("X-ROW-1b mapPlan adds filters to every read by its relation", () => {
     const filtered = mapPlan(plan, model, {
-      read: (read, { relation: of }) => ({
+      read: (read, { relation: readRelation }) => ({
         ...read,
         where: {
           kind: "and",
-          predicates: [...(read.where === undefined ? [] : [read.where]), compare(`only_${of?.name}`, 99)],
+          predicates: [...(read.where === undefined ? [] : [read.where]), compare(`only_${readRelation?.name}`, 99)],
         },
       }),
     });

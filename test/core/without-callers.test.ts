@@ -4,11 +4,11 @@ import { describe, expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { openSocket } from "../support/socket.ts";
 import { bearer } from "../support/tokens.ts";
-import { leftOut } from "./left-out.ts";
+import { leaveOut } from "./left-out.ts";
 import { documentOf, table, permissions } from "../support/metadata-document.ts";
 
-const start = (names: readonly string[], more: StartOptions = {}): Promise<TestApi> =>
-  startApi(forGraphql({ ...more, parts: leftOut(...names) }));
+const start = (names: readonly string[], options: StartOptions = {}): Promise<TestApi> =>
+  startApi(forGraphql({ ...options, parts: leaveOut(...names) }));
 
 const countries = "{ artist(limit: 1, order_by: {id: asc}) { country } }";
 
@@ -75,15 +75,15 @@ describe("metadata", async () => {
       }),
     }),
   ]);
-  const whole = await start([], { metadata });
+  const fullApi = await start([], { metadata });
   const noPermissions = await start(["metadata-permissions"], { metadata });
   const none = await start(["metadata"], { metadata });
   const noLoader = await start(["metadata-loader"], { metadata });
   const musicians = "{ Musician(order_by: {id: asc}) { id } }";
 
   test("G-PRM-3 without metadata-permissions grants apply, and no caller acts as the login role", async () => {
-    expect(await whole.gql(musicians, {}, asAdmin("music_reader"))).toEqual({ data: { Musician: [{ id: 2 }] } });
-    expect(await whole.gql(musicians, {}, asAdmin("visitor"))).toEqual({ data: { Musician: [{ id: 2 }] } });
+    expect(await fullApi.gql(musicians, {}, asAdmin("music_reader"))).toEqual({ data: { Musician: [{ id: 2 }] } });
+    expect(await fullApi.gql(musicians, {}, asAdmin("visitor"))).toEqual({ data: { Musician: [{ id: 2 }] } });
     expect(
       (await noPermissions.gql("{ Musician(order_by: {id: asc}) { id country } }", {}, asAdmin("music_reader"))).data
         .Musician,
@@ -124,7 +124,7 @@ describe("live queries", async () => {
   const noQueries = await start(["live-queries"]);
   const noTransport = await start(["websocket-transport", "sse"]);
   const noLegacy = await start(["legacy-websocket", "notify-changes", "replication-changes"]);
-  const nobodyWatches = await start(["notify-changes", "replication-changes", "poll-changes"]);
+  const apiWithoutSources = await start(["notify-changes", "replication-changes", "poll-changes"]);
 
   test("G-SUB-1 without live-queries no subscriptions exist", async () => {
     expect((await noQueries.gql(subscription)).errors[0]).toEqual({
@@ -178,17 +178,17 @@ describe("live queries", async () => {
   });
 
   test("G-SUB-4 without any change source a live query sends one result", async () => {
-    const socket = await subscribed(nobodyWatches);
+    const socket = await subscribed(apiWithoutSources);
     const watching = await subscribed(noLegacy);
-    await country(nobodyWatches, "FR");
+    await country(apiWithoutSources, "FR");
     // an api that has sources has noticed the change by then
     expect(await watching.next((message) => message.type === "next")).toMatchObject({
       payload: { data: { artist_by_pk: { country: "FR" } } },
     });
-    const other = "subscription { artist_by_pk(id: 4) { marker: country } }";
-    socket.send({ id: "2", type: "subscribe", payload: { query: other } });
+    const otherSubscription = "subscription { artist_by_pk(id: 4) { marker: country } }";
+    socket.send({ id: "2", type: "subscribe", payload: { query: otherSubscription } });
     expect(await socket.next()).toMatchObject({ id: "2", payload: { data: { artist_by_pk: { marker: "FR" } } } });
-    await country(nobodyWatches, null);
+    await country(apiWithoutSources, null);
     await watching.close();
     await socket.close();
   });

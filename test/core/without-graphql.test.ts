@@ -6,14 +6,14 @@ import { getOperatorName } from "../../plugins/graphql/part-names.ts";
 import { capabilities, forGraphql, startApi, type StartOptions } from "../support/api.ts";
 import { gqlCases, type GqlCase } from "../support/cases.ts";
 import { schemaOf } from "../support/schema.ts";
-import { leftOut, pluginOf } from "./left-out.ts";
+import { leaveOut, pluginOf } from "./left-out.ts";
 
-const start = (names: readonly string[], more: StartOptions = {}) =>
-  startApi(forGraphql({ dbTxEnd: "rollback", ...more, parts: leftOut(...names) }));
+const start = (names: readonly string[], options: StartOptions = {}) =>
+  startApi(forGraphql({ dbTxEnd: "rollback", ...options, parts: leaveOut(...names) }));
 
 interface Group {
-  /** Names of plugins, and what is unknown without them beside the operators that they declare: a rule, a type, one of
-   *  its fields or input fields. */
+  /** Names of plugins, and the members that are unknown without them, except the operators that they declare: a rule,
+   *  a type, one of its fields or input fields. */
   readonly without: Readonly<Record<string, readonly string[]>>;
   /** The responses of the plugins that stay. */
   readonly stays?: readonly GqlCase[];
@@ -209,7 +209,7 @@ const UPDATE_RULES: Readonly<Record<string, string>> = {
   _delete_at_path: "G-UPD-1g",
 };
 
-/** The members of types that the plugin's operators are, as in a group. */
+/** The type members of the plugin's operators, as a group lists them. */
 const comparisonsOf = (name: string): readonly string[] =>
   (pluginOf(name).operators ?? []).flatMap((spec) => {
     const [comparison] = spec.types.flatMap((type) => COMPARED[type] ?? []);

@@ -5,16 +5,16 @@ import { describe, expect, test } from "vitest";
 import { getRestName } from "../../plugins/rest/syntax/part-names.ts";
 import { capabilities, startApi, type StartOptions } from "../support/api.ts";
 import { cases, type Case } from "../support/cases.ts";
-import { leftOut, pluginOf } from "./left-out.ts";
+import { leaveOut, pluginOf } from "./left-out.ts";
 
-const start = (names: readonly string[], more: StartOptions = {}) =>
-  startApi({ dbTxEnd: "rollback", dbPlanEnabled: true, ...more, parts: leftOut(...names) });
+const start = (names: readonly string[], options: StartOptions = {}) =>
+  startApi({ dbTxEnd: "rollback", dbPlanEnabled: true, ...options, parts: leaveOut(...names) });
 
 const refused = (
   status: number,
   code: string,
-  more: Readonly<Record<string, unknown>> = {},
-): Pick<Case, "status" | "answer"> => ({ status, answer: expect.objectContaining({ code, ...more }) });
+  members: Readonly<Record<string, unknown>> = {},
+): Pick<Case, "status" | "answer"> => ({ status, answer: expect.objectContaining({ code, ...members }) });
 
 const unknownOperator = refused(400, "PGRST100", { message: expect.stringContaining("failed to parse filter") });
 const unavailable = (type: string): Pick<Case, "status" | "answer"> =>
@@ -23,11 +23,11 @@ const noMethod = (method: string): Pick<Case, "status" | "answer"> =>
   refused(405, "PGRST117", { message: `Unsupported HTTP method: ${method}` });
 const noPath = refused(404, "PGRST125", { message: "Invalid path specified in request URL" });
 
-const answers = (title: string, request: string, answer: unknown, more: Partial<Case> = {}): Case => ({
+const answers = (title: string, request: string, answer: unknown, members: Partial<Case> = {}): Case => ({
   title,
   request,
   answer,
-  ...more,
+  ...members,
 });
 
 const accept = (type: string) => ({ headers: { accept: type } });
@@ -129,10 +129,10 @@ const filtersOf = (name: string): readonly Case[] =>
 
 describe("operators", async () => {
   const names = ["text-operators", "json-operators", "array-range-operators", "full-text-operators"];
-  const whole = await start([]);
+  const fullApi = await start([]);
   test("R-LEX-11 with all plugins each of these filters is parsed", async () => {
     for (const { request } of ["comparison-operators", ...names].flatMap(filtersOf)) {
-      const answer = await whole.get(request.replace("GET ", ""));
+      const answer = await fullApi.get(request.replace("GET ", ""));
       if (answer.status >= 300) expect(answer.json().code, request).not.toBe("PGRST100");
     }
   });
@@ -368,7 +368,7 @@ describe("media types", async () => {
   const OBJECT = "application/vnd.pgrst.object+json";
   const ARRAY = "application/vnd.pgrst.array+json";
   const PLAN = 'application/vnd.pgrst.plan+text; for="text/csv"';
-  const without = (rule: string, plugin: string, type: string, request = "GET /vessels"): Case => ({
+  const unavailableCase = (rule: string, plugin: string, type: string, request = "GET /vessels"): Case => ({
     title: `${rule} without ${plugin} ${request} has no ${type}`,
     request,
     ...accept(type),
@@ -376,15 +376,15 @@ describe("media types", async () => {
   });
 
   cases(await start(["csv-media", "singular-media", "stripped-media", "geojson-media", "custom-media"]), [
-    without("R-MED-1", "csv-media", "text/csv"),
-    without("R-MED-7", "csv-media", PLAN),
-    without("R-MED-1", "singular-media", OBJECT),
-    { ...without("R-MED-3", "singular-media", OBJECT, "PATCH /ports?id=eq.1"), body: { name: "Oslo" } },
-    without("R-MED-1", "stripped-media", `${ARRAY};nulls=stripped`),
-    without("R-MED-1", "stripped-media", `${OBJECT};nulls=stripped`),
-    without("R-MED-1", "geojson-media", "application/geo+json"),
-    without("R-MED-5", "custom-media", "text/plain", "GET /notices"),
-    without("R-MED-6", "custom-media", "text/html", "GET /rpc/page"),
+    unavailableCase("R-MED-1", "csv-media", "text/csv"),
+    unavailableCase("R-MED-7", "csv-media", PLAN),
+    unavailableCase("R-MED-1", "singular-media", OBJECT),
+    { ...unavailableCase("R-MED-3", "singular-media", OBJECT, "PATCH /ports?id=eq.1"), body: { name: "Oslo" } },
+    unavailableCase("R-MED-1", "stripped-media", `${ARRAY};nulls=stripped`),
+    unavailableCase("R-MED-1", "stripped-media", `${OBJECT};nulls=stripped`),
+    unavailableCase("R-MED-1", "geojson-media", "application/geo+json"),
+    unavailableCase("R-MED-5", "custom-media", "text/plain", "GET /notices"),
+    unavailableCase("R-MED-6", "custom-media", "text/html", "GET /rpc/page"),
     answers(
       "R-MED-1 without csv-media the next best type is taken",
       "GET /vessels?select=id&id=eq.1",
@@ -394,8 +394,8 @@ describe("media types", async () => {
     answers("R-FMT-1 plain JSON still works", "GET /vessels?select=id&id=eq.1", [{ id: 1 }]),
   ]);
   cases(await start(["json-media", "explain-media"]), [
-    without("R-MED-1", "json-media", "application/json"),
-    without("R-MED-7", "explain-media", PLAN),
+    unavailableCase("R-MED-1", "json-media", "application/json"),
+    unavailableCase("R-MED-7", "explain-media", PLAN),
     {
       title: "R-MED-1 without json-media no media type matches any type",
       request: "GET /vessels",
@@ -409,7 +409,7 @@ describe("media types", async () => {
     },
   ]);
   for (const name of ["sse", "live-queries"])
-    cases(await start([name]), [without("R-MED-1", name, "text/event-stream")]);
+    cases(await start([name]), [unavailableCase("R-MED-1", name, "text/event-stream")]);
 });
 
 describe.runIf(capabilities.postgis)("geometry", async () => {

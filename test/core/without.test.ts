@@ -1,10 +1,10 @@
-/** Every plugin of `fullCompat` can be left out: the preset without it starts, or names what has to go with it. The
- *  files without-rest.test.ts, without-graphql.test.ts and without-callers.test.ts request the names that are then
+/** Every plugin of `fullCompat` can be left out: the preset without it starts, or its error names the plugins
+ *  to remove with it. The files without-rest.test.ts, without-graphql.test.ts and without-callers.test.ts request the names that are then
  *  unknown. */
 import { afterEach, describe, expect, test } from "vitest";
 import { compose, RelApiError, relApi, without, type Plugin, type RelApi } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
-import { requiring } from "./left-out.ts";
+import { withDependents } from "./left-out.ts";
 
 /** No server listens there, so each error was found without a database. */
 const options = { databaseUrl: "postgres://nobody@127.0.0.1:1/none", logLevel: "silent" } as const;
@@ -31,28 +31,28 @@ const thrownBy = (run: () => void): unknown => {
 };
 
 describe.each(plugins.map((plugin): [string, Plugin] => [plugin.name, plugin]))("without %s", (name) => {
-  const [, ...others] = requiring(name);
+  const [, ...dependents] = withDependents(name);
 
   test("X-START-1 the preset starts once the plugins that require it are removed too", () => {
-    expect(() => startWithout([name, ...others])).not.toThrow();
+    expect(() => startWithout([name, ...dependents])).not.toThrow();
   });
 
-  test.skipIf(others.length === 0)(
+  test.skipIf(dependents.length === 0)(
     "X-START-1 the error names one plugin after the other that requires it, with the remedy",
     () => {
-      const gone = [name];
+      const removedNames = [name];
       for (let round = 0; round < plugins.length; round++) {
-        const error = thrownBy(() => startWithout(gone));
+        const error = thrownBy(() => startWithout(removedNames));
         if (error === undefined) break;
         if (!(error instanceof RelApiError)) throw error;
         const [, waiting = "", removed = ""] =
           /^plugin "([^"]+)" requires "([^"]+)", which part \d+ of the preset removed: remove both or keep both$/.exec(
             error.message,
           ) ?? [];
-        expect(gone, error.message).toContain(removed);
-        gone.push(waiting);
+        expect(removedNames, error.message).toContain(removed);
+        removedNames.push(waiting);
       }
-      expect([...gone].sort()).toEqual([name, ...others].sort());
+      expect([...removedNames].sort()).toEqual([name, ...dependents].sort());
     },
   );
 });

@@ -14,8 +14,8 @@ test.each(files)("the file core/%s names no surface and no dialect", (name) => {
   expect(text).not.toMatch(/graphql|gql|hasura|pgrst|postgrest|schema cache|jwt\.claims|app\.settings/i);
 });
 
-/** Retired words that identifiers still contain, for the retired meaning or for another one. A word that is gone leaves
- *  this list and must not come back. */
+/** Retired words that identifiers still contain, for the retired meaning or for another one. A word that no
+ *  identifier contains any more is removed from this list and must not return. */
 const STILL_USED = new Set(
   `app instance kernel module extension family profile configuration piece event phase spec applied offer engine side
   requirement clause config flag guc budget cap resource bases routine variant link join formatter rival privilege
@@ -52,13 +52,13 @@ const wordsOf = (path: string): ReadonlySet<string> => {
 test.each(["core", "plugins", "presets"])("identifiers of %s contain no word that the glossary retired", (folder) => {
   const retired = retiredWords();
   expect(retired).toEqual(expect.arrayContaining(["catalogue", "guest", "snippet"]));
-  const found = readdirSync(root + folder, { recursive: true, encoding: "utf8" })
+  const matches = readdirSync(root + folder, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
     .flatMap((name) => {
       const words = wordsOf(`${folder}/${name}`);
       return retired.filter((word) => words.has(word) || words.has(`${word}s`)).map((word) => `${name}: ${word}`);
     });
-  expect(found).toEqual([]);
+  expect(matches).toEqual([]);
 });
 
 /** The places at which a function word is the name that a contract fixes: a key of the output of `why`. */
@@ -69,7 +69,7 @@ const FUNCTION_WORD =
   /(?:\b(?:const|let|function|type|interface|readonly)\s+|[({,<]\s*|\.\.\.)(of|by|what|why|who|whose|whole|such|same|about|given)(?=\s*(?:\?:|[:=,)}\]<(]))/gi;
 
 test.each(["core", "plugins", "presets"])("no name of %s is a function word", (folder) => {
-  const found = readdirSync(root + folder, { recursive: true, encoding: "utf8" })
+  const matches = readdirSync(root + folder, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
     .flatMap((name) => {
       const code = readFileSync(`${root}${folder}/${name}`, "utf8")
@@ -77,5 +77,5 @@ test.each(["core", "plugins", "presets"])("no name of %s is a function word", (f
         .replaceAll(FIXED_NAMES, " ");
       return Array.from(code.matchAll(FUNCTION_WORD), ([, word]) => `${name}: ${word}`);
     });
-  expect(found).toEqual([]);
+  expect(matches).toEqual([]);
 });

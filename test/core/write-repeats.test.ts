@@ -107,24 +107,24 @@ const graphql =
 const to = (path: string) => () => path;
 const representation = { prefer: "return=representation" };
 const merged = { prefer: "resolution=merge-duplicates,return=representation" };
-const named = (n: number) => ({ name: `n${n}` });
+const numberedName = (n: number) => ({ name: `n${n}` });
 const INSERT = "mutation ($name: String) { insert_once_tag_one(object: {name: $name}) { id } }";
 const administrator = { "x-session-admin-secret": adminSecret };
 
 const BAD = { effects: 0, outcome: 400 };
 const WRITES: readonly Write[] = [
-  { send: rest("post", to("/tag"), named), effects: 1, outcome: 201 },
-  { send: rest("post", to("/tag"), named, representation), effects: 1, outcome: 201 },
-  { send: rest("post", to("/tag"), (n) => [named(n), { name: `second ${n}` }]), effects: 2, outcome: 201 },
+  { send: rest("post", to("/tag"), numberedName), effects: 1, outcome: 201 },
+  { send: rest("post", to("/tag"), numberedName, representation), effects: 1, outcome: 201 },
+  { send: rest("post", to("/tag"), (n) => [numberedName(n), { name: `second ${n}` }]), effects: 2, outcome: 201 },
   { send: rest("post", to("/tag"), () => ({ name: "taken" })), effects: 1, outcome: 409 },
   { send: rest("post", to("/tag"), () => ({ name: "taken" }), representation), effects: 1, outcome: 409 },
-  { send: rest("post", to("/tag"), (n) => ({ ...named(n), amount: -1 })), effects: 1, outcome: 400 },
+  { send: rest("post", to("/tag"), (n) => ({ ...numberedName(n), amount: -1 })), effects: 1, outcome: 400 },
   { send: rest("post", to("/tag?on_conflict=name"), () => ({ name: "taken" }), merged), effects: 1, outcome: 200 },
   {
     send: rest(
       "put",
       (n) => `/tag?id=eq.${1e6 + n}`,
-      (n) => ({ id: 1e6 + n, ...named(n) }),
+      (n) => ({ id: 1e6 + n, ...numberedName(n) }),
     ),
     effects: 1,
     outcome: 204,
@@ -134,23 +134,23 @@ const WRITES: readonly Write[] = [
   { send: rest("delete", (n) => `/tag?name=eq.none${n}`), effects: 0, outcome: 204 },
   { send: rest("post", to("/tag"), () => "{"), ...BAD, transactions: 0 },
   { send: rest("post", to("/tag"), () => ({ nowhere: 1 })), ...BAD, transactions: 0 },
-  { send: rest("post", to("/watched"), named), effects: 1, outcome: 201 },
-  { send: rest("post", to("/watched"), named, representation), effects: 1, outcome: 201 },
+  { send: rest("post", to("/watched"), numberedName), effects: 1, outcome: 201 },
+  { send: rest("post", to("/watched"), numberedName, representation), effects: 1, outcome: 201 },
   { send: rest("post", to("/watched"), () => ({ name: "taken" })), effects: 1, outcome: 409 },
-  { send: rest("post", to("/watched"), (n) => ({ ...named(n), note: "fail" })), effects: 1, outcome: 400 },
-  { send: rest("post", to("/watched"), (n) => ({ ...named(n), note: "deallocate" })), effects: 1, outcome: 201 },
+  { send: rest("post", to("/watched"), (n) => ({ ...numberedName(n), note: "fail" })), effects: 1, outcome: 400 },
+  { send: rest("post", to("/watched"), (n) => ({ ...numberedName(n), note: "deallocate" })), effects: 1, outcome: 201 },
   { send: rest("patch", to("/watched?name=eq.kept"), (n) => ({ note: `${n}` })), effects: 1, outcome: 204 },
   { send: rest("patch", to("/watched?name=eq.kept"), () => ({ note: "fail" })), effects: 1, outcome: 400 },
   { send: rest("post", to("/rpc/take"), (n) => ({ n })), effects: 1, outcome: 200 },
   { send: rest("post", to("/rpc/take_and_fail"), () => ({})), effects: 1, outcome: 400 },
   { send: rest("post", to("/rpc/take_and_switch?select=name"), () => ({})), effects: 1, outcome: 200 },
   { send: rest("post", to("/rpc/deallocate"), () => ({})), effects: 1, outcome: 200 },
-  { send: graphql(INSERT, named), effects: 1, outcome: "done" },
+  { send: graphql(INSERT, numberedName), effects: 1, outcome: "done" },
   { send: graphql(INSERT, () => ({ name: "taken" })), effects: 1, outcome: "constraint-violation" },
   {
     send: graphql(
       "mutation ($name: String) { insert_once_tag(objects: [{name: $name, parts: {data: [{name: $name}, {name: $name}]}}]) { affected_rows } }",
-      named,
+      numberedName,
     ),
     effects: 3,
     outcome: "done",
@@ -158,7 +158,7 @@ const WRITES: readonly Write[] = [
   {
     send: graphql(
       'mutation ($name: String) { insert_once_tag(objects: [{name: $name, parts: {data: [{name: "bad"}]}}]) { affected_rows } }',
-      named,
+      numberedName,
     ),
     effects: 2,
     outcome: "permission-error",
@@ -166,7 +166,7 @@ const WRITES: readonly Write[] = [
   {
     send: graphql(
       'mutation ($name: String) { a: insert_once_tag_one(object: {name: $name}) { id } b: insert_once_watched_one(object: {name: $name, note: "deallocate"}) { id } c: insert_once_tag_one(object: {name: "taken"}) { id } }',
-      named,
+      numberedName,
     ),
     effects: 3,
     outcome: "constraint-violation",
@@ -174,17 +174,17 @@ const WRITES: readonly Write[] = [
   {
     send: graphql(
       'mutation ($name: String) { insert_once_tag(objects: [{name: $name}]) { affected_rows } delete_once_watched(where: {name: {_eq: "none"}}) { affected_rows } update_once_watched(where: {name: {_eq: "kept"}}, _set: {note: $name}) { affected_rows } }',
-      named,
+      numberedName,
     ),
     effects: 2,
     outcome: "done",
   },
   {
     send: async (api, n) => {
-      const one = (name: string) => ({ query: INSERT, variables: { name } });
-      const sent = [one(`batch${n}`), one("taken"), one(`end${n}`)];
-      const answer = await api.post("/v1/graphql", { headers: administrator, body: sent });
-      return answer.json().map((each: { readonly errors?: unknown }) => each.errors === undefined);
+      const insert = (name: string) => ({ query: INSERT, variables: { name } });
+      const batch = [insert(`batch${n}`), insert("taken"), insert(`end${n}`)];
+      const answer = await api.post("/v1/graphql", { headers: administrator, body: batch });
+      return answer.json().map((entry: { readonly errors?: unknown }) => entry.errors === undefined);
     },
     effects: 3,
     outcome: [true, false, true],
@@ -194,8 +194,8 @@ const WRITES: readonly Write[] = [
 
 /** The settings that only a pre-request function makes. */
 const WISHES: readonly Write[] = ["deallocate", "switch"].flatMap((wish) => [
-  { send: rest("post", to("/tag"), named, { "x-before": wish }), effects: 1, outcome: 201 },
-  { send: rest("post", to("/watched"), named, { "x-before": wish }), effects: 1, outcome: 201 },
+  { send: rest("post", to("/tag"), numberedName, { "x-before": wish }), effects: 1, outcome: 201 },
+  { send: rest("post", to("/watched"), numberedName, { "x-before": wish }), effects: 1, outcome: 201 },
 ]);
 
 const start = (options: StartOptions = {}): Promise<TestApi> =>
@@ -209,7 +209,7 @@ const valuesTaken = async (sequence: string): Promise<number> => {
 };
 
 const random = createRandom(chosenSeed());
-let sent = 0;
+let sentCount = 0;
 
 /** @returns values of the sequence that PostgreSQL takes for the writes, and their transactions */
 const sendAll = async (api: TestApi, writes: readonly Write[]): Promise<{ effects: number; transactions: number }> => {
@@ -217,14 +217,14 @@ const sendAll = async (api: TestApi, writes: readonly Write[]): Promise<{ effect
   const misjudged: unknown[] = [];
   const sender = async (): Promise<void> => {
     for (let write = waiting.shift(); write !== undefined; write = waiting.shift()) {
-      const outcome = await write.send(api, ++sent);
+      const outcome = await write.send(api, ++sentCount);
       if (JSON.stringify(outcome) !== JSON.stringify(write.outcome))
         misjudged.push([WRITES.indexOf(write), WISHES.indexOf(write), outcome, write.outcome]);
     }
   };
   await Promise.all(Array.from({ length: 6 }, sender));
   expect(misjudged).toEqual([]);
-  const sum = (of: (write: Write) => number): number => writes.reduce((all, write) => all + of(write), 0);
+  const sum = (read: (write: Write) => number): number => writes.reduce((all, write) => all + read(write), 0);
   return { effects: sum(({ effects }) => effects), transactions: sum(({ transactions = 1 }) => transactions) };
 };
 

@@ -2,7 +2,15 @@
 /** The filter language. Each filter has its own role, and all roles see the same rows. */
 import { expect, test } from "vitest";
 import { asAdmin, capabilities, forGraphql, startApi } from "../support/api.ts";
-import { array, documentOf, notes, object, permissions, table, type Entry } from "../support/metadata-document.ts";
+import {
+  array,
+  collectWarnings,
+  documentOf,
+  object,
+  permissions,
+  table,
+  type Entry,
+} from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
 import { createLogger } from "../support/logger.ts";
 
@@ -396,7 +404,7 @@ const selectsOn = (name: string): readonly Entry[] =>
     ),
   );
 
-const kept = notes();
+const kept = collectWarnings();
 const api = await startApi(
   forGraphql({
     logger: kept.logger,
@@ -614,7 +622,7 @@ test("G-FIL-11 G-FIL-11a a permission with validate_input, which needs a service
     check: {},
     validate_input: { type: "http", definition: { url: "http://127.0.0.1/never", timeout: 10 } },
   };
-  const own = notes();
+  const own = collectWarnings();
   const guarded = await startApi(
     forGraphql({
       logger: own.logger,

@@ -2,7 +2,15 @@
 import { buildClientSchema, getIntrospectionQuery, validateSchema } from "graphql";
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
-import { array, documentOf, notes, object, permissions, table, type Entry } from "../support/metadata-document.ts";
+import {
+  array,
+  collectWarnings,
+  documentOf,
+  object,
+  permissions,
+  table,
+  type Entry,
+} from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
 
 type Permissions = Readonly<Record<string, Entry>>;
@@ -69,7 +77,7 @@ const permissionsOf = (side: "person" | "passport"): Entry =>
     ]),
   );
 
-const kept = notes();
+const kept = collectWarnings();
 const api = await startApi(
   forGraphql({
     logger: kept.logger,

@@ -8,13 +8,13 @@ import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { openSocket } from "../support/socket.ts";
 import {
   array,
+  collectWarnings,
   documentOf,
-  notes,
   object,
   permissions,
   table,
   type Entry,
-  type Notes,
+  type MetadataWarnings,
 } from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
 
@@ -36,9 +36,9 @@ const base = await startApi(forGraphql());
 
 const start = async (
   metadata: string | Entry,
-  kept: Notes = notes(),
+  kept: MetadataWarnings = collectWarnings(),
   more: Entry = {},
-): Promise<{ readonly api: TestApi; readonly notes: Notes }> => ({
+): Promise<{ readonly api: TestApi; readonly notes: MetadataWarnings }> => ({
   api: await startApi(forGraphql({ on: base.database, metadata, logger: kept.logger, ...more })),
   notes: kept,
 });
@@ -121,7 +121,7 @@ test("G-MET-14 collections, the allow list and endpoints of a folder are read", 
   definition: { query: { collection_name: shop, query_name: one } }
 `,
   });
-  const { api, notes: kept } = await start(folder, notes(), { enableAllowlist: true });
+  const { api, notes: kept } = await start(folder, collectWarnings(), { enableAllowlist: true });
   const answer = await api.get("/api/rest/albums/4", { headers: asAdmin("reader") });
   expect(answer.json()).toEqual({ record_of_album_by_pk: { title: "Tago Mago" } });
   const refused = await api.gql("{ record_of_album { id } }", {}, asAdmin("reader"));
@@ -248,7 +248,7 @@ test("G-MET-5 entries that are not served are read and logged once each unless t
       Object.fromEntries(UNSERVED.map((key) => [key, [{ name: "x" }]])),
       { native_queries: [{ name: "q" }], logical_models: [{ name: "m" }], stored_procedures: [{ name: "s" }] },
     ),
-    notes(),
+    collectWarnings(),
     { parts: UNSERVED_PARTS },
   );
   for (const key of [
@@ -574,7 +574,7 @@ test("G-MET-9 an object relationship to several rows returns one of them", async
       table("artist", { object_relationships: [object("any_album", { table: "album", column: "artist_id" })] }),
       table("album"),
     ]),
-    notes(),
+    collectWarnings(),
     { dbTxEnd: "rollback" },
   );
   expect(kept.all()).toEqual([]);
@@ -667,7 +667,7 @@ test("G-MET-9 G-NST-9 manual relationships choose the order of inserts", async (
         table("leader", { object_relationships: [manual("follower", "follower", { tag: "leader_tag" }, order)] }),
         table("follower"),
       ]),
-      notes(),
+      collectWarnings(),
       { dbTxEnd: "rollback" },
     );
   const insert = (api: TestApi, leader: string, follower: string) =>
@@ -735,7 +735,7 @@ test("G-MET-10 functions and their configuration are read", async () => {
       {},
       { functions: [{ function: "search_albums", permissions: [{ role: "listed" }] }] },
     ),
-    notes(),
+    collectWarnings(),
     { inferFunctionPermissions: false },
   );
   expect(await rootsOf(asked.api, "reader")).toEqual(["album", "album_by_pk"]);
@@ -892,7 +892,7 @@ test("G-MET-13 numbers keep their digits, in JSON, in YAML and as bigint", async
   });
   const insert = (id: string) => `mutation { insert_long_number_one(object: {id: "${id}"}) { id amount doc } }`;
   for (const name of ["metadata.json", "metadata.yaml"]) {
-    const { api } = await start(join(files, name), notes(), { dbTxEnd: "rollback" });
+    const { api } = await start(join(files, name), collectWarnings(), { dbTxEnd: "rollback" });
     const ask = async (query: string) =>
       (await api.post("/v1/graphql", { headers: asAdmin("reader"), body: { query } })).text;
     expect(await ask("{ long_number { id } }")).toBe('{"data":{"long_number":[{"id":9007199254740993}]}}');
@@ -918,7 +918,7 @@ test("G-MET-13 numbers keep their digits, in JSON, in YAML and as bigint", async
 });
 
 test("G-ENM-1 G-ENM-5 enum tables are read from the database and again on a reload, and invalid ones are ordinary tables", async () => {
-  const kept = notes();
+  const kept = collectWarnings();
   const { api } = await start(
     documentOf([
       table("genre", { is_enum: true }),
@@ -967,7 +967,7 @@ test("G-ENM-6 only the database checks session variables and presets of enum col
         }),
       }),
     ]),
-    notes(),
+    collectWarnings(),
     { dbTxEnd: "rollback" },
   );
   expect(await api.gql("{ record(order_by: {id: asc}) { genre } }", {}, asAdmin("reader", { genre: "polka" }))).toEqual(

@@ -2,13 +2,13 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { openSocket } from "../support/socket.ts";
-import { array, documentOf, notes, object, permissions, table } from "../support/metadata-document.ts";
+import { array, collectWarnings, documentOf, object, permissions, table } from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
 
 const everything = { columns: "*", filter: {} };
 const own = { artist_id: { _eq: "X-Session-Artist-Id" } };
 
-const kept = notes();
+const kept = collectWarnings();
 const api = await startApi(
   forGraphql({
     dbTxEnd: "rollback",

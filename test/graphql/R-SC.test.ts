@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { definePlugin } from "../../core/index.ts";
 import { graphqlService, type GqlEngine } from "../../plugins/graphql/api.ts";
-import { initiated, startLive, subscribe } from "../support/live.ts";
+import { initSocket, startLive, subscribe } from "../support/live.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { INTROSPECTION, schemaOf } from "../support/schema.ts";
 
@@ -69,7 +69,7 @@ describe("R-SC-12 preparation for all documents", () => {
     const api = await startLive(forGraphql({ parts: [moving] }));
     await api.sql("create table berries (id int primary key); create table leaves (id int primary key)");
     await api.reload();
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "stays", "subscription { berries { id } }");
     expect(await socket.next()).toMatchObject({ id: "stays", payload: { data: { berries: [] } } });
     subscribe(socket, "ends", "subscription { leaves { id } }");
@@ -89,8 +89,8 @@ describe("R-SC-12 preparation for all documents", () => {
     dbMaxRows++;
     await Promise.all([api.reload(), api.reload()]);
     await api.sql("insert into berries values (2)");
-    await api.settled();
-    expect(socket.arrived()).toEqual([]);
+    await api.settle();
+    expect(socket.takeMessages()).toEqual([]);
     subscribe(socket, "again", "subscription { berries { id } }");
     expect(await socket.next()).toMatchObject({ id: "again", payload: { data: { berries: [{ id: 1 }, { id: 2 }] } } });
     await socket.close();

@@ -7,9 +7,9 @@ import { definePlugin, without } from "../../core/index.ts";
 import { capabilities, forGraphql, startApi, type Answer } from "../support/api.ts";
 import { hasSpeed } from "../support/families.ts";
 import { documentOf, table } from "../support/metadata-document.ts";
-import { startMeasured, type Measured } from "../support/metrics.ts";
+import { startMeasured, type MeasuredApi } from "../support/metrics.ts";
 import { startDatabaseProxy } from "../support/proxy.ts";
-import { askSlowly, untilFigure, type SlowClient } from "../support/slow-client.ts";
+import { openSlowClient, untilFigure, type SlowClient } from "../support/slow-client.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 
@@ -85,7 +85,7 @@ const api = await startMeasured(options);
 const held = await startApi({ ...options, parts: hasSpeed ? [without("streamed-answers")] : [] });
 
 const admin = { "x-session-admin-secret": adminSecret };
-const streamCount = async (of: Measured): Promise<number> => (await of.metrics())["relapi_streams_total"] ?? -1;
+const streamCount = async (of: MeasuredApi): Promise<number> => (await of.metrics())["relapi_streams_total"] ?? -1;
 
 /** The response without the time and the request's id. */
 const headersOf = ({ rawHeaders }: Answer): unknown =>
@@ -151,7 +151,7 @@ describe("the same response with and without streaming", () => {
 
   test("R-STR-7 R-STR-7a HTTP/1.0 gets an uncompressed answer, because its end is not marked", async () => {
     const body = JSON.stringify({ query: crates });
-    const client = askSlowly(
+    const client = openSlowClient(
       api.port,
       `POST /v1/graphql HTTP/1.0\r\nx-session-admin-secret: ${adminSecret}\r\nAccept-Encoding: gzip\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
@@ -204,7 +204,7 @@ describe("the same response with and without streaming", () => {
 
 const ask = (port: number, query: string, headers = ""): SlowClient => {
   const body = JSON.stringify({ query });
-  return askSlowly(
+  return openSlowClient(
     port,
     `POST /v1/graphql HTTP/1.1\r\nHost: x\r\nx-session-admin-secret: ${adminSecret}\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`,
   );
@@ -216,8 +216,8 @@ const NOISE = "{ flood_noise { t } }";
 /** Less than the whole response, compressed. */
 const NOISE_BYTES = 12_000_000;
 
-const untilRead = (received: () => number, bytes: number): Promise<void> =>
-  until(() => received() >= bytes, `${bytes} bytes are read`);
+const untilRead = (receivedBytes: () => number, bytes: number): Promise<void> =>
+  until(() => receivedBytes() >= bytes, `${bytes} bytes are read`);
 
 /** The pause of a slow client between two reads. */
 const slowly = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
@@ -233,22 +233,23 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
     expect(figures["relapi_streams_waiting"]).toBe(3);
     expect(figures["relapi_unread_bytes"]).toBeLessThan(LONG_BYTES);
     for (const { socket } of clients) socket.resume();
-    for (const [at, { received }] of clients.entries()) await untilRead(received, at === 2 ? NOISE_BYTES : LONG_BYTES);
+    for (const [at, { receivedBytes }] of clients.entries())
+      await untilRead(receivedBytes, at === 2 ? NOISE_BYTES : LONG_BYTES);
     await untilFigure(api, "relapi_streams_waiting", (count) => count === 0);
     await untilFigure(api, "relapi_db_pool_in_use", (count) => count === 0);
   });
 
   test("R-STR-7 a client that reads slowly receives everything", async () => {
     for (const [query, headers, bytes] of [[LONG, "", LONG_BYTES] as const, [NOISE, GZIP, NOISE_BYTES] as const]) {
-      const { socket, received } = ask(api.port, query, headers);
+      const { socket, receivedBytes } = ask(api.port, query, headers);
       for (let wanted = 3_000_000; wanted < bytes; wanted += 3_000_000) {
         socket.resume();
-        await untilRead(received, wanted);
+        await untilRead(receivedBytes, wanted);
         socket.pause();
         await slowly();
       }
       socket.resume();
-      await untilRead(received, bytes);
+      await untilRead(receivedBytes, bytes);
     }
   });
 
@@ -272,7 +273,7 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
   });
 
   describe("a lost connection to the database", () => {
-    let broken: Measured;
+    let broken: MeasuredApi;
     beforeAll(async () => {
       const proxy = await startDatabaseProxy(database);
       proxy.breakAfter(5_000_000);
@@ -283,13 +284,13 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
       ["plain", "", NOISE_LENGTH],
       ["compressed", GZIP, NOISE_BYTES],
     ] as const)("R-STR-7 a lost database connection breaks off the answer: %s", async (_, headers, bytes) => {
-      const { socket, received, closed } = ask(broken.port, NOISE, headers);
+      const { socket, receivedBytes, closed } = ask(broken.port, NOISE, headers);
       let end = "";
       socket.on("data", (chunk: Buffer) => (end = chunk.toString("latin1").slice(-10)));
       socket.resume();
       await closed;
-      expect(received()).toBeGreaterThan(0);
-      expect(received()).toBeLessThan(bytes);
+      expect(receivedBytes()).toBeGreaterThan(0);
+      expect(receivedBytes()).toBeLessThan(bytes);
       expect(end.endsWith("\r\n0\r\n\r\n")).toBe(false); // the last chunk
       await untilFigure(broken, "relapi_streams_waiting", (count) => count === 0);
       const query = "{ flood_crate(limit: 1) { id } }";
@@ -316,19 +317,19 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
   test("R-STR-7 after STREAM_PATIENCE the remainder is held in memory, and the connection is free", async () => {
     const patient = await startMeasured({ ...options, streamPatience: 1 });
     for (const [query, headers, bytes] of [[LONG, "", LONG_BYTES] as const, [NOISE, GZIP, NOISE_BYTES] as const]) {
-      const { socket, received } = ask(patient.port, query, headers);
+      const { socket, receivedBytes } = ask(patient.port, query, headers);
       await untilFigure(patient, "relapi_streams_waiting", (count) => count === 1);
       await untilFigure(patient, "relapi_db_pool_in_use", (count) => count === 0);
       await untilFigure(patient, "relapi_unread_bytes", (unread) => unread > bytes / 8);
       socket.resume();
-      await untilRead(received, bytes);
+      await untilRead(receivedBytes, bytes);
     }
   });
 
   test("R-STR-7 further requests on the connection in an application of node:http are answered in turn", async () => {
     const server = createServer((request, response) => void api.relApi(request, response));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { socket, received } = ask((server.address() as AddressInfo).port, LONG);
+    const { socket, receivedBytes } = ask((server.address() as AddressInfo).port, LONG);
     const body = JSON.stringify({ query: "{ flood_crate(limit: 1, order_by: {id: asc}) { id } }" });
     socket.write(
       `POST /v1/graphql HTTP/1.1\r\nHost: x\r\nConnection: close\r\nx-session-admin-secret: ${adminSecret}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
@@ -336,7 +337,7 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
     let end = "";
     socket.on("data", (chunk) => (end = chunk.toString("latin1").slice(-200)));
     socket.resume();
-    await until(() => received() > LONG_BYTES && end.includes('"id":1'), "both answers");
+    await until(() => receivedBytes() > LONG_BYTES && end.includes('"id":1'), "both answers");
     server.close();
   });
 });

@@ -4,11 +4,11 @@
  */
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
-import { array, documentOf, notes, object, permissions, table } from "../support/metadata-document.ts";
+import { array, collectWarnings, documentOf, object, permissions, table } from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
 
 const own = { artist_id: { _eq: "X-Session-Artist-Id" } };
-const kept = notes();
+const kept = collectWarnings();
 
 const api = await startApi(
   forGraphql({

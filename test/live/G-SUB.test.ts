@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { without, type Logger } from "../../core/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi } from "../support/api.ts";
-import { initiated, noneIsDue, openEvents, roundTrip, startLive, subscribe } from "../support/live.ts";
+import { initSocket, openEvents, roundTrip, startLive, subscribe, untilNoneIsDue } from "../support/live.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 import { openSocket, type TestSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
@@ -11,15 +11,15 @@ const api = await startLive(forGraphql({ liveQueryInterval: 20 }));
 
 /** Expects no further message, although every committed change has been noticed. */
 const expectNothing = async (...sockets: readonly TestSocket[]): Promise<void> => {
-  await api.settled();
-  for (const socket of sockets) expect(socket.arrived()).toEqual([]);
+  await api.settle();
+  for (const socket of sockets) expect(socket.takeMessages()).toEqual([]);
 };
 
 const asRole = (role: string, variables: Record<string, string> = {}) => ({ headers: asAdmin(role, variables) });
 
 describe("results of live queries", () => {
   test("G-SUB-1 fields of query_root are live queries, and there are no _stream fields", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     for (const [i, field] of [
       "album(limit: 1) { id }",
       "album_by_pk(id: 1) { id }",
@@ -38,7 +38,7 @@ describe("results of live queries", () => {
   });
 
   test("G-SUB-2 a subscription has one root field unless a directive allows several", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     const two = "{ album_by_pk(id: 1) { id } artist_by_pk(id: 1) { id } }";
     subscribe(socket, "1", `subscription ${two}`);
     expect(await socket.next()).toEqual({
@@ -61,7 +61,7 @@ describe("results of live queries", () => {
   });
 
   test("G-SUB-3 the first result is sent at once, also if it is empty", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "1", "subscription { album(where: {id: {_eq: 1}}) { id title } }");
     expect(await socket.next()).toEqual({
       id: "1",
@@ -80,7 +80,7 @@ describe("results of live queries", () => {
   });
 
   test("G-SUB-3 a further result is sent if its text differs, and an equal one never is", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     const [before] = await api.sql("select sold from album where id = 2");
     subscribe(socket, "1", "subscription { album_by_pk(id: 2) { sold } }");
     expect(await socket.next()).toMatchObject({ payload: { data: { album_by_pk: { sold: before!.sold } } } });
@@ -94,7 +94,7 @@ describe("results of live queries", () => {
   });
 
   test("G-SUB-3 a later subscriber of a live query receives the current result, and earlier subscribers receive nothing", async () => {
-    const [early, late] = [await initiated(api), await initiated(api)];
+    const [early, late] = [await initSocket(api), await initSocket(api)];
     const query = "subscription { album_by_pk(id: 3) { sold } }";
     await api.sql("update album set sold = 1 where id = 3");
     subscribe(early, "1", query);
@@ -110,7 +110,7 @@ describe("results of live queries", () => {
   });
 
   test("G-SUB-4 a subscriber receives the last result after a burst of changes", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "1", "subscription { album_by_pk(id: 4) { sold } }");
     await socket.next();
     for (let sold = 1; sold <= 60; sold++) await api.sql("update album set sold = $1 where id = 4", [sold]);
@@ -121,7 +121,7 @@ describe("results of live queries", () => {
   });
 
   test("G-SUB-4 changes behind views, partitions, relationships and functions are detected", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     const queries = {
       view: "subscription { album_title(where: {id: {_eq: 5}}) { title } }",
       parts: "subscription { measure_aggregate { aggregate { count } } }",
@@ -156,7 +156,7 @@ describe("results of live queries", () => {
 
 describe("callers and shared statements", () => {
   test("G-SUB-6 each subscriber receives the result of its own variables, also if one is null", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     const query = "subscription ($id: Int!, $limit: Int) { album(where: {id: {_in: [$id]}}, limit: $limit) { id } }";
     for (let id = 1; id <= 5; id++) subscribe(socket, `s${id}`, query, { id, limit: id === 5 ? null : 1 });
     const answers = new Map<string, unknown>();
@@ -170,7 +170,7 @@ describe("callers and shared statements", () => {
 
   test("G-SUB-6 a live query may have more subscribers than one statement takes", async () => {
     const many = await startApi(forGraphql({ liveQueryBatchSize: 3 }));
-    const socket = await initiated(many);
+    const socket = await initSocket(many);
     for (let i = 0; i < 20; i++)
       subscribe(
         socket,
@@ -194,8 +194,8 @@ describe("callers and shared statements", () => {
   test("G-SUB-5 G-SUB-6 each subscriber sees the rows of its own session variables under row policies, also after changes", async () => {
     const query = "subscription { diary(order_by: {id: asc}) { id } }";
     const [one, two] = [
-      await initiated(api, asRole("music_artist", { "artist-id": "1" })),
-      await initiated(api, asRole("music_artist", { "artist-id": "2" })),
+      await initSocket(api, asRole("music_artist", { "artist-id": "1" })),
+      await initSocket(api, asRole("music_artist", { "artist-id": "2" })),
     ];
     subscribe(one, "1", query);
     subscribe(two, "1", query);
@@ -214,7 +214,7 @@ describe("callers and shared statements", () => {
   });
 
   test("G-SUB-5 a subscriber without rights receives the error of a query", async () => {
-    const socket = await initiated(api, asRole("music_reader"));
+    const socket = await initSocket(api, asRole("music_reader"));
     subscribe(socket, "1", "subscription { diary { id } }");
     expect(await socket.next()).toMatchObject({
       id: "1",
@@ -227,7 +227,7 @@ describe("callers and shared statements", () => {
 
 describe("errors", () => {
   test("G-SUB-7 only the subscriber concerned receives an error, and its live query continues", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     await api.sql(
       "create or replace function public.album_share(a public.album) returns int language sql stable as 'select 100 / a.sold'",
     );
@@ -258,7 +258,7 @@ describe("errors", () => {
   test.each(["42501", "42P01", "40001", "53300"])(
     "G-SUB-7 an error that a function raises reaches only its subscriber: %s",
     async (code) => {
-      const socket = await initiated(api);
+      const socket = await initSocket(api);
       await api.sql(
         `create or replace function public.album_guarded(a public.album) returns int language plpgsql stable as $$ begin
           if a.sold = 0 then raise exception using errcode = '${code}', message = 'not for you'; end if;
@@ -281,7 +281,7 @@ describe("errors", () => {
   );
 
   test("G-SUB-8 a reload ends live queries whose fields are gone, and the others continue", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     await api.sql(
       "create table public.fleeting (id int primary key, n int); insert into public.fleeting values (1, 1)",
     );
@@ -321,7 +321,7 @@ describe("errors", () => {
     await polled.reload();
     const query = `subscription { ${table} { id of_${table}s { id } } }`;
     const headers = asAdmin("music_reader") as Record<string, string>;
-    const socket = await initiated(polled, { headers });
+    const socket = await initSocket(polled, { headers });
     subscribe(socket, "1", query);
     expect(await socket.next()).toMatchObject({ payload: { data: { [table]: [{ id: 1 }] } } });
     const stream = await openEvents(polled, "/v1/graphql", { method: "POST", headers, body: { query } });
@@ -333,12 +333,12 @@ describe("errors", () => {
   const expectEnds = async (table: string, { polled, socket, stream }: Awaited<ReturnType<typeof following>>) => {
     const message = expect.stringMatching(`^no subscriptions exist$|^field '${table}' not found`);
     expect(await socket.next((sent) => sent.type === "error")).toMatchObject({ id: "1", payload: [{ message }] });
-    await stream.ended;
+    await stream.closed;
     expect(JSON.parse(stream.events.at(-2)?.data ?? "")).toMatchObject({ errors: [{ message }] });
     expect(stream.events.at(-1)?.event).toBe("complete");
     await until(() => polled.context.counters.get("pool-in-use") === 0, "no statement runs");
     await roundTrip(polled);
-    expect(socket.arrived()).toEqual([]);
+    expect(socket.takeMessages()).toEqual([]);
     expect(polled.context.counters.get("live-subscribers")).toBe(0);
     await socket.close();
     await polled.close();
@@ -425,14 +425,14 @@ describe("errors", () => {
     await api.sql("revoke select on public.wide from music_reader");
     await api.reload();
     stream.response.resume();
-    await stream.ended;
+    await stream.closed;
     const message = expect.stringMatching("^no subscriptions exist$|^field 'wide' not found");
     expect(JSON.parse(stream.events.at(-2)?.data ?? "")).toMatchObject({ errors: [{ message }] });
     expect(stream.events.at(-1)?.event).toBe("complete");
   });
 
   test("G-SUB-9 an error of the document is sent at once, and no live query starts", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "1", "subscription { albun { id } }");
     expect(await socket.next()).toEqual({
       id: "1",
@@ -454,15 +454,15 @@ test("G-SUB-4 without a change source a live query sends one result", async () =
   const deaf = await startLive(
     forGraphql({ parts: [without("poll-changes"), without("notify-changes"), without("replication-changes")] }),
   );
-  const socket = await initiated(deaf);
+  const socket = await initSocket(deaf);
   subscribe(socket, "1", "subscription { artist_by_pk(id: 1) { country } }");
   await socket.next();
   await deaf.sql("update artist set country = 'X' where id = 1");
   subscribe(socket, "later", "subscription { artist_by_pk(id: 1) { country name } }");
   expect(await socket.next()).toMatchObject({ id: "later", payload: { data: { artist_by_pk: { country: "X" } } } });
-  await noneIsDue(deaf.context);
+  await untilNoneIsDue(deaf.context);
   await roundTrip(deaf);
-  expect(socket.arrived()).toEqual([]);
+  expect(socket.takeMessages()).toEqual([]);
   await socket.close();
   await deaf.close();
 });
@@ -496,7 +496,7 @@ describe("values that are invalid although no row is compared with them", async 
     '{ shelves_of(args: {pattern: "a"}, where: {doc: {_jsonb_path_exists: "Arrival"}}, offset: 2) { id } }',
     '{ shelf_aggregate(where: {title: {_regex: "("}}) { aggregate { count } } }',
   ])("G-SUB-20 the first result of a live query is that of the query: %s", async (selection) => {
-    const socket = await initiated(served);
+    const socket = await initSocket(served);
     for (const id of ["1", "2"]) subscribe(socket, id, `subscription ${selection}`);
     const plain = await served.gql(`query ${selection}`);
     for (const _ of ["1", "2"]) {
@@ -535,7 +535,7 @@ describe("values that are invalid although no row is compared with them", async 
   });
 
   test("G-SUB-20 an error of one live query does not affect others of the same statement", async () => {
-    const socket = await initiated(served);
+    const socket = await initSocket(served);
     const query = "subscription ($p: String!) { shelf(where: {doc: {_jsonb_path_exists: $p}}) { id } }";
     for (const [id, p] of Object.entries({ a: "$.a", b: "$.(", c: "$.c" })) subscribe(socket, id, query, { p });
     const heard = new Map<string, any>();
@@ -582,7 +582,7 @@ describe("values that depend on the time", async () => {
       hourtz timetz, span tstzrange, days daterange, spans tstzmultirange, doc jsonb, n int);
     grant select on notice to sea_anon`);
   await timed.reload();
-  await timed.settled();
+  await timed.settle();
   if (capabilities.logicalReplication)
     await until(() => statements.includes("live queries detect changes by logical replication"), "the log is read");
 
@@ -628,7 +628,7 @@ describe("values that depend on the time", async () => {
   ])(
     "G-SUB-19 G-SUB-19a a live query with a value that depends on the time runs again at each interval: %s",
     async (_, query, variables, headers) => {
-      const socket = await initiated(timed, headers && { headers });
+      const socket = await initSocket(timed, headers && { headers });
       subscribe(socket, "1", query, variables);
       expect(await socket.next()).toMatchObject({ type: "next", payload: { data: {} } });
       await runsByItself();
@@ -648,7 +648,7 @@ describe("values that depend on the time", async () => {
   );
 
   test("G-SUB-19 a row that a permission shows from a time on is sent at that time", async () => {
-    const socket = await initiated(timed, { headers: asAdmin("before_now") });
+    const socket = await initSocket(timed, { headers: asAdmin("before_now") });
     subscribe(socket, "1", "subscription { notice { id } }");
     expect(await socket.next()).toMatchObject({ payload: { data: { notice: [] } } });
     await timed.sql("insert into notice (id, at) values (1, now() + interval '500 ms')");
@@ -663,7 +663,7 @@ describe("values that depend on the time", async () => {
       create policy past on public.embargo using (at <= current_setting('session.until')::timestamptz);
       grant select on public.embargo to music_reader`);
     await api.reload();
-    const socket = await initiated(api, asRole("music_reader", { until: "now" }));
+    const socket = await initSocket(api, asRole("music_reader", { until: "now" }));
     subscribe(socket, "1", "subscription { embargo { id } }");
     expect(await socket.next()).toMatchObject({ payload: { data: { embargo: [] } } });
     await api.sql("insert into public.embargo values (1, now() + interval '500 ms')");
@@ -680,12 +680,12 @@ describe("values that depend on the time", async () => {
       '{doc: {_contains: {at: "now"}}}',
       '{day: {_gt: "2020-01-01"}, n: {_eq: 1}}',
     ])("G-SUB-19 a live query without a time value does not run without a change: %s", async (where) => {
-    const socket = await initiated(timed);
+    const socket = await initSocket(timed);
     subscribe(socket, "1", list(where));
     await socket.next();
-    await timed.settled();
+    await timed.settle();
     const before = runs();
-    await timed.settled();
+    await timed.settle();
     expect(runs()).toBe(before);
     await socket.close();
   });

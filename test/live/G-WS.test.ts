@@ -10,7 +10,7 @@ import { fullCompat } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { openSocket, type TestSocket } from "../support/socket.ts";
 import { adminSecret, signToken } from "../support/tokens.ts";
-import { initiated, startLive, subscribe } from "../support/live.ts";
+import { initSocket, startLive, subscribe } from "../support/live.ts";
 import { lockTable, untilLocked } from "../support/locks.ts";
 import { until } from "../support/until.ts";
 
@@ -191,7 +191,7 @@ const openRaw = async (
 
 describe("operations", () => {
   test("G-WS-4 G-WS-5 G-WS-7 a query or mutation is answered by next and complete", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "q", "query One($id: Int!) { album_by_pk(id: $id) { id } }", { id: 1 });
     expect(await socket.next()).toEqual({ id: "q", type: "next", payload: { data: { album_by_pk: { id: 1 } } } });
     expect(await socket.next()).toEqual({ id: "q", type: "complete" });
@@ -206,7 +206,7 @@ describe("operations", () => {
   });
 
   test("G-WS-4 large numbers in variables keep their digits", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     socket.send(
       '{"id":"1","type":"subscribe","payload":{"query":"query ($n: numeric!) { album(where: {price: {_gt: $n}}) { id } }","variables":{"n":99999999999999999999.5}}}',
     );
@@ -215,7 +215,7 @@ describe("operations", () => {
   });
 
   test("G-WS-6 G-CON-8 an error ends the operation without complete, and its id can be used again", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "1", 'mutation { insert_artist_one(object: {id: 1, name: "x"}) { id } }');
     expect(await socket.next()).toMatchObject({
       id: "1",
@@ -231,26 +231,26 @@ describe("operations", () => {
       payload: [{ extensions: { code: "validation-failed" } }],
     });
     await roundTrip(socket);
-    expect(socket.arrived()).toEqual([]);
+    expect(socket.takeMessages()).toEqual([]);
     await socket.close();
   });
 
   test("G-WS-7 complete of the client ends a live query, and an unknown id is ignored", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "1", "subscription { artist_by_pk(id: 1) { country } }");
     await socket.next();
     socket.send({ id: "1", type: "complete" });
     socket.send({ id: "unknown", type: "complete" });
     await api.sql("update artist set country = 'CC' where id = 1");
-    await api.settled();
-    expect(socket.arrived()).toEqual([]);
+    await api.settle();
+    expect(socket.takeMessages()).toEqual([]);
     subscribe(socket, "1", "subscription { artist_by_pk(id: 1) { country } }");
     expect(await socket.next()).toMatchObject({ id: "1", payload: { data: { artist_by_pk: { country: "CC" } } } });
     await socket.close();
   });
 
   test("G-WS-16 messages are handled in order while live queries continue", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "live", "subscription { artist_by_pk(id: 3) { country } }");
     await socket.next();
     for (let i = 0; i < 20; i++)
@@ -270,7 +270,7 @@ describe("operations", () => {
   });
 
   test("G-WS-16a a ping is answered while a query runs, and other messages wait", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     const unlock = await lockTable(api.database, "studio");
     subscribe(socket, "1", "{ studio(limit: 0) { id } }");
     await untilLocked(api.database);
@@ -285,7 +285,7 @@ describe("operations", () => {
   });
 
   test("G-WS-16a complete ends the query that runs", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     const unlock = await lockTable(api.database, "studio");
     subscribe(socket, "1", "{ studio(limit: 0) { id } }");
     await untilLocked(api.database);
@@ -295,12 +295,12 @@ describe("operations", () => {
     await unlock();
     expect(await socket.next()).toEqual({ id: "1", type: "complete" });
     await roundTrip(socket);
-    expect(socket.arrived()).toEqual([]);
+    expect(socket.takeMessages()).toEqual([]);
     await socket.close();
   });
 
   test("G-WS-16a complete of a mutation that runs only omits its response", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     const unlock = await lockTable(api.database, "artist");
     subscribe(socket, "1", 'mutation { update_artist_by_pk(pk_columns: {id: 3}, _set: {country: "left"}) { id } }');
     await untilLocked(api.database);
@@ -316,7 +316,7 @@ describe("operations", () => {
   });
 
   test("G-WS-16a complete of a live query that waits behind a query is not lost", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     const unlock = await lockTable(api.database, "studio");
     subscribe(socket, "1", "{ studio(limit: 0) { id } }");
     await untilLocked(api.database);
@@ -327,8 +327,10 @@ describe("operations", () => {
     expect(await socket.next()).toEqual({ id: "1", type: "complete" });
     await roundTrip(socket);
     await api.sql("update artist set country = 'unheard' where id = 3");
-    await api.settled();
-    expect(socket.arrived().filter(({ payload }) => payload?.data?.artist_by_pk?.country === "unheard")).toEqual([]);
+    await api.settle();
+    expect(socket.takeMessages().filter(({ payload }) => payload?.data?.artist_by_pk?.country === "unheard")).toEqual(
+      [],
+    );
     await socket.close();
   });
 });
@@ -408,14 +410,14 @@ describe("close codes", () => {
   });
 
   test("G-WS-12 an id in use ends the connection with 4409", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "x", "subscription { artist { id } }");
     subscribe(socket, "x", "subscription { artist { id } }");
     expect(await socket.closed).toEqual({ code: 4409, reason: "Subscriber for x already exists" });
   });
 
   test("G-WS-13 a second connection_init ends the connection with 4429", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     socket.send({ type: "connection_init" });
     expect(await socket.closed).toEqual({ code: 4429, reason: "Too many initialisation requests" });
   });
@@ -428,7 +430,7 @@ describe("close codes", () => {
   test("G-WS-20 shutdown closes every connection with 1001", async () => {
     const other = await startApi(forGraphql());
     const sockets = [
-      await initiated(other),
+      await initSocket(other),
       await openSocket(other, { protocols: ["graphql-ws"] }),
       await openSocket(other),
     ];
@@ -543,7 +545,7 @@ describe("limits and slow clients", () => {
   test("G-WS-22 pings are sent at the interval of the setting", async () => {
     const frequent = await startApi(forGraphql({ on: api.database, websocketKeepalive: 1 }));
     stopTimers();
-    const socket = await initiated(frequent);
+    const socket = await initSocket(frequent);
     const isPing = (message: any): boolean => message.type === "ping";
     for (let count = 0; count < 4; count++) {
       await socket.next(isPing);
@@ -559,7 +561,7 @@ describe("limits and slow clients", () => {
 
   test("G-WS-4 more operations than the limit on one connection are refused", async () => {
     const small = await startApi(forGraphql({ maxSocketOperations: 2 }));
-    const socket = await initiated(small);
+    const socket = await initSocket(small);
     for (const id of ["1", "2", "3"]) subscribe(socket, id, "subscription { artist { id } }");
     const error = await socket.next((message) => message.type === "error");
     expect(error).toMatchObject({
@@ -572,7 +574,7 @@ describe("limits and slow clients", () => {
 
   test("G-WS-8 a message beyond the limit ends the connection with 1009", async () => {
     const small = await startApi(forGraphql({ maxSocketMessageBytes: 2000 }));
-    const socket = await initiated(small);
+    const socket = await initSocket(small);
     subscribe(socket, "1", `{ __typename } # ${"x".repeat(3000)}`);
     expect((await socket.closed).code).toBe(1009);
     await small.close();
@@ -580,7 +582,7 @@ describe("limits and slow clients", () => {
 
   test("G-WS-17 more connections than the limit are refused with 503", async () => {
     const small = await startLive(forGraphql({ on: api.database, maxSockets: 1 }));
-    const socket = await initiated(small);
+    const socket = await initSocket(small);
     expect(await refused(small, "/v1/graphql/ws")).toMatch(/^refused with 503/);
     await socket.close();
     await until(() => small.context.counters.get("sockets") === 0, "the server has forgotten the socket");
@@ -593,10 +595,10 @@ describe("limits and slow clients", () => {
       "create table if not exists public.bulk (id int primary key, n int, filler text); insert into public.bulk values (1, 0, repeat('x', 1000000))",
     );
     await api.reload();
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "1", "subscription { bulk_by_pk(id: 1) { n filler } }");
     await socket.next();
-    const reader = await initiated(api);
+    const reader = await initSocket(api);
     subscribe(reader, "1", "subscription { bulk_by_pk(id: 1) { n } }");
     await reader.next();
     socket.socket.pause();

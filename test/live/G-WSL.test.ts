@@ -93,8 +93,8 @@ describe("operations", () => {
     socket.send({ id: "1", type: "stop" });
     socket.send({ id: "2", type: "stop" });
     await api.sql("update artist set country = 'L2' where id = 1");
-    await api.settled();
-    expect(socket.arrived()).toEqual([]);
+    await api.settle();
+    expect(socket.takeMessages()).toEqual([]);
     await socket.close();
   });
 

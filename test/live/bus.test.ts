@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { definePlugin, without, type Logger, type PluginContext, type ValueOf } from "../../core/index.ts";
 import { busService, openBusHook } from "../../plugins/cluster/api.ts";
 import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { initiated, noneIsDue, subscribe } from "../support/live.ts";
+import { initSocket, subscribe, untilNoneIsDue } from "../support/live.ts";
 import { until } from "../support/until.ts";
 import { createLogger } from "../support/logger.ts";
 
@@ -193,7 +193,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
     /** Two processes, each with a subscriber of album 1. */
     const watching = async (options: StartOptions) => {
       const both = [await start(options), await start(options)] as const;
-      const sockets = [await initiated(both[0].api), await initiated(both[1].api)] as const;
+      const sockets = [await initSocket(both[0].api), await initSocket(both[1].api)] as const;
       for (const socket of sockets) {
         subscribe(socket, "1", "subscription { album_by_pk(id: 1) { sold } }");
         await socket.next();
@@ -218,7 +218,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
         for (const socket of sockets) await socket.next((message) => message.payload?.data?.album_by_pk?.sold === sold);
       };
       // a rerun caused by the new watch would show the change too
-      for (const { context } of both) await noneIsDue(context);
+      for (const { context } of both) await untilNoneIsDue(context);
       await change();
       await seen();
       let lostCount = 0;
@@ -252,9 +252,9 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
       vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
       const line = createLine();
       const all = [await start(overLine(line)), await start(overLine(line)), await start(overLine(line))];
-      const sockets = new Map<Process, Awaited<ReturnType<typeof initiated>>>();
+      const sockets = new Map<Process, Awaited<ReturnType<typeof initSocket>>>();
       for (const one of all) {
-        const socket = await initiated(one.api);
+        const socket = await initSocket(one.api);
         subscribe(socket, "1", "subscription { album_by_pk(id: 1) { sold } }");
         await socket.next();
         sockets.set(one, socket);
@@ -272,7 +272,7 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
         () => others.every(({ lines }, i) => lines.slice(before[i]).some((text) => text === follows || text === leads)),
         "one of the others reads the changes and the last one follows it",
       );
-      for (const { context } of others) await noneIsDue(context);
+      for (const { context } of others) await untilNoneIsDue(context);
       await others[0]!.api.sql("update album set sold = 777 where id = 1");
       for (const one of others)
         await sockets.get(one)!.next((message) => message.payload?.data?.album_by_pk?.sold === 777);

@@ -97,7 +97,7 @@ describe("R-AUT-15", async () => {
       reason: expect.stringMatching(/^Forbidden: Could not verify JWT: /),
     });
     expect((await legacy.closed).code).toBe(4403);
-    await Promise.all([rest.ended, graphql.ended]);
+    await Promise.all([rest.closed, graphql.closed]);
     expect(graphql.events.at(-1)?.event).toBe("complete");
     expect(await statusOf(tokenOf(0))).toBe(401);
     expect(await Promise.all(stays.map(isOpen))).toEqual([true, true, true]);

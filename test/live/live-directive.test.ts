@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { afterAll, describe, expect, test } from "vitest";
 import { definePlugin, without } from "../../core/index.ts";
 import { forGraphql, startApi, type TestApi } from "../support/api.ts";
-import { initiated, openEvents, startLive, subscribe } from "../support/live.ts";
+import { initSocket, openEvents, startLive, subscribe } from "../support/live.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { openSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
@@ -60,19 +60,19 @@ const APOLLO = "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,applicatio
 describe("the directive @live", () => {
   test("G-LIV-1 @live over graphql-transport-ws sends results with several root fields until the client completes", async () => {
     await set(1, "A");
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "1", QUERY, { id: 1 });
     const { payload } = await socket.next();
     expect(payload.data.artist_by_pk).toEqual({ country: "A" });
     expect(payload.data.artist_aggregate.aggregate.count).toBeGreaterThan(0);
-    await api.settled();
-    expect(socket.arrived()).toEqual([]);
+    await api.settle();
+    expect(socket.takeMessages()).toEqual([]);
     await set(1, "B");
     expect((await socket.next()).payload.data.artist_by_pk).toEqual({ country: "B" });
     socket.send({ id: "1", type: "complete" });
     await set(1, "C");
-    await api.settled();
-    expect(socket.arrived()).toEqual([]);
+    await api.settle();
+    expect(socket.takeMessages()).toEqual([]);
     await socket.close();
   });
 
@@ -100,21 +100,21 @@ describe("the directive @live", () => {
     stream.close();
     const lastId = stream.events[1]!.id!;
     const again = await openEvents(api, "/v1/graphql", { ...asked, headers: { ...headers, "last-event-id": lastId } });
-    await api.settled();
+    await api.settle();
     expect(again.events).toEqual([]);
     again.close();
   });
 
   test("G-LIV-2 @live(if: false) and plain HTTP send one result", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     const query = "query ($on: Boolean!) @live(if: $on) { artist_by_pk(id: 1) { id } }";
     subscribe(socket, "1", query, { on: false });
     expect((await socket.next()).type).toBe("next");
     expect((await socket.next()).type).toBe("complete");
     subscribe(socket, "2", query, { on: true });
     expect((await socket.next()).type).toBe("next");
-    await api.settled();
-    expect(socket.arrived()).toEqual([]);
+    await api.settle();
+    expect(socket.takeMessages()).toEqual([]);
     await socket.close();
     expect(await api.gql("query @live { artist_by_pk(id: 1) { id } }")).toEqual({ data: { artist_by_pk: { id: 1 } } });
   });
@@ -131,7 +131,7 @@ describe("the directive @live", () => {
     ["query @live { nothing }", "field 'nothing' not found in type: 'query_root'"],
     ["subscription @live { artist { id } album { id } }", "subscriptions must select one top level field"],
   ])("G-LIV-2 an invalid use of @live is refused on every transport: %s", async (query, message) => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "1", query);
     const refused = await socket.next();
     expect([refused.type, refused.payload[0].message]).toEqual(["error", message]);
@@ -160,7 +160,7 @@ describe("the directive @live", () => {
     });
     const other = await startApi(forGraphql({ parts: [clock], liveDirective: true }));
     expect(await other.gql("{ clock }")).toEqual({ data: { clock: "12" } });
-    const socket = await initiated(other);
+    const socket = await initSocket(other);
     subscribe(socket, "1", "query @live { clock }");
     const { type, payload } = await socket.next();
     expect([type, payload[0].message]).toEqual(["error", "a field that a function answers cannot be live"]);

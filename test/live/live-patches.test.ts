@@ -3,7 +3,15 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { livePatches, liveRows } from "../../plugins/live/patches/client.ts";
 import { forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { initiated, noneIsDue, openEvents, startLive, subscribe, type LiveApi, type Stream } from "../support/live.ts";
+import {
+  initSocket,
+  openEvents,
+  startLive,
+  subscribe,
+  untilNoneIsDue,
+  type LiveApi,
+  type Stream,
+} from "../support/live.ts";
 import { createRandom } from "../support/random.ts";
 import { openSocket } from "../support/socket.ts";
 import { adminSecret } from "../support/tokens.ts";
@@ -62,7 +70,7 @@ const collecting = (): { readonly client: Pick<Client, "results" | "messages">; 
 };
 
 const overSocket = async (query = LIVE): Promise<Client> => {
-  const socket = await initiated(api);
+  const socket = await initSocket(api);
   const { client, take } = collecting();
   socket.socket.on("message", (data) => {
     const message = JSON.parse(String(data));
@@ -212,7 +220,7 @@ describe.each([
 
 test("X-PAT-2 without patch: true messages are unchanged, and if: false requests no patches", async () => {
   const query = "subscription ($on: Boolean!) @live(if: $on, patch: true) { parcel(limit: 1) { id } }";
-  const socket = await initiated(api);
+  const socket = await initSocket(api);
   subscribe(socket, "1", query, { on: false });
   expect(Object.keys((await socket.next()).payload)).toEqual(["data"]);
   subscribe(socket, "2", query, { on: true });
@@ -254,7 +262,7 @@ test("X-PAT-1 a slow client skips results and receives the change from the last 
   await api.sql("create table public.bulk (id int primary key, n int, pad text)");
   await api.sql("insert into public.bulk select i, 0, md5(i::text) || repeat('x', 9000) from generate_series(1, 80) i");
   await api.reload();
-  const [client, beside] = [await initiated(api), await initiated(api)];
+  const [client, beside] = [await initSocket(api), await initSocket(api)];
   const fold = livePatches();
   const results: any[] = [];
   client.socket.on("message", (data) => {
@@ -265,7 +273,7 @@ test("X-PAT-1 a slow client skips results and receives the change from the last 
   await until(() => results.length === 1, "the first result");
   subscribe(beside, "1", "subscription { bulk_by_pk(id: 1) { n } }");
   await beside.next();
-  await noneIsDue(api.context);
+  await untilNoneIsDue(api.context);
   client.socket.pause();
   /** Changes every row, so that each change is as large as the whole result. Another client receives it. */
   let changes = 0;
@@ -291,7 +299,7 @@ test("X-PAT-1 a slow client skips results and receives the change from the last 
 
 test("X-PAT-4 a result larger than the setting is sent whole", async () => {
   const small = await startApi({ ...options, on: api.database, maxLivePatchBytes: 200 });
-  const socket = await initiated(small);
+  const socket = await initSocket(small);
   subscribe(socket, "1", LIVE);
   await socket.next();
   await api.sql("update public.parcel set name = name || '.' where id = (select min(id) from public.parcel)");
@@ -317,7 +325,7 @@ describe("Last-Event-ID", () => {
     const { id } = await first(api);
     expect((await first(api, undefined, path.replace("&live=patch", ""))).id).toBe(id);
     const again = await openRows(api, id);
-    await api.settled();
+    await api.settle();
     expect(again.events).toEqual([]);
     await api.sql("update artist set country = 'Elsewhere' where id = 3");
     await untilEvents(again, 1);
@@ -328,7 +336,7 @@ describe("Last-Event-ID", () => {
     await api.sql("update artist set country = 'Nowhere' where id = 3");
     await api.sql("update artist set country = 'Elsewhere' where id = 3");
     const quiet = await openRows(api, back.id);
-    await api.settled();
+    await api.settle();
     expect(quiet.events).toEqual([]);
     quiet.close();
   });
@@ -337,7 +345,7 @@ describe("Last-Event-ID", () => {
     const { id } = await first(api);
     const other: LiveApi = await startLive({ ...options, on: api.database });
     const quiet = await openRows(other, id);
-    await other.settled();
+    await other.settle();
     expect(quiet.events).toEqual([]);
     quiet.close();
     await api.sql("update artist set country = country || '!' where id = 3");

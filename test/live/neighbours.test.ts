@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { asAdmin, capabilities, forGraphql, type TestApi } from "../support/api.ts";
-import { initiated, openEvents, startLive, subscribe, type LiveApi } from "../support/live.ts";
+import { initSocket, openEvents, startLive, subscribe, type LiveApi } from "../support/live.ts";
 import { until } from "../support/until.ts";
 
 const DESKS = 10;
@@ -54,7 +54,7 @@ describe.skipIf(!capabilities.realServer)("live queries beside others", () => {
 
   /** Opens live queries of desks. `query` has the variable `$id`. */
   const openDesks = async (query: string): Promise<Desks> => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     const heard = new Map<number, number>();
     socket.socket.on("message", (bytes: Buffer) => {
       const { payload } = JSON.parse(bytes.toString()) as {
@@ -124,7 +124,7 @@ describe.skipIf(!capabilities.realServer)("live queries beside others", () => {
       commits: "update desk set n = n + 1 where id > 50",
       query,
       begin: async () => {
-        const socket = await initiated(api);
+        const socket = await initSocket(api);
         for (let id = 51; id <= 70; id++) subscribe(socket, String(id), query, { id });
         for (let count = 0; count < 20; count++) await socket.next();
         return socket.close;
@@ -133,7 +133,7 @@ describe.skipIf(!capabilities.realServer)("live queries beside others", () => {
   });
 
   test.each([1, 12])("G-SUB-17 G-SUB-17a slow statements do not delay other live queries: %s", async (count) => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     await workBesideSlow(DESK, async () => {
       for (let i = 1; i <= count; i++)
         subscribe(socket, String(i), `subscription { a${i}: noise_by_pk(id: ${i}) { id n noise_slow } }`);
@@ -144,7 +144,7 @@ describe.skipIf(!capabilities.realServer)("live queries beside others", () => {
 
   test("G-SUB-17 a slow row does not delay others of the same statement", async () => {
     const query = "subscription ($id: Int!) { desk_by_pk(id: $id) { id n desk_slow } }";
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "1", query, { id: 51 });
     // the query is known as slow from here on
     await socket.next();
@@ -161,7 +161,7 @@ describe.skipIf(!capabilities.realServer)("live queries beside others", () => {
       await workBeside({
         commits: "update noise set n = n + 1 where id = 1",
         begin: async () => {
-          const socket = await initiated(api);
+          const socket = await initSocket(api);
           subscribe(socket, "1", "subscription { noise_by_pk(id: 1) { id n bulk } }");
           await socket.next();
           return socket.close;
@@ -177,7 +177,7 @@ describe.skipIf(!capabilities.realServer)("live queries beside others", () => {
             `subscription { a${i}: noise(where: {id: {_gt: 1}}, order_by: {id: asc}) { id n bulk } }`;
           const sockets = await Promise.all(
             Array.from({ length: 6 }, async (_, i) => {
-              const socket = await initiated(api);
+              const socket = await initSocket(api);
               subscribe(socket, "1", query(i));
               await socket.next();
               socket.socket.pause();
@@ -213,7 +213,7 @@ describe.skipIf(!capabilities.realServer)("live queries beside others", () => {
       begin: async () => {
         await api.sql("grant select on public.noise to music_nobody");
         await api.reload();
-        const socket = await initiated(api, { headers: asAdmin("music_nobody") });
+        const socket = await initSocket(api, { headers: asAdmin("music_nobody") });
         for (let id = 1; id <= 100; id++)
           subscribe(socket, String(id), "subscription ($id: Int!) { noise_by_pk(id: $id) { id n } }", { id });
         for (let count = 0; count < 100; count++) await socket.next();

@@ -5,7 +5,7 @@ import { changeFeedService, watchChangesHook } from "../../plugins/live/api.ts";
 import { liveTriggers } from "../../presets/cli/live-triggers-command.ts";
 import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { openEmptyEmbeddedDatabase, testDatabase, type TestDatabase } from "../support/database.ts";
-import { initiated, noneIsDue, startLive, subscribe, type LiveApi } from "../support/live.ts";
+import { initSocket, startLive, subscribe, untilNoneIsDue, type LiveApi } from "../support/live.ts";
 import { hasPostgres } from "../support/postgres-programs.ts";
 import { startPrimary } from "../support/postgres-server.ts";
 import { urlOf } from "../support/server-template.ts";
@@ -53,7 +53,7 @@ const polling: StartOptions = { parts: [without("replication-changes"), without(
 
 /** Sets `sold` of album 1, and expects the change to arrive. */
 const changesReach = async (api: TestApi, sold: number): Promise<void> => {
-  const socket = await initiated(api);
+  const socket = await initSocket(api);
   subscribe(socket, "1", "subscription { album_by_pk(id: 1) { sold } }");
   await socket.next();
   await api.sql("update album set sold = $1 where id = 1", [sold]);
@@ -67,7 +67,7 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
 
   beforeAll(async () => {
     api = await startLive(forGraphql({ liveQueryInterval: NEVER_MS, logger: log.logger, busName: "feed" }));
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "1", "subscription { album { id } }");
     await until(() => log.lines.includes(OPENED), "the changes are read");
     await socket.close();
@@ -82,12 +82,12 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
       create view public.odd_view as select id, n from public."a ""b"", c: d";
       create table public.cleared (id int primary key); insert into public.cleared values (1)`);
     await api.reload();
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "view", "subscription { odd_view { n } }");
     subscribe(socket, "cleared", "subscription { cleared { id } }");
     subscribe(socket, "parts", "subscription { measure_aggregate { aggregate { count } } }");
     for (let i = 0; i < 3; i++) await socket.next();
-    await noneIsDue(api.context);
+    await untilNoneIsDue(api.context);
     await api.sql(`update public."a ""b"", c: d" set n = 2`);
     expect(await socket.next()).toMatchObject({ id: "view", payload: { data: { odd_view: [{ n: 2 }] } } });
     await api.sql("truncate public.cleared");
@@ -98,7 +98,7 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
   });
 
   test("G-SUB-4 a transaction that commits between others is not missed", async () => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "1", "subscription { artist_by_pk(id: 1) { country } }");
     await socket.next();
     const other = await api.database.connect();
@@ -128,13 +128,13 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
       insert into public.keyed ("the ""key""", n) select i, 0 from generate_series(1, 20) as i`);
     await quiet.sql('alter table public.keyed rename column "the ""key""" to id');
     await quiet.reload();
-    const socket = await initiated(quiet);
+    const socket = await initSocket(quiet);
     for (const id of [1, 2])
       subscribe(socket, String(id), "subscription ($id: Int!) { keyed_by_pk(id: $id) { id n } }", { id });
     subscribe(socket, "all", "subscription { keyed_aggregate { aggregate { sum { n } } } }");
     for (let i = 0; i < 3; i++) await socket.next();
     await until(() => statements.includes(OPENED), "the changes are read");
-    await quiet.settled();
+    await quiet.settle();
     const runs = (): number =>
       statements.filter(
         (text) => text.includes("_relapi_subscribers") && text.includes("keyed") && !text.includes("sum("),
@@ -145,7 +145,7 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
       id: "all",
       payload: { data: { keyed_aggregate: { aggregate: { sum: { n: 50 } } } } },
     });
-    await quiet.settled();
+    await quiet.settle();
     expect(runs()).toBe(before);
     await quiet.sql("update public.keyed set n = 7 where id = 2");
     const messages = [await socket.next(), await socket.next()];
@@ -180,7 +180,7 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
     );
     await polled.sql("create table public.told (id int primary key, n int); insert into public.told values (1, 1)");
     await polled.reload();
-    const socket = await initiated(polled);
+    const socket = await initSocket(polled);
     const told = async (): Promise<unknown> => (await socket.next()).payload.data.told_by_pk;
     subscribe(socket, "1", "subscription { told_by_pk(id: 1) { n } }");
     expect(await told()).toEqual({ n: 1 });
@@ -189,7 +189,7 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
       const before = loads();
       await polled.sql(change);
       await until(() => loads() > before, "the schema is read again");
-      await noneIsDue(polled.context);
+      await untilNoneIsDue(polled.context);
     };
     await hasLoaded("alter table public.told replica identity nothing");
     // the log of an UPDATE contains only the new key
@@ -205,7 +205,7 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
   test("G-SUB-4 another source detects changes while the feed is lost", async () => {
     const opened = (): number => log.lines.filter((line) => line === OPENED).length;
     const before = opened();
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "1", "subscription { album { id } }");
     await until(() => opened() > before, "the changes are read");
     await api.sql(
@@ -289,7 +289,7 @@ describe.skipIf(!capabilities.realServer)("fallback", () => {
     );
     await shared.sql("grant select on artist to sea_login");
     await api.reload();
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "1", "subscription { artist_by_pk(id: 1) { country } }");
     await socket.next();
     await shared.sql("update artist set country = 'FB' where id = 1");
@@ -322,15 +322,15 @@ describe("notifications", () => {
     await api.sql(await printed);
     await api.sql("drop trigger relapi_notify_change on public.artist");
     await api.reload();
-    await api.settled();
+    await api.settle();
     await changesReach(api, 504);
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "1", "subscription { artist_by_pk(id: 2) { country } }");
     await socket.next();
-    await api.settled(); // a query runs once more when its source has begun to watch the table
+    await api.settle(); // a query runs once more when its source has begun to watch the table
     await api.sql("update artist set country = 'NN' where id = 2");
-    await api.settled();
-    expect(socket.arrived()).toEqual([]);
+    await api.settle();
+    expect(socket.takeMessages()).toEqual([]);
     await socket.close();
     await api.sql("drop function public.relapi_notify_change cascade");
     await api.close();
@@ -358,20 +358,20 @@ describe("notifications", () => {
     });
     await api.sql(await printed);
     await api.reload();
-    await api.settled();
-    const socket = await initiated(api);
+    await api.settle();
+    const socket = await initSocket(api);
     const told = async (): Promise<unknown> => {
       const { data } = (await socket.next()).payload;
       return data.heir?.[0] ?? data.part_view[0];
     };
     subscribe(socket, "0", "subscription { heir { n } }");
     expect(await told()).toEqual({ n: 1 });
-    await noneIsDue(api.context);
+    await untilNoneIsDue(api.context);
     await api.sql("update public.elder set n = 2");
     expect(await told()).toEqual({ n: 2 });
     subscribe(socket, "1", "subscription { part_view { n } }");
     expect(await told()).toEqual({ n: 1 });
-    await noneIsDue(api.context);
+    await untilNoneIsDue(api.context);
     await api.sql("update public.part_one set n = 2");
     expect(await told()).toEqual({ n: 2 });
     await api.sql("update public.part_of set n = 3");
@@ -385,10 +385,10 @@ describe("notifications", () => {
     const before = unwatched();
     await api.reload();
     await until(() => unwatched() > before, "nobody watches the partition");
-    await noneIsDue(api.context);
+    await untilNoneIsDue(api.context);
     await api.sql("update public.part_one set n = 5");
-    await api.settled();
-    expect(socket.arrived()).toEqual([]);
+    await api.settle();
+    expect(socket.takeMessages()).toEqual([]);
     await socket.close();
     await api.sql("drop function public.relapi_notify_change cascade");
     await api.close();
@@ -419,10 +419,10 @@ describe("polling", () => {
     await api.sql(`create table public.counted (id int primary key, n int); insert into public.counted values (1, 0);
       create table if not exists public.studio (id int primary key, name text); insert into public.studio values (1, '') on conflict do nothing`);
     await api.reload();
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "1", "subscription ($id: Int!) { counted_by_pk(id: $id) { n } }", { id: 1 });
     await socket.next();
-    await api.settled();
+    await api.settle();
     const of = (...parts: readonly string[]): number =>
       statements.filter((text) => parts.every((part) => text.includes(part))).length;
     const runs = (): number => of("_relapi_subscribers", "counted");
@@ -435,12 +435,12 @@ describe("polling", () => {
     );
     // a look that began before the subscription may still find the commits above
     await until(() => lookCount > 2, "two looks at the database");
-    await noneIsDue(api.context);
+    await untilNoneIsDue(api.context);
     const before = runs();
     const lookCountBefore = lookCount;
     await until(() => lookCount > lookCountBefore + 5, "several looks without a commit");
     unwatch?.();
-    await noneIsDue(api.context);
+    await untilNoneIsDue(api.context);
     expect(runs()).toBe(before);
     await api.sql("update public.studio set name = name");
     await until(() => runs() > before, "another run");
@@ -452,7 +452,7 @@ describe("polling", () => {
     const api = await startApi(forGraphql({ ...polling, liveQueryInterval: 20 }));
     await api.sql("create or replace view public.clock_face as select 1 as id, clock_timestamp()::text as now");
     await api.reload();
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "1", "subscription { clock_face { now } }");
     const first = await socket.next();
     const second = await socket.next();
@@ -471,7 +471,7 @@ describe.skipIf(!capabilities.realServer)("recovery", () => {
     "G-SUB-4 every subscriber receives the last result after its connections are killed: %s",
     async (_, options) => {
       const api = await startApi(forGraphql({ ...options, liveQueryInterval: 20 }));
-      const sockets = await Promise.all(Array.from({ length: 5 }, () => initiated(api)));
+      const sockets = await Promise.all(Array.from({ length: 5 }, () => initSocket(api)));
       const last = new Map<string, number>();
       sockets.forEach((socket, s) => {
         for (let album = 1; album <= 5; album++)

@@ -42,7 +42,7 @@ describe("REST", () => {
     expect(JSON.parse(stream.events[1]!.data)).toMatchObject([{ name: "Live" }]);
     expect(stream.events[1]!.id).not.toBe(stream.events[0]!.id);
     await api.sql("update sea.vessels set name = name");
-    await api.settled();
+    await api.settle();
     expect(stream.events.length).toBe(2);
     stream.close();
     await api.sql("update sea.vessels set name = $1 where id = 1", [row!.name]);
@@ -54,7 +54,7 @@ describe("REST", () => {
     await until(() => first.events.length === 1, "the first event");
     first.close();
     const again = await open(api, path, { headers: { "last-event-id": first.events[0]!.id! } });
-    await api.settled();
+    await api.settle();
     expect(again.events).toEqual([]);
     await api.sql("update sea.vessels set name = name || '!' where id = 2");
     await until(() => again.events.length === 1, "the first event");
@@ -114,7 +114,7 @@ describe("GraphQL", () => {
     await until(() => live.events.length === 2, "the second event");
     expect(JSON.parse(live.events[1]!.data)).toEqual({ data: { artist_by_pk: { country: "SSE" } } });
     const closing = plain.close();
-    await live.ended;
+    await live.closed;
     expect(live.events.at(-1)).toMatchObject({ event: "complete" });
     await closing;
   });
@@ -134,11 +134,11 @@ describe("GraphQL", () => {
 
   test("G-SUB-9 an error or a query sends one event next and then complete", async () => {
     const bad = await open(api, "/v1/graphql", subscription("subscription { nothing }"));
-    await bad.ended;
+    await bad.closed;
     expect(bad.events.map(({ event }) => event)).toEqual(["next", "complete"]);
     expect(JSON.parse(bad.events[0]!.data)).toMatchObject({ errors: [{ extensions: { code: "validation-failed" } }] });
     const query = await open(api, "/v1/graphql", subscription("{ __typename }"));
-    await query.ended;
+    await query.closed;
     expect(query.events).toMatchObject([
       { event: "next", data: '{"data":{"__typename":"query_root"}}' },
       { event: "complete" },

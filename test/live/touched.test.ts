@@ -6,7 +6,7 @@ import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { definePlugin, type PluginContext } from "../../core/index.ts";
 import { liveRunSignal } from "../../plugins/live/api.ts";
 import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { initiated, noneIsDue, openEvents, roundTrip, subscribe } from "../support/live.ts";
+import { initSocket, openEvents, roundTrip, subscribe, untilNoneIsDue } from "../support/live.ts";
 import { documentOf, object, array, permissions, table } from "../support/metadata-document.ts";
 import type { TestSocket } from "../support/socket.ts";
 import { adminSecret } from "../support/tokens.ts";
@@ -93,7 +93,7 @@ const openWatched = async (
   const [{ isMade }] = (await api.sql(`select to_regclass('beacon') is not null as "isMade"`)) as [{ isMade: boolean }];
   if (!isMade) await api.sql(SCHEMA);
   await api.reload();
-  const socket = await initiated(api);
+  const socket = await initSocket(api);
   subscribe(socket, "1", "subscription { beacon { n } }");
   await socket.next();
   await until(() => isTold, "the changes are read"); // a slot waits for all transactions of the server
@@ -117,25 +117,25 @@ const watching = async (
   live: readonly Live[],
   payload?: unknown,
 ): Promise<Watched> => {
-  const beacon = await initiated(api);
+  const beacon = await initSocket(api);
   subscribe(beacon, "beacon", "subscription { beacon { n } }");
   await beacon.next();
   const noticed = async (): Promise<void> => {
     const [{ n }] = (await api.sql("select n from beacon")) as [{ n: number }];
     await beacon.next((message) => message.payload?.data?.beacon?.[0]?.n === n);
-    await noneIsDue(context);
+    await untilNoneIsDue(context);
   };
   const light = async (): Promise<void> => {
     await api.sql("update beacon set n = n + 1");
     await noticed();
   };
   // otherwise the run caused by the new watch shows a change before its notification
-  await noneIsDue(context);
+  await untilNoneIsDue(context);
   await light(); // earlier changes have been processed
-  const socket = await initiated(api, payload);
+  const socket = await initSocket(api, payload);
   for (const [id, query, variables] of live) subscribe(socket, id, `subscription ${query}`, variables);
   for (const _ of live) expect((await socket.next()).type).toBe("next");
-  await noneIsDue(context);
+  await untilNoneIsDue(context);
   ending.push(async () => {
     await socket.close();
     await beacon.close();
@@ -151,7 +151,7 @@ const watching = async (
       await light();
       await roundTrip(api);
       const answered = socket
-        .arrived()
+        .takeMessages()
         .map(({ id }) => id as string)
         .sort();
       return { reruns: reruns() - before - 1, answered };
@@ -291,7 +291,7 @@ describe.skipIf(!capabilities.logicalReplication)("conditions with the log of th
     await roundTrip(two.api);
     expect(
       second.socket
-        .arrived()
+        .takeMessages()
         .map(({ id }) => id)
         .sort(),
     ).toEqual(["4", "4", "5", "5"]);
@@ -379,7 +379,7 @@ describe.skipIf(!capabilities.logicalReplication)("conditions with the log of th
     const { after } = await from([]);
     const stream = await openEvents(api, "/note?chat_id=eq.1&select=id,tag");
     await until(() => stream.events.length === 1, "the first event");
-    await noneIsDue(open.context);
+    await untilNoneIsDue(open.context);
     expect(await after("update note set tag = 'elsewhere' where id = 19")).toEqual(NOBODY);
     await after("revoke select on note from sea_anon", "update note set tag = 'unseen' where chat_id = 1");
     await until(() => stream.events.length === 2, "the second event");

@@ -2,13 +2,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { capabilities, forGraphql } from "../support/api.ts";
-import { initiated, openEvents, subscribe } from "../support/live.ts";
-import { startMeasured, type Measured } from "../support/metrics.ts";
+import { initSocket, openEvents, subscribe } from "../support/live.ts";
+import { startMeasured, type MeasuredApi } from "../support/metrics.ts";
 import type { TestSocket } from "../support/socket.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 
-let api: Measured;
+let api: MeasuredApi;
 let socket: TestSocket;
 
 const page = async (of = api): Promise<{ readonly response: Response; readonly text: string }> => {
@@ -31,7 +31,7 @@ beforeAll(async () => {
   api = await startMeasured(forGraphql({ liveQueryInterval: 50 }));
 });
 beforeEach(async () => {
-  socket = await initiated(api);
+  socket = await initSocket(api);
 });
 afterEach(async () => {
   await socket.close();

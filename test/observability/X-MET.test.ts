@@ -1,12 +1,12 @@
 /** `/metrics`: its metrics and their labels. */
 import { beforeAll, expect, test } from "vitest";
 import { asAdmin, type TestApi } from "../support/api.ts";
-import { startMeasured, type Measured } from "../support/metrics.ts";
+import { startMeasured, type MeasuredApi } from "../support/metrics.ts";
 import { openSocket } from "../support/socket.ts";
 import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 
-let api: Measured;
+let api: MeasuredApi;
 beforeAll(async () => {
   api = await startMeasured({ dbSchemas: ["sea", "land", "public"] });
 });

@@ -1,7 +1,7 @@
 /** The results that are kept for subscribers with patches, and their limit. */
 import { afterAll, expect, test } from "vitest";
 import { forGraphql } from "../support/api.ts";
-import { initiated, openEvents, subscribe } from "../support/live.ts";
+import { initSocket, openEvents, subscribe } from "../support/live.ts";
 import { startMeasured } from "../support/metrics.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
@@ -21,7 +21,7 @@ const pages = (from: number, to: number): string =>
 const change = (id: number): Promise<unknown> => api.sql(`update public.page set text = text || '.' where id = ${id}`);
 
 test("X-PAT-8 each result is kept once for all its subscribers until the last of them leaves", async () => {
-  const [one, other] = [await initiated(api), await initiated(api)];
+  const [one, other] = [await initSocket(api), await initSocket(api)];
   subscribe(one, "1", pages(1, 2));
   await one.next();
   const bytes = await kept();
@@ -51,7 +51,7 @@ test("X-PAT-8 results are kept on every transport", async () => {
 });
 
 test("X-PAT-8 X-PAT-4 a result is sent whole if it exceeds the remaining memory or its limit, until memory is free again", async () => {
-  const socket = await initiated(api);
+  const socket = await initSocket(api);
   const changed = async (id: string) => (await socket.next((message) => message.id === id)).payload.extensions.live;
   subscribe(socket, "filler", pages(5, 6));
   await changed("filler");
@@ -77,7 +77,7 @@ test("X-PAT-8 X-PAT-4 a result is sent whole if it exceeds the remaining memory 
 });
 
 test("X-PAT-8 no result is kept for subscribers without patches", async () => {
-  const socket = await initiated(api);
+  const socket = await initSocket(api);
   await nothingKept();
   subscribe(socket, "1", pages(1, 2).replace("@live(patch: true)", ""));
   await socket.next();

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
 import { asAdmin } from "../support/api.ts";
-import { startMeasured, type Measured } from "../support/metrics.ts";
+import { startMeasured, type MeasuredApi } from "../support/metrics.ts";
 import { openSocket } from "../support/socket.ts";
 import { bearer } from "../support/tokens.ts";
 
@@ -30,7 +30,7 @@ const readQuery = ({ expr, legendFormat }: { readonly expr: string; readonly leg
   ],
 });
 
-let api: Measured;
+let api: MeasuredApi;
 /** The label names by metric in the answer. */
 const labelsOf = new Map<string, Set<string>>();
 

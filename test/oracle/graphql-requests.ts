@@ -6,7 +6,7 @@
 import { asAdmin } from "../support/api.ts";
 import type { Random } from "../support/random.ts";
 import { typeText, type Schema, type SchemaField, type SchemaInput } from "../support/schema.ts";
-import type { Asked } from "../support/oracle/oracle.ts";
+import type { OracleRequest } from "../support/oracle/oracle.ts";
 
 type TypeRef = SchemaInput["type"];
 
@@ -166,7 +166,7 @@ export const graphqlRequest = (
   { query, variables }: Drawn,
   role?: string,
   session?: Readonly<Record<string, string>>,
-): Asked => ({
+): OracleRequest => ({
   method: "POST",
   path: "/v1/graphql",
   headers: asAdmin(role, session),

@@ -9,7 +9,7 @@ import { schemaOf } from "../support/schema.ts";
 import { until } from "../support/until.ts";
 import { drawDocument, graphqlRequest, type Drawn } from "./graphql-requests.ts";
 import { subscribing, TRANSPORTS, type Caller, type Subscriber } from "./live-subscribers.ts";
-import { KEEPS_NOTHING } from "../support/oracle/oracle.ts";
+import { NO_CACHING } from "../support/oracle/oracle.ts";
 
 const seed = chosenSeed();
 const DOCUMENTS = Number(process.env["ORACLE_LIVE_DOCUMENTS"] ?? 20);
@@ -129,7 +129,7 @@ test(
     const api = await startApi(forGraphql({ dbPool: 2 }));
     await api.sql(NOTES);
     await api.reload();
-    const oracle = await startApi(forGraphql({ ...KEEPS_NOTHING, dbPool: 1, dbChannelEnabled: false }));
+    const oracle = await startApi(forGraphql({ ...NO_CACHING, dbPool: 1, dbChannelEnabled: false }));
     const drawn = [
       ...KNOWN.map(({ query, variables }) => ({ query: query.replace(/^query/, "subscription"), variables })),
       ...drawAll(random, await schemaOf(api)),

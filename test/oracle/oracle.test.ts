@@ -10,7 +10,14 @@ import { chosenSeed, createRandom, type Random } from "../support/random.ts";
 import { schemaOf } from "../support/schema.ts";
 import { MUSIC_CALLERS, SEA_CALLERS } from "../support/oracle/callers.ts";
 import { drawDocument, graphqlRequest } from "./graphql-requests.ts";
-import { consult, report, summary, useSteadyPlans, withMutations, type Asked } from "../support/oracle/oracle.ts";
+import {
+  consult,
+  report,
+  summary,
+  useSteadyPlans,
+  withMutations,
+  type OracleRequest,
+} from "../support/oracle/oracle.ts";
 import { drawRestRequest } from "./rest-requests.ts";
 
 const seed = chosenSeed();
@@ -76,7 +83,11 @@ const METADATA_CALLERS: readonly HeaderValues[] = [
 ];
 
 /** Each shape with one to four sets of values. */
-const drawn = (random: Random, count: number, draw: (shape: Random, values: Random) => Asked): Asked[] =>
+const drawn = (
+  random: Random,
+  count: number,
+  draw: (shape: Random, values: Random) => OracleRequest,
+): OracleRequest[] =>
   Array.from({ length: count }, () => {
     const shapeSeed = random.int(2 ** 31);
     return Array.from({ length: 1 + random.int(4) }, () =>
@@ -88,9 +99,9 @@ const documentsFor = async (
   options: StartOptions,
   random: Random,
   roles: readonly (string | undefined)[],
-): Promise<Asked[]> => {
+): Promise<OracleRequest[]> => {
   const api = await startApi(options);
-  const lists: Asked[] = [];
+  const lists: OracleRequest[] = [];
   for (const role of roles) {
     const schema = await schemaOf(api, role);
     lists.push(
@@ -110,7 +121,7 @@ const requestsFor = async (
   schemas: readonly string[],
   callers: readonly HeaderValues[],
   mostly?: readonly string[],
-): Promise<Asked[]> => {
+): Promise<OracleRequest[]> => {
   const api = await startApi(options);
   const model = api.relApi.model();
   const requests = schemas
@@ -126,7 +137,7 @@ const requestsFor = async (
 
 const expectNoDifference = async (
   options: StartOptions,
-  requests: readonly Asked[],
+  requests: readonly OracleRequest[],
   random: Random,
   callers: readonly HeaderValues[],
 ): Promise<void> => {
@@ -142,9 +153,13 @@ const expectNoDifference = async (
  * Cases that were once shared by mistake: calls with another window, functions that only some roles may execute, and a
  * table that is open to all in a schema that is not.
  */
-const KNOWN: readonly Asked[] = [
-  ...["0-0", "1-", undefined].map((range): Asked => ({ method: "GET", path: "/rpc/ledger", headers: { range } })),
-  ...["0-0", "1-1", undefined].map((range): Asked => ({
+const KNOWN: readonly OracleRequest[] = [
+  ...["0-0", "1-", undefined].map((range): OracleRequest => ({
+    method: "GET",
+    path: "/rpc/ledger",
+    headers: { range },
+  })),
+  ...["0-0", "1-1", undefined].map((range): OracleRequest => ({
     method: "GET",
     path: "/rpc/vessels_of?port=1",
     headers: { range },
@@ -155,7 +170,7 @@ const KNOWN: readonly Asked[] = [
     "/cabins?order=id",
     "/vessels?select=name,heavy&heavy=is.true",
     "/rpc/who",
-  ].flatMap((path) => SEA_CALLERS.map((headers): Asked => ({ method: "GET", path, headers }))),
+  ].flatMap((path) => SEA_CALLERS.map((headers): OracleRequest => ({ method: "GET", path, headers }))),
 ];
 
 const REST: StartOptions = { dbAggregatesEnabled: true };

@@ -11,7 +11,7 @@ import {
   type Routine,
 } from "../../core/index.ts";
 import type { Random } from "../support/random.ts";
-import type { Asked } from "../support/oracle/oracle.ts";
+import type { OracleRequest } from "../support/oracle/oracle.ts";
 
 interface RestShape {
   readonly model: Model;
@@ -189,7 +189,7 @@ const rowsOf = (request: RestShape, relation: Relation, count: number): Readonly
 const rowOf = (request: RestShape, relation: Relation): Readonly<Record<string, unknown>> =>
   rowsOf(request, relation, 1)[0]!;
 
-const drawCall = (request: RestShape, routine: Routine): Asked => {
+const drawCall = (request: RestShape, routine: Routine): OracleRequest => {
   const { shape, model, values } = request;
   const given = routine.parameters.filter(
     (parameter) => parameter.name !== "" && (!parameter.hasDefault || shape.chance(0.5)),
@@ -230,7 +230,7 @@ const WRITE_PREFERENCES = [
   "max-affected=2, handling=strict",
 ];
 
-const drawWrite = (request: RestShape, relation: Relation): Asked => {
+const drawWrite = (request: RestShape, relation: Relation): OracleRequest => {
   const { shape } = request;
   const method = shape.pick(["POST", "POST", "PATCH", "DELETE", "PUT"]);
   const prefer = { prefer: shape.pick(WRITE_PREFERENCES) };
@@ -269,7 +269,7 @@ const isCallable = ({ model }: RestShape, { parameters, returns }: Routine): boo
   (parameters.every(({ name }) => name !== "") ||
     (parameters.length === 1 && ["json", "jsonb", "text", "xml", "bytea"].includes(parameters[0]!.sqlType)));
 
-const inSchema = (asked: Asked, schema: string): Asked => ({
+const inSchema = (asked: OracleRequest, schema: string): OracleRequest => ({
   ...asked,
   headers: { ...asked.headers, [asked.method === "GET" ? "accept-profile" : "content-profile"]: schema },
 });
@@ -277,7 +277,7 @@ const inSchema = (asked: Asked, schema: string): Asked => ({
 /**
  * One request of a schema. Drawn again with the same shape and other values, it is the same request with other values.
  */
-export const drawRestRequest = (request: RestShape): Asked => {
+export const drawRestRequest = (request: RestShape): OracleRequest => {
   const { model, schema, shape } = request;
   const relations = [...model.relations.values()].filter(
     (relation) => relation.schema === schema && PLAIN.test(relation.name) && columnsOf(relation).length > 0,

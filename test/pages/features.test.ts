@@ -14,7 +14,7 @@ import {
   docsFolder,
   examplesOf,
   readPage,
-  rewritten,
+  rewriteBlock,
   writePage,
   type Block,
 } from "../support/pages/pages.ts";
@@ -53,7 +53,7 @@ describe.each(pages)("%s", (page) => {
         expect(response.status, response.text).toBeLessThan(300);
         if (isGraphql) expect(response.json()).toHaveProperty("data");
       } else if (isWriting) {
-        changes.push([answer, await rewritten(answer, response)]);
+        changes.push([answer, await rewriteBlock(answer, response)]);
         if (changes.length === examples.filter((example) => example.answer !== undefined).length)
           writePage(page, changes);
       } else {

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
 import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { initiated, startLive, subscribe } from "../support/live.ts";
+import { initSocket, startLive, subscribe } from "../support/live.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 import { INTROSPECTION, typeText, type SchemaInput, type SchemaType } from "../support/schema.ts";
 
@@ -210,7 +210,7 @@ describe("P-GEN-4 live queries", () => {
     ],
   ])("P-GEN-4 %s are live", async (_, field, before, after) => {
     const api = await open();
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "1", `subscription { found: ${field} }`);
     expect(await socket.next()).toMatchObject({ type: "next", payload: { data: { found: before } } });
     await api.sql(
@@ -227,10 +227,10 @@ describe("P-GEN-4 live queries", () => {
 
   test("P-GEN-4 a live native query has the rows of its role and the errors of a query", async () => {
     const api = await open();
-    const reader = await initiated(api, { headers: asAdmin("reader", { upto: "1" }) });
+    const reader = await initSocket(api, { headers: asAdmin("reader", { upto: "1" }) });
     subscribe(reader, "1", "subscription { names_from(args: {least: 0}) { id } }");
     expect(await reader.next()).toMatchObject({ type: "next", payload: { data: { names_from: [{ id: 1 }] } } });
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     for (const field of ["faulty_names(args: {by: 0}) { id }", "names_from(args: {least: 1}) { name }"]) {
       await api.sql("insert into public.live_name values (9, null, 'x') on conflict do nothing");
       const plain = await api.gql(`{ ${field} }`);

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
-import { documentOf, notes, permissions, table, type Entry } from "../support/metadata-document.ts";
+import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
 
 const database = await testDatabase();
 await database.query(`
@@ -262,7 +262,7 @@ const BAD: readonly (readonly [what: string, more: Entry, said: string])[] = [
 
 describe("P-NAT-4 invalid relationships", () => {
   test.each(BAD)("an invalid relationship is logged and left out with its dependents: %s", async (_, more, said) => {
-    const kept = notes();
+    const kept = collectWarnings();
     const odd = await start(source(more), { logger: kept.logger });
     expect(kept.all().join("\n")).toContain(said);
     expect((await odd.gql("{ get_articles(args: {length: 1}) { id } }")).errors[0].extensions.code).toBe(
@@ -272,7 +272,7 @@ describe("P-NAT-4 invalid relationships", () => {
   });
 
   test("two native queries of one model have the same relationships", async () => {
-    const kept = notes();
+    const kept = collectWarnings();
     const other = {
       ...ARTICLES,
       root_field_name: "other_articles",

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { documentOf, notes, permissions, table, type Entry } from "../support/metadata-document.ts";
+import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
 
 const base = await startApi(forGraphql());
@@ -204,7 +204,7 @@ describe("P-NAT-1 fields of the query root", () => {
       "not a valid GraphQL name",
     ],
   ])("%s is noted, and left out", async (_, more, said) => {
-    const kept = notes();
+    const kept = collectWarnings();
     const odd = await start(documentOf([table("album")], {}, source(more)), { logger: kept.logger });
     expect(kept.all().join("\n")).toContain(said);
     expect((await odd.gql("{ album(limit: 1) { id } }")).data.album).toHaveLength(1);
@@ -216,7 +216,7 @@ describe("P-NAT-1 fields of the query root", () => {
 });
 
 test("P-NAT-6a names of tables follow the convention of the settings, and custom names are kept", async () => {
-  const kept = notes();
+  const kept = collectWarnings();
   const names = ["albumByPk", "album_by_pk", "my_artist", "myArtist"];
   const named = await start(
     documentOf(
@@ -361,7 +361,7 @@ test.each([
   ["fullCompat", fullCompat, []],
   ["plus without the plugin", plus, [without("native-queries")]],
 ])("P-GEN-2 %s ignores native queries with a line in the log", async (_, preset, parts) => {
-  const kept = notes();
+  const kept = collectWarnings();
   const bare = await startApi(
     forGraphql({ on: base.database, preset, parts, metadata: METADATA, logger: kept.logger }),
   );

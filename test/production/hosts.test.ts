@@ -1,7 +1,7 @@
 /** Several hosts: a primary is really killed and a standby promoted, and a standby serves without a primary. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { initiated, subscribe } from "../support/live.ts";
+import { initSocket, subscribe } from "../support/live.ts";
 import { startPrimary, startStandby } from "../support/postgres-server.ts";
 import { hasPostgres } from "../support/postgres-programs.ts";
 import { until } from "../support/until.ts";
@@ -23,7 +23,7 @@ describe.skipIf(!hasPostgres)("several hosts", () => {
         logger: log.logger,
       },
     );
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "1", "subscription { crate(where: { id: { _eq: 1 } }) { n } }");
     await socket.next();
     await until(
@@ -81,7 +81,7 @@ describe.skipIf(!hasPostgres)("several hosts", () => {
     }, "the standby has replayed the log");
     const log = logOf();
     const api = await startShop(standby.url, { logger: log.logger });
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "1", "subscription { crate(where: { id: { _eq: 1 } }) { n } }");
     await socket.next();
     for (let n = 1; n <= 3; n++) {

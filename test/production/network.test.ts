@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startPrimary, type Server } from "../support/postgres-server.ts";
 import { hasPostgres } from "../support/postgres-programs.ts";
-import { initiated, subscribe } from "../support/live.ts";
+import { initSocket, subscribe } from "../support/live.ts";
 import { startProxy } from "../support/proxy.ts";
 import { until } from "../support/until.ts";
 import { createShop, keepAsking, logOf, startShop, untilAllAsked } from "./failures.ts";
@@ -98,7 +98,7 @@ describe.skipIf(!hasPostgres)("a network that swallows packets", () => {
     const write = (label: string) => api.post("/crate", { body: JSON.stringify({ label }) });
     const ask = () =>
       api.post("/v1/graphql", { body: JSON.stringify({ query: "{ crate(where: {id: {_eq: 1}}) { n } }" }) });
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "1", "subscription { crate(where: { id: { _eq: 1 } }) { n } }");
     await socket.next();
     for (const { status } of await Promise.all([read(), read(), ask(), write("before")]))

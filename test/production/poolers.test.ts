@@ -8,7 +8,7 @@ import { buildLiveTriggers } from "../../presets/cli/live-triggers-command.ts";
 import { readEnvironment } from "../../presets/server/environment.ts";
 import { startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { capabilities, testDatabase, type TestDatabase } from "../support/database.ts";
-import { initiated, subscribe } from "../support/live.ts";
+import { initSocket, subscribe } from "../support/live.ts";
 import { withClient } from "../support/server-template.ts";
 import { startProxy } from "../support/proxy.ts";
 import { bearer } from "../support/tokens.ts";
@@ -296,7 +296,7 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
 
   test("live queries follow changes by polling", async () => {
     const api = await start({ liveQueryInterval: 100 });
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "1", 'subscription { pool_items(where: {name: {_eq: "watched"}}) { name } }');
     expect((await socket.next()).payload).toEqual({ data: { pool_items: [] } });
     expect((await api.post("/items", { headers: clerk, body: { name: "watched" } })).status).toBe(201);
@@ -350,7 +350,7 @@ describe.skipIf(!canRun)("features that need a database session", () => {
           ? { liveQueryInterval: 100 }
           : { liveQueryInterval: HOUR_MS, databaseDirectUrl },
       );
-      const socket = await initiated(api);
+      const socket = await initSocket(api);
       subscribe(
         socket,
         "1",

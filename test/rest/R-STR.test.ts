@@ -6,9 +6,9 @@ import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { capabilities, startApi, type Answer } from "../support/api.ts";
 import { hasSpeed } from "../support/families.ts";
-import { startMeasured, type Measured } from "../support/metrics.ts";
+import { startMeasured, type MeasuredApi } from "../support/metrics.ts";
 import { startDatabaseProxy } from "../support/proxy.ts";
-import { askSlowly, untilFigure, type SlowClient } from "../support/slow-client.ts";
+import { openSlowClient, untilFigure, type SlowClient } from "../support/slow-client.ts";
 import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 
@@ -58,7 +58,7 @@ const options = {
 const api = await startMeasured(options);
 const held = await startApi({ ...options, parts: hasSpeed ? [without("streamed-answers")] : [] });
 
-const streamCount = async (of: Measured): Promise<number> => (await of.metrics())["relapi_streams_total"] ?? -1;
+const streamCount = async (of: MeasuredApi): Promise<number> => (await of.metrics())["relapi_streams_total"] ?? -1;
 
 /** The headers without the time. */
 const headersOf = ({ rawHeaders }: Answer): unknown => rawHeaders.filter(([name]) => name !== "Date");
@@ -186,10 +186,10 @@ describe("the same response with and without streaming", () => {
   });
 });
 
-const ask = (port: number, path: string): SlowClient => askSlowly(port, `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+const ask = (port: number, path: string): SlowClient => openSlowClient(port, `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
 
-const untilRead = (received: () => number, bytes = LONG_BYTES): Promise<void> =>
-  until(() => received() >= bytes, `${bytes} bytes are read`);
+const untilRead = (receivedBytes: () => number, bytes = LONG_BYTES): Promise<void> =>
+  until(() => receivedBytes() >= bytes, `${bytes} bytes are read`);
 
 /** Longer than the statement needs to produce its rows. */
 const STATEMENT_SECONDS = 4;
@@ -207,30 +207,30 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
     expect(figures["relapi_streams_waiting"]).toBe(3);
     expect(figures["relapi_unread_bytes"]).toBeLessThan(LONG_BYTES);
     for (const { socket } of clients) socket.resume();
-    for (const { received } of clients) await untilRead(received);
+    for (const { receivedBytes } of clients) await untilRead(receivedBytes);
     await untilFigure(api, "relapi_streams_waiting", (count) => count === 0);
     await untilFigure(api, "relapi_db_pool_in_use", (count) => count === 0);
   });
 
   test("R-STR-3 a client that reads slowly receives everything", async () => {
-    const { socket, received } = ask(api.port, "/long");
+    const { socket, receivedBytes } = ask(api.port, "/long");
     for (let wanted = 3_000_000; wanted < LONG_BYTES; wanted += 3_000_000) {
       socket.resume();
-      await untilRead(received, wanted);
+      await untilRead(receivedBytes, wanted);
       socket.pause();
       await slowly();
     }
     socket.resume();
-    await untilRead(received);
+    await untilRead(receivedBytes);
   });
 
   test("R-STR-3 further requests on the connection of a streamed answer are answered in turn", async () => {
-    const { socket, received } = ask(api.port, "/long");
+    const { socket, receivedBytes } = ask(api.port, "/long");
     socket.write("GET /crate?limit=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     let end = "";
     socket.on("data", (chunk) => (end = chunk.toString("latin1").slice(-200)));
     socket.resume();
-    await until(() => received() > LONG_BYTES && end.includes('"id":1'), "both answers");
+    await until(() => receivedBytes() > LONG_BYTES && end.includes('"id":1'), "both answers");
   });
 
   test("R-STR-5 when a client disconnects, its database connection is free and clean", async () => {
@@ -255,11 +255,11 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
     const proxy = await startDatabaseProxy(database);
     proxy.breakAfter(5_000_000);
     const broken = await startMeasured({ ...options, databaseUrl: proxy.url });
-    const { socket, received, closed } = ask(broken.port, "/long");
+    const { socket, receivedBytes, closed } = ask(broken.port, "/long");
     socket.resume();
     await closed;
-    expect(received()).toBeGreaterThan(0);
-    expect(received()).toBeLessThan(LONG_BYTES);
+    expect(receivedBytes()).toBeGreaterThan(0);
+    expect(receivedBytes()).toBeLessThan(LONG_BYTES);
     expect((await broken.get("/crate?limit=1")).status).toBe(200);
     await untilFigure(broken, "relapi_streams_waiting", (count) => count === 0);
   });
@@ -270,35 +270,35 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
     await untilFigure(small, "relapi_streams_waiting", (count) => count === 1);
     await untilFigure(small, "relapi_unread_bytes", (bytes) => bytes > LONG_BYTES / 2);
     expect((await small.get("/crate?limit=1")).status).toBe(200);
-    for (const { socket, received } of clients) {
+    for (const { socket, receivedBytes } of clients) {
       socket.resume();
-      await untilRead(received);
+      await untilRead(receivedBytes);
     }
   });
 
   test("R-STR-4 after STREAM_PATIENCE the remainder is held in memory, and the connection is free", async () => {
     const patient = await startMeasured({ ...options, streamPatience: 1 });
-    const { socket, received } = ask(patient.port, "/long");
+    const { socket, receivedBytes } = ask(patient.port, "/long");
     await untilFigure(patient, "relapi_streams_waiting", (count) => count === 1);
     await untilFigure(patient, "relapi_db_pool_in_use", (count) => count === 0);
     await untilFigure(patient, "relapi_unread_bytes", (bytes) => bytes > LONG_BYTES / 8);
     socket.resume();
-    await untilRead(received);
+    await untilRead(receivedBytes);
   });
 
   test("R-STR-4 a client that reads nothing for UNREAD_TIMEOUT is disconnected", async () => {
     const strict = await startMeasured({ ...options, unreadTimeout: 1 });
-    const { socket, received, closed } = ask(strict.port, "/long");
+    const { socket, receivedBytes, closed } = ask(strict.port, "/long");
     await untilFigure(strict, "relapi_unread_closed_total", (count) => count === 1);
     await untilFigure(strict, "relapi_db_pool_in_use", (count) => count === 0);
     socket.resume();
     await closed;
-    expect(received()).toBeLessThan(LONG_BYTES);
+    expect(receivedBytes()).toBeLessThan(LONG_BYTES);
   });
 
   test("R-STR-4 statement_timeout covers the time until the body begins, and not the time of the client", async () => {
     const timed = await startMeasured({ ...options, anonStatementTimeout: STATEMENT_SECONDS });
-    const { socket, received } = ask(timed.port, "/long");
+    const { socket, receivedBytes } = ask(timed.port, "/long");
     await untilFigure(timed, "relapi_streams_waiting", (count) => count === 1);
     await until(async () => {
       const [statement] = await timed.sql<{ seconds: number }>(
@@ -309,17 +309,17 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
       return (statement?.seconds ?? 0) > STATEMENT_SECONDS;
     }, "the statement has run for longer than its timeout");
     socket.resume();
-    await untilRead(received);
+    await untilRead(receivedBytes);
     await untilFigure(timed, "relapi_db_pool_in_use", (count) => count === 0);
     expect((await timed.get("/crate?limit=1")).status).toBe(200);
   });
 
   test("R-STR-4 a closing server waits for a streamed answer", async () => {
     const closing = await startApi({ ...options, shutdownGrace: 600 });
-    const { socket, received } = ask(closing.port, "/long");
+    const { socket, receivedBytes } = ask(closing.port, "/long");
     socket.resume();
-    await untilRead(received, 1);
+    await untilRead(receivedBytes, 1);
     await closing.relApi.close();
-    await untilRead(received);
+    await untilRead(receivedBytes);
   });
 });

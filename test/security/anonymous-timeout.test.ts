@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { without } from "../../core/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { initiated, subscribe } from "../support/live.ts";
+import { initSocket, subscribe } from "../support/live.ts";
 import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 import { createLogger } from "../support/logger.ts";
@@ -151,7 +151,7 @@ test.skipIf(!capabilities.realServer)(
     const logger = createLogger({ info: note });
     const api = await start({ anonStatementTimeout: 1, logQuery: true, logger });
     const naps = (): number => statements.filter((text) => text.includes('"nap"(')).length;
-    const socket = await initiated(api, {});
+    const socket = await initSocket(api, {});
     subscribe(socket, "slow", "subscription { stone { nap } }");
     expect(await socket.next()).toMatchObject({
       id: "slow",

@@ -5,7 +5,7 @@
 import { connect } from "node:net";
 import { afterAll, describe, expect, test } from "vitest";
 import { forGraphql, startApi, type Answer, type HeaderValues, type TestApi } from "../support/api.ts";
-import { initiated, subscribe } from "../support/live.ts";
+import { initSocket, subscribe } from "../support/live.ts";
 import { adminSecret, bearer } from "../support/tokens.ts";
 import { createLogger } from "../support/logger.ts";
 
@@ -798,7 +798,7 @@ describe("NUL", () => {
   });
 
   test("R-ERR-7a half of a surrogate pair ends only its own live query", async () => {
-    const socket = await initiated(graphql);
+    const socket = await initSocket(graphql);
     const query = "subscription ($x: String) { artist(where: { name: { _eq: $x } }) { id } }";
     subscribe(socket, "good", query, { x: "Later" });
     expect(await socket.next()).toMatchObject({ id: "good", type: "next", payload: { data: { artist: [] } } });
@@ -812,7 +812,7 @@ describe("NUL", () => {
   });
 
   test("R-ERR-7 a NUL in a variable ends only its own live query", async () => {
-    const socket = await initiated(graphql);
+    const socket = await initSocket(graphql);
     const query = "subscription ($x: String) { artist(where: { name: { _eq: $x } }) { id } }";
     subscribe(socket, "good", query, { x: "Later" });
     expect(await socket.next()).toMatchObject({ id: "good", type: "next", payload: { data: { artist: [] } } });

@@ -6,8 +6,8 @@ import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib"
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { without } from "../../core/index.ts";
 import { serve } from "../../presets/server/serve.ts";
-import { initiated, openEvents, subscribe } from "../support/live.ts";
-import { startMeasured, type Measured } from "../support/metrics.ts";
+import { initSocket, openEvents, subscribe } from "../support/live.ts";
+import { startMeasured, type MeasuredApi } from "../support/metrics.ts";
 import { capabilities, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { adminSecret } from "../support/tokens.ts";
@@ -33,12 +33,12 @@ await first.sql(`
   create function edge.size(t text) returns int language sql immutable as 'select length(t)';
 `);
 
-const start = (options: StartOptions = {}): Promise<Measured> =>
+const start = (options: StartOptions = {}): Promise<MeasuredApi> =>
   startMeasured({ on: database, dbSchemas: ["edge"], ...options });
 
 /** An API shared by all tests with these options, started by the first one. */
-const sharing = (options: StartOptions): (() => Promise<Measured>) => {
-  let api: Promise<Measured> | undefined;
+const sharing = (options: StartOptions): (() => Promise<MeasuredApi>) => {
+  let api: Promise<MeasuredApi> | undefined;
   return () => (api ??= start(options));
 };
 const withMebibyte = sharing({ maxResultBytes: MIB });
@@ -124,7 +124,7 @@ describe("the size of results", () => {
 
   test("R-BND-1 R-BND-1a live queries whose results are too large together run separately", async () => {
     const api = await withMebibyte();
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     const query = "subscription ($id: Int!) { edge_long(where: {id: {_eq: $id}}) { t } }";
     for (const id of [1, 2]) subscribe(socket, String(id), query, { id });
     const seen = new Map<string, string>();
@@ -225,9 +225,11 @@ describe("unread responses", () => {
     return raw;
   };
 
-  const metricsAre = (api: Measured, wanted: (metrics: Readonly<Record<string, number>>) => boolean): Promise<void> =>
-    until(async () => wanted(await api.metrics()), "the metrics, as wanted");
-  const closedAre = (api: Measured, count: number): Promise<void> =>
+  const metricsAre = (
+    api: MeasuredApi,
+    wanted: (metrics: Readonly<Record<string, number>>) => boolean,
+  ): Promise<void> => until(async () => wanted(await api.metrics()), "the metrics, as wanted");
+  const closedAre = (api: MeasuredApi, count: number): Promise<void> =>
     metricsAre(api, ({ relapi_unread_closed_total: closed }) => closed === count);
 
   test("R-BND-2 a client that reads nothing is disconnected, and a slow one is not", async () => {
@@ -283,7 +285,7 @@ describe("unread responses", () => {
       "GET /long?select=t&id=eq.4 HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n",
     );
     events.socket.pause();
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "1", "subscription { edge_long(where: {id: {_eq: 4}}) { t } }");
     socket.socket.pause();
     await closedAre(api, 2);
@@ -589,7 +591,7 @@ describe("several live queries", () => {
     const api = await start({ maxLiveQueryBytes: 60_000 });
     const message = "The live queries together are larger than 60000 bytes";
     const query = "subscription ($t: String) { edge_long(where: {t: {_neq: $t}, id: {_eq: 3}}) { id } }";
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "first", query, { t: "x".repeat(3000) });
     expect(await socket.next()).toMatchObject({ id: "first", type: "next" });
     subscribe(socket, "second", query, { t: "y".repeat(3000) });
@@ -606,7 +608,7 @@ describe("several live queries", () => {
       }),
       await openEvents(api, `/long?select=id&t=neq.${"z".repeat(3000)}`),
     ];
-    for (const { ended } of streams) await ended;
+    for (const { closed } of streams) await closed;
     expect(streams[0]!.events.map(({ event, data }) => [event, data.includes(message)])).toEqual([
       ["next", true],
       ["complete", false],

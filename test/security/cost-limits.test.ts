@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { compose, without } from "../../core/index.ts";
 import { restCompat } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { initiated, openEvents, subscribe } from "../support/live.ts";
+import { initSocket, openEvents, subscribe } from "../support/live.ts";
 import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 import { createLogger } from "../support/logger.ts";
@@ -185,7 +185,7 @@ describe("estimated cost", async () => {
   });
 
   test("G-LIM-11 R-LIM-8 each live query is estimated separately, also if several share a statement", async () => {
-    const socket = await initiated(api, { headers: asReader });
+    const socket = await initSocket(api, { headers: asReader });
     subscribe(socket, "dear", "subscription { book { id title } }");
     expect((await socket.next((message) => message.id === "dear")).payload).toMatchObject({
       errors: [{ extensions: { code: "cost-limit-exceeded" } }],

@@ -6,7 +6,7 @@ import { without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi, type HeaderValues, type StartOptions } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
-import { documentOf, notes, permissions, table } from "../support/metadata-document.ts";
+import { collectWarnings, documentOf, permissions, table } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
 import { argument, startActionHook } from "./action-metadata.ts";
@@ -47,9 +47,9 @@ const metadata = documentOf(
 const hook = await startActionHook();
 
 test("X-ACT-12d without the plugin events asynchronous actions are left out", async () => {
-  const kept = notes();
-  await startApi(forGraphql({ preset: plus, parts: [without("events")], metadata, logger: kept.logger }));
-  expect(kept.all()).toEqual(["action order: asynchronous actions need the plugin events; ignored"]);
+  const warnings = collectWarnings();
+  await startApi(forGraphql({ preset: plus, parts: [without("events")], metadata, logger: warnings.logger }));
+  expect(warnings.all()).toEqual(["action order: asynchronous actions need the plugin events; ignored"]);
 });
 
 describe.runIf(capabilities.realServer)("on a server", async () => {
@@ -66,19 +66,19 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   const order = async (headers = reader): Promise<string> =>
     (await api.gql("mutation ($n: bigint!) { order(amount: $n) }", { n: "5" }, headers)).data.order;
   const FIELDS = "id created_at errors output { number artist { name } }";
-  const find = async (id: string, headers = reader, on = api): Promise<any> =>
-    (await on.gql(`query ($id: uuid!) { order(id: $id) { ${FIELDS} } }`, { id }, headers)).data.order;
-  const findEnded = async (id: string, on = api): Promise<any> => {
+  const find = async (id: string, headers = reader, targetApi = api): Promise<any> =>
+    (await targetApi.gql(`query ($id: uuid!) { order(id: $id) { ${FIELDS} } }`, { id }, headers)).data.order;
+  const findEnded = async (id: string, targetApi = api): Promise<any> => {
     await until(async () => {
-      const { errors, output } = await find(id, reader, on);
+      const { errors, output } = await find(id, reader, targetApi);
       return errors !== null || output !== null;
     }, "the action has a result");
-    return find(id, reader, on);
+    return find(id, reader, targetApi);
   };
 
   test("X-ACT-12 the mutation returns an id, with which the query has the result", async () => {
     let response: ServerResponse | undefined;
-    hook.answer = (held) => void (response = held);
+    hook.answer = (pendingResponse) => void (response = pendingResponse);
     const id = await order();
     await until(() => response !== undefined, "the webhook is called");
     expect(await find(id)).toEqual({ id, created_at: expect.any(String), errors: null, output: null });
@@ -128,7 +128,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
 
   test("X-ACT-12c a subscription receives the result when it is written", async () => {
     let response: ServerResponse | undefined;
-    hook.answer = (held) => void (response = held);
+    hook.answer = (pendingResponse) => void (response = pendingResponse);
     const id = await order();
     const socket = await openSocket(api);
     await socket.init({ headers: reader });
@@ -145,7 +145,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
 
   test("X-ACT-12c a subscription has the rows of relationships, which are read for each result", async () => {
     let response: ServerResponse | undefined;
-    hook.answer = (held) => void (response = held);
+    hook.answer = (pendingResponse) => void (response = pendingResponse);
     const id = await order();
     const socket = await openSocket(api);
     await socket.init({ headers: reader });
@@ -171,8 +171,8 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   });
 
   test("X-ACT-12d before the installation a query has no call, and other operations are refused with the reason", async () => {
-    const own = await openDatabase();
-    const bare = await startApi(forGraphql({ ...options, on: own, eventsInstall: false }));
+    const ownDatabase = await openDatabase();
+    const bare = await startApi(forGraphql({ ...options, on: ownDatabase, eventsInstall: false }));
     const field = `order(id: "00000000-0000-0000-0000-000000000000") { errors }`;
     expect(await bare.gql(`{ ${field} }`, {}, reader)).toMatchObject({ data: { order: null } });
     const errors = [
@@ -187,7 +187,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     socket.send({ id: "1", type: "subscribe", payload: { query: `subscription { ${field} }` } });
     expect(await socket.next()).toMatchObject({ payload: { errors } });
     await socket.close();
-    const installing = await startApi(forGraphql({ ...options, on: own }));
+    const installing = await startApi(forGraphql({ ...options, on: ownDatabase }));
     hook.answer = json({ number: 1 });
     expect((await installing.gql('mutation { order(amount: "6") }', {}, reader)).data.order).toBeTypeOf("string");
     await until(() => hook.requests.length === 1, "the webhook is called");
@@ -195,12 +195,12 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
 
   test("X-ACT-12e a call whose process ends is made again with the same id", async () => {
     hook.answer = () => undefined;
-    const other = await startApi(forGraphql({ ...options, shutdownGrace: 0 }));
+    const otherApi = await startApi(forGraphql({ ...options, shutdownGrace: 0 }));
     await api.close();
-    const { data } = await other.gql('mutation { order(amount: "6") }', {}, reader);
+    const { data } = await otherApi.gql('mutation { order(amount: "6") }', {}, reader);
     await until(() => hook.requests.length === 1, "the webhook is called");
     hook.answer = json({ number: 6 });
-    await other.close();
+    await otherApi.close();
     const next = await startApi(forGraphql(options));
     expect(await findEnded(data.order, next)).toMatchObject({ output: { number: 6 } });
     expect(hook.requests.map(({ body }) => JSON.parse(body).id)).toEqual([data.order, data.order]);

@@ -15,8 +15,8 @@ import { createLogger } from "../support/logger.ts";
 const TYPES = "type Report { rows: bigint! name: String details: json }";
 const asynchronous = { kind: "asynchronous", output: "Report!", run: () => ({ rows: 1 }) } as const;
 
-const compile = (preset: typeof plus, definitions: unknown) => (given: RelApiOptions) =>
-  compose(preset(given), actions(definitions as Readonly<Record<string, Action>>, TYPES));
+const compile = (preset: typeof plus, definitions: unknown) => (presetOptions: RelApiOptions) =>
+  compose(preset(presetOptions), actions(definitions as Readonly<Record<string, Action>>, TYPES));
 
 test.each([
   [{ ...asynchronous, type: "query" }, plus, "actions: report: only mutations can be asynchronous"],
@@ -28,12 +28,12 @@ test.each([
 });
 
 test("X-ACT-14 the name of a type or a long name is refused at the start", async () => {
-  const long = "r".repeat(101);
+  const longName = "r".repeat(101);
   await expect(startApi(forGraphql({ preset: compile(plus, { Report: asynchronous }) }))).rejects.toThrow(
     "actions: Report: a type has that name in GraphQL",
   );
-  await expect(startApi(forGraphql({ preset: compile(plus, { [long]: asynchronous }) }))).rejects.toThrow(
-    `actions: ${long}: its name has more than 100 characters`,
+  await expect(startApi(forGraphql({ preset: compile(plus, { [longName]: asynchronous }) }))).rejects.toThrow(
+    `actions: ${longName}: its name has more than 100 characters`,
   );
 });
 
@@ -41,14 +41,14 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   const database = await openDatabase();
   const reader: HeaderValues = asAdmin("music_reader", { "user-id": "7" });
 
-  const start = async (run: (request: AsynchronousActionRequest) => any, more: Partial<Action> = {}) => {
+  const start = async (run: (request: AsynchronousActionRequest) => any, overrides: Partial<Action> = {}) => {
     const report = {
       kind: "asynchronous",
       args: "year: bigint!",
       output: "Report!",
       roles: ["music_reader"],
       run,
-      ...more,
+      ...overrides,
     };
     const log: string[] = [];
     const note = (line: string, fields?: unknown): void => void log.push(`${line} ${JSON.stringify(fields)}`);
@@ -166,7 +166,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     });
     const id = await call(api);
     await until(() => first.length === 1, "the function runs");
-    const next = await start(({ id: again }) => ({ rows: 2, name: again }));
+    const next = await start(({ id: callId }) => ({ rows: 2, name: callId }));
     await api.close();
     expect(await findEnded(next, id)).toMatchObject({ errors: null, output: { rows: 2, name: id } });
   });
@@ -200,8 +200,8 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     // only the killed process may end the call before this time
     await database.query("update relapi.event set locked_until = clock_timestamp() where new_row ->> 'id' = $1", [id]);
     expect(calls).toEqual([]);
-    const other = await open(1);
-    onTestFinished(other.close);
+    const otherApi = await open(1);
+    onTestFinished(otherApi.close);
     const read = async (): Promise<unknown> => (await caller.gql(`{ hold(id: "${id}") { output } }`)).data.hold.output;
     await until(async () => (await read()) !== null, "the call has a result");
     expect(await read()).toBe(1);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { documentOf, notes, table, type Entry } from "../support/metadata-document.ts";
+import { collectWarnings, documentOf, table, type Entry } from "../support/metadata-document.ts";
 import {
   argument,
   buildDocument,
@@ -19,8 +19,8 @@ import { json } from "./hook-server.ts";
 
 const hook = await startActionHook();
 const base = await startApi(forGraphql());
-const start = (more: StartOptions): Promise<TestApi> =>
-  startApi(forGraphql({ on: base.database, preset: plus, webhookAllowedHosts: ["127.0.0.1"], ...more }));
+const start = (extraOptions: StartOptions): Promise<TestApi> =>
+  startApi(forGraphql({ on: base.database, preset: plus, webhookAllowedHosts: ["127.0.0.1"], ...extraOptions }));
 
 const reader = asAdmin("reader");
 const LOG_IN = 'mutation { login(login: {name: "Ada"}) { value } }';
@@ -29,11 +29,15 @@ beforeEach(() => void (hook.answer = json({ value: "t" })));
 
 describe("metadata that does not fit", () => {
   const problemsOf = async (metadata: Entry): Promise<readonly string[]> => {
-    const kept = notes();
-    await start({ metadata, logger: kept.logger });
-    return kept.all();
+    const warnings = collectWarnings();
+    await start({ metadata, logger: warnings.logger });
+    return warnings.all();
   };
-  const action = (more: Entry, outer: Entry = {}): Entry => ({ ...LOGIN, ...outer, definition: definition(more) });
+  const action = (definitionKeys: Entry, actionKeys: Entry = {}): Entry => ({
+    ...LOGIN,
+    ...actionKeys,
+    definition: definition(definitionKeys),
+  });
 
   test("X-ACT-8 each action that does not fit is left out with its reason", async () => {
     const faulty: readonly (readonly [action: Entry, reason: string])[] = [
@@ -68,21 +72,21 @@ describe("metadata that does not fit", () => {
       [action({ timeout: -1 }), "its timeout is not a number of seconds up to 3600"],
     ];
     // each has a name of its own, unless the name is the mistake
-    const named = faulty.map(([one, reason], i) => {
-      const name = one["name"] === LOGIN.name ? `login_${i}` : String(one["name"]);
-      return [{ ...one, name }, `action ${name}: ${reason}; ignored`] as const;
+    const distinctActions = faulty.map(([entry, reason], i) => {
+      const name = entry["name"] === LOGIN.name ? `login_${i}` : String(entry["name"]);
+      return [{ ...entry, name }, `action ${name}: ${reason}; ignored`] as const;
     });
-    const expected = named.map(([, message]) => message);
+    const expected = distinctActions.map(([, message]) => message);
     process.env["ACTION_BROKEN"] = "a\nb";
     onTestFinished(() => void delete process.env["ACTION_BROKEN"]);
-    expect(await problemsOf(buildDocument([...named.map(([one]) => one), WEATHER]))).toEqual(expected);
+    expect(await problemsOf(buildDocument([...distinctActions.map(([entry]) => entry), WEATHER]))).toEqual(expected);
   });
 
   test("X-ACT-8a unknown keys are in the log, and the action is served", async () => {
-    const kept = notes();
+    const warnings = collectWarnings();
     const misspelt = action({ timout: 5 }, { permission: [] });
-    const api = await start({ metadata: buildDocument([misspelt, WEATHER]), logger: kept.logger });
-    expect(kept.all()).toEqual([
+    const api = await start({ metadata: buildDocument([misspelt, WEATHER]), logger: warnings.logger });
+    expect(warnings.all()).toEqual([
       "action login: permission is unknown; ignored",
       "action login: definition.timout is unknown; ignored",
     ]);
@@ -158,16 +162,16 @@ describe("a project of Hasura's command line", () => {
         },
       };
       await writeFile(join(folder, "actions.yaml"), JSON.stringify(yaml));
-      const kept = notes();
-      const other = await start({ metadata: folder, logger: kept.logger });
-      expect(kept.all()).toEqual([]);
-      expect((await other.gql(LOG_IN, {}, reader)).data).toEqual({ login: { value: "t" } });
+      const warnings = collectWarnings();
+      const otherApi = await start({ metadata: folder, logger: warnings.logger });
+      expect(warnings.all()).toEqual([]);
+      expect((await otherApi.gql(LOG_IN, {}, reader)).data).toEqual({ login: { value: "t" } });
       hook.answer = json(["rain"]);
-      expect((await other.gql("{ weather }", {}, reader)).data).toEqual({ weather: ["rain"] });
+      expect((await otherApi.gql("{ weather }", {}, reader)).data).toEqual({ weather: ["rain"] });
       await writeFile(join(folder, "actions.graphql"), "\n# no actions");
       await writeFile(join(folder, "actions.yaml"), "actions: []\ncustom_types:\n  objects: []\n");
-      await start({ metadata: folder, logger: kept.logger });
-      expect(kept.all()).toEqual([]);
+      await start({ metadata: folder, logger: warnings.logger });
+      expect(warnings.all()).toEqual([]);
       await writeFile(join(folder, "actions.graphql"), "type Mutation {\n  login(: Int }");
       await expect(start({ metadata: folder })).rejects.toThrow(
         /metadata .*actions\.graphql:2:9 cannot be read: Syntax Error/,
@@ -183,10 +187,10 @@ describe("the metadata API", () => {
     const folder = await mkdtemp(join(tmpdir(), "actions-"));
     const file = join(folder, "metadata.json");
     await writeFile(file, JSON.stringify(documentOf([table("artist")])));
-    const other = await start({ metadata: file });
+    const otherApi = await start({ metadata: file });
     const run = async (type: string, args: unknown): Promise<any> =>
-      (await other.post("/v1/metadata", { headers: asAdmin(), body: { type, args } })).json();
-    const done = { message: "success" };
+      (await otherApi.post("/v1/metadata", { headers: asAdmin(), body: { type, args } })).json();
+    const success = { message: "success" };
     try {
       expect(await run("create_action", { name: "login", definition: definition() })).toMatchObject({
         code: "invalid-configuration",
@@ -201,27 +205,27 @@ describe("the metadata API", () => {
         error: "expected an object",
         code: "parse-failed",
       });
-      expect(await run("set_custom_types", CUSTOM_TYPES)).toEqual(done);
+      expect(await run("set_custom_types", CUSTOM_TYPES)).toEqual(success);
       expect(await run("create_action", { name: "login", definition: definition(), comment: "Logs in." })).toEqual(
-        done,
+        success,
       );
       expect(await run("create_action", { name: "login", definition: definition() })).toMatchObject({
         code: "already-exists",
       });
-      expect((await other.gql(LOG_IN, {}, reader)).errors).toHaveLength(1);
-      expect(await run("create_action_permission", { action: "login", role: "reader" })).toEqual(done);
+      expect((await otherApi.gql(LOG_IN, {}, reader)).errors).toHaveLength(1);
+      expect(await run("create_action_permission", { action: "login", role: "reader" })).toEqual(success);
       expect(await run("create_action_permission", { action: "login", role: "reader" })).toMatchObject({
         code: "already-exists",
       });
-      expect((await other.gql(LOG_IN, {}, reader)).data).toEqual({ login: { value: "t" } });
+      expect((await otherApi.gql(LOG_IN, {}, reader)).data).toEqual({ login: { value: "t" } });
       expect(
         await run("update_action", { name: "login", definition: definition({ output_type: "Anything" }) }),
-      ).toEqual(done);
-      expect((await other.gql('mutation { login(login: {name: "a"}) }', {}, reader)).data).toEqual({
+      ).toEqual(success);
+      expect((await otherApi.gql('mutation { login(login: {name: "a"}) }', {}, reader)).data).toEqual({
         login: { value: "t" },
       });
-      expect(await run("drop_action_permission", { action: "login", role: "reader" })).toEqual(done);
-      expect(await run("drop_action", { name: "login" })).toEqual(done);
+      expect(await run("drop_action_permission", { action: "login", role: "reader" })).toEqual(success);
+      expect(await run("drop_action", { name: "login" })).toEqual(success);
       expect(await run("drop_action", { name: "login" })).toMatchObject({ code: "not-exists" });
       expect(await run("create_action_permission", { action: "login", role: "reader" })).toMatchObject({
         code: "not-exists",

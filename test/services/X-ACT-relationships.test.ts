@@ -8,7 +8,7 @@ import { definePlugin } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import type { GqlFieldContext, GqlFields, GqlLoadedRow } from "../../plugins/graphql/api.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions } from "../support/api.ts";
-import { documentOf, notes, object, permissions, table, type Entry } from "../support/metadata-document.ts";
+import { collectWarnings, documentOf, object, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { argument, startActionHook } from "./action-metadata.ts";
 import { json } from "./hook-server.ts";
 
@@ -112,7 +112,7 @@ describe("the rows", () => {
   test("X-ACT-11a one statement reads the rows of all results, whatever their number", async () => {
     const results = Array.from({ length: 50 }, (_, i) => ({ artist_id: (i % 4) + 1 }));
     const { data } = await ask(results, "{ find { artist { name } } }");
-    expect(data.find.map((one: any) => one.artist.name).slice(0, 5)).toEqual(["Abba", "Bjork", "Can", "Dusk", "Abba"]);
+    expect(data.find.map((row: any) => row.artist.name).slice(0, 5)).toEqual(["Abba", "Bjork", "Can", "Dusk", "Abba"]);
     expect(statements).toBe(1);
     await ask(results, "{ find { artist { name } albums { title } } }");
     expect(statements).toBe(2);
@@ -216,25 +216,32 @@ describe("relationships that do not fit", () => {
   ];
 
   test("X-ACT-11d P-HAS-9 relationships that do not fit are left out with their reasons, and can be dropped", async () => {
-    const kept = notes();
+    const warnings = collectWarnings();
     const folder = await mkdtemp(join(tmpdir(), "relationships-"));
     try {
       const path = join(folder, "metadata.json");
-      const relationships = [albums, ...faulty.map(([name, more]) => ({ ...artist, name, ...more }))] as Entry[];
+      const relationships = [
+        albums,
+        ...faulty.map(([name, extraKeys]) => ({ ...artist, name, ...extraKeys })),
+      ] as Entry[];
       await writeFile(path, JSON.stringify(buildDocument(relationships)));
-      const other = await startApi(forGraphql({ ...options, on: api.database, metadata: path, logger: kept.logger }));
+      const otherApi = await startApi(
+        forGraphql({ ...options, on: api.database, metadata: path, logger: warnings.logger }),
+      );
       const reasons = faulty.map(([name, , reason]) => `relationship of a custom type Found.${name}: ${reason}`);
-      expect(kept.all()).toEqual(reasons.map((reason) => `${reason}; ignored`));
+      expect(warnings.all()).toEqual(reasons.map((reason) => `${reason}; ignored`));
       hook.answer = json([{ artist_id: 4 }]);
-      expect(await other.gql("{ find { albums { id } } }")).toEqual({ data: { find: [{ albums: [] }] } });
+      expect(await otherApi.gql("{ find { albums { id } } }")).toEqual({ data: { find: [{ albums: [] }] } });
       const run = async (type: string): Promise<any> =>
-        (await other.post("/v1/metadata", { headers: asAdmin(), body: { type, args: {} } })).json();
+        (await otherApi.post("/v1/metadata", { headers: asAdmin(), body: { type, args: {} } })).json();
       const { inconsistent_objects: objects } = await run("get_inconsistent_metadata");
-      expect(objects.map((one: any) => one.reason)).toEqual(reasons.map((reason) => `Inconsistent object: ${reason}`));
+      expect(objects.map((entry: any) => entry.reason)).toEqual(
+        reasons.map((reason) => `Inconsistent object: ${reason}`),
+      );
       await run("drop_inconsistent_metadata");
       expect((await run("get_inconsistent_metadata")).is_consistent).toBe(true);
-      const [found] = (await run("export_metadata")).custom_types.objects;
-      expect(found.relationships).toEqual([albums]);
+      const [customType] = (await run("export_metadata")).custom_types.objects;
+      expect(customType.relationships).toEqual([albums]);
     } finally {
       await rm(folder, { recursive: true });
     }

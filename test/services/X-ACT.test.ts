@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { notes } from "../support/metadata-document.ts";
+import { collectWarnings } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
@@ -20,7 +20,8 @@ const logger = createLogger({ error: note, warn: note });
 
 const options: StartOptions = { preset: plus, webhookAllowedHosts: ["127.0.0.1"], logger };
 const api = await startApi(forGraphql({ ...options, metadata: buildDocument() }));
-const start = (more: StartOptions): Promise<TestApi> => startApi(forGraphql({ ...options, on: api.database, ...more }));
+const start = (extraOptions: StartOptions): Promise<TestApi> =>
+  startApi(forGraphql({ ...options, on: api.database, ...extraOptions }));
 
 const reader = asAdmin("reader");
 const LOG_IN = 'mutation { login(login: {name: "Ada"}) { value } }';
@@ -79,16 +80,16 @@ describe("the fields", () => {
   });
 
   test("X-ACT-1 without the plugin the metadata reports the actions as not supported", async () => {
-    const kept = notes();
-    await start({ preset: fullCompat, metadata: buildDocument(), logger: kept.logger });
-    expect(kept.all()).toEqual([
+    const warnings = collectWarnings();
+    await start({ preset: fullCompat, metadata: buildDocument(), logger: warnings.logger });
+    expect(warnings.all()).toEqual([
       "actions is not supported; ignored: the preset plus supports it",
       "custom_types is not supported; ignored: the preset plus supports it",
       "inherited role heir: parent guest has no permission in the metadata",
     ]);
-    const other = notes();
-    await start({ parts: [without("metadata-actions")], metadata: buildDocument(), logger: other.logger });
-    expect(other.all()).toEqual(kept.all());
+    const otherWarnings = collectWarnings();
+    await start({ parts: [without("metadata-actions")], metadata: buildDocument(), logger: otherWarnings.logger });
+    expect(otherWarnings.all()).toEqual(warnings.all());
   });
 });
 
@@ -102,8 +103,8 @@ describe("the call", () => {
       { ...reader, "x-hasura-user-id": "7", "x-own": "1", cookie: "a=b" },
     );
     expect(data).toEqual({ token: { value: "t" } });
-    const [asked] = hook.requests;
-    expect(asked).toMatchObject({
+    const [hookRequest] = hook.requests;
+    expect(hookRequest).toMatchObject({
       method: "POST",
       url: "/login",
       headers: {
@@ -114,7 +115,7 @@ describe("the call", () => {
         cookie: "a=b",
       },
     });
-    expect(JSON.parse(asked?.body ?? "")).toEqual({
+    expect(JSON.parse(hookRequest?.body ?? "")).toEqual({
       action: { name: "login" },
       input: {
         login: { name: "Ada", level: "high" },
@@ -139,13 +140,13 @@ describe("the call", () => {
   });
 
   test("X-ACT-4 long numbers keep their digits in both directions", async () => {
-    const other = await start({
+    const otherApi = await start({
       metadata: buildDocument([
         { ...LOGIN, definition: definition({ arguments: [argument("n", "bigint!")], output_type: "Anything" }) },
       ]),
     });
     hook.answer = (response) => void response.end('{"n":12345678901234567890.5}');
-    const answer = await other.post("/v1/graphql", {
+    const answer = await otherApi.post("/v1/graphql", {
       headers: reader,
       body: '{"query":"mutation ($n: bigint!) { login(n: $n) }","variables":{"n":9007199254740993}}',
     });
@@ -154,8 +155,8 @@ describe("the call", () => {
   });
 
   test("X-ACT-4 arguments that do not fit are refused before the call", async () => {
-    for (const given of ["{name: 1}", "{}", '{name: "a", level: medium}', '{name: "a", other: 1}', "null"])
-      expect((await api.gql(`mutation { login(login: ${given}) { value } }`, {}, reader)).errors).toHaveLength(1);
+    for (const input of ["{name: 1}", "{}", '{name: "a", level: medium}', '{name: "a", other: 1}', "null"])
+      expect((await api.gql(`mutation { login(login: ${input}) { value } }`, {}, reader)).errors).toHaveLength(1);
     expect(hook.requests).toEqual([]);
   });
 
@@ -204,35 +205,35 @@ describe("the call", () => {
   test("X-ACT-4a an action of a mutation sees the writes before it, which stay if it fails", async () => {
     const insert = (name: string) => `insert_artist_one(object: {name: "${name}"}) { name }`;
     const names = () => api.sql("select name from artist where name in ('Before', 'After') order by name");
-    let seen: unknown;
-    hook.answer = (response, asked) =>
+    let visibleRows: unknown;
+    hook.answer = (response, hookRequest) =>
       void names().then((rows) => {
-        seen = rows;
-        json({ message: "no" }, 400)(response, asked);
+        visibleRows = rows;
+        json({ message: "no" }, 400)(response, hookRequest);
       });
     const answer = await api.gql(
       `mutation { a: ${insert("Before")} login(login: {name: "x"}) { value } b: ${insert("After")} }`,
     );
     expect(errorOf(answer)).toMatchObject({ message: "no" });
-    expect(seen).toEqual([{ name: "Before" }]);
-    expect(await names()).toEqual(seen);
+    expect(visibleRows).toEqual([{ name: "Before" }]);
+    expect(await names()).toEqual(visibleRows);
     await api.sql("delete from artist where name = 'Before'");
   });
 
   test("X-ACT-4 X-HTTP-2 a client that disconnects ends the call", async () => {
-    let held: ServerResponse | undefined;
+    let pendingResponse: ServerResponse | undefined;
     let isClosed = false;
-    hook.answer = (response) => void (held = response.on("close", () => (isClosed = true)));
+    hook.answer = (response) => void (pendingResponse = response.on("close", () => (isClosed = true)));
     const controller = new AbortController();
-    const asked = fetch(`${api.url}/v1/graphql`, {
+    const clientAnswer = fetch(`${api.url}/v1/graphql`, {
       method: "POST",
       headers: { "content-type": "application/json", ...reader },
       body: JSON.stringify({ query: LOG_IN }),
       signal: controller.signal,
     }).catch(() => "aborted");
-    await until(() => held !== undefined, "the webhook is asked");
+    await until(() => pendingResponse !== undefined, "the webhook is called");
     controller.abort();
-    expect(await asked).toBe("aborted");
+    expect(await clientAnswer).toBe("aborted");
     await until(() => isClosed, "the call ends");
   });
 });
@@ -309,12 +310,12 @@ describe("the errors", () => {
       "ECONNRESET",
     ],
   ])("X-ACT-7 %s is an error of the server", async (_, answer, message, logged) => {
-    const other = await start({ metadata: buildDocument() });
+    const otherApi = await start({ metadata: buildDocument() });
     hook.answer = answer;
     log.length = 0;
-    for (const each of [1, 2])
-      expect([each, errorOf(await other.gql(LOG_IN, {}, reader))]).toEqual([
-        each,
+    for (const attempt of [1, 2])
+      expect([attempt, errorOf(await otherApi.gql(LOG_IN, {}, reader))]).toEqual([
+        attempt,
         { message, extensions: { path: "$.selectionSet.login", code: "unexpected" } },
       ]);
     expect(log).toHaveLength(logged === undefined ? 0 : 1);
@@ -328,9 +329,9 @@ describe("the errors", () => {
   });
 
   test("X-ACT-7 X-HTTP-4 a private address is refused, and the log says so", async () => {
-    const other = await start({ metadata: buildDocument(), webhookAllowedHosts: [] });
+    const otherApi = await start({ metadata: buildDocument(), webhookAllowedHosts: [] });
     log.length = 0;
-    expect(errorOf(await other.gql(LOG_IN, {}, reader))).toMatchObject({
+    expect(errorOf(await otherApi.gql(LOG_IN, {}, reader))).toMatchObject({
       message: "http exception when calling webhook",
     });
     expect(log.join()).toContain("private address");
@@ -338,13 +339,13 @@ describe("the errors", () => {
   });
 
   test("X-ACT-7 a webhook that is too slow fails its field, and delays no other request", async () => {
-    const slow = { ...LOGIN, definition: definition({ timeout: 1 }) };
-    const other = await start({ metadata: buildDocument([slow]) });
+    const slowAction = { ...LOGIN, definition: definition({ timeout: 1 }) };
+    const otherApi = await start({ metadata: buildDocument([slowAction]) });
     hook.answer = () => undefined;
-    const asked = other.gql(LOG_IN, {}, reader);
-    await until(() => hook.requests.length === 1, "the webhook is asked");
-    expect((await other.gql("{ artist(limit: 1) { id } }")).data.artist).toHaveLength(1);
-    expect(errorOf(await asked)).toMatchObject({ message: "http exception when calling webhook" });
+    const clientAnswer = otherApi.gql(LOG_IN, {}, reader);
+    await until(() => hook.requests.length === 1, "the webhook is called");
+    expect((await otherApi.gql("{ artist(limit: 1) { id } }")).data.artist).toHaveLength(1);
+    expect(errorOf(await clientAnswer)).toMatchObject({ message: "http exception when calling webhook" });
     expect(log.join()).toContain("no complete answer within 1 s");
   });
 });
@@ -384,8 +385,11 @@ describe("cookies of the answer", () => {
 
   test("X-ACT-15 a page of another origin gets no cookies", async () => {
     hook.answer = setCookies({ value: "t" });
-    const own = await ask(LOG_IN, { origin: `http://127.0.0.1:${api.port}` });
-    const other = await ask(LOG_IN, { origin: "https://evil.example" });
-    expect([own.headers["set-cookie"], other.headers["set-cookie"]]).toEqual([cookies.join(", "), undefined]);
+    const sameOrigin = await ask(LOG_IN, { origin: `http://127.0.0.1:${api.port}` });
+    const otherOrigin = await ask(LOG_IN, { origin: "https://evil.example" });
+    expect([sameOrigin.headers["set-cookie"], otherOrigin.headers["set-cookie"]]).toEqual([
+      cookies.join(", "),
+      undefined,
+    ]);
   });
 });

@@ -30,8 +30,8 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   test("X-EVT-22 each attempt and each time of a schedule is one call, although clocks of processes are wrong", async () => {
     await database.query("create table public.clocked (id int primary key)");
     const [row] = await database.query("select date_trunc('minute', now()) - interval '30 minutes' as at");
-    const at = row?.["at"] as Date;
-    const cron = `${at.getUTCMinutes()} ${at.getUTCHours()} ${at.getUTCDate()} ${at.getUTCMonth() + 1} *`;
+    const dueTime = row?.["at"] as Date;
+    const cron = `${dueTime.getUTCMinutes()} ${dueTime.getUTCHours()} ${dueTime.getUTCDate()} ${dueTime.getUTCMonth() + 1} *`;
     const YEAR_HOURS = 8766;
     const servers = [startServer(2 * YEAR_HOURS, cron), startServer(-2 * YEAR_HOURS, cron)];
     await until(() => servers.every((lines) => lines.some((line) => line.startsWith("ready"))), "both are ready");
@@ -44,15 +44,15 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     await database.query(`
       insert into public.clocked select generate_series(1, 20);
       update relapi.schedule set checked_until = now() - interval '1 hour'`);
-    const third = startServer(0, cron); // looks for due times at once
+    const unshiftedServer = startServer(0, cron); // looks for due times at once
     await until(async () => {
       const events = await database.query("select status from relapi.event");
       const runs = await database.query("select status from relapi.scheduled_event");
       return runs.length === 1 && [...events, ...runs].every(({ status }) => status === "delivered");
     }, "everything is delivered");
-    const calls = [...servers, third].flat().filter((line) => !line.startsWith("ready"));
+    const calls = [...servers, unshiftedServer].flat().filter((line) => !line.startsWith("ready"));
     const expected = Array.from({ length: 20 }, (_, i) => [`event ${i + 1} 1`, `event ${i + 1} 2`]).flat();
-    expect(calls.toSorted()).toEqual([...expected, `schedule ${at.toISOString()}`].toSorted());
+    expect(calls.toSorted()).toEqual([...expected, `schedule ${dueTime.toISOString()}`].toSorted());
     // the log has the times of the database
     const wrong = await database.query(`
       select from relapi.event_invocation i join relapi.event e on e.id = i.event_id

@@ -19,13 +19,19 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   const run = async (api: TestApi, type: string, args: unknown): Promise<any> =>
     (await api.post("/v1/metadata", { headers: asAdmin(), body: { type, args } })).json();
 
-  const start = async (more: RelApiOptions = {}): Promise<TestApi> => {
+  const start = async (extraOptions: RelApiOptions = {}): Promise<TestApi> => {
     const database = await openDatabase();
     await database.query("create table public.parcel (id int primary key, item text)");
     const folder = await mkdtemp(join(tmpdir(), "events-"));
     onTestFinished(() => rm(folder, { recursive: true }));
     await writeFile(join(folder, "version.yaml"), "version: 3\n");
-    const options = { preset: plus, on: database, metadata: folder, webhookAllowedHosts: ["127.0.0.1"], ...more };
+    const options = {
+      preset: plus,
+      on: database,
+      metadata: folder,
+      webhookAllowedHosts: ["127.0.0.1"],
+      ...extraOptions,
+    };
     const api = await startApi(forGraphql(options));
     onTestFinished(api.close);
     expect(await run(api, "pg_track_table", { table: "parcel" })).toEqual({ message: "success" });
@@ -52,7 +58,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   test("X-EVT-9a a change of the triggers neither aborts an attempt nor delays other events", async () => {
     const api = await start({ shutdownGrace: 0 });
     let response: ServerResponse | undefined;
-    hook.answer = (held) => void (response = held);
+    hook.answer = (pendingResponse) => void (response = pendingResponse);
     onTestFinished(() => void (hook.answer = json({})));
     expect(await run(api, "pg_create_event_trigger", args)).toEqual({ message: "success" });
     await api.sql("insert into public.parcel values (1, 'a')");

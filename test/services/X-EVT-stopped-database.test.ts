@@ -8,7 +8,7 @@ import { startPrimary } from "../support/postgres-server.ts";
 import { until } from "../support/until.ts";
 
 describe.skipIf(!hasPostgres)("a database that is stopped abruptly", () => {
-  test("X-EVT-6 X-EVT-9 events that wait, and later ones, arrive after it has started again", async () => {
+  test("X-EVT-6 X-EVT-9 waiting events, and later ones, arrive after the database has started again", async () => {
     const server = await startPrimary();
     await server.query("create table public.parcel (id int primary key)");
     const received = new Set<unknown>();

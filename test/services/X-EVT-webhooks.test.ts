@@ -26,7 +26,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   const start = async (
     name: string,
     triggers: readonly Entry[],
-    { count = 1, ...more }: RelApiOptions & { readonly count?: number } = {},
+    { count = 1, ...extraOptions }: RelApiOptions & { readonly count?: number } = {},
   ): Promise<Started> => {
     await database.query(`
       create table public.${name} (id int generated always as identity primary key, item text, price numeric);
@@ -36,23 +36,31 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     const note = (line: string, fields?: unknown): void => void log.push(`${line} ${JSON.stringify(fields)}`);
     const logger = createLogger({ error: note, warn: note, info: note });
     const metadata = documentOf([table(name, { event_triggers: triggers })]);
-    const options = { preset: plus, on: database, logger, metadata, webhookAllowedHosts: ["127.0.0.1"], ...more };
+    const options = {
+      preset: plus,
+      on: database,
+      logger,
+      metadata,
+      webhookAllowedHosts: ["127.0.0.1"],
+      ...extraOptions,
+    };
     const api = await startApi(forGraphql(options));
     onTestFinished(api.close);
     await until(async () => {
-      const found = await database.query("select from pg_trigger where tgrelid = $1::regclass and not tgisinternal", [
-        `public.${name}`,
-      ]);
-      return found.length === count;
+      const triggerRows = await database.query(
+        "select from pg_trigger where tgrelid = $1::regclass and not tgisinternal",
+        [`public.${name}`],
+      );
+      return triggerRows.length === count;
     }, `the table ${name} has ${count} triggers`);
     return { ...api, log };
   };
 
-  const trigger = (name: string, more: Entry = {}): Entry => ({
+  const trigger = (name: string, extraKeys: Entry = {}): Entry => ({
     name,
     definition: { enable_manual: false, insert: { columns: "*" } },
     webhook: hook.url,
-    ...more,
+    ...extraKeys,
   });
 
   const loadEvents = (name: string): Promise<{ status: string; tries: number; wait: number }[]> =>
@@ -216,9 +224,9 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         "event trigger : its name has to begin with a letter, and to have at most 42 letters, digits, _ and -",
       ],
       ["a name twice", { name: "good" }, "event trigger good: another event trigger has this name"],
-    ])("X-EVT-14 %s is reported with its location, and the others work", async (what, more, message) => {
-      const name = `bad_${what.replaceAll(" ", "_")}`;
-      const bad = typeof more === "string" ? more : trigger("bad", more);
+    ])("X-EVT-14 %s is reported with its location, and the others work", async (title, triggerKeys, message) => {
+      const name = `bad_${title.replaceAll(" ", "_")}`;
+      const bad = typeof triggerKeys === "string" ? triggerKeys : trigger("bad", triggerKeys);
       const api = await start(name, [trigger("good"), bad]);
       expect(api.log.filter((line) => line.startsWith("metadata:"))).toEqual([
         expect.stringContaining(`metadata: table ${name}: ${message}; ignored`),

@@ -22,11 +22,18 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   }
 
   /** Starts an api with the handlers, and waits for their triggers. */
-  const start = async (on: Handlers, more: RelApiOptions = {}): Promise<Started> => {
+  const start = async (handlers: Handlers, extraOptions: RelApiOptions = {}): Promise<Started> => {
     const log: string[] = [];
     const note = (line: string, fields?: unknown): void => void log.push(`${line} ${JSON.stringify(fields)}`);
     const logger = createLogger({ error: note, warn: note, info: note });
-    const options = { preset: plus, on: database, logger, parts: [eventHandlers(on)], dbSchemas: ["public"], ...more };
+    const options = {
+      preset: plus,
+      on: database,
+      logger,
+      parts: [eventHandlers(handlers)],
+      dbSchemas: ["public"],
+      ...extraOptions,
+    };
     const api = await startApi(forGraphql(options));
     onTestFinished(api.close);
     return { ...api, log };
@@ -249,8 +256,8 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         { "public.order": { update: { handle, ordered: 1 } } },
         '"public.order".update has a value of ordered that is neither true nor false',
       ],
-    ])("X-EVT-2 %s is refused", (_, on, message) => {
-      expect(() => eventHandlers(on as Handlers)).toThrow(`eventHandlers: ${message}`);
+    ])("X-EVT-2 %s is refused", (_, handlers, message) => {
+      expect(() => eventHandlers(handlers as Handlers)).toThrow(`eventHandlers: ${message}`);
     });
 
     test("X-EVT-1a a statement that changes many rows makes an event for each, also of inherited tables", async () => {
@@ -264,8 +271,8 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       const received: string[] = [];
       const handle = ({ operation, table, row }: RowEvent): void =>
         void received.push(`${operation} ${table.name} ${JSON.stringify(row)}`);
-      const both = { insert: { handle, ordered: true }, delete: handle };
-      await start({ "public.bulk_alone": both, "public.bulk_child": both });
+      const operations = { insert: { handle, ordered: true }, delete: handle };
+      await start({ "public.bulk_alone": operations, "public.bulk_child": operations });
       await database.query(`
         insert into public.bulk_alone (item) values ('a'), ('b');
         insert into public.bulk_alone (item) select 'c' where false;
@@ -335,24 +342,24 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     });
 
     test("X-EVT-3c a start that installs triggers loads the model once", async () => {
-      const own = await openDatabase();
-      await own.query("create table public.counted (id int primary key)");
-      const api = await start({ "public.counted": { insert: nothing } }, { on: own } as RelApiOptions);
+      const ownDatabase = await openDatabase();
+      await ownDatabase.query("create table public.counted (id int primary key)");
+      const api = await start({ "public.counted": { insert: nothing } }, { on: ownDatabase } as RelApiOptions);
       await api.gql("{ __typename }");
       expect(api.log.filter((line) => line.startsWith("schema loaded"))).toHaveLength(1);
     });
 
     test("X-EVT-1 X-EVT-3c a write that cascades to a table with a new trigger passes the session variables", async () => {
-      const own = await openDatabase();
-      await own.query(`
+      const ownDatabase = await openDatabase();
+      await ownDatabase.query(`
         create table public.parent_order (id int primary key);
         create table public.child_order (id int references public.parent_order on delete cascade);
         insert into public.parent_order values (1);
         insert into public.child_order values (1);
         grant all on public.parent_order, public.child_order to music_editor`);
       const received: RowEvent[] = [];
-      const on: Handlers = { "public.child_order": { delete: (event) => void received.push(event) } };
-      const api = await start(on, { on: own } as RelApiOptions);
+      const handlers: Handlers = { "public.child_order": { delete: (event) => void received.push(event) } };
+      const api = await start(handlers, { on: ownDatabase } as RelApiOptions);
       await api.delete("/parent_order?id=eq.1", { headers: asAdmin("music_editor", { "user-id": "7" }) });
       await until(() => received.length === 1, "the delete arrived");
       expect(received[0]?.session).toMatchObject({ "x-session-user-id": "7" });
@@ -379,13 +386,13 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     });
 
     test("X-EVT-3b status and remove of the command line", async () => {
-      const own = await openDatabase();
-      const environment = { DATABASE_URL: own.options.databaseUrl ?? "", DB_SCHEMAS: "public", PRESET: "plus" };
+      const ownDatabase = await openDatabase();
+      const environment = { DATABASE_URL: ownDatabase.options.databaseUrl ?? "", DB_SCHEMAS: "public", PRESET: "plus" };
       expect(await relapi(["events", "status"], environment)).toMatchObject({ code: 0, stdout: "no event triggers\n" });
       expect(await relapi(["events", "remove"], environment)).toMatchObject({ code: 0, stdout: "nothing to remove\n" });
-      await own.query("create table public.listed (id int primary key)");
-      const on = { insert: nothing, delete: nothing };
-      const api = await start({ "public.listed": on }, { on: own } as RelApiOptions);
+      await ownDatabase.query("create table public.listed (id int primary key)");
+      const operations = { insert: nothing, delete: nothing };
+      const api = await start({ "public.listed": operations }, { on: ownDatabase } as RelApiOptions);
       await until(() => api.log.some((line) => line.startsWith("event triggers are installed")), "installed");
       await api.close();
       const line = (operation: string): string =>
@@ -407,9 +414,9 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         code: 0,
         stdout: "removed 1 trigger; the events stay in the schema relapi\n",
       });
-      expect(await own.query("select from pg_trigger where tgname like 'relapi_event%'")).toEqual([]);
-      const other = await relapi(["events", "status"], { ...environment, PRESET: "full-compat" });
-      expect(other).toMatchObject({
+      expect(await ownDatabase.query("select from pg_trigger where tgname like 'relapi_event%'")).toEqual([]);
+      const refusal = await relapi(["events", "status"], { ...environment, PRESET: "full-compat" });
+      expect(refusal).toMatchObject({
         code: 1,
         stderr: "relapi: the preset has no event triggers: run relapi --preset plus events …\n",
       });
@@ -427,10 +434,12 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     });
 
     test("X-EVT-4 X-EVT-4a a role that may not install triggers says so, and installs them after it got the rights", async () => {
-      const own = await openDatabase();
-      await own.query("create table public.guarded (id int primary key); grant all on public.guarded to sea_login");
+      const ownDatabase = await openDatabase();
+      await ownDatabase.query(
+        "create table public.guarded (id int primary key); grant all on public.guarded to sea_login",
+      );
       const api = await start({ "public.guarded": { insert: nothing } }, {
-        on: { ...own, options: { databaseUrl: own.urlAs("sea_login") } },
+        on: { ...ownDatabase, options: { databaseUrl: ownDatabase.urlAs("sea_login") } },
       } as RelApiOptions);
       await until(() => api.log.some((line) => line.startsWith("event triggers do not work")), "the log says so");
       const lines = api.log.filter((line) => line.startsWith("event triggers do not work"));
@@ -441,7 +450,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       ]);
       expect(lines[0]).not.toContain("sea_login:");
       expect((await api.gql("{ __typename }")).data).toEqual({ __typename: "query_root" });
-      await own.query(`
+      await ownDatabase.query(`
         do $$ begin execute format('grant create on database %I to sea_login', current_database()); end $$;
         alter table public.guarded owner to sea_login`);
       await api.reload();
@@ -449,18 +458,20 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     });
 
     test("X-EVT-4 further starts log a refused installation and a queue that cannot start once", async () => {
-      const own = await openDatabase();
-      await own.query("create table public.owned (id int primary key)");
-      const first = await start({ "public.owned": { insert: nothing } }, { on: own } as RelApiOptions);
+      const ownDatabase = await openDatabase();
+      await ownDatabase.query("create table public.owned (id int primary key)");
+      const first = await start({ "public.owned": { insert: nothing } }, { on: ownDatabase } as RelApiOptions);
       await until(() => first.log.some((line) => line.startsWith("event triggers are installed")), "installed");
       await first.close();
-      await own.query("create table public.refused (id int primary key); grant all on public.refused to sea_login");
+      await ownDatabase.query(
+        "create table public.refused (id int primary key); grant all on public.refused to sea_login",
+      );
       const api = await start({ "public.refused": { insert: nothing } }, {
-        on: { ...own, options: { databaseUrl: own.urlAs("sea_login") } },
+        on: { ...ownDatabase, options: { databaseUrl: ownDatabase.urlAs("sea_login") } },
       } as RelApiOptions);
       const listReasons = (): readonly string[] => api.log.filter((line) => line.startsWith("event triggers do not"));
       await until(() => listReasons().length === 2, "the log has both reasons");
-      await own.query("grant usage on schema relapi_queue to sea_login");
+      await ownDatabase.query("grant usage on schema relapi_queue to sea_login");
       await until(() => listReasons().some((line) => line.includes("permission denied for table")), "another start");
       expect(listReasons()).toEqual([
         expect.stringContaining("may not install event triggers"),
@@ -553,35 +564,35 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await createTable(table);
       const received: unknown[] = [];
       const handle = ({ row }: RowEvent): void => void received.push(row["price"]);
-      const on: Handlers = { [`public.${table}`]: { update: { ordered: true, handle } } };
-      const idle = await start(on, { eventsConcurrency: 0 });
+      const handlers: Handlers = { [`public.${table}`]: { update: { ordered: true, handle } } };
+      const idle = await start(handlers, { eventsConcurrency: 0 });
       await database.query(`insert into public.${table} (price) values (0)`);
       const prices = Array.from({ length: 20 }, (_, i) => i + 1);
       for (const price of prices) await database.query(`update public.${table} set price = ${price}`);
       await changeTimes(table, seconds);
       await idle.close();
-      await start(on);
+      await start(handlers);
       await untilEnded(table, "delivered");
       expect(received).toEqual(prices);
     });
 
     test("X-EVT-21a events of an older version keep their order", async () => {
-      const own = await openDatabase();
-      await own.query("create table public.aged_order (id int primary key, price int)");
+      const ownDatabase = await openDatabase();
+      await ownDatabase.query("create table public.aged_order (id int primary key, price int)");
       const received: unknown[] = [];
       const handle = ({ row }: RowEvent): void => void received.push(row["price"]);
-      const on: Handlers = { "public.aged_order": { update: { ordered: true, handle } } };
-      const idle = await start(on, { on: own, eventsConcurrency: 0 } as RelApiOptions);
-      await own.query("insert into public.aged_order values (1, 0)");
+      const handlers: Handlers = { "public.aged_order": { update: { ordered: true, handle } } };
+      const idle = await start(handlers, { on: ownDatabase, eventsConcurrency: 0 } as RelApiOptions);
+      await ownDatabase.query("insert into public.aged_order values (1, 0)");
       const prices = Array.from({ length: 20 }, (_, i) => i + 1);
-      for (const price of prices) await own.query(`update public.aged_order set price = ${price}`);
+      for (const price of prices) await ownDatabase.query(`update public.aged_order set price = ${price}`);
       await idle.close();
       // the events of the older version lie in another order in the table, and had no positions
-      await own.query(`
+      await ownDatabase.query(`
         alter table relapi.event drop column position;
         update relapi.event set tries = tries where (new_row ->> 'price')::int % 2 = 0;
         comment on function relapi.record_event() is 'relapi 0'`);
-      await start(on, { on: own } as RelApiOptions);
+      await start(handlers, { on: ownDatabase } as RelApiOptions);
       await until(() => received.length === prices.length, "all events arrived");
       expect(received).toEqual(prices);
     });
@@ -666,18 +677,18 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     test("X-EVT-9 a process with EVENTS_CONCURRENCY=0 or without the handler leaves the event to others", async () => {
       await createTable("handed_over");
       const received: RowEvent[] = [];
-      const on: Handlers = { "public.handed_over": { insert: (event) => void received.push(event) } };
-      const idle = await start(on, { eventsConcurrency: 0 });
+      const handlers: Handlers = { "public.handed_over": { insert: (event) => void received.push(event) } };
+      const idle = await start(handlers, { eventsConcurrency: 0 });
       await createTable("not_handed_over");
-      const others: RowEvent[] = [];
-      await start({ "public.not_handed_over": { insert: (event) => void others.push(event) } });
+      const otherEvents: RowEvent[] = [];
+      await start({ "public.not_handed_over": { insert: (event) => void otherEvents.push(event) } });
       await database.query(
         "insert into public.handed_over (item) values ('a'); insert into public.not_handed_over (item) values ('a')",
       );
-      await until(() => others.length === 1, "the other event arrived");
+      await until(() => otherEvents.length === 1, "the other event arrived");
       expect(received).toEqual([]);
       await idle.close();
-      await start(on);
+      await start(handlers);
       await until(() => received.length === 1, "the event arrived");
     });
 
@@ -685,8 +696,10 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await createTable("hosted");
       const received: RowEvent[] = [];
       const databaseUrl = (database.options.databaseUrl ?? "").replace(/@([^/]+)\//, "@127.0.0.1:1,$1/");
-      const on = { ...database, options: { databaseUrl } };
-      await start({ "public.hosted": { insert: (event) => void received.push(event) } }, { on } as RelApiOptions);
+      const hostsDatabase = { ...database, options: { databaseUrl } };
+      await start({ "public.hosted": { insert: (event) => void received.push(event) } }, {
+        on: hostsDatabase,
+      } as RelApiOptions);
       await database.query("insert into public.hosted (item) values ('a')");
       await until(() => received.length === 1, "the insert arrived");
     });
@@ -774,11 +787,11 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     test("X-EVT-10 an event without a job gets one", async () => {
       await createTable("jobless");
       const received: RowEvent[] = [];
-      const on: Handlers = { "public.jobless": { insert: (event) => void received.push(event) } };
-      const first = await start(on, { eventsConcurrency: 0 });
+      const handlers: Handlers = { "public.jobless": { insert: (event) => void received.push(event) } };
+      const first = await start(handlers, { eventsConcurrency: 0 });
       await database.query("insert into public.jobless (item) values ('a'); delete from relapi_queue._private_jobs");
       await first.close();
-      await start(on);
+      await start(handlers);
       await until(() => received.length === 1, "the event arrived");
     });
 
@@ -830,15 +843,15 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
 
     test("X-EVT-12 delivered events are deleted after EVENTS_RETENTION, and dead ones stay", async () => {
       await createTable("old_order");
-      const on: Handlers = { "public.old_order": { insert: () => undefined } };
-      const first = await start(on, { eventsRetention: 1 });
+      const handlers: Handlers = { "public.old_order": { insert: () => undefined } };
+      const first = await start(handlers, { eventsRetention: 1 });
       await database.query("insert into public.old_order (item) values ('old'), ('dead'), ('new')");
       await untilEnded("old_order", "delivered");
       await first.close();
       await database.query(`
         update relapi.event set ended_at = now() - interval '2 hours', status = case new_row ->> 'item' when 'dead' then 'dead' else status end
         where table_name = 'old_order' and new_row ->> 'item' <> 'new'`);
-      await start(on, { eventsRetention: 1 });
+      await start(handlers, { eventsRetention: 1 });
       await until(async () => (await listEvents("old_order")).length === 2, "the old event is deleted");
       expect((await listEvents("old_order")).map(({ status }) => status).toSorted()).toEqual(["dead", "delivered"]);
     });

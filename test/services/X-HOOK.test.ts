@@ -22,8 +22,8 @@ const logger = createLogger({ error: note, warn: note });
 const options: RelApiOptions = { authHook: hook.url, jwtSecret: undefined, anonRole: undefined, logger };
 const api = await startApi(forGraphql(options));
 await installSight(api);
-const start = (more: RelApiOptions): Promise<TestApi> =>
-  startApi(forGraphql({ ...options, on: api.database, ...more }));
+const start = (extraOptions: RelApiOptions): Promise<TestApi> =>
+  startApi(forGraphql({ ...options, on: api.database, ...extraOptions }));
 const posting = await start({ authHookMode: "post" });
 const hasty = await start({ authHookTimeout: 1 });
 const patient = await start({ authHookTimeout: 3600 });
@@ -41,7 +41,7 @@ const askTypename = (target: TestApi, headers: HeaderValues = {}): Promise<Answe
   target.post("/v1/graphql", { headers, body: { query: "{ __typename }" } });
 
 describe("the settings", () => {
-  test("X-HOOK-1 without the setting no webhook is asked, and the other schemes decide", async () => {
+  test("X-HOOK-1 without the setting no webhook is called, and the other schemes decide", async () => {
     const plain = await start({ authHook: undefined, anonRole: "music_nobody" });
     expect(sightOfRest(await askRest(plain)).current_user).toBe("music_nobody");
     expect(hook.requests).toEqual([]);
@@ -75,36 +75,36 @@ describe("the settings", () => {
   test.each([
     ["gqlCompat", gqlCompat],
     ["plus", plus],
-  ])("X-HOOK-1 the preset %s asks the webhook for callers of GraphQL", async (_, preset) => {
-    const other = await startApi(forGraphql({ ...options, on: api.database, preset }));
-    expect(sightOfGraphql(await askGraphql(other)).current_user).toBe("music_reader");
+  ])("X-HOOK-1 the preset %s calls the webhook for callers of GraphQL", async (_, preset) => {
+    const otherApi = await startApi(forGraphql({ ...options, on: api.database, preset }));
+    expect(sightOfGraphql(await askGraphql(otherApi)).current_user).toBe("music_reader");
     expect(hook.requests).toHaveLength(1);
   });
 
-  test("X-HOOK-1 the preset restCompat asks the webhook for callers of REST", async () => {
-    const other = await startApi(forGraphql({ ...options, on: api.database, preset: restCompat }));
-    expect(sightOfRest(await askRest(other)).current_user).toBe("music_reader");
+  test("X-HOOK-1 the preset restCompat calls the webhook for callers of REST", async () => {
+    const otherApi = await startApi(forGraphql({ ...options, on: api.database, preset: restCompat }));
+    expect(sightOfRest(await askRest(otherApi)).current_user).toBe("music_reader");
     expect(hook.requests).toHaveLength(1);
   });
 
-  test("X-HOOK-1 a preset without the plugin asks no webhook", async () => {
-    const other = await startApi(
+  test("X-HOOK-1 a preset without the plugin calls no webhook", async () => {
+    const otherApi = await startApi(
       forGraphql({ ...options, on: api.database, anonRole: "music_nobody", parts: [without("auth-hook")] }),
     );
-    expect(sightOfRest(await askRest(other)).current_user).toBe("music_nobody");
+    expect(sightOfRest(await askRest(otherApi)).current_user).toBe("music_nobody");
     expect(hook.requests).toEqual([]);
   });
 });
 
 describe("the request to the webhook", () => {
   test("X-HOOK-2 GET has the headers of the caller, except those of the connection and its content", async () => {
-    const sent = {
+    const sentHeaders = {
       authorization: "Bearer something",
       cookie: "session=7",
       "x-hasura-role": "music_editor",
       "x-custom": "caf\u00c3\u00a9", // the bytes of `café` in UTF-8
     };
-    const left = {
+    const excludedHeaders = {
       "content-md5": "Q2hlY2sgSW50ZWdyaXR5IQ==",
       "user-agent": "agent of the caller",
       referer: "http://127.0.0.1/page",
@@ -116,13 +116,13 @@ describe("the request to the webhook", () => {
       dnt: "1",
       te: "trailers",
     };
-    await askTypename(api, { ...sent, ...left });
-    const [asked] = hook.requests;
-    expect(asked).toMatchObject({ method: "GET", url: "/hook?key=hook-secret", body: "", headers: sent });
-    for (const [name, value] of Object.entries({ ...left, "content-type": "application/json" }))
-      expect(asked?.headers[name], name).not.toBe(value);
-    expect(asked?.headers).not.toHaveProperty("content-length");
-    expect(asked?.headers.host).toBe(new URL(hook.url).host);
+    await askTypename(api, { ...sentHeaders, ...excludedHeaders });
+    const [hookRequest] = hook.requests;
+    expect(hookRequest).toMatchObject({ method: "GET", url: "/hook?key=hook-secret", body: "", headers: sentHeaders });
+    for (const [name, value] of Object.entries({ ...excludedHeaders, "content-type": "application/json" }))
+      expect(hookRequest?.headers[name], name).not.toBe(value);
+    expect(hookRequest?.headers).not.toHaveProperty("content-length");
+    expect(hookRequest?.headers.host).toBe(new URL(hook.url).host);
   });
 
   test("X-HOOK-3 POST has the headers as sent, and the GraphQL request", async () => {
@@ -133,13 +133,13 @@ describe("the request to the webhook", () => {
       extensions: {},
     };
     await posting.post("/v1/graphql", { headers: { "X-Custom": "caf\u00c3\u00a9" }, body });
-    const [asked] = hook.requests;
-    expect(asked).toMatchObject({ method: "POST", headers: { "content-type": "application/json" } });
-    expect(asked?.headers).not.toHaveProperty("x-custom");
-    const { headers, request: sent } = JSON.parse(asked?.body ?? "");
+    const [hookRequest] = hook.requests;
+    expect(hookRequest).toMatchObject({ method: "POST", headers: { "content-type": "application/json" } });
+    expect(hookRequest?.headers).not.toHaveProperty("x-custom");
+    const { headers, request: sentRequest } = JSON.parse(hookRequest?.body ?? "");
     expect(headers).toMatchObject({ "x-custom": "café", "content-type": "application/json" });
     const { extensions: _, ...members } = body;
-    expect(sent).toEqual(members);
+    expect(sentRequest).toEqual(members);
   });
 
   test("X-HOOK-3 POST keeps the case of the names of headers", async () => {
@@ -150,8 +150,8 @@ describe("the request to the webhook", () => {
   });
 
   test("X-HOOK-3 POST has all requests of a batch, all digits of numbers, and the request of a URL", async () => {
-    const sent = '[{"query":"{ __typename }"},{"query":"{ x }","variables":{"id":12345678901234567890}}]';
-    await posting.post("/v1/graphql", { headers: { "content-type": "application/json" }, body: sent });
+    const batch = '[{"query":"{ __typename }"},{"query":"{ x }","variables":{"id":12345678901234567890}}]';
+    await posting.post("/v1/graphql", { headers: { "content-type": "application/json" }, body: batch });
     expect(hook.requests[0]?.body).toContain(
       '"request":[{"operationName":null,"query":"{ __typename }","variables":null},{"operationName":null,"query":"{ x }","variables":{"id":12345678901234567890}}]',
     );
@@ -179,15 +179,15 @@ describe("the request to the webhook", () => {
   });
 
   test("X-HOOK-3 POST without the request body", async () => {
-    const other = await start({ authHookMode: "post", authHookSendRequestBody: false });
-    await askTypename(other);
+    const otherApi = await start({ authHookMode: "post", authHookSendRequestBody: false });
+    await askTypename(otherApi);
     expect(Object.keys(JSON.parse(hook.requests[0]?.body ?? ""))).toEqual(["headers"]);
   });
 
   test("X-HOOK-4 the webhook gets no cookies of a page of another origin", async () => {
-    const other = await start({ corsAllowedOrigins: ["https://shop.example"] });
-    const origins = [undefined, `http://127.0.0.1:${other.port}`, "https://shop.example", "https://evil.example"];
-    for (const origin of origins) await askTypename(other, { cookie: "session=7", origin });
+    const otherApi = await start({ corsAllowedOrigins: ["https://shop.example"] });
+    const origins = [undefined, `http://127.0.0.1:${otherApi.port}`, "https://shop.example", "https://evil.example"];
+    for (const origin of origins) await askTypename(otherApi, { cookie: "session=7", origin });
     expect(hook.requests.map(({ headers }) => headers.cookie)).toEqual([
       "session=7",
       "session=7",
@@ -224,17 +224,17 @@ describe("the caller", () => {
   });
 
   test("X-HOOK-5 the variables decide the rows of permissions in the metadata and of row policies", async () => {
-    const own = { columns: ["id"], filter: { artist_id: { _eq: "X-Hasura-Artist-Id" } } };
-    const metadata = documentOf([table("album", { select_permissions: permissions({ listener: own }) })]);
-    const other = await start({ metadata });
+    const permission = { columns: ["id"], filter: { artist_id: { _eq: "X-Hasura-Artist-Id" } } };
+    const metadata = documentOf([table("album", { select_permissions: permissions({ listener: permission }) })]);
+    const otherApi = await start({ metadata });
     const expected = (id: number) =>
       api.sql(`select coalesce(json_agg(id order by id), '[]') as ids from album where artist_id = ${id}`);
     for (const id of [1, 2]) {
       const [{ ids }] = (await expected(id)) as any;
       expect(ids.length).toBeGreaterThan(0);
       hook.answer = json({ "X-Hasura-Role": "listener", "X-Hasura-Artist-Id": String(id) });
-      const found = await other.post("/v1/graphql", { body: { query: "{ album(order_by: {id: asc}) { id } }" } });
-      expect(found.json().data.album.map((row: { id: number }) => row.id)).toEqual(ids);
+      const answer = await otherApi.post("/v1/graphql", { body: { query: "{ album(order_by: {id: asc}) { id } }" } });
+      expect(answer.json().data.album.map((row: { id: number }) => row.id)).toEqual(ids);
       hook.answer = json({ "X-Hasura-Role": "music_artist", "X-Hasura-Artist-Id": String(id) });
       const rows = await api.get("/api/album?select=id&order=id");
       expect(rows.json().map((row: { id: number }) => row.id)).toEqual(ids);
@@ -244,8 +244,8 @@ describe("the caller", () => {
   test("X-HOOK-5 the role admin is an ordinary role, unless the setting for tokens says otherwise", async () => {
     hook.answer = json({ "X-Hasura-Role": "admin" });
     expect((await askRest(api)).status).toBeGreaterThanOrEqual(400);
-    const other = await start({ adminRoleInTokens: true });
-    expect(sightOfGraphql(await askGraphql(other))["session.role"]).toBe("admin");
+    const otherApi = await start({ adminRoleInTokens: true });
+    expect(sightOfGraphql(await askGraphql(otherApi))["session.role"]).toBe("admin");
   });
 
   test("X-HOOK-5 the webhook is called for each request, even if the request equals an earlier one", async () => {
@@ -255,7 +255,7 @@ describe("the caller", () => {
     expect(hook.requests).toHaveLength(2);
   });
 
-  test("X-HOOK-10 the admin secret wins, and a wrong one is refused, without the webhook", async () => {
+  test("X-HOOK-10 the admin secret takes precedence, and a wrong one is refused, without the webhook", async () => {
     expect(sightOfGraphql(await askGraphql(api, { "x-hasura-admin-secret": adminSecret }))["session.role"]).toBe(
       "admin",
     );
@@ -303,22 +303,25 @@ describe("cookies of the answer", () => {
 
   test("X-HOOK-11 a page of another origin gets no cookies", async () => {
     hook.answer = setCookies();
-    const own = await askTypename(api, { origin: `http://127.0.0.1:${api.port}` });
-    const other = await askTypename(api, { origin: "https://evil.example" });
-    expect([own.headers["set-cookie"], other.headers["set-cookie"]]).toEqual([cookies.join(", "), undefined]);
+    const sameOrigin = await askTypename(api, { origin: `http://127.0.0.1:${api.port}` });
+    const otherOrigin = await askTypename(api, { origin: "https://evil.example" });
+    expect([sameOrigin.headers["set-cookie"], otherOrigin.headers["set-cookie"]]).toEqual([
+      cookies.join(", "),
+      undefined,
+    ]);
   });
 });
 
 describe("pages", () => {
-  test("X-HOOK-12 a page, a preflight and a check of health ask no webhook, even if it fails", async () => {
+  test("X-HOOK-12 a page, a preflight and a check of health call no webhook, even if it fails", async () => {
     hook.answer = json({}, 500);
-    const other = await start({ compatMode: false });
+    const otherApi = await start({ compatMode: false });
     const preflight = { origin: "https://shop.example", "access-control-request-method": "GET" };
     const answers = [
-      await other.get("/", { headers: BROWSER }),
-      await other.get("/v1/graphql", { headers: BROWSER }),
-      await other.get("/healthz"),
-      await other.options("/api/artist", { headers: preflight }),
+      await otherApi.get("/", { headers: BROWSER }),
+      await otherApi.get("/v1/graphql", { headers: BROWSER }),
+      await otherApi.get("/healthz"),
+      await otherApi.options("/api/artist", { headers: preflight }),
     ];
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect(hook.requests).toEqual([]);
@@ -326,8 +329,8 @@ describe("pages", () => {
   });
 
   test("X-HOOK-12 the front page names no table, and says who reads credentials without an admin secret", async () => {
-    const other = await start({ compatMode: false, adminSecret: undefined });
-    const { text } = await other.get("/", { headers: BROWSER });
+    const otherApi = await start({ compatMode: false, adminSecret: undefined });
+    const { text } = await otherApi.get("/", { headers: BROWSER });
     expect(text).toContain("Requests need a credential. A webhook reads it from the headers of a request.");
     expect(text).not.toContain("album");
   });
@@ -381,8 +384,8 @@ describe("a webhook that fails", () => {
 
   test.each([{ "X-Hasura-User-Id": "7" }, { "X-Hasura-Role": "" }])(
     "X-HOOK-7 the answer %j has no role",
-    async (given) => {
-      hook.answer = json(given);
+    async (variables) => {
+      hook.answer = json(variables);
       expect(gqlError(await askTypename(api))).toEqual({
         message: "x-session-role not found in session variables",
         code: "invalid-params",
@@ -393,10 +396,10 @@ describe("a webhook that fails", () => {
   );
 
   test("X-HOOK-7 the reason is logged once, without the path and the query of the URL", async () => {
-    const other = await start({});
+    const otherApi = await start({});
     hook.answer = json({ secret: "of the answer" }, 502);
-    await askTypename(other, { authorization: "Bearer secret" });
-    await askTypename(other, { authorization: "Bearer secret" });
+    await askTypename(otherApi, { authorization: "Bearer secret" });
+    await askTypename(otherApi, { authorization: "Bearer secret" });
     expect(log).toHaveLength(1);
     expect(log[0]).toContain("the auth hook failed");
     expect(log[0]).toContain("status 502");
@@ -415,35 +418,37 @@ describe("a webhook that fails", () => {
     let closed: Promise<unknown> | undefined;
     hook.answer = (response) => {
       closed = once(response, "close");
-      const more = (): void => void (response.destroyed || response.write("x".repeat(10_000), more));
-      more();
+      const writeMore = (): void => void (response.destroyed || response.write("x".repeat(10_000), writeMore));
+      writeMore();
     };
     expect(gqlError(await askTypename(api)).message).toBe("webhook authentication request failed");
     await closed;
   });
 
   test("X-HOOK-8 a webhook that does not answer in time fails its request, and delays no other one", async () => {
-    const held: ServerResponse[] = [];
+    const pendingResponses: ServerResponse[] = [];
     hook.answer = (response, { headers }) =>
-      headers["x-held"] === undefined ? json(READER)(response, hook.requests[0]!) : void held.push(response);
+      headers["x-held"] === undefined
+        ? json(READER)(response, hook.requests[0]!)
+        : void pendingResponses.push(response);
     const waiting = askTypename(hasty, { "x-held": "1" });
-    await until(() => held.length === 1, "the webhook is asked");
+    await until(() => pendingResponses.length === 1, "the webhook is called");
     expect((await askTypename(api)).json()).toEqual({ data: { __typename: "query_root" } });
     expect(gqlError(await waiting).message).toBe("webhook authentication request failed");
     expect(log.join()).toContain("no complete answer within 1 s");
-    held[0]?.end(JSON.stringify(READER));
+    pendingResponses[0]?.end(JSON.stringify(READER));
   });
 
   test("X-HOOK-8 X-AUTH-4 a client that disconnects ends the request to the webhook", async () => {
-    let held: ServerResponse | undefined;
-    hook.answer = (response) => void (held = response);
+    let pendingResponse: ServerResponse | undefined;
+    hook.answer = (response) => void (pendingResponse = response);
     const client = new AbortController();
-    const asked = fetch(`${patient.url}/api/artist`, { signal: client.signal }).catch(() => "aborted");
-    await until(() => held !== undefined, "the webhook is asked");
-    const closed = once(held!, "close");
+    const clientAnswer = fetch(`${patient.url}/api/artist`, { signal: client.signal }).catch(() => "aborted");
+    await until(() => pendingResponse !== undefined, "the webhook is called");
+    const closed = once(pendingResponse!, "close");
     client.abort();
     await closed;
-    expect(await asked).toBe("aborted");
+    expect(await clientAnswer).toBe("aborted");
     expect(log).toEqual([]);
   });
 });
@@ -472,8 +477,8 @@ describe("a socket", () => {
   test("X-HOOK-3 X-AUTH-5 POST has the headers of a socket by the names that the client wrote", async () => {
     const socket = await openSocket(posting, { headers: { "X-Upgrade": "1", "X-BOTH": "upgrade" } });
     await socket.init({ headers: { Authorization: "Bearer something", "x-Both": "init" } });
-    const { headers, request: sent } = JSON.parse(hook.requests[0]?.body ?? "");
-    expect(sent).toBeNull();
+    const { headers, request: sentRequest } = JSON.parse(hook.requests[0]?.body ?? "");
+    expect(sentRequest).toBeNull();
     expect(headers).toMatchObject({ Authorization: "Bearer something", "X-Upgrade": "1", "x-Both": "init" });
     const names = Object.keys(headers).map((name) => name.toLowerCase());
     expect(names.filter((name) => name === "x-both")).toHaveLength(1);
@@ -497,12 +502,12 @@ describe("a socket", () => {
   });
 
   test("X-HOOK-8 X-AUTH-4 a socket that closes ends the request to the webhook", async () => {
-    let held: ServerResponse | undefined;
-    hook.answer = (response) => void (held = response);
+    let pendingResponse: ServerResponse | undefined;
+    hook.answer = (response) => void (pendingResponse = response);
     const socket = await openSocket(patient);
     socket.send({ type: "connection_init", payload: {} });
-    await until(() => held !== undefined, "the webhook is asked");
-    const closed = once(held!, "close");
+    await until(() => pendingResponse !== undefined, "the webhook is called");
+    const closed = once(pendingResponse!, "close");
     socket.socket.terminate();
     await closed;
   });
@@ -525,9 +530,9 @@ describe("a socket", () => {
   });
 
   test("X-HOOK-9 an expiry that cannot be read is logged and has no effect", async () => {
-    const other = await start({});
+    const otherApi = await start({});
     hook.answer = json({ ...READER, "Cache-Control": "soon" });
-    expect((await askTypename(other)).json()).toEqual({ data: { __typename: "query_root" } });
+    expect((await askTypename(otherApi)).json()).toEqual({ data: { __typename: "query_root" } });
     expect(log.join()).toContain("the value of Cache-Control");
   });
 });

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
-import { documentOf, notes, table, type Entry } from "../support/metadata-document.ts";
+import { collectWarnings, documentOf, table, type Entry } from "../support/metadata-document.ts";
 import { argument, startActionHook } from "./action-metadata.ts";
 import { json } from "./hook-server.ts";
 
@@ -23,13 +23,13 @@ const buildAction = (name: string, transforms: Entry): Entry => ({
 });
 
 /** Starts an api with an action for each of the transforms: `action_0`, `action_1` … */
-const start = (transforms: readonly Entry[], kept = notes()): Promise<TestApi> =>
+const start = (transforms: readonly Entry[], warnings = collectWarnings()): Promise<TestApi> =>
   startApi(
     forGraphql({
       on: base.database,
       preset: plus,
       webhookAllowedHosts: ["127.0.0.1"],
-      logger: kept.logger,
+      logger: warnings.logger,
       metadata: documentOf([table("artist")], {
         actions: transforms.map((transform, i) => buildAction(`action_${i}`, transform)),
         custom_types: { scalars: [{ name: "Anything" }] },
@@ -56,7 +56,7 @@ beforeEach(() => {
   hook.answer = json({});
 });
 
-interface Sent {
+interface ExpectedRequest {
   readonly method?: string;
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -64,7 +64,7 @@ interface Sent {
 }
 
 /** Transforms of requests, with the requests that they make. */
-const REQUESTS: readonly (readonly [what: string, transform: Entry, sent: Sent])[] = [
+const REQUESTS: readonly (readonly [title: string, transform: Entry, expected: ExpectedRequest])[] = [
   ["the method", { method: "patch" }, { method: "PATCH", url: "/first?from=handler" }],
   [
     "the URL",
@@ -139,12 +139,12 @@ describe("requests", async () => {
     })),
   ]);
 
-  test.each(REQUESTS.map(([what, , sent], i) => [what, sent, i] as const))(
+  test.each(REQUESTS.map(([title, , expected], i) => [title, expected, i] as const))(
     "X-HTTP-7 X-ACT-13 a transform changes %s",
-    async (_what, { headers = {}, ...sent }, i) => {
+    async (_title, { headers = {}, ...expected }, i) => {
       expect(await run(api, i)).toEqual({ data: { [`action_${i}`]: {} } });
       const [request] = hook.requests;
-      expect(request).toMatchObject(sent);
+      expect(request).toMatchObject(expected);
       for (const [name, value] of Object.entries(headers))
         if (typeof value === "string") expect(request?.headers[name]).toBe(value);
         else expect(request?.headers).not.toHaveProperty(name);
@@ -246,12 +246,12 @@ const REFUSED: readonly (readonly [transform: Entry, reason: string])[] = [
 ];
 
 test("X-HTTP-7 X-HTTP-8 X-ACT-8 a transform that cannot be served is reported with its location", async () => {
-  const kept = notes();
+  const warnings = collectWarnings();
   await start(
     REFUSED.map(([transform]) => ({ request_transform: transform })),
-    kept,
+    warnings,
   );
-  expect(kept.all()).toEqual(
+  expect(warnings.all()).toEqual(
     REFUSED.map(([, reason], i) => `action action_${i}: request_transform.${reason}; ignored`),
   );
 });

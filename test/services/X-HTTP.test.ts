@@ -19,7 +19,7 @@ import { json, startHook } from "./hook-server.ts";
 const hook = await startHook();
 const byName = hook.url.replace("127.0.0.1", "localhost");
 
-/** Starts an api whose plugin hands out the client, and whose field `call` calls the webhook for a request. */
+/** Starts an api whose plugin provides the client, and whose field `call` calls the webhook for a request. */
 const startWith = async <Api extends TestApi>(
   open: (options: StartOptions) => Promise<Api>,
   options: StartOptions,
@@ -48,7 +48,7 @@ const startWith = async <Api extends TestApi>(
       });
     },
   });
-  const preset = (given: RelApiOptions) => compose(plus(given), caller);
+  const preset = (presetOptions: RelApiOptions) => compose(plus(presetOptions), caller);
   const api = await open(forGraphql({ preset, ...options }));
   const client = use?.();
   if (client === undefined) throw new Error("no client");
@@ -60,19 +60,23 @@ const start = (options: StartOptions = {}) => startWith(startApi, options);
 const request: WebhookRequest = { url: hook.url, body: '{"a":1}', timeoutMs: 60_000 };
 
 const { api, client } = await start({ webhookAllowedHosts: ["127.0.0.0/8", "::1"] });
-const on = { on: api.database };
-const { client: guarded } = await start(on);
-const { client: small } = await start({ ...on, webhookAllowedHosts: ["*"], webhookMaxAnswerBytes: 10 });
+const databaseOptions = { on: api.database };
+const { client: guarded } = await start(databaseOptions);
+const { client: smallClient } = await start({
+  ...databaseOptions,
+  webhookAllowedHosts: ["*"],
+  webhookMaxAnswerBytes: 10,
+});
 
 beforeEach(() => {
   hook.requests.length = 0;
   hook.answer = json({ ok: true });
 });
 
-const failure = async (sent: Promise<unknown>): Promise<readonly unknown[]> => {
-  const error = await sent.then(
+const failure = async (answer: Promise<unknown>): Promise<readonly unknown[]> => {
+  const error = await answer.then(
     () => undefined,
-    (thrown: unknown) => thrown,
+    (reason: unknown) => reason,
   );
   expect(error).toBeInstanceOf(RelApiError);
   const { code, message, facts } = error as RelApiError; // the expectation has checked the class
@@ -134,7 +138,12 @@ describe("the request", () => {
   test("X-HTTP-3 the webhook gets the trace of the request", async () => {
     trace.setGlobalTracerProvider(new BasicTracerProvider());
     propagation.disable();
-    const { api: traced } = await start({ ...on, webhookAllowedHosts: ["*"], tracing: true, traceRatio: 1 });
+    const { api: traced } = await start({
+      ...databaseOptions,
+      webhookAllowedHosts: ["*"],
+      tracing: true,
+      traceRatio: 1,
+    });
     const answer = await traced.post("/v1/graphql", { body: { query: "{ call }" } });
     expect(answer.json()).toEqual({ data: { call: '{"ok":true}' } });
     expect(hook.requests[0]?.headers["traceparent"]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/);
@@ -171,8 +180,8 @@ describe("the limits", () => {
     let closed: Promise<unknown> | undefined;
     hook.answer = (response) => {
       closed = once(response, "close");
-      const more = (): void => void (response.destroyed || response.write("x".repeat(100_000), more));
-      more();
+      const writeMore = (): void => void (response.destroyed || response.write("x".repeat(100_000), writeMore));
+      writeMore();
     };
     expect(await failure(client.send(request))).toEqual([
       "webhook-failed",
@@ -188,7 +197,7 @@ describe("the limits", () => {
     [500, 11, "x".repeat(10)],
   ])("X-HTTP-2 status %i with %i bytes, where 10 are allowed", async (status, bytes, expected) => {
     hook.answer = (response) => void response.writeHead(status).end("x".repeat(bytes));
-    const text = await small.send(request).then(
+    const text = await smallClient.send(request).then(
       (answer) => answer.text,
       (error: unknown) => String(error),
     );
@@ -201,12 +210,15 @@ describe("the limits", () => {
     ["deflate", deflateSync],
     ["br", brotliCompressSync],
   ])("X-HTTP-2b an answer with the content encoding %s is decoded, up to the limit", async (encoding, compress) => {
-    const send = (of: WebhookClient, body: Buffer) => {
+    const send = (webhookClient: WebhookClient, body: Buffer) => {
       hook.answer = (response) => void response.writeHead(200, { "content-encoding": encoding }).end(body);
-      return of.send(request);
+      return webhookClient.send(request);
     };
     expect((await send(client, compress("café"))).text).toBe("café");
-    expect((await failure(send(small, compress("x".repeat(11))))).slice(0, 2)).toEqual(["webhook-failed", "size"]);
+    expect((await failure(send(smallClient, compress("x".repeat(11))))).slice(0, 2)).toEqual([
+      "webhook-failed",
+      "size",
+    ]);
     expect(await failure(send(client, Buffer.from("plain")))).toEqual([
       "webhook-failed",
       "connection",
@@ -226,43 +238,48 @@ describe("the limits", () => {
   });
 
   test("X-HTTP-2 an abort ends the request with the reason of the signal", async () => {
-    let held: ServerResponse | undefined;
-    hook.answer = (response) => void (held = response);
+    let pendingResponse: ServerResponse | undefined;
+    hook.answer = (response) => void (pendingResponse = response);
     const controller = new AbortController();
-    const sent = failure(client.send({ ...request, signal: controller.signal }));
-    await until(() => held !== undefined, "the webhook is asked");
-    const closed = once(held as ServerResponse, "close"); // the wait has checked that it is set
+    const result = failure(client.send({ ...request, signal: controller.signal }));
+    await until(() => pendingResponse !== undefined, "the webhook is called");
+    const closed = once(pendingResponse as ServerResponse, "close"); // the wait has checked that it is set
     controller.abort(new RelApiError({ code: "enough", status: 400, message: "enough" }));
-    expect(await sent).toEqual(["enough", undefined, "enough"]);
+    expect(await result).toEqual(["enough", undefined, "enough"]);
     await closed;
   });
 
   test("X-HTTP-2 a client that disconnects ends the request of its field", async () => {
-    let held: ServerResponse | undefined;
-    hook.answer = (response) => void (held = response);
+    let pendingResponse: ServerResponse | undefined;
+    hook.answer = (response) => void (pendingResponse = response);
     const controller = new AbortController();
-    const asked = fetch(`${api.url}/v1/graphql`, {
+    const clientAnswer = fetch(`${api.url}/v1/graphql`, {
       method: "POST",
       headers: { "content-type": "application/json", "x-session-admin-secret": adminSecret },
       body: '{"query":"{ call }"}',
       signal: controller.signal,
     }).catch(() => "aborted");
-    await until(() => held !== undefined, "the webhook is asked");
-    const closed = once(held as ServerResponse, "close"); // the wait has checked that it is set
+    await until(() => pendingResponse !== undefined, "the webhook is called");
+    const closed = once(pendingResponse as ServerResponse, "close"); // the wait has checked that it is set
     controller.abort();
     await closed;
-    expect(await asked).toBe("aborted");
+    expect(await clientAnswer).toBe("aborted");
   });
 
   test("X-HTTP-2a a server gets a limited number of requests, and others wait within their time limits", async () => {
-    const { client: limited } = await start({ ...on, webhookAllowedHosts: ["*"], webhookMaxConnections: 2 });
-    const other = await startHook();
-    other.answer = json({});
-    const held: ServerResponse[] = [];
-    hook.answer = (response) => void held.push(response);
-    const send = (body: string, more: Partial<WebhookRequest> = {}) => limited.send({ ...request, body, ...more });
+    const { client: limited } = await start({
+      ...databaseOptions,
+      webhookAllowedHosts: ["*"],
+      webhookMaxConnections: 2,
+    });
+    const otherHook = await startHook();
+    otherHook.answer = json({});
+    const pendingResponses: ServerResponse[] = [];
+    hook.answer = (response) => void pendingResponses.push(response);
+    const send = (body: string, overrides: Partial<WebhookRequest> = {}) =>
+      limited.send({ ...request, body, ...overrides });
     const running = [send("1"), send("2")];
-    await until(() => held.length === 2, "two requests run");
+    await until(() => pendingResponses.length === 2, "two requests run");
     const waiting = [send("3"), send("4")];
     const controller = new AbortController();
     const aborted = failure(send("never", { signal: controller.signal }));
@@ -273,14 +290,14 @@ describe("the limits", () => {
       "timeout",
       "the webhook gave no complete answer within 0.05 s",
     ]);
-    expect((await limited.send({ ...request, url: other.url })).status).toBe(200);
+    expect((await limited.send({ ...request, url: otherHook.url })).status).toBe(200);
     expect(hook.requests).toHaveLength(2);
-    held[0]?.destroy();
+    pendingResponses[0]?.destroy();
     await expect(Promise.race(running)).rejects.toThrow("the connection to the webhook failed");
-    await until(() => held.length === 3, "the next request runs");
-    for (const response of held.slice(1)) response.end("{}");
-    await until(() => held.length === 4, "the last request runs");
-    held[3]?.end("{}");
+    await until(() => pendingResponses.length === 3, "the next request runs");
+    for (const response of pendingResponses.slice(1)) response.end("{}");
+    await until(() => pendingResponses.length === 4, "the last request runs");
+    pendingResponses[3]?.end("{}");
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200]);
     expect(hook.requests.map(({ body }) => body).toSorted()).toEqual(["1", "2", "3", "4"]);
     await Promise.allSettled(running);
@@ -350,7 +367,7 @@ describe("private addresses", () => {
     [["*"], true, true],
     [["10.0.0.0/8", "other"], false, false],
   ])("X-HTTP-4 %j allows the name: %j, and the address: %j", async (webhookAllowedHosts, name, address) => {
-    const { client: allowing } = await start({ ...on, webhookAllowedHosts });
+    const { client: allowing } = await start({ ...databaseOptions, webhookAllowedHosts });
     const isAllowed = (url: string): Promise<boolean> =>
       allowing.send({ ...request, url }).then(
         () => true,
@@ -362,7 +379,7 @@ describe("private addresses", () => {
   test.each(["http://orders", "10.0.0.0/33", "10.0.0.0/8/8", "::/129", "orders/8", "*.internal", "a b"])(
     "X-HTTP-4 the allowed host %j is refused at the start",
     async (item) => {
-      await expect(start({ ...on, webhookAllowedHosts: [item] })).rejects.toThrow(
+      await expect(start({ ...databaseOptions, webhookAllowedHosts: [item] })).rejects.toThrow(
         `webhookAllowedHosts (WEBHOOK_ALLOWED_HOSTS) contains ${JSON.stringify(item)}`,
       );
     },
@@ -401,7 +418,7 @@ describe("a connection that fails", () => {
 });
 
 test("X-MET-9 calls are in a histogram by purpose and outcome", async () => {
-  const options = { ...on, webhookAllowedHosts: ["127.0.0.1"] };
+  const options = { ...databaseOptions, webhookAllowedHosts: ["127.0.0.1"] };
   const { api: counting, client: counted } = await startWith((all) => startMeasured(all), options);
   hook.answer = json({});
   await counted.send({ ...request, purpose: "action" });

@@ -134,9 +134,9 @@ test.each([
   ["a default", "query ($v: Any = [1.50, 12345678901234567890, {a: -0.10}]) { echo(any: $v) }", "{}"],
   ["an input object", "{ echo(input: {any: [1.50, 12345678901234567890, {a: -0.10}]}) }", "{}"],
 ])("X-RMT-6a the numbers of %s keep their digits in custom scalars", async (_, query, variables) => {
-  let sent = "";
+  let sentBody = "";
   remote.answer = (body) => {
-    sent = body;
+    sentBody = body;
     return { status: 200, text: '{"data":{"echo":"heard"}}' };
   };
   const body = `{"query":${JSON.stringify(query)},"variables":${variables}}`;
@@ -145,16 +145,16 @@ test.each([
     body,
   });
   expect(answer.text).toBe('{"data":{"echo":"heard"}}');
-  expect(sent).toContain(NUMBERS);
+  expect(sentBody).toContain(NUMBERS);
 });
 
 test("X-RMT-6a a schema in the process receives numbers of JavaScript", async () => {
   const schema = buildSchema("scalar Any type Query { own(any: Any, list: [Any], float: Float): String }");
-  const { own } = schema.getQueryType()?.getFields() ?? {};
-  if (own) own.resolve = (_, args) => JSON.stringify(args);
-  const other = await startApi(forGraphql({ ...settings, parts: [remoteSchemas({ own: { schema } })] }));
+  const { own: ownField } = schema.getQueryType()?.getFields() ?? {};
+  if (ownField) ownField.resolve = (_, args) => JSON.stringify(args);
+  const localApi = await startApi(forGraphql({ ...settings, parts: [remoteSchemas({ own: { schema } })] }));
   const query = "query ($any: Any, $float: Float) { own(any: $any, float: $float, list: [1.50]) }";
-  const answer = await other.post("/v1/graphql", {
+  const answer = await localApi.post("/v1/graphql", {
     headers: { ...asAdmin(), "content-type": "application/json" },
     body: `{"query":${JSON.stringify(query)},"variables":{"any":{"a":[2.50]},"float":3.50}}`,
   });

@@ -82,7 +82,7 @@ test("X-RMT-13h relationships are created, updated and deleted", async () => {
   const relationship = { table: "artist", name: "homeland" };
   const part = { remote_schema: "shop", remote_field: { country: { arguments: { code: "$country" } } } };
   const define = (column: string) => ({ to_remote_schema: { ...part, lhs_fields: [column] } });
-  const create = (more: object) => run("pg_create_remote_relationship", { ...relationship, ...more });
+  const create = (extraKeys: object) => run("pg_create_remote_relationship", { ...relationship, ...extraKeys });
   expect(await create({ definition: define("nothing") })).toMatchObject({
     code: "invalid-configuration",
     error: expect.stringContaining(
@@ -147,8 +147,8 @@ test("X-RMT-11 inconsistent remote schemas are listed and dropped", async () => 
     ],
   };
   expect(await run("replace_metadata", { allow_inconsistent_metadata: true, metadata })).toEqual(SUCCESS);
-  const { inconsistent_objects: found } = await run("get_inconsistent_metadata", {});
-  expect(found.map(({ name, type }: any) => [name, type])).toEqual([
+  const { inconsistent_objects: objects } = await run("get_inconsistent_metadata", {});
+  expect(objects.map(({ name, type }: any) => [name, type])).toEqual([
     ["remote_schema lost", "remote_schema"],
     ["remote_schema_permission shop", "remote_schema_permission"],
   ]);

@@ -13,7 +13,15 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { remoteSchemas } from "../../plugins/services/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { array, documentOf, notes, object, permissions, table, type Entry } from "../support/metadata-document.ts";
+import {
+  array,
+  collectWarnings,
+  documentOf,
+  object,
+  permissions,
+  table,
+  type Entry,
+} from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { SDL, startRemote } from "./remote-server.ts";
 
@@ -65,7 +73,12 @@ const READING = [
   relationship("ratio", { echo: { arguments: { float: "$word" } } }, ["word"]),
 ];
 
-const documentWith = (ofArtist: readonly Entry[], more: Entry = {}, ofRemote: Entry = {}, ofTable: Entry = {}): Entry =>
+const documentWith = (
+  ofArtist: readonly Entry[],
+  extraKeys: Entry = {},
+  ofRemote: Entry = {},
+  ofTable: Entry = {},
+): Entry =>
   documentOf(
     [
       table("artist", {
@@ -80,10 +93,10 @@ const documentWith = (ofArtist: readonly Entry[], more: Entry = {}, ofRemote: En
       table("album", { object_relationships: [object("artist", "artist_id")] }),
       table("reading", { remote_relationships: READING }),
     ],
-    { remote_schemas: [{ name: "shop", definition: { url: remote.url }, ...ofRemote }], ...more },
+    { remote_schemas: [{ name: "shop", definition: { url: remote.url }, ...ofRemote }], ...extraKeys },
   );
 
-const start = (metadata: Entry, more: StartOptions = {}): Promise<TestApi> =>
+const start = (metadata: Entry, extraOptions: StartOptions = {}): Promise<TestApi> =>
   startApi(
     forGraphql({
       on: base.database,
@@ -91,7 +104,7 @@ const start = (metadata: Entry, more: StartOptions = {}): Promise<TestApi> =>
       webhookAllowedHosts: ["127.0.0.1"],
       metadata,
       dbTxEnd: "rollback",
-      ...more,
+      ...extraOptions,
     }),
   );
 
@@ -126,7 +139,7 @@ const refusal = async (query: string, variables: Entry = {}, headers = asAdmin()
   (await api.gql(query, variables, headers)).errors;
 
 describe("values", () => {
-  test("X-RMT-13 X-RMT-13b the rows of a field are one request, and columns that are null ask for nothing", async () => {
+  test("X-RMT-13 X-RMT-13b the rows of a field are one request, and columns that are null cause no request", async () => {
     expect(await ask("{ artist(order_by: {id: asc}) { name homeland { name } } }")).toEqual({
       artist: [
         { name: "Abba", ...SWEDEN },
@@ -141,7 +154,7 @@ describe("values", () => {
     expect(remote.requests).toHaveLength(1);
   });
 
-  test("X-RMT-13b equal arguments are asked once, at any depth, in fragments and under other names", async () => {
+  test("X-RMT-13b equal arguments are requested once, at any depth, in fragments and under other names", async () => {
     const query = `query ($yes: Boolean!) {
       album(order_by: {id: asc}) { artist { from: homeland { ...one } } }
       artist_aggregate(where: {id: {_eq: 1}}) { nodes { homeland { ...one @include(if: $yes) code @skip(if: $yes) } } }
@@ -203,7 +216,7 @@ describe("values", () => {
     ]);
   });
 
-  test("X-RMT-13f live queries ask the remote for each new result", async () => {
+  test("X-RMT-13f live queries call the remote for each new result", async () => {
     const live = await start(documentWith(ARTIST), { dbTxEnd: "commit" });
     const socket = await openSocket(live);
     await socket.init();
@@ -252,7 +265,7 @@ describe("roles and errors", () => {
     ["{ artist { books { title } } }", 'argument "sorted" of type "Boolean!" is required'],
     ["{ artist { nearby(in: 1) { name } } }", 'Unknown argument "in"'],
     ['query ($v: [ID!] = ["SE"], $x: Int) { artist { nearby(codes: $x) { name } } }', 'Variable "$x" of type "Int"'],
-  ])("X-RMT-13a the selection %s is refused, and the remote is not asked", async (query, message) => {
+  ])("X-RMT-13a the selection %s is refused, and the remote is not called", async (query, message) => {
     const [error] = await refusal(query);
     expect(error.message).toContain(message);
     expect(error.extensions.code).toBe("validation-failed");
@@ -294,13 +307,13 @@ describe("definitions", () => {
       hasura_fields: ["country"],
       remote_field: { country: { arguments: { code: "$country" } } },
     };
-    const other = await start(
+    const otherApi = await start(
       documentWith([
         { name: "a", ...parts },
         { name: "b", definition: parts },
       ]),
     );
-    const { data } = await other.gql("{ artist(where: {id: {_eq: 1}}) { a { name } b { name } } }");
+    const { data } = await otherApi.gql("{ artist(where: {id: {_eq: 1}}) { a { name } b { name } } }");
     expect(data).toEqual({ artist: [{ a: { name: "Sweden" }, b: { name: "Sweden" } }] });
   });
 
@@ -337,14 +350,14 @@ describe("definitions", () => {
     };
     const schema = new GraphQLSchema({ query: new GraphQLObjectType({ name: "Query", fields: { greet } }) });
     const greeting = relationship("greeting", { greet: { arguments: { name: "$name" } } }, ["name"], "code");
-    const own = await start(documentWith([greeting]), { parts: [remoteSchemas({ code: { schema } })] });
+    const localApi = await start(documentWith([greeting]), { parts: [remoteSchemas({ code: { schema } })] });
     const query = `query ($volume: Volume, $other: Volume = LOW) {
       artist(where: {id: {_eq: 1}}) { greeting(volume: $volume) other: greeting(volume: $other) }
     }`;
-    expect(await own.gql(query, { volume: "HIGH" })).toEqual({
+    expect(await localApi.gql(query, { volume: "HIGH" })).toEqual({
       data: { artist: [{ greeting: "Abba 10 admin", other: "Abba 1 admin" }] },
     });
-    expect((await own.gql(query, { volume: "NONE" })).errors).toEqual([
+    expect((await localApi.gql(query, { volume: "NONE" })).errors).toEqual([
       {
         message: expect.stringContaining('Value "NONE" does not exist in "Volume" enum.'),
         extensions: { path: "$.variables", code: "validation-failed" },
@@ -352,8 +365,8 @@ describe("definitions", () => {
     ]);
   });
 
-  const bad = (field: Entry, columns: readonly string[] = ["id"], of?: string): Entry =>
-    relationship("bad", field, columns, of);
+  const bad = (field: Entry, columns: readonly string[] = ["id"], remoteName?: string): Entry =>
+    relationship("bad", field, columns, remoteName);
   test("X-RMT-13g relationships that do not fit are inconsistent, and the table stays", async () => {
     const cases: readonly (readonly [entry: Entry, reason: string])[] = [
       [{ name: "__bad" }, "its name is not a valid GraphQL name"],
@@ -397,12 +410,12 @@ describe("definitions", () => {
       ...entry,
       name: entry["name"] === "bad" ? `bad_${i}` : entry["name"],
     }));
-    const all = notes();
+    const warnings = collectWarnings();
     const configuration = { column_config: { stats: { custom_name: "label" } } };
     const lame = await start(documentWith([...entries, homeland, homeland], {}, {}, { configuration }), {
-      logger: all.logger,
+      logger: warnings.logger,
     });
-    expect(all.all()).toEqual(
+    expect(warnings.all()).toEqual(
       [...cases.map(([, reason], i) => [entries[i]?.["name"], reason]), ["homeland", "the name is taken"]].map(
         ([name, reason]) => `table artist: remote relationship ${String(name)}: ${String(reason)}; ignored`,
       ),

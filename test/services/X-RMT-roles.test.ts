@@ -3,7 +3,7 @@ import { buildClientSchema, getIntrospectionQuery, printSchema } from "graphql";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { documentOf, notes, permissions, table, type Entry } from "../support/metadata-document.ts";
+import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { SDL, startRemote } from "./remote-server.ts";
 
 const remote = await startRemote();
@@ -14,7 +14,7 @@ beforeEach(() => {
   remote.words.length = 0;
 });
 
-const start = (remotes: readonly Entry[], more: StartOptions = {}, ofDocument: Entry = {}): Promise<TestApi> =>
+const start = (remotes: readonly Entry[], extraOptions: StartOptions = {}, ofDocument: Entry = {}): Promise<TestApi> =>
   startApi(
     forGraphql({
       on: base.database,
@@ -24,14 +24,14 @@ const start = (remotes: readonly Entry[], more: StartOptions = {}, ofDocument: E
         [table("album", { select_permissions: permissions({ reader: { columns: ["id"], filter: {} } }) })],
         { remote_schemas: remotes, ...ofDocument },
       ),
-      ...more,
+      ...extraOptions,
     }),
   );
 
-const entry = (more: Entry = {}, customization: Entry = {}): Entry => ({
+const entry = (extraKeys: Entry = {}, customization: Entry = {}): Entry => ({
   name: "shop",
   definition: { url: remote.url, customization },
-  ...more,
+  ...extraKeys,
 });
 const allow = (...pairs: readonly (readonly [role: string, schema: string])[]): Entry => ({
   permissions: pairs.map(([role, schema]) => ({ role, definition: { schema } })),
@@ -173,9 +173,9 @@ describe("permissions", () => {
       'the union "Found" has no "Query"',
     ],
   ])("X-RMT-9b the permission %s is inconsistent", async (schema, reason) => {
-    const all = notes();
-    const lame = await start([entry(allow(["reader", schema]))], { logger: all.logger });
-    expect(all.all()).toEqual([`remote schema shop: permission for role reader: ${reason}; ignored`]);
+    const warnings = collectWarnings();
+    const lame = await start([entry(allow(["reader", schema]))], { logger: warnings.logger });
+    expect(warnings.all()).toEqual([`remote schema shop: permission for role reader: ${reason}; ignored`]);
     expect(await lame.gql("{ secret }")).toEqual({ data: { secret: "treasure" } });
     expect((await lame.gql("{ secret }", {}, asAdmin("reader"))).errors[0].message).toBe(
       "field 'secret' not found in type: 'query_root'",
@@ -232,7 +232,7 @@ describe("names", () => {
       { City: "ANode", Country: "ACountry" },
     ],
   ])("X-RMT-5 names of types are %s, and nothing is written to the console", async (_, names, expected) => {
-    const written = vi.spyOn(console, "warn");
+    const consoleWarn = vi.spyOn(console, "warn");
     const renamed = await start([
       entry(
         {},
@@ -250,8 +250,8 @@ describe("names", () => {
         ],
       },
     });
-    expect(written).not.toHaveBeenCalled();
-    written.mockRestore();
+    expect(consoleWarn).not.toHaveBeenCalled();
+    consoleWarn.mockRestore();
   });
 
   test("X-RMT-5 a type of a namespace may take the name of the root type", async () => {
@@ -298,36 +298,43 @@ describe("names", () => {
   });
 
   test("X-RMT-5a names that are taken make a remote schema inconsistent", async () => {
-    const small = async (sdl: string) => (await startRemote(sdl)).url;
-    const all = notes();
+    const startSmallRemote = async (sdl: string) => (await startRemote(sdl)).url;
+    const warnings = collectWarnings();
     const shop = [
       entry(),
-      { name: "field", definition: { url: await small("type Query { secret: String }") } },
-      { name: "type", definition: { url: await small("type Query { a: Country } type Country { code: ID! }") } },
+      { name: "field", definition: { url: await startSmallRemote("type Query { secret: String }") } },
+      {
+        name: "type",
+        definition: { url: await startSmallRemote("type Query { a: Country } type Country { code: ID! }") },
+      },
       {
         name: "same",
         definition: {
-          url: await small(
+          url: await startSmallRemote(
             "type Query { b: City } interface Node { id: ID! } type City implements Node { id: ID! title: String! }",
           ),
         },
       },
-      { name: "table", definition: { url: await small("type Query { c: album } type album { id: ID! }") } },
+      { name: "table", definition: { url: await startSmallRemote("type Query { c: album } type album { id: ID! }") } },
       {
         name: "input",
-        definition: { url: await small("type Query { d(a: album_bool_exp): Int } input album_bool_exp { id: ID }") },
+        definition: {
+          url: await startSmallRemote("type Query { d(a: album_bool_exp): Int } input album_bool_exp { id: ID }"),
+        },
       },
       {
         name: "scalar",
         definition: {
-          url: await small("type Query { e(a: Int_comparison_exp): Int } input Int_comparison_exp { id: ID }"),
+          url: await startSmallRemote(
+            "type Query { e(a: Int_comparison_exp): Int } input Int_comparison_exp { id: ID }",
+          ),
         },
       },
-      { name: "root", definition: { url: await small("type Query { album_by_pk: Int }") } },
+      { name: "root", definition: { url: await startSmallRemote("type Query { album_by_pk: Int }") } },
       { name: "shop", definition: { url: remote.url } },
     ];
-    const lame = await start(shop, { logger: all.logger });
-    expect(all.all()).toEqual([
+    const lame = await start(shop, { logger: warnings.logger });
+    expect(warnings.all()).toEqual([
       "remote schema shop: another remote schema has that name; ignored",
       'remote schema field: the remote schema shop has the root field "secret" too; ignored',
       'remote schema type: the remote schema shop has another type "Country"; ignored',
@@ -340,12 +347,12 @@ describe("names", () => {
   });
 
   test("X-RMT-5a a type may begin with the name of a table", async () => {
-    const all = notes();
+    const warnings = collectWarnings();
     const { url } = await startRemote(
       "type Query { b(a: albumCreateInput, c: album_filter_fields, d: S_Int_comparison_exp): Albums } type Albums { id: ID } input albumCreateInput { id: ID } input album_filter_fields { id: ID } input S_Int_comparison_exp { id: ID }",
     );
-    await start([{ name: "b", definition: { url } }], { logger: all.logger });
-    expect(all.all()).toEqual([]);
+    await start([{ name: "b", definition: { url } }], { logger: warnings.logger });
+    expect(warnings.all()).toEqual([]);
   });
 
   test.each([
@@ -366,13 +373,13 @@ describe("names", () => {
       'two fields of the type "City" would have the same name',
     ],
   ])("X-RMT-5b the customization %j is inconsistent", async (customization, reason) => {
-    const all = notes();
-    await start([entry({}, customization)], { logger: all.logger });
-    expect(all.all()).toEqual([`remote schema shop: ${reason}; ignored`]);
+    const warnings = collectWarnings();
+    await start([entry({}, customization)], { logger: warnings.logger });
+    expect(warnings.all()).toEqual([`remote schema shop: ${reason}; ignored`]);
   });
 
   test("X-RMT-9 the whole SDL of a remote is a permission", async () => {
-    const whole = await start([entry(allow(["reader", SDL]))]);
-    expect((await whole.gql('{ search(text: "S") { __typename } ratio }', {}, asReader)).data.ratio).toBe(1.5);
+    const fullApi = await start([entry(allow(["reader", SDL]))]);
+    expect((await fullApi.gql('{ search(text: "S") { __typename } ratio }', {}, asReader)).data.ratio).toBe(1.5);
   });
 });

@@ -7,13 +7,13 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { remoteSchemas } from "../../plugins/services/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { documentOf, notes, permissions, table, type Entry } from "../support/metadata-document.ts";
+import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { openSocket, type TestSocket } from "../support/socket.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 import { startRemote } from "./remote-server.ts";
 
-/** Events that reach all readers, which count as such from their first read to their end. */
+/** Events for all readers. A reader counts from its first read to its end. */
 class Channel {
   readonly readers = new Set<(event: unknown) => void>();
 
@@ -86,7 +86,7 @@ const READER = `
 const ARTIST = table("artist", {
   select_permissions: permissions({ reader: { columns: ["id", "name"], filter: { id: { _lte: 2 } } } }),
 });
-const documentWith = (more: Entry = {}): Entry =>
+const documentWith = (extraKeys: Entry = {}): Entry =>
   documentOf([ARTIST], {
     remote_schemas: [
       {
@@ -119,14 +119,14 @@ const documentWith = (more: Entry = {}): Entry =>
             ],
           },
         ],
-        ...more,
+        ...extraKeys,
       },
     ],
   });
 /** In seconds: a client that does not read must not be closed while a test is slow. */
 const UNREAD_TIMEOUT = 3600;
 
-const start = (metadata: Entry, more: StartOptions = {}): Promise<TestApi> =>
+const start = (metadata: Entry, extraOptions: StartOptions = {}): Promise<TestApi> =>
   startApi(
     forGraphql({
       on: base.database,
@@ -134,7 +134,7 @@ const start = (metadata: Entry, more: StartOptions = {}): Promise<TestApi> =>
       webhookAllowedHosts: ["127.0.0.1"],
       unreadTimeout: UNREAD_TIMEOUT,
       metadata,
-      ...more,
+      ...extraOptions,
     }),
   );
 const api = await start(documentWith());
@@ -159,8 +159,8 @@ const open = async (target = api, role?: string, variables: Entry = {}): Promise
 };
 const subscribe = (socket: TestSocket, query: string, variables: Entry = {}, id = "1"): void =>
   socket.send({ id, type: "subscribe", payload: { query, variables } });
-const readers = (count: number, of = channel): Promise<void> =>
-  until(() => of.readers.size === count, `${count} readers of the events`);
+const readers = (count: number, eventChannel = channel): Promise<void> =>
+  until(() => eventChannel.readers.size === count, `${count} readers of the events`);
 
 describe("events", () => {
   test("X-GQL-16 X-RMT-15 each event of the remote is a result, in order, and the end of the client ends the remote's", async () => {
@@ -187,9 +187,9 @@ describe("events", () => {
     await readers(1);
     socket.socket.pause();
     const [connection] = remote.sockets;
-    const of = "x".repeat(bytes);
+    const padding = "x".repeat(bytes);
     for (let n = 0; n < count; n++)
-      connection?.send(JSON.stringify({ id: "1", type: "next", payload: { data: { ticks: { n, of } } } }));
+      connection?.send(JSON.stringify({ id: "1", type: "next", payload: { data: { ticks: { n, of: padding } } } }));
     for (let i = 0; i < 20; i++) expect((await api.gql("{ artist { id } }", {}, asAdmin())).errors).toBeUndefined();
     // the buffers of the network take less than a half
     expect(connection?.countUnsentBytes()).toBeGreaterThan((count * bytes) / 2);
@@ -277,17 +277,17 @@ describe("events", () => {
     subscribe(socket, "subscription { ticks { n } }");
     await readers(1);
     const { headers, payload } = remote.sockets[0]!;
-    for (const sent of [headers, payload.headers]) {
-      expect(sent).toMatchObject({ "x-key": "the key", "x-hasura-role": "admin", "x-hasura-user-id": "7" });
-      expect(JSON.stringify(sent)).not.toContain("of the client");
-      expect(JSON.stringify(sent)).not.toContain(adminSecret);
+    for (const sentHeaders of [headers, payload.headers]) {
+      expect(sentHeaders).toMatchObject({ "x-key": "the key", "x-hasura-role": "admin", "x-hasura-user-id": "7" });
+      expect(JSON.stringify(sentHeaders)).not.toContain("of the client");
+      expect(JSON.stringify(sentHeaders)).not.toContain(adminSecret);
     }
     await socket.close();
   });
 });
 
 describe("roles", () => {
-  test("X-RMT-15 X-RMT-9 a role sees and reaches the subscription fields of its permission, with their presets", async () => {
+  test("X-RMT-15 X-RMT-9 a role sees and can use the subscription fields of its permission, with their presets", async () => {
     const see = async (role: string): Promise<string> =>
       printSchema(buildClientSchema((await api.gql(getIntrospectionQuery(), {}, asAdmin(role))).data));
     expect(await see("reader")).toContain("  ticks: Tick!\n");
@@ -373,7 +373,7 @@ describe("errors", () => {
     await socket.close();
   });
 
-  test("X-RMT-15c selections are checked before the remote is asked, and the field has no other beside it", async () => {
+  test("X-RMT-15c selections are checked before the remote is called, and the field has no other beside it", async () => {
     const socket = await open();
     for (const [query, message] of [
       ["subscription { ticks { nothing } }", 'Cannot query field "nothing" on type "Tick".'],
@@ -426,15 +426,17 @@ describe("names and reloads", () => {
 
   test("X-RMT-5a a subscription field with a name of a table makes the remote schema inconsistent", async () => {
     const schema = buildSchema("type Query { a: Int } type Subscription { artist: Int }");
-    const other = await startRemote(schema);
-    const all = notes();
+    const otherRemote = await startRemote(schema);
+    const warnings = collectWarnings();
     const lame = await start(
-      documentWith({ definition: { url: other.url }, permissions: [], remote_relationships: [] }),
+      documentWith({ definition: { url: otherRemote.url }, permissions: [], remote_relationships: [] }),
       {
-        logger: all.logger,
+        logger: warnings.logger,
       },
     );
-    expect(all.all()).toEqual(['remote schema clock: a table or function has the root field "artist" too; ignored']);
+    expect(warnings.all()).toEqual([
+      'remote schema clock: a table or function has the root field "artist" too; ignored',
+    ]);
     expect((await lame.gql("{ artist(limit: 1) { id } }", {}, asAdmin())).data.artist).toHaveLength(1);
   });
 
@@ -443,19 +445,19 @@ describe("names and reloads", () => {
     onTestFinished(() => rm(folder, { recursive: true }));
     const file = join(folder, "metadata.json");
     await writeFile(file, JSON.stringify(documentWith()));
-    const own = await start({}, { metadata: file });
-    const socket = await open(own);
-    const reader = await open(own, "reader", { kind: "hours" });
+    const ownApi = await start({}, { metadata: file });
+    const socket = await open(ownApi);
+    const reader = await open(ownApi, "reader", { kind: "hours" });
     subscribe(socket, "subscription { ticks { n artists(limit: 1, order_by: {id: asc}) { id } } }");
     subscribe(reader, "subscription { ticks { n } }");
     await readers(2);
-    await own.reload();
+    await ownApi.reload();
     channel.send({ n: 1, code: "SE" });
     expect((await socket.next()).payload).toEqual({ data: { ticks: { n: 1, artists: [{ id: 1 }] } } });
     expect((await reader.next()).payload).toEqual({ data: { ticks: { n: 1 } } });
     expect(remote.sockets).toHaveLength(2);
     await writeFile(file, JSON.stringify(documentWith({ permissions: [] })));
-    await own.reload();
+    await ownApi.reload();
     expect(await reader.next()).toMatchObject({
       type: "error",
       payload: [{ message: "field 'ticks' not found in type: 'subscription_root'" }],
@@ -469,25 +471,25 @@ describe("names and reloads", () => {
 
 test("X-RMT-15e a schema in the process makes events at the pace of the client", async () => {
   const [count, bytes] = [500, 200_000];
-  let made = 0;
+  let eventCount = 0;
   let isEnded = false;
   const schema = buildSchema("type Query { a: Int } type Subscription { numbers: String! }");
   const { numbers } = schema.getSubscriptionType()?.getFields() ?? {};
   if (numbers)
     numbers.subscribe = async function* () {
       try {
-        while (made < count) yield { numbers: String(++made).padEnd(bytes, ".") };
+        while (eventCount < count) yield { numbers: String(++eventCount).padEnd(bytes, ".") };
       } finally {
         isEnded = true;
       }
     };
-  const own = await start(documentOf([ARTIST]), { parts: [remoteSchemas({ here: { schema } })] });
-  const socket = await open(own);
+  const localApi = await start(documentOf([ARTIST]), { parts: [remoteSchemas({ here: { schema } })] });
+  const socket = await open(localApi);
   socket.socket.pause();
   subscribe(socket, "subscription { numbers }");
-  await until(() => made > 0, "the first event");
-  for (let i = 0; i < 20; i++) expect((await own.gql("{ artist { id } }", {}, asAdmin())).errors).toBeUndefined();
-  expect(made).toBeLessThan(count / 2);
+  await until(() => eventCount > 0, "the first event");
+  for (let i = 0; i < 20; i++) expect((await localApi.gql("{ artist { id } }", {}, asAdmin())).errors).toBeUndefined();
+  expect(eventCount).toBeLessThan(count / 2);
   socket.socket.resume();
   for (let n = 1; n <= count; n++) expect(Number.parseInt((await socket.next()).payload.data.numbers, 10)).toBe(n);
   await socket.close();
@@ -496,17 +498,17 @@ test("X-RMT-15e a schema in the process makes events at the pace of the client",
 
 test("X-RMT-15 X-RMT-2 a schema in the process sends the events of its subscribe functions", async () => {
   const ownChannel = new Channel();
-  const seen: any[] = [];
-  const schema = buildTicks(ownChannel, (args, context) => seen.push({ args, ...context }));
-  const own = await start(documentWith({ permissions: [] }), {
+  const subscribeCalls: any[] = [];
+  const schema = buildTicks(ownChannel, (args, context) => subscribeCalls.push({ args, ...context }));
+  const localApi = await start(documentWith({ permissions: [] }), {
     parts: [remoteSchemas({ own: { schema, permissions: { reader: READER } } })],
     metadata: documentOf([ARTIST]),
   });
-  const socket = await open(own, "reader", { kind: "days" });
+  const socket = await open(localApi, "reader", { kind: "days" });
   subscribe(socket, "subscription { ticks { n of } }");
   await readers(1, ownChannel);
-  expect(seen).toMatchObject([{ args: { of: "days" }, session: { role: "reader" } }]);
-  expect(seen[0].signal.aborted).toBe(false);
+  expect(subscribeCalls).toMatchObject([{ args: { of: "days" }, session: { role: "reader" } }]);
+  expect(subscribeCalls[0].signal.aborted).toBe(false);
   ownChannel.send({ n: 1 });
   ownChannel.send({ n: 1 });
   for (let i = 0; i < 2; i++) expect((await socket.next()).payload).toEqual({ data: { ticks: { n: 1, of: "days" } } });
@@ -514,5 +516,5 @@ test("X-RMT-15 X-RMT-2 a schema in the process sends the events of its subscribe
   expect(await socket.next()).toMatchObject({ id: "2", type: "error" });
   await socket.close();
   await readers(0, ownChannel);
-  expect(seen[0].signal.aborted).toBe(true);
+  expect(subscribeCalls[0].signal.aborted).toBe(true);
 });

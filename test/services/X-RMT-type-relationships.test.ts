@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { definePlugin } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { array, documentOf, notes, permissions, table, type Entry } from "../support/metadata-document.ts";
+import { array, collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { SDL, startRemote } from "./remote-server.ts";
 
@@ -74,9 +74,9 @@ const toSource = (name: string, kind: string, mapping: Entry, tableName: unknown
     to_source: { relationship_type: kind, source: "default", table: tableName, field_mapping: mapping },
   },
 });
-const toRemote = (name: string, field: Entry, fields: readonly string[], of = "weather"): Entry => ({
+const toRemote = (name: string, field: Entry, fields: readonly string[], remoteName = "weather"): Entry => ({
   name,
-  definition: { to_remote_schema: { remote_schema: of, lhs_fields: fields, remote_field: field } },
+  definition: { to_remote_schema: { remote_schema: remoteName, lhs_fields: fields, remote_field: field } },
 });
 const ofType = (typeName: string, ...relationships: readonly Entry[]): Entry => ({
   type_name: typeName,
@@ -150,7 +150,7 @@ const documentWith = ({ ofShop = {}, ofWeather = {}, ofArtist = {} }: Parts = {}
     },
   );
 
-const start = (metadata: Entry, more: StartOptions = {}): Promise<TestApi> =>
+const start = (metadata: Entry, extraOptions: StartOptions = {}): Promise<TestApi> =>
   startApi(
     forGraphql({
       on: base.database,
@@ -158,7 +158,7 @@ const start = (metadata: Entry, more: StartOptions = {}): Promise<TestApi> =>
       webhookAllowedHosts: ["127.0.0.1"],
       parts: [counted],
       metadata,
-      ...more,
+      ...extraOptions,
     }),
   );
 const api = await start(documentWith());
@@ -372,7 +372,7 @@ describe("roles", () => {
     expect(error.message).toBe("field 'country' not found in type: 'artist'");
   });
 
-  test("X-RMT-14c a role without the table, the field or the other remote neither sees nor reaches the relationship", async () => {
+  test("X-RMT-14c a role without the table, the field or the other remote neither sees nor can use the relationship", async () => {
     const see = async (role: string): Promise<string> => {
       const { data } = await api.gql(getIntrospectionQuery(), {}, asAdmin(role));
       const schema = buildClientSchema(data);
@@ -418,7 +418,7 @@ describe("the selection", () => {
     ["{ countries { artists(limit: 1) { name } artists { id } } }", "inconsistent arguments"],
     ["{ countries { weather(place: 1) { degrees } } }", "the relationship sets the argument 'place' itself"],
     ["{ countries { first_artist(limit: 1) { id } } }", "'first_artist' has no argument named 'limit'"],
-  ])("X-RMT-14a the selection %s is refused, and no service is asked", async (query, message) => {
+  ])("X-RMT-14a the selection %s is refused, and no service is called", async (query, message) => {
     const [error] = await refusal(query);
     expect(error.message).toContain(message);
     expect(error.extensions.code).toBe("validation-failed");
@@ -476,17 +476,17 @@ test("X-RMT-14d relationships that do not fit are inconsistent, and the others s
       '"$name" is not one of the columns of the relationship',
     ],
   ];
-  const all = notes();
+  const warnings = collectWarnings();
   const lame = await start(
     documentWith({
-      ofShop: { remote_relationships: [ofType("Country", good), ...cases.map(([type, one]) => ofType(type, one))] },
+      ofShop: { remote_relationships: [ofType("Country", good), ...cases.map(([type, entry]) => ofType(type, entry))] },
     }),
-    { logger: all.logger },
+    { logger: warnings.logger },
   );
-  expect(all.all()).toEqual(
+  expect(warnings.all()).toEqual(
     cases.map(
-      ([type, one, reason]) =>
-        `remote schema shop: type ${type}: remote relationship ${String(one["name"])}: ${reason}; ignored`,
+      ([type, entry, reason]) =>
+        `remote schema shop: type ${type}: remote relationship ${String(entry["name"])}: ${reason}; ignored`,
     ),
   );
   expect(await lame.gql("{ countries(continent: AS) { artists { name } } }")).toEqual({
@@ -500,20 +500,25 @@ test("X-RMT-14e the commands create, change and delete relationships, and list t
   const file = join(folder, "metadata.json");
   const empty = { remote_relationships: [] };
   await writeFile(file, JSON.stringify(documentWith({ ofShop: empty, ofWeather: empty })));
-  const own = await start(documentWith(), { metadata: file });
+  const ownApi = await start(documentWith(), { metadata: file });
   const run = async (type: string, args: unknown): Promise<any> =>
-    (await own.post("/v1/metadata", { body: { type, args }, headers: asAdmin() })).json();
-  const command = (kind: string, one: Entry, more: Entry = {}): Promise<any> =>
-    run(`${kind}_remote_schema_remote_relationship`, { remote_schema: "shop", type_name: "Country", ...one, ...more });
+    (await ownApi.post("/v1/metadata", { body: { type, args }, headers: asAdmin() })).json();
+  const command = (kind: string, relationship: Entry, extraKeys: Entry = {}): Promise<any> =>
+    run(`${kind}_remote_schema_remote_relationship`, {
+      remote_schema: "shop",
+      type_name: "Country",
+      ...relationship,
+      ...extraKeys,
+    });
   const SUCCESS = { message: "success" };
   const artists = toSource("artists", "array", { code: "country" });
   expect(await command("create", artists)).toEqual(SUCCESS);
   expect(await command("create", WEATHER)).toEqual(SUCCESS);
   const query = "{ countries(continent: AS) { artists { name } weather { degrees } } }";
-  expect(await own.gql(query)).toEqual({ data: { countries: [{ artists: [{ name: "Yuki" }], weather: null }] } });
+  expect(await ownApi.gql(query)).toEqual({ data: { countries: [{ artists: [{ name: "Yuki" }], weather: null }] } });
   const toOne = toSource("artists", "object", { code: "country" });
   expect(await command("update", toOne)).toEqual(SUCCESS);
-  expect(await own.gql(query)).toEqual({ data: { countries: [{ artists: { name: "Yuki" }, weather: null }] } });
+  expect(await ownApi.gql(query)).toEqual({ data: { countries: [{ artists: { name: "Yuki" }, weather: null }] } });
   const exported = async () => (await run("export_metadata", {})).remote_schemas[0].remote_relationships;
   expect(await exported()).toEqual([ofType("Country", toOne, WEATHER)]);
   expect(await command("update", { ...toOne, name: "none" })).toEqual({

@@ -7,18 +7,18 @@ import { start as startProgram, temporaryFile } from "../cli/run.ts";
 import { asAdmin, capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { openSocket } from "../support/socket.ts";
-import { documentOf, notes, permissions, table, type Entry } from "../support/metadata-document.ts";
+import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { until } from "../support/until.ts";
 import { startRemote } from "./remote-server.ts";
 
 const remote = await startRemote();
 const base = await startApi(forGraphql());
 
-const definition = (more: Entry = {}): Entry => ({ url: remote.url, ...more });
-const remoteEntry = (more: Entry = {}, ofDefinition: Entry = {}): Entry => ({
+const definition = (extraKeys: Entry = {}): Entry => ({ url: remote.url, ...extraKeys });
+const remoteEntry = (extraKeys: Entry = {}, ofDefinition: Entry = {}): Entry => ({
   name: "shop",
   definition: definition(ofDefinition),
-  ...more,
+  ...extraKeys,
 });
 const withRemotes = (...remotes: readonly Entry[]): Entry =>
   documentOf(
@@ -27,14 +27,14 @@ const withRemotes = (...remotes: readonly Entry[]): Entry =>
       remote_schemas: remotes,
     },
   );
-const start = (metadata: Entry | undefined, more: StartOptions = {}): Promise<TestApi> =>
+const start = (metadata: Entry | undefined, extraOptions: StartOptions = {}): Promise<TestApi> =>
   startApi(
     forGraphql({
       on: base.database,
       preset: plus,
       webhookAllowedHosts: ["127.0.0.1"],
       ...(metadata && { metadata }),
-      ...more,
+      ...extraOptions,
     }),
   );
 
@@ -136,7 +136,7 @@ describe("queries", () => {
       '{ country(code: "SE", more: 1) { name } }',
       'Unknown argument "more" on field "Query.country". Did you mean "code"?',
     ],
-  ])("X-RMT-6 %s is refused before the remote is asked", async (query, message) => {
+  ])("X-RMT-6 %s is refused before the remote is called", async (query, message) => {
     const { errors } = await api.gql(query, query.startsWith("query") ? { c: "SE" } : undefined);
     expect(errors).toEqual([{ message, extensions: expect.objectContaining({ code: "validation-failed" }) }]);
     expect(remote.requests).toEqual([]);
@@ -236,13 +236,17 @@ describe("requests", () => {
       { name: "X-Token", value_from_env: "REMOTE_TOKEN" },
     ];
     const forwarding = await start(withRemotes(remoteEntry({}, { headers, forward_client_headers: true })));
-    const sent = {
+    const forwardedHeaders = {
       "x-custom": "mine",
       authorization: "Bearer client",
       "x-hasura-user-id": "7",
       "x-hasura-note": "caf\u00c3\u00a9",
     };
-    const answer = await forwarding.gql("{ secret }", {}, { ...asAdmin(), ...sent, accept: "application/json" });
+    const answer = await forwarding.gql(
+      "{ secret }",
+      {},
+      { ...asAdmin(), ...forwardedHeaders, accept: "application/json" },
+    );
     expect(answer).toEqual({ data: { secret: "treasure" } });
     const [request] = remote.requests;
     expect(request?.headers).toMatchObject({
@@ -255,7 +259,7 @@ describe("requests", () => {
       "content-type": "application/json",
     });
     for (const name of Object.keys(request?.headers ?? {})) expect(name).not.toMatch(/secret|^x-session-/);
-    await api.gql("{ secret }", {}, { ...asAdmin(), ...sent });
+    await api.gql("{ secret }", {}, { ...asAdmin(), ...forwardedHeaders });
     expect(remote.requests[1]?.headers).not.toHaveProperty("x-custom");
     expect(remote.requests[1]?.headers).not.toHaveProperty("authorization");
     vi.unstubAllEnvs();
@@ -287,21 +291,23 @@ describe("requests", () => {
     expect([["failing"], ["list", 0, "broken"]]).toContainEqual(failed.errors[0].path);
   });
 
-  test("X-RMT-4b X-HTTP-10 a response has the cookies of all remotes that were asked, also with errors", async () => {
-    const other = await startRemote("type Query { time: String }");
-    const both = await start(withRemotes(remoteEntry(), { name: "clock", definition: { url: other.url } }));
+  test("X-RMT-4b X-HTTP-10 a response has the cookies of all remotes that were called, also with errors", async () => {
+    const otherRemote = await startRemote("type Query { time: String }");
+    const twoRemotesApi = await start(
+      withRemotes(remoteEntry(), { name: "clock", definition: { url: otherRemote.url } }),
+    );
     remote.cookies = ["session=8; Path=/; HttpOnly", "seen=1"];
-    other.cookies = ["zone=cet"];
+    otherRemote.cookies = ["zone=cet"];
     const ask = async (query: string | readonly string[], headers = {}): Promise<readonly string[]> => {
-      const body = typeof query === "string" ? { query } : query.map((one) => ({ query: one }));
-      const { rawHeaders } = await both.post("/v1/graphql", { headers: { ...asAdmin(), ...headers }, body });
+      const body = typeof query === "string" ? { query } : query.map((text) => ({ query: text }));
+      const { rawHeaders } = await twoRemotesApi.post("/v1/graphql", { headers: { ...asAdmin(), ...headers }, body });
       return rawHeaders.filter(([name]) => name.toLowerCase() === "set-cookie").map(([, value]) => value);
     };
     expect((await ask("{ secret time album(limit: 1) { id } }")).toSorted()).toEqual(
-      [...remote.cookies, ...other.cookies].toSorted(),
+      [...remote.cookies, ...otherRemote.cookies].toSorted(),
     );
     expect((await ask(["{ secret }", "{ time }"])).toSorted()).toEqual(
-      [...remote.cookies, ...other.cookies].toSorted(),
+      [...remote.cookies, ...otherRemote.cookies].toSorted(),
     );
     expect(await ask('mutation { a: add(word: "1") b: add(word: "2") }')).toEqual([
       ...remote.cookies,
@@ -310,7 +316,7 @@ describe("requests", () => {
     expect(await ask("{ failing }")).toEqual(remote.cookies);
     expect(await ask("{ album(limit: 1) { id } }")).toEqual([]);
     expect(await ask("{ time }", { origin: "https://evil.example" })).toEqual([]);
-    expect(await ask("{ time }", { origin: `http://127.0.0.1:${both.port}` })).toEqual(other.cookies);
+    expect(await ask("{ time }", { origin: `http://127.0.0.1:${twoRemotesApi.port}` })).toEqual(otherRemote.cookies);
     remote.answer = () => ({ status: 503, text: "away" });
     expect(await ask("{ secret }")).toEqual(remote.cookies);
   });
@@ -320,22 +326,22 @@ describe("requests", () => {
     vi.stubEnv("SHOP_PORT", new URL(remote.url).port);
     const { name } = remoteEntry();
     for (const target of [{ url_from_env: "SHOP_URL" }, { url: "http://127.0.0.1:{{SHOP_PORT}}/graphql" }]) {
-      const other = await start(withRemotes({ name, definition: target }));
-      expect(await other.gql("{ secret }")).toEqual({ data: { secret: "treasure" } });
+      const otherApi = await start(withRemotes({ name, definition: target }));
+      expect(await otherApi.gql("{ secret }")).toEqual({ data: { secret: "treasure" } });
     }
     vi.unstubAllEnvs();
   });
 
   test("X-RMT-8 a private address that is not allowed, and an answer above the limit, are errors", async () => {
-    const all = notes();
-    const guarded = await start(withRemotes(remoteEntry()), { webhookAllowedHosts: [], logger: all.logger });
+    const warnings = collectWarnings();
+    const guarded = await start(withRemotes(remoteEntry()), { webhookAllowedHosts: [], logger: warnings.logger });
     expect((await guarded.gql("{ secret }")).errors[0].message).toBe("field 'secret' not found in type: 'query_root'");
-    expect(all.all()).toEqual([
+    expect(warnings.all()).toEqual([
       "remote schema shop: the remote schema shop failed: the server has a private address, which WEBHOOK_ALLOWED_HOSTS does not allow; ignored",
     ]);
-    const small = await start(withRemotes(remoteEntry()), { webhookMaxAnswerBytes: 30_000 });
+    const limitedApi = await start(withRemotes(remoteEntry()), { webhookMaxAnswerBytes: 30_000 });
     remote.answer = () => ({ status: 200, text: JSON.stringify({ data: { secret: "x".repeat(40_000) } }) });
-    expect((await small.gql("{ secret }")).errors[0].message).toBe(
+    expect((await limitedApi.gql("{ secret }")).errors[0].message).toBe(
       "the remote schema shop failed: the answer of the server is larger than 30000 bytes",
     );
   });
@@ -350,25 +356,25 @@ describe("requests", () => {
 });
 
 describe("availability", () => {
-  test("X-RMT-8a a remote that is away takes only its own fields along, and comes back by itself", async () => {
+  test("X-RMT-8a an unavailable remote removes only its own fields, which return when the remote is available again", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
-    const other = await startRemote("type Query { late: String }");
-    const all = notes();
-    await other.stop();
-    const lame = await start(withRemotes(remoteEntry(), { name: "late", definition: { url: other.url } }), {
-      logger: all.logger,
+    const otherRemote = await startRemote("type Query { late: String }");
+    const warnings = collectWarnings();
+    await otherRemote.stop();
+    const lame = await start(withRemotes(remoteEntry(), { name: "late", definition: { url: otherRemote.url } }), {
+      logger: warnings.logger,
     });
-    expect(all.all()).toEqual([
+    expect(warnings.all()).toEqual([
       "remote schema late: the remote schema late failed: the connection to the server failed: ECONNREFUSED; ignored",
     ]);
     expect(await lame.gql("{ secret }")).toEqual({ data: { secret: "treasure" } });
     expect((await lame.gql("{ late }")).errors[0].message).toBe("field 'late' not found in type: 'query_root'");
-    await other.start();
+    await otherRemote.start();
     vi.advanceTimersByTime(5000);
     vi.useRealTimers();
     await until(async () => (await lame.gql("{ late }")).errors === undefined, "the remote schema is back");
     await lame.reload();
-    expect(other.introspections).toBe(1);
+    expect(otherRemote.introspections).toBe(1);
   });
 
   test.each([
@@ -382,9 +388,9 @@ describe("availability", () => {
     [{ url: "http://127.0.0.1/", headers: [{ name: "a" }] }, "headers[0] needs either value or value_from_env"],
     [{ url: "http://127.0.0.1/", timeout_seconds: -1 }, "timeout_seconds is not a number up to 3600"],
   ])("X-RMT-8b the definition %j is inconsistent", async (wrong, reason) => {
-    const all = notes();
-    const lame = await start(withRemotes({ name: "shop", definition: wrong }), { logger: all.logger });
-    expect(all.all()).toEqual([`remote schema shop: ${reason}; ignored`]);
+    const warnings = collectWarnings();
+    const lame = await start(withRemotes({ name: "shop", definition: wrong }), { logger: warnings.logger });
+    expect(warnings.all()).toEqual([`remote schema shop: ${reason}; ignored`]);
     expect(await lame.gql("{ album(limit: 1) { id } }")).toEqual({ data: { album: [{ id: expect.any(Number) }] } });
   });
 });
@@ -392,14 +398,14 @@ describe("availability", () => {
 describe("schemas of code", () => {
   test("X-RMT-2 a schema of graphql-js runs in the process, with the session in its context", async () => {
     const schema = buildSchema("type Query { who(loud: Boolean = true): String! }");
-    const { who } = schema.getQueryType()?.getFields() ?? {};
-    if (who) who.resolve = (_, { loud }, { session }) => `${session.role} ${loud}`;
+    const { who: whoField } = schema.getQueryType()?.getFields() ?? {};
+    if (whoField) whoField.resolve = (_, { loud }, { session }) => `${session.role} ${loud}`;
     const part = remoteSchemas({
       here: { schema, permissions: { reader: "type Query { who: String! }" } },
       there: { url: remote.url, headers: { "x-key": "k" } },
     });
-    const own = await start(undefined, { parts: [part], anonRole: "music_reader" });
-    expect(await own.gql("{ who secret }")).toEqual({ data: { who: "admin true", secret: "treasure" } });
+    const localApi = await start(undefined, { parts: [part], anonRole: "music_reader" });
+    expect(await localApi.gql("{ who secret }")).toEqual({ data: { who: "admin true", secret: "treasure" } });
     expect(remote.requests[0]?.headers).toMatchObject({ "x-key": "k" });
   });
 

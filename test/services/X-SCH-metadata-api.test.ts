@@ -26,7 +26,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     (await api.post("/v1/metadata", { headers: asAdmin(), body: { type, args } })).json();
 
   const SUCCESS = { message: "success" };
-  const NEVER = "0 0 31 2 *";
+  const NEVER_DUE = "0 0 31 2 *";
   const past = new Date(Math.floor(Date.now() / 60_000 - 30) * 60_000).toISOString();
 
   const untilStatus = (id: string, status: string): Promise<void> =>
@@ -36,7 +36,13 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     }, `the event is ${status}`);
 
   test("X-SCH-12 P-HAS-12 a cron trigger is created, replaced, listed and deleted", async () => {
-    const args = { name: "nightly", webhook: hook.url, schedule: NEVER, payload: { a: 1 }, include_in_metadata: true };
+    const args = {
+      name: "nightly",
+      webhook: hook.url,
+      schedule: NEVER_DUE,
+      payload: { a: 1 },
+      include_in_metadata: true,
+    };
     expect(await run("create_cron_trigger", args)).toEqual(SUCCESS);
     expect(await run("create_cron_trigger", args)).toMatchObject({
       code: "already-exists",
@@ -74,7 +80,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   });
 
   test("X-SCH-3 P-HAS-12 the waiting events of a deleted cron trigger are deleted", async () => {
-    const args = { name: "deleted", webhook: hook.url, schedule: NEVER, include_in_metadata: true };
+    const args = { name: "deleted", webhook: hook.url, schedule: NEVER_DUE, include_in_metadata: true };
     await run("create_cron_trigger", { ...args, name: "kept" });
     await run("create_cron_trigger", args);
     await until(async () => {
@@ -98,8 +104,10 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     ]);
     await run("delete_cron_trigger", { name: "deleted" });
     await until(async () => {
-      const left = await database.query("select status from relapi.scheduled_event where trigger_name = 'deleted'");
-      return left.length === 1 && left[0]?.["status"] === "delivered";
+      const remainingEvents = await database.query(
+        "select status from relapi.scheduled_event where trigger_name = 'deleted'",
+      );
+      return remainingEvents.length === 1 && remainingEvents[0]?.["status"] === "delivered";
     }, "the waiting event is deleted");
     expect(await database.query("select name from relapi.schedule where name in ('deleted', 'kept')")).toEqual([
       { name: "kept" },
@@ -147,10 +155,10 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   });
 
   test("X-SCH-12 a process that has started before the tables exist delivers the event of another process", async () => {
-    const own = await openDatabase();
-    const first = await startApi(forGraphql({ ...options, on: own }));
+    const ownDatabase = await openDatabase();
+    const first = await startApi(forGraphql({ ...options, on: ownDatabase }));
     onTestFinished(first.close);
-    const second = await startApi(forGraphql({ ...options, on: own, eventsConcurrency: 0 }));
+    const second = await startApi(forGraphql({ ...options, on: ownDatabase, eventsConcurrency: 0 }));
     hook.requests.length = 0;
     const args = { webhook: hook.url, schedule_at: past, payload: "of another process" };
     await second.post("/v1/metadata", { headers: asAdmin(), body: { type: "create_scheduled_event", args } });
@@ -168,13 +176,13 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       retry_conf: { num_retries: 1, retry_interval_seconds: 0 },
     });
     await untilStatus(failed.event_id, "error");
-    const late = await run("create_scheduled_event", {
+    const lateEvent = await run("create_scheduled_event", {
       webhook: hook.url,
       schedule_at: past,
       retry_conf: { tolerance_seconds: 60 },
     });
-    await untilStatus(late.event_id, "dead");
-    const found = await run("get_scheduled_event_invocations", {
+    await untilStatus(lateEvent.event_id, "dead");
+    const invocations = await run("get_scheduled_event_invocations", {
       type: "one_off",
       event_id: failed.event_id,
       get_rows_count: true,
@@ -186,7 +194,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       response: { body: '{"reason":"no"}', error: "the webhook answered with status 500" },
       created_at: expect.any(String),
     };
-    expect(found).toEqual({ count: 2, invocations: [attempt, attempt] });
+    expect(invocations).toEqual({ count: 2, invocations: [attempt, attempt] });
     const window = await run("get_scheduled_event_invocations", {
       type: "one_off",
       event_id: failed.event_id,
@@ -201,7 +209,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     expect(await run("delete_scheduled_event", { type: "cron", event_id: future.event_id })).toMatchObject({
       code: "not-exists",
     });
-    for (const { event_id } of [failed, late, future])
+    for (const { event_id } of [failed, lateEvent, future])
       expect(await run("delete_scheduled_event", { type: "one_off", event_id })).toEqual(SUCCESS);
     expect(await run("delete_scheduled_event", { type: "one_off", event_id: future.event_id })).toMatchObject({
       code: "not-exists",
@@ -210,7 +218,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   });
 
   describe("arguments that do not fit", () => {
-    const trigger = { name: "bad", webhook: "http://127.0.0.1/", schedule: NEVER, include_in_metadata: true };
+    const trigger = { name: "bad", webhook: "http://127.0.0.1/", schedule: NEVER_DUE, include_in_metadata: true };
     const event = { webhook: "http://127.0.0.1/", schedule_at: past };
 
     test.each<[string, string, unknown, string, string]>([

@@ -35,7 +35,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   }
 
   /** Starts an api with cron triggers, of which all have missed one time. */
-  const start = async (triggers: readonly Entry[], more: RelApiOptions = {}): Promise<Started> => {
+  const start = async (triggers: readonly Entry[], extraOptions: RelApiOptions = {}): Promise<Started> => {
     hook.requests.length = 0;
     for (const { name } of triggers)
       await database.query(
@@ -47,18 +47,25 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     const note = (line: string, fields?: unknown): void => void log.push(`${line} ${JSON.stringify(fields)}`);
     const logger = createLogger({ error: note, warn: note, info: note });
     const metadata = documentOf([], { cron_triggers: triggers });
-    const options = { preset: plus, on: database, logger, metadata, webhookAllowedHosts: ["127.0.0.1"], ...more };
+    const options = {
+      preset: plus,
+      on: database,
+      logger,
+      metadata,
+      webhookAllowedHosts: ["127.0.0.1"],
+      ...extraOptions,
+    };
     const api = await startApi(forGraphql(options));
     onTestFinished(api.close);
     return { ...api, log };
   };
 
-  const trigger = (name: string, more: Entry = {}): Entry => ({
+  const trigger = (name: string, extraKeys: Entry = {}): Entry => ({
     name,
     webhook: hook.url,
     schedule: PAST,
     include_in_metadata: true,
-    ...more,
+    ...extraKeys,
   });
 
   const loadEvents = (name: string): Promise<{ status: string; tries: number; wait: number }[]> =>

@@ -47,8 +47,8 @@ describe("the declaration", () => {
     ["no object", undefined, "the argument is not an object whose keys are cron expressions or names"],
     ["a name with NUL", { "a\u0000": nightly }, '"a\u0000" has the character NUL, which PostgreSQL cannot store'],
     ["an empty name", { "": nightly }, '"" is not a name of 1 to 100 characters'],
-  ])("X-SCH-1 %s is refused", (_, on, message) => {
-    expect(() => schedules(on as Declared)).toThrow(message);
+  ])("X-SCH-1 %s is refused", (_, definitions, message) => {
+    expect(() => schedules(definitions as Declared)).toThrow(message);
   });
 });
 
@@ -59,11 +59,18 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     readonly log: readonly string[];
   }
 
-  const start = async (on: Declared, more: RelApiOptions = {}): Promise<Started> => {
+  const start = async (definitions: Declared, extraOptions: RelApiOptions = {}): Promise<Started> => {
     const log: string[] = [];
     const note = (line: string, fields?: unknown): void => void log.push(`${line} ${JSON.stringify(fields)}`);
     const logger = createLogger({ error: note, warn: note, info: note });
-    const options = { preset: plus, on: database, logger, parts: [schedules(on)], dbSchemas: ["public"], ...more };
+    const options = {
+      preset: plus,
+      on: database,
+      logger,
+      parts: [schedules(definitions)],
+      dbSchemas: ["public"],
+      ...extraOptions,
+    };
     const api = await startApi(forGraphql(options));
     onTestFinished(api.close);
     return { ...api, log };
@@ -84,12 +91,12 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   await first.close();
 
   /** The cron expression of one minute of the past. */
-  const minuteOf = (at: Date): string =>
-    `${at.getUTCMinutes()} ${at.getUTCHours()} ${at.getUTCDate()} ${at.getUTCMonth() + 1} *`;
+  const minuteOf = (time: Date): string =>
+    `${time.getUTCMinutes()} ${time.getUTCHours()} ${time.getUTCDate()} ${time.getUTCMonth() + 1} *`;
 
   const HALF_AN_HOUR_AGO = new Date(Math.floor(Date.now() / 60_000 - 30) * 60_000);
   const PAST = minuteOf(HALF_AN_HOUR_AGO);
-  const NEVER = "0 0 31 2 *";
+  const NEVER_DUE = "0 0 31 2 *";
 
   /** Makes the database believe that a process looked for due events for the last time some minutes ago. */
   const missMinutes = (name: string, cron: string, minutes: number): Promise<unknown> =>
@@ -168,7 +175,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   });
 
   test("X-SCH-3 another expression of the same name begins again", async () => {
-    await missMinutes("changed", NEVER, 60);
+    await missMinutes("changed", NEVER_DUE, 60);
     await missMinutes("unchanged", PAST, 60);
     await start({ changed: { cron: PAST, handle: nothing }, unchanged: { cron: PAST, handle: nothing } });
     await untilEnded("unchanged", "delivered");
@@ -195,7 +202,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     );
     const received: ScheduledRun[] = [];
     const handle = (run: ScheduledRun): void => void received.push(run);
-    const api = await start({ stale: { cron: NEVER, toleranceSeconds: 3600, handle } });
+    const api = await start({ stale: { cron: NEVER_DUE, toleranceSeconds: 3600, handle } });
     await untilEnded("stale", "dropped");
     expect(received).toEqual([]);
     await until(
@@ -271,7 +278,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   test("X-SCH-5 a process without the schedule leaves its events to others", async () => {
     await missMinutes("handed_over", PAST, 60);
     const idle = await start({ handed_over: { cron: PAST, handle: nothing } }, { eventsConcurrency: 0 });
-    await start({ other: { cron: NEVER, handle: nothing } });
+    await start({ other: { cron: NEVER_DUE, handle: nothing } });
     await untilKnown("other");
     expect(await listEvents("handed_over")).toEqual([]);
     await idle.close();
@@ -281,32 +288,32 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
 
   test("X-SCH-13 delivered events are deleted after EVENTS_RETENTION, and are not made again", async () => {
     await missMinutes("old", "* * * * *", 3);
-    const on = { old: { cron: "* * * * *", handle: nothing } };
-    const one = await start(on, { eventsRetention: 1 });
+    const definitions = { old: { cron: "* * * * *", handle: nothing } };
+    const firstApi = await start(definitions, { eventsRetention: 1 });
     await until(async () => {
       const events = await listEvents("old");
       return events.length >= 3 && events.every(({ status }) => status === "delivered");
     }, "the events are delivered");
-    await one.close();
+    await firstApi.close();
     const [oldest] = await listEvents("old");
     await database.query(
       "update relapi.scheduled_event set ended_at = now() - interval '2 hours' where trigger_name = 'old'",
     );
-    await start(on, { eventsRetention: 1 });
+    await start(definitions, { eventsRetention: 1 });
     await until(async () => {
       const events = await listEvents("old");
       return events.every(({ id }) => id !== oldest?.id);
     }, "the old events are deleted");
-    const again = (await listEvents("old")).filter(
-      ({ scheduled_time: at }) => at.getTime() <= (oldest?.scheduled_time.getTime() ?? 0),
+    const recreatedEvents = (await listEvents("old")).filter(
+      ({ scheduled_time: scheduledTime }) => scheduledTime.getTime() <= (oldest?.scheduled_time.getTime() ?? 0),
     );
-    expect(again).toEqual([]);
+    expect(recreatedEvents).toEqual([]);
   });
 
   test("X-SCH-4 a role that may not install tables says so in one sentence, and the rest is served", async () => {
-    const own = await openDatabase();
-    const on = { ...own, options: { databaseUrl: own.urlAs("sea_login") } };
-    const api = await start({ "0 3 * * *": nothing }, { on } as RelApiOptions);
+    const ownDatabase = await openDatabase();
+    const loginDatabase = { ...ownDatabase, options: { databaseUrl: ownDatabase.urlAs("sea_login") } };
+    const api = await start({ "0 3 * * *": nothing }, { on: loginDatabase } as RelApiOptions);
     await until(() => api.log.some((line) => line.startsWith("schedules do not work")), "the log says so");
     expect(api.log.filter((line) => line.startsWith("schedules do not work"))).toEqual([
       expect.stringContaining("the login role may not install event triggers and schedules"),
@@ -315,10 +322,10 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   });
 
   test("X-SCH-4 with EVENTS_INSTALL=false the start changes nothing and says what is missing", async () => {
-    const own = await openDatabase();
-    const api = await start({ "0 3 * * *": nothing }, { on: own, eventsInstall: false } as RelApiOptions);
+    const ownDatabase = await openDatabase();
+    const api = await start({ "0 3 * * *": nothing }, { on: ownDatabase, eventsInstall: false } as RelApiOptions);
     await until(() => api.log.some((line) => line.startsWith("schedules do not work")), "the log says so");
     expect(api.log.join("\n")).toContain('schedules are not installed: run \\"relapi events install\\"');
-    expect(await own.query("select from pg_namespace where nspname = 'relapi'")).toEqual([]);
+    expect(await ownDatabase.query("select from pg_namespace where nspname = 'relapi'")).toEqual([]);
   });
 });

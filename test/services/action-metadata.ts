@@ -36,13 +36,13 @@ export const CUSTOM_TYPES = {
   scalars: [{ name: "Anything" }],
 };
 
-export const definition = (more: Entry = {}): Entry => ({
+export const definition = (extraKeys: Entry = {}): Entry => ({
   handler: "{{ACTION_BASE}}/login",
   type: "mutation",
   kind: "synchronous",
   arguments: [argument("login", "Login!"), argument("extra", "Anything"), argument("since", "timestamptz")],
   output_type: "Token!",
-  ...more,
+  ...extraKeys,
 });
 
 export const LOGIN = {

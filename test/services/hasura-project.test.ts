@@ -61,7 +61,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
 
   const customer = asAdmin("customer", { "user-id": "1" });
   const anonymous = asAdmin("anonymous");
-  const sent = (path: string): readonly any[] =>
+  const requestsTo = (path: string): readonly any[] =>
     hook.requests.filter(({ url }) => url === path).map(({ body, headers }) => ({ ...JSON.parse(body), headers }));
   const runCommand = async (type: string, args: unknown): Promise<any> =>
     (await api.post("/v1/metadata", { headers: asAdmin(), body: { type, args } })).json();
@@ -102,7 +102,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     expect(await api.gql(login, {}, asAdmin())).toEqual({
       data: { login: { token: "t", customer: { full_name: "Ada Lopes" } } },
     });
-    expect(sent("/login")).toMatchObject([
+    expect(requestsTo("/login")).toMatchObject([
       {
         action: { name: "login" },
         input: { email: "ada@example.org", password: "p" },
@@ -126,7 +126,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       errors: null,
       output: { url: "https://example.org/export" },
     });
-    expect(sent("/export")).toMatchObject([{ action: { name: "export_purchases" }, input: { year: 2026 } }]);
+    expect(requestsTo("/export")).toMatchObject([{ action: { name: "export_purchases" }, input: { year: 2026 } }]);
   });
 
   test("X-RMT-13 a relationship to a remote schema answers for all rows in one request", async () => {
@@ -178,8 +178,8 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     const insert = 'mutation { insert_purchase_one(object: { note: "gift" }) { id customer_id } }';
     const { data } = await api.gql(insert, {}, customer);
     expect(data.insert_purchase_one.customer_id).toBe(1);
-    await until(() => sent("/purchase").length === 1, "the event arrives");
-    expect(sent("/purchase")[0]).toMatchObject({
+    await until(() => requestsTo("/purchase").length === 1, "the event arrives");
+    expect(requestsTo("/purchase")[0]).toMatchObject({
       event: {
         op: "INSERT",
         data: { old: null, new: { id: data.insert_purchase_one.id, note: "gift", status: "open" } },
@@ -192,8 +192,11 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       name: "payment_arrived",
       payload: { amount: 1 },
     });
-    await until(() => sent("/payment").length === 1, "the event of the administrator arrives");
-    expect(sent("/payment")[0]).toMatchObject({ id: event_id, event: { op: "MANUAL", data: { new: { amount: 1 } } } });
+    await until(() => requestsTo("/payment").length === 1, "the event of the administrator arrives");
+    expect(requestsTo("/payment")[0]).toMatchObject({
+      id: event_id,
+      event: { op: "MANUAL", data: { new: { amount: 1 } } },
+    });
   });
 
   test("X-SCH-9 X-SCH-12 cron triggers are listed, and a one-off event reaches its webhook", async () => {
@@ -205,7 +208,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       schedule_at: new Date().toISOString(),
       payload: { customer: 1 },
     });
-    await until(() => sent("/reminder").length === 1, "the scheduled event arrives");
-    expect(sent("/reminder")[0]).toMatchObject({ id: event_id, payload: { customer: 1 } });
+    await until(() => requestsTo("/reminder").length === 1, "the scheduled event arrives");
+    expect(requestsTo("/reminder")[0]).toMatchObject({ id: event_id, payload: { customer: 1 } });
   });
 });

@@ -33,9 +33,9 @@ export const startHook = async (): Promise<HookServer> => {
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       const { method, url, headers } = request;
-      const asked = { method, url, headers, body: Buffer.concat(chunks).toString() };
-      hook.requests.push(asked);
-      hook.answer(response, asked);
+      const hookRequest = { method, url, headers, body: Buffer.concat(chunks).toString() };
+      hook.requests.push(hookRequest);
+      hook.answer(response, hookRequest);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -61,22 +61,22 @@ export const createRoot = (words: string[] = []) => ({
     readonly codes?: readonly string[];
   }) =>
     COUNTRIES.filter(
-      (one) =>
-        (continent === undefined || one.continent === continent) &&
-        (named === undefined || one.name.startsWith(named.starts)) &&
-        (codes === undefined || codes.includes(one.code)),
-    ).map((one) => ({
-      ...one,
+      (country) =>
+        (continent === undefined || country.continent === continent) &&
+        (named === undefined || country.name.startsWith(named.starts)) &&
+        (codes === undefined || codes.includes(country.code)),
+    ).map((country) => ({
+      ...country,
       broken: () => {
-        throw new GraphQLError(`no data for ${one.code}`, { extensions: { code: "BROKEN" } });
+        throw new GraphQLError(`no data for ${country.code}`, { extensions: { code: "BROKEN" } });
       },
     })),
-  country: ({ code }: { readonly code: string }) => COUNTRIES.find((one) => one.code === code),
+  country: ({ code }: { readonly code: string }) => COUNTRIES.find((country) => country.code === code),
   search: ({ text }: { readonly text: string }) => [
     ...COUNTRIES.filter(({ name }) => name.startsWith(text)),
     ...CITIES.filter(({ title }) => title.startsWith(text)),
   ],
-  node: ({ id }: { readonly id: string }) => [...COUNTRIES, ...CITIES].find((one) => one.id === id),
+  node: ({ id }: { readonly id: string }) => [...COUNTRIES, ...CITIES].find((entry) => entry.id === id),
   secret: () => "treasure",
   failing: () => {
     throw new GraphQLError("out of order", { extensions: { code: "BROKEN", detail: 7 } });
@@ -157,7 +157,9 @@ export const startRemote = async (schema: string | GraphQLSchema = SDL): Promise
           body: text,
           raw: request,
           context: {},
-        }).then(([body, { status, headers: sent }]) => response.writeHead(status, sent).end(body));
+        }).then(([body, { status, headers: responseHeaders }]) =>
+          response.writeHead(status, responseHeaders).end(body),
+        );
       });
     });
     listenForSockets(http);
@@ -170,7 +172,7 @@ export const startRemote = async (schema: string | GraphQLSchema = SDL): Promise
         schema: typeof schema === "string" ? buildSchema(schema) : schema,
         onConnect: ({ extra, connectionParams }) => {
           const { socket, request } = extra;
-          const known = {
+          const connection = {
             headers: request.headers,
             payload: connectionParams,
             operations: [] as any[],
@@ -180,9 +182,9 @@ export const startRemote = async (schema: string | GraphQLSchema = SDL): Promise
             send: (text: string) => socket.send(text),
             countUnsentBytes: () => socket.bufferedAmount,
           };
-          socket.on("close", () => (known.isOpen = false));
-          opened.set(socket, known);
-          remote.sockets.push(known);
+          socket.on("close", () => (connection.isOpen = false));
+          opened.set(socket, connection);
+          remote.sockets.push(connection);
           return !remote.isRefusing;
         },
         onSubscribe: ({ extra }, _id, payload) => void opened.get(extra.socket)?.operations.push(payload),

@@ -4,8 +4,8 @@ const RealDate = Date;
 const shiftMs = Number(process.env["CLOCK_SHIFT_HOURS"]) * 3_600_000;
 
 globalThis.Date = new Proxy(RealDate, {
-  construct: (target, given: readonly unknown[], newTarget: typeof Function) =>
-    Reflect.construct(target, given.length === 0 ? [RealDate.now() + shiftMs] : given, newTarget) as Date,
+  construct: (target, args: readonly unknown[], newTarget: typeof Function) =>
+    Reflect.construct(target, args.length === 0 ? [RealDate.now() + shiftMs] : args, newTarget) as Date,
   apply: () => new Date().toString(),
   get: (target, key, receiver: unknown) =>
     key === "now" ? () => target.now() + shiftMs : (Reflect.get(target, key, receiver) as unknown),

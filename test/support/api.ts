@@ -88,20 +88,20 @@ export const uncounted = (rows: string): string => `${rows}/*`;
  */
 export const startApi = async (options: StartOptions = {}): Promise<TestApi> => {
   if ((process.env["ORACLE"] ?? "") === "") return openApi(options);
-  const { recorded } = await import("./oracle/recorded.ts"); // that module imports this file
-  return recorded(options);
+  const { startRecorded } = await import("./oracle/recorded.ts"); // that module imports this file
+  return startRecorded(options);
 };
 
-/** Opens an API. `asked` is called with each request. */
+/** Opens an API. `onRequest` is called with each request. */
 export const openApi = async (
   options: StartOptions,
-  asked?: (method: string, path: string, parts?: RequestParts) => void,
+  onRequest?: (method: string, path: string, parts?: RequestParts) => void,
 ): Promise<TestApi> => {
-  const { parts = [], preset = fullCompat, on, ...own } = options;
-  const database = on ?? (await testDatabase());
-  const logLevel = own.logger === undefined ? "silent" : "debug"; // a logger of the test gets every line
-  const given = compose(preset({ ...DEFAULTS, logLevel, ...database.options, ...own }));
-  const handler = relApi(compose(withoutFamily(given), ...parts));
+  const { parts = [], preset = fullCompat, on: chosenDatabase, ...presetOptions } = options;
+  const database = chosenDatabase ?? (await testDatabase());
+  const logLevel = presetOptions.logger === undefined ? "silent" : "debug"; // a logger of the test gets every line
+  const basePreset = compose(preset({ ...DEFAULTS, logLevel, ...database.options, ...presetOptions }));
+  const handler = relApi(compose(withoutFamily(basePreset), ...parts));
   const server = createServer(handler);
   if ("attach" in handler) handler.attach(server); // a plugin adds this member
   const agent = new Agent({ keepAlive: true });
@@ -114,14 +114,14 @@ export const openApi = async (
     throw error;
   }
   const { port } = server.address() as AddressInfo; // the server listens on TCP
-  const request: TestApi["request"] = (method, path, sent) => {
-    asked?.(method, path, sent);
-    return sendRequest({ port, agent }, method, path, sent);
+  const request: TestApi["request"] = (method, path, requestParts) => {
+    onRequest?.(method, path, requestParts);
+    return sendRequest({ port, agent }, method, path, requestParts);
   };
-  const by =
+  const sendWith =
     (method: string): Send =>
-    (path, sent) =>
-      request(method, path, sent);
+    (path, requestParts) =>
+      request(method, path, requestParts);
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     agent.destroy();
@@ -138,13 +138,13 @@ export const openApi = async (
     relApi: handler,
     server,
     request,
-    get: by("GET"),
-    head: by("HEAD"),
-    post: by("POST"),
-    put: by("PUT"),
-    patch: by("PATCH"),
-    delete: by("DELETE"),
-    options: by("OPTIONS"),
+    get: sendWith("GET"),
+    head: sendWith("HEAD"),
+    post: sendWith("POST"),
+    put: sendWith("PUT"),
+    patch: sendWith("PATCH"),
+    delete: sendWith("DELETE"),
+    options: sendWith("OPTIONS"),
     gql: async (query, variables, headers) => {
       const answer = await request("POST", "/v1/graphql", {
         headers: { "x-session-admin-secret": adminSecret, ...headers },

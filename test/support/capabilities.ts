@@ -1,5 +1,5 @@
 /**
- * The capabilities of the database under test. Tests of others are skipped: `test.skipIf(!capabilities.postgis)(...)`.
+ * The capabilities of the database under test. Tests that need another capability are skipped: `test.skipIf(!capabilities.postgis)(...)`.
  */
 import type { Client } from "pg";
 

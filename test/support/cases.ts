@@ -54,8 +54,8 @@ export interface GqlCase extends CaseParts {
 
 const apiOf = (api: LazyApi): TestApi => (typeof api === "function" ? api() : api);
 
-const expectHeaders = (answer: Answer, wanted: NonNullable<Case["responseHeaders"]>): void => {
-  for (const [name, header] of Object.entries(wanted)) {
+const expectHeaders = (answer: Answer, expected: NonNullable<Case["responseHeaders"]>): void => {
+  for (const [name, header] of Object.entries(expected)) {
     const actual = answer.headers[name.toLowerCase()];
     if (header === null) expect(actual, `header ${name}`).toBeUndefined();
     else if (header instanceof RegExp) expect(actual ?? "(absent)", `header ${name}`).toMatch(header);
@@ -74,9 +74,9 @@ const runCase = async (api: TestApi, row: Case): Promise<void> => {
     headers: { ...(row.role === undefined ? {} : bearer({ role: row.role })), ...row.headers },
     body: row.body,
   });
-  const shown = answer.text.slice(0, 2000); // shown in the message of a wrong status, because the body explains it
-  if (row.status !== undefined) expect(answer.status, shown).toBe(row.status);
-  else expect(answer.status >= 200 && answer.status < 300, `status ${answer.status}: ${shown}`).toBe(true);
+  const excerpt = answer.text.slice(0, 2000); // shown in the message of a wrong status, because the body explains it
+  if (row.status !== undefined) expect(answer.status, excerpt).toBe(row.status);
+  else expect(answer.status >= 200 && answer.status < 300, `status ${answer.status}: ${excerpt}`).toBe(true);
   if (row.statusText !== undefined) expect(answer.statusText).toBe(row.statusText);
   if (row.answer !== undefined) expect(answer.json()).toEqual(row.answer);
   if (typeof row.bytes === "string") expect(answer.text).toBe(row.bytes);

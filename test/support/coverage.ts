@@ -16,24 +16,25 @@ const DEFINITION = /^[\s|*#>`-]*([RGXCP]-[A-Z]{2,5}-\d+[a-z]?)\b/gm;
 const TITLE = /["'`]((?:[RGXCP]-[A-Z]{2,5}-\d+[a-z]?[\s,]+)+)/g;
 const RULE = /[RGXCP]-[A-Z]{2,5}-\d+[a-z]?/g;
 
-const defined = new Set<string>();
+const definedRules = new Set<string>();
 for (const file of filesBelow("docs/reference", ".md")) {
-  for (const match of readFileSync(file, "utf8").matchAll(DEFINITION)) defined.add(match[1]!);
+  for (const match of readFileSync(file, "utf8").matchAll(DEFINITION)) definedRules.add(match[1]!);
 }
-const tested = new Set<string>();
+const testedRules = new Set<string>();
 for (const file of filesBelow("test", ".test.ts")) {
   for (const match of readFileSync(file, "utf8").matchAll(TITLE))
-    for (const rule of match[1]!.match(RULE) ?? []) tested.add(rule);
+    for (const rule of match[1]!.match(RULE) ?? []) testedRules.add(rule);
 }
 
 /** A rule with a letter (R-TX-17a) continues the one without it, so the tests of that rule cover it too. */
-const isTested = (rule: string): boolean => tested.has(rule) || tested.has(rule.replace(/[a-z]$/, ""));
+const isTested = (rule: string): boolean => testedRules.has(rule) || testedRules.has(rule.replace(/[a-z]$/, ""));
 
-const wanted = process.argv[2];
+const chosenFamily = process.argv[2];
 const families = new Map<string, string[]>();
-for (const rule of defined) {
+for (const rule of definedRules) {
   const family = rule.replace(/-\d+[a-z]?$/, "");
-  if (wanted === undefined || wanted === family) families.set(family, [...(families.get(family) ?? []), rule]);
+  if (chosenFamily === undefined || chosenFamily === family)
+    families.set(family, [...(families.get(family) ?? []), rule]);
 }
 for (const [family, rules] of families) {
   const missing = rules.filter((rule) => !isTested(rule));

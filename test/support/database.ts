@@ -14,13 +14,13 @@ import { until } from "./until.ts";
 
 export type { Capabilities } from "./capabilities.ts";
 
-const offered = <T>(what: T | undefined): T => {
-  if (what !== undefined) return what;
-  throw new Error("this file is listed among those that open no database, in test/support/files.ts");
+const requireProvided = <T>(value: T | undefined): T => {
+  if (value !== undefined) return value;
+  throw new Error("test/support/files.ts lists this file as one that opens no database");
 };
 
 /** Known when the file is collected, so that tests can be skipped depending on it. */
-export const capabilities: Capabilities = offered(inject("capabilities"));
+export const capabilities: Capabilities = requireProvided(inject("capabilities"));
 
 /**
  * The database of a test. On the embedded database a transaction occupies the only backend and must end before the API
@@ -71,7 +71,7 @@ const dropDatabase = (maintenance: pg.Pool, name: string): Promise<void> =>
       );
       return false;
     }
-  }, `nobody uses the database ${name}`);
+  }, `no session uses the database ${name}`);
 
 /** The connection on which all databases of this process are created and dropped. */
 let maintenancePool: pg.Pool | undefined;
@@ -142,13 +142,13 @@ const openEmbedded = async (
 };
 
 const open = (): Promise<TestDatabase> => {
-  const plan = offered(inject("databasePlan"));
+  const plan = requireProvided(inject("databasePlan"));
   return plan.kind === "server"
     ? openOnServer(plan)
     : openEmbedded({ image: plan.imagePath, extensions: embeddedExtensions });
 };
 
-const closedOnce = (database: TestDatabase): TestDatabase => {
+const closeWithFile = (database: TestDatabase): TestDatabase => {
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= database.close());
   atFileEnd(close);
@@ -156,12 +156,12 @@ const closedOnce = (database: TestDatabase): TestDatabase => {
 };
 
 /** Opens another database, for a test that must not share the file's. It is closed at the latest with the file. */
-export const openDatabase = async (): Promise<TestDatabase> => closedOnce(await open());
+export const openDatabase = async (): Promise<TestDatabase> => closeWithFile(await open());
 
 /**
  * Opens an embedded database without the fixtures, even if there is a server. It is closed at the latest with the file.
  */
-export const openEmptyEmbeddedDatabase = async (): Promise<TestDatabase> => closedOnce(await openEmbedded({}));
+export const openEmptyEmbeddedDatabase = async (): Promise<TestDatabase> => closeWithFile(await openEmbedded({}));
 
 let fileDatabase: Promise<TestDatabase> | undefined;
 

@@ -31,9 +31,9 @@ const exists = (path: string): Promise<boolean> =>
 
 /** Writes a temporary file and renames it, so that parallel runs never read a partial file. */
 const writeWhole = async (path: string, content: Uint8Array | string): Promise<void> => {
-  const beside = `${path}.${process.pid}`;
-  await writeFile(beside, content);
-  await rename(beside, path);
+  const temporaryPath = `${path}.${process.pid}`;
+  await writeFile(temporaryPath, content);
+  await rename(temporaryPath, path);
 };
 
 const dayMs = 86_400_000;

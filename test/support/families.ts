@@ -10,9 +10,9 @@ const family = process.env["TEST_WITHOUT"] ?? "";
 export const hasSpeed = family !== "speed";
 
 const pluginsOf = (name: string): ReadonlySet<unknown> => {
-  const found = FAMILIES[name];
-  if (found === undefined) throw new Error(`TEST_WITHOUT=${name} is not a family that tests can leave out`);
-  return new Set(Object.values(found));
+  const plugins = FAMILIES[name];
+  if (plugins === undefined) throw new Error(`TEST_WITHOUT=${name} is not a family that tests can leave out`);
+  return new Set(Object.values(plugins));
 };
 
 /** Returns the preset without the plugins of the family that the run leaves out. */

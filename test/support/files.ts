@@ -72,8 +72,9 @@ export const filesOf = (kind: Kind): string[] => {
   const names = readdirSync(fileURLToPath(new URL("..", import.meta.url)), { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(ENDING))
     .map((path) => path.replaceAll("\\", "/").slice(0, -ENDING.length));
-  const gone = [...NO_DATABASE, ...EMBEDDED, ...OWN_PROCESS].filter((name) => !names.includes(name));
-  if (gone.length > 0) throw new Error(`test/support/files.ts names what is not there: ${gone.join(", ")}`);
+  const missingNames = [...NO_DATABASE, ...EMBEDDED, ...OWN_PROCESS].filter((name) => !names.includes(name));
+  if (missingNames.length > 0)
+    throw new Error(`test/support/files.ts lists files that do not exist: ${missingNames.join(", ")}`);
   return names
     .filter((name) => (kind === "embedded" ? EMBEDDED.has(name) : kindOf(name) === kind))
     .map((name) => `test/${name}${ENDING}`);

@@ -45,9 +45,9 @@ export const sessionSettings = (database: string): string =>
     .map((setting) => `alter database "${database}" set ${setting};`)
     .join("\n");
 
-export const fixtureDigest = (...more: readonly string[]): string => {
+export const fixtureDigest = (...extraTexts: readonly string[]): string => {
   const hash = createHash("sha256");
-  for (const text of [rolesScript.text, ...databaseScripts.map((script) => script.text), ...more])
+  for (const text of [rolesScript.text, ...databaseScripts.map((script) => script.text), ...extraTexts])
     hash.update(text).update("\0");
   return hash.digest("hex").slice(0, 16);
 };

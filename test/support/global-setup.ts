@@ -16,7 +16,7 @@ export type DatabasePlan =
     }
   | { readonly kind: "embedded"; readonly imagePath: string };
 
-interface Prepared {
+interface PreparedDatabase {
   readonly plan: DatabasePlan;
   readonly capabilities: Capabilities;
   readonly remove: () => Promise<void>;
@@ -32,30 +32,31 @@ declare module "vitest" {
   }
 }
 
-const onServer = async (url: string): Promise<Prepared> => (await import("./server-template.ts")).prepareTemplate(url);
+const onServer = async (url: string): Promise<PreparedDatabase> =>
+  (await import("./server-template.ts")).prepareTemplate(url);
 
-const onOwnServer = async (): Promise<Prepared> => {
+const onOwnServer = async (): Promise<PreparedDatabase> => {
   const { startPrimary } = await import("./postgres-server.ts");
   const server = await startPrimary();
   try {
-    const prepared = await onServer(server.url);
-    return { ...prepared, remove: server.stop };
+    const database = await onServer(server.url);
+    return { ...database, remove: server.stop };
   } catch (error) {
     await server.stop();
     throw error;
   }
 };
 
-const onEmbedded = async (): Promise<Prepared> => (await import("./embedded-image.ts")).prepareImage();
+const onEmbedded = async (): Promise<PreparedDatabase> => (await import("./embedded-image.ts")).prepareImage();
 
-const prepare = async (): Promise<Prepared> => {
+const prepare = async (): Promise<PreparedDatabase> => {
   const url = process.env["TEST_DATABASE_URL"] ?? "";
   if (url !== "") return onServer(url);
   const { hasPostgres } = await import("./postgres-programs.ts");
   return hasPostgres ? onOwnServer() : onEmbedded();
 };
 
-const provide = (project: TestProject, { plan, capabilities, remove }: Prepared): (() => Promise<void>) => {
+const provide = (project: TestProject, { plan, capabilities, remove }: PreparedDatabase): (() => Promise<void>) => {
   project.provide("databasePlan", plan);
   project.provide("capabilities", capabilities);
   return remove;
@@ -64,11 +65,11 @@ const provide = (project: TestProject, { plan, capabilities, remove }: Prepared)
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // this project's files always run on the embedded database
   if (project.name === "embedded") return provide(project, await onEmbedded());
-  const prepared = await prepare();
+  const database = await prepare();
   console.log(
-    prepared.plan.kind === "server"
-      ? `The tests run on PostgreSQL ${prepared.capabilities.version}.`
+    database.plan.kind === "server"
+      ? `The tests run on PostgreSQL ${database.capabilities.version}.`
       : "The tests run on the embedded database, because npm has no PostgreSQL for this platform.",
   );
-  return provide(project, prepared);
+  return provide(project, database);
 }

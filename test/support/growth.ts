@@ -34,15 +34,15 @@ export const requireLinearTime = async (run: (n: number) => unknown, n: number):
   await run(n); // compiles the code before it is measured
   let repetitions = 1;
   while (repetitions < MAX_REPETITIONS && (await measure(() => run(n), repetitions)) < MEASURABLE_MS) repetitions *= 2;
-  let [small, large] = [Infinity, Infinity];
-  const isLinear = (): boolean => large <= MAX_RATIO * Math.max(small, 1);
+  let [smallMs, largeMs] = [Infinity, Infinity];
+  const isLinear = (): boolean => largeMs <= MAX_RATIO * Math.max(smallMs, 1);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++, repetitions *= 2) {
-    [small, large] = [Infinity, Infinity];
+    [smallMs, largeMs] = [Infinity, Infinity];
     for (let round = 0; round < MIN_ROUNDS || (round < MAX_ROUNDS && !isLinear()); round++) {
-      small = Math.min(small, await measure(() => run(n), repetitions));
-      large = Math.min(large, await measure(() => run(4 * n), repetitions));
+      smallMs = Math.min(smallMs, await measure(() => run(n), repetitions));
+      largeMs = Math.min(largeMs, await measure(() => run(4 * n), repetitions));
     }
     if (isLinear()) return;
   }
-  throw new Error(`CPU time grows faster than the input: ${small} ms for ${n}, ${large} ms for ${4 * n}`);
+  throw new Error(`CPU time grows faster than the input: ${smallMs} ms for ${n}, ${largeMs} ms for ${4 * n}`);
 };

@@ -57,7 +57,7 @@ const payloadOf = (body: unknown): Buffer | undefined => {
 
 const pairsOf = (flat: readonly string[]): [string, string][] => {
   const pairs: [string, string][] = [];
-  for (let at = 0; at + 1 < flat.length; at += 2) pairs.push([flat[at]!, flat[at + 1]!]);
+  for (let i = 0; i + 1 < flat.length; i += 2) pairs.push([flat[i]!, flat[i + 1]!]);
   return pairs;
 };
 

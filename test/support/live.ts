@@ -5,8 +5,8 @@ import { startApi, type StartOptions, type TestApi } from "./api.ts";
 import { openSocket, type SocketOptions, type TestSocket } from "./socket.ts";
 import { until } from "./until.ts";
 
-/** A `graphql-transport-ws` connection, as administrator unless a payload is given. */
-export const initiated = async (api: TestApi, payload?: unknown, options?: SocketOptions): Promise<TestSocket> => {
+/** Opens and initiates a `graphql-transport-ws` connection, as administrator unless a payload is given. */
+export const initSocket = async (api: TestApi, payload?: unknown, options?: SocketOptions): Promise<TestSocket> => {
   const socket = await openSocket(api, options);
   await socket.init(payload);
   return socket;
@@ -26,14 +26,17 @@ export interface LiveApi extends TestApi {
    * Resolves when every earlier committed change was noticed, no live query is due, and all sent messages have arrived.
    * It writes to `studio`, so schema `public` must be exposed and changes must be noticed.
    */
-  settled(): Promise<void>;
+  settle(): Promise<void>;
 }
 
 export const startLive = async (options: StartOptions = {}): Promise<LiveApi> => {
-  let taken: PluginContext | undefined;
-  const taking = definePlugin({ name: "taking", apply: (_, given) => void (taken = given) });
-  const api = await startApi({ ...options, parts: [...(options.parts ?? []), taking] });
-  const context = taken as PluginContext; // the plugin was applied
+  let appliedContext: PluginContext | undefined;
+  const contextPlugin = definePlugin({
+    name: "taking",
+    apply: (_, pluginContext) => void (appliedContext = pluginContext),
+  });
+  const api = await startApi({ ...options, parts: [...(options.parts ?? []), contextPlugin] });
+  const context = appliedContext as PluginContext; // the plugin was applied
   let marker: TestSocket | undefined;
   let count = 0;
 
@@ -45,27 +48,27 @@ export const startLive = async (options: StartOptions = {}): Promise<LiveApi> =>
 
   /** Opens the marker and waits for its first change, because the source may miss changes before it listens. */
   const openMarker = async (): Promise<TestSocket> => {
-    const socket = await initiated(api);
+    const socket = await initSocket(api);
     subscribe(socket, "marker", "subscription { studio_by_pk(id: 1) { name } }");
     await socket.next();
     await until(async () => {
       await mark();
-      return socket.arrived().length > 0;
-    }, "a change is heard");
+      return socket.takeMessages().length > 0;
+    }, "a change has arrived");
     return socket;
   };
 
   return {
     ...api,
     context,
-    settled: async () => {
+    settle: async () => {
       marker ??= await openMarker();
       // the first message may result from a read that began before the change, the second cannot
       for (let round = 0; round < 2; round++) {
         const name = await mark();
         await marker.next((message) => message.payload?.data?.studio_by_pk?.name === name);
       }
-      await noneIsDue(context);
+      await untilNoneIsDue(context);
       await roundTrip(api);
     },
   };
@@ -75,7 +78,7 @@ export const startLive = async (options: StartOptions = {}): Promise<LiveApi> =>
 export const roundTrip = async (api: TestApi): Promise<void> => void (await api.gql("{ __typename }"));
 
 /** Resolves when no live query is due or running. */
-export const noneIsDue = (context: PluginContext): Promise<void> =>
+export const untilNoneIsDue = (context: PluginContext): Promise<void> =>
   until(() => context.counters.get("live-queries-due") === 0, "no live query is due");
 
 export interface Event {
@@ -87,16 +90,16 @@ export interface Event {
 export interface Stream {
   readonly response: IncomingMessage;
   readonly events: Event[];
-  readonly ended: Promise<void>;
+  readonly closed: Promise<void>;
   close(): void;
 }
 
 const readEvent = (text: string): Event | undefined => {
   const fields: Record<string, string> = {};
   for (const line of text.split("\n")) {
-    const at = line.indexOf(": ");
-    if (at < 1) continue;
-    const [name, field] = [line.slice(0, at), line.slice(at + 2)];
+    const colon = line.indexOf(": ");
+    if (colon < 1) continue;
+    const [name, field] = [line.slice(0, colon), line.slice(colon + 2)];
     fields[name] = fields[name] === undefined ? field : `${fields[name]}\n${field}`;
   }
   return "data" in fields ? (fields as unknown as Event) : undefined;
@@ -109,16 +112,16 @@ export const openEvents = (
   { method = "GET", headers = {}, body }: { method?: string; headers?: Record<string, string>; body?: unknown } = {},
 ): Promise<Stream> =>
   new Promise((resolve, reject) => {
-    const sent = request(
+    const outgoing = request(
       { port: target.port, path, method, headers: { accept: "text/event-stream", ...headers } },
       (response) => {
         const events: Event[] = [];
         let text = "";
         response.on("data", (chunk: Buffer) => {
           text += chunk.toString();
-          for (let at = text.indexOf("\n\n"); at !== -1; at = text.indexOf("\n\n")) {
-            const event = readEvent(text.slice(0, at));
-            text = text.slice(at + 2);
+          for (let end = text.indexOf("\n\n"); end !== -1; end = text.indexOf("\n\n")) {
+            const event = readEvent(text.slice(0, end));
+            text = text.slice(end + 2);
             if (event !== undefined) events.push(event);
           }
         });
@@ -126,11 +129,11 @@ export const openEvents = (
         resolve({
           response,
           events,
-          ended: new Promise((end) => response.on("close", () => end())),
-          close: () => sent.destroy(),
+          closed: new Promise((end) => response.on("close", () => end())),
+          close: () => outgoing.destroy(),
         });
       },
     );
-    sent.on("error", reject);
-    sent.end(body === undefined ? undefined : JSON.stringify(body));
+    outgoing.on("error", reject);
+    outgoing.end(body === undefined ? undefined : JSON.stringify(body));
   });

@@ -2,7 +2,7 @@
 export const MEMORY_SECRET = "a-secret-of-the-memory-benchmark-of-32-bytes";
 
 export const ROLE_COUNT = 20;
-export const roleName = (at: number): string => `bench_reader_${at}`;
+export const roleName = (i: number): string => `bench_reader_${i}`;
 
 /**
  * A text of 1 MB (`id` 1), one of 30 MB (`id` 2), and a function that returns the memory of the connection's backend.
@@ -13,7 +13,7 @@ insert into post select i, 'title ' || i, 'body ' || i, i, null, now(), '{a,b}',
 create table long_text (id int primary key, body text not null);
 insert into long_text values (1, repeat('0123456789abcdef', 65536)), (2, repeat('0123456789abcdef', 1966080));
 create function backend_bytes() returns bigint language sql volatile security definer as $$ select sum(total_bytes)::bigint from pg_backend_memory_contexts $$;
-${Array.from({ length: ROLE_COUNT }, (_, at) => `do $$ begin create role ${roleName(at)}; exception when duplicate_object or unique_violation then null; end $$; grant usage on schema public to ${roleName(at)}; grant select on post to ${roleName(at)};`).join("\n")}
+${Array.from({ length: ROLE_COUNT }, (_, i) => `do $$ begin create role ${roleName(i)}; exception when duplicate_object or unique_violation then null; end $$; grant usage on schema public to ${roleName(i)}; grant select on post to ${roleName(i)};`).join("\n")}
 grant usage on schema public to bench_anon;
 grant select on all tables in schema public to bench_anon;
 grant execute on function backend_bytes() to public;

@@ -17,7 +17,7 @@ interface LoadContext {
   /** Sends a request. Its status is counted but not judged: a refusal is as good as a success. */
   readonly ask: (method: string, path: string, parts?: RequestParts) => Promise<void>;
   /** Runs a function this number of times, eight at a time. */
-  readonly many: (count: number, one: (at: number) => Promise<void>) => Promise<void>;
+  readonly repeat: (count: number, task: (i: number) => Promise<void>) => Promise<void>;
 }
 
 export interface Load {
@@ -26,7 +26,7 @@ export interface Load {
   /** The size of pending responses that the settings allow, in addition to the limits. */
   readonly waitingMegabytes?: number;
   /** The part of the load that the test suite runs, with the expected statuses. Absent if the suite skips it. */
-  readonly small?: { readonly scale: number; readonly answers: string };
+  readonly suite?: { readonly scale: number; readonly answers: string };
   /** Runs the load. It may return a function that ends it after the measurement. */
   readonly run: (context: LoadContext) => Promise<void | (() => void)>;
 }
@@ -47,7 +47,7 @@ interface Figures {
   readonly answers: string;
   readonly seconds: number;
   /** The retained memory. Undefined if the process ended. */
-  readonly held:
+  readonly memory:
     | { readonly heapMegabytes: number; readonly peakMegabytes: number; readonly backendMegabytes: number }
     | undefined;
 }
@@ -71,16 +71,17 @@ const chain = (depth: number): unknown => {
 const COLUMNS = ["id", "title", "body", "likes", "parent_id", "at", "tags", "data"];
 
 /** A unique document with this number of bytes. */
-const longDocument = (bytes: number, at: number, field: string): string => {
-  const one = (alias: number): string =>
-    `a${at}_${alias}: post(where: {likes: {_gt: ${alias}}}, limit: 1) { ${field} title body at }`;
+const longDocument = (bytes: number, i: number, field: string): string => {
+  const rootField = (alias: number): string =>
+    `a${i}_${alias}: post(where: {likes: {_gt: ${alias}}}, limit: 1) { ${field} title body at }`;
   const parts: string[] = [];
-  for (let length = 0, alias = 0; length < bytes; length += parts.at(-1)!.length + 1, alias++) parts.push(one(alias));
+  for (let length = 0, alias = 0; length < bytes; length += parts.at(-1)!.length + 1, alias++)
+    parts.push(rootField(alias));
   return `query ($w: post_bool_exp) { post(where: $w, limit: 1) { id } ${parts.join(" ")} }`;
 };
 
 /** A client that sends a request and does not read the response. */
-const unread = (port: number, path: string): Promise<Socket> =>
+const requestWithoutReading = (port: number, path: string): Promise<Socket> =>
   new Promise((resolve, reject) => {
     const socket = createConnection({ port, host: "127.0.0.1" }, () => {
       socket.pause();
@@ -103,9 +104,9 @@ export const LOADS: readonly Load[] = [
   {
     name: "nested variables, 25,000 of one document",
     connections: 4,
-    small: { scale: 0.004, answers: "200 x 100" },
-    run: ({ many, ask, scale }) =>
-      many(25_000 * scale, () =>
+    suite: { scale: 0.004, answers: "200 x 100" },
+    run: ({ repeat, ask, scale }) =>
+      repeat(25_000 * scale, () =>
         ask(
           "POST",
           "/v1/graphql",
@@ -118,38 +119,38 @@ export const LOADS: readonly Load[] = [
   {
     name: "2,000 documents of 54 KB",
     connections: 4,
-    small: { scale: 0.002, answers: "200 x 4" },
-    run: ({ many, ask, scale }) =>
-      many(2000 * scale, (at) => ask("POST", "/v1/graphql", graphql(longDocument(54_000, at, "id"), { w: chain(2) }))),
+    suite: { scale: 0.002, answers: "200 x 4" },
+    run: ({ repeat, ask, scale }) =>
+      repeat(2000 * scale, (i) => ask("POST", "/v1/graphql", graphql(longDocument(54_000, i, "id"), { w: chain(2) }))),
   },
   {
     name: "20,000 failing documents of 20 KB",
     connections: 4,
-    run: ({ many, ask, scale }) =>
-      many(20_000 * scale, (at) =>
-        ask("POST", "/v1/graphql", graphql(longDocument(20_000, at, at % 2 === 0 ? "no_such_field" : "id("), {})),
+    run: ({ repeat, ask, scale }) =>
+      repeat(20_000 * scale, (i) =>
+        ask("POST", "/v1/graphql", graphql(longDocument(20_000, i, i % 2 === 0 ? "no_such_field" : "id("), {})),
       ),
   },
   {
     name: "50,000 REST selects",
     connections: 4,
-    run: ({ many, ask, scale }) =>
-      many(50_000 * scale, (at) =>
+    run: ({ repeat, ask, scale }) =>
+      repeat(50_000 * scale, (i) =>
         ask(
           "GET",
           `/api/post?select=${random
             .some(COLUMNS, 1 + random.int(5))
-            .map((column, place) => `x${at}_${place}:${column}`)
-            .join(",")}&${random.pick(["id", "likes"])}=gt.${at}&limit=1`,
+            .map((column, place) => `x${i}_${place}:${column}`)
+            .join(",")}&${random.pick(["id", "likes"])}=gt.${i}&limit=1`,
         ),
       ),
   },
   {
     name: "a batch of 60 entries, 20 MB each",
     connections: 4,
-    small: { scale: 0.034, answers: "200 x 1" },
+    suite: { scale: 0.034, answers: "200 x 1" },
     run: async ({ ask, scale }) => {
-      const query = `{ ${Array.from({ length: 20 }, (_, at) => `a${at}: long_text(where: {id: {_eq: 1}}) { body }`).join(" ")} }`;
+      const query = `{ ${Array.from({ length: 20 }, (_, i) => `a${i}: long_text(where: {id: {_eq: 1}}) { body }`).join(" ")} }`;
       await ask("POST", "/v1/graphql", {
         body: Array.from({ length: Math.max(1, Math.round(60 * scale)) }, () => ({ query })),
       });
@@ -160,10 +161,10 @@ export const LOADS: readonly Load[] = [
     connections: 4,
     waitingMegabytes: 140,
     run: async ({ port, scale }) => {
-      const select = Array.from({ length: 44 }, (_, at) => `a${at}:body`).join(",");
+      const select = Array.from({ length: 44 }, (_, i) => `a${i}:body`).join(",");
       const sockets = await Promise.all(
         Array.from({ length: Math.max(1, Math.round(30 * scale)) }, () =>
-          unread(port, `/api/long_text?select=${select}&id=eq.1`),
+          requestWithoutReading(port, `/api/long_text?select=${select}&id=eq.1`),
         ),
       );
       await pause(30_000 * scale);
@@ -174,16 +175,16 @@ export const LOADS: readonly Load[] = [
     name: "one answer of 570 MB",
     connections: 4,
     run: ({ ask }) =>
-      ask("GET", `/api/long_text?select=${Array.from({ length: 19 }, (_, at) => `a${at}:body`).join(",")}&id=eq.2`),
+      ask("GET", `/api/long_text?select=${Array.from({ length: 19 }, (_, i) => `a${i}:body`).join(",")}&id=eq.2`),
   },
   {
     name: "20 roles x 500 statements, one connection",
     connections: 1,
-    small: { scale: 0.004, answers: "200 x 40" },
-    run: async ({ many, ask, scale }) => {
-      for (let at = 0; at < ROLE_COUNT; at++) {
-        const headers = { authorization: `Bearer ${tokenOf(roleName(at))}` };
-        await many(500 * scale, (statement) =>
+    suite: { scale: 0.004, answers: "200 x 40" },
+    run: async ({ repeat, ask, scale }) => {
+      for (let i = 0; i < ROLE_COUNT; i++) {
+        const headers = { authorization: `Bearer ${tokenOf(roleName(i))}` };
+        await repeat(500 * scale, (statement) =>
           ask(
             "GET",
             `/api/post?select=${COLUMNS.map((column) => `s${statement}_${column}:${column}`).join(",")}&id=eq.1`,
@@ -196,9 +197,9 @@ export const LOADS: readonly Load[] = [
   {
     name: "1,200 documents of 17 KB, one connection",
     connections: 1,
-    small: { scale: 0.0025, answers: "200 x 3" },
-    run: ({ many, ask, scale }) =>
-      many(1200 * scale, (at) => ask("POST", "/v1/graphql", graphql(longDocument(17_000, at, "id"), {}))),
+    suite: { scale: 0.0025, answers: "200 x 3" },
+    run: ({ repeat, ask, scale }) =>
+      repeat(1200 * scale, (i) => ask("POST", "/v1/graphql", graphql(longDocument(17_000, i, "id"), {}))),
   },
 ];
 
@@ -211,17 +212,17 @@ const statusOf = (
   { headers = {}, body }: RequestParts = {},
 ): Promise<string> =>
   new Promise((resolve) => {
-    const own = Object.entries(headers).flatMap(([name, header]) =>
+    const headerEntries = Object.entries(headers).flatMap(([name, header]) =>
       typeof header === "string" ? [[name, header]] : [],
     );
-    const sent = request(
+    const outgoing = request(
       {
         host: "127.0.0.1",
         port,
         agent,
         method,
         path,
-        headers: { "content-type": "application/json", ...Object.fromEntries(own) },
+        headers: { "content-type": "application/json", ...Object.fromEntries(headerEntries) },
       },
       (answer) => {
         let status = String(answer.statusCode);
@@ -233,8 +234,8 @@ const statusOf = (
         answer.once("end", () => resolve(status));
       },
     );
-    sent.once("error", () => resolve("none"));
-    sent.end(body === undefined ? undefined : JSON.stringify(body));
+    outgoing.once("error", () => resolve("none"));
+    outgoing.end(body === undefined ? undefined : JSON.stringify(body));
   });
 
 const MEGABYTE = 1024 * 1024;
@@ -252,19 +253,19 @@ export const startLoaded = async (program: string, databaseUrl: string, connecti
     execArgv: ["--max-old-space-size=1024", "--expose-gc"],
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
-  const ended = new Promise<undefined>((resolve) => child.once("exit", () => resolve(undefined)));
-  const told = <Message>(): Promise<Message | undefined> =>
+  const exit = new Promise<undefined>((resolve) => child.once("exit", () => resolve(undefined)));
+  const nextMessage = <Message>(): Promise<Message | undefined> =>
     Promise.race([
-      ended,
+      exit,
       new Promise<Message>((resolve) => child.once("message", (message) => resolve(message as Message))),
     ]);
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   const stop = async (): Promise<void> => {
     agent.destroy();
     child.kill("SIGKILL");
-    await ended;
+    await exit;
   };
-  const started = await told<{ readonly port: number }>();
+  const started = await nextMessage<{ readonly port: number }>();
   if (started === undefined) throw new Error("the server did not start");
   const { port } = started;
 
@@ -276,33 +277,37 @@ export const startLoaded = async (program: string, databaseUrl: string, connecti
       const status = await statusOf(port, agent, method, path, parts);
       counts.set(status, (counts.get(status) ?? 0) + 1);
     };
-    const many: LoadContext["many"] = async (count, one) => {
+    const repeat: LoadContext["repeat"] = async (count, task) => {
       let next = 0;
       const caller = async (): Promise<void> => {
         while (next < count && child.exitCode === null && child.signalCode === null && performance.now() < endMs)
-          await one(next++);
+          await task(next++);
       };
       await Promise.all(Array.from({ length: 8 }, caller));
     };
-    const end = await load.run({ port, scale, ask, many });
+    const end = await load.run({ port, scale, ask, repeat });
     const backend = await sendRequest({ port, agent }, "POST", "/api/rpc/backend_bytes", { body: {} }).then(
       (answer) => Number(answer.text),
       () => Number.NaN,
     );
-    const answer = told<{ readonly heapBytes: number; readonly externalBytes: number; readonly peakBytes: number }>();
+    const answer = nextMessage<{
+      readonly heapBytes: number;
+      readonly externalBytes: number;
+      readonly peakBytes: number;
+    }>();
     child.send("held", () => {}); // the exit event reports a process that has ended
-    const held = await answer;
+    const memory = await answer;
     end?.();
     return {
       name: load.name,
       answers: [...counts].map(([status, count]) => `${status} x ${count}`).join(", "),
       seconds: (performance.now() - startedAtMs) / 1000,
-      held:
-        held === undefined
+      memory:
+        memory === undefined
           ? undefined
           : {
-              heapMegabytes: (held.heapBytes + held.externalBytes) / MEGABYTE,
-              peakMegabytes: held.peakBytes / MEGABYTE,
+              heapMegabytes: (memory.heapBytes + memory.externalBytes) / MEGABYTE,
+              peakMegabytes: memory.peakBytes / MEGABYTE,
               backendMegabytes: backend / MEGABYTE,
             },
     };
@@ -334,21 +339,21 @@ export const limitsFor = ({ waitingMegabytes = 0 }: Load, limits: Limits): Limit
   peakMegabytes: limits.peakMegabytes + waitingMegabytes,
 });
 
-/** Describes the exceeded limits. Empty if all were kept. */
-export const excesses = ({ held }: Figures, limits: Limits): readonly string[] => {
-  if (held === undefined) return ["the process ended"];
+/** Describes the exceeded limits. The list is empty if the load stays within all limits. */
+export const excesses = ({ memory }: Figures, limits: Limits): readonly string[] => {
+  if (memory === undefined) return ["the process ended"];
   return (Object.keys(limits) as (keyof Limits)[])
-    .filter((figure) => !(held[figure] <= limits[figure]))
+    .filter((figure) => !(memory[figure] <= limits[figure]))
     .map((figure) => `${figure} is above ${limits[figure]}`);
 };
 
 export const HEADINGS = ["load", "answers", "s", "heap MB", "peak MB", "backend MB", ""];
 
 export const cellsOf = (figures: Figures, limits: Limits): readonly string[] => {
-  const { name, answers, seconds, held } = figures;
+  const { name, answers, seconds, memory } = figures;
   const sizes =
-    held === undefined
+    memory === undefined
       ? ["-", "-", "-"]
-      : [held.heapMegabytes, held.peakMegabytes, held.backendMegabytes].map((size) => size.toFixed(0));
+      : [memory.heapMegabytes, memory.peakMegabytes, memory.backendMegabytes].map((size) => size.toFixed(0));
   return [name, answers, seconds.toFixed(0), ...sizes, excesses(figures, limits).join("; ") || "ok"];
 };

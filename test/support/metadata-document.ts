@@ -5,9 +5,9 @@ import { createLogger } from "./logger.ts";
 export type Entry = Readonly<Record<string, unknown>>;
 
 /** A table entry: `table("album", { … })`, `table("shop.item")`. */
-export const table = (name: string, more: Entry = {}): Entry => {
-  const [schema, own] = name.includes(".") ? name.split(".") : ["public", name];
-  return { table: { schema, name: own }, ...more };
+export const table = (name: string, extraKeys: Entry = {}): Entry => {
+  const [schema, relation] = name.includes(".") ? name.split(".") : ["public", name];
+  return { table: { schema, name: relation }, ...extraKeys };
 };
 
 /** The list under `select_permissions` and similar keys: `permissions({ reader: {…} })`. */
@@ -19,28 +19,28 @@ export const object = (name: string, column: unknown): Entry => ({
   using: { foreign_key_constraint_on: column },
 });
 
-export const array = (name: string, on: string, column: string): Entry => ({
+export const array = (name: string, targetTable: string, column: string): Entry => ({
   name,
-  using: { foreign_key_constraint_on: { table: { schema: "public", name: on }, column } },
+  using: { foreign_key_constraint_on: { table: { schema: "public", name: targetTable }, column } },
 });
 
-export const documentOf = (tables: readonly Entry[], more: Entry = {}, ofSource: Entry = {}): Entry => ({
+export const documentOf = (tables: readonly Entry[], extraKeys: Entry = {}, sourceKeys: Entry = {}): Entry => ({
   version: 3,
-  sources: [{ name: "default", kind: "postgres", tables, ...ofSource }],
-  ...more,
+  sources: [{ name: "default", kind: "postgres", tables, ...sourceKeys }],
+  ...extraKeys,
 });
 
-export interface Notes {
+export interface MetadataWarnings {
   readonly logger: Logger;
   /** The warnings about metadata so far. */
   all(): readonly string[];
 }
 
 /** A logger that collects the warnings about ignored metadata. */
-export const notes = (): Notes => {
-  const kept: string[] = [];
-  const keep = (message: string): void => {
-    if (message.startsWith("metadata: ")) kept.push(message.slice("metadata: ".length));
+export const collectWarnings = (): MetadataWarnings => {
+  const warnings: string[] = [];
+  const collect = (message: string): void => {
+    if (message.startsWith("metadata: ")) warnings.push(message.slice("metadata: ".length));
   };
-  return { logger: createLogger({ error: keep, warn: keep }), all: () => kept };
+  return { logger: createLogger({ error: collect, warn: collect }), all: () => warnings };
 };

@@ -3,7 +3,7 @@ import type { PresetPart } from "../../core/index.ts";
 import { adminServer, metrics } from "../../plugins/operations/index.ts";
 import { startApi, type StartOptions, type TestApi } from "./api.ts";
 
-export interface Measured extends TestApi {
+export interface MeasuredApi extends TestApi {
   /** The URL of the admin listener. */
   readonly adminUrl: string;
   /** The metrics of this project, by name with labels. */
@@ -13,10 +13,13 @@ export interface Measured extends TestApi {
 export const startMeasured = async (
   options: StartOptions,
   measures: readonly PresetPart[] = [metrics],
-): Promise<Measured> => {
+): Promise<MeasuredApi> => {
   let port = 0;
   const api = await startApi({
-    parts: [...measures, adminServer({ port: 0, host: "127.0.0.1", onListening: (chosen) => (port = chosen) })],
+    parts: [
+      ...measures,
+      adminServer({ port: 0, host: "127.0.0.1", onListening: (listeningPort) => (port = listeningPort) }),
+    ],
     ...options,
   });
   const read = async (): Promise<Readonly<Record<string, number>>> => {

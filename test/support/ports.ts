@@ -26,7 +26,7 @@ const isAlive = (pid: number): boolean => {
 };
 
 /** The files of the ports that this process has reserved. They are removed when it ends. */
-const reserved: string[] = [];
+const reservedFiles: string[] = [];
 
 /** A file per port keeps the processes of all test runs on this machine from taking the same one. */
 const reserve = (port: number): boolean => {
@@ -39,8 +39,9 @@ const reserve = (port: number): boolean => {
     if (owner > 0 && !isAlive(owner)) rmSync(path, { force: true }); // the next attempt can take the port
     return false;
   }
-  if (reserved.length === 0) process.once("exit", () => reserved.forEach((each) => rmSync(each, { force: true })));
-  reserved.push(path);
+  if (reservedFiles.length === 0)
+    process.once("exit", () => reservedFiles.forEach((file) => rmSync(file, { force: true })));
+  reservedFiles.push(path);
   return true;
 };
 

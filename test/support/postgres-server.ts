@@ -67,9 +67,9 @@ export interface Server {
 }
 
 export const withDatabase = (url: string, database: string): string => {
-  const changed = new URL(url);
-  changed.pathname = `/${database}`;
-  return changed.href;
+  const target = new URL(url);
+  target.pathname = `/${database}`;
+  return target.href;
 };
 
 const server = (folder: string, port: number): Server => {
@@ -96,9 +96,9 @@ const server = (folder: string, port: number): Server => {
     const mark = `${port}-${reloads}`; // a copy of the server has the mark of the first
     appendFileSync(join(dataFolder, "postgresql.conf"), `test.reloads = '${mark}'\n`);
     await runProgram("pg_ctl", "-D", dataFolder, "reload");
-    const shown = async (): Promise<string> =>
-      (await query<{ shown: string }>("select current_setting('test.reloads', true) as shown"))[0]?.shown ?? "";
-    await until(async () => (await shown()) === mark, "the server has read its files again");
+    const readMark = async (): Promise<string> =>
+      (await query<{ mark: string }>("select current_setting('test.reloads', true) as mark"))[0]?.mark ?? "";
+    await until(async () => (await readMark()) === mark, "the server has read its files again");
   };
   const stop = async (): Promise<void> => {
     await kill().catch(() => undefined); // a test may have killed it
@@ -195,15 +195,19 @@ const isOfRunningServer = (path: string): boolean =>
   /\/(?:postmaster\.(?:pid|opts)|pg_wal\/.+|pg_replslot\/.+)$/.test(path);
 
 /** A hot standby. `synchronous_standby_names` refers to it by `name`. */
-export const startStandby = async (of: Server, name: string, settings: readonly string[] = []): Promise<Server> => {
+export const startStandby = async (
+  primary: Server,
+  name: string,
+  settings: readonly string[] = [],
+): Promise<Server> => {
   const folder = serverFolder("postgres");
   const data = join(folder, "data");
   const port = await freePort();
-  const client = new pg.Client({ connectionString: of.url });
+  const client = new pg.Client({ connectionString: primary.url });
   await client.connect();
   try {
     await client.query("select pg_backup_start('standby', true)");
-    cpSync(of.dataFolder, data, { recursive: true, filter: (path) => !isOfRunningServer(path) });
+    cpSync(primary.dataFolder, data, { recursive: true, filter: (path) => !isOfRunningServer(path) });
     const { rows } = await client.query<{ labelfile: string }>("select labelfile from pg_backup_stop(false)");
     writeFileSync(join(data, "backup_label"), rows[0]!.labelfile); // a function in the select list returns one row
   } finally {
@@ -211,7 +215,7 @@ export const startStandby = async (of: Server, name: string, settings: readonly 
   }
   mkdirSync(join(data, "pg_wal"), { recursive: true });
   writeFileSync(join(data, "standby.signal"), "");
-  const from = `host=127.0.0.1 port=${of.port} user=postgres application_name=${name}`;
+  const from = `host=127.0.0.1 port=${primary.port} user=postgres application_name=${name}`;
   appendFileSync(
     join(data, "postgresql.conf"),
     settingsText(folder, port, [`primary_conninfo = '${from}'`, ...settings]),

@@ -25,13 +25,13 @@ export const startProxy = async (firstPort: number): Promise<Proxy> => {
   let delayMs = 0;
   let isSwallowing = false;
   let swallowedCount = 0;
-  let mostBytes = Number.POSITIVE_INFINITY;
+  let maxBytes = Number.POSITIVE_INFINITY;
   const sockets = new Set<Socket>();
-  const dead = new WeakSet<Socket>();
-  const passes = (from: Socket, to: Socket): void => {
+  const deadSockets = new WeakSet<Socket>();
+  const forward = (from: Socket, to: Socket): void => {
     from.on("data", (bytes: Buffer) => {
       const send = (): void => {
-        if (!isSwallowing && !dead.has(from) && !to.destroyed) to.write(bytes);
+        if (!isSwallowing && !deadSockets.has(from) && !to.destroyed) to.write(bytes);
       };
       if (delayMs === 0) send();
       else setTimeout(send, delayMs);
@@ -39,7 +39,7 @@ export const startProxy = async (firstPort: number): Promise<Proxy> => {
     from.on("error", () => {});
     from.on("close", () => {
       sockets.delete(from);
-      if (!isSwallowing && !dead.has(from)) to.destroy();
+      if (!isSwallowing && !deadSockets.has(from)) to.destroy();
     });
   };
   const server = createServer((client) => {
@@ -47,12 +47,12 @@ export const startProxy = async (firstPort: number): Promise<Proxy> => {
     for (const socket of [client, upstream]) sockets.add(socket);
     if (isSwallowing) {
       swallowedCount++;
-      for (const socket of [client, upstream]) dead.add(socket);
+      for (const socket of [client, upstream]) deadSockets.add(socket);
     }
-    passes(client, upstream);
-    passes(upstream, client);
+    forward(client, upstream);
+    forward(upstream, client);
     upstream.on("data", () => {
-      if (upstream.bytesRead >= mostBytes) client.destroy();
+      if (upstream.bytesRead >= maxBytes) client.destroy();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -64,7 +64,7 @@ export const startProxy = async (firstPort: number): Promise<Proxy> => {
     place: `127.0.0.1:${(server.address() as AddressInfo).port}`, // the proxy listens on TCP
     swallow: () => {
       isSwallowing = true;
-      for (const socket of sockets) dead.add(socket);
+      for (const socket of sockets) deadSockets.add(socket);
     },
     get swallowedCount() {
       return swallowedCount;
@@ -76,7 +76,7 @@ export const startProxy = async (firstPort: number): Promise<Proxy> => {
       delayMs = ms;
     },
     breakAfter: (bytes) => {
-      mostBytes = bytes;
+      maxBytes = bytes;
     },
     leadTo: (next) => {
       port = next;

@@ -1,6 +1,6 @@
 /** Random choices that a seed reproduces. */
 export interface Random {
-  /** An integer from 0 to below `below`. */
+  /** An integer of at least 0 and less than `below`. */
   int(below: number): number;
   chance(part: number): boolean;
   pick<Item>(list: readonly Item[]): Item;
@@ -21,9 +21,9 @@ export const createRandom = (seed: number): Random => {
   const int = (below: number): number => Math.floor(next() * below);
   const shuffled = <Item>(list: readonly Item[]): Item[] => {
     const items = [...list];
-    for (let at = items.length - 1; at > 0; at--) {
-      const other = int(at + 1);
-      [items[at], items[other]] = [items[other]!, items[at]!];
+    for (let i = items.length - 1; i > 0; i--) {
+      const j = int(i + 1);
+      [items[i], items[j]] = [items[j]!, items[i]!];
     }
     return items;
   };
@@ -41,9 +41,9 @@ export const createRandom = (seed: number): Random => {
 
 /** The seed of every random test: SEED, or 1. It is printed, so that a run can be repeated. */
 export const chosenSeed = (): number => {
-  const given = process.env["SEED"] ?? "";
-  const seed = given === "" ? 1 : Number(given);
-  if (!Number.isSafeInteger(seed)) throw new Error(`SEED must be a whole number, and is ${given}`);
+  const seedText = process.env["SEED"] ?? "";
+  const seed = seedText === "" ? 1 : Number(seedText);
+  if (!Number.isSafeInteger(seed)) throw new Error(`SEED must be a whole number, and is ${seedText}`);
   console.log(`SEED=${seed}`);
   return seed;
 };

@@ -66,7 +66,7 @@ export const typeText = (type: TypeRef | null): string => {
   return type.kind === "LIST" ? `[${typeText(type.ofType)}]` : String(type.name);
 };
 
-const texts = (inputs: readonly { readonly name: string; readonly type: TypeRef }[]): Record<string, string> =>
+const typesByName = (inputs: readonly { readonly name: string; readonly type: TypeRef }[]): Record<string, string> =>
   Object.fromEntries(inputs.map(({ name, type }) => [name, typeText(type)]));
 
 /** Introspects the schema as administrator, or as a role. */
@@ -76,20 +76,20 @@ export const schemaOf = async (api: TestApi, role?: string): Promise<Schema> => 
   const schema = data.__schema;
   const types = new Map<string, SchemaType>(schema.types.map((type: SchemaType) => [type.name, type]));
   const type = (name: string): SchemaType => {
-    const found = types.get(name);
-    if (found === undefined) throw new Error(`no type ${name}`);
-    return found;
+    const schemaType = types.get(name);
+    if (schemaType === undefined) throw new Error(`no type ${name}`);
+    return schemaType;
   };
   const membersOf = (name: string): readonly (SchemaField | SchemaInput)[] =>
     type(name).fields ?? type(name).inputFields ?? [];
   const member = (typeName: string, name: string): SchemaField | SchemaInput => {
-    const found = membersOf(typeName).find((each) => each.name === name);
-    if (found === undefined) throw new Error(`no field ${name} in ${typeName}`);
-    return found;
+    const field = membersOf(typeName).find((candidate) => candidate.name === name);
+    if (field === undefined) throw new Error(`no field ${name} in ${typeName}`);
+    return field;
   };
   const argsOf = (typeName: string, name: string): readonly SchemaInput[] => {
-    const found = member(typeName, name);
-    return "args" in found ? found.args : [];
+    const field = member(typeName, name);
+    return "args" in field ? field.args : [];
   };
   return {
     names: [...types.keys()],
@@ -98,12 +98,12 @@ export const schemaOf = async (api: TestApi, role?: string): Promise<Schema> => 
     description: (name, field, argument) => {
       if (field === undefined) return type(name).description;
       if (argument !== undefined)
-        return argsOf(name, field).find((each) => each.name === argument)?.description ?? null;
-      const value = type(name).enumValues?.find((each) => each.name === field);
+        return argsOf(name, field).find((input) => input.name === argument)?.description ?? null;
+      const value = type(name).enumValues?.find((enumValue) => enumValue.name === field);
       return value === undefined ? member(name, field).description : value.description;
     },
-    members: (name) => texts(membersOf(name)),
-    args: (name, field) => texts(argsOf(name, field)),
+    members: (name) => typesByName(membersOf(name)),
+    args: (name, field) => typesByName(argsOf(name, field)),
     values: (name) => (type(name).enumValues ?? []).map((value) => value.name),
     roots: {
       query: schema.queryType.name,

@@ -4,9 +4,9 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
  * Files of more than 20 seconds on a server, the longest first. Without earlier runs, vitest starts with the largest
- * files, which are others.
+ * files, which are not the slowest ones.
  */
-const LONG = [
+const SLOW_FILES = [
   // these mostly wait
   "live/oracle",
   "production/workers",
@@ -42,8 +42,8 @@ const LONG = [
 
 /** The position in the list, or the one after its end. */
 const placeOf = ({ moduleId }: TestSpecification): number => {
-  const place = LONG.findIndex((name) => moduleId.includes(name));
-  return place === -1 ? LONG.length : place;
+  const place = SLOW_FILES.findIndex((name) => moduleId.includes(name));
+  return place === -1 ? SLOW_FILES.length : place;
 };
 
 /** Returns whether the file shares its process. Such files come last, so that each process runs them in one
@@ -57,7 +57,7 @@ export class LongestFirst extends BaseSequencer {
     const order = process.env["TEST_ORDER"];
     if (order === "random") return createRandom(chosenSeed()).shuffled(byPath);
     if (order === "reverse") return byPath.reverse();
-    const sorted = await super.sort(files);
-    return sorted.sort((a, b) => Number(isShared(a)) - Number(isShared(b)) || placeOf(a) - placeOf(b));
+    const ordered = await super.sort(files);
+    return ordered.sort((a, b) => Number(isShared(a)) - Number(isShared(b)) || placeOf(a) - placeOf(b));
   }
 }

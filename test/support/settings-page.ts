@@ -18,22 +18,22 @@ const table = (heading: string, settings: readonly Parameters<typeof buildSettin
   ].join("\n");
 
 /** Settings by the plugin that declares them, those of core under the empty name. */
-const groups = (): ReadonlyMap<string, readonly Setting[]> => {
+const groupSettings = (): ReadonlyMap<string, readonly Setting[]> => {
   const preset = plus({});
-  const found = new Map<string, Setting[]>();
+  const settingsByOwner = new Map<string, Setting[]>();
   for (const setting of collectSettings(preset)) {
     const owners = preset.plugins.filter(({ settings = [] }) => settings.some(({ name }) => name === setting.name));
     const key = owners.map(({ name }) => `\`${name}\``).join(", ");
-    found.set(key, [...(found.get(key) ?? []), setting]);
+    settingsByOwner.set(key, [...(settingsByOwner.get(key) ?? []), setting]);
   }
-  return found;
+  return settingsByOwner;
 };
 
 /** The page with its tables replaced by the generated ones. */
 export const settingsPage = (page: string): string => {
   const [before, after] = [page.split(BEGIN)[0] ?? "", page.split(END)[1] ?? ""];
   const tables = [
-    ...[...groups()].map(([names, settings]) => table(names === "" ? "Core" : names, settings)),
+    ...[...groupSettings()].map(([names, settings]) => table(names === "" ? "Core" : names, settings)),
     table("The standalone server", [...serverSettings, appSettings, featureSetting]),
   ];
   return [before + BEGIN, ...tables, END + after].join("\n\n");

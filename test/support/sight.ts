@@ -1,8 +1,11 @@
-/** Shows what SQL sees of a caller, with a function `seen` in schema `public` that both surfaces call. */
+/** Reads the settings of a caller in SQL, with a function `seen` in schema `public` that both surfaces call. */
 import { expect } from "vitest";
 import type { Answer, HeaderValues, TestApi } from "./api.ts";
 
-/** Settings by name, including `current_user` and the `pid` of the connection. Null if never set on this connection. */
+/**
+ * Settings by name, including `current_user` and the `pid` of the connection. A setting that was never set on this
+ * connection is null.
+ */
 export type Sight = Readonly<Record<string, string | null>>;
 
 const NAMES = ["role", "session.variables", "session.role", "session.user_id", "hasura.user", "request.jwt.claims"];
@@ -21,21 +24,24 @@ export const installSight = async (api: TestApi): Promise<void> => {
 const toSight = (rows: readonly { readonly name: string; readonly value: string | null }[]): Sight =>
   Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 
-/** Calls the function over REST. `more` names further settings. */
-export const askRest = (api: TestApi, headers: HeaderValues = {}, more: readonly string[] = []): Promise<Answer> =>
-  api.get(`/api/rpc/seen?more=${more.join(",")}`, { headers });
+/** Calls the function over REST. `extraSettings` names further settings. */
+export const askRest = (
+  api: TestApi,
+  headers: HeaderValues = {},
+  extraSettings: readonly string[] = [],
+): Promise<Answer> => api.get(`/api/rpc/seen?more=${extraSettings.join(",")}`, { headers });
 
 export const askGraphql = (
   api: TestApi,
   headers: HeaderValues = {},
-  more: readonly string[] = [],
+  extraSettings: readonly string[] = [],
   path = "/v1/graphql",
 ): Promise<Answer> =>
   api.post(path, {
     headers,
     body: {
       query: "query ($more: String) { seen(args: {more: $more}) { name value } }",
-      variables: { more: more.join(",") },
+      variables: { more: extraSettings.join(",") },
     },
   });
 

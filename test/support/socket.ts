@@ -1,4 +1,4 @@
-/** A WebSocket client that keeps every message until the test asks for it. */
+/** A WebSocket client that stores every message until the test reads it. */
 import { WebSocket, type RawData } from "ws";
 import { adminSecret } from "./tokens.ts";
 import type { TestApi } from "./api.ts";
@@ -17,12 +17,12 @@ export interface TestSocket {
   /** Sends a message: objects as JSON, strings unchanged. */
   send(message: unknown): void;
   /**
-   * The next message that `wanted` accepts, by default any but keep-alives. Earlier ones are dropped. @throws after 120
+   * The next message for which `matches` returns true, by default any except keep-alives. Earlier ones are dropped. @throws after 120
    * s
    */
-  next(wanted?: (message: any) => boolean): Promise<any>;
+  next(matches?: (message: any) => boolean): Promise<any>;
   /** The messages that have arrived and that the test has not read, without keep-alives. */
-  arrived(): any[];
+  takeMessages(): any[];
   /** Sends `connection_init` as administrator, or with the given payload, and waits for the acknowledgement. */
   init(payload?: unknown): Promise<void>;
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
@@ -60,13 +60,13 @@ export const openSocket = async (api: Pick<TestApi, "wsUrl">, options: SocketOpt
   });
   socket.on("error", () => {}); // the close event after it informs the test
 
-  const next: TestSocket["next"] = (wanted = (message) => !isKeepAlive(message)) =>
+  const next: TestSocket["next"] = (matches = (message) => !isKeepAlive(message)) =>
     new Promise((resolve, reject) => {
       const take = (): boolean => {
-        const at = waiting.findIndex(wanted);
-        if (at < 0) return false;
-        const message = waiting[at];
-        waiting.splice(0, at + 1);
+        const index = waiting.findIndex(matches);
+        if (index < 0) return false;
+        const message = waiting[index];
+        waiting.splice(0, index + 1);
         listeners.delete(listener);
         clearTimeout(timer);
         resolve(message);
@@ -80,13 +80,13 @@ export const openSocket = async (api: Pick<TestApi, "wsUrl">, options: SocketOpt
       if (!take()) listeners.add(listener);
     });
 
-  const arrived: TestSocket["arrived"] = () => waiting.splice(0).filter((message) => !isKeepAlive(message));
+  const takeMessages: TestSocket["takeMessages"] = () => waiting.splice(0).filter((message) => !isKeepAlive(message));
 
   return {
     socket,
     send: (message) => socket.send(typeof message === "string" ? message : JSON.stringify(message)),
     next,
-    arrived,
+    takeMessages,
     init: async (payload = { headers: { "X-Session-Admin-Secret": adminSecret } }) => {
       socket.send(JSON.stringify({ type: "connection_init", payload }));
       await next((message) => message.type === "connection_ack");

@@ -1,7 +1,7 @@
 /** Prints how long each test file takes until its first test begins: process, imports, database and API. */
 import type { Reporter, TestCase, TestModule } from "vitest/node";
 
-const median = (sorted: readonly number[]): number => sorted[Math.floor(sorted.length / 2)] ?? 0;
+const median = (sortedValues: readonly number[]): number => sortedValues[Math.floor(sortedValues.length / 2)] ?? 0;
 
 export default class WaitReporter implements Reporter {
   readonly #queuedAtMs = new Map<string, number>();

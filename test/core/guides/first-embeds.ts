@@ -16,11 +16,11 @@ export const firstEmbeds = definePlugin({
           return { columns: [{ as: embed.as, value: context.isGrouped ? sql`${first}::jsonb` : first }] };
         }
         const row = ident(context.alias()); // the parents are sorted by it, which only a to-one relationship allows
-        const joined = sql`case when ${row}.* is distinct from null then row_to_json(${row}.*) end`;
+        const rowJson = sql`case when ${row}.* is distinct from null then row_to_json(${row}.*) end`;
         return {
           join: sql`left join lateral (${context.rows()}) as ${row} on true`,
           row,
-          columns: [{ as: embed.as, value: joined }],
+          columns: [{ as: embed.as, value: rowJson }],
         };
       },
     },

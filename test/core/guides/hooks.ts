@@ -148,11 +148,11 @@ export const apiKeySessions = (sessionOfKey: (key: string) => Session) =>
       const KEY = defineQuestion(
         "key",
         ({ key }: { readonly key: string }) => key,
-        (sent) => createHash("sha256").update(sent).digest("base64"),
+        (key) => createHash("sha256").update(key).digest("base64"),
       );
       const sessions = context.caches.create({
         name: "api-key-sessions",
-        make: (ask: Ask<{ readonly key: string }>) => sessionOfKey(ask(KEY)), // asks while it makes, never later
+        make: (ask: Ask<{ readonly key: string }>) => sessionOfKey(ask(KEY)), // asks only while it makes the value
         estimateBytes: () => 1000,
       });
       hooks.authorize.tap("api-key-sessions", (credentials) => {

@@ -9,9 +9,9 @@ export const liveLines = definePlugin({
   before: ["graphql", "rest"], // so that this surface is asked first
   apply: (_hooks, context) => {
     const engine = (): GqlEngine => {
-      const found = context.use(graphqlService);
-      if (found === undefined) throw new Error("live-lines serves GraphQL: compose it with gqlCompat");
-      return found;
+      const service = context.use(graphqlService);
+      if (service === undefined) throw new Error("live-lines serves GraphQL: compose it with gqlCompat");
+      return service;
     };
     context.addSurface({
       name: "graphql", // the permissions of this surface apply

@@ -9,7 +9,7 @@ import {
 } from "../../../core/index.ts";
 
 const TENANT: ValueRef = { session: "x-session-tenant-id" };
-const OWN = compareColumn("tenant_id", "eq", { operand: TENANT });
+const OWN_ROWS = compareColumn("tenant_id", "eq", { operand: TENANT });
 
 const isShared = (relation: Relation | undefined): boolean =>
   relation === undefined || findColumn(relation, "tenant_id") === undefined;
@@ -20,8 +20,8 @@ export const tenants = definePlugin({
   apply: (hooks) => {
     hooks.transformPlan.tap("tenants", (plan, { model, session }) => {
       if (session.isAdmin) return plan;
-      const own = restrictRows(plan, model, (relation) => (isShared(relation) ? undefined : OWN));
-      return mapPlan(own, model, {
+      const restrictedPlan = restrictRows(plan, model, (relation) => (isShared(relation) ? undefined : OWN_ROWS));
+      return mapPlan(restrictedPlan, model, {
         insert: (insert, { relation }) =>
           isShared(relation)
             ? insert
@@ -29,7 +29,10 @@ export const tenants = definePlugin({
         update: (update, { relation }) =>
           isShared(relation)
             ? update
-            : { ...update, check: update.check === undefined ? OWN : { kind: "and", predicates: [OWN, update.check] } },
+            : {
+                ...update,
+                check: update.check === undefined ? OWN_ROWS : { kind: "and", predicates: [OWN_ROWS, update.check] },
+              },
       });
     });
   },

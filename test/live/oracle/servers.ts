@@ -5,7 +5,7 @@ import { liveRunSignal } from "../../../plugins/live/api.ts";
 import { liveTriggers } from "../../../presets/cli/live-triggers-command.ts";
 import { openApi, type Answer, type StartOptions, type TestApi } from "../../support/api.ts";
 import { capabilities, type TestDatabase } from "../../support/database.ts";
-import { KEEPS_NOTHING } from "../../support/oracle/oracle.ts";
+import { NO_CACHING } from "../../support/oracle/oracle.ts";
 import { schemaOf } from "../../support/schema.ts";
 import { until } from "../../support/until.ts";
 import { graphqlHeaders, restHeaders, type Caller } from "./callers.ts";
@@ -92,7 +92,7 @@ export const startServers = async (
   }
   const asked = await openApi({
     ...options,
-    ...KEEPS_NOTHING,
+    ...NO_CACHING,
     dbChannelEnabled: false,
     dbSchemaPollInterval: 0,
     dbPool: 1,

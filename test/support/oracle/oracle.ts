@@ -9,13 +9,13 @@ import { createRandom, type Random } from "../random.ts";
 import { Agent } from "node:http";
 
 /** Settings of a server that parses, plans and compiles each request again, and lets the database do the same. */
-export const KEEPS_NOTHING = {
+export const NO_CACHING = {
   cacheBytes: 0,
   jwtCacheMaxEntries: 0,
   dbPreparedStatements: false,
 } as const satisfies StartOptions;
 
-export interface Asked {
+export interface OracleRequest {
   readonly method: string;
   readonly path: string;
   readonly headers?: HeaderValues;
@@ -24,9 +24,9 @@ export interface Asked {
 
 interface Difference {
   /** The shortest sequence of requests that was found. The last one got the wrong response. */
-  readonly requests: readonly Asked[];
-  readonly wanted: string;
-  readonly got: string;
+  readonly requests: readonly OracleRequest[];
+  readonly expected: string;
+  readonly actual: string;
 }
 
 interface Verdict {
@@ -35,7 +35,7 @@ interface Verdict {
   /** The number of requests that were answered without an error. */
   readonly fineCount: number;
   /** Requests that are not compared, because their responses differ each time. */
-  readonly unsteady: readonly Asked[];
+  readonly unsteady: readonly OracleRequest[];
 }
 
 interface OracleOptions {
@@ -54,7 +54,7 @@ const UNCOMPARED = new Set(["date", "server-timing", "x-request-id", "keep-alive
 const CALLERS = 4;
 const PATIENCE_MS = 120_000;
 
-type Ask = (asked: Asked) => Promise<string>;
+type Send = (request: OracleRequest) => Promise<string>;
 
 /**
  * The connection facts that `seen` (test/support/sight.ts) returns: its number, and whether a setting was ever made on
@@ -108,19 +108,19 @@ export const useSteadyPlans = async (sql: TestApi["sql"]): Promise<void> => {
   }
 };
 
-const asker = (api: TestApi): { readonly ask: Ask; readonly close: () => Promise<void> } => {
+const clientOf = (api: TestApi): { readonly send: Send; readonly close: () => Promise<void> } => {
   const agent = new Agent({ keepAlive: true, maxSockets: CALLERS });
   return {
-    ask: ({ method, path, headers, body }) => {
+    send: ({ method, path, headers, body }) => {
       let timer: NodeJS.Timeout | undefined;
       const tooLate = new Promise<string>((resolve) => {
         timer = setTimeout(() => resolve("no answer in time"), PATIENCE_MS);
       });
-      const answered = sendRequest({ port: api.port, agent }, method, path, { headers: headers ?? {}, body }).then(
+      const response = sendRequest({ port: api.port, agent }, method, path, { headers: headers ?? {}, body }).then(
         (answer) => factsOf(answer, api.port),
         (error: Error) => `no answer: ${error.message}`,
       );
-      return Promise.race([answered, tooLate]).finally(() => clearTimeout(timer));
+      return Promise.race([response, tooLate]).finally(() => clearTimeout(timer));
     },
     close: async () => {
       agent.destroy();
@@ -130,23 +130,23 @@ const asker = (api: TestApi): { readonly ask: Ask; readonly close: () => Promise
 };
 
 /** Sends requests with this concurrency. */
-const askAll = async (
-  ask: Ask,
-  all: readonly Asked[],
-  heard: (asked: Asked, facts: string, at: number) => void,
+const sendAll = async (
+  send: Send,
+  requests: readonly OracleRequest[],
+  onResponse: (request: OracleRequest, facts: string, index: number) => void,
 ): Promise<void> => {
   let next = 0;
   const caller = async (): Promise<void> => {
-    while (next < all.length) {
-      const at = next++;
-      const asked = all[at]!;
-      heard(asked, await ask(asked), at);
+    while (next < requests.length) {
+      const index = next++;
+      const request = requests[index]!;
+      onResponse(request, await send(request), index);
     }
   };
   await Promise.all(Array.from({ length: CALLERS }, caller));
 };
 
-export const shown = ({ method, path, headers = {}, body }: Asked): string => {
+export const formatRequest = ({ method, path, headers = {}, body }: OracleRequest): string => {
   const lines = Object.entries(headers)
     .filter(([, header]) => header !== undefined && header !== null)
     .map(([name, header]) => `    ${name}: ${String(header)}`);
@@ -163,23 +163,23 @@ export const shown = ({ method, path, headers = {}, body }: Asked): string => {
 export const summary = (
   { differences, comparedCount, fineCount, unsteady }: Verdict,
   seed: number,
-  requests: readonly Asked[],
+  requests: readonly OracleRequest[],
 ): string =>
   `oracle, SEED=${seed}: ${requests.length} requests, ${fineCount} without an error; ${comparedCount} answers compared, ${unsteady.length} unsteady, ${differences.length} differ`;
 
 const MAX_SHOWN = 8;
 
-export const report = ({ requests, wanted, got }: Difference): string =>
+export const report = ({ requests, expected, actual }: Difference): string =>
   [
     ...(requests.length > MAX_SHOWN ? [`  (${requests.length - MAX_SHOWN} requests, not cut down)`] : []),
-    ...requests.slice(-MAX_SHOWN).map(shown),
-    `  alone:  ${wanted.slice(0, 700).replaceAll("\n", "\n          ")}`,
-    `  shared: ${got.slice(0, 700).replaceAll("\n", "\n          ")}`,
+    ...requests.slice(-MAX_SHOWN).map(formatRequest),
+    `  alone:  ${expected.slice(0, 700).replaceAll("\n", "\n          ")}`,
+    `  shared: ${actual.slice(0, 700).replaceAll("\n", "\n          ")}`,
   ].join("\n");
 
 /** Compares the servers. @throws errors of a server that cannot start */
 export const consult = async (
-  requests: readonly Asked[],
+  requests: readonly OracleRequest[],
   { start, options, seed, rounds = 2, shorteningMs = 20_000 }: OracleOptions,
 ): Promise<Verdict> => {
   const random = createRandom(seed);
@@ -190,66 +190,81 @@ export const consult = async (
     dbChannelEnabled: false,
     logLevel: "silent",
   };
-  const open = async (more: StartOptions) => asker(await start({ ...common, ...more }));
+  const open = async (overrides: StartOptions) => clientOf(await start({ ...common, ...overrides }));
 
-  const oracle = await open(KEEPS_NOTHING);
-  const wanted = new Map<Asked, string>();
-  await askAll(oracle.ask, requests, (asked, facts) => wanted.set(asked, facts));
+  const oracle = await open(NO_CACHING);
+  const expected = new Map<OracleRequest, string>();
+  await sendAll(oracle.send, requests, (request, facts) => expected.set(request, facts));
 
-  const unsteady = new Set<Asked>();
+  const unsteady = new Set<OracleRequest>();
   /** Returns whether the response differs. If the oracle's own response varies, numbers are ignored. If it still varies,
    *  the request is not compared. */
-  const isDifferent = async (asked: Asked, got: string): Promise<boolean> => {
-    const first = wanted.get(asked)!;
-    if (got === first) return false;
-    const again = [await oracle.ask(asked), await oracle.ask(asked)];
-    if (again.every((facts) => facts === first)) return true;
-    if (again.includes(got)) return false;
-    if (again.some((facts) => withoutNumbers(facts) !== withoutNumbers(first))) {
-      unsteady.add(asked);
+  const isDifferent = async (request: OracleRequest, actual: string): Promise<boolean> => {
+    const first = expected.get(request)!;
+    if (actual === first) return false;
+    const repeats = [await oracle.send(request), await oracle.send(request)];
+    if (repeats.every((facts) => facts === first)) return true;
+    if (repeats.includes(actual)) return false;
+    if (repeats.some((facts) => withoutNumbers(facts) !== withoutNumbers(first))) {
+      unsteady.add(request);
       return false;
     }
-    return withoutNumbers(got) !== withoutNumbers(first);
+    return withoutNumbers(actual) !== withoutNumbers(first);
   };
 
-  const suspects: { readonly asked: Asked; readonly got: string; readonly before: readonly Asked[] }[] = [];
-  const warm = await open({});
-  const history: Asked[] = [];
+  const suspects: {
+    readonly request: OracleRequest;
+    readonly actual: string;
+    readonly priorRequests: readonly OracleRequest[];
+  }[] = [];
+  const warmServer = await open({});
+  const history: OracleRequest[] = [];
   for (let round = 0; round < rounds; round++) {
     const order = random.shuffled(requests);
     const start = history.length;
     history.push(...order);
-    await askAll(warm.ask, order, (asked, got, at) => {
-      if (got !== wanted.get(asked)) suspects.push({ asked, got, before: history.slice(0, start + at) });
+    await sendAll(warmServer.send, order, (request, actual, index) => {
+      if (actual !== expected.get(request))
+        suspects.push({ request, actual, priorRequests: history.slice(0, start + index) });
     });
   }
-  await warm.close();
+  await warmServer.close();
 
-  const found: (typeof suspects)[number][] = [];
+  const confirmedSuspects: (typeof suspects)[number][] = [];
   for (const suspect of suspects) {
-    if (!found.some(({ asked }) => asked === suspect.asked) && (await isDifferent(suspect.asked, suspect.got)))
-      found.push(suspect);
+    if (
+      !confirmedSuspects.some(({ request }) => request === suspect.request) &&
+      (await isDifferent(suspect.request, suspect.actual))
+    )
+      confirmedSuspects.push(suspect);
   }
 
   /** Sends these requests in order to a new server. Returns the last response if it is wrong. */
-  const replay = async (before: readonly Asked[], asked: Asked): Promise<string | undefined> => {
-    const fresh = await open({});
-    for (const one of before) await fresh.ask(one);
-    const got = await fresh.ask(asked);
-    await fresh.close();
-    return (await isDifferent(asked, got)) ? got : undefined;
+  const replay = async (
+    priorRequests: readonly OracleRequest[],
+    request: OracleRequest,
+  ): Promise<string | undefined> => {
+    const freshServer = await open({});
+    for (const prior of priorRequests) await freshServer.send(prior);
+    const actual = await freshServer.send(request);
+    await freshServer.close();
+    return (await isDifferent(request, actual)) ? actual : undefined;
   };
 
   const differences: Difference[] = [];
   const endMs = performance.now() + shorteningMs;
-  for (const { asked, got, before } of found) {
-    const short = await shorten(asked, before, async (some, one) =>
-      performance.now() > endMs ? undefined : replay(some, one),
+  for (const { request, actual, priorRequests } of confirmedSuspects) {
+    const shortHistory = await shorten(request, priorRequests, async (remaining, last) =>
+      performance.now() > endMs ? undefined : replay(remaining, last),
     );
-    differences.push({ requests: [...short.before, asked], wanted: wanted.get(asked)!, got: short.got ?? got });
+    differences.push({
+      requests: [...shortHistory.priorRequests, request],
+      expected: expected.get(request)!,
+      actual: shortHistory.actual ?? actual,
+    });
   }
   await oracle.close();
-  const fineCount = [...wanted.values()].filter(
+  const fineCount = [...expected.values()].filter(
     (facts) => facts.startsWith("2") && !facts.includes('{"errors"'),
   ).length;
   return { differences, comparedCount: requests.length * rounds, fineCount, unsteady: [...unsteady] };
@@ -261,49 +276,50 @@ const MAX_HISTORY = 400;
 
 /** The fewest requests after which the response is wrong: none, one of the same address, or the result of halving. */
 const shorten = async (
-  asked: Asked,
-  before: readonly Asked[],
-  replay: (before: readonly Asked[], asked: Asked) => Promise<string | undefined>,
-): Promise<{ readonly before: readonly Asked[]; readonly got: string | undefined }> => {
-  const alone = await replay([], asked);
-  if (alone !== undefined) return { before: [], got: alone };
-  const kin = (other: Asked): boolean =>
-    other !== asked &&
-    other.path === asked.path &&
-    (other.path.startsWith("/v1/") ? sameDocument(other.body, asked.body) : true);
-  for (const other of [...new Set(before.filter(kin))].slice(-12)) {
-    const got = await replay([other], asked);
-    if (got !== undefined) return { before: [other], got };
+  request: OracleRequest,
+  priorRequests: readonly OracleRequest[],
+  replay: (priorRequests: readonly OracleRequest[], request: OracleRequest) => Promise<string | undefined>,
+): Promise<{ readonly priorRequests: readonly OracleRequest[]; readonly actual: string | undefined }> => {
+  const alone = await replay([], request);
+  if (alone !== undefined) return { priorRequests: [], actual: alone };
+  const isRelated = (candidate: OracleRequest): boolean =>
+    candidate !== request &&
+    candidate.path === request.path &&
+    (candidate.path.startsWith("/v1/") ? isSameDocument(candidate.body, request.body) : true);
+  for (const candidate of [...new Set(priorRequests.filter(isRelated))].slice(-12)) {
+    const actual = await replay([candidate], request);
+    if (actual !== undefined) return { priorRequests: [candidate], actual };
   }
   const repeated = await replay(
-    Array.from({ length: STATEMENT_REPEATS }, () => asked),
-    asked,
+    Array.from({ length: STATEMENT_REPEATS }, () => request),
+    request,
   );
-  if (repeated !== undefined) return { before: Array.from({ length: STATEMENT_REPEATS }, () => asked), got: repeated };
-  let left = before.slice(-MAX_HISTORY);
-  let got = await replay(left, asked);
-  if (got === undefined) return { before: [], got: undefined };
+  if (repeated !== undefined)
+    return { priorRequests: Array.from({ length: STATEMENT_REPEATS }, () => request), actual: repeated };
+  let remaining = priorRequests.slice(-MAX_HISTORY);
+  let actual = await replay(remaining, request);
+  if (actual === undefined) return { priorRequests: [], actual: undefined };
   for (
-    let size = Math.ceil(left.length / 2);
-    size >= 1 && left.length > 1;
+    let size = Math.ceil(remaining.length / 2);
+    size >= 1 && remaining.length > 1;
     size = size === 1 ? 0 : Math.ceil(size / 2)
   ) {
-    for (let at = 0; at < left.length && left.length > 1;) {
-      const without = [...left.slice(0, at), ...left.slice(at + size)];
-      const still = await replay(without, asked);
-      if (still === undefined) at += size;
-      else [left, got] = [without, still];
+    for (let start = 0; start < remaining.length && remaining.length > 1;) {
+      const reduced = [...remaining.slice(0, start), ...remaining.slice(start + size)];
+      const reducedActual = await replay(reduced, request);
+      if (reducedActual === undefined) start += size;
+      else [remaining, actual] = [reduced, reducedActual];
     }
     // many requests contribute, so reducing further is not useful
-    if (left.length > 40 && size < left.length / 8) break;
+    if (remaining.length > 40 && size < remaining.length / 8) break;
   }
-  return { before: left, got };
+  return { priorRequests: remaining, actual };
 };
 
-const sameDocument = (one: unknown, other: unknown): boolean => {
+const isSameDocument = (a: unknown, b: unknown): boolean => {
   const documentOf = (body: unknown): unknown =>
     typeof body === "object" && body !== null && "query" in body ? body.query : body;
-  return documentOf(one) === documentOf(other);
+  return documentOf(a) === documentOf(b);
 };
 
 const PREFERENCES = [
@@ -353,75 +369,82 @@ const CALLER_HEADERS = /^(authorization|x-(session|hasura)-.*)$/i;
 export const callerOf = (headers: HeaderValues = {}): HeaderValues =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => CALLER_HEADERS.test(name)));
 
-const withHeader = (asked: Asked, name: string, header: string | undefined): Asked => {
-  const others = Object.entries(asked.headers ?? {}).filter(([each]) => each.toLowerCase() !== name);
-  return { ...asked, headers: Object.fromEntries(header === undefined ? others : [...others, [name, header]]) };
+const withHeader = (request: OracleRequest, name: string, header: string | undefined): OracleRequest => {
+  const otherHeaders = Object.entries(request.headers ?? {}).filter(([key]) => key.toLowerCase() !== name);
+  return {
+    ...request,
+    headers: Object.fromEntries(header === undefined ? otherHeaders : [...otherHeaders, [name, header]]),
+  };
 };
 
-const headerOf = (asked: Asked, name: string): string | undefined => {
-  const found = Object.entries(asked.headers ?? {}).find(([each]) => each.toLowerCase() === name)?.[1];
-  return found === undefined || found === null ? undefined : String(found);
+const headerOf = (request: OracleRequest, name: string): string | undefined => {
+  const header = Object.entries(request.headers ?? {}).find(([key]) => key.toLowerCase() === name)?.[1];
+  return header === undefined || header === null ? undefined : String(header);
 };
 
-const asCaller = (asked: Asked, caller: HeaderValues): Asked => {
-  const others = Object.entries(asked.headers ?? {}).filter(([name]) => !CALLER_HEADERS.test(name));
-  return { ...asked, headers: { ...Object.fromEntries(others), ...caller } };
+const asCaller = (request: OracleRequest, caller: HeaderValues): OracleRequest => {
+  const otherHeaders = Object.entries(request.headers ?? {}).filter(([name]) => !CALLER_HEADERS.test(name));
+  return { ...request, headers: { ...Object.fromEntries(otherHeaders), ...caller } };
 };
 
 /** The same request with another header, caller or method. */
-export const mutate = (asked: Asked, random: Random, { callers }: Mutation): Asked => {
-  const isGraphql = asked.path.includes("graphql");
+export const mutate = (request: OracleRequest, random: Random, { callers }: Mutation): OracleRequest => {
+  const isGraphql = request.path.includes("graphql");
   switch (random.int(isGraphql ? 2 : 10)) {
     case 0:
     case 1:
     case 7:
-      return callers.length === 0 ? asked : asCaller(asked, random.pick(callers));
+      return callers.length === 0 ? request : asCaller(request, random.pick(callers));
     case 2:
     case 8:
-      return withHeader(asked, "range", random.chance(0.2) ? undefined : random.pick(RANGES));
+      return withHeader(request, "range", random.chance(0.2) ? undefined : random.pick(RANGES));
     case 3:
     case 9: {
-      const prefer = headerOf(asked, "prefer");
-      const more = random.pick(PREFERENCES);
+      const prefer = headerOf(request, "prefer");
+      const preference = random.pick(PREFERENCES);
       return withHeader(
-        asked,
+        request,
         "prefer",
         random.chance(0.2)
           ? undefined
           : prefer === undefined || random.chance(0.4)
-            ? more
+            ? preference
             : random.chance(0.5)
-              ? `${prefer}, ${more}`
-              : `${more}, ${prefer}`,
+              ? `${prefer}, ${preference}`
+              : `${preference}, ${prefer}`,
       );
     }
     case 4:
-      return withHeader(asked, "accept", random.chance(0.2) ? undefined : random.pick(TYPES));
+      return withHeader(request, "accept", random.chance(0.2) ? undefined : random.pick(TYPES));
     case 5:
       return withHeader(
-        asked,
-        random.chance(0.7) === (asked.method === "GET" || asked.method === "HEAD")
+        request,
+        random.chance(0.7) === (request.method === "GET" || request.method === "HEAD")
           ? "accept-profile"
           : "content-profile",
         random.chance(0.2) ? undefined : random.pick(PROFILES),
       );
     default:
-      return asked.method === "GET" || asked.method === "HEAD"
-        ? { ...asked, method: asked.method === "GET" ? "HEAD" : "GET" }
-        : withHeader(asked, "content-type", random.chance(0.5) ? "text/csv" : undefined);
+      return request.method === "GET" || request.method === "HEAD"
+        ? { ...request, method: request.method === "GET" ? "HEAD" : "GET" }
+        : withHeader(request, "content-type", random.chance(0.5) ? "text/csv" : undefined);
   }
 };
 
 /** Adds mutations, one or two steps away from each request. */
-export const withMutations = (requests: readonly Asked[], random: Random, mutation: Mutation): Asked[] => {
-  const all = new Map<string, Asked>();
-  const add = (asked: Asked): void => void all.set(shown(asked), asked);
-  for (const asked of requests) {
-    add(asked);
+export const withMutations = (
+  requests: readonly OracleRequest[],
+  random: Random,
+  mutation: Mutation,
+): OracleRequest[] => {
+  const requestByText = new Map<string, OracleRequest>();
+  const add = (request: OracleRequest): void => void requestByText.set(formatRequest(request), request);
+  for (const request of requests) {
+    add(request);
     for (let count = 0; count < mutation.countPerRequest; count++) {
-      const one = mutate(asked, random, mutation);
-      add(random.chance(0.3) ? mutate(one, random, mutation) : one);
+      const mutated = mutate(request, random, mutation);
+      add(random.chance(0.3) ? mutate(mutated, random, mutation) : mutated);
     }
   }
-  return [...all.values()];
+  return [...requestByText.values()];
 };

@@ -7,7 +7,16 @@ import { expect } from "vitest";
 import { openApi, type HeaderValues, type StartOptions, type TestApi } from "../api.ts";
 import { atFileEnd } from "../file-end.ts";
 import { chosenSeed, createRandom } from "../random.ts";
-import { callerOf, consult, report, shown, summary, useSteadyPlans, withMutations, type Asked } from "./oracle.ts";
+import {
+  callerOf,
+  consult,
+  formatRequest,
+  report,
+  summary,
+  useSteadyPlans,
+  withMutations,
+  type OracleRequest,
+} from "./oracle.ts";
 import { CALLERS } from "./callers.ts";
 
 /** Mutations of each request. */
@@ -28,14 +37,14 @@ const sizeOf = (body: unknown): number =>
  * store documents under hashes. Others show statistics or the state of the connection: a setting once made in a
  * transaction reads as "" afterwards, and as null elsewhere.
  */
-const LEFT_OUT =
+const SKIPPED =
   /sleep|event-stream|advisory|count=(planned|estimated)|huge|rpc.(prepared|backend)|plan.*analyze|setting\?name=app\.|persistedQuery|identified\?columns=id/i;
 
-const isAskedAgain = (asked: Asked): boolean =>
-  asked.path.length + sizeOf(asked.body) < MAX_TEXT && !LEFT_OUT.test(shown(asked));
+const isRepeatable = (request: OracleRequest): boolean =>
+  request.path.length + sizeOf(request.body) < MAX_TEXT && !SKIPPED.test(formatRequest(request));
 
 const asText = (value: unknown): string =>
-  JSON.stringify(value, (_name, each: unknown) => (typeof each === "bigint" ? String(each) : each)) ?? "";
+  JSON.stringify(value, (_name, member: unknown) => (typeof member === "bigint" ? String(member) : member)) ?? "";
 
 /** Returns whether these options make the server refuse requests depending on time, or on other requests. */
 const dependsOnTime = (options: StartOptions): boolean =>
@@ -44,23 +53,23 @@ const dependsOnTime = (options: StartOptions): boolean =>
   options.anonStatementTimeout !== undefined ||
   asText([options.apiLimits, options.metadata]).includes("rate_limit");
 
-const distinctCallers = (requests: readonly Asked[]): HeaderValues[] => {
-  const own = new Map(
+const distinctCallers = (requests: readonly OracleRequest[]): HeaderValues[] => {
+  const fileCallers = new Map(
     requests.map(({ headers }) => callerOf(headers)).map((caller) => [JSON.stringify(caller), caller]),
   );
-  return [...own.values(), ...CALLERS];
+  return [...fileCallers.values(), ...CALLERS];
 };
 
-export const recorded = async (options: StartOptions): Promise<TestApi> => {
-  const requests = new Map<string, Asked>();
+export const startRecorded = async (options: StartOptions): Promise<TestApi> => {
+  const requests = new Map<string, OracleRequest>();
   const api = await openApi(options, (method, path, { headers, body } = {}) => {
-    const asked: Asked = {
+    const request: OracleRequest = {
       method,
       path,
       ...(headers === undefined ? {} : { headers }),
       ...(body === undefined ? {} : { body }),
     };
-    if (isAskedAgain(asked)) requests.set(shown(asked), asked);
+    if (isRepeatable(request)) requests.set(formatRequest(request), request);
   });
   // this closes before the database
   atFileEnd(async () => {
@@ -68,11 +77,11 @@ export const recorded = async (options: StartOptions): Promise<TestApi> => {
     if (requests.size === 0 || dependsOnTime(options)) return;
     const file = basename(expect.getState().testPath ?? "");
     // a test may have removed files that its options name, such as a metadata folder
-    const again = await openApi({ on: api.database, ...options }).catch((error: Error) =>
-      console.log(`${file}: cannot be asked again: ${error.message}`),
+    const probe = await openApi({ on: api.database, ...options }).catch((error: Error) =>
+      console.log(`${file}: the requests cannot be repeated: ${error.message}`),
     );
-    if (again === undefined) return;
-    await again.close();
+    if (probe === undefined) return;
+    await probe.close();
     const seed = chosenSeed();
     const random = createRandom(seed);
     const base = [...requests.values()];
@@ -83,7 +92,7 @@ export const recorded = async (options: StartOptions): Promise<TestApi> => {
     console.log(`${file}: ${summary(verdict, seed, all)}`);
     if (differences.length > 0)
       throw new Error(
-        `${file}, SEED=${seed}: ${differences.length} answers differ from those of a server that keeps nothing\n\n${differences.map(report).join("\n\n")}`,
+        `${file}, SEED=${seed}: ${differences.length} answers differ from those of a server that caches nothing\n\n${differences.map(report).join("\n\n")}`,
       );
   });
   return api;

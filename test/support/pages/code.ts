@@ -64,15 +64,15 @@ const FRAMEWORKS = `
 
 /** The entry point that exports a name, by the page of the public API. Names of the reader have precedence. */
 const entryPoints = (): ReadonlyMap<string, string> => {
-  const found = new Map([["SyncBailHook", "tapable"]]);
-  const ofReader = new Set(Array.from(READER.matchAll(/const (\w+):/g), ([, name]) => name));
+  const entryByName = new Map([["SyncBailHook", "tapable"]]);
+  const readerNames = new Set(Array.from(READER.matchAll(/const (\w+):/g), ([, name]) => name));
   for (const section of readPage("reference/public-api.md").split(/^## /m)) {
     const [entry = ""] = section.split("\n");
     if (!/^relapi(?:\/presets|\/plugins\/[\w/]+)?$/.test(entry)) continue;
     for (const [, name = ""] of section.matchAll(/^\| `(\w+)`/gm))
-      if (!found.has(name) && !ofReader.has(name)) found.set(name, entry);
+      if (!entryByName.has(name) && !readerNames.has(name)) entryByName.set(name, entry);
   }
-  return found;
+  return entryByName;
 };
 
 interface CodeBlock {
@@ -91,27 +91,28 @@ interface CodeBlock {
  */
 const listBlocks = (page: string, text: string, entries: ReadonlyMap<string, string>): readonly CodeBlock[] => {
   const folder = page.replace(/\.md$/, "");
-  const exported = new Map<string, string>();
+  const exportedNames = new Map<string, string>();
   const files = new Set<string>();
   return blocksOf(text.replaceAll(/^ {2}(?=```)/gm, ""))
     .filter(({ language }) => language === "ts" || language === "tsx")
     .map(({ language, text: code, line }, index) => {
-      const named = /^\/\/ (\S+\.tsx?)\n/.exec(code)?.[1];
-      const own = `${folder}.${index + 1}.${language}`;
-      const file = named === undefined || files.has(`${folder}/${named}`) ? own : `${folder}/${named}`;
+      const nameInBlock = /^\/\/ (\S+\.tsx?)\n/.exec(code)?.[1];
+      const defaultFile = `${folder}.${index + 1}.${language}`;
+      const file =
+        nameInBlock === undefined || files.has(`${folder}/${nameInBlock}`) ? defaultFile : `${folder}/${nameInBlock}`;
       files.add(file);
-      const declared = new Set(
+      const declaredNames = new Set(
         Array.from(code.matchAll(/\b(?:const|interface|type|class) (\w+)/g), ([, name]) => name),
       );
-      const used = new Set(Array.from(code.matchAll(/\b[A-Za-z]\w+/g), ([name]) => name));
+      const usedNames = new Set(Array.from(code.matchAll(/\b[A-Za-z]\w+/g), ([name]) => name));
       const isFragment = !/^import /m.test(code);
-      const imports = [...new Map([...entries, ...exported])]
-        .filter(([name]) => isFragment && used.has(name) && !declared.has(name))
+      const imports = [...new Map([...entries, ...exportedNames])]
+        .filter(([name]) => isFragment && usedNames.has(name) && !declaredNames.has(name))
         .map(([name, from]) => `import { ${name} } from "${from}";\n`);
-      if (isFragment && used.has("http")) imports.push('import http from "node:http";\n');
+      if (isFragment && usedNames.has("http")) imports.push('import http from "node:http";\n');
       for (const [, name = ""] of code.matchAll(/^export const (\w+)/gm))
-        exported.set(name, `./${own.split("/").at(-1)?.replace(/\.ts$/, ".js")}`);
-      const usesApp = used.has("app") && !declared.has("app");
+        exportedNames.set(name, `./${defaultFile.split("/").at(-1)?.replace(/\.ts$/, ".js")}`);
+      const usesApp = usedNames.has("app") && !declaredNames.has("app");
       return { place: `${page}:${line}`, file, text: `${imports.join("")}${code}export {};\n`, usesApp };
     });
 };

@@ -128,17 +128,17 @@ export const comparison = (block: Block, answer: Answer): readonly [shown: strin
     return [bodyOf(block.text, answer), answer.status < 300 ? bodyOf(answer.text, answer) : statusLine(answer)];
   const [head = "", ...bodies] = block.text.trimEnd().split("\n\n");
   const [, ...names] = head.split("\n").map((line) => line.split(":")[0] ?? "");
-  const answered = [statusLine(answer), ...names.map((name) => `${name}: ${answer.headers[name.toLowerCase()]}`)];
+  const answerHead = [statusLine(answer), ...names.map((name) => `${name}: ${answer.headers[name.toLowerCase()]}`)];
   return [
     [head, ...(bodies.length === 0 ? [] : [bodyOf(bodies.join("\n\n"), answer)])].join("\n"),
-    [...answered, ...(bodies.length === 0 ? [] : [bodyOf(answer.text, answer)])].join("\n"),
+    [...answerHead, ...(bodies.length === 0 ? [] : [bodyOf(answer.text, answer)])].join("\n"),
   ];
 };
 
 const statusLine = ({ status }: Answer): string => `HTTP/1.1 ${status} ${STATUS_CODES[status]}`;
 
 /** The block with the actual response: `DOCS_ANSWERS=write` writes it into the page. */
-export const rewritten = async (block: Block, answer: Answer): Promise<string> => {
+export const rewriteBlock = async (block: Block, answer: Answer): Promise<string> => {
   const body = isJson(answer)
     ? (await format("answer.json", withoutSpace(answer.text), { printWidth: 58 })).code
     : `${answer.text.trimEnd()}\n`;
@@ -146,8 +146,8 @@ export const rewritten = async (block: Block, answer: Answer): Promise<string> =
   const [head = "", ...bodies] = block.text.trimEnd().split("\n\n");
   const [, ...lines] = head.split("\n");
   const names = lines.map((line) => line.split(":")[0] ?? "");
-  const answered = [statusLine(answer), ...names.map((name) => `${name}: ${answer.headers[name.toLowerCase()]}`)];
-  return `${answered.join("\n")}\n${bodies.length === 0 ? "" : `\n${body}`}`;
+  const answerHead = [statusLine(answer), ...names.map((name) => `${name}: ${answer.headers[name.toLowerCase()]}`)];
+  return `${answerHead.join("\n")}\n${bodies.length === 0 ? "" : `\n${body}`}`;
 };
 
 /** Replaces the text of blocks. */

@@ -82,7 +82,7 @@ const openPageDatabase = async (page: string, blocks: readonly Block[], isDemo: 
 };
 
 /** The server that the page starts. Files that the page shows (`# metadata.yaml` in the first line) exist. */
-export const startPageServer = async (page: string, more: RelApiOptions = {}): Promise<PageServer> => {
+export const startPageServer = async (page: string, overrides: RelApiOptions = {}): Promise<PageServer> => {
   const blocks = blocksOf(readPage(page));
   const folder = mkdtempSync(join(tmpdir(), "relapi-docs-"));
   atFileEnd(async () => rmSync(folder, { recursive: true, force: true }));
@@ -90,23 +90,23 @@ export const startPageServer = async (page: string, more: RelApiOptions = {}): P
     const [, name] = /^# ([\w.-]+\.(?:yaml|json))$/m.exec(text.split("\n")[0] ?? "") ?? [];
     if (name !== undefined) writeFileSync(join(folder, name), text);
   }
-  const { DATABASE_URL: isOwn, ...settings } = settingsOf(blocks);
-  const { query, options } = await openPageDatabase(page, blocks, isOwn === undefined);
-  const given = readEnvironment(
+  const { DATABASE_URL: databaseUrl, ...settings } = settingsOf(blocks);
+  const { query, options } = await openPageDatabase(page, blocks, databaseUrl === undefined);
+  const environment = readEnvironment(
     Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value.replace(/^\.\//, `${folder}/`)])),
   );
-  if (isOwn === undefined) buildDemoNotice(given, settings, []); // throws if the command does not start the demo
-  const served = await serve({
-    options: { dbTxEnd: "rollback", ...options, ...given.options, logLevel: "silent", ...more },
+  if (databaseUrl === undefined) buildDemoNotice(environment, settings, []); // throws if the command does not start the demo
+  const server = await serve({
+    options: { dbTxEnd: "rollback", ...options, ...environment.options, logLevel: "silent", ...overrides },
     server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1 },
   });
   let stopping: Promise<void> | undefined;
-  const stop = (): Promise<void> => (stopping ??= served.stop());
+  const stop = (): Promise<void> => (stopping ??= server.stop());
   atFileEnd(stop);
-  await served.api.ready;
-  const port = Number(new URL(served.address).port);
+  await server.api.ready;
+  const port = Number(new URL(server.address).port);
   return {
-    url: served.address,
+    url: server.address,
     send: ({ method, path, parts }) => sendRequest({ port, agent }, method, path, parts),
     reset: async () => void (await query(RESET)),
     stop,
