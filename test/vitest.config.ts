@@ -21,13 +21,16 @@ const testDist: Plugin = {
   },
 };
 
-const project = (name: Kind, own: TestProjectInlineConfiguration["test"] = {}): TestProjectInlineConfiguration => ({
+const project = (
+  name: Kind,
+  overrides: TestProjectInlineConfiguration["test"] = {},
+): TestProjectInlineConfiguration => ({
   root,
   plugins: [testDist],
   test: {
     name,
     include: filesOf(name),
-    provide: { isProcessShared: own?.isolate === false },
+    provide: { isProcessShared: overrides?.isolate === false },
     setupFiles: ["test/support/setup.ts"],
     server: { deps: { external: [/\/dist\/(core|plugins|presets)\//] } },
     pool: "forks",
@@ -36,7 +39,7 @@ const project = (name: Kind, own: TestProjectInlineConfiguration["test"] = {}): 
     testTimeout: 180_000, // longer than the deadline of `until`, whose error names the condition
     // the oracle asks when a file ends
     hookTimeout: (process.env["ORACLE"] ?? "") === "" ? 120_000 : 1_200_000,
-    ...own,
+    ...overrides,
   },
 });
 
