@@ -17,9 +17,9 @@ export const cpuSeconds = (pid: number): number => {
         .split(" ")
         .map(Number);
       const [parent = 0] = fields.slice(1);
-      const [own = 0, system = 0, ofEnded = 0, systemOfEnded = 0] = fields.slice(11);
-      if (Number(name) === pid) ticks += own + system + ofEnded + systemOfEnded;
-      else if (parent === pid) ticks += own + system;
+      const [user = 0, system = 0, userOfChildren = 0, systemOfChildren = 0] = fields.slice(11);
+      if (Number(name) === pid) ticks += user + system + userOfChildren + systemOfChildren;
+      else if (parent === pid) ticks += user + system;
     } catch {
       // the process has ended
     }

@@ -12,10 +12,10 @@ import { cpuSeconds, parentOf } from "./cpu.ts";
 import { SCENES, type LatencyFacts, type Place } from "./live-scenes.ts";
 import { openFreshDatabase, startServer } from "./postgres.ts";
 
-const percentile = (sorted: readonly number[], part: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+const percentile = (sortedValues: readonly number[], part: number): number =>
+  sortedValues[Math.min(sortedValues.length - 1, Math.floor(sortedValues.length * part))] ?? Number.NaN;
 
-const { values: asked } = parseArgs({
+const { values: options } = parseArgs({
   options: { only: { type: "string" }, json: { type: "string" }, list: { type: "boolean" } },
 });
 const ROUNDS = Number(process.env["BENCH_ROUNDS"] ?? 5);
@@ -26,11 +26,11 @@ const ITEMS_EACH = 3;
 /** The time limit of a scene, so that one that hangs does not prevent the others. */
 const LONGEST_SCENE_MS = 180_000;
 
-const words = asked.only?.split(",");
+const words = options.only?.split(",");
 const scenes = SCENES.filter(({ name }) => words === undefined || words.includes(name));
-if (asked.list === true || scenes.length === 0) {
-  for (const { name, about } of SCENES) process.stdout.write(`${name}: ${about}\n`);
-  process.exit(asked.list === true ? 0 : 1);
+if (options.list === true || scenes.length === 0) {
+  for (const { name, description } of SCENES) process.stdout.write(`${name}: ${description}\n`);
+  process.exit(options.list === true ? 0 : 1);
 }
 
 const row = (cells: readonly (string | number)[]): void => void process.stdout.write(`| ${cells.join(" | ")} |\n`);
@@ -39,7 +39,7 @@ const load = (): number => Number(loadavg()[0]?.toFixed(1));
 
 interface Latency extends LatencyFacts {
   readonly scene: string;
-  readonly what: string;
+  readonly title: string;
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
@@ -48,7 +48,7 @@ interface Latency extends LatencyFacts {
 
 interface Figure {
   readonly scene: string;
-  readonly what: string;
+  readonly title: string;
   readonly value: number;
   readonly unit: string;
   readonly goal: number | undefined;
@@ -86,8 +86,8 @@ try {
     // the database runs on another machine
   }
 
-  for (const { name, about, run } of scenes) {
-    process.stderr.write(`${name}: ${about}\n`);
+  for (const { name, description, run } of scenes) {
+    process.stderr.write(`${name}: ${description}\n`);
     const place: Place = {
       databaseUrl,
       database,
@@ -95,15 +95,15 @@ try {
       subscribers: SUBSCRIBERS === undefined ? undefined : Number(SUBSCRIBERS),
       rounds: ROUNDS,
       atEnd: (stop) => void stops.push(stop),
-      latency: (what, timesMs, facts) => {
-        const sorted = [...timesMs].sort((a, b) => a - b);
-        const [p50, p99, max] = [percentile(sorted, 0.5), percentile(sorted, 0.99), sorted.at(-1) ?? Number.NaN];
-        latencies.push({ scene: name, what, p50, p99, max, ...facts, load: load() });
-        process.stderr.write(`  ${what}: p50 ${rounded(p50)} p99 ${rounded(p99)} ms, lost ${facts.lost}\n`);
+      latency: (title, timesMs, facts) => {
+        const sortedMs = [...timesMs].sort((a, b) => a - b);
+        const [p50, p99, max] = [percentile(sortedMs, 0.5), percentile(sortedMs, 0.99), sortedMs.at(-1) ?? Number.NaN];
+        latencies.push({ scene: name, title, p50, p99, max, ...facts, load: load() });
+        process.stderr.write(`  ${title}: p50 ${rounded(p50)} p99 ${rounded(p99)} ms, lost ${facts.lost}\n`);
       },
-      figure: (what, value, unit, goal) => {
-        figures.push({ scene: name, what, value, unit, goal, load: load() });
-        process.stderr.write(`  ${what}: ${rounded(value, 2)} ${unit}\n`);
+      figure: (title, value, unit, goal) => {
+        figures.push({ scene: name, title, value, unit, goal, load: load() });
+        process.stderr.write(`  ${title}: ${rounded(value, 2)} ${unit}\n`);
       },
     };
     let timer: NodeJS.Timeout | undefined;
@@ -128,11 +128,12 @@ try {
 
 row(["scene", "subscribers", "what changes", "p50 ms", "p99 ms", "max ms", "goal", "lost", "CPU ms", "database CPU ms", "load"]); // prettier-ignore
 row(Array.from({ length: 11 }, () => "---"));
-for (const { scene, subscribers, what, p50, p99, max, goalMs, lost, cpuMs, databaseCpuMs, load: busy } of latencies)
-  row([scene, subscribers, what, rounded(p50), rounded(p99), rounded(max), goalMs === undefined ? "" : `p99 < ${goalMs}`, lost, rounded(cpuMs, 1), rounded(databaseCpuMs, 1), busy]); // prettier-ignore
+for (const { scene, subscribers, title, p50, p99, max, goalMs, lost, cpuMs, databaseCpuMs, load: busy } of latencies)
+  row([scene, subscribers, title, rounded(p50), rounded(p99), rounded(max), goalMs === undefined ? "" : `p99 < ${goalMs}`, lost, rounded(cpuMs, 1), rounded(databaseCpuMs, 1), busy]); // prettier-ignore
 process.stdout.write("\n");
 row(["scene", "figure", "value", "goal", "load"]);
 row(Array.from({ length: 5 }, () => "---"));
-for (const { scene, what, value, unit, goal, load: busy } of figures)
-  row([scene, what, `${rounded(value, value < 10 ? 2 : 1)} ${unit}`, goal === undefined ? "" : `< ${goal}`, busy]);
-if (asked.json !== undefined) writeFileSync(asked.json, `${JSON.stringify({ latencies, figures }, undefined, 2)}\n`);
+for (const { scene, title, value, unit, goal, load: busy } of figures)
+  row([scene, title, `${rounded(value, value < 10 ? 2 : 1)} ${unit}`, goal === undefined ? "" : `< ${goal}`, busy]);
+if (options.json !== undefined)
+  writeFileSync(options.json, `${JSON.stringify({ latencies, figures }, undefined, 2)}\n`);

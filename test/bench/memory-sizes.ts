@@ -81,19 +81,19 @@ const stall = async ({ port }: SceneContext, request: string): Promise<number> =
   return 0;
 };
 
-const rows = (count: number, one: (at: number) => string, separator: string): string =>
-  Array.from({ length: count }, (_, at) => one(at)).join(separator);
+const rows = (count: number, row: (index: number) => string, separator: string): string =>
+  Array.from({ length: count }, (_, index) => row(index)).join(separator);
 const json = (count: number): string =>
-  `[${rows(count, (at) => `{"id":${at},"name":"name ${at}","note":"${"n".repeat(40)}"}`, ",")}]`;
+  `[${rows(count, (index) => `{"id":${index},"name":"name ${index}","note":"${"n".repeat(40)}"}`, ",")}]`;
 const csv = (count: number): string =>
-  `id,name,note\n${rows(count, (at) => `${at},name ${at},${"n".repeat(40)}`, "\n")}`;
+  `id,name,note\n${rows(count, (index) => `${index},name ${index},${"n".repeat(40)}`, "\n")}`;
 /** Rows for a GraphQL insert, whose number of values is limited. */
 const longRows = (count: number): string =>
-  `[${rows(count, (at) => `{"id":${at},"name":"name ${at}","note":"${"n".repeat(1000)}"}`, ",")}]`;
+  `[${rows(count, (index) => `{"id":${index},"name":"name ${index}","note":"${"n".repeat(1000)}"}`, ",")}]`;
 const JSON_ROWS_PER_MEGABYTE = 12_500;
 const CSV_ROWS_PER_MEGABYTE = 16_500;
 
-const twice = (megabytes: number): number => 2 * megabytes + FLOOR_MEGABYTES;
+const twoCopies = (megabytes: number): number => 2 * megabytes + FLOOR_MEGABYTES;
 /** Its bytes, its text, its values, the rows' text and the message to the database. */
 const ofBody = (megabytes: number): number => Math.max(5 * megabytes, FLOOR_MEGABYTES);
 /** What any request may cost: buffers of the sockets, and garbage that is not collected yet. */
@@ -107,12 +107,12 @@ export const SIZE_SCENES: readonly SizeScene[] = [
   ...SIZES.flatMap((megabytes): readonly SizeScene[] => [
     {
       name: `an answer of ${megabytes} MB, REST`,
-      limit: twice,
+      limit: twoCopies,
       run: (context) => read(context, `/api/memory_text?id=eq.${megabytes}`),
     },
     {
       name: `an answer of ${megabytes} MB, GraphQL`,
-      limit: twice,
+      limit: twoCopies,
       run: (context) => ask(context, `{ memory_text(where: {id: {_eq: ${megabytes}}}) { body } }`),
     },
     {
@@ -149,13 +149,13 @@ export const SIZE_SCENES: readonly SizeScene[] = [
     },
     {
       name: `an answer of ${megabytes} MB, CSV`,
-      limit: twice,
+      limit: twoCopies,
       run: (context) =>
         read(context, `/api/memory_million?limit=${megabytes * CSV_ROWS_PER_MEGABYTE}`, { accept: "text/csv" }),
     },
     {
       name: `an answer of ${megabytes} MB, GraphQL list`,
-      limit: twice,
+      limit: twoCopies,
       run: (context) =>
         ask(context, `{ memory_million(limit: ${megabytes * JSON_ROWS_PER_MEGABYTE}) { id name note } }`),
     },
@@ -213,7 +213,7 @@ export const measureSize = async (scene: SizeScene, program: string, databaseUrl
   });
   const message = <Message>(): Promise<Message> =>
     new Promise((resolve, reject) => {
-      child.once("message", (told) => resolve(told as Message));
+      child.once("message", (answer) => resolve(answer as Message));
       child.once("exit", () => reject(new Error(`the server ended: ${scene.name}`)));
     });
   const agent = new Agent({ keepAlive: true });

@@ -95,10 +95,10 @@ const relapi = async (
   const from = async <Module>(path: string): Promise<Module> =>
     (await import(pathToFileURL(join(resolve(dist), path)).href)) as Module;
   const { relApi } = await from<typeof core>("core/index.js");
-  const made = (await from<typeof presets>("presets/index.js"))[preset];
+  const buildPreset = (await from<typeof presets>("presets/index.js"))[preset];
   const jwtSecret = process.env["BENCH_JWT_SECRET"];
   const api = relApi(
-    made({
+    buildPreset({
       databaseUrl,
       anonRole: "bench_anon",
       logLevel: "error",

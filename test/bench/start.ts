@@ -24,16 +24,16 @@ const firstAnswer = async (program: string, words: readonly string[]): Promise<n
   const address = await new Promise<string>((resolve, reject) => {
     child.stdout.on("data", (chunk) => {
       printed += String(chunk);
-      const found = /REST +(http\S+)/.exec(printed)?.[1];
-      if (found !== undefined) resolve(found);
+      const printedAddress = /REST +(http\S+)/.exec(printed)?.[1];
+      if (printedAddress !== undefined) resolve(printedAddress);
     });
     child.once("exit", () => reject(new Error(`it ended: ${printed}`)));
   });
   await (await fetch(`${address}/album?select=title&album_id=eq.1`)).text();
   const tookMs = performance.now() - startedAtMs;
-  const ended = once(child, "exit");
+  const exit = once(child, "exit");
   process.kill(-(child.pid as number), "SIGKILL"); // the child has been started
-  await ended;
+  await exit;
   return tookMs;
 };
 
@@ -60,14 +60,14 @@ const measureEmbedded = async (): Promise<readonly [number, number]> => {
 };
 
 const print = (name: string, times: readonly number[]): void => {
-  const sorted = [...times].sort((a, b) => a - b);
-  const median = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-  console.log(`${name}: median ${median.toFixed(0)} ms, best ${(sorted[0] ?? Number.NaN).toFixed(0)} ms`);
+  const sortedMs = [...times].sort((a, b) => a - b);
+  const median = sortedMs[Math.floor(sortedMs.length / 2)] ?? Number.NaN;
+  console.log(`${name}: median ${median.toFixed(0)} ms, best ${(sortedMs[0] ?? Number.NaN).toFixed(0)} ms`);
 };
 
-const measure = async (one: () => Promise<number>): Promise<readonly number[]> => {
+const measure = async (measureOnce: () => Promise<number>): Promise<readonly number[]> => {
   const times: number[] = [];
-  for (let round = 0; round < rounds; round++) times.push(await one());
+  for (let round = 0; round < rounds; round++) times.push(await measureOnce());
   return times;
 };
 
