@@ -45,13 +45,19 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
   afterAll(async () => {
     await database.query(`drop owned by ${login}; drop role ${login}; drop role ${stranger}`);
   });
-  const metadata = (table: string, more: object = {}, ofAll: object = {}): string =>
+  const metadata = (table: string, tableProperties: object = {}, documentProperties: object = {}): string =>
     temporaryFile(
       "metadata.json",
       JSON.stringify({
         version: 3,
-        sources: [{ name: "default", kind: "postgres", tables: [{ table: { schema: "sea", name: table }, ...more }] }],
-        ...ofAll,
+        sources: [
+          {
+            name: "default",
+            kind: "postgres",
+            tables: [{ table: { schema: "sea", name: table }, ...tableProperties }],
+          },
+        ],
+        ...documentProperties,
       }),
     );
   const select = (columns: readonly string[], filter: object = {}): object => ({
@@ -186,7 +192,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
     async (_, environment, line) => {
       const { code, stdout, stderr } = await relapi(["check"], { ...good, ...environment });
       expect([code, stdout]).toEqual([1, ""]);
-      const errors = stderr.split("\n").filter((each) => each.startsWith("error"));
+      const errors = stderr.split("\n").filter((text) => text.startsWith("error"));
       expect(errors).toHaveLength(1);
       expect(errors[0]).toMatch(line);
     },
@@ -227,7 +233,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
   test.each(odd)("C-CHK-3 %s is a warning", async (_, environment, line) => {
     const mild = await relapi(["check"], { ...good, ...environment });
     const lines = mild.stderr.trim().split("\n");
-    expect([mild.code, lines.filter((each) => line.test(each))]).toEqual([0, [expect.any(String)]]);
+    expect([mild.code, lines.filter((text) => line.test(text))]).toEqual([0, [expect.any(String)]]);
     const strict = await relapi(["check", "--strict"], { ...good, ...environment });
     expect([strict.code, strict.stdout]).toEqual([1, ""]);
   });

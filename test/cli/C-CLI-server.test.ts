@@ -10,12 +10,12 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
 
   /** A port with another listener until the test ends. */
   const takenPort = async (): Promise<number> => {
-    const other = createServer().listen(0, "127.0.0.1");
-    await new Promise((resolve) => other.once("listening", resolve));
-    onTestFinished(() => void other.close());
-    return (other.address() as AddressInfo).port;
+    const listener = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => listener.once("listening", resolve));
+    onTestFinished(() => void listener.close());
+    return (listener.address() as AddressInfo).port;
   };
-  const taken = (port: number): string =>
+  const portMessage = (port: number): string =>
     `relapi: port ${port} is in use: end the program that listens there, or choose another port with --port or PORT\n`;
 
   test("C-CLI-1 C-CLI-3 settings.conf is read, and the environment and --port take precedence", async () => {
@@ -48,7 +48,7 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
     const [file, port] = [temporaryFile(name, write(await url())), await takenPort()];
     const environment = { HOST: "127.0.0.1", PGRST_DB_SCHEMAS: "sea" };
     const served = await relapi(["serve", "--config", file, "--port", String(port)], environment);
-    expect([served.code, served.stdout, served.stderr]).toEqual([1, "", taken(port)]);
+    expect([served.code, served.stdout, served.stderr]).toEqual([1, "", portMessage(port)]);
     const described = await relapi(["openapi", "--config", file], environment);
     expect(JSON.parse(described.stdout).paths).toHaveProperty("/ports");
   });
@@ -65,11 +65,11 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
     "C-CLI-6 R-ADM-4 the server finishes a request after %s and exits with code 0",
     async (signal) => {
       const { running, answer, closed, release } = await startBusyServer(await good());
-      const ended = running.stop(signal);
+      const exit = running.stop(signal);
       await closed();
       await release();
       expect((await answer).status).toBeLessThan(300);
-      expect((await ended).code).toBe(0);
+      expect((await exit).code).toBe(0);
     },
   );
 
@@ -113,7 +113,7 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
     const environment = await good();
     const port = await takenPort();
     const second = await relapi(["-p", String(port)], environment);
-    expect([second.code, second.stderr]).toEqual([1, taken(port)]);
+    expect([second.code, second.stderr]).toEqual([1, portMessage(port)]);
   });
 
   test("C-CLI-4 live-triggers prints SQL", async () => {

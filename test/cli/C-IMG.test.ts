@@ -57,7 +57,7 @@ test("C-IMG-1 the files that the stages copy and run exist", () => {
       for (const path of text
         .split(/\s+/)
         .slice(0, -1)
-        .filter((each) => each !== "."))
+        .filter((part) => part !== "."))
         expect(ignored).toContain(path);
     }
   for (const path of ignored) expect(existsSync(join(root, path)), path).toBe(true);
@@ -65,9 +65,9 @@ test("C-IMG-1 the files that the stages copy and run exist", () => {
 
 test("C-IMG-1 an application of init gets an image of the same kind", () => {
   const files = buildProjectFiles("shop", "ts");
-  const own = readDockerfile(files["Dockerfile"] ?? "");
-  expect(own.map(({ image }) => image)).toEqual(stages.map(({ image }) => image));
-  const last = own.at(-1) as Stage; // it has three
+  const projectStages = readDockerfile(files["Dockerfile"] ?? "");
+  expect(projectStages.map(({ image }) => image)).toEqual(stages.map(({ image }) => image));
+  const last = projectStages.at(-1) as Stage; // it has three
   for (const name of ["USER", "EXPOSE"]) expect(textsOf(last, name)).toEqual(textsOf(final, name));
   expect(textsOf(last, "RUN")).toEqual(textsOf(final, "RUN"));
   expect(wordsOf(textsOf(last, "ENTRYPOINT")[0] ?? "")[1]).toBe("dist/server.js");
@@ -122,7 +122,7 @@ test.skipIf(!capabilities.realServer)(
     });
     let output = "";
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (output += String(text)));
-    const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+    const exit = new Promise<number | null>((resolve) => child.on("close", resolve));
     atFileEnd(async () => void child.kill("SIGKILL"));
     const addressIn = () => /"address":"(http:[^"]+)"/.exec(output)?.[1];
     await until(() => addressIn() !== undefined, "the server has said where it listens");
@@ -134,25 +134,26 @@ test.skipIf(!capabilities.realServer)(
     const ready = await fetch(health.replace(/:\d+\//, `:${ports.ADMIN_PORT}/`));
     expect(ready.status).toBe(200);
     child.kill("SIGTERM");
-    expect([await ended, output]).toEqual([0, expect.not.stringMatching(/"error"/)]);
+    expect([await exit, output]).toEqual([0, expect.not.stringMatching(/"error"/)]);
   },
 );
 
 test("C-IMG-2 compose.yaml and kubernetes.yaml name only settings that exist", () => {
-  const known = listKnownVariables();
+  const knownVariables = listKnownVariables();
   const [{ services }] = documentsOf("docs/deploy/compose.yaml");
-  for (const name of Object.keys(services.relapi.environment)) expect(known).toContain(name);
+  for (const name of Object.keys(services.relapi.environment)) expect(knownVariables).toContain(name);
   expect(join("docs/deploy", services.relapi.build.context, services.relapi.build.dockerfile)).toBe(
     "docs/deploy/Dockerfile",
   );
   expect(services.relapi.depends_on.database.condition).toBe("service_healthy");
   expect(services.database.healthcheck.test).toContain("pg_isready");
-  const asked = [...read("docs/deploy/compose.yaml").matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
-  for (const name of new Set(asked)) expect(read("docs/deploy/.env.example")).toMatch(new RegExp(`^${name}=$`, "m"));
+  const requiredVariables = [...read("docs/deploy/compose.yaml").matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
+  for (const name of new Set(requiredVariables))
+    expect(read("docs/deploy/.env.example")).toMatch(new RegExp(`^${name}=$`, "m"));
 
   const [deployment, service] = documentsOf("docs/deploy/kubernetes.yaml");
   const [container] = deployment.spec.template.spec.containers;
-  for (const { name } of container.env) expect(known).toContain(name);
+  for (const { name } of container.env) expect(knownVariables).toContain(name);
   expect(container.ports[0].containerPort).toBe(Number(environmentOf(final)["PORT"]));
   expect(service.spec.selector).toEqual(deployment.spec.template.metadata.labels);
   expect(service.spec.ports[0].targetPort).toBe(container.ports[0].name);

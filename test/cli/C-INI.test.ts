@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { until } from "../support/until.ts";
-import { program, relapi, temporaryFolder, type Ended, type Environment } from "./run.ts";
+import { program, relapi, temporaryFolder, type Environment, type ProcessResult } from "./run.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const folder = join(temporaryFolder(), "My Shop");
@@ -18,10 +18,10 @@ const read = (name: string): string => readFileSync(join(folder, name), "utf8");
 const { NODE_OPTIONS: _, ...environment } = process.env; // settings of the test runner
 
 /** The packages as npm would install them, without a network: the packed package and its dependencies. */
-const install = (into: string, dependencies: readonly string[]): void => {
+const install = (target: string, dependencies: readonly string[]): void => {
   const packed = temporaryFolder();
   execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", packed], { cwd: root });
-  const modules = join(into, "node_modules");
+  const modules = join(target, "node_modules");
   mkdirSync(modules);
   execFileSync("sh", ["-c", `tar -xzf ${packed}/relapi-*.tgz -C "$1"`, "sh", modules]);
   renameSync(join(modules, "package"), join(modules, "relapi"));
@@ -47,8 +47,8 @@ const startServer = async (cwd: string, script: string, settings: Environment) =
         if (output.includes("listening")) resolve();
       });
   });
-  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
-  const failed = ended.then((code) => {
+  const exit = new Promise<number | null>((resolve) => child.on("close", resolve));
+  const failed = exit.then((code) => {
     throw new Error(`it ended with ${code}: ${output}`);
   });
   failed.catch(() => {}); // a server that has started ends later
@@ -59,12 +59,12 @@ const startServer = async (cwd: string, script: string, settings: Environment) =
   await until(async () => (await fetch(`${address}/health`)).ok, "the schema is loaded");
   const stop = (): Promise<number | null> => {
     child.kill("SIGTERM");
-    return ended;
+    return exit;
   };
   return { address, stop };
 };
 
-let created: Ended;
+let created: ProcessResult;
 let tested: { readonly stdout: string };
 let manifest: { readonly name: string; readonly dependencies: object; readonly devDependencies: object };
 
@@ -88,11 +88,11 @@ test("C-INI-1a npm test compiles the project, and its tests pass with the packed
 });
 
 test("C-INI-1 init with --js writes the same project in JavaScript", async () => {
-  const other = join(temporaryFolder(), "shop");
-  expect(await relapi(["init", "--js", other])).toMatchObject({ code: 0, stderr: "" });
-  symlinkSync(join(folder, "node_modules"), join(other, "node_modules"));
-  expect((await runNpmTest(other)).stdout).toMatch(/ pass 3\n. fail 0/);
-  const { address, stop } = await startServer(other, "src/server.js", {});
+  const otherFolder = join(temporaryFolder(), "shop");
+  expect(await relapi(["init", "--js", otherFolder])).toMatchObject({ code: 0, stderr: "" });
+  symlinkSync(join(folder, "node_modules"), join(otherFolder, "node_modules"));
+  expect((await runNpmTest(otherFolder)).stdout).toMatch(/ pass 3\n. fail 0/);
+  const { address, stop } = await startServer(otherFolder, "src/server.js", {});
   expect(await (await fetch(`${address}/health`)).text()).toBe("fine");
   expect(await stop()).toBe(0);
 });
@@ -105,15 +105,15 @@ test("C-INI-1a without a database, the server serves the project's schema with t
 
 test("C-INI-3 the image has several stages, does not run as root, and has a health check on an existing page", () => {
   const lines = read("Dockerfile").split("\n");
-  const of = (word: string): readonly string[] =>
+  const argumentsOf = (word: string): readonly string[] =>
     lines.filter((line) => line.startsWith(`${word} `)).map((line) => line.slice(word.length + 1));
-  expect(of("FROM")).toHaveLength(3);
-  expect(of("USER")).toEqual(["10001:10001"]);
-  expect(of("HEALTHCHECK")[0]).toMatch(/http:\/\/127\.0\.0\.1:3000\/health"\]$/);
-  expect(of("ENV")[0]).toContain("PORT=3000");
-  expect(of("ENTRYPOINT")).toEqual(['["node", "dist/server.js"]']);
+  expect(argumentsOf("FROM")).toHaveLength(3);
+  expect(argumentsOf("USER")).toEqual(["10001:10001"]);
+  expect(argumentsOf("HEALTHCHECK")[0]).toMatch(/http:\/\/127\.0\.0\.1:3000\/health"\]$/);
+  expect(argumentsOf("ENV")[0]).toContain("PORT=3000");
+  expect(argumentsOf("ENTRYPOINT")).toEqual(['["node", "dist/server.js"]']);
   // every copied file exists, except the lock file that npm install writes
-  const copied = of("COPY").filter((line) => !line.startsWith("--from="));
+  const copied = argumentsOf("COPY").filter((line) => !line.startsWith("--from="));
   const sources = copied.flatMap((line) => line.split(" ").slice(0, -1));
   expect(new Set(sources.filter((source) => !existsSync(join(folder, source))))).toEqual(
     new Set(["package-lock.json"]),
@@ -171,17 +171,20 @@ test("C-INI-2 init overwrites no file and reports an unsuitable folder", async (
   await refuse(folder, "is not empty: name an empty folder, or one that does not exist");
   for (const name of [join(folder, "schema.sql"), join(folder, "schema.sql", "inner")])
     await refuse(name, "is a file or lies below a file: name a folder");
-  const long = join(folder, "n".repeat(300));
-  await refuse(long, `cannot be written: ENAMETOOLONG: name too long, mkdir '${long}'`);
+  const longPath = join(folder, "n".repeat(300));
+  await refuse(longPath, `cannot be written: ENAMETOOLONG: name too long, mkdir '${longPath}'`);
   expect(read("package.json")).toBe(before);
 });
 
 test("C-INI-2 init uses the current folder by default, which may have a .git", async () => {
-  const own = temporaryFolder();
-  mkdirSync(join(own, ".git"));
-  const { stdout } = await promisify(execFile)(process.execPath, [program, "init"], { cwd: own, env: environment });
+  const gitFolder = temporaryFolder();
+  mkdirSync(join(gitFolder, ".git"));
+  const { stdout } = await promisify(execFile)(process.execPath, [program, "init"], {
+    cwd: gitFolder,
+    env: environment,
+  });
   expect(stdout).toContain("\nNext: npm install && npm test, then npm start\n");
-  expect(existsSync(join(own, "src/preset.ts"))).toBe(true);
+  expect(existsSync(join(gitFolder, "src/preset.ts"))).toBe(true);
 });
 
 test.skipIf(process.getuid?.() === 0)("C-INI-2 init reports a folder that may not be written", async () => {

@@ -55,8 +55,8 @@ test.skipIf(!hasPsql || !asksRegistry)(
     const port = await freePort();
     const role = `c_pkg_anon_${process.pid}`; // roles belong to the whole server
     atFileEnd(async () => {
-      const [made] = await database.query("select from pg_roles where rolname = $1", [role]);
-      if (made !== undefined) await database.query(`drop owned by ${role}; drop role ${role}`);
+      const [existingRole] = await database.query("select from pg_roles where rolname = $1", [role]);
+      if (existingRole !== undefined) await database.query(`drop owned by ${role}; drop role ${role}`);
     });
     const tarball = execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder], {
       cwd: root,

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
-import { relapi, temporaryFolder, type Ended } from "./run.ts";
+import { relapi, temporaryFolder, type ProcessResult } from "./run.ts";
 import { wrongQueries } from "./wrong-queries.ts";
 
 const modules = fileURLToPath(new URL("../../node_modules/", import.meta.url));
@@ -37,7 +37,7 @@ const CONFIG = {
 
 describe.skipIf(!capabilities.realServer)("types of a database", () => {
   const wrong = Object.entries(wrongQueries);
-  let printed: Ended;
+  let printed: ProcessResult;
   let faults: readonly string[];
 
   beforeAll(async () => {
