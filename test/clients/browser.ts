@@ -69,8 +69,8 @@ export const startBrowser = async (): Promise<Browser> => {
     let output = "";
     child.stderr.on("data", (text: Buffer) => {
       output += text.toString();
-      const found = /DevTools listening on (ws:\S+)/.exec(output)?.[1];
-      if (found !== undefined) resolve(found);
+      const address = /DevTools listening on (ws:\S+)/.exec(output)?.[1];
+      if (address !== undefined) resolve(address);
     });
     child.once("exit", () => reject(new Error(`Chromium ended: ${output.slice(-500)}`)));
   });
@@ -107,8 +107,9 @@ export const startBrowser = async (): Promise<Browser> => {
       if (method === "Runtime.exceptionThrown")
         faults.push(String(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text));
       if (method === "Network.requestWillBeSent") {
-        const asked = new URL(params.request.url);
-        if (asked.protocol.startsWith("http") && asked.host !== host) faults.push(`asked for ${asked.href}`);
+        const requestUrl = new URL(params.request.url);
+        if (requestUrl.protocol.startsWith("http") && requestUrl.host !== host)
+          faults.push(`asked for ${requestUrl.href}`);
       }
     });
     await call("Page.enable");
@@ -157,10 +158,10 @@ export const startBrowser = async (): Promise<Browser> => {
   return {
     open,
     close: async () => {
-      const ended = new Promise((resolve) => child.once("exit", resolve));
+      const exit = new Promise((resolve) => child.once("exit", resolve));
       socket.close();
       if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-      await ended;
+      await exit;
       rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     },
   };

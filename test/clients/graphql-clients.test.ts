@@ -60,15 +60,15 @@ describe.each(roles)("graphql-js, %s", (_role, headers) => {
     const schema = await schemaOf(headers);
     expect(validateSchema(schema)).toEqual([]);
     const printed = printSchema(schema);
-    const again = buildSchema(printed);
-    expect(validateSchema(again)).toEqual([]);
-    expect(printSchema(lexicographicSortSchema(again))).toBe(printSchema(lexicographicSortSchema(schema)));
+    const rebuiltSchema = buildSchema(printed);
+    expect(validateSchema(rebuiltSchema)).toEqual([]);
+    expect(printSchema(lexicographicSortSchema(rebuiltSchema))).toBe(printSchema(lexicographicSortSchema(schema)));
   });
 
   test("G-INT-3 the introspection queries of older tools get the same schema", async () => {
     const plain = getIntrospectionQuery({ descriptions: false, oneOf: false });
-    const [short, long] = await Promise.all([schemaOf(headers, plain), schemaOf(headers)]);
-    expect(Object.keys(short.getTypeMap()).sort()).toEqual(Object.keys(long.getTypeMap()).sort());
+    const [plainSchema, fullSchema] = await Promise.all([schemaOf(headers, plain), schemaOf(headers)]);
+    expect(Object.keys(plainSchema.getTypeMap()).sort()).toEqual(Object.keys(fullSchema.getTypeMap()).sort());
   });
 
   test("G-ROOT-1 G-ROOT-2 every list of the schema returns all of its columns", async () => {
@@ -87,10 +87,10 @@ describe.each(roles)("graphql-js, %s", (_role, headers) => {
 const leaves = (field: GraphQLField<unknown, unknown>, depth = 0): string => {
   const type = getNamedType(field.type);
   if (!isObjectType(type)) return "";
-  const inner = Object.values(type.getFields()).map((each) => {
-    const named = getNamedType(each.type);
-    if (isScalarType(named) || isEnumType(named)) return each.name;
-    return depth < 1 ? `${each.name} { ${leaves(each, depth + 1)} }` : "";
+  const inner = Object.values(type.getFields()).map((subfield) => {
+    const namedType = getNamedType(subfield.type);
+    if (isScalarType(namedType) || isEnumType(namedType)) return subfield.name;
+    return depth < 1 ? `${subfield.name} { ${leaves(subfield, depth + 1)} }` : "";
   });
   return ["__typename", ...inner].join(" ");
 };
@@ -145,7 +145,7 @@ describe("graphql-request", () => {
       url: demo.graphqlUrl,
       documents: [1, 2].map((id) => ({ document, variables: { id } })),
     });
-    expect(answer.map((each: any) => each.data.artist_by_pk.name)).toEqual(["AC/DC", "Accept"]);
+    expect(answer.map((result: any) => result.data.artist_by_pk.name)).toEqual(["AC/DC", "Accept"]);
   });
 
   test("G-DOC-2 one of several operations runs, although this client names none", async () => {
@@ -260,7 +260,7 @@ describe("@apollo/client", () => {
     const pages: number[][] = [];
     const list = client.watchQuery<any>({ query, variables: { limit: 2, offset: 0 } });
     const reading = list.subscribe(({ data, loading }) => {
-      if (!loading) pages.push(data.artist.map((each: any) => each.artist_id));
+      if (!loading) pages.push(data.artist.map((artist: any) => artist.artist_id));
     });
     await until(() => pages.length > 0, "the first page");
     expect(pages).toEqual([[1, 2]]);
@@ -297,14 +297,14 @@ describe("@apollo/client", () => {
     const socket = createClient({ url: demo.wsUrl, connectionParams: async () => ({ headers: asShopper(2) }) });
     atFileEnd(async () => socket.dispose());
     const client = new ApolloClient({ link: new GraphQLWsLink(socket), cache: cacheByKeys() });
-    const { data: own } = await client.query<any>({ query: gql("{ customer { full_name } }") });
-    expect(own.customer).toMatchObject([{ full_name: "Leonie Köhler" }]);
-    const { data: made } = await client.mutate<any>({
+    const { data: queryData } = await client.query<any>({ query: gql("{ customer { full_name } }") });
+    expect(queryData.customer).toMatchObject([{ full_name: "Leonie Köhler" }]);
+    const { data: mutationData } = await client.mutate<any>({
       mutation: gql(
         'mutation { insert_playlist_one(object: {name: "Mine"}) { playlist_id owner_id: customer { email } } }',
       ),
     });
-    expect(made.insert_playlist_one.owner_id).toMatchObject({ email: "leonekohler@surfeu.de" });
+    expect(mutationData.insert_playlist_one.owner_id).toMatchObject({ email: "leonekohler@surfeu.de" });
     const refused = await client
       .mutate({ mutation: gql('mutation { insert_artist_one(object: {name: "Not mine"}) { name } }') })
       .catch((error: unknown) => error);

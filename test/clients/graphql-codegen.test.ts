@@ -95,8 +95,8 @@ describe.each([
       albumCount: 2,
       artistCount: 1,
     });
-    const short = await storiesAs().albumsOf("AC/DC", false);
-    expect(short.albums.map((each: any) => each.first)).toEqual([undefined, undefined]);
+    const artist = await storiesAs().albumsOf("AC/DC", false);
+    expect(artist.albums.map((album: any) => album.first)).toEqual([undefined, undefined]);
   });
 
   test("G-PAG-1 G-VAR-7 a window of rows works, and variables may be left out", async () => {

@@ -15,8 +15,8 @@ const source = readFileSync(`${root}plugins/live/patches/client.ts`, "utf8");
 
 test("X-PAT-6 the live client imports nothing, and uses nothing that browsers do not have", () => {
   expect(source).not.toMatch(/^\s*import |\brequire\(|\bimport\(|\b(?:process|Buffer|global)\b\./m);
-  const own = JSON.parse(readFileSync(`${root}package.json`, "utf8")).exports["./live-client"];
-  expect(own).toBe("./dist/plugins/live/patches/client.js");
+  const exportedFile = JSON.parse(readFileSync(`${root}package.json`, "utf8")).exports["./live-client"];
+  expect(exportedFile).toBe("./dist/plugins/live/patches/client.js");
 });
 
 test.skipIf(chromium === undefined)(

@@ -24,12 +24,12 @@ describe("supabase-js", () => {
   });
 
   test("R-PATH-11 supabase-js inserts, updates and deletes rows, and gets the written rows", async () => {
-    const made = await supabase.from("ports").insert({ id: 901, name: "Bergen" }).select().single();
-    expect(made).toMatchObject({ error: null, status: 201, data: { id: 901, name: "Bergen" } });
-    const changed = await supabase.from("ports").update({ name: "Turku" }).eq("id", 901).select("name");
-    expect(changed.data).toEqual([{ name: "Turku" }]);
-    const gone = await supabase.from("ports").delete().eq("id", 901);
-    expect(gone).toMatchObject({ error: null, status: 204 });
+    const insertResult = await supabase.from("ports").insert({ id: 901, name: "Bergen" }).select().single();
+    expect(insertResult).toMatchObject({ error: null, status: 201, data: { id: 901, name: "Bergen" } });
+    const updateResult = await supabase.from("ports").update({ name: "Turku" }).eq("id", 901).select("name");
+    expect(updateResult.data).toEqual([{ name: "Turku" }]);
+    const deleteResult = await supabase.from("ports").delete().eq("id", 901);
+    expect(deleteResult).toMatchObject({ error: null, status: 204 });
   });
 
   test("R-PATH-11 supabase-js calls functions by POST and by GET", async () => {
