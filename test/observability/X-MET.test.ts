@@ -130,16 +130,16 @@ test("X-MET-4 live queries that are due are counted", async () => {
 });
 
 test("X-MET-5 a blocked event loop is visible in the metrics", async () => {
-  const late = 'relapi_event_loop_delay_seconds_bucket{le="0.25"}';
-  const all = "relapi_event_loop_delay_seconds_count";
-  const beyond = async (): Promise<number> => {
+  const shortDelays = 'relapi_event_loop_delay_seconds_bucket{le="0.25"}';
+  const allDelays = "relapi_event_loop_delay_seconds_count";
+  const countLongDelays = async (): Promise<number> => {
     const now = await api.metrics();
-    return now[all]! - now[late]!;
+    return now[allDelays]! - now[shortDelays]!;
   };
-  const before = await beyond();
+  const before = await countLongDelays();
   const endMs = performance.now() + 600;
   while (performance.now() < endMs);
-  await until(async () => (await beyond()) > before, "the delay is counted");
+  await until(async () => (await countLongDelays()) > before, "the delay is counted");
   const now = await api.metrics();
   expect(now["relapi_event_loop_delay_max_seconds"]).toBeGreaterThan(0.5);
   expect(now["relapi_event_loop_active_seconds_total"]).toBeGreaterThan(0);

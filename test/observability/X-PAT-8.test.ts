@@ -14,28 +14,29 @@ await api.sql(`create table public.page (id int primary key, text text not null)
   insert into public.page select i, i || repeat('x', 9000) from generate_series(1, 6) i`);
 await api.reload();
 
-const kept = async (): Promise<number> => (await api.metrics())["relapi_live_patch_bytes"]!;
-const nothingKept = (): Promise<void> => until(async () => (await kept()) === 0, "nothing is kept any more");
+const patchBytes = async (): Promise<number> => (await api.metrics())["relapi_live_patch_bytes"]!;
+const untilNothingStored = (): Promise<void> =>
+  until(async () => (await patchBytes()) === 0, "nothing is kept any more");
 const pages = (from: number, to: number): string =>
   `subscription @live(patch: true) { page(where: {id: {_gte: ${from}, _lte: ${to}}}, order_by: {id: asc}) { id text } }`;
 const change = (id: number): Promise<unknown> => api.sql(`update public.page set text = text || '.' where id = ${id}`);
 
 test("X-PAT-8 each result is kept once for all its subscribers until the last of them leaves", async () => {
-  const [one, other] = [await initiated(api), await initiated(api)];
-  subscribe(one, "1", pages(1, 2));
-  await one.next();
-  const bytes = await kept();
+  const [socket, otherSocket] = [await initiated(api), await initiated(api)];
+  subscribe(socket, "1", pages(1, 2));
+  await socket.next();
+  const bytes = await patchBytes();
   expect(bytes).toBeGreaterThan(18_000);
-  subscribe(other, "1", pages(1, 2));
-  await other.next();
+  subscribe(otherSocket, "1", pages(1, 2));
+  await otherSocket.next();
   await change(1);
-  expect((await one.next()).payload.extensions.live.patch).toHaveLength(1);
-  expect((await other.next()).payload.extensions.live.patch).toHaveLength(1);
-  expect(await kept()).toBe(bytes + 1);
-  one.send({ id: "1", type: "complete" });
-  await other.close();
-  await nothingKept();
-  await one.close();
+  expect((await socket.next()).payload.extensions.live.patch).toHaveLength(1);
+  expect((await otherSocket.next()).payload.extensions.live.patch).toHaveLength(1);
+  expect(await patchBytes()).toBe(bytes + 1);
+  socket.send({ id: "1", type: "complete" });
+  await otherSocket.close();
+  await untilNothingStored();
+  await socket.close();
 });
 
 test("X-PAT-8 results are kept on every transport", async () => {
@@ -44,10 +45,10 @@ test("X-PAT-8 results are kept on every transport", async () => {
   await until(() => rows.events.length === 1, "the rows arrive");
   const events = await openEvents(api, "/v1/graphql", { method: "POST", headers, body: { query: pages(3, 3) } });
   await until(() => events.events.length === 1, "the result arrives");
-  expect(await kept()).toBeGreaterThan(18_000);
+  expect(await patchBytes()).toBeGreaterThan(18_000);
   rows.close();
   events.close();
-  await nothingKept();
+  await untilNothingStored();
 });
 
 test("X-PAT-8 X-PAT-4 a result is sent whole if it exceeds the remaining memory or its limit, until memory is free again", async () => {
@@ -78,9 +79,9 @@ test("X-PAT-8 X-PAT-4 a result is sent whole if it exceeds the remaining memory 
 
 test("X-PAT-8 no result is kept for subscribers without patches", async () => {
   const socket = await initiated(api);
-  await nothingKept();
+  await untilNothingStored();
   subscribe(socket, "1", pages(1, 2).replace("@live(patch: true)", ""));
   await socket.next();
-  expect(await kept()).toBe(0);
+  expect(await patchBytes()).toBe(0);
   await socket.close();
 });
