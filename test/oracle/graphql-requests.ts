@@ -84,7 +84,7 @@ const inputValue = (schema: Schema, typeRef: TypeRef, random: Random, depth: num
   };
 };
 
-export interface Drawn {
+export interface DrawnDocument {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
 }
@@ -93,7 +93,7 @@ export interface Drawn {
 export const drawDocument = (
   { schema, shape, values }: DocumentOptions,
   kind: "query" | "mutation" | "subscription",
-): Drawn => {
+): DrawnDocument => {
   const declared: string[] = [];
   const variables: Record<string, unknown> = {};
 
@@ -104,8 +104,8 @@ export const drawDocument = (
         ? ` = ${inputValue(schema, { ...type, kind: type.kind }, shape, 1).literal}`
         : "";
     declared.push(`$${name}: ${typeText(type)}${fallback}`);
-    const given = inputValue(schema, type, values, 0);
-    if (type.kind === "NON_NULL" || !values.chance(0.15)) variables[name] = given.json; // or it is absent
+    const input = inputValue(schema, type, values, 0);
+    if (type.kind === "NON_NULL" || !values.chance(0.15)) variables[name] = input.json; // or it is absent
     return `$${name}`;
   };
 
@@ -129,22 +129,22 @@ export const drawDocument = (
   /** The document always has exactly one root field. */
   const isSubscription = kind === "subscription";
 
-  const named = (type: TypeRef): TypeRef => (type.ofType === null ? type : named(type.ofType));
+  const namedType = (type: TypeRef): TypeRef => (type.ofType === null ? type : namedType(type.ofType));
 
   const selection = (typeName: string, depth: number): string => {
     const fields = schema.type(typeName).fields ?? [];
-    const leaves = fields.filter((field) => ["SCALAR", "ENUM"].includes(named(field.type).kind));
-    const branches = depth >= 3 ? [] : fields.filter((field) => named(field.type).kind === "OBJECT");
+    const leaves = fields.filter((field) => ["SCALAR", "ENUM"].includes(namedType(field.type).kind));
+    const branches = depth >= 3 ? [] : fields.filter((field) => namedType(field.type).kind === "OBJECT");
     const chosen = [
       ...shape.some(leaves, 1 + shape.int(3)),
       ...shape.some(branches, depth === 0 ? 1 + shape.int(2) : shape.int(2)),
     ];
-    const parts = chosen.map((field, at) => fieldText(field, depth, shape.chance(0.2) ? `a${at}: ` : ""));
+    const parts = chosen.map((field, index) => fieldText(field, depth, shape.chance(0.2) ? `a${index}: ` : ""));
     return `{ ${parts.length === 0 ? "__typename" : parts.join(" ")} }`;
   };
 
   const fieldText = (field: SchemaField, depth: number, alias: string): string => {
-    const target = named(field.type);
+    const target = namedType(field.type);
     return `${alias}${field.name}${argumentsOf(field)}${isSubscription && depth === 0 ? "" : directive()}${target.kind === "OBJECT" ? ` ${selection(target.name!, depth + 1)}` : ""}`;
   };
 
@@ -158,12 +158,12 @@ export const drawDocument = (
   const body =
     fields.length === 0
       ? "{ __typename }"
-      : `{ ${fields.map((field, at) => fieldText(field, 0, fields.length > 1 ? `r${at}: ` : "")).join(" ")} }`;
+      : `{ ${fields.map((field, index) => fieldText(field, 0, fields.length > 1 ? `r${index}: ` : "")).join(" ")} }`;
   return { query: `${operation}${declared.length === 0 ? "" : ` (${declared.join(", ")})`} ${body}`, variables };
 };
 
 export const graphqlRequest = (
-  { query, variables }: Drawn,
+  { query, variables }: DrawnDocument,
   role?: string,
   session?: Readonly<Record<string, string>>,
 ): Asked => ({

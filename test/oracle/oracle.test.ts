@@ -17,7 +17,7 @@ const seed = chosenSeed();
 /** The number of shapes of each kind. Each shape comes with up to four sets of values. */
 const SHAPES = Number(process.env["ORACLE_SHAPES"] ?? 12);
 
-const own = { artist_id: { _eq: "X-Session-Artist-Id" } };
+const ownFilter = { artist_id: { _eq: "X-Session-Artist-Id" } };
 const all = { columns: "*", filter: {} };
 const metadata = documentOf(
   [
@@ -25,7 +25,7 @@ const metadata = documentOf(
       object_relationships: [object("artist", "artist_id")],
       select_permissions: permissions({
         reader: { columns: ["id", "title", "artist_id"], filter: { id: { _gt: 1 } }, limit: 3 },
-        owner: { columns: "*", filter: own, allow_aggregations: true },
+        owner: { columns: "*", filter: ownFilter, allow_aggregations: true },
         part: { columns: ["id", "title"], filter: {} },
       }),
       insert_permissions: permissions({
@@ -36,9 +36,14 @@ const metadata = documentOf(
         },
       }),
       update_permissions: permissions({
-        owner: { columns: ["id", "title", "price"], filter: own, check: { price: { _lt: 100 } }, set: { live: false } },
+        owner: {
+          columns: ["id", "title", "price"],
+          filter: ownFilter,
+          check: { price: { _lt: 100 } },
+          set: { live: false },
+        },
       }),
-      delete_permissions: permissions({ owner: { filter: own } }),
+      delete_permissions: permissions({ owner: { filter: ownFilter } }),
     }),
     table("artist", {
       array_relationships: [array("albums", "album", "artist_id")],
@@ -76,7 +81,7 @@ const METADATA_CALLERS: readonly HeaderValues[] = [
 ];
 
 /** Each shape with one to four sets of values. */
-const drawn = (random: Random, count: number, draw: (shape: Random, values: Random) => Asked): Asked[] =>
+const drawRequests = (random: Random, count: number, draw: (shape: Random, values: Random) => Asked): Asked[] =>
   Array.from({ length: count }, () => {
     const shapeSeed = random.int(2 ** 31);
     return Array.from({ length: 1 + random.int(4) }, () =>
@@ -94,7 +99,7 @@ const documentsFor = async (
   for (const role of roles) {
     const schema = await schemaOf(api, role);
     lists.push(
-      ...drawn(random, SHAPES / roles.length, (shape, values) =>
+      ...drawRequests(random, SHAPES / roles.length, (shape, values) =>
         graphqlRequest(drawDocument({ schema, shape, values }, shape.chance(0.25) ? "mutation" : "query"), role),
       ),
     );
@@ -114,12 +119,12 @@ const requestsFor = async (
   const api = await startApi(options);
   const model = api.relApi.model();
   const requests = schemas
-    .flatMap((schema, at) =>
-      drawn(random, at === 0 ? SHAPES : SHAPES / 8, (shape, values) =>
+    .flatMap((schema, index) =>
+      drawRequests(random, index === 0 ? SHAPES : SHAPES / 8, (shape, values) =>
         drawRestRequest({ model, schema, shape, values, ...(mostly === undefined ? {} : { mostly }) }),
       ),
     )
-    .map((asked) => ({ ...asked, headers: { ...asked.headers, ...random.pick(callers) } }));
+    .map((request) => ({ ...request, headers: { ...request.headers, ...random.pick(callers) } }));
   await api.close();
   return requests;
 };
@@ -142,7 +147,7 @@ const expectNoDifference = async (
  * Cases that were once shared by mistake: calls with another window, functions that only some roles may execute, and a
  * table that is open to all in a schema that is not.
  */
-const KNOWN: readonly Asked[] = [
+const KNOWN_REQUESTS: readonly Asked[] = [
   ...["0-0", "1-", undefined].map((range): Asked => ({ method: "GET", path: "/rpc/ledger", headers: { range } })),
   ...["0-0", "1-1", undefined].map((range): Asked => ({
     method: "GET",
@@ -164,7 +169,7 @@ const METADATA = forGraphql({ metadata, metadataPermissionsForRest: true, dbAggr
 
 test("R-PIPE-1 caches of REST requests change no answer, with grants", { timeout: 600_000 }, async () => {
   const random = createRandom(seed);
-  const requests = [...KNOWN, ...(await requestsFor(REST, random, ["sea", "land"], SEA_CALLERS.slice(0, 5)))];
+  const requests = [...KNOWN_REQUESTS, ...(await requestsFor(REST, random, ["sea", "land"], SEA_CALLERS.slice(0, 5)))];
   await expectNoDifference(REST, requests, random, SEA_CALLERS);
 });
 

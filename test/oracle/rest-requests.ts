@@ -50,7 +50,7 @@ const quoted = (text: string): string => (/[,()"\\]|^$/.test(text) ? `"${text.re
 
 const operation = (request: RestShape, column: Column): string => {
   const { shape, model } = request;
-  const one = (): string => valueOf(request, column.type);
+  const drawValue = (): string => valueOf(request, column.type);
   const negation = shape.chance(0.15) ? "not." : "";
   const { category = "S" } = model.types.get(column.type) ?? {};
   // one value in twenty does not fit its column
@@ -58,17 +58,17 @@ const operation = (request: RestShape, column: Column): string => {
   const kind = shape.int(9);
   switch ((kind === 2 && !suits("S")) || (kind === 4 && !suits("AR")) || (kind === 3 && !suits("NSD")) ? 8 : kind) {
     case 0:
-      return `${negation}in.(${Array.from({ length: request.values.int(4) }, () => quoted(one())).join(",")})`;
+      return `${negation}in.(${Array.from({ length: request.values.int(4) }, () => quoted(drawValue())).join(",")})`;
     case 1:
       return `${negation}is.${shape.pick(suits("B") ? ["null", "true", "not_null", "unknown"] : ["null", "not_null"])}`;
     case 2:
       return `${negation}${shape.pick(["like", "ilike", "match", "imatch"])}.${request.values.pick(["a", "A.*", "^F", "%r%", "*a*"].slice(0, kind === 2 ? 4 : 5))}`;
     case 3:
-      return `${negation}${shape.pick(["eq", "gt", "lt"])}(${shape.pick(["any", "all"])}).{${[one(), one()].filter((text) => !/[,{}"]/.test(text)).join(",")}}`;
+      return `${negation}${shape.pick(["eq", "gt", "lt"])}(${shape.pick(["any", "all"])}).{${[drawValue(), drawValue()].filter((text) => !/[,{}"]/.test(text)).join(",")}}`;
     case 4:
-      return `${negation}${shape.pick(["cs", "cd", "ov"])}.${one()}`;
+      return `${negation}${shape.pick(["cs", "cd", "ov"])}.${drawValue()}`;
     default:
-      return `${negation}${shape.pick(["eq", "neq", "gt", "gte", "lt", "lte", "isdistinct"])}.${one()}`;
+      return `${negation}${shape.pick(["eq", "neq", "gt", "gte", "lt", "lte", "isdistinct"])}.${drawValue()}`;
   }
 };
 
@@ -191,20 +191,24 @@ const rowOf = (request: RestShape, relation: Relation): Readonly<Record<string, 
 
 const drawCall = (request: RestShape, routine: Routine): Asked => {
   const { shape, model, values } = request;
-  const given = routine.parameters.filter(
+  const givenParameters = routine.parameters.filter(
     (parameter) => parameter.name !== "" && (!parameter.hasDefault || shape.chance(0.5)),
   );
   const relation = routine.returns.relation === undefined ? undefined : findRelation(model, routine.returns.relation);
   const pairs = relation === undefined ? [] : queryOf(request, relation);
   const name = `rpc/${routine.name}`;
-  const path = (more: readonly (readonly [string, string])[]): string => pathOf(name, more).replace("rpc%2F", "rpc/");
+  const path = (queryPairs: readonly (readonly [string, string])[]): string =>
+    pathOf(name, queryPairs).replace("rpc%2F", "rpc/");
   if (shape.chance(0.6))
     return {
       method: "GET",
-      path: path([...given.map((parameter) => [parameter.name, valueOf(request, parameter.type)] as const), ...pairs]),
+      path: path([
+        ...givenParameters.map((parameter) => [parameter.name, valueOf(request, parameter.type)] as const),
+        ...pairs,
+      ]),
     };
-  const [only] = routine.parameters;
-  if (routine.parameters.length === 1 && only?.name === "")
+  const [onlyParameter] = routine.parameters;
+  if (routine.parameters.length === 1 && onlyParameter?.name === "")
     return {
       method: "POST",
       path: path(pairs),
@@ -216,7 +220,7 @@ const drawCall = (request: RestShape, routine: Routine): Asked => {
   return {
     method: "POST",
     path: path(pairs),
-    body: Object.fromEntries(given.map((parameter) => [parameter.name, jsonOf(request, parameter.type)])),
+    body: Object.fromEntries(givenParameters.map((parameter) => [parameter.name, jsonOf(request, parameter.type)])),
   };
 };
 
@@ -269,9 +273,9 @@ const isCallable = ({ model }: RestShape, { parameters, returns }: Routine): boo
   (parameters.every(({ name }) => name !== "") ||
     (parameters.length === 1 && ["json", "jsonb", "text", "xml", "bytea"].includes(parameters[0]!.sqlType)));
 
-const inSchema = (asked: Asked, schema: string): Asked => ({
-  ...asked,
-  headers: { ...asked.headers, [asked.method === "GET" ? "accept-profile" : "content-profile"]: schema },
+const inSchema = (request: Asked, schema: string): Asked => ({
+  ...request,
+  headers: { ...request.headers, [request.method === "GET" ? "accept-profile" : "content-profile"]: schema },
 });
 
 /**
