@@ -82,7 +82,8 @@ describe.skipIf(!capabilities.realServer)("blocks that mount an api", () => {
     };
     Object.assign(globalThis, ofReader);
     const page = block.file.replace(/\.\d+\.ts$/, "");
-    for (const other of blocks) if (other.file.startsWith(`${page}.`) && other !== block) await emit(other);
+    for (const otherBlock of blocks)
+      if (otherBlock.file.startsWith(`${page}.`) && otherBlock !== block) await emit(otherBlock);
     await import(pathToFileURL(await emit(block)).href);
     for (const name of Object.keys(ofReader)) Reflect.deleteProperty(globalThis, name);
     expect(mounted).toHaveLength(1);

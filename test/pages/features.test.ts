@@ -57,8 +57,8 @@ describe.each(pages)("%s", (page) => {
         if (changes.length === examples.filter((example) => example.answer !== undefined).length)
           writePage(page, changes);
       } else {
-        const [shown, answered] = comparison(answer, response);
-        expect(answered).toBe(shown);
+        const [expected, actual] = comparison(answer, response);
+        expect(actual).toBe(expected);
       }
     },
   );

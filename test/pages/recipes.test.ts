@@ -94,13 +94,13 @@ describe("tokens", async () => {
       atFileEnd(() => served.stop());
       await served.api.ready;
       const prefix = options.restPrefixes?.[0] ?? "/api";
-      const sign = (more: object, key: KeyObject = keys[algorithm].privateKey) =>
+      const sign = (extraClaims: object, key: KeyObject = keys[algorithm].privateKey) =>
         bearer(
-          { ...claims, exp: Math.floor(Date.now() / 1000) + 3600, ...more },
+          { ...claims, exp: Math.floor(Date.now() / 1000) + 3600, ...extraClaims },
           { algorithm, key, header: { kid: algorithm } },
         );
-      const who = (headers: Record<string, string>) => fetch(`${served.address}${prefix}/rpc/who`, { headers });
-      expect(await (await who(sign({}))).json()).toEqual({
+      const callWho = (headers: Record<string, string>) => fetch(`${served.address}${prefix}/rpc/who`, { headers });
+      expect(await (await callWho(sign({}))).json()).toEqual({
         role,
         user: hasUser ? claims["sub"] : null,
         sub: claims["sub"],
@@ -122,8 +122,8 @@ describe("tokens", async () => {
         ),
         ...(claims["aud"] === undefined ? [] : [sign({ aud: "somebody-else" })]),
       ])
-        expect((await who(headers)).status).toBe(401);
-      expect(await (await who({})).json()).toMatchObject({ role: environment["ANON_ROLE"] });
+        expect((await callWho(headers)).status).toBe(401);
+      expect(await (await callWho({})).json()).toMatchObject({ role: environment["ANON_ROLE"] });
     },
   );
 });
@@ -135,10 +135,10 @@ describe("containers", () => {
   });
 
   test("the recipes name only settings that exist", () => {
-    const known = listKnownVariables();
-    const [, own] = recipe("docker").filter(({ language }) => language === "dockerfile");
+    const knownVariables = listKnownVariables();
+    const [, dockerfile] = recipe("docker").filter(({ language }) => language === "dockerfile");
     const ofImage = Array.from(
-      /^ENV (.*)$/m.exec(own?.text ?? "")?.[1]?.matchAll(/([A-Z_]+)=/g) ?? [],
+      /^ENV (.*)$/m.exec(dockerfile?.text ?? "")?.[1]?.matchAll(/([A-Z_]+)=/g) ?? [],
       ([, name]) => name,
     );
     const compose = parse(recipe("docker").find(({ language }) => language === "yaml")!.text);
@@ -152,7 +152,7 @@ describe("containers", () => {
       ...container.env.map(({ name }: { name: string }) => name),
     ];
     expect(names).toContain("DATABASE_URL");
-    expect(names.filter((name) => name !== "NODE_ENV" && !known.has(name))).toEqual([]);
+    expect(names.filter((name) => name !== "NODE_ENV" && !knownVariables.has(name))).toEqual([]);
     expect(service.spec.selector).toEqual(deployment.spec.selector.matchLabels);
     for (const probe of ["startupProbe", "readinessProbe", "livenessProbe"])
       expect(container[probe].httpGet.port).toBe("admin");
