@@ -263,12 +263,12 @@ describe("declarations", () => {
           definePlugin({ name: "mine", orderings: specs }),
         ),
       );
-  const spec = (more: Partial<OrderingSpec>): OrderingSpec => ({
+  const spec = (overrides: Partial<OrderingSpec>): OrderingSpec => ({
     name: "mine",
     types: ["point"],
     operands: [],
     compile: (column) => column,
-    ...more,
+    ...overrides,
   });
   test.each<[string, OrderingSpec, string]>([
     [

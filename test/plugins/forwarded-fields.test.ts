@@ -130,9 +130,9 @@ test("X-GQL-12a introspection has the members of unions and the types of interfa
   );
   expect(data.found).toEqual({ kind: "UNION", possibleTypes: [{ name: "Book" }, { name: "Author" }] });
   expect(data.named).toEqual({ kind: "INTERFACE", possibleTypes: [{ name: "Author" }] });
-  const of = (name: string) => data.__schema.types.find((one: any) => one.name === name);
-  expect(of("Named").possibleTypes).toEqual([{ name: "Author" }]);
-  expect(of("Author").interfaces).toEqual([{ name: "Named" }]);
+  const findType = (name: string) => data.__schema.types.find((type: any) => type.name === name);
+  expect(findType("Named").possibleTypes).toEqual([{ name: "Author" }]);
+  expect(findType("Author").interfaces).toEqual([{ name: "Named" }]);
 });
 
 test("X-GQL-12b the fields of a mutation keep their order, and the writes before an error stay", async () => {

@@ -34,9 +34,9 @@ const keepLines = () => {
 const keepText = (): { readonly stream: Writable; readonly text: () => string } => {
   const chunks: string[] = [];
   const stream = new Writable({
-    write: (chunk, _encoding, done) => {
+    write: (chunk, _encoding, callback) => {
       chunks.push(String(chunk));
-      done();
+      callback();
     },
   });
   return { stream, text: () => chunks.join("") };
@@ -68,8 +68,8 @@ describe("X-LOG-5 the log lines of a mounted api", () => {
     ["info", ["error", "warn", "info"], ["request 200", "request 404"]],
     ["debug", ["debug", "error", "warn", "info"], ["request 200", "request 404"]],
   ] as const)("X-LOG-5 the setting logLevel %s decides the levels of log lines", async (logLevel, levels, requests) => {
-    const found = new Set(await levelsOf({ logLevel }));
-    expect(found).toEqual(new Set([...levels, ...requests]));
+    const loggedLevels = new Set(await levelsOf({ logLevel }));
+    expect(loggedLevels).toEqual(new Set([...levels, ...requests]));
   });
 });
 

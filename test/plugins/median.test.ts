@@ -85,8 +85,8 @@ describe("over GraphQL", async () => {
       data: {
         artist: expect.toSatisfy((rows: readonly any[]) => {
           const sold = rows.map((row) => row.albums_aggregate.aggregate.median.sold);
-          const sorted = [...sold].sort((a, b) => (a === null ? 1 : b === null ? -1 : b - a));
-          return rows.length === 4 && JSON.stringify(sold) === JSON.stringify(sorted) && sold[0] !== null;
+          const sortedSold = [...sold].sort((a, b) => (a === null ? 1 : b === null ? -1 : b - a));
+          return rows.length === 4 && JSON.stringify(sold) === JSON.stringify(sortedSold) && sold[0] !== null;
         }),
       },
     },

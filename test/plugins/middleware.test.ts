@@ -60,11 +60,11 @@ const expectAllToWork = async ({ send, wsUrl }: Mounted, headers: Readonly<Recor
   expect((await send("GET", "/db/api/note?select=id&order=id", { headers })).json()).toEqual(ROWS);
   const body = { query: QUERY };
   expect((await send("POST", "/db/v1/graphql", { headers, body })).json()).toEqual({ data: { app_note: ROWS } });
-  const written = await send("PATCH", "/db/api/note?id=eq.2&select=text", {
+  const writeAnswer = await send("PATCH", "/db/api/note?id=eq.2&select=text", {
     headers: { ...headers, prefer: "return=representation" },
     body: { text: "changed" },
   });
-  expect([written.status, written.json()]).toEqual([200, [{ text: "changed" }]]);
+  expect([writeAnswer.status, writeAnswer.json()]).toEqual([200, [{ text: "changed" }]]);
   const socket = await openSocket({ wsUrl }, { path: "/db/v1/graphql/ws", headers });
   await socket.init({});
   socket.send({ id: "1", type: "subscribe", payload: { query: `subscription ${QUERY}` } });
@@ -127,8 +127,8 @@ describe("X-OVER-2 compression", () => {
     expect(response.status).toBe(200);
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
-    const readUntil = async (wanted: string): Promise<void> => {
-      while (!text.includes(wanted)) {
+    const readUntil = async (expected: string): Promise<void> => {
+      while (!text.includes(expected)) {
         const part = await reader?.read();
         if (part?.done !== false) throw new Error(`the stream has ended after: ${text}`);
         text += part.value;
@@ -152,22 +152,22 @@ test("X-OVER-2 the user of an express-session is the caller, also of a WebSocket
     Object.assign(request, { user: (request.session as { user?: unknown } | undefined)?.user });
     next();
   };
-  const both = (request: any, response: any, next: (error?: unknown) => void) =>
+  const readSession = (request: any, response: any, next: (error?: unknown) => void) =>
     sessions(request, response, (error) => (error === undefined ? readUser(request, response, next) : next(error)));
-  const mounted = await mount([sessions, logIn, readUser], { parts: [appUsers(both)] });
+  const mounted = await mount([sessions, logIn, readUser], { parts: [appUsers(readSession)] });
   await mounted.api.sql(`
     alter table app.note enable row level security;
     create policy mine on app.note to sea_clerk using (owner = current_setting('session.user_id', true)::int)`);
   const login = await mounted.send("GET", "/login");
   const cookie = login.headers["set-cookie"]?.split(";")[0] ?? "";
   const headers = { cookie };
-  const mine = [{ id: 1 }];
-  expect((await mounted.send("GET", "/db/api/note?select=id", { headers })).json()).toEqual(mine);
+  const ownNotes = [{ id: 1 }];
+  expect((await mounted.send("GET", "/db/api/note?select=id", { headers })).json()).toEqual(ownNotes);
   expect((await mounted.send("GET", "/db/api/note?select=id")).json()).toEqual([]);
   const socket = await openSocket(mounted, { path: "/db/v1/graphql/ws", headers });
   await socket.init({});
   socket.send({ id: "1", type: "subscribe", payload: { query: `subscription ${QUERY}` } });
-  expect(await socket.next()).toMatchObject({ payload: { data: { app_note: mine } } });
+  expect(await socket.next()).toMatchObject({ payload: { data: { app_note: ownNotes } } });
   await socket.close();
 });
 

@@ -74,32 +74,32 @@ const api = await startApi(
 );
 await api.sql("update album set sold = case when artist_id = 1 then 5000 else 10 end");
 
-const as = (role: string, artist?: string) => ({
+const asRole = (role: string, artist?: string) => ({
   headers: asAdmin(role, artist === undefined ? {} : { "artist-id": artist }),
 });
 const denied: Partial<Case> = { status: 403, check: (answer) => expect(answer.json().code).toBe("42501") };
 
 cases(api, [
   {
-    ...as("part"),
+    ...asRole("part"),
     ...denied,
     title: "X-AGG-1 an aggregate of a column that the role may not read is refused",
     request: "GET /album?select=sold.median()",
   },
   {
-    ...as("part"),
+    ...asRole("part"),
     ...denied,
     title: "X-ORD-1 an order by a column that the role may not read is refused",
     request: "GET /album?select=id&order=sold.near(1)",
   },
   {
-    ...as("fans"),
+    ...asRole("fans"),
     ...denied,
     title: "X-AGG-1 an aggregate is refused without the right to aggregate",
     request: "GET /album?select=sold.median()",
   },
   {
-    ...as("some", "1"),
+    ...asRole("some", "1"),
     title: "X-AGG-1 an aggregate counts only the rows that the role sees",
     request: "GET /album?select=sold.median()",
     answer: [{ median: 5000 }],

@@ -15,13 +15,13 @@ const observed = async (options: StartOptions = {}) => {
   let context: PluginContext | undefined;
   const observer = definePlugin({
     name: "observer",
-    apply: (_hooks, own) => {
-      context = own;
-      own.onModel(() => void loads++);
+    apply: (_hooks, pluginContext) => {
+      context = pluginContext;
+      pluginContext.onModel(() => void loads++);
     },
   });
-  const { parts = [], ...given } = options;
-  const api = await startApi({ dbSchemaPollInterval: 1, logger, ...given, parts: [...parts, observer] });
+  const { parts = [], ...apiOptions } = options;
+  const api = await startApi({ dbSchemaPollInterval: 1, logger, ...apiOptions, parts: [...parts, observer] });
   return { api, loads: () => loads, healthProblems: (): readonly string[] => context?.healthProblems.list() ?? [] };
 };
 
@@ -113,11 +113,11 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
     await setIn("template1", kilobytes);
     // other test files may change roles of the server meanwhile, so this is repeated then
     await until(async () => {
-      const [others, version] = [await rolesOf(role), await versionOf(api)];
+      const [otherRoles, version] = [await rolesOf(role), await versionOf(api)];
       await setIn("template1", ++kilobytes);
-      const found = await versionOf(api);
-      if ((await rolesOf(role)) !== others) return false;
-      expect(found).toBe(version);
+      const newVersion = await versionOf(api);
+      if ((await rolesOf(role)) !== otherRoles) return false;
+      expect(newVersion).toBe(version);
       return true;
     }, "other files change no roles and settings meanwhile");
     const version = await versionOf(api);
@@ -149,9 +149,9 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
         await client.query("create function pg_temp.own() returns int language sql as 'select 1'");
         await client.query("drop view mine_too; drop table mine; drop function pg_temp.own()");
       }
-      const found = await versionOf(api);
+      const newVersion = await versionOf(api);
       if ((await rolesOf()) !== roles) return false;
-      expect(found).toBe(version);
+      expect(newVersion).toBe(version);
       return true;
     }, "other files change no roles and settings meanwhile");
     await client.end();
@@ -173,24 +173,27 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
   });
 
   test("R-SC-9 a server without requests does not check the schema, nor does a server without the plugin or an interval", async () => {
-    const used = await observed({ dbSchemaPollInterval: 0.1 });
-    const unused = await observed({ dbSchemaPollInterval: 0.1 });
-    const others = [await observed({ parts: [without("reload-poll")] }), await observed({ dbSchemaPollInterval: 0 })];
-    expect((await unused.api.get("/ports?limit=1")).status).toBe(200);
+    const usedServer = await observed({ dbSchemaPollInterval: 0.1 });
+    const unusedServer = await observed({ dbSchemaPollInterval: 0.1 });
+    const otherServers = [
+      await observed({ parts: [without("reload-poll")] }),
+      await observed({ dbSchemaPollInterval: 0 }),
+    ];
+    expect((await unusedServer.api.get("/ports?limit=1")).status).toBe(200);
     let count = 0;
     /** Returns whether only the server with several requests notices a change. */
     const isLeftAlone = async (): Promise<boolean> => {
-      const [before, after] = [unused.loads(), used.loads()];
+      const [before, after] = [unusedServer.loads(), usedServer.loads()];
       await db.query(`create table sea.unnoticed_${++count} (id int)`);
       await until(async () => {
-        for (const { api } of [used, ...others]) expect((await api.get("/ports?limit=1")).status).toBe(200);
-        return used.loads() > after;
+        for (const { api } of [usedServer, ...otherServers]) expect((await api.get("/ports?limit=1")).status).toBe(200);
+        return usedServer.loads() > after;
       }, "the server that is used notices the change");
-      return unused.loads() === before;
+      return unusedServer.loads() === before;
     };
     await until(isLeftAlone, "the server that nobody uses leaves its database alone");
-    expect(others.map(({ loads }) => loads())).toEqual([1, 1]);
-    for (const { api } of [used, unused, ...others]) await api.close();
+    expect(otherServers.map(({ loads }) => loads())).toEqual([1, 1]);
+    for (const { api } of [usedServer, unusedServer, ...otherServers]) await api.close();
   });
 });
 
@@ -207,14 +210,14 @@ test("R-SC-4 after a failed reload the old schema is served, and plugins can rea
   });
   const { api, healthProblems } = await observed({ parts: [breaking] });
   expect(healthProblems()).toEqual([]);
-  const asked = (which: TestApi) => which.get("/ports?select=id&limit=1");
-  const { status } = await asked(api);
+  const readPorts = (which: TestApi) => which.get("/ports?select=id&limit=1");
+  const { status } = await readPorts(api);
   isBroken = true;
   await expect(api.reload()).rejects.toThrow();
   expect(healthProblems()).toEqual([
     expect.stringMatching(/^schema: failed to reload the schema; keeping the current one: ./),
   ]);
-  expect((await asked(api)).status).toBe(status);
+  expect((await readPorts(api)).status).toBe(status);
   isBroken = false;
   await api.reload();
   expect(healthProblems()).toEqual([]);

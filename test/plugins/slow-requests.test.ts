@@ -45,10 +45,10 @@ describe("X-STEP-1 a step around each request", () => {
     await api.gql("query ($id: Int!) { ports(where: { id: { _eq: $id } }) { id } }", { id: 1 });
     await api.gql("query ($id: Int!) { ports(where: { id: { _eq: $id } }) { id } }", { id: 2 });
     await api.get("/no_such_table");
-    const [one, same, other, query, sameQuery, none] = keys;
-    expect(one).toMatch(/^[\w-]{22}$/);
-    expect([same, sameQuery, none]).toEqual([one, query, undefined]);
-    expect(new Set([one, other, query]).size).toBe(3);
+    const [key, sameKey, otherKey, queryKey, sameQueryKey, noKey] = keys;
+    expect(key).toMatch(/^[\w-]{22}$/);
+    expect([sameKey, sameQueryKey, noKey]).toEqual([key, queryKey, undefined]);
+    expect(new Set([key, otherKey, queryKey]).size).toBe(3);
   });
 
   test("G-ERR-9 callers are refused with the messages of each surface", async () => {

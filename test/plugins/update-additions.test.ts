@@ -25,7 +25,7 @@ beforeEach(() =>
     insert into public.part values (1, 1, 'a'), (2, 1, 'b'), (3, 2, 'c'), (4, null, 'd')`),
 );
 
-const named = (name: string) => ({ schema: "public", name });
+const publicTable = (name: string) => ({ schema: "public", name });
 const eq = (name: string, constant: string) =>
   ({ kind: "compare", left: { kind: "column", name }, operator: "eq", operand: { constant, type: "int" } }) as const;
 
@@ -45,7 +45,7 @@ const log =
           { column: "piece_id", value: { step, column: "id", type: "int" } },
           { column: "reason", value: writing.bindValue(input, text) },
         ];
-        const write = { kind: "insert", into: named("piece_log"), rows: { cells } } as const;
+        const write = { kind: "insert", into: publicTable("piece_log"), rows: { cells } } as const;
         writing.addStep(() => ({ write, path: input.path }));
       },
     };
@@ -57,24 +57,26 @@ const log =
  */
 const fromThird = (input: GqlInput, writing: GqlWriting): GqlUpdateAdditions | undefined => {
   if (!input.isTrue()) return undefined;
-  const third = { kind: "read", from: { relation: named("piece") }, shape: "rows", output: [] } as const;
-  const step = writing.addStep((own) => ({
-    write: { ...third, where: eq("id", "3") },
+  const thirdPiece = { kind: "read", from: { relation: publicTable("piece") }, shape: "rows", output: [] } as const;
+  const step = writing.addStep((thisStep) => ({
+    write: { ...thirdPiece, where: eq("id", "3") },
     path: input.path,
-    requires: [{ step: own, message: "piece 3 is gone", path: input.path }],
+    requires: [{ step: thisStep, message: "piece 3 is gone", path: input.path }],
   }));
   const operand = { step, column: "name", type: "text" };
   return {
     assignments: [{ column: "name", operator: "set", operand }],
     addLaterSteps: (update) => {
-      writing.addStep(() => ({ write: { kind: "delete", from: named("piece"), where: eq("id", "3") } }));
+      writing.addStep(() => ({ write: { kind: "delete", from: publicTable("piece"), where: eq("id", "3") } }));
       const ofPieces = { kind: "written", step: update, columns: [["piece_id", "id"]] } as const;
       const assignments = [{ column: "name", operator: "set", operand }];
-      writing.addStep(() => ({ write: { kind: "update", relation: named("part"), where: ofPieces, assignments } }));
-      const same = { kind: "written", step: update, columns: [["id", "id"]] } as const;
-      const shown = [{ column: "shown", operator: "set", operand: { constant: "true", type: "boolean" } }];
       writing.addStep(() => ({
-        write: { kind: "update", relation: named("piece"), where: same, assignments: shown },
+        write: { kind: "update", relation: publicTable("part"), where: ofPieces, assignments },
+      }));
+      const samePiece = { kind: "written", step: update, columns: [["id", "id"]] } as const;
+      const shownAssignments = [{ column: "shown", operator: "set", operand: { constant: "true", type: "boolean" } }];
+      writing.addStep(() => ({
+        write: { kind: "update", relation: publicTable("piece"), where: samePiece, assignments: shownAssignments },
         rewrittenStep: update,
       }));
     },
@@ -87,7 +89,7 @@ const updateAdditions = definePlugin({
   apply: (hooks) =>
     hooks.buildGqlField.tap("update-additions", (fields: GqlFields, context: GqlFieldContext): GqlFields => {
       const reason: GqlPart = { kind: "update-additions", writes: log(context) };
-      const third: GqlPart = { kind: "update-additions", writes: fromThird };
+      const thirdPart: GqlPart = { kind: "update-additions", writes: fromThird };
       if (context.scope === "updates" && context.relation?.name === "piece")
         return { ...fields, _reason: { config: { type: GraphQLString }, toPlan: reason } };
       if (context.scope !== "mutation_root") return fields;
@@ -97,7 +99,7 @@ const updateAdditions = definePlugin({
         const args = {
           ...("args" in field.config ? field.config.args : {}),
           _reason: { type: GraphQLString, extensions: { relapi: reason } },
-          _from_third: { type: GraphQLBoolean, extensions: { relapi: third } },
+          _from_third: { type: GraphQLBoolean, extensions: { relapi: thirdPart } },
         };
         return [name, { ...field, config: { ...field.config, args } }];
       });
@@ -172,16 +174,16 @@ describe("sequences", () => {
   });
 
   test("X-SEQ-3 a step may require rows and limit their number", async () => {
-    const at = "$.selectionSet.update_piece.args";
+    const path = "$.selectionSet.update_piece.args";
     expect(await write('update_piece(where: {id: {_eq: 9}}, _reason: "x") { affected_rows }')).toBe(
-      `${at}._reason: nothing to log`,
+      `${path}._reason: nothing to log`,
     );
     expect(await write('update_piece(where: {}, _set: {name: "x"}, _reason: "x") { affected_rows }')).toBe(
-      `${at}._reason: too much to log`,
+      `${path}._reason: too much to log`,
     );
     await database.query("delete from public.piece where id = 3");
     expect(await write("update_piece(where: {}, _from_third: true) { affected_rows }")).toBe(
-      `${at}._from_third: piece 3 is gone`,
+      `${path}._from_third: piece 3 is gone`,
     );
     expect(await database.query("select name from public.piece order by id")).toEqual([
       { name: "One" },
