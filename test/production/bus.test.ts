@@ -158,7 +158,7 @@ describe.each(buses)("two machines with three processes, over $name", ({ name, p
           }),
         );
       const areAll = async (machine: Machine, status: number): Promise<boolean> =>
-        (await statuses(machine)).every((found) => found === status);
+        (await statuses(machine)).every((answerStatus) => answerStatus === status);
       const [withWorkers, alone] = machines as [Machine, Machine];
       for (const machine of machines) expect(await areAll(machine, 404)).toBe(true);
       process.kill(alone.pid, "SIGUSR1");

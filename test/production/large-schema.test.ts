@@ -73,9 +73,9 @@ beforeAll(async () => {
 
 describe.skipIf(!canRun)("R-SC-12", () => {
   test("R-SC-12 the preparation for a live query during the start runs in pieces", async () => {
-    const { database: _, ...own } = db.options;
+    const { database: _, ...apiOptions } = db.options;
     const handler = relApi(
-      fullCompat({ ...own, dbSchemas: ["big"], anonRole: "sea_anon", adminSecret, logLevel: "silent" }),
+      fullCompat({ ...apiOptions, dbSchemas: ["big"], anonRole: "sea_anon", adminSecret, logLevel: "silent" }),
     );
     const server = createServer(handler).listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -111,8 +111,8 @@ describe.skipIf(!canRun)("R-SC-11", () => {
     const ask = async (): Promise<void> => {
       const { status } = await api.get("/t0?select=id");
       if (status !== 200) failures.push(`REST ${status}`);
-      const asked = await api.gql("{ big_t0 { id } }");
-      if (asked.data?.big_t0?.[0]?.id !== 1) failures.push(JSON.stringify(asked));
+      const result = await api.gql("{ big_t0 { id } }");
+      if (result.data?.big_t0?.[0]?.id !== 1) failures.push(JSON.stringify(result));
       answers++;
     };
     const changed = await api.gql("mutation { update_big_t0(where: {id: {_eq: 1}}, _set: {a: 1}) { affected_rows } }");
@@ -136,8 +136,8 @@ describe.skipIf(!canRun)("R-SC-11", () => {
 
     expectPieces(watch());
     expect(failures).toEqual([]);
-    const fresh = await startApi({ dbSchemas: ["big"] });
-    expect(await introspect(api)).toEqual(await introspect(fresh));
+    const otherApi = await startApi({ dbSchemas: ["big"] });
+    expect(await introspect(api)).toEqual(await introspect(otherApi));
   });
 
   test("R-SC-11 no request to a standalone server fails during a reload", async () => {

@@ -30,7 +30,7 @@ export const startPgBouncer = async (
     mode = "transaction",
     users = ["postgres"],
     settings = [],
-    port: wanted,
+    port: requestedPort,
   }: {
     readonly mode?: "session" | "transaction";
     readonly users?: readonly string[];
@@ -39,7 +39,7 @@ export const startPgBouncer = async (
     readonly port?: number;
   } = {},
 ): Promise<Pooler> => {
-  const port = wanted ?? (await freePort());
+  const port = requestedPort ?? (await freePort());
   const folder = folderFor("pgbouncer");
   const { hostname, port: serverPort } = new URL(server);
   const file = join(folder, "pgbouncer.ini");

@@ -40,8 +40,8 @@ describe.skipIf(!has("haproxy") || !capabilities.realServer)("R-ADM-4 rolling re
   test(
     `R-ADM-4 no request fails and no write is lost in ${RESTARTS} restarts of a single process and of workers in turn`,
     async () => {
-      const start = async (workers: string, again?: Standalone): Promise<Started> => ({
-        server: await startStandalone({ ...common, WORKERS: workers }, again),
+      const start = async (workers: string, previousServer?: Standalone): Promise<Started> => ({
+        server: await startStandalone({ ...common, WORKERS: workers }, previousServer),
         workers,
       });
       let servers = await Promise.all([start("1"), start("2")]);
@@ -60,31 +60,34 @@ describe.skipIf(!has("haproxy") || !capabilities.realServer)("R-ADM-4 rolling re
       const subscribers = startSubscribers(balancer.url, SOCKETS, "subscription { clock { at } }");
       await until(() => subscribers.last().every((text) => text !== undefined), "all live queries have a result");
       const failed: string[] = [];
-      const written: number[] = [];
+      const writtenValues: number[] = [];
       for (let i = 1; i <= RESTARTS; i++) {
-        const [{ server, workers }, other] = servers as [Started, Started];
+        const [{ server, workers }, otherServer] = servers as [Started, Started];
         const code = await server.stop();
         if (code !== 0) failed.push(`restart ${i}: exit code ${code}, ${server.output().slice(-300)}`);
-        servers = [other, await start(workers, server)];
+        servers = [otherServer, await start(workers, server)];
         await until(async () => (await balancer.upCount()) === 2, "HAProxy takes both servers for ready");
         await database.query("update clock set at = $1", [i]);
-        const wanted = JSON.stringify({ data: { clock: [{ at: i }] } });
-        await until(() => subscribers.last().every((text) => text === wanted), "all live queries have the new result");
+        const expected = JSON.stringify({ data: { clock: [{ at: i }] } });
+        await until(
+          () => subscribers.last().every((text) => text === expected),
+          "all live queries have the new result",
+        );
         await until(() => load.sentCount() >= REQUESTS, "the requests between two restarts");
         const outcome = load.take();
-        written.push(...outcome.written);
-        failed.push(...outcome.failures.map(({ what }) => what));
+        writtenValues.push(...outcome.writtenValues);
+        failed.push(...outcome.failures.map(({ problem }) => problem));
       }
       const rest = await load.stop();
-      written.push(...rest.written);
-      expect([...failed, ...rest.failures.map(({ what }) => what)]).toEqual([]);
+      writtenValues.push(...rest.writtenValues);
+      expect([...failed, ...rest.failures.map(({ problem }) => problem)]).toEqual([]);
       expect(subscribers.faults()).toEqual([]);
       expect(subscribers.returns()).toBeGreaterThanOrEqual(SOCKETS);
       subscribers.stop();
       const rows = await database.query<{ n: number }>("select n from stone");
-      const found = new Set(rows.map(({ n }) => n));
-      expect(written.filter((n) => !found.has(n))).toEqual([]);
-      expect(rows.length).toBe(written.length);
+      const storedValues = new Set(rows.map(({ n }) => n));
+      expect(writtenValues.filter((n) => !storedValues.has(n))).toEqual([]);
+      expect(rows.length).toBe(writtenValues.length);
       await Promise.all(servers.map(({ server }) => server.stop()));
     },
     LONG_MS * Math.max(1, RESTARTS / 15),

@@ -128,8 +128,8 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
     put("admin", "administrator-c");
     put("database", "nonsense");
     // the other files are read at their own intervals
-    const told = /^secret files: DATABASE_URL: .*which does not contain a connection string.*\n$/;
-    await until(async () => told.test(await ready()), "/ready tells of the connection string alone");
+    const expectedProblem = /^secret files: DATABASE_URL: .*which does not contain a connection string.*\n$/;
+    await until(async () => expectedProblem.test(await ready()), "/ready tells of the connection string alone");
     await until(
       async () => (await byToken(secretA)) === 200 && (await byAdmin("administrator-c")) === 200,
       "the other secrets are accepted",

@@ -75,7 +75,9 @@ const authorityIn = (folder: string) => {
     },
     /** Replaces a file atomically, as for a mounted secret. */
     put: (name: string, ...texts: readonly string[]): void => {
-      writeFileSync(at(`${name}.new`), texts.map((each) => readFileSync(at(each), "utf8")).join(""), { mode: 0o600 });
+      writeFileSync(at(`${name}.new`), texts.map((source) => readFileSync(at(source), "utf8")).join(""), {
+        mode: 0o600,
+      });
       chownSync(at(`${name}.new`), uid, gid);
       renameSync(at(`${name}.new`), at(name));
     },
@@ -183,7 +185,7 @@ describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () 
     await until(() => linesOf(patient).length > 2, "three attempts have failed");
     await patient.stop("SIGKILL");
     const impatient = await start("api", query, { waits: false, patience: "1" });
-    expect(await impatient.ended).toBe(1);
+    expect(await impatient.exitCode).toBe(1);
     expect(linesOf(impatient).length).toBeGreaterThan(0);
     for (const line of [...linesOf(patient), ...linesOf(impatient)])
       expect(line).toMatch(/self-signed certificate|unable to (get local issuer|verify)/);
