@@ -118,8 +118,8 @@ test.skipIf(!capabilities.realServer)(
     );
     // with metadata permissions, the statement runs as the login role
     const byMetadata = await start({ anonStatementTimeout: 1, metadata });
-    for (const each of [api, byMetadata]) {
-      const answer = await each.post("/v1/graphql", { body: document });
+    for (const testApi of [api, byMetadata]) {
+      const answer = await testApi.post("/v1/graphql", { body: document });
       expect([answer.status, answer.json()]).toEqual([
         200,
         {

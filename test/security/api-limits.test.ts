@@ -149,8 +149,8 @@ describe("limits by role", async () => {
       headers: asAdmin("music_reader"),
       body: [{ query: NAMES }, { query: NAMES }, { query: NAMES }],
     });
-    const one = refused("batch-limit-exceeded", "the batch has 3 operations, more than 2");
-    expect([batch.status, batch.json()]).toEqual([200, [one, one, one]]);
+    const batchError = refused("batch-limit-exceeded", "the batch has 3 operations, more than 2");
+    expect([batch.status, batch.json()]).toEqual([200, [batchError, batchError, batchError]]);
   });
 
   test("G-LIM-8 the limits apply over a socket to queries and subscriptions", async () => {
@@ -168,19 +168,19 @@ describe("limits by role", async () => {
   });
 
   test("G-LIM-8 the setting takes precedence over the metadata, and disabled switches the limits off", async () => {
-    const own = await start({
+    const ownApi = await start({
       on: api.database,
       apiLimits: { depth_limit: { global: 3 } },
       metadata: metadata({ depth_limit: { global: 1 }, node_limit: { global: 1 } }) as never,
     });
-    expect(await own.gql(deep, {}, asAdmin("music_reader"))).toEqual(
+    expect(await ownApi.gql(deep, {}, asAdmin("music_reader"))).toEqual(
       refused("node-limit-exceeded", "the operation has 3 nodes, more than 1"),
     );
-    const off = await start({
+    const unlimitedApi = await start({
       on: api.database,
       metadata: metadata({ disabled: true, depth_limit: { global: 1 } }) as never,
     });
-    expect((await off.gql(deep, {}, asAdmin("music_reader"))).data.album).toHaveLength(1);
+    expect((await unlimitedApi.gql(deep, {}, asAdmin("music_reader"))).data.album).toHaveLength(1);
   });
 
   test("G-LIM-8 an invalid limit is ignored with a line in the log, and every limit without the plugin", async () => {
@@ -192,8 +192,8 @@ describe("limits by role", async () => {
       rate_limit: { global: {} },
       node_limit: 5,
     };
-    const own = await start({ on: api.database, logger, metadata: metadata(odd) as never });
-    expect((await own.gql(deep, {}, asAdmin("music_reader"))).data.album).toHaveLength(1);
+    const ownApi = await start({ on: api.database, logger, metadata: metadata(odd) as never });
+    expect((await ownApi.gql(deep, {}, asAdmin("music_reader"))).data.album).toHaveLength(1);
     expect(lines.filter((line) => line.startsWith("api_limits"))).toEqual([
       "api_limits: depth_limit.global: not a limit; ignored",
       "api_limits: depth_limit.per_role.a: not a limit; ignored",
@@ -213,21 +213,21 @@ describe("limits by role", async () => {
       "create function slow_name(a artist) returns text language sql stable as 'select pg_sleep(600)::text'; grant execute on function slow_name to public",
     );
     const [artist] = SOURCE.tables;
-    const slow = {
+    const slowTable = {
       ...artist,
       computed_fields: [{ name: "slow", definition: { function: "slow_name" } }],
       select_permissions: [
         { role: "music_reader", permission: { columns: ["id"], computed_fields: ["slow"], filter: {} } },
       ],
     };
-    const own = await start({
+    const ownApi = await start({
       on: api.database,
       metadata: {
         ...metadata({ time_limit: { global: 0.2 } }),
-        sources: [{ ...SOURCE, tables: [slow, SOURCE.tables[1]] }],
+        sources: [{ ...SOURCE, tables: [slowTable, SOURCE.tables[1]] }],
       } as never,
     });
-    expect(await own.gql("{ artist(limit: 1) { slow } }", {}, asAdmin("music_reader"))).toEqual(
+    expect(await ownApi.gql("{ artist(limit: 1) { slow } }", {}, asAdmin("music_reader"))).toEqual(
       refused("time-limit-exceeded", "the operation took longer than 0.2 seconds"),
     );
   });
@@ -258,7 +258,7 @@ describe("rates", async () => {
     });
     expect(Number(rest[3]?.headers["retry-after"])).toBe(1);
     expect(rest.map(({ headers }) => headers["ratelimit"])).toEqual(
-      [2, 1, 0, 0].map((left) => `"requests";r=${left};t=${3 - left}`),
+      [2, 1, 0, 0].map((remaining) => `"requests";r=${remaining};t=${3 - remaining}`),
     );
     expect(rest.map(({ headers }) => headers["ratelimit-policy"])).toEqual(Array(4).fill('"requests";q=3;w=3'));
     const graphql = await ask(api);
@@ -301,9 +301,10 @@ describe("rates", async () => {
 
   test("R-LIM-6 R-LIM-6a callers are distinguished by the session variable of the setting", async () => {
     const statuses = async (headers: HeaderValues): Promise<readonly number[]> => {
-      const found = [];
-      for (let i = 0; i < 3; i++) found.push((await everybody.get("/artist?select=name&id=eq.1", { headers })).status);
-      return found;
+      const answerStatuses = [];
+      for (let i = 0; i < 3; i++)
+        answerStatuses.push((await everybody.get("/artist?select=name&id=eq.1", { headers })).status);
+      return answerStatuses;
     };
     const [a, b] = [randomUUID(), randomUUID()];
     expect(await statuses(bearer({ role: "music_reader", sub: a }))).toEqual([200, 200, 429]);
@@ -316,30 +317,30 @@ describe("rates", async () => {
   });
 
   test("R-LIM-6 the address of a caller is the one that trusted proxies report", async () => {
-    const behind = await start({
+    const proxiedApi = await start({
       on: api.database,
       rateLimits: { "*": 1 },
       rateLimitBy: ["address"],
       trustedProxies: 1,
     });
     const status = async (forwarded: string): Promise<number> =>
-      (await behind.get("/artist?select=name&id=eq.1", { headers: { "x-forwarded-for": forwarded } })).status;
+      (await proxiedApi.get("/artist?select=name&id=eq.1", { headers: { "x-forwarded-for": forwarded } })).status;
     expect(await status("10.0.0.1")).toBe(200);
     expect(await status("6.6.6.6, 10.0.0.1")).toBe(429); // entries that the client adds itself change nothing
     expect(await status("10.0.0.1, 10.0.0.2")).toBe(200);
   });
 
   test("R-LIM-6 R-LIM-6b calls of the application are not counted", async () => {
-    const own = await start({ on: api.database, rateLimits: { "*": 1 } });
+    const ownApi = await start({ on: api.database, rateLimits: { "*": 1 } });
     for (let i = 0; i < 3; i++)
-      expect(await own.relApi.graphql({ query: NAMES, session: { role: "music_reader" } })).toEqual(NAME);
+      expect(await ownApi.relApi.graphql({ query: NAMES, session: { role: "music_reader" } })).toEqual(NAME);
     expect(
-      (await own.relApi.rest({ path: "/artist?select=name&id=eq.1", session: { role: "music_reader" } })).status,
+      (await ownApi.relApi.rest({ path: "/artist?select=name&id=eq.1", session: { role: "music_reader" } })).status,
     ).toBe(200);
   });
 
   test("G-LIM-9 the rate limit of the metadata applies by role and by session variable", async () => {
-    const own = await start({
+    const ownApi = await start({
       on: api.database,
       metadata: metadata({
         rate_limit: {
@@ -349,7 +350,7 @@ describe("rates", async () => {
       }) as never,
     });
     const status = async (role: string, user: string): Promise<number> =>
-      (await ask(own, NAMES, asAdmin(role, { "user-id": user }))).status;
+      (await ask(ownApi, NAMES, asAdmin(role, { "user-id": user }))).status;
     expect([await status("music_reader", "1"), await status("music_reader", "1")]).toEqual([200, 429]);
     expect(await status("music_reader", "2")).toBe(200);
     expect([

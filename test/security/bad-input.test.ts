@@ -65,8 +65,8 @@ const restRows = (rows: readonly RestRow[]): void => {
     });
 };
 
-const json = (body: string | Buffer, more: HeaderValues = {}) => ({
-  headers: { "content-type": "application/json", ...more },
+const json = (body: string | Buffer, extraHeaders: HeaderValues = {}) => ({
+  headers: { "content-type": "application/json", ...extraHeaders },
   body,
 });
 
@@ -656,8 +656,8 @@ describe("addresses and methods of GraphQL", () => {
     test(`G-HTTP-12 the path ${path} is not found`, async () => {
       const answer = await post(graphql, { query: "{ __typename }" });
       expect(answer.json()).toEqual({ data: { __typename: "query_root" } });
-      const other = await graphql.post(path, { body: { query: "{ __typename }" } });
-      expect([other.status, other.text]).toEqual([
+      const otherAnswer = await graphql.post(path, { body: { query: "{ __typename }" } });
+      expect([otherAnswer.status, otherAnswer.text]).toEqual([
         404,
         '{"path":"$","error":"resource does not exist","code":"not-found"}',
       ]);
@@ -726,11 +726,11 @@ describe("NUL", () => {
     const headers = { prefer: "tx=rollback, return=representation" };
     const inserted = await rest.post("/ports?select=name", { headers, body: { name: "\\u0000" } });
     expect([inserted.status, inserted.json()]).toEqual([201, [{ name: "\\u0000" }]]);
-    const sent = await rest.post("/rpc/raw_bytes", {
+    const callAnswer = await rest.post("/rpc/raw_bytes", {
       headers: { "content-type": "application/octet-stream" },
       body: Buffer.from([0x61, 0]),
     });
-    expect([sent.status, sent.text]).toEqual([200, "2"]);
+    expect([callAnswer.status, callAnswer.text]).toEqual([200, "2"]);
   });
 
   test("R-ERR-7 a NUL in values and variables of GraphQL is refused before a statement runs", async () => {
@@ -791,8 +791,10 @@ describe("NUL", () => {
         [],
       ]);
     }
-    const whole = "a\ud83d\ude00";
-    expect(await api.gql("query ($x: String) { artist(where: { name: { _eq: $x } }) { id } }", { x: whole })).toEqual({
+    const completePair = "a\ud83d\ude00";
+    expect(
+      await api.gql("query ($x: String) { artist(where: { name: { _eq: $x } }) { id } }", { x: completePair }),
+    ).toEqual({
       data: { artist: [] },
     });
   });

@@ -127,12 +127,12 @@ describe("the size of results", () => {
     const socket = await initiated(api);
     const query = "subscription ($id: Int!) { edge_long(where: {id: {_eq: $id}}) { t } }";
     for (const id of [1, 2]) subscribe(socket, String(id), query, { id });
-    const seen = new Map<string, string>();
+    const results = new Map<string, string>();
     for (let i = 0; i < 2; i++) {
       const { id, payload } = await socket.next();
-      seen.set(id, payload.data.edge_long[0].t.slice(0, 2));
+      results.set(id, payload.data.edge_long[0].t.slice(0, 2));
     }
-    expect(seen).toEqual(
+    expect(results).toEqual(
       new Map([
         ["1", "xx"],
         ["2", "yy"],
@@ -170,14 +170,14 @@ describe("large bodies", () => {
   }));
   const quoted = (text: string | null): string => (text === null ? "NULL" : `"${text.replaceAll('"', '""')}"`);
   const csv = `t,u\n${words.map(({ t, u }) => `${quoted(t)},${quoted(u)}`).join("\n")}`;
-  const sent: readonly (readonly [what: string, path: string, type: string, body: string])[] = [
+  const bodies: readonly (readonly [title: string, path: string, type: string, body: string])[] = [
     ["JSON", "/word", "application/json", JSON.stringify(words)],
     ["JSON with columns", "/word?columns=t,u", "application/json", `\r\n ${JSON.stringify(words)}`],
     ["CSV", "/word", "text/csv", csv],
     ["a call's JSON", "/rpc/words", "application/json", JSON.stringify({ rows: words })],
   ];
 
-  test.each(sent)("R-BND-8 a large body arrives completely: %s", async (_what, path, type, body) => {
+  test.each(bodies)("R-BND-8 a large body arrives completely: %s", async (_title, path, type, body) => {
     const api = await rollingBack();
     const { status, text } = await api.post(
       path.includes("rpc") ? path : `${path}${path.includes("?") ? "&" : "?"}select=t,u`,
@@ -194,12 +194,12 @@ describe("large bodies", () => {
     const api = await start({ dbTxEnd: "rollback", dbPool: 1 });
     const headers = { "content-type": "application/json", prefer: "return=representation" };
     const body = JSON.stringify(words);
-    for (const [more, bytes] of [
+    for (const [extraHeaders, bytes] of [
       [{ "content-encoding": "gzip" }, gzipSync(body)],
       [{}, body],
       [{ "content-length": null, "transfer-encoding": "chunked" }, body],
     ] as const) {
-      const answer = await api.post("/word?select=t,u", { headers: { ...headers, ...more }, body: bytes });
+      const answer = await api.post("/word?select=t,u", { headers: { ...headers, ...extraHeaders }, body: bytes });
       expect(answer.json()).toEqual(words);
       expect((await api.post("/word", { headers, body: { t: "small" } })).json()).toEqual([{ t: "small", u: null }]);
     }
@@ -217,7 +217,7 @@ describe("large bodies", () => {
 
 describe("unread responses", () => {
   /** Options with which responses wait in the process, not in the database. */
-  const held: StartOptions = { streamPatience: 1, dbPool: 1 };
+  const waitingOptions: StartOptions = { streamPatience: 1, dbPool: 1 };
   const ask = (api: TestApi): Raw => open(api.port, "GET /long?select=t&id=eq.4 HTTP/1.1\r\nHost: x\r\n\r\n");
   const paused = (api: TestApi): Raw => {
     const raw = ask(api);
@@ -225,8 +225,10 @@ describe("unread responses", () => {
     return raw;
   };
 
-  const metricsAre = (api: Measured, wanted: (metrics: Readonly<Record<string, number>>) => boolean): Promise<void> =>
-    until(async () => wanted(await api.metrics()), "the metrics, as wanted");
+  const metricsAre = (
+    api: Measured,
+    isExpected: (metrics: Readonly<Record<string, number>>) => boolean,
+  ): Promise<void> => until(async () => isExpected(await api.metrics()), "the metrics, as wanted");
   const closedAre = (api: Measured, count: number): Promise<void> =>
     metricsAre(api, ({ relapi_unread_closed_total: closed }) => closed === count);
 
@@ -234,16 +236,16 @@ describe("unread responses", () => {
     const api = await start({ unreadTimeout: 6, streamPatience: 600 });
     const turnClock = takeClock();
     const stuck = [paused(api), paused(api)];
-    const slow = paused(api);
+    const slowClient = paused(api);
     // it reads every three seconds, more than the system buffers before it accepts more from the server
-    for (let wanted = 4 * MIB; wanted < 16_000_000; wanted += 4 * MIB) {
-      slow.socket.resume();
-      await until(() => slow.received().length >= wanted, "a piece of the answer");
-      slow.socket.pause();
+    for (let expectedLength = 4 * MIB; expectedLength < 16_000_000; expectedLength += 4 * MIB) {
+      slowClient.socket.resume();
+      await until(() => slowClient.received().length >= expectedLength, "a piece of the answer");
+      slowClient.socket.pause();
       turnClock(3000);
     }
-    slow.socket.resume();
-    await until(() => slow.received().length > 16_000_000, "all of the answer");
+    slowClient.socket.resume();
+    await until(() => slowClient.received().length > 16_000_000, "all of the answer");
     await until(async () => {
       turnClock(2000);
       return (await api.metrics())["relapi_unread_closed_total"] === 2;
@@ -258,7 +260,7 @@ describe("unread responses", () => {
   });
 
   test("R-BND-2 beyond the limit the connections that stalled longest are closed first", async () => {
-    const api = await start({ maxUnreadBytes: 20_000_000, unreadTimeout: 600, ...held });
+    const api = await start({ maxUnreadBytes: 20_000_000, unreadTimeout: 600, ...waitingOptions });
     const sockets: Raw[] = [];
     for (let i = 0; i < 4; i++) {
       sockets.push(paused(api));
@@ -382,11 +384,11 @@ describe("request bodies", () => {
       socket.pause();
       socket.write(head);
       const piece = Buffer.alloc(64 * 1024, "x");
-      let left = bytes;
+      let remaining = bytes;
       const write = (): void => {
-        while (left > 0) {
-          const length = Math.min(left, piece.length);
-          left -= length;
+        while (remaining > 0) {
+          const length = Math.min(remaining, piece.length);
+          remaining -= length;
           if (!socket.write(piece.subarray(0, length))) return void socket.once("drain", write);
         }
         socket.on("data", (chunk) => void chunks.push(chunk)).resume();
@@ -412,9 +414,9 @@ describe("request bodies", () => {
       );
     const pad = (length: number): string => "y".repeat(length);
     expect(bodyOf(await get(pad(65_000), `Authorization: Basic ${pad(40_000)}\r\n`))).toEqual([{ id: 3 }]);
-    const long = await get(pad(66_000));
-    expect(long).toMatch(/^HTTP\/1\.1 414 /);
-    expect(bodyOf(long)).toMatchObject({ code: "PGRST100", hint: "The limit is the setting maxUrlBytes." });
+    const refusal = await get(pad(66_000));
+    expect(refusal).toMatch(/^HTTP\/1\.1 414 /);
+    expect(bodyOf(refusal)).toMatchObject({ code: "PGRST100", hint: "The limit is the setting maxUrlBytes." });
     for (const [query, headers] of [
       [pad(140_000), ""],
       [pad(5_000_000), ""],
@@ -507,8 +509,12 @@ describe("request bodies", () => {
         headers: { "content-type": "text/csv", prefer: "return=representation,count=exact" },
         body: csv,
       });
-    const taken = await post(`t,u\n${"1,2\n".repeat(4000)}`);
-    expect([taken.status, taken.json().length, taken.json()[3999]]).toEqual([201, 4000, { t: "1", u: "2" }]);
+    const validAnswer = await post(`t,u\n${"1,2\n".repeat(4000)}`);
+    expect([validAnswer.status, validAnswer.json().length, validAnswer.json()[3999]]).toEqual([
+      201,
+      4000,
+      { t: "1", u: "2" },
+    ]);
     for (const csv of [`t\n${"1\n".repeat(20_000)}`, `${"n".repeat(5000)}\n${"1\n".repeat(20)}`]) {
       const refused = await post(csv);
       expect([refused.status, refused.json().message]).toEqual([413, "The request body is larger than 100000 bytes"]);
@@ -556,7 +562,7 @@ describe("several request bodies", () => {
       });
     expect((await send("/rpc/size", 2_000_000)).text).toBe("2000000");
     // sends most of a body and then stops
-    const held = open(
+    const unfinishedRequest = open(
       api.port,
       `POST /rpc/size HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n${call(950_000)}`,
     );
@@ -577,7 +583,7 @@ describe("several request bodies", () => {
       expect([answer.status, answer.json().errors[0].extensions.code], path).toEqual([413, "bad-request"]);
     }
     expect((await send("/rpc/size", 60_000)).text).toBe("60000");
-    held.socket.destroy();
+    unfinishedRequest.socket.destroy();
     await until(async () => (await api.metrics())["relapi_body_bytes"] === 0, "the body is let go");
     expect((await send("/rpc/size", 200_000)).text).toBe("200000");
     expect((await api.metrics())["relapi_bodies_refused_total"]).toBe(3);
@@ -626,8 +632,8 @@ describe("several live queries", () => {
 });
 
 describe("slow clients", () => {
-  const post = (path: string, bytes: number, more = ""): string =>
-    `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n${more}\r\n`;
+  const post = (path: string, bytes: number, extraHeaders = ""): string =>
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n${extraHeaders}\r\n`;
 
   test("R-BND-4 G-HTTP-15 a body that arrives too slowly is 408 on both surfaces and ends the connection", async () => {
     const api = await impatient();
@@ -652,14 +658,14 @@ describe("slow clients", () => {
   test("R-BND-4 a long body that arrives steadily is accepted", async () => {
     const api = await start({ requestTimeout: 1 });
     const body = `{"t":"${"x".repeat(200_000)}"}`;
-    let taken: () => number = () => 0;
-    api.server.once("connection", (socket) => (taken = () => socket.bytesRead));
+    let bytesRead: () => number = () => 0;
+    api.server.once("connection", (socket) => (bytesRead = () => socket.bytesRead));
     const turnClock = takeClock();
     const head = post("/rpc/size", body.length);
     const raw = open(api.port, head);
-    for (let at = 0; at < body.length; at += 8192) {
-      raw.socket.write(body.slice(at, at + 8192));
-      await until(() => taken() >= head.length + Math.min(at + 8192, body.length), "the piece has arrived");
+    for (let offset = 0; offset < body.length; offset += 8192) {
+      raw.socket.write(body.slice(offset, offset + 8192));
+      await until(() => bytesRead() >= head.length + Math.min(offset + 8192, body.length), "the piece has arrived");
       turnClock(500);
     }
     await until(() => raw.received().endsWith("200000"), "the answer");
@@ -732,8 +738,8 @@ describe("slow headers on the server of an application", () => {
 });
 
 describe("several Host headers", () => {
-  const ask = async (port: number, path: string, more = ""): Promise<string> => {
-    const raw = open(port, `GET ${path} HTTP/1.1\r\nHost: a.example\r\nhOST: b.example\r\n${more}\r\n`);
+  const ask = async (port: number, path: string, extraHeaders = ""): Promise<string> => {
+    const raw = open(port, `GET ${path} HTTP/1.1\r\nHost: a.example\r\nhOST: b.example\r\n${extraHeaders}\r\n`);
     await raw.closed;
     return raw.received();
   };

@@ -111,8 +111,8 @@ test("R-AUT-14 a flood of tokens with unknown keys causes one fetch a second and
   });
   /** Expects all pending tokens to be refused, and further tokens too. */
   const goesOn = async (): Promise<void> => {
-    const wanted = refused + 4 * flood.length;
-    await until(() => refused >= wanted, "the flood of tokens goes on");
+    const expectedCount = refused + 4 * flood.length;
+    await until(() => refused >= expectedCount, "the flood of tokens goes on");
   };
   for (let second = 1; second <= 3; second++) {
     await goesOn();

@@ -25,7 +25,7 @@ const logger = createLogger({
 });
 
 /** Small limits, so that a test can reach and exceed them. */
-const small: Readonly<Record<Limit, number>> = {
+const smallLimits: Readonly<Record<Limit, number>> = {
   maxUrlBytes: 15_000,
   maxJsonDepth: 10,
   maxColumns: 4,
@@ -59,9 +59,9 @@ const watch: Plugin = definePlugin({
   apply: (_hooks, context) => void (counters = context.counters),
 });
 
-const rest = await startApi({ ...small, logger, parts: [watch] });
+const rest = await startApi({ ...smallLimits, logger, parts: [watch] });
 const restCounters = counters!; // the plugin was applied
-const graphql = await startApi(forGraphql({ ...small, logger, parts: [watch], on: rest.database }));
+const graphql = await startApi(forGraphql({ ...smallLimits, logger, parts: [watch], on: rest.database }));
 const graphqlCounters = counters!;
 /** An API with the default limits. */
 const usual = await startApi({ logger, on: rest.database });
@@ -99,10 +99,10 @@ const soon = async (ask: (n: number) => Promise<Answer>, n: number): Promise<Ans
   return answer;
 };
 
-const counted = async (by: Counters, limit: Limit, run: () => Promise<void>): Promise<void> => {
-  const before = by.get(`refused-${limit}`);
+const counted = async (refusalCounters: Counters, limit: Limit, run: () => Promise<void>): Promise<void> => {
+  const before = refusalCounters.get(`refused-${limit}`);
   await run();
-  expect(by.get(`refused-${limit}`)).toBe(before + 1);
+  expect(refusalCounters.get(`refused-${limit}`)).toBe(before + 1);
 };
 
 type RestRow = readonly [
@@ -317,12 +317,17 @@ describe("REST", () => {
         const [method, path, body, headers] = request(count);
         return rest.request(method, path, { body, headers: { prefer: "tx=rollback", ...headers } });
       };
-      const within = await ask(small[limit]);
-      expect(within.status, within.text.slice(0, 300)).toBeLessThan(300);
+      const allowedAnswer = await ask(smallLimits[limit]);
+      expect(allowedAnswer.status, allowedAnswer.text.slice(0, 300)).toBeLessThan(300);
       await counted(restCounters, limit, async () => {
-        const beyond = await ask(small[limit] + 1);
-        expect(beyond.status).toBe(status);
-        expect(beyond.json()).toEqual({ code, details: null, hint: `The limit is the setting ${limit}.`, message });
+        const refusedAnswer = await ask(smallLimits[limit] + 1);
+        expect(refusedAnswer.status).toBe(status);
+        expect(refusedAnswer.json()).toEqual({
+          code,
+          details: null,
+          hint: `The limit is the setting ${limit}.`,
+          message,
+        });
       });
     });
 
@@ -491,7 +496,7 @@ const asBody = (query: string, variables?: unknown): string => JSON.stringify({ 
 const deepRows = (count: number, field: "artist" | "albums"): string =>
   count === 1 ? "{ id }" : `{ ${field} ${deepRows(count - 1, field === "artist" ? "albums" : "artist")} }`;
 
-const WHERE = "query ($w: artist_bool_exp) { artist(where: $w) { id } }";
+const WHERE_QUERY = "query ($w: artist_bool_exp) { artist(where: $w) { id } }";
 
 const deepCondition = (count: number): object => {
   let condition: object = { id: { _gt: 0 } };
@@ -572,7 +577,7 @@ const graphqlRows: readonly GraphqlRow[] = [
     "G-LIM-4 the conditions are limited",
     "maxFilters",
     (n) =>
-      asBody(WHERE, {
+      asBody(WHERE_QUERY, {
         w: {
           id: Object.fromEntries(
             ["_eq", "_neq", "_gt", "_gte", "_lt", "_lte", "_in", "_nin"]
@@ -586,7 +591,7 @@ const graphqlRows: readonly GraphqlRow[] = [
   [
     "G-LIM-4 empty conditions count as conditions",
     "maxFilters",
-    (n) => asBody(WHERE, { w: { _or: Array.from({ length: n - 1 }, () => ({})) } }),
+    (n) => asBody(WHERE_QUERY, { w: { _or: Array.from({ length: n - 1 }, () => ({})) } }),
     "the operation has more than 8 conditions",
   ],
   [
@@ -601,7 +606,7 @@ const graphqlRows: readonly GraphqlRow[] = [
   [
     "G-LIM-4 the depth of relationships in conditions is limited",
     "maxRelationDepth",
-    (n) => asBody(WHERE, { w: deepCondition(n) }),
+    (n) => asBody(WHERE_QUERY, { w: deepCondition(n) }),
     "the operation has more than 2 levels of relationships in a condition",
   ],
   [
@@ -718,9 +723,9 @@ const INTROSPECTION = `query IntrospectionQuery { __schema { queryType { name } 
 
 describe("G-LIM-4 the items of a list in a variable are counted in each request, also with a cached plan", () => {
   const refused = "the operation has more than 6 values to insert";
-  const one =
+  const insertOfList =
     "mutation ($o: [artist_insert_input!]!) { insert_artist(objects: $o, on_conflict: {constraint: artist_pkey, update_columns: []}) { affected_rows } }";
-  const two =
+  const insertOfTwoLists =
     "mutation ($a: [artist_insert_input!]!, $b: [artist_insert_input!]!) { a: insert_artist(objects: $a, on_conflict: {constraint: artist_pkey, update_columns: []}) { affected_rows } b: insert_artist(objects: $b, on_conflict: {constraint: artist_pkey, update_columns: []}) { affected_rows } }";
   const rows = (count: number): unknown => Array.from({ length: count }, (_, i) => ({ id: 1 + i, name: "x" }));
   const send = async (query: string, variables: unknown): Promise<string> => {
@@ -730,7 +735,7 @@ describe("G-LIM-4 the items of a list in a variable are counted in each request,
 
   test("the limit applies to one list", async () => {
     for (const count of [2, 3, 1, 3, 2])
-      expect(await send(one, { o: rows(count) })).toBe(count > 2 ? refused : "insert_artist");
+      expect(await send(insertOfList, { o: rows(count) })).toBe(count > 2 ? refused : "insert_artist");
   });
 
   test("the limit applies to two lists of an operation together", async () => {
@@ -741,22 +746,22 @@ describe("G-LIM-4 the items of a list in a variable are counted in each request,
       [1, 1],
       [2, 0],
     ] as const)
-      expect(await send(two, { a: rows(a), b: rows(b) })).toBe(a + b > 2 ? refused : "a,b");
+      expect(await send(insertOfTwoLists, { a: rows(a), b: rows(b) })).toBe(a + b > 2 ? refused : "a,b");
   });
 
   test("an operation that is refused for another reason is not counted", async () => {
-    for (let i = 0; i < 9; i++) expect(await send(one, { o: [{ id: [1], name: "x" }] })).not.toBe(refused);
-    expect(await send(one, { o: rows(2) })).toBe("insert_artist");
+    for (let i = 0; i < 9; i++) expect(await send(insertOfList, { o: [{ id: [1], name: "x" }] })).not.toBe(refused);
+    expect(await send(insertOfList, { o: rows(2) })).toBe("insert_artist");
   });
 });
 
 describe("GraphQL", () => {
   for (const [title, limit, body, message, path = "$", code = "validation-failed"] of graphqlRows)
     test(title, async () => {
-      const within = (await post(graphql, body(small[limit]))).json();
-      expect(JSON.stringify(within)).not.toMatch(/"errors"/);
+      const allowedResult = (await post(graphql, body(smallLimits[limit]))).json();
+      expect(JSON.stringify(allowedResult)).not.toMatch(/"errors"/);
       await counted(graphqlCounters, limit, async () => {
-        expect((await post(graphql, body(small[limit] + 1))).json()).toEqual({
+        expect((await post(graphql, body(smallLimits[limit] + 1))).json()).toEqual({
           errors: [{ message, extensions: { path, code } }],
         });
       });
@@ -784,7 +789,7 @@ describe("GraphQL", () => {
     socket.send({
       id: "1",
       type: "subscribe",
-      payload: { query: WHERE, variables: { w: { _not: { _not: { id: { _eq: -1 } } } } } },
+      payload: { query: WHERE_QUERY, variables: { w: { _not: { _not: { id: { _eq: -1 } } } } } },
     });
     expect(await socket.next()).toMatchObject({ type: "next", payload: { data: { artist: [] } } });
     await counted(graphqlCounters, "maxJsonDepth", async () => {
@@ -811,12 +816,12 @@ describe("GraphQL", () => {
     expect(await refused(asBody(`{ artist ${nested(30, "{ albums { artist ", "} }", "{ id }")} }`))).toBe(
       "the operation selects fields nested deeper than 50 levels",
     );
-    expect(await refused(asBody(WHERE, { w: deepCondition(100) }))).toBe(
+    expect(await refused(asBody(WHERE_QUERY, { w: deepCondition(100) }))).toBe(
       "the operation has more than 20 levels of relationships in a condition",
     );
-    expect(await refusedSoon((n) => asBody(WHERE, { w: { _or: Array.from({ length: n }, () => ({})) } }), 50_000)).toBe(
-      "the operation has more than 10000 conditions",
-    );
+    expect(
+      await refusedSoon((n) => asBody(WHERE_QUERY, { w: { _or: Array.from({ length: n }, () => ({})) } }), 50_000),
+    ).toBe("the operation has more than 10000 conditions");
     expect(
       await refusedSoon((n) => `{"query":"{ artist { id } }","variables":${nested(n, '{"a":', "}", "1")}}`, 100_000),
     ).toBe("the request is nested deeper than 500 levels");
@@ -844,17 +849,17 @@ describe("GraphQL", () => {
     for (const length of [3700, 3900, 3700, 3900])
       expect((await ask(3, length)).json()).toEqual({ data: { artist: [] } });
     const counting = await startApi(forGraphql({ on: rest.database, maxVariablesBytes: 4000, logger }));
-    const many = (length: number) =>
+    const postMany = (length: number) =>
       post(
         counting,
         asBody(`query ($x: String) { artist(where: {_or: [${list(5, () => "{name: {_eq: $x}}")}]}) { id } }`, {
           x: "x".repeat(length),
         }),
       );
-    expect((await many(3300)).json()).toEqual(refused);
+    expect((await postMany(3300)).json()).toEqual(refused);
     for (let i = 0; i < 2; i++) {
-      expect((await many(3000)).json()).toEqual({ data: { artist: [] } });
-      expect((await many(3300)).json()).toEqual(refused);
+      expect((await postMany(3000)).json()).toEqual({ data: { artist: [] } });
+      expect((await postMany(3300)).json()).toEqual(refused);
     }
   });
 
@@ -866,11 +871,11 @@ describe("GraphQL", () => {
       `query (${declarations}) { album(where: {_or: [${uses(n)} {unknown: {}}]}) { id } }`;
     // the last condition is refused after the lists have been converted
     const refused = "field 'unknown' not found in type: 'album_bool_exp'";
-    const sent = await soon(
+    const answer = await soon(
       (n) => post(usualGraphql, asBody(query(n, "$ids: [Int!] $tags: [String!]"), { ids: ids(n), tags: tags(n) })),
       400,
     );
-    expect(sent.json().errors[0].message).toBe(refused);
+    expect(answer.json().errors[0].message).toBe(refused);
     const defaults = await soon(
       (n) =>
         post(
@@ -907,7 +912,7 @@ describe("GraphQL", () => {
 });
 
 describe("batches", () => {
-  const beyond = {
+  const batchError = {
     errors: [
       {
         message: "the answers of the batch are larger than 3000 bytes",
@@ -922,10 +927,14 @@ describe("batches", () => {
       query: 'mutation { update_artist(where: {id: {_eq: 1}}, _set: {country: "XX"}) { affected_rows } }',
     };
     await counted(graphqlCounters, "maxBatchBytes", async () => {
-      const [first, second, ...more] = (
+      const [first, second, ...furtherResults] = (
         await post(graphql, JSON.stringify([{ query: "{ __typename }" }, large, write]))
       ).json();
-      expect([first, Object.keys(second), more]).toEqual([{ data: { __typename: "query_root" } }, ["data"], [beyond]]);
+      expect([first, Object.keys(second), furtherResults]).toEqual([
+        { data: { __typename: "query_root" } },
+        ["data"],
+        [batchError],
+      ]);
     });
     expect(await graphql.sql("select country from artist where id = 1")).not.toEqual([{ country: "XX" }]);
   });
@@ -1018,10 +1027,10 @@ describe("headers set by SQL", () => {
       ]);
       const answer = await usual.post("/rpc/answer_headers", { body: { headers } });
       expect(answer.status, name).toBe(200);
-      const sent = answer.rawHeaders.filter(
+      const transferHeaders = answer.rawHeaders.filter(
         ([header, value]) => value === "chunked" || header.toLowerCase() === "transfer-encoding",
       );
-      expect(sent, name).toEqual([]);
+      expect(transferHeaders, name).toEqual([]);
       expect(Number(answer.headers["content-length"])).toBe(answer.bytes.length);
       expect([
         answer.headers["x-kept"],

@@ -12,7 +12,7 @@ import { adminSecret } from "../support/tokens.ts";
 let context: PluginContext;
 await startApi({
   preset: plus,
-  parts: [definePlugin({ name: "caller", apply: (_hooks, given) => void (context = given) })],
+  parts: [definePlugin({ name: "caller", apply: (_hooks, pluginContext) => void (context = pluginContext) })],
   maxParameters: 1_000_000,
   maxFilters: 1_000_000,
   adminSecret,
@@ -33,8 +33,11 @@ interface Carried {
 }
 
 const encoded = encodeURIComponent;
-const inHeader = (name: string, of: Carried = { path: "/ports?select=id&limit=1" }): ((text: string) => Carried) => {
-  return (text) => ({ ...of, headers: { ...of.headers, [name]: text } });
+const inHeader = (
+  name: string,
+  request: Carried = { path: "/ports?select=id&limit=1" },
+): ((text: string) => Carried) => {
+  return (text) => ({ ...request, headers: { ...request.headers, [name]: text } });
 };
 const inBody = (path: string, type: string): ((text: string) => Carried) => {
   return (body) => ({ method: "POST", path, headers: { "content-type": type, prefer: "tx=rollback" }, body });

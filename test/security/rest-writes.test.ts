@@ -53,7 +53,7 @@ const api = await startApi({
   logger: createLogger({ error: (message, facts) => void faults.push(`${message} ${String(facts?.["cause"])}`) }),
 });
 
-const shown = rolledBack("return=representation");
+const returnRows = rolledBack("return=representation");
 const quote = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 const encode = encodeURIComponent;
 
@@ -61,7 +61,7 @@ const send = async (
   method: string,
   path: string,
   body?: unknown,
-  headers: Readonly<Record<string, string>> = shown,
+  headers: Readonly<Record<string, string>> = returnRows,
 ) => {
   const answer = await api.request(method, path, { headers, body });
   expect(faults, `${method} ${path}`).toEqual([]);
@@ -82,13 +82,13 @@ describe.each(HOSTILE)("%j", (text) => {
       { name: text },
     ]);
     const form = await send("POST", "/ports?select=name", `name=${encode(text)}`, {
-      ...shown,
+      ...returnRows,
       "content-type": "application/x-www-form-urlencoded",
     });
     expect(form.json()).toEqual([{ name: text }]);
     if (text === "NULL") return; // this string means null in CSV
     const csv = await send("POST", "/ports?select=name", `name\n"${text.replaceAll('"', '""')}"\n`, {
-      ...shown,
+      ...returnRows,
       "content-type": "text/csv",
     });
     expect(csv.json()).toEqual([{ name: text }]);
@@ -99,7 +99,7 @@ describe.each(HOSTILE)("%j", (text) => {
     expect(
       (
         await send("POST", "/ports", Buffer.from(`{${JSON.stringify(text)}:1}`), {
-          ...shown,
+          ...returnRows,
           "content-type": "application/json",
         })
       ).json().message,
@@ -107,7 +107,7 @@ describe.each(HOSTILE)("%j", (text) => {
     expect(
       (
         await send("PATCH", "/ports", Buffer.from(`[{${JSON.stringify(text)}:1}]`), {
-          ...shown,
+          ...returnRows,
           "content-type": "application/json",
         })
       ).json().message,
@@ -115,13 +115,16 @@ describe.each(HOSTILE)("%j", (text) => {
     expect((await send("POST", `/ports?columns=${encode(quote(text))}`, { name: "x" })).json().message).toBe(missing);
     expect(
       (
-        await send("POST", "/ports", `"${text.replaceAll('"', '""')}"\nx\n`, { ...shown, "content-type": "text/csv" })
+        await send("POST", "/ports", `"${text.replaceAll('"', '""')}"\nx\n`, {
+          ...returnRows,
+          "content-type": "text/csv",
+        })
       ).json().message,
     ).toBe(missing);
     expect(
       (
         await send("POST", "/ports", `${encode(text)}=x`, {
-          ...shown,
+          ...returnRows,
           "content-type": "application/x-www-form-urlencoded",
         })
       ).json().message,

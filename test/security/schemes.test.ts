@@ -101,7 +101,7 @@ describe("each scheme is a plugin of its own", () => {
     expect(gqlError(await askGraphql(api))).toMatchObject({ code: "access-denied" });
   });
   test("R-AUT-6 an auth scheme may ask another service and be slow", async () => {
-    const slow = definePlugin({
+    const slowScheme = definePlugin({
       name: "slow-scheme",
       stage: Stage.early,
       apply: (hooks) => {
@@ -121,7 +121,7 @@ describe("each scheme is a plugin of its own", () => {
         });
       },
     });
-    const api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [slow] }));
+    const api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [slowScheme] }));
     await installSight(api);
     expect(sightOfRest(await askRest(api, { cookie: "a=b; who=music_reader" })).current_user).toBe("music_reader");
     expect(sightOfGraphql(await askGraphql(api, {})).current_user).toBe("music_nobody");
