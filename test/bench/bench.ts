@@ -1,12 +1,12 @@
 /**
- * `npm run bench`: compares requests per second of this service (on node:http and in Express) with handlers written by
- * hand, as ratios. Contestants alternate in short turns of one run. Needs a PostgreSQL: TEST_DATABASE_URL (superuser),
- * or the server programs of one on this machine.
+ * `npm run bench`: compares requests per second of relapi (on node:http and in Express) with handlers written by hand,
+ * as ratios. Contestants alternate in short turns of one run. The benchmark needs a PostgreSQL: TEST_DATABASE_URL
+ * (superuser), or the server programs on this machine.
  *
- * `--only WORD` runs the tables whose name contains the word: `--only plus` those of the plugins of plus, and `--only
- * events` the delivery of events. `--json FILE`
- * writes the figures; `npm run bench:page` makes the page and its chart from them. `--compare COMMIT` compares this
- * checkout with that commit instead, and `--fail-below 0.85` fails if this one is slower. `--short` takes a minute.
+ * `--only WORD` runs the tables whose name contains the word: `--only plus` runs the tables of the plugins of plus, and
+ * `--only events` the delivery of events. `--json FILE` writes the figures, from which `npm run bench:page` makes the
+ * page and its chart. `--compare COMMIT` compares this checkout with that commit instead, and `--fail-below 0.85` fails
+ * if this checkout is slower. `--short` takes a minute.
  */
 import { writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
@@ -66,7 +66,7 @@ export interface BenchTable {
 export interface BenchRow extends Measured {
   readonly id: string;
   readonly label: string;
-  /** By the other contestant's name: the median and the quartiles of the ratios of all turns. */
+  /** The median and the quartiles of the ratios of all turns, by the name of the other contestant. */
   readonly shares: Readonly<Record<string, readonly [median: number, low: number, high: number]>>;
 }
 
@@ -186,7 +186,7 @@ const compare = async (commit: string, databaseUrl: string): Promise<boolean> =>
           const [share = 0] = benchTable.rows[0]?.shares["old"] ?? [];
           return share < limit;
         };
-        // a measurement that is slow only because of other load is rarely so twice
+        // a measurement that was slow only because of other load is rarely slow again
         if (isSlow(await measured()) && isSlow(await measured())) {
           isFast = false;
           process.stdout.write(`slower than ${limit} of ${commit}\n`);

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 /** The ticks of the kernel's clock, the same on all platforms. */
 const TICKS_PER_SECOND = 100;
 
-/** The CPU time of a process and its descendants. Those that have ended are included in their parent's. */
+/** The CPU time of a process and its descendants. The time of ended processes counts as their parent's. */
 export const cpuSeconds = (pid: number): number => {
   let ticks = 0;
   for (const name of readdirSync("/proc")) {

@@ -1,6 +1,6 @@
 /**
- * The tested server in a separate process: `node live-server.js <database url> <replication|polling>`. It prints its
- * port and answers each message with the resources that it has used so far.
+ * The tested server in a separate process: `node live-server.js <database url> <replication|polling>`. The
+ * process prints its port and answers each message with the resources that it has used so far.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

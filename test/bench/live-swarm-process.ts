@@ -1,6 +1,6 @@
 /**
- * Subscribers in a separate process, each with a WebSocket. It implements the protocol itself, because a client package
- * would use more of the machine than the measured server.
+ * Subscribers in a separate process, each with a WebSocket. The process implements the protocol itself, because a
+ * client package would use more of the machine than the measured server.
  */
 import { connect, type Socket } from "node:net";
 import { nowMs, type Arrivals, type Order, type Report } from "./live-swarm.ts";
@@ -204,7 +204,7 @@ const orders: { readonly [Name in Order["do"]]: (order: Extract<Order, { do: Nam
     await allAnswered;
     return { count: times.length, times };
   },
-  /** Reports when it listens. `report` contains the results since then. */
+  /** Reports that the process records results from now on. `report` contains the results since then. */
   hear: async ({ n, count, patienceMs }) => {
     times = [];
     hearing = until(
@@ -237,7 +237,7 @@ const orders: { readonly [Name in Order["do"]]: (order: Extract<Order, { do: Nam
 };
 
 process.on("message", (order: Order) => {
-  const run = orders[order.do] as (order: Order) => Promise<Partial<Report>>; // the order of this name
+  const run = orders[order.do] as (order: Order) => Promise<Partial<Report>>; // each function takes the order of its name
   void run(order).then((report) => process.send?.({ count: 0, ...report, faults, lastFault, returns }));
 });
 process.on("disconnect", () => process.exit(0));

@@ -22,7 +22,7 @@ export type Order =
       /** The row of the first subscriber. The others have the rows after it, unless the row is shared. */
       readonly firstId: number;
       readonly isShared: boolean;
-      /** True if all connect concurrently and subscribe immediately. */
+      /** True if all subscribers connect concurrently and subscribe immediately. */
       readonly subscribing: boolean;
       readonly query: string;
       readonly patienceMs: number;
@@ -52,9 +52,9 @@ const MOST_OF_ONE = 15_500;
 const PATIENCE_MS = 100_000;
 
 export interface Swarm {
-  /** @throws Error if not all connect in time. */
+  /** @throws Error if not all subscribers connect in time */
   open(isShared?: boolean, subscribing?: boolean): Promise<{ readonly tookMs: number; readonly returns: number }>;
-  /** Subscribes all concurrently, and returns the time of each until its first result. */
+  /** Opens all subscriptions concurrently, and returns the time of each until its first result. */
   subscribe(): Promise<readonly number[]>;
   /** Runs `change`, and returns the time from its start until each subscriber's result has `n`. */
   after(

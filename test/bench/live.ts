@@ -1,9 +1,9 @@
 /**
  * `npm run bench:live`: measures live queries over WebSockets, with the subscribers in separate processes and
  * `synchronous_commit` on. `-- --only NAME,NAME` runs some scenes, `-- --json FILE` writes the figures to a file, `--
- * --list` lists the scenes. Needs the programs of a PostgreSQL, or TEST_DATABASE_URL (superuser, `wal_level` logical);
- * Linux; and 20,000 descriptors (`ulimit -n`) for the largest scenes. BENCH_SUBSCRIBERS and BENCH_ROUNDS set the
- * numbers of subscribers and rounds.
+ * --list` lists the scenes. The benchmark needs Linux, the programs of a PostgreSQL or TEST_DATABASE_URL (superuser,
+ * `wal_level` logical), and 20,000 descriptors (`ulimit -n`) for the largest scenes. BENCH_SUBSCRIBERS and
+ * BENCH_ROUNDS set the numbers of subscribers and rounds.
  */
 import { writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -23,7 +23,7 @@ const SUBSCRIBERS = process.env["BENCH_SUBSCRIBERS"];
 const MOST_ROWS = 100_000;
 const ITEM_ROWS = 20_000;
 const ITEMS_EACH = 3;
-/** The time limit of a scene, so that one that hangs does not prevent the others. */
+/** The time limit of a scene, so that a scene that hangs does not prevent the others. */
 const LONGEST_SCENE_MS = 180_000;
 
 const words = options.only?.split(",");

@@ -9,7 +9,7 @@ export interface LoadOptions {
   readonly seconds: number;
   readonly connections: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The requests in place of the scenario's own. */
+  /** Makes the request for a key, in place of the requests of the scenario. */
   readonly ask?: (key: number) => LoadRequest;
 }
 

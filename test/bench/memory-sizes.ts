@@ -94,9 +94,9 @@ const JSON_ROWS_PER_MEGABYTE = 12_500;
 const CSV_ROWS_PER_MEGABYTE = 16_500;
 
 const twoCopies = (megabytes: number): number => 2 * megabytes + FLOOR_MEGABYTES;
-/** Its bytes, its text, its values, the rows' text and the message to the database. */
+/** A body is in memory as bytes, a string, values, the JSON text of its rows, and part of the message to the database. */
 const ofBody = (megabytes: number): number => Math.max(5 * megabytes, FLOOR_MEGABYTES);
-/** What any request may cost: buffers of the sockets, and garbage that is not collected yet. */
+/** The memory that any request may use: buffers of the sockets, and garbage that is not collected yet. */
 const FLOOR_MEGABYTES = 20;
 
 const SIZES = [1, 10, 50];
@@ -167,7 +167,7 @@ export const SIZE_SCENES: readonly SizeScene[] = [
   })),
   ...(["application/json", "text/csv"] as const).flatMap((type): readonly SizeScene[] => [
     {
-      name: `a million rows that nobody reads, ${type}`,
+      name: `a million unread rows, ${type}`,
       limit: () => 30,
       run: (context) => stall(context, `GET /api/memory_million HTTP/1.1\r\nHost: a\r\nAccept: ${type}\r\n\r\n`),
     },
@@ -178,7 +178,7 @@ export const SIZE_SCENES: readonly SizeScene[] = [
     },
   ]),
   {
-    name: "a million rows that nobody reads, GraphQL",
+    name: "a million unread rows, GraphQL",
     limit: () => 30,
     run: (context) =>
       stall(context, `POST /v1/graphql HTTP/1.1\r\nHost: a\r\nContent-Length: ${MILLION.length}\r\n\r\n${MILLION}`),

@@ -28,7 +28,7 @@ grant update on shelf, book to bench_anon;
 `;
 
 export interface PlusScenario extends Scenario {
-  /** The request. The handler written by hand receives that of `rest`, with the key at its end. */
+  /** Makes the request for a key. The handler written by hand receives the path of `rest`, with the key at its end. */
   readonly ask: (key: number) => LoadRequest;
   readonly options?: RelApiOptions;
 }

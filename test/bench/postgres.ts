@@ -1,5 +1,5 @@
-/** A PostgreSQL for benchmarks: TEST_DATABASE_URL, or one started from the programs on this machine and stopped
- *  afterwards. */
+/** A PostgreSQL for benchmarks: TEST_DATABASE_URL, or a server that is started from the programs on this machine and
+ *  stopped afterwards. */
 import pg from "pg";
 import { startPrimary, withDatabase, type Server } from "../support/postgres-server.ts";
 

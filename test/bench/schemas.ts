@@ -1,8 +1,8 @@
 /**
  * `npm run bench:schemas -- 10000`: measures a schema with this number of tables, each with five columns and a foreign
- * key. It reports the time of starting, first responses of roles, full descriptions and reloads, with the retained
- * memory and the blocking of the event loop. Needs a PostgreSQL: TEST_DATABASE_URL (superuser), or the server programs
- * of one on this machine. BENCH_KEEP=1 keeps the database, and uses it unchanged the next time.
+ * key. The benchmark reports the time of starting, first responses of roles, full descriptions and reloads, with the
+ * retained memory and the blocking of the event loop. A PostgreSQL is required: TEST_DATABASE_URL (superuser), or the
+ * server programs on this machine. With BENCH_KEEP=1, the database stays, and the next run uses it unchanged.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";

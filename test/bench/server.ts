@@ -1,5 +1,5 @@
-/** One contestant in a process of its own: `node server.js <variant> <scenario> <database url> [dist of a checkout]`;
- *  prints its port. */
+/** One contestant in a separate process, which prints its port: `node server.js <variant> <scenario> <database url>
+ *  [dist of a checkout]`. */
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
@@ -50,7 +50,7 @@ const bare = (): RequestListener => {
   };
 };
 
-/** Runs it as a role, with claims for policies, in a single round trip: the minimum that an API must do for callers. */
+/** Runs the statement as a role, with claims for policies, in one round trip: the minimum work of an API for callers. */
 const bareWithRole = (): RequestListener => {
   const pool = new pg.Pool({
     connectionString: databaseUrl,

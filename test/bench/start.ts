@@ -1,6 +1,6 @@
-/** `npm run bench:start -- 11`: the times of a start, as the median and the best of eleven rounds. They end
- *  with the first response of the demo (C-CLI-7, C-PKG-7), and with the first one of the embedded database. It also
- *  measures for how long an endless statement there blocks the event loop. */
+/** `npm run bench:start -- 11`: the times of starts, as the median and the best of eleven rounds. One start ends with
+ *  the first response of the demo (C-CLI-7, C-PKG-7), the other with the first response of the embedded database. A third
+ *  figure is the time for which an endless statement in the embedded database blocks the event loop. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
