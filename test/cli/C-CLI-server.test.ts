@@ -27,7 +27,7 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
     expect(stdout).toMatch(/REST {7}http:\/\/127\.0\.0\.1:[1-9]\d{3,}\/api/);
   });
 
-  // without the file it would log that it starts the embedded database, without --port that it listens
+  // without the file, the server would log the start of the embedded database; without --port, its address
   test.each([
     [
       "settings.json",

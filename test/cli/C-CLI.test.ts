@@ -151,7 +151,7 @@ describe("settings files", () => {
     ],
     ["yaml", "- a\n", ["contains no settings"]],
     ["json", '{"a": ', ["cannot parse the settings file"]],
-    // small at first, and large once it is read
+    // the file is small until its aliases are resolved
     [
       "yaml",
       "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nmetadata: [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n",

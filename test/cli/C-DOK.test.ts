@@ -1,4 +1,4 @@
-/** `relapi doctor`: each finding, and that the SQL it prints fixes the cause. */
+/** `relapi doctor`: its findings, and the printed SQL, which removes their causes. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { listCallsPerRow, addSubselects } from "../../presets/cli/doctor/calls-per-row.ts";
 import { diagnose } from "../../presets/cli/doctor/doctor-command.ts";

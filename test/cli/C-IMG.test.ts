@@ -125,7 +125,7 @@ test.skipIf(!capabilities.realServer)(
     const exit = new Promise<number | null>((resolve) => child.on("close", resolve));
     atFileEnd(async () => void child.kill("SIGKILL"));
     const addressIn = () => /"address":"(http:[^"]+)"/.exec(output)?.[1];
-    await until(() => addressIn() !== undefined, "the server has said where it listens");
+    await until(() => addressIn() !== undefined, "the server prints its address");
     const address = (addressIn() ?? "").replace("localhost", "127.0.0.1");
     const answer = await fetch(`${address}/api/ports?select=id&id=eq.1`);
     expect([answer.status, await answer.json()]).toEqual([200, [{ id: 1 }]]);

@@ -1,4 +1,4 @@
-/** The first minutes with the package: runs the commands of the README. */
+/** The first steps with the package: runs the commands of the README. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -118,7 +118,7 @@ describe("an installed clone", () => {
     child.stdout.on("data", (chunk) => (printed += String(chunk)));
     try {
       const address = (): string | undefined => /REST +(http\S+)/.exec(printed)?.[1];
-      await until(() => address() !== undefined, "the server has said where it listens");
+      await until(() => address() !== undefined, "the server prints its address");
       const response = await fetch(`${address()}/album?select=title&album_id=eq.1`);
       expect(await response.json()).toEqual([{ title: "For Those About To Rock We Salute You" }]);
     } finally {

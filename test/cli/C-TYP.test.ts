@@ -77,7 +77,7 @@ describe.skipIf(!capabilities.realServer)("types of a database", () => {
 });
 
 describe("types of the demo", () => {
-  test("C-TYP-1 C-SET-4b types without a database prints the types of the embedded one, and says so", async () => {
+  test("C-TYP-1 C-SET-4b types without a database prints the types of the embedded database, with a notice", async () => {
     const { code, stdout, stderr } = await relapi(["types"]);
     expect([code, stderr]).toEqual([0, "relapi: no DATABASE_URL: starting the embedded demo database\n"]);
     expect(stdout).toMatch(/ {6}album: \{\n {8}Row: \{\n {10}album_id: number;/);

@@ -50,8 +50,8 @@ export interface Built {
 }
 
 /**
- * Applies a stage's WORKDIR, COPY and RUN to a folder. `from`: earlier stages. `run`: whether a command has been
- * handled, because commands of the system (`apk`) cannot run.
+ * Applies a stage's WORKDIR, COPY and RUN to a folder. `from` has the earlier stages. `run` handles the commands,
+ * because commands of the system (`apk`) cannot run here.
  */
 export const buildStage = (
   stage: Stage,

@@ -1,4 +1,4 @@
-/** Runs `relapi`: commands in the process of the test, and the built program in a process of its own. */
+/** Runs `relapi`: commands in the process of the test, and the built program in a separate process. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -47,9 +47,7 @@ class TextCollector extends Writable {
   }
 }
 
-/**
- * Runs a command that ends by itself in this process. A server logs to its process, so `start` gives it one of its own.
- */
+/** Runs a command that ends by itself, in this process. A server logs to its process, so `start` runs it separately. */
 export const relapi = async (
   words: readonly string[],
   environment: Environment = {},
@@ -63,27 +61,27 @@ export const relapi = async (
 export interface Running {
   /** The output so far, on both streams. */
   output(): string;
-  /** Resolves once it has printed the text. @throws Error with the output instead, if it ends */
+  /** Resolves once the program has printed the text. @throws Error with the output if the program ends earlier */
   said(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Writes its whole standard input. */
+  /** Writes the whole standard input of the program. */
   write(text: string): void;
-  /** Closes the readers of its output. */
+  /** Closes the readers of the program's output. */
   hangUp(): void;
   readonly pid: number;
-  /** Resolves once it has ended by itself. @throws Error if it does not, and it is killed */
+  /** Resolves once the program has ended by itself. @throws Error if the program had to be killed */
   end(): Promise<ProcessResult>;
   stop(signal?: NodeJS.Signals): Promise<ProcessResult>;
 }
 
-/** Ends only a program that would hang. A server runs until its test stops it, at the latest until its file ends. */
+/** The time after which a program that hangs is killed. A server runs until its test or its test file ends. */
 const DEADLINE_MS = 120_000;
 
-/** The program in a process of its own. */
+/** Starts the program in a separate process. */
 export const start = (words: readonly string[], environment: Environment = {}): Running => {
   const child = spawn(process.execPath, [program, ...words], {
     env: environmentOf(environment),
   });
-  child.stdin.on("error", () => undefined); // it may have ended
+  child.stdin.on("error", () => undefined); // the program may have ended
   let stdout = "";
   let stderr = "";
   let isOver = false;
