@@ -12,7 +12,7 @@ import { serveDemo } from "./demo.ts";
 
 const demo = await serveDemo({ anonRole: "anon" });
 
-/** The requests that were sent. */
+/** Records the requests that a client sends with `send`. */
 const recorder = () => {
   const requests: { readonly method: string; readonly url: string; readonly status: number }[] = [];
   const send: typeof fetch = async (url, init) => {

@@ -40,7 +40,7 @@ const QUERY = `query Albums {
 const freePort = async (): Promise<number> => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo; // it listens on TCP
+  const { port } = server.address() as AddressInfo; // the server listens on TCP
   await new Promise((resolve) => server.close(resolve));
   return port;
 };
@@ -123,7 +123,7 @@ try {
     document.querySelector("#edit button").click()`);
   await demo.until("document.querySelector('#rows tr.changed')");
   await demo.until("document.querySelector('#outcome').textContent === 'Saved.'");
-  // only the panes: the rest is on the picture of the page
+  // this picture shows only the panes, because the picture of the page shows the rest
   await demo.evaluate(
     "for (const each of document.querySelectorAll('header, section:not(#live), footer')) each.remove()",
   );
