@@ -1,4 +1,4 @@
-/** The results that are kept for subscribers with patches, and their limit. */
+/** The results that are stored for subscribers with patches, and their limit. */
 import { afterAll, expect, test } from "vitest";
 import { forGraphql } from "../support/api.ts";
 import { initiated, openEvents, subscribe } from "../support/live.ts";
@@ -16,12 +16,12 @@ await api.reload();
 
 const patchBytes = async (): Promise<number> => (await api.metrics())["relapi_live_patch_bytes"]!;
 const untilNothingStored = (): Promise<void> =>
-  until(async () => (await patchBytes()) === 0, "nothing is kept any more");
+  until(async () => (await patchBytes()) === 0, "no result is stored any more");
 const pages = (from: number, to: number): string =>
   `subscription @live(patch: true) { page(where: {id: {_gte: ${from}, _lte: ${to}}}, order_by: {id: asc}) { id text } }`;
 const change = (id: number): Promise<unknown> => api.sql(`update public.page set text = text || '.' where id = ${id}`);
 
-test("X-PAT-8 each result is kept once for all its subscribers until the last of them leaves", async () => {
+test("X-PAT-8 each result is stored once for all its subscribers until the last of them leaves", async () => {
   const [socket, otherSocket] = [await initiated(api), await initiated(api)];
   subscribe(socket, "1", pages(1, 2));
   await socket.next();
@@ -39,7 +39,7 @@ test("X-PAT-8 each result is kept once for all its subscribers until the last of
   await socket.close();
 });
 
-test("X-PAT-8 results are kept on every transport", async () => {
+test("X-PAT-8 results are stored on every transport", async () => {
   const headers = { "x-session-admin-secret": adminSecret };
   const rows = await openEvents(api, "/api/page?id=eq.1&live=patch", { headers });
   await until(() => rows.events.length === 1, "the rows arrive");
@@ -77,7 +77,7 @@ test("X-PAT-8 X-PAT-4 a result is sent whole if it exceeds the remaining memory 
   await socket.close();
 });
 
-test("X-PAT-8 no result is kept for subscribers without patches", async () => {
+test("X-PAT-8 no result is stored for subscribers without patches", async () => {
   const socket = await initiated(api);
   await untilNothingStored();
   subscribe(socket, "1", pages(1, 2).replace("@live(patch: true)", ""));

@@ -222,7 +222,7 @@ describe("X-TRC-1 parts of a request", () => {
     plusApi = await start({ preset: plus, on: api.database, metadata: documentOf([table("artist")], {}, source) });
   });
 
-  /** The names of the spans below one. Checks that all are in its trace. */
+  /** The names of the spans below a span. Checks that all of them are in the trace of that span. */
   const below = (request: ReadableSpan): readonly string[] => {
     for (const span of spans()) expect(span.spanContext().traceId).toBe(request.spanContext().traceId);
     return spans()
