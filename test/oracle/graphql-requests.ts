@@ -89,7 +89,7 @@ export interface DrawnDocument {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** One document. Drawn again with the same shape and other values, it is the same document with other variables. */
+/** Draws a document. With the same shape and other values, the document is the same and its variables are different. */
 export const drawDocument = (
   { schema, shape, values }: DocumentOptions,
   kind: "query" | "mutation" | "subscription",
@@ -105,7 +105,7 @@ export const drawDocument = (
         : "";
     declared.push(`$${name}: ${typeText(type)}${fallback}`);
     const input = inputValue(schema, type, values, 0);
-    if (type.kind === "NON_NULL" || !values.chance(0.15)) variables[name] = input.json; // or it is absent
+    if (type.kind === "NON_NULL" || !values.chance(0.15)) variables[name] = input.json; // otherwise the variable is absent
     return `$${name}`;
   };
 
@@ -150,7 +150,7 @@ export const drawDocument = (
 
   const operation = schema.roots[kind] === undefined ? "query" : kind;
   const root = schema.roots[operation] ?? schema.roots.query;
-  // a stream has no query to compare it with
+  // no query corresponds to a stream
   const offered = (schema.type(root).fields ?? []).filter(
     ({ name }) => name !== "no_queries_available" && !name.endsWith("_stream"),
   );

@@ -176,7 +176,7 @@ test(
       const isAsExpected = ({ last, document }: Subscriber, answer: string): boolean =>
         CUTS.test(JSON.stringify(document)) ? isLike(comparableText(last), answer) : comparableText(last) === answer;
       const isWrong = (subscriber: Subscriber): boolean => {
-        const answer = expected.get(subscriber) as string; // requested above
+        const answer = expected.get(subscriber) as string; // the loop above has set the answer
         // the operation ended when it failed
         return (
           answer !== BAD_OPERAND &&
@@ -184,8 +184,8 @@ test(
           !(title !== "at first" && comparableText(subscriber.last) === "an error")
         );
       };
-      // operations that never fail are listed below
-      await until(() => !subscribers.some(isWrong), "all hear what they would be answered").catch(() => undefined);
+      // subscribers that stay wrong are listed below
+      await until(() => !subscribers.some(isWrong), "all subscribers have the expected answer").catch(() => undefined);
       const wrong = subscribers.filter(isWrong);
       console.log(
         `oracle, live queries, ${title}, SEED=${seed}: ${subscribers.length} subscribers, ${[...expected.values()].filter((answer) => answer !== "an error" && answer !== BAD_OPERAND).length} without an error, ${wrong.length} differ`,
@@ -193,7 +193,7 @@ test(
       for (const subscriber of wrong) {
         const { transport, caller, document } = subscriber;
         differences.push(
-          `${title}: ${transport}, ${JSON.stringify(caller)}\n  ${document.query}\n  ${JSON.stringify(document.variables)}\n  alone: ${expected.get(subscriber)?.slice(0, 500)}\n  heard: ${comparableText(subscriber.last).slice(0, 500)}`,
+          `${title}: ${transport}, ${JSON.stringify(caller)}\n  ${document.query}\n  ${JSON.stringify(document.variables)}\n  alone: ${expected.get(subscriber)?.slice(0, 500)}\n  received: ${comparableText(subscriber.last).slice(0, 500)}`,
         );
       }
     }

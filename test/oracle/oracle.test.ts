@@ -108,7 +108,7 @@ const documentsFor = async (
   return lists;
 };
 
-/** Requests of callers that may do most of it. */
+/** Draws requests of these callers, most of which may use the drawn objects. */
 const requestsFor = async (
   options: StartOptions,
   random: Random,

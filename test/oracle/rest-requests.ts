@@ -265,7 +265,7 @@ const drawWrite = (request: RestShape, relation: Relation): Asked => {
   };
 };
 
-/** Functions that are not called: they wait, or they count on although they are rolled back. */
+/** Functions that are not called: they wait, or a rollback does not undo their effect. */
 const LEFT_OUT = /sleep|next_number|^ring$/;
 
 const isCallable = ({ model }: RestShape, { parameters, returns }: Routine): boolean =>
@@ -278,9 +278,7 @@ const inSchema = (request: Asked, schema: string): Asked => ({
   headers: { ...request.headers, [request.method === "GET" ? "accept-profile" : "content-profile"]: schema },
 });
 
-/**
- * One request of a schema. Drawn again with the same shape and other values, it is the same request with other values.
- */
+/** Draws a request of a schema. With the same shape and other values, the request differs only in its values. */
 export const drawRestRequest = (request: RestShape): Asked => {
   const { model, schema, shape } = request;
   const relations = [...model.relations.values()].filter(
