@@ -1,4 +1,4 @@
-/** The TypeScript of README.md and docs/: compiles against the package, and runs where it needs nothing else. */
+/** The TypeScript of README.md and docs/ compiles against the package, and runs if nothing else is required. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -65,7 +65,7 @@ describe.skipIf(!capabilities.realServer)("blocks that mount an api", () => {
 
   test.each(mounting)("C-API-6 the block of $place starts an api that becomes ready", async (block) => {
     const { options, query } = await testDatabase();
-    // of the guide to settings that the database stores
+    // the guide to stored settings requires this table
     await query("create schema if not exists app; create table if not exists app.flags (maintenance text)");
     const mounted: RelApi[] = [];
     const ofReader = {
