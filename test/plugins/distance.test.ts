@@ -7,7 +7,7 @@ import { cases, gqlCases } from "../support/cases.ts";
 import { bearer } from "../support/tokens.ts";
 import { distance } from "./distance.ts";
 
-/** Orders by the distance of a number from another one, and by which of them is greater. It takes two operands. */
+/** An ordering with two operands: the distance of a number from another one, and which of them is greater. */
 const near = definePlugin({
   name: "near",
   orderings: [

@@ -20,7 +20,7 @@ const talkative = definePlugin({
   },
 });
 
-/** A logger that keeps its lines. */
+/** A logger that collects its lines. */
 const keepLines = () => {
   const lines: Line[] = [];
   const write = (level: string) => (message: string, fields?: object) => {
@@ -30,7 +30,7 @@ const keepLines = () => {
   return { lines, logger };
 };
 
-/** A stream that keeps its text. */
+/** A stream that collects its text. */
 const keepText = (): { readonly stream: Writable; readonly text: () => string } => {
   const chunks: string[] = [];
   const stream = new Writable({
@@ -79,7 +79,7 @@ describe("X-LOG-2 the option logger", () => {
     await runApi({ logger, logLevel: "info" });
     expect(lines).toContainEqual(["info", "schema loaded", expect.objectContaining({ relations: expect.any(Number) })]);
     expect(lines).toContainEqual(["info", "request", expect.objectContaining({ path: "/ports", status: 200 })]);
-    // the stack is a text, which every logger can write
+    // the stack is a string, which every logger can write
     const cause = expect.stringMatching(/^Error: a listener that fails\n {4}at /);
     expect(lines).toContainEqual(["error", "a plugin failed", { plugin: "talkative", hook: "onModel", cause }]);
   });

@@ -171,7 +171,7 @@ test("X-OVER-2 the user of an express-session is the caller, also of a WebSocket
   await socket.close();
 });
 
-test("X-OVER-2 express-rate-limit refuses requests beyond its limit, and its headers are kept", async () => {
+test("X-OVER-2 express-rate-limit refuses requests beyond its limit, and its headers reach the client", async () => {
   const mounted = await mount([rateLimit({ windowMs: 86_400_000, limit: 2, standardHeaders: "draft-6" })]);
   const first = await mounted.send("GET", "/db/api/note?select=id&order=id");
   expect([first.json(), first.headers["ratelimit-remaining"]]).toEqual([ROWS, "1"]);

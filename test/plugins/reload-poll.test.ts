@@ -191,7 +191,7 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
       }, "the server that is used notices the change");
       return unusedServer.loads() === before;
     };
-    await until(isLeftAlone, "the server that nobody uses leaves its database alone");
+    await until(isLeftAlone, "the server without requests sends nothing to its database");
     expect(otherServers.map(({ loads }) => loads())).toEqual([1, 1]);
     for (const { api } of [usedServer, unusedServer, ...otherServers]) await api.close();
   });
