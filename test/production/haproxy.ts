@@ -7,7 +7,7 @@ export interface Balancer {
   readonly url: string;
   readonly port: number;
   readonly program: Program;
-  /** The number of servers that it considers ready. */
+  /** The number of servers that HAProxy considers ready. */
   upCount(): Promise<number>;
 }
 

@@ -9,7 +9,7 @@ import { createShop, keepAsking, logOf, startShop } from "./failures.ts";
 
 describe.skipIf(!hasPostgres)("several hosts", () => {
   test("R-HST-5 after the promotion of a standby no write is lost, reads and writes work, and live queries catch up", async () => {
-    // writes of the API wait for the first standby, those of the test do not
+    // writes of the API wait for the first standby, writes of the test do not
     const primary = await startPrimary(["synchronous_standby_names = 'FIRST 1 (s1)'"]);
     await createShop(primary);
     const firstStandby = await startStandby(primary, "s1", ["synchronous_standby_names = ''"]);
@@ -66,7 +66,7 @@ describe.skipIf(!hasPostgres)("several hosts", () => {
     await firstStandby.query(
       "create table public.later (id int); grant select on public.later to shop_anon; notify pgrst",
     );
-    await until(async () => (await api.get("/later")).status === 200, "the api hears of the new table");
+    await until(async () => (await api.get("/later")).status === 200, "the api knows the new table");
     await socket.close();
     await api.close();
   });

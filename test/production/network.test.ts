@@ -127,7 +127,7 @@ describe.skipIf(!hasPostgres)("a network that swallows packets", () => {
     await until(async () => {
       await server.query("notify pgrst");
       return (await api.get("/later")).status === 200;
-    }, "the api hears of the new table");
+    }, "the api knows the new table");
     await socket.close();
     await api.close();
   });

@@ -327,7 +327,7 @@ describe.skipIf(!canRun)("features that need a database session", () => {
     await until(async () => {
       await db.query("notify pgrst");
       return (await api.get("/told")).status === 200;
-    }, "the api hears of the new table");
+    }, "the api knows the new table");
     expect(warnings()).toEqual([]);
   });
 

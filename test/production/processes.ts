@@ -65,7 +65,7 @@ export const readers = async ({ sql }: Place): Promise<readonly number[]> =>
   );
 
 export interface Watcher {
-  /** The last value that it received. */
+  /** The last value that the client received. */
   readonly n: () => number;
   /** Returns whether the client received an error instead. */
   readonly isRefused: () => boolean;

@@ -135,7 +135,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
     const { api, lines } = await start([standbys[0].place]);
     const patient = (await start([standbys[0].place], 3600)).api;
     await untilAnsweredBy(api, standbys[0]);
-    // without changes to replay it is not behind, for longer than the allowed lag: polls are 0.2 s apart
+    // without changes to replay, the replica never lags; the polls, 0.2 s apart, last longer than the allowed lag
     const questions = new Set<string>();
     await until(async () => {
       const rows = await standbys[0].query<{ at: string }>(
@@ -143,7 +143,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
       );
       for (const { at } of rows) questions.add(at);
       return questions.size > 20; // two connections send them
-    }, "the replica is asked again and again");
+    }, "the lag of the replica is polled repeatedly");
     await untilAnsweredBy(api, standbys[0]);
     await standbys[0].query("select pg_wal_replay_pause()");
     await primary.query("insert into crate (label) values ('behind')");
@@ -186,7 +186,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
       ).json() as { data: { crate: unknown[] } };
       return [rest.length, data.crate.length];
     };
-    /** Waits until the replica responds. The primary serves what a slow replica does not. */
+    /** Waits until the replica responds. The primary serves the reads that a slow replica does not. */
     const untilReplicaAnswers = (isOfReplica: () => Promise<boolean>): Promise<void> =>
       until(isOfReplica, "the answer of the replica");
 

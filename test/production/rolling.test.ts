@@ -1,4 +1,4 @@
-/** Rolling restarts behind HAProxy, under load: no request may fail, and every live query comes back. */
+/** Rolling restarts behind HAProxy, under load: no request may fail, and every live query reconnects. */
 import { describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { startHaproxy } from "./haproxy.ts";
@@ -31,7 +31,7 @@ describe.skipIf(!has("haproxy") || !capabilities.realServer)("R-ADM-4 rolling re
     DATABASE_URL: database.options.databaseUrl,
     ANON_ROLE: "sea_anon",
     DB_SCHEMAS: "public",
-    // many times longer than HAProxy needs to detect it
+    // much longer than HAProxy needs to detect a failed check
     SHUTDOWN_DELAY: "2",
     DB_POOL: "5",
     LOG_LEVEL: "error",
@@ -66,7 +66,7 @@ describe.skipIf(!has("haproxy") || !capabilities.realServer)("R-ADM-4 rolling re
         const code = await server.stop();
         if (code !== 0) failed.push(`restart ${i}: exit code ${code}, ${server.output().slice(-300)}`);
         servers = [otherServer, await start(workers, server)];
-        await until(async () => (await balancer.upCount()) === 2, "HAProxy takes both servers for ready");
+        await until(async () => (await balancer.upCount()) === 2, "HAProxy considers both servers ready");
         await database.query("update clock set at = $1", [i]);
         const expected = JSON.stringify({ data: { clock: [{ at: i }] } });
         await until(

@@ -78,7 +78,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
 
     // the hosts are fixed at the start
     file.put(urlsWith("second").split(",")[0] ?? "");
-    await until(async () => (await server.ready())[1] !== "", "/ready tells of the file");
+    await until(async () => (await server.ready())[1] !== "", "/ready reports the file");
     expect(await server.ready()).toEqual([
       200,
       expect.stringMatching(

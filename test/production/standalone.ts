@@ -40,8 +40,8 @@ export interface Standalone {
 }
 
 /**
- * Resolves once the server is ready, unless the caller does not wait for it. Ports are given or free ones: a restarted
- * server keeps its ports, and no log contains that of the admin listener.
+ * Resolves once the server is ready, unless the caller does not wait for that. By default the ports are free ones. A
+ * restarted server needs its previous ports, and no log contains the port of the admin listener.
  */
 export const startStandalone = async (
   environment: Environment,

@@ -28,14 +28,14 @@ const find = (program: string): string | undefined =>
 
 export const has = (program: string): boolean => find(program) !== undefined;
 
-/** @throws Error if it is not installed */
+/** @throws Error if the program is not installed */
 export const pathOf = (program: string): string => {
   const path = find(program);
   if (path === undefined) throw new Error(`${program} is not installed`);
   return path;
 };
 
-/** A new folder that the programs may write to, removed with the file. */
+/** A new folder that the programs may write to, removed after the test file. */
 export const folderFor = (topic: string): string => {
   const folder = serverFolder(topic);
   atFileEnd(async () => rmSync(folder, { recursive: true, force: true }));
@@ -51,8 +51,8 @@ export interface Program {
 }
 
 /**
- * Resolves when the port accepts connections. The program stops at the latest with the file. @throws Error with the
- * output if it ends before
+ * Resolves when the port accepts connections. The program stops at the latest after the test file. @throws Error
+ * with the output if the program ends earlier
  */
 export const startProgram = async (
   program: string,

@@ -91,7 +91,7 @@ describe.skipIf(!isServer)("the database after the last subscriber has left", ()
       await until(isRead, "the changes are read");
       first.close();
       second.close();
-      await until(isQuiet, "the database hears nothing");
+      await until(isQuiet, "the database receives no statement");
       expect(await isRead()).toBe(false);
     },
   );
@@ -105,7 +105,7 @@ describe.skipIf(!isServer)("the database after the last subscriber has left", ()
       await place.sql.run("update seat set n = $1 where id = 2", [round]);
       await until(() => watcher.n() === round, `change ${round}`);
       watcher.close();
-      // some clients come while the changes are still read, others afterwards
+      // some clients subscribe while the changes are still read, others afterwards
       if (round % 4 === 0) await until(async () => !(await isRead()), "the changes are not read any more");
     }
   });
@@ -155,7 +155,7 @@ describe.skipIf(!isServer)("the database after the last subscriber has left, by 
       }
       for (const watcher of watchers) watcher.close();
       expect(logged()).toContain("update seat set n");
-      await until(isQuiet, "the database hears nothing");
+      await until(isQuiet, "the database receives no statement");
       // this change has no subscriber
       await place.sql.run("update seat set n = 6 where id = 1");
       expect(await isQuiet()).toBe(true);

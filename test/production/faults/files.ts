@@ -35,7 +35,7 @@ export const metadataBroken = fault<WithMetadata>({
   inject: async (scene) => {
     writeFileSync(scene.file, `${METADATA}  - [`);
     process.kill(scene.server.pid, "SIGUSR1");
-    await until(async () => (scene.readyText = (await scene.server.ready())[1]) !== "", "/ready tells of the metadata");
+    await until(async () => (scene.readyText = (await scene.server.ready())[1]) !== "", "/ready reports the metadata");
   },
   remove: ({ file, server }) => {
     writeFileSync(file, METADATA);

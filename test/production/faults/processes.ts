@@ -23,7 +23,7 @@ const twoServers = async (): Promise<TwoServers> => {
     servers: [...servers],
     restart: async (server) => {
       const started = await startStandalone(environment, server);
-      await until(async () => (await balancer.upCount()) === 2, "HAProxy takes both servers for ready");
+      await until(async () => (await balancer.upCount()) === 2, "HAProxy considers both servers ready");
       return started;
     },
   };

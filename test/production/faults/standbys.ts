@@ -50,9 +50,9 @@ const withReplicas = async (): Promise<WithReplicas> => {
   return { ...scene, replicas, network };
 };
 
-/** Describes what is missing. @returns undefined if the replica was left out and is used again */
+/** Describes the problem. @returns undefined if the replica was left out and is used again */
 const isBack = async ({ server }: WithReplicas, number: number): Promise<string | undefined> => {
-  if (!server.output().includes("a replica is left out of reads")) return "nobody noticed it";
+  if (!server.output().includes("a replica is left out of reads")) return "the log does not mention the replica";
   const places = new Set<unknown>();
   for (let i = 0; i < 10; i++) places.add(await (await fetch(`${server.url}/api/rpc/place`)).json());
   return places.size === 2 ? undefined : `replica ${number} does not answer again`;
