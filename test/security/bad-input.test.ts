@@ -864,7 +864,7 @@ describe("requests that are not valid HTTP", () => {
     test(`http: ${title} is refused, and the connection ended`, async () =>
       expect(await answerTo(bytes)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/));
 
-  test("http: headers beyond what Node takes", async () => {
+  test("http: headers larger than Node accepts", async () => {
     expect(await answerTo(`GET /ports HTTP/1.1\r\nHost: x\r\nA: ${"b".repeat(20_000)}\r\n\r\n`)).toMatch(
       /^HTTP\/1\.1 431 /,
     );

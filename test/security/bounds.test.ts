@@ -1,4 +1,4 @@
-/** Input and output are bounded in bytes and time. */
+/** Input and output are limited in bytes and time. */
 import express from "express";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
@@ -228,7 +228,7 @@ describe("unread responses", () => {
   const metricsAre = (
     api: Measured,
     isExpected: (metrics: Readonly<Record<string, number>>) => boolean,
-  ): Promise<void> => until(async () => isExpected(await api.metrics()), "the metrics, as wanted");
+  ): Promise<void> => until(async () => isExpected(await api.metrics()), "the metrics have the expected values");
   const closedAre = (api: Measured, count: number): Promise<void> =>
     metricsAre(api, ({ relapi_unread_closed_total: closed }) => closed === count);
 
@@ -237,7 +237,7 @@ describe("unread responses", () => {
     const turnClock = takeClock();
     const stuck = [paused(api), paused(api)];
     const slowClient = paused(api);
-    // it reads every three seconds, more than the system buffers before it accepts more from the server
+    // the client reads every three seconds, and enough for the system to accept more bytes from the server
     for (let expectedLength = 4 * MIB; expectedLength < 16_000_000; expectedLength += 4 * MIB) {
       slowClient.socket.resume();
       await until(() => slowClient.received().length >= expectedLength, "a piece of the answer");
@@ -249,7 +249,7 @@ describe("unread responses", () => {
     await until(async () => {
       turnClock(2000);
       return (await api.metrics())["relapi_unread_closed_total"] === 2;
-    }, "both that take nothing are closed");
+    }, "both connections that read nothing are closed");
     for (const { socket, closed, received } of stuck) {
       socket.resume(); // reading the buffered data is necessary to see the end
       await closed;
@@ -566,7 +566,7 @@ describe("several request bodies", () => {
       api.port,
       `POST /rpc/size HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n${call(950_000)}`,
     );
-    await until(async () => (await api.metrics())["relapi_body_bytes"]! > 900_000, "most of the body is there");
+    await until(async () => (await api.metrics())["relapi_body_bytes"]! > 900_000, "most of the body has arrived");
     const refused = await send("/rpc/size", 200_000);
     expect([refused.status, refused.json(), refused.headers["retry-after"]]).toEqual([
       413,
@@ -584,7 +584,7 @@ describe("several request bodies", () => {
     }
     expect((await send("/rpc/size", 60_000)).text).toBe("60000");
     unfinishedRequest.socket.destroy();
-    await until(async () => (await api.metrics())["relapi_body_bytes"] === 0, "the body is let go");
+    await until(async () => (await api.metrics())["relapi_body_bytes"] === 0, "the memory of the body is free");
     expect((await send("/rpc/size", 200_000)).text).toBe("200000");
     expect((await api.metrics())["relapi_bodies_refused_total"]).toBe(3);
   });
@@ -625,7 +625,7 @@ describe("several live queries", () => {
     await first.sql("update edge.long set id = 3 where id = 30");
     expect((await api.metrics())["relapi_live_queries_refused_total"]).toBe(3);
     socket.send({ id: "first", type: "complete" });
-    await until(async () => (await api.metrics())["relapi_live_query_bytes"] === 0, "the live query is gone");
+    await until(async () => (await api.metrics())["relapi_live_query_bytes"] === 0, "the live query has ended");
     subscribe(socket, "third", query, { t: "y".repeat(3000) });
     await until(async () => (await api.metrics())["relapi_live_query_bytes"]! > 48_000, "another runs");
   });
@@ -728,7 +728,7 @@ describe("slow headers on the server of an application", () => {
     }
   });
 
-  test("R-BND-4 R-BND-4a a time limit that the application has set is kept", async () => {
+  test("R-BND-4 R-BND-4a a time limit that the application has set stays", async () => {
     const api = await impatient();
     const server = createServer({ headersTimeout: 59_000 }, api.relApi);
     atFileEnd(async () => void server.close());

@@ -202,7 +202,7 @@ describe("estimated cost", async () => {
     stream.close();
   });
 
-  test("R-LIM-8 the planner is asked only for requests of limited callers", async () => {
+  test("R-LIM-8 the planner estimates only requests of limited callers", async () => {
     const lines: string[] = [];
     const logger = createLogger({ info: (line: string) => void lines.push(line) });
     const ownApi = await start({

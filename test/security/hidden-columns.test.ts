@@ -1,4 +1,4 @@
-/** No message or description names columns on which a role has no privilege, whatever its rights on the table. */
+/** No message or description names columns on which a role has no grant, whatever its rights on the table. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { getIntrospectionQuery } from "graphql";

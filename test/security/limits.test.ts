@@ -1,4 +1,4 @@
-/** Requests beyond a limit are refused at once, in the surface's format, and counted. Those just within it succeed. */
+/** Requests beyond a limit are refused at once, in the surface's format, and counted. Requests at the limit succeed. */
 import { request as send, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {

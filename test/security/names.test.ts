@@ -244,7 +244,7 @@ const PLACES: readonly Place[] = [
   { title: "filter of a view", row: "account_view", path: (n) => `/account_view?select=id&${n}->>secret=is.null` },
   { title: "HEAD", path: (n) => `/account?select=id,${n}`, method: "HEAD" },
   {
-    title: "what an insert returns",
+    title: "rows that an insert returns",
     row: "account",
     counts: true,
     method: "POST",
@@ -253,7 +253,7 @@ const PLACES: readonly Place[] = [
     body: () => ({ id: 9, name: "x" }),
   },
   {
-    title: "what an update returns",
+    title: "rows that an update returns",
     row: "account",
     counts: true,
     method: "PATCH",
@@ -262,7 +262,7 @@ const PLACES: readonly Place[] = [
     body: () => ({ name: "x" }),
   },
   {
-    title: "what a deletion returns",
+    title: "rows that a deletion returns",
     row: "account",
     counts: true,
     method: "DELETE",
@@ -484,7 +484,7 @@ describe("R-NAM-7 system columns", () => {
   });
 });
 
-test("R-NAM-1 R-NAM-1b the database is not asked whether a name exists", async () => {
+test("R-NAM-1 R-NAM-1b no statement checks whether a name exists", async () => {
   const reloadedApi = await startApi({ ...options, on: byGrants.database });
   await byGrants.sql("create table hush.gone (id int)");
   await reloadedApi.reload();
@@ -500,7 +500,7 @@ describe("R-NAM-3 hints", () => {
   const hintOf = async (api: TestApi, path: string, roleName: string) =>
     (await api.get(path, { headers: asAdmin(roleName) })).json().hint;
 
-  test("hints name what PostgreSQL names for a caller who may read all columns", async () => {
+  test("hints are those of PostgreSQL for a caller who may read all columns", async () => {
     for (const name of [
       "nmae",
       "nam",
@@ -635,7 +635,7 @@ describe("R-NAM-3 descriptions", () => {
     expect(JSON.stringify(parameters)).not.toMatch(/secret|owner/);
   });
 
-  test("R-NAM-3b the OpenAPI document has what the metadata permits", async () => {
+  test("R-NAM-3b the OpenAPI document has the objects that the metadata permits", async () => {
     const document = await documentAs(byMetadata, "reader");
     expect(Object.keys(document.definitions)).toEqual(["account", "account_view", "badge", "note", "transfer"]);
     expect(Object.keys(document.definitions.transfer.properties)).toEqual(["id", "payer"]);
@@ -673,7 +673,7 @@ describe("R-NAM-3 descriptions", () => {
   });
 });
 
-describe("R-NAM-2 permissions of the metadata hold for every name", () => {
+describe("R-NAM-2 permissions of the metadata apply to every name", () => {
   const get = (path: string, roleName = "reader", extraHeaders: Readonly<Record<string, string>> = {}) =>
     byMetadata.get(path, { headers: { ...asAdmin(roleName, { "user-id": "1" }), ...extraHeaders } });
 
@@ -890,7 +890,7 @@ describe("R-NAM-4 details of constraints", () => {
     });
   });
 
-  test("details that a function raises are kept", async () => {
+  test("details that a function raises are passed on", async () => {
     for (const state of ["23505", "23503", "23514"]) {
       const answer = (await byMetadata.get(`/rpc/complain?state=${state}`, { headers: asAdmin("reader") })).json();
       expect(answer).toEqual({ code: state, details: "my words", hint: "my hint", message: "mine" });

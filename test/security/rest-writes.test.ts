@@ -70,7 +70,7 @@ const send = async (
 };
 
 describe.each(HOSTILE)("%j", (text) => {
-  test("R-BODY-3 a hostile text as a value is stored unchanged", async () => {
+  test("R-BODY-3 a hostile string as a value is stored unchanged", async () => {
     expect((await send("POST", "/ports?select=name,country", { name: text, country: text })).json()).toEqual([
       { name: text, country: text },
     ]);
@@ -94,7 +94,7 @@ describe.each(HOSTILE)("%j", (text) => {
     expect(csv.json()).toEqual([{ name: text }]);
   });
 
-  test("R-BODY-5 a hostile text as a column is unknown", async () => {
+  test("R-BODY-5 a hostile string as a column is unknown", async () => {
     const missing = `Could not find the '${text}' column of 'ports' in the schema cache`;
     expect(
       (
@@ -131,7 +131,7 @@ describe.each(HOSTILE)("%j", (text) => {
     ).toBe(missing);
   });
 
-  test("R-UPS-2 a hostile text as a conflict target is unknown", async () => {
+  test("R-UPS-2 a hostile string as a conflict target is unknown", async () => {
     const answer = await send(
       "POST",
       `/ports?on_conflict=${encode(quote(text))}`,
@@ -141,7 +141,7 @@ describe.each(HOSTILE)("%j", (text) => {
     expect(answer.json().code).toBe("42703");
   });
 
-  test("R-PUT-3 R-WRT-2 a hostile text as a key is compared, and returned in Location", async () => {
+  test("R-PUT-3 R-WRT-2 a hostile string as a key is compared, and returned in Location", async () => {
     expect(
       (
         await send("PUT", `/signals?code=${encode(`eq.${text}`)}&select=code,meaning`, { code: text, meaning: "m" })
@@ -155,7 +155,7 @@ describe.each(HOSTILE)("%j", (text) => {
     expect([location.pathname, location.searchParams.get("code")]).toEqual(["/signals", `eq.${text}`]);
   });
 
-  test("R-RPC-4 a hostile text as an argument is a value", async () => {
+  test("R-RPC-4 a hostile string as an argument is a value", async () => {
     expect((await send("POST", "/rpc/greet", { name: text })).json()).toBe(`Ahoy, ${text}`);
     expect((await send("GET", `/rpc/join_words?separator=-&words=${encode(text)}&words=b`)).json()).toBe(`${text}-b`);
     expect((await send("POST", "/rpc/join_words", { separator: "-", words: [text, "b"] })).json()).toBe(`${text}-b`);
@@ -169,7 +169,7 @@ describe.each(HOSTILE)("%j", (text) => {
     ).toEqual({ k: text });
   });
 
-  test("R-RPC-7 a hostile text as the name of an argument matches no function", async () => {
+  test("R-RPC-7 a hostile string as the name of an argument matches no function", async () => {
     expect(
       (
         await send("POST", "/rpc/greet", Buffer.from(`{${JSON.stringify(text)}:1}`), {
@@ -185,8 +185,8 @@ describe.each(HOSTILE)("%j", (text) => {
     ).toBe("PGRST202");
   });
 
-  test("R-MED-1 R-BODY-1 a hostile text as a media type is unknown", async () => {
-    if (!/^[\x20-\x7e]+$/.test(text)) return; // headers cannot contain it
+  test("R-MED-1 R-BODY-1 a hostile string as a media type is unknown", async () => {
+    if (!/^[\x20-\x7e]+$/.test(text)) return; // headers cannot contain this string
     expect((await api.get("/ports", { headers: { accept: `application/${text}` } })).status).toBe(406);
     expect((await send("POST", "/ports", "{}", { "content-type": text })).json().code).toBe("PGRST102");
     await send("POST", "/ports", "{}", {
@@ -196,7 +196,7 @@ describe.each(HOSTILE)("%j", (text) => {
   });
 });
 
-test("R-TX-6 the data is unchanged after all hostile texts", async () => {
+test("R-TX-6 the data is unchanged after all hostile strings", async () => {
   expect((await api.get("/ports?select=id,name&order=id")).json()).toEqual([
     { id: 1, name: "Oslo" },
     { id: 2, name: "Leith" },

@@ -100,7 +100,7 @@ describe("each scheme is a plugin of its own", () => {
     expect([answer.status, answer.json().code]).toEqual([401, "PGRST302"]);
     expect(gqlError(await askGraphql(api))).toMatchObject({ code: "access-denied" });
   });
-  test("R-AUT-6 an auth scheme may ask another service and be slow", async () => {
+  test("R-AUT-6 an auth scheme may call another service and be slow", async () => {
     const slowScheme = definePlugin({
       name: "slow-scheme",
       stage: Stage.early,
@@ -129,7 +129,7 @@ describe("each scheme is a plugin of its own", () => {
   });
 });
 
-describe("a scheme that asks the database", () => {
+describe("a scheme that queries the database", () => {
   const lookUp = (text: ReturnType<typeof sql>) =>
     definePlugin({
       name: "look-up",
@@ -193,7 +193,7 @@ describe("a scheme that asks the database", () => {
     await api.close();
   });
 
-  test("R-AUT-13 an error that SQL raises for the client, and a refusal of the scheme, are kept", async () => {
+  test("R-AUT-13 an error that SQL raises for the client, and a refusal of the scheme, are passed on", async () => {
     const raised = await withScheme(sql`select public.raise_state('PT402', 'pay first')`);
     expect((await askRest(raised, headers)).status).toBe(402);
     await raised.close();

@@ -140,7 +140,7 @@ const compare = async (
       expect(JSON.stringify(expected)).not.toContain("error");
       expect(JSON.stringify(expected[0]) !== JSON.stringify(expected[1])).toBe(differ);
       const agrees = (stream: Open, i: number): boolean => JSON.stringify(last(stream)) === JSON.stringify(expected[i]);
-      await until(() => streams.every(agrees), "each has what it is answered").catch(() =>
+      await until(() => streams.every(agrees), "each caller has the expected result").catch(() =>
         expect({ query, users, answers: streams.map(last) }).toEqual({ query, users, answers: expected }),
       );
     };
@@ -224,7 +224,7 @@ describe("G-SUB-10 rows of each caller", async () => {
           ["ada", "bo"].map(async (user) => JSON.stringify(await transport.askOnce(api, user, query))),
         );
         const agrees = (stream: Open, i: number): boolean => JSON.stringify(last(stream)) === expected[i];
-        await until(() => streams.every(agrees), "each has what it is answered").catch(() =>
+        await until(() => streams.every(agrees), "each caller has the expected result").catch(() =>
           expect(streams.map((stream) => JSON.stringify(last(stream)))).toEqual(expected),
         );
       };
