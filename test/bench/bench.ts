@@ -92,10 +92,10 @@ const runSeries = async (
       // the index is within the length
       const order = running.map((_, i) => running[(i + turn) % running.length] as Running);
       if (turn % 2 === 1) order.reverse();
-      const measured = new Map<string, Measured>();
+      const measurements = new Map<string, Measured>();
       for (const contestantServer of order)
-        measured.set(contestantServer.contestant.id, await contestantServer.measure(SECONDS));
-      turns.push(measured);
+        measurements.set(contestantServer.contestant.id, await contestantServer.measure(SECONDS));
+      turns.push(measurements);
     }
     return turns;
   } finally {
@@ -170,7 +170,7 @@ const compare = async (commit: string, databaseUrl: string): Promise<boolean> =>
     let isFast = true;
     for (const scenario of options.short ? READS : SCENARIOS)
       for (const isGraphql of [false, true]) {
-        const measured = (): Promise<BenchTable> =>
+        const measureTable = (): Promise<BenchTable> =>
           runTable(
             `${scenario.name}, ${isGraphql ? "GraphQL" : "REST"}`,
             [
@@ -187,7 +187,7 @@ const compare = async (commit: string, databaseUrl: string): Promise<boolean> =>
           return share < limit;
         };
         // a measurement that was slow only because of other load is rarely slow again
-        if (isSlow(await measured()) && isSlow(await measured())) {
+        if (isSlow(await measureTable()) && isSlow(await measureTable())) {
           isFast = false;
           process.stdout.write(`slower than ${limit} of ${commit}\n`);
         }

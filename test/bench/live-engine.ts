@@ -23,7 +23,7 @@ let context: PluginContext | undefined;
 const watching = definePlugin({
   name: "watching",
   requires: ["live-queries"],
-  apply: (_hooks, offered) => void (context = offered),
+  apply: (_hooks, pluginContext) => void (context = pluginContext),
 });
 const api = relApi(compose(fullCompat({ databaseUrl, logLevel: "warn", anonRole: "bench_anon" }), watching));
 await api.ready;

@@ -97,7 +97,7 @@ const changes = async (
   title: string,
   sql: string,
   subscribers: number,
-  concerned: number,
+  concernedCount: number,
   after: Swarm["after"],
   cpuMs: () => number,
   { rounds = place.rounds, goalMs }: { readonly rounds?: number; readonly goalMs?: number } = {},
@@ -112,7 +112,7 @@ const changes = async (
       databaseBefore = place.databaseCpuSeconds() ?? 0;
     }
     const n = ++lastN;
-    const times = await after(n, concerned, PATIENCE_MS, async (starts) => {
+    const times = await after(n, concernedCount, PATIENCE_MS, async (starts) => {
       await database.query("begin");
       await database.query(sql.replaceAll("$n", String(n)));
       starts();
@@ -124,7 +124,7 @@ const changes = async (
   const databaseCpu = place.databaseCpuSeconds();
   place.latency(title, timesMs, {
     subscribers,
-    lost: rounds * concerned - timesMs.length,
+    lost: rounds * concernedCount - timesMs.length,
     cpuMs: (cpuMs() - cpuBefore) / rounds,
     ...(databaseCpu === undefined ? {} : { databaseCpuMs: ((databaseCpu - databaseBefore) * 1000) / rounds }),
     ...(goalMs === undefined ? {} : { goalMs }),
@@ -221,11 +221,11 @@ const storm: Scene = {
         place.figure("connections made again", returns, "");
       } else {
         await swarm.open();
-        const opened = await ask<ResourceUsage>(child, "used");
-        place.figure("CPU of a connection", (opened.cpuMs - before.cpuMs) / count, "ms");
+        const usageAfterOpening = await ask<ResourceUsage>(child, "used");
+        place.figure("CPU of a connection", (usageAfterOpening.cpuMs - before.cpuMs) / count, "ms");
         const timesMs = await swarm.subscribe();
-        const subscribed = await ask<ResourceUsage>(child, "used");
-        place.figure("CPU of a first answer", (subscribed.cpuMs - opened.cpuMs) / count, "ms");
+        const usageAfterSubscribing = await ask<ResourceUsage>(child, "used");
+        place.figure("CPU of a first answer", (usageAfterSubscribing.cpuMs - usageAfterOpening.cpuMs) / count, "ms");
         place.latency("first answers, all at once", timesMs, { subscribers: count, lost: 0, goalMs: 2000 });
       }
       warm.stop();
@@ -292,8 +292,8 @@ const engine: Scene = {
     const open = await ask<ResourceUsage>(child, { do: "used", isCollecting: true });
     place.figure("memory per subscriber", (open.rssBytes - before.rssBytes) / count / 1024, "kB");
     const cpuMs = (): number => cpuSeconds(child.pid ?? 0) * 1000;
-    const after: Swarm["after"] = async (n, concerned, patienceMs, change) => {
-      await ask(child, { do: "hear", n, count: concerned, patienceMs });
+    const after: Swarm["after"] = async (n, concernedCount, patienceMs, change) => {
+      await ask(child, { do: "hear", n, count: concernedCount, patienceMs });
       let startedAtMs = 0;
       await change(() => (startedAtMs = nowMs()));
       const { times } = await ask<{ times: readonly number[] }>(child, { do: "report" });

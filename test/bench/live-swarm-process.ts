@@ -165,12 +165,13 @@ const orders: { readonly [Name in Order["do"]]: (order: Extract<Order, { do: Nam
   open: async ({ port, localAddress, count, firstId, isShared, subscribing, patienceMs, query: newQuery }) => {
     query = newQuery;
     let openCount = 0;
-    let started = 0;
+    let startedCount = 0;
     let answerCount = 0;
     onAnswer = () => void answerCount++;
     const openMore = (): void => {
       const limit = subscribing ? count : Math.min(count, openCount + AT_ONCE);
-      for (; started < limit; started++) open(port, localAddress, isShared ? firstId : firstId + started);
+      for (; startedCount < limit; startedCount++)
+        open(port, localAddress, isShared ? firstId : firstId + startedCount);
     };
     const hook = (check: () => void): void => {
       onOpen = (client) => {

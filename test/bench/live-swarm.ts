@@ -59,7 +59,7 @@ export interface Swarm {
   /** Runs `change`, and returns the time from its start until each subscriber's result has `n`. */
   after(
     n: number,
-    concerned: number,
+    concernedCount: number,
     patienceMs: number,
     change: (starts: () => void) => Promise<void>,
   ): Promise<readonly number[]>;
@@ -117,8 +117,8 @@ export const createSwarm = (port: number, count: number, query: string): Swarm =
       if (times.length < count) throw new Error(`${times.length} of ${count} subscribers have an answer`);
       return times.map((atMs) => atMs - startedAtMs);
     },
-    after: async (n, concerned, patienceMs, change) => {
-      const concernedOf = (i: number): number => Math.max(0, Math.min(countOf(i), concerned - i * share));
+    after: async (n, concernedCount, patienceMs, change) => {
+      const concernedOf = (i: number): number => Math.max(0, Math.min(countOf(i), concernedCount - i * share));
       await all((i) => ({ do: "hear", n, count: concernedOf(i), patienceMs }));
       let startedAtMs = 0;
       await change(() => (startedAtMs = nowMs()));

@@ -34,7 +34,7 @@ if (options.list === true || scenes.length === 0) {
 }
 
 const row = (cells: readonly (string | number)[]): void => void process.stdout.write(`| ${cells.join(" | ")} |\n`);
-const rounded = (value: number | undefined, digits = 0): string => value?.toFixed(digits) ?? "";
+const round = (value: number | undefined, digits = 0): string => value?.toFixed(digits) ?? "";
 const load = (): number => Number(loadavg()[0]?.toFixed(1));
 
 interface Latency extends LatencyFacts {
@@ -64,11 +64,11 @@ const stopAll = (): void => {
   for (const stop of stops) stop();
   stops = [];
 };
-const interrupted = (): void => {
+const exitAfterSignal = (): void => {
   stopAll();
   void server.stop().then(() => process.exit(1));
 };
-process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
+process.once("SIGINT", exitAfterSignal).once("SIGTERM", exitAfterSignal);
 try {
   const { url: databaseUrl, client: database } = await openFreshDatabase(server, "relapi_live");
   await database.query("alter database relapi_live set synchronous_commit = on; set synchronous_commit = on");
@@ -99,11 +99,11 @@ try {
         const sortedMs = [...timesMs].sort((a, b) => a - b);
         const [p50, p99, max] = [percentile(sortedMs, 0.5), percentile(sortedMs, 0.99), sortedMs.at(-1) ?? Number.NaN];
         latencies.push({ scene: name, title, p50, p99, max, ...facts, load: load() });
-        process.stderr.write(`  ${title}: p50 ${rounded(p50)} p99 ${rounded(p99)} ms, lost ${facts.lost}\n`);
+        process.stderr.write(`  ${title}: p50 ${round(p50)} p99 ${round(p99)} ms, lost ${facts.lost}\n`);
       },
       figure: (title, value, unit, goal) => {
         figures.push({ scene: name, title, value, unit, goal, load: load() });
-        process.stderr.write(`  ${title}: ${rounded(value, 2)} ${unit}\n`);
+        process.stderr.write(`  ${title}: ${round(value, 2)} ${unit}\n`);
       },
     };
     let timer: NodeJS.Timeout | undefined;
@@ -129,11 +129,11 @@ try {
 row(["scene", "subscribers", "what changes", "p50 ms", "p99 ms", "max ms", "goal", "lost", "CPU ms", "database CPU ms", "load"]); // prettier-ignore
 row(Array.from({ length: 11 }, () => "---"));
 for (const { scene, subscribers, title, p50, p99, max, goalMs, lost, cpuMs, databaseCpuMs, load: busy } of latencies)
-  row([scene, subscribers, title, rounded(p50), rounded(p99), rounded(max), goalMs === undefined ? "" : `p99 < ${goalMs}`, lost, rounded(cpuMs, 1), rounded(databaseCpuMs, 1), busy]); // prettier-ignore
+  row([scene, subscribers, title, round(p50), round(p99), round(max), goalMs === undefined ? "" : `p99 < ${goalMs}`, lost, round(cpuMs, 1), round(databaseCpuMs, 1), busy]); // prettier-ignore
 process.stdout.write("\n");
 row(["scene", "figure", "value", "goal", "load"]);
 row(Array.from({ length: 5 }, () => "---"));
 for (const { scene, title, value, unit, goal, load: busy } of figures)
-  row([scene, title, `${rounded(value, value < 10 ? 2 : 1)} ${unit}`, goal === undefined ? "" : `< ${goal}`, busy]);
+  row([scene, title, `${round(value, value < 10 ? 2 : 1)} ${unit}`, goal === undefined ? "" : `< ${goal}`, busy]);
 if (options.json !== undefined)
   writeFileSync(options.json, `${JSON.stringify({ latencies, figures }, undefined, 2)}\n`);

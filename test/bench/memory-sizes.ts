@@ -26,7 +26,7 @@ interface SceneContext {
   readonly port: number;
   readonly agent: Agent;
   /** The growth of the process's peak memory since it was idle. */
-  readonly grown: () => number;
+  readonly growth: () => number;
 }
 
 interface SizeScene {
@@ -220,30 +220,30 @@ export const measureSize = async (scene: SizeScene, program: string, databaseUrl
   try {
     const { port } = await message<{ readonly port: number }>();
     const pid = child.pid as number; // the process has started
-    const started: SceneContext = { port, agent, grown: () => 0 };
+    const warmingContext: SceneContext = { port, agent, growth: () => 0 };
     for (let i = 0; i < 20; i++) {
-      await read(started, "/api/memory_million?limit=5");
-      await read(started, "/api/memory_million?limit=5", { accept: "text/csv" });
-      await post(started, "/api/memory_row", "application/json", json(5));
-      await post(started, "/api/memory_row", "text/csv", csv(5));
+      await read(warmingContext, "/api/memory_million?limit=5");
+      await read(warmingContext, "/api/memory_million?limit=5", { accept: "text/csv" });
+      await post(warmingContext, "/api/memory_row", "application/json", json(5));
+      await post(warmingContext, "/api/memory_row", "text/csv", csv(5));
     }
-    const collected = message();
+    const collection = message();
     child.send("collect");
-    await collected;
+    await collection;
     await pause(300);
     const idleMegabytes = statusOf(pid, "VmRSS");
     writeFileSync(`/proc/${pid}/clear_refs`, "5"); // writing 5 resets VmHWM
-    const grown = (): number => statusOf(pid, "VmHWM") - idleMegabytes;
+    const growth = (): number => statusOf(pid, "VmHWM") - idleMegabytes;
     const startedAtMs = performance.now();
     // the persistent connection may be closed before the body is ready
-    const sentMegabytes = await scene.run({ port, agent: new Agent(), grown });
+    const sentMegabytes = await scene.run({ port, agent: new Agent(), growth });
     const seconds = (performance.now() - startedAtMs) / 1000;
     await pause(100);
     return {
       name: scene.name,
       sentMegabytes,
       idleMegabytes,
-      grownMegabytes: grown(),
+      grownMegabytes: growth(),
       limitMegabytes: scene.limit(sentMegabytes),
       seconds,
     };

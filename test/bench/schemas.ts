@@ -112,9 +112,9 @@ const serve = (databaseUrl: string): void => {
     },
   };
   process.on("message", (order: Order) => {
-    void Promise.resolve(orders[order]()).then(async (measured) => {
+    void Promise.resolve(orders[order]()).then(async (measurement) => {
       await new Promise((resolve) => setTimeout(resolve, 20)); // the delay of the event loop is known at its next turn
-      process.send?.(measured ?? {});
+      process.send?.(measurement ?? {});
     });
   });
 };
@@ -157,20 +157,24 @@ const coordinate = async (tables: number): Promise<void> => {
   const tell = async (order: Order): Promise<Measured> => {
     const answer = once(child, "message");
     child.send(order);
-    const [measured] = (await answer) as [Measured];
-    return measured;
+    const [measurement] = (await answer) as [Measured];
+    return measurement;
   };
   const figures: Record<string, Readonly<Record<string, number>>> = {};
   const round = (value: number): number => Math.round(value * 10) / 10;
-  const note = (title: string, measured: Measured, extraFigures: Readonly<Record<string, number>> = {}): Measured => {
-    const { ms, cpuMs, holdMs, holdCpuMs, rssMB, heapMB } = measured;
+  const note = (
+    title: string,
+    measurement: Measured,
+    extraFigures: Readonly<Record<string, number>> = {},
+  ): Measured => {
+    const { ms, cpuMs, holdMs, holdCpuMs, rssMB, heapMB } = measurement;
     const all = { ms, cpuMs, holdMs, holdCpuMs, rssMB, heapMB, ...extraFigures };
     figures[title] = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, round(value)]));
-    return measured;
+    return measurement;
   };
   try {
-    const started = note("ready", await tell("start"));
-    const url = `http://127.0.0.1:${started.port}`;
+    const startMeasurement = note("ready", await tell("start"));
+    const url = `http://127.0.0.1:${startMeasurement.port}`;
     const tokenOf = (role: number): Readonly<Record<string, string>> =>
       role === 0 ? {} : { authorization: `Bearer ${jwt.sign({ role: `bench_role_${role}` }, SECRET)}` };
     const read = async (path: string, init: RequestInit = {}): Promise<number> => {
@@ -223,10 +227,10 @@ const coordinate = async (tables: number): Promise<void> => {
         }
       };
       const pinging = ping();
-      const measured = await tell("reload");
+      const measurement = await tell("reload");
       isOver = true;
       await pinging;
-      note(title, measured, { slowestRequestMs: slowestMs });
+      note(title, measurement, { slowestRequestMs: slowestMs });
     };
     await reload("reload, nothing changed");
     await changes.query("alter table thing_5 add column if not exists added int");

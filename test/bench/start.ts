@@ -20,14 +20,14 @@ const firstAnswer = async (program: string, words: readonly string[]): Promise<n
     stdio: ["ignore", "pipe", "inherit"],
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], PORT: "0" },
   });
-  let printed = "";
+  let output = "";
   const address = await new Promise<string>((resolve, reject) => {
     child.stdout.on("data", (chunk) => {
-      printed += String(chunk);
-      const printedAddress = /REST +(http\S+)/.exec(printed)?.[1];
+      output += String(chunk);
+      const printedAddress = /REST +(http\S+)/.exec(output)?.[1];
       if (printedAddress !== undefined) resolve(printedAddress);
     });
-    child.once("exit", () => reject(new Error(`it ended: ${printed}`)));
+    child.once("exit", () => reject(new Error(`it ended: ${output}`)));
   });
   await (await fetch(`${address}/album?select=title&album_id=eq.1`)).text();
   const tookMs = performance.now() - startedAtMs;
