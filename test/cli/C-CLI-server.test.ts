@@ -47,10 +47,10 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
   ])("C-CLI-1 C-CLI-3 %s is read, and the environment and --port take precedence", async (name, write) => {
     const [file, port] = [temporaryFile(name, write(await url())), await takenPort()];
     const environment = { HOST: "127.0.0.1", PGRST_DB_SCHEMAS: "sea" };
-    const served = await relapi(["serve", "--config", file, "--port", String(port)], environment);
-    expect([served.code, served.stdout, served.stderr]).toEqual([1, "", portMessage(port)]);
-    const described = await relapi(["openapi", "--config", file], environment);
-    expect(JSON.parse(described.stdout).paths).toHaveProperty("/ports");
+    const serverResult = await relapi(["serve", "--config", file, "--port", String(port)], environment);
+    expect([serverResult.code, serverResult.stdout, serverResult.stderr]).toEqual([1, "", portMessage(port)]);
+    const documentResult = await relapi(["openapi", "--config", file], environment);
+    expect(JSON.parse(documentResult.stdout).paths).toHaveProperty("/ports");
   });
 
   const good = async (): Promise<Environment> => ({
@@ -64,9 +64,9 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
   test.each(["SIGTERM", "SIGINT"] as const)(
     "C-CLI-6 R-ADM-4 the server finishes a request after %s and exits with code 0",
     async (signal) => {
-      const { running, answer, closed, release } = await startBusyServer(await good());
+      const { running, answer, untilClosed, release } = await startBusyServer(await good());
       const exit = running.stop(signal);
-      await closed();
+      await untilClosed();
       await release();
       expect((await answer).status).toBeLessThan(300);
       expect((await exit).code).toBe(0);
@@ -74,9 +74,9 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
   );
 
   test("C-CLI-6 R-ADM-4 a second signal ends the process at once, and a line reports the aborted requests", async () => {
-    const { running, answer, closed, release } = await startBusyServer(await good());
+    const { running, answer, untilClosed, release } = await startBusyServer(await good());
     void running.stop();
-    await closed();
+    await untilClosed();
     const { code, stderr } = await running.stop();
     expect(code).toBe(1);
     expect(stderr).toMatch(

@@ -51,17 +51,17 @@ describe("help and version", () => {
   );
 
   test("C-CLI-9 --preset overrides PRESET, and an unknown name is an error", async () => {
-    const printed = (words: readonly string[], environment: Environment = {}) =>
+    const presetLine = (words: readonly string[], environment: Environment = {}) =>
       relapi(["dump-config", ...words], environment).then(({ stdout }) => /^PRESET=.*$/m.exec(stdout)?.[0]);
-    expect(await printed([])).toBe("PRESET=full-compat");
-    expect(await printed([], { PRESET: "plus" })).toBe("PRESET=plus");
-    expect(await printed(["--preset", "full-compat"], { PRESET: "plus" })).toBe("PRESET=full-compat");
-    const refused = 'relapi: invalid PRESET "plsu": expected one of full-compat, plus\n';
+    expect(await presetLine([])).toBe("PRESET=full-compat");
+    expect(await presetLine([], { PRESET: "plus" })).toBe("PRESET=plus");
+    expect(await presetLine(["--preset", "full-compat"], { PRESET: "plus" })).toBe("PRESET=full-compat");
+    const errorLine = 'relapi: invalid PRESET "plsu": expected one of full-compat, plus\n';
     expect(await relapi(["check", "--preset", "plsu"])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining(refused.slice(8)),
+      stderr: expect.stringContaining(errorLine.slice(8)),
     });
-    expect(await relapi(["--preset", "plsu"])).toMatchObject({ code: 1, stderr: refused });
+    expect(await relapi(["--preset", "plsu"])).toMatchObject({ code: 1, stderr: errorLine });
   });
 
   test("C-CLI-1 help COMMAND prints the same text", async () => {
@@ -202,12 +202,12 @@ describe("settings files", () => {
         "REST_PREFIXES=/api,/rest/v1",
       ]),
     );
-    const checked = await relapi(["check", "-c", file], {
+    const result = await relapi(["check", "-c", file], {
       SOME_USER: "me",
       PGRST_DB_URI: "postgres://x@127.0.0.1:1/x",
     });
-    expect(checked.stderr).toMatch(/^warning: PGRST_DB_POOL_AUTOMATIC_RECOVERY is not served: see docs\/guides/m);
-    expect(checked.stderr).toMatch(/^warning: PGRST_RAW_MEDIA_TYPES is not served: see docs\/guides/m);
+    expect(result.stderr).toMatch(/^warning: PGRST_DB_POOL_AUTOMATIC_RECOVERY is not served: see docs\/guides/m);
+    expect(result.stderr).toMatch(/^warning: PGRST_RAW_MEDIA_TYPES is not served: see docs\/guides/m);
   });
 
   test("C-CLI-3 a missing settings file is an error", async () => {
@@ -220,9 +220,9 @@ describe("settings files", () => {
 
   test("C-CLI-4 a command that needs a database reports it, also if the database is unreachable", async () => {
     const unreachableDatabase = { DATABASE_URL: "postgres://x@127.0.0.1:1/x" };
-    const failed = await relapi(["live-triggers"], unreachableDatabase);
-    expect(failed).toEqual(await relapi(["openapi"], unreachableDatabase));
-    expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining("ECONNREFUSED")]);
+    const result = await relapi(["live-triggers"], unreachableDatabase);
+    expect(result).toEqual(await relapi(["openapi"], unreachableDatabase));
+    expect([result.code, result.stderr]).toEqual([1, expect.stringContaining("ECONNREFUSED")]);
     expect(await relapi(["live-triggers"])).toEqual({
       code: 1,
       stdout: "",

@@ -367,7 +367,7 @@ test.each([
     "(home = (NULLIF(current_setting('a'::text, true), ''::text))::uuid)",
     "(home = (NULLIF((select current_setting('a'::text, true)), ''::text))::uuid)",
   ],
-])("C-DOK-1 the suggested SQL moves the calls of %s into subselects", (expression, mended) => {
-  expect(addSubselects(expression)).toBe(mended);
-  expect(listCallsPerRow(mended)).toEqual([]);
+])("C-DOK-1 the suggested SQL moves the calls of %s into subselects", (expression, expected) => {
+  expect(addSubselects(expression)).toBe(expected);
+  expect(listCallsPerRow(expected)).toEqual([]);
 });

@@ -78,8 +78,8 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/^select .*"desk"\."notes".*\$1.*;\n-- \$1 = "bo"\n\n/);
     expect(stdout).toMatch(/Scan on notes .*\n +Filter: .*owner = 'bo'::text/);
-    const analyzed = await explain("http://localhost:3000/api/notes?select=id", "--claims", bo, "--analyze");
-    expect(analyzed.stdout).toMatch(/Scan on notes .*actual time=.* rows=16(?:\.00)? /);
+    const result = await explain("http://localhost:3000/api/notes?select=id", "--claims", bo, "--analyze");
+    expect(result.stdout).toMatch(/Scan on notes .*actual time=.* rows=16(?:\.00)? /);
   });
 
   test("C-EXP-1 P-CUR-1 the statement of a page by cursor is readable", async () => {
@@ -140,9 +140,9 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
 
   test("C-EXP-3 a role without a policy sees no row, and the owner of the table sees all", async () => {
     await database.query("grant usage on schema desk to sea_auditor; grant select on desk.notes to sea_auditor");
-    const [shut] = await reports("/notes", "--role", "sea_auditor");
-    expect(shut?.security?.policies).toEqual([]);
-    expect(rowsLeft(shut as Report)).toEqual([
+    const [auditorReport] = await reports("/notes", "--role", "sea_auditor");
+    expect(auditorReport?.security?.policies).toEqual([]);
+    expect(rowsLeft(auditorReport as Report)).toEqual([
       ["table", 30],
       ["policies", 0],
       ["returned", 0],
@@ -182,18 +182,18 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
   });
 
   test("C-EXP-1 C-EXP-2 C-EXP-3 explain shows the rows that writes by REST would change", async () => {
-    const [patched] = await reports("PATCH /notes?id=lt.10", "--body", '{"body":"x"}', "--claims", bo);
-    expect(patched?.command).toBe("UPDATE");
-    expect(rowsLeft(patched as Report)).toEqual([
+    const [patchReport] = await reports("PATCH /notes?id=lt.10", "--body", '{"body":"x"}', "--claims", bo);
+    expect(patchReport?.command).toBe("UPDATE");
+    expect(rowsLeft(patchReport as Report)).toEqual([
       ["table", 30],
       ["policies", 16],
       ["filter", 6],
       ["written", 3],
     ]);
-    const [deleted] = await reports("/notes?id=lt.10", "-X", "delete", "--claims", bo);
-    expect(rowsLeft(deleted as Report).at(-1)).toEqual(["written", 3]);
-    const [posted] = await reports("/notes", "-d", '{"owner":"bo","body":"x"}', "--claims", bo);
-    expect([posted?.command, rowsLeft(posted as Report)]).toEqual(["INSERT", [["written", 1]]]);
+    const [deleteReport] = await reports("/notes?id=lt.10", "-X", "delete", "--claims", bo);
+    expect(rowsLeft(deleteReport as Report).at(-1)).toEqual(["written", 3]);
+    const [postReport] = await reports("/notes", "-d", '{"owner":"bo","body":"x"}', "--claims", bo);
+    expect([postReport?.command, rowsLeft(postReport as Report)]).toEqual(["INSERT", [["written", 1]]]);
     const body = temporaryFile("body.json", '[{"owner":"bo"},{"owner":"bo"}]');
     const [bulkReport] = await reports(
       "POST /notes",

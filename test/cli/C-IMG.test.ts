@@ -45,7 +45,7 @@ test("C-IMG-1 the image runs without root, with a health check and the entry poi
 
 test("C-IMG-1 the files that the stages copy and run exist", () => {
   const { scripts } = JSON.parse(read("package.json"));
-  const ignored = read("docs/deploy/Dockerfile.dockerignore")
+  const includedPaths = read("docs/deploy/Dockerfile.dockerignore")
     .split("\n")
     .filter((line) => line.startsWith("!"))
     .map((line) => line.slice(1));
@@ -58,9 +58,9 @@ test("C-IMG-1 the files that the stages copy and run exist", () => {
         .split(/\s+/)
         .slice(0, -1)
         .filter((part) => part !== "."))
-        expect(ignored).toContain(path);
+        expect(includedPaths).toContain(path);
     }
-  for (const path of ignored) expect(existsSync(join(root, path)), path).toBe(true);
+  for (const path of includedPaths) expect(existsSync(join(root, path)), path).toBe(true);
 });
 
 test("C-IMG-1 an application of init gets an image of the same kind", () => {

@@ -19,11 +19,11 @@ const { NODE_OPTIONS: _, ...environment } = process.env; // settings of the test
 
 /** The packages as npm would install them, without a network: the packed package and its dependencies. */
 const install = (target: string, dependencies: readonly string[]): void => {
-  const packed = temporaryFolder();
-  execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", packed], { cwd: root });
+  const packageFolder = temporaryFolder();
+  execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", packageFolder], { cwd: root });
   const modules = join(target, "node_modules");
   mkdirSync(modules);
-  execFileSync("sh", ["-c", `tar -xzf ${packed}/relapi-*.tgz -C "$1"`, "sh", modules]);
+  execFileSync("sh", ["-c", `tar -xzf ${packageFolder}/relapi-*.tgz -C "$1"`, "sh", modules]);
   renameSync(join(modules, "package"), join(modules, "relapi"));
   const relapiManifest = JSON.parse(readFileSync(join(modules, "relapi/package.json"), "utf8"));
   for (const name of new Set([...Object.keys(relapiManifest.dependencies), ...dependencies, ".bin/tsc"])) {
@@ -40,7 +40,7 @@ const runNpmTest = (project: string): Promise<{ readonly stdout: string }> =>
 const startServer = async (cwd: string, script: string, settings: Environment) => {
   const child = spawn(process.execPath, [script], { cwd, env: { PATH: environment["PATH"], PORT: "0", ...settings } });
   let output = "";
-  const started = new Promise<void>((resolve) => {
+  const start = new Promise<void>((resolve) => {
     for (const stream of [child.stdout, child.stderr])
       stream.on("data", (chunk) => {
         output += String(chunk);
@@ -48,13 +48,13 @@ const startServer = async (cwd: string, script: string, settings: Environment) =
       });
   });
   const exit = new Promise<number | null>((resolve) => child.on("close", resolve));
-  const failed = exit.then((code) => {
+  const failure = exit.then((code) => {
     throw new Error(`it ended with ${code}: ${output}`);
   });
-  failed.catch(() => {}); // a server that has started ends later
-  await Promise.race([started, failed]);
-  const [, printed = ""] = /listening on (\S+)/.exec(output) ?? [];
-  const address = printed.replace("localhost", "127.0.0.1");
+  failure.catch(() => {}); // a server that has started ends later
+  await Promise.race([start, failure]);
+  const [, printedAddress = ""] = /listening on (\S+)/.exec(output) ?? [];
+  const address = printedAddress.replace("localhost", "127.0.0.1");
   // its health is 503 until the schema is loaded
   await until(async () => (await fetch(`${address}/health`)).ok, "the schema is loaded");
   const stop = (): Promise<number | null> => {
@@ -64,27 +64,27 @@ const startServer = async (cwd: string, script: string, settings: Environment) =
   return { address, stop };
 };
 
-let created: ProcessResult;
-let tested: { readonly stdout: string };
+let initResult: ProcessResult;
+let testResult: { readonly stdout: string };
 let manifest: { readonly name: string; readonly dependencies: object; readonly devDependencies: object };
 
 beforeAll(async () => {
-  created = await relapi(["init", folder]);
+  initResult = await relapi(["init", folder]);
   manifest = JSON.parse(read("package.json"));
   install(folder, [...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)]);
-  tested = await runNpmTest(folder);
+  testResult = await runNpmTest(folder);
 });
 
 test("C-INI-1 init writes a project in TypeScript and prints the next steps", () => {
-  expect([created.code, created.stderr]).toEqual([0, ""]);
-  expect(created.stdout).toContain(`Next: cd '${folder}' && npm install && npm test, then npm start`);
+  expect([initResult.code, initResult.stderr]).toEqual([0, ""]);
+  expect(initResult.stdout).toContain(`Next: cd '${folder}' && npm install && npm test, then npm start`);
   expect(manifest.name).toBe("my-shop");
   for (const file of ["tsconfig.json", "Dockerfile", ".dockerignore", ".gitignore", ".env", "README.md", "schema.sql"])
     expect(existsSync(join(folder, file)), file).toBe(true);
 });
 
 test("C-INI-1a npm test compiles the project, and its tests pass with the packed package", () => {
-  expect(tested.stdout).toMatch(/ pass 3\n. fail 0/);
+  expect(testResult.stdout).toMatch(/ pass 3\n. fail 0/);
 });
 
 test("C-INI-1 init with --js writes the same project in JavaScript", async () => {
@@ -113,8 +113,8 @@ test("C-INI-3 the image has several stages, does not run as root, and has a heal
   expect(argumentsOf("ENV")[0]).toContain("PORT=3000");
   expect(argumentsOf("ENTRYPOINT")).toEqual(['["node", "dist/server.js"]']);
   // every copied file exists, except the lock file that npm install writes
-  const copied = argumentsOf("COPY").filter((line) => !line.startsWith("--from="));
-  const sources = copied.flatMap((line) => line.split(" ").slice(0, -1));
+  const copyLines = argumentsOf("COPY").filter((line) => !line.startsWith("--from="));
+  const sources = copyLines.flatMap((line) => line.split(" ").slice(0, -1));
   expect(new Set(sources.filter((source) => !existsSync(join(folder, source))))).toEqual(
     new Set(["package-lock.json"]),
   );
@@ -188,9 +188,9 @@ test("C-INI-2 init uses the current folder by default, which may have a .git", a
 });
 
 test.skipIf(process.getuid?.() === 0)("C-INI-2 init reports a folder that may not be written", async () => {
-  const closed = temporaryFolder();
-  chmodSync(closed, 0o555);
-  const name = join(closed, "shop");
+  const readOnlyFolder = temporaryFolder();
+  chmodSync(readOnlyFolder, 0o555);
+  const name = join(readOnlyFolder, "shop");
   expect(await relapi(["init", name])).toEqual({
     code: 1,
     stdout: "",

@@ -63,14 +63,14 @@ test.skipIf(!hasPsql || !asksRegistry)(
       encoding: "utf8",
     }).trim();
     // only the package, the database, the port and the role of the text are replaced
-    const replaced = (text: string, from: string, to: string): string => {
+    const replaceText = (text: string, from: string, to: string): string => {
       expect(text).toContain(from);
       return text.replaceAll(from, to);
     };
-    let text = replaced(script, "cinema relapi ", `cinema ${join(folder, tarball)} `);
-    text = replaced(text, "postgres://postgres@localhost/cinema", `'${database.options.databaseUrl}'`);
-    text = replaced(text, "localhost:3000", `127.0.0.1:${port}`);
-    text = replaced(text, "web_anon", role);
+    let text = replaceText(script, "cinema relapi ", `cinema ${join(folder, tarball)} `);
+    text = replaceText(text, "postgres://postgres@localhost/cinema", `'${database.options.databaseUrl}'`);
+    text = replaceText(text, "localhost:3000", `127.0.0.1:${port}`);
+    text = replaceText(text, "web_anon", role);
     const wrong = `sed s/title,/titel,/ client.mts > wrong.mts && node_modules/.bin/tsc --strict --module nodenext --target es2022 --skipLibCheck --noEmit wrong.mts`;
     const child = spawn(
       "bash",
@@ -98,11 +98,11 @@ test.skipIf(!hasPsql || !asksRegistry)(
     const code = await new Promise<number | null>((resolve) => child.on("exit", resolve));
     expect(code, output).toBe(0);
     await until(() => output.includes("\nrefused\n"), "the outputs have been read");
-    const [right = "", refused = ""] = output.split("--- wrong");
-    expect(right).toMatch(/^fine: \d+ relations, /m);
-    expect(right).toMatch(/^\[ 'Vagabond' \]$/m);
+    const [rightOutput = "", wrongOutput = ""] = output.split("--- wrong");
+    expect(rightOutput).toMatch(/^fine: \d+ relations, /m);
+    expect(rightOutput).toMatch(/^\[ 'Vagabond' \]$/m);
     await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
-    expect(refused).toMatch(/wrong\.mts\(\d+,\d+\): error TS\d+:.*'?title'?/);
+    expect(wrongOutput).toMatch(/wrong\.mts\(\d+,\d+\): error TS\d+:.*'?title'?/);
   },
 );
 
@@ -114,10 +114,10 @@ describe("an installed clone", () => {
       stdio: ["ignore", "pipe", "ignore"],
       env: { ...environment, PORT: "0" },
     });
-    let printed = "";
-    child.stdout.on("data", (chunk) => (printed += String(chunk)));
+    let output = "";
+    child.stdout.on("data", (chunk) => (output += String(chunk)));
     try {
-      const address = (): string | undefined => /REST +(http\S+)/.exec(printed)?.[1];
+      const address = (): string | undefined => /REST +(http\S+)/.exec(output)?.[1];
       await until(() => address() !== undefined, "the server prints its address");
       const response = await fetch(`${address()}/album?select=title&album_id=eq.1`);
       expect(await response.json()).toEqual([{ title: "For Those About To Rock We Salute You" }]);
