@@ -76,20 +76,20 @@ export const startBrowser = async (): Promise<Browser> => {
   });
   const socket = new WebSocket(endpoint);
   await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
-  const waiting = new Map<number, (message: Message) => void>();
+  const receivers = new Map<number, (message: Message) => void>();
   /** The pages by their sessions. */
   const listeners = new Map<string, (message: Message) => void>();
   socket.on("message", (data) => {
     const message = JSON.parse(String(data)) as Message;
-    if (message.id !== undefined) waiting.get(message.id)?.(message);
+    if (message.id !== undefined) receivers.get(message.id)?.(message);
     else if (message.sessionId !== undefined) listeners.get(message.sessionId)?.(message);
   });
   let count = 0;
   const send = (method: string, params: object, sessionId?: string): Promise<any> =>
     new Promise((resolve, reject) => {
       const id = ++count;
-      waiting.set(id, (message) => {
-        waiting.delete(id);
+      receivers.set(id, (message) => {
+        receivers.delete(id);
         if (message.error === undefined) resolve(message.result);
         else reject(new Error(`${method}: ${message.error.message}`));
       });

@@ -71,18 +71,18 @@ const newDocument = (): string => document.replace("Genre", `Genre${documentCoun
 describe("persisted queries", () => {
   test.each([true, false])("G-APQ-2 Apollo's link sends the hash, and the document once (GET: %s)", async (useGET) => {
     const { requests, send } = recorder();
-    const persisted = new PersistedQueryLink({ sha256, useGETForHashedQueries: useGET });
+    const persistedLink = new PersistedQueryLink({ sha256, useGETForHashedQueries: useGET });
     const client = new ApolloClient({
       cache: new InMemoryCache(),
-      link: persisted.concat(new HttpLink({ uri: demo.graphqlUrl, fetch: send })),
+      link: persistedLink.concat(new HttpLink({ uri: demo.graphqlUrl, fetch: send })),
     });
     const query = gql(newDocument());
     for (const id of [1, 2])
       await client.query<any>({ query, variables: { id }, fetchPolicy: "network-only" }).then(({ data }) => {
         expect(data.genre_by_pk.name).toBe(id === 1 ? "Rock" : "Jazz");
       });
-    const hashed = useGET ? "GET" : "POST";
-    expect(requests.map(({ method }) => method)).toEqual([hashed, "POST", hashed]);
+    const hashMethod = useGET ? "GET" : "POST";
+    expect(requests.map(({ method }) => method)).toEqual([hashMethod, "POST", hashMethod]);
   });
 
   test.each([true, false])("G-APQ-2 urql's exchange gets its documents by their hash (GET: %s)", async (preferGet) => {

@@ -59,8 +59,8 @@ describe.each(roles)("graphql-js, %s", (_role, headers) => {
   test("G-INT-1 G-INT-3 graphql-js builds a valid schema, and its printed form parses to the same schema", async () => {
     const schema = await schemaOf(headers);
     expect(validateSchema(schema)).toEqual([]);
-    const printed = printSchema(schema);
-    const rebuiltSchema = buildSchema(printed);
+    const printedSchema = printSchema(schema);
+    const rebuiltSchema = buildSchema(printedSchema);
     expect(validateSchema(rebuiltSchema)).toEqual([]);
     expect(printSchema(lexicographicSortSchema(rebuiltSchema))).toBe(printSchema(lexicographicSortSchema(schema)));
   });
@@ -177,8 +177,8 @@ describe("graphql-request", () => {
   });
 
   test("G-AUTH-4 a wrong secret is refused", async () => {
-    const refused = client.request("{ __typename }", {}, { "x-hasura-admin-secret": "wrong" });
-    await expect(refused).rejects.toMatchObject({
+    const result = client.request("{ __typename }", {}, { "x-hasura-admin-secret": "wrong" });
+    await expect(result).rejects.toMatchObject({
       response: {
         status: 200,
         errors: [{ message: "invalid x-session-admin-secret", extensions: { path: "$", code: "access-denied" } }],
@@ -189,11 +189,11 @@ describe("graphql-request", () => {
   test("R-STR-5 a request that the client aborts does not affect later requests", async () => {
     const giveUp = new AbortController();
     demo.server.once("request", () => giveUp.abort());
-    const started = client.request({
+    const abortedRequest = client.request({
       document: "{ track { name invoice_lines { invoice { customer { full_name } } } } }",
       signal: giveUp.signal,
     });
-    await expect(started).rejects.toThrow(/abort/i);
+    await expect(abortedRequest).rejects.toThrow(/abort/i);
     expect(await client.request("{ artist_by_pk(artist_id: 1) { name } }")).toEqual({
       artist_by_pk: { name: "AC/DC" },
     });
@@ -228,7 +228,7 @@ describe("@apollo/client", () => {
       }
     `;
     const names: (string | undefined)[] = [];
-    const watched = client.watchQuery<any>({ query, variables: { id: 5 } }).subscribe(({ data, loading }) => {
+    const subscription = client.watchQuery<any>({ query, variables: { id: 5 } }).subscribe(({ data, loading }) => {
       if (!loading) names.push(data?.artist_by_pk?.name);
     });
     await until(() => names.length > 0, "the first result");
@@ -240,7 +240,7 @@ describe("@apollo/client", () => {
     });
     await until(() => names.length > 1, "the result after the mutation");
     expect(names).toEqual(["Alice In Chains", "Alice"]);
-    watched.unsubscribe();
+    subscription.unsubscribe();
     expect(client.cache.extract()).toMatchObject({
       'artist:{"artist_id":5}': { __typename: "artist", name: "Alice" },
       'album:{"album_id":7}': { __typename: "album", title: "Facelift" },
@@ -305,10 +305,10 @@ describe("@apollo/client", () => {
       ),
     });
     expect(mutationData.insert_playlist_one.owner_id).toMatchObject({ email: "leonekohler@surfeu.de" });
-    const refused = await client
+    const error = await client
       .mutate({ mutation: gql('mutation { insert_artist_one(object: {name: "Not mine"}) { name } }') })
       .catch((error: unknown) => error);
-    expect(CombinedGraphQLErrors.is(refused) && refused.errors).toMatchObject([
+    expect(CombinedGraphQLErrors.is(error) && error.errors).toMatchObject([
       { message: "field 'insert_artist_one' not found in type: 'mutation_root'" },
     ]);
     client.stop();
@@ -338,8 +338,8 @@ describe("graphql-ws", () => {
 
   test("G-WS-6 a refused document ends the operation with its errors", async () => {
     const socket = createClient({ url: demo.wsUrl });
-    const refused = socket.iterate({ query: "subscription { albun { title } }" }).next();
-    await expect(refused).rejects.toEqual([
+    const result = socket.iterate({ query: "subscription { albun { title } }" }).next();
+    await expect(result).rejects.toEqual([
       {
         message: "field 'albun' not found in type: 'subscription_root'",
         extensions: { path: "$.selectionSet.albun", code: "validation-failed", suggestions: ["album"] },

@@ -19,8 +19,8 @@ describe("supabase-js", () => {
   test("R-PATH-11 supabase-js reads rows with filters, embeds and counts", async () => {
     const answer = await supabase.from("ports").select("id,name", { count: "exact" }).eq("id", 1);
     expect(answer).toMatchObject({ error: null, status: 200, count: 1, data: [{ id: 1 }] });
-    const embedded = await supabase.from("vessels").select("name,ports!inner(id)").eq("ports.id", 1).limit(1).single();
-    expect(embedded).toMatchObject({ error: null, data: { ports: { id: 1 } } });
+    const vessel = await supabase.from("vessels").select("name,ports!inner(id)").eq("ports.id", 1).limit(1).single();
+    expect(vessel).toMatchObject({ error: null, data: { ports: { id: 1 } } });
   });
 
   test("R-PATH-11 supabase-js inserts, updates and deletes rows, and gets the written rows", async () => {
