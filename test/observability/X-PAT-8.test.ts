@@ -53,27 +53,27 @@ test("X-PAT-8 results are stored on every transport", async () => {
 
 test("X-PAT-8 X-PAT-4 a result is sent whole if it exceeds the remaining memory or its limit, until memory is free again", async () => {
   const socket = await initiated(api);
-  const changed = async (id: string) => (await socket.next((message) => message.id === id)).payload.extensions.live;
+  const nextEvent = async (id: string) => (await socket.next((message) => message.id === id)).payload.extensions.live;
   subscribe(socket, "filler", pages(5, 6));
-  await changed("filler");
+  await nextEvent("filler");
   subscribe(socket, "first", pages(1, 2));
-  await changed("first");
+  await nextEvent("first");
   subscribe(socket, "second", pages(3, 4));
-  await changed("second");
+  await nextEvent("second");
   await change(3);
-  expect(await changed("second")).toEqual({ version: 2 });
+  expect(await nextEvent("second")).toEqual({ version: 2 });
   await change(1);
-  expect((await changed("first")).patch).toHaveLength(1);
+  expect((await nextEvent("first")).patch).toHaveLength(1);
   socket.send({ id: "filler", type: "complete" });
   await change(3);
-  expect(await changed("second")).toEqual({ version: 3 });
+  expect(await nextEvent("second")).toEqual({ version: 3 });
   await change(3);
-  expect((await changed("second")).patch).toHaveLength(1);
+  expect((await nextEvent("second")).patch).toHaveLength(1);
   for (const id of ["first", "second"]) socket.send({ id, type: "complete" });
   subscribe(socket, "large", pages(1, 6));
-  await changed("large");
+  await nextEvent("large");
   await change(5);
-  expect(await changed("large")).toEqual({ version: 2 });
+  expect(await nextEvent("large")).toEqual({ version: 2 });
   await socket.close();
 });
 

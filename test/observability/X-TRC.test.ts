@@ -166,15 +166,15 @@ test("X-TRC-4 the database receives the trace in its application name or in a co
 test("X-TRC-5 the sampling rate applies to requests without a trace, and others follow the decision of their trace", async () => {
   const unsampledApi = await start({ traceRatio: 0 });
   exporter.reset();
-  const alone = await unsampledApi.get("/ports?select=id");
-  expect(alone.headers["traceparent"]).toBeUndefined();
-  const unsampled = await unsampledApi.get("/ports?select=id", {
+  const untracedAnswer = await unsampledApi.get("/ports?select=id");
+  expect(untracedAnswer.headers["traceparent"]).toBeUndefined();
+  const unsampledAnswer = await unsampledApi.get("/ports?select=id", {
     headers: { traceparent: PARENT.replace(/01$/, "00") },
   });
-  expect(unsampled.headers["traceparent"]).toBeUndefined();
+  expect(unsampledAnswer.headers["traceparent"]).toBeUndefined();
   expect(spans()).toEqual([]);
-  const sampled = await unsampledApi.get("/ports?select=id", { headers: { traceparent: PARENT } });
-  expect(sampled.headers["traceparent"]).toMatch(new RegExp(`^00-${TRACE}-`));
+  const sampledAnswer = await unsampledApi.get("/ports?select=id", { headers: { traceparent: PARENT } });
+  expect(sampledAnswer.headers["traceparent"]).toMatch(new RegExp(`^00-${TRACE}-`));
   // a trace that is not sampled elsewhere is not sampled here, with any rate
   exporter.reset();
   await api.get("/ports?select=id", { headers: { traceparent: PARENT.replace(/01$/, "00") } });
