@@ -76,9 +76,9 @@ export const subscribing = (api: TestApi): Subscribing => {
 
   const socketOf = (transport: Transport, caller: Caller) => {
     const key = JSON.stringify([transport, caller]);
-    let opened = sockets.get(key);
-    if (opened === undefined) {
-      opened = (async () => {
+    let socket = sockets.get(key);
+    if (socket === undefined) {
+      socket = (async () => {
         const socket = await openSocket(api, {
           path: transport === "graphql-ws" ? "/v1/graphql" : "/v1/graphql/ws",
           protocols: [transport],
@@ -92,9 +92,9 @@ export const subscribing = (api: TestApi): Subscribing => {
         await socket.init({ headers: headersOf(caller) });
         return { send: socket.send, close: socket.close, byId };
       })();
-      sockets.set(key, opened);
+      sockets.set(key, socket);
     }
-    return opened;
+    return socket;
   };
 
   return {
@@ -108,7 +108,7 @@ export const subscribing = (api: TestApi): Subscribing => {
     },
     close: async () => {
       for (const close of closers) close();
-      for (const opened of sockets.values()) await (await opened).close();
+      for (const socket of sockets.values()) await (await socket).close();
     },
   };
 };

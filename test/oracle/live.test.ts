@@ -62,14 +62,14 @@ const CHANGES: readonly (readonly [title: string, sql: string])[] = [
 ];
 
 /** Rows without an order may arrive in any order. */
-const unordered = (value: unknown): unknown => {
+const sortRows = (value: unknown): unknown => {
   if (Array.isArray(value))
     return value
-      .map(unordered)
+      .map(sortRows)
       .map((item) => JSON.stringify(item))
       .sort();
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, unordered(part)]));
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, sortRows(part)]));
 };
 
 /** Each transport words its errors differently, so all errors compare as equal. */
@@ -77,7 +77,7 @@ const comparableText = (payload: unknown): string =>
   payload === undefined
     ? "nothing"
     : typeof payload === "object" && payload !== null && "data" in payload && !("errors" in payload)
-      ? JSON.stringify(unordered(payload.data))
+      ? JSON.stringify(sortRows(payload.data))
       : "an error";
 
 /** Without a complete order, PostgreSQL may answer any of the rows. */

@@ -135,11 +135,11 @@ const expectNoDifference = async (
   random: Random,
   callers: readonly HeaderValues[],
 ): Promise<void> => {
-  const mutated = withMutations(requests, random, { callers, countPerRequest: 3 });
+  const mutations = withMutations(requests, random, { callers, countPerRequest: 3 });
   await useSteadyPlans((await testDatabase()).query);
-  const verdict = await consult(mutated, { start: openApi, options, seed });
+  const verdict = await consult(mutations, { start: openApi, options, seed });
   const { differences } = verdict;
-  console.log(summary(verdict, seed, mutated));
+  console.log(summary(verdict, seed, mutations));
   expect(differences.length, `SEED=${seed}\n${differences.map(report).join("\n\n")}`).toBe(0);
 };
 

@@ -46,7 +46,7 @@ const valueOf = ({ model, values }: RestShape, type: number): string => {
 
 const columnsOf = (relation: Relation): readonly Column[] => relation.columns.filter(({ name }) => PLAIN.test(name));
 
-const quoted = (text: string): string => (/[,()"\\]|^$/.test(text) ? `"${text.replace(/["\\]/g, "\\$&")}"` : text);
+const quote = (text: string): string => (/[,()"\\]|^$/.test(text) ? `"${text.replace(/["\\]/g, "\\$&")}"` : text);
 
 const operation = (request: RestShape, column: Column): string => {
   const { shape, model } = request;
@@ -58,7 +58,7 @@ const operation = (request: RestShape, column: Column): string => {
   const kind = shape.int(9);
   switch ((kind === 2 && !suits("S")) || (kind === 4 && !suits("AR")) || (kind === 3 && !suits("NSD")) ? 8 : kind) {
     case 0:
-      return `${negation}in.(${Array.from({ length: request.values.int(4) }, () => quoted(drawValue())).join(",")})`;
+      return `${negation}in.(${Array.from({ length: request.values.int(4) }, () => quote(drawValue())).join(",")})`;
     case 1:
       return `${negation}is.${shape.pick(suits("B") ? ["null", "true", "not_null", "unknown"] : ["null", "not_null"])}`;
     case 2:
@@ -82,7 +82,7 @@ const selectedColumn = ({ shape, model }: RestShape, column: Column): string => 
   return `${shape.chance(0.15) ? "x:" : ""}${column.name}${path}${shape.chance(0.1) ? "::text" : ""}${aggregate}`;
 };
 
-interface Embedded {
+interface DrawnEmbed {
   readonly name: string;
   readonly relation: Relation;
   readonly relationship: Relationship;
@@ -90,7 +90,7 @@ interface Embedded {
 
 interface Built {
   readonly select: string;
-  readonly embeds: readonly Embedded[];
+  readonly embeds: readonly DrawnEmbed[];
 }
 
 const buildSelect = (request: RestShape, relation: Relation, depth: number): Built => {
@@ -99,7 +99,7 @@ const buildSelect = (request: RestShape, relation: Relation, depth: number): Bui
     ? ["*"]
     : shape.some(columnsOf(relation), 1 + shape.int(3)).map((column) => selectedColumn(request, column));
   if (shape.chance(0.05)) parts.push("count()");
-  const embeds: Embedded[] = [];
+  const embeds: DrawnEmbed[] = [];
   const ways = relation.relationships.filter(
     ({ target, routine }) => PLAIN.test(routine?.name ?? target.name) && findRelation(model, target) !== undefined,
   );
@@ -130,14 +130,16 @@ const condition = (request: RestShape, relation: Relation, prefix: string): read
       const column = shape.pick(columns);
       return `${column.name}.${operation(request, column)}`;
     };
-    const nested = shape.chance(0.3) ? `,${shape.pick(["and", "or", "not.and", "not.or"])}(${leaf()},${leaf()})` : "";
-    return [`${prefix}${shape.pick(["or", "and", "not.or"])}`, `(${leaf()},${leaf()}${nested})`];
+    const innerTree = shape.chance(0.3)
+      ? `,${shape.pick(["and", "or", "not.and", "not.or"])}(${leaf()},${leaf()})`
+      : "";
+    return [`${prefix}${shape.pick(["or", "and", "not.or"])}`, `(${leaf()},${leaf()}${innerTree})`];
   }
   const column = shape.pick(columns);
   return [`${prefix}${column.name}`, operation(request, column)];
 };
 
-const orderOf = ({ shape }: RestShape, relation: Relation, embeds: readonly Embedded[]): string => {
+const orderOf = ({ shape }: RestShape, relation: Relation, embeds: readonly DrawnEmbed[]): string => {
   const terms = shape.some(columnsOf(relation), 1 + shape.int(2)).map(({ name }) => name);
   const toOne = embeds.find(({ relationship }) => relationship.isToOne);
   if (toOne !== undefined && shape.chance(0.3) && columnsOf(toOne.relation).length > 0)
