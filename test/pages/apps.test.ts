@@ -173,8 +173,8 @@ describe.skipIf(!capabilities.realServer)("C-PKG-10 a bundle in a folder without
       await socket.close();
       if (tool === "webpack") return; // its bundle knows the folder of the package on this machine
       expect((await send("GET", "/v1/graphql", page)).status).not.toBe(200);
-      for (const disabled of ["the playground", "the OpenAPI page"])
-        expect(stderr()).toContain(`${disabled} is disabled: its files are not in the bundle of the application`);
+      for (const part of ["the playground", "the OpenAPI page"])
+        expect(stderr()).toContain(`${part} is disabled: its files are not in the bundle of the application`);
     });
     if (tool === "webpack") return;
     await withServer(join(alone, file), { DATABASE_URL: undefined }, () => Promise.resolve()).then(

@@ -67,9 +67,9 @@ describe.skipIf(!capabilities.realServer)("blocks that mount an api", () => {
     const { options, query } = await testDatabase();
     // the guide to stored settings requires this table
     await query("create schema if not exists app; create table if not exists app.flags (maintenance text)");
-    const mounted: RelApi[] = [];
+    const mountedApis: RelApi[] = [];
     const ofReader = {
-      app: { use: (handler: RelApi) => "ready" in handler && mounted.push(handler), get: () => undefined },
+      app: { use: (handler: RelApi) => "ready" in handler && mountedApis.push(handler), get: () => undefined },
       databaseUrl: options.databaseUrl,
       jwtSecret: "a secret of thirty-two characters",
       adminSecret: "an admin secret",
@@ -86,8 +86,8 @@ describe.skipIf(!capabilities.realServer)("blocks that mount an api", () => {
       if (otherBlock.file.startsWith(`${page}.`) && otherBlock !== block) await emit(otherBlock);
     await import(pathToFileURL(await emit(block)).href);
     for (const name of Object.keys(ofReader)) Reflect.deleteProperty(globalThis, name);
-    expect(mounted).toHaveLength(1);
-    for (const api of mounted) {
+    expect(mountedApis).toHaveLength(1);
+    for (const api of mountedApis) {
       await api.ready;
       await api.close();
     }

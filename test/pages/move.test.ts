@@ -32,7 +32,7 @@ describe.each([
     .filter(([first = ""]) => first.startsWith(`\`${prefix}`))
     .flatMap(([first = "", relapiName = ""]) => codesIn(first).map((engineName) => ({ engineName, relapiName })))
     .filter(({ engineName }) => !engineName.endsWith("…"));
-  const served = rows.filter(({ relapiName }) => relapiName !== "not served" && !relapiName.includes("<"));
+  const servedRows = rows.filter(({ relapiName }) => relapiName !== "not served" && !relapiName.includes("<"));
 
   test("the guide lists every accepted setting with its name in relapi", () => {
     const acceptedSettings = listKnownSettings().flatMap(({ environment: [name = "", ...aliases] = [] }) =>
@@ -42,7 +42,7 @@ describe.each([
     );
     const inOrder = (all: readonly { readonly engineName: string }[]) =>
       [...all].sort((a, b) => (a.engineName < b.engineName ? -1 : 1));
-    expect(inOrder(served)).toEqual(inOrder(acceptedSettings));
+    expect(inOrder(servedRows)).toEqual(inOrder(acceptedSettings));
   });
 
   test("every setting that the guide calls not served is reported at the start", () => {
@@ -82,14 +82,14 @@ test("R-TX-7 policies of PostGraphile find their claims", async () => {
     grant select on note to visitor;`);
   const [, preRequest = ""] = /DB_PRE_REQUEST=(\S+) npx relapi/.exec(page) ?? [];
   const { options } = readEnvironment({ DB_PRE_REQUEST: preRequest, ANON_ROLE: "visitor", JWT_SECRET: jwtSecret });
-  const served = await serve({
+  const server = await serve({
     options: { ...options, ...database.options, logLevel: "silent" },
     server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1 },
   });
-  atFileEnd(() => served.stop());
-  await served.api.ready;
+  atFileEnd(() => server.stop());
+  await server.api.ready;
   const notes = async (claims: object) =>
-    (await fetch(`${served.address}/api/note?select=body`, { headers: bearer({ ...claims }) })).json();
+    (await fetch(`${server.address}/api/note?select=body`, { headers: bearer({ ...claims }) })).json();
   expect(await notes({ role: "visitor", user_id: "ada", "https://example.com/plan": "free" })).toEqual([
     { body: "hers" },
   ]);

@@ -58,7 +58,7 @@ describe("tokens", async () => {
       if (sh?.language !== "sh" || json?.language !== "json") return [];
       const variables = Array.from(
         sh.text.matchAll(/(?<=^|\s)([A-Z_]+)=(?:'([^']*)'|(\S*))/g),
-        ([, name = "", quoted, plain = ""]) => [name, quoted ?? plain] as const,
+        ([, name = "", quotedValue, plainValue = ""]) => [name, quotedValue ?? plainValue] as const,
       ).filter(([name]) => name !== "DATABASE_URL");
       return [
         {
@@ -87,25 +87,25 @@ describe("tokens", async () => {
       const port = (jwks.address() as AddressInfo).port;
       const secret = environment["JWT_SECRET"]!.replace(/"jwk_url": *"[^"]+"/, `"jwk_url":"http://127.0.0.1:${port}/"`);
       const { options } = readEnvironment({ ...environment, JWT_SECRET: secret });
-      const served = await serve({
+      const server = await serve({
         options: { ...options, ...database.options, logLevel: "silent" },
         server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1 },
       });
-      atFileEnd(() => served.stop());
-      await served.api.ready;
+      atFileEnd(() => server.stop());
+      await server.api.ready;
       const prefix = options.restPrefixes?.[0] ?? "/api";
       const sign = (extraClaims: object, key: KeyObject = keys[algorithm].privateKey) =>
         bearer(
           { ...claims, exp: Math.floor(Date.now() / 1000) + 3600, ...extraClaims },
           { algorithm, key, header: { kid: algorithm } },
         );
-      const callWho = (headers: Record<string, string>) => fetch(`${served.address}${prefix}/rpc/who`, { headers });
+      const callWho = (headers: Record<string, string>) => fetch(`${server.address}${prefix}/rpc/who`, { headers });
       expect(await (await callWho(sign({}))).json()).toEqual({
         role,
         user: hasUser ? claims["sub"] : null,
         sub: claims["sub"],
       });
-      const graphql = await fetch(`${served.address}/v1/graphql`, {
+      const graphql = await fetch(`${server.address}/v1/graphql`, {
         method: "POST",
         headers: { ...sign({}), "content-type": "application/json" },
         body: JSON.stringify({ query: "{ caller { name } }" }),
