@@ -292,7 +292,7 @@ describe("declarations", () => {
       spec({ operands: [{ name: "order" }] }),
       'is named "order", as its direction is',
     ],
-  ])("X-ORD-1 %s is refused at the start", (_, declared, message) => {
-    expect(start(declared)).toThrow(message);
+  ])("X-ORD-1 %s is refused at the start", (_, declaration, message) => {
+    expect(start(declaration)).toThrow(message);
   });
 });

@@ -82,8 +82,8 @@ describe("a preference that changes the plan", () => {
   });
 
   test("R-PRF-7 a preference without effect is not echoed", async () => {
-    const ordered = await api.get("/stamp?select=id&order=id.desc", { headers: { prefer: "order=key" } });
-    expect([ids(ordered), appliedOf(ordered)]).toEqual([[3, 2, 1], undefined]);
+    const descendingAnswer = await api.get("/stamp?select=id&order=id.desc", { headers: { prefer: "order=key" } });
+    expect([ids(descendingAnswer), appliedOf(descendingAnswer)]).toEqual([[3, 2, 1], undefined]);
     const callAnswer = await api.get("/rpc/stamps?select=id", { headers: { prefer: "order=key" } });
     expect([ids(callAnswer), appliedOf(callAnswer)]).toEqual([[3, 1, 2], undefined]);
   });
@@ -129,17 +129,17 @@ test("R-PRF-7 a handler reads the preferences of its request", async () => {
 });
 
 test("R-PRF-7 an error of the plugin is logged with the plugin and the preference", async () => {
-  const logged: string[] = [];
+  const logLines: string[] = [];
   const otherApi = await startApi({
     ...forGraphql(),
     parts: [faulty],
     logger: createLogger({
-      error: (_message, facts) => void logged.push(`${facts?.["plugin"]}, ${facts?.["hook"]}: ${facts?.["cause"]}`),
+      error: (_message, facts) => void logLines.push(`${facts?.["plugin"]}, ${facts?.["hook"]}: ${facts?.["cause"]}`),
     }),
   });
   const answer = await otherApi.get("/stamp", { headers: { prefer: "faulty=yes" } });
   expect([answer.status, answer.json().code]).toEqual([500, "PGRSTX00"]);
-  expect(logged.join("\n")).toMatch(/^faulty, preferences\("faulty"\)\.\w+: Error: not today/);
+  expect(logLines.join("\n")).toMatch(/^faulty, preferences\("faulty"\)\.\w+: Error: not today/);
 });
 
 describe("declarations of preferences", () => {

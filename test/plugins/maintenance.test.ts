@@ -54,8 +54,8 @@ test("X-SET-1 X-SET-2 an option of a plugin is given like any other, with its ty
   expect([await statusOf("get"), await statusOf("post")]).toEqual([200, 200]);
   const ownApi = await startApi({ parts: [maintenance], maintenance: "writes" });
   expect((await ownApi.get("/ports?limit=1")).status).toBe(200);
-  const refused = await ownApi.post("/rpc/add_numbers", { body: { a: 1, b: 2 } });
-  expect([refused.status, refused.json().code]).toEqual([503, "maintenance"]);
+  const refusal = await ownApi.post("/rpc/add_numbers", { body: { a: 1, b: 2 } });
+  expect([refusal.status, refusal.json().code]).toEqual([503, "maintenance"]);
   // @ts-expect-error: not one of its values
   expect(() => start(fullCompat({ ...nowhere, maintenance: "now" }), maintenance)).toThrow(
     'invalid option maintenance "now": expected one of off, writes, all',
@@ -212,8 +212,8 @@ test("X-SET-7 X-FLT-1 a source that fails fails the load, with the plugin's name
       }),
   });
   errors.length = 0;
-  const started = relApi(compose(fullCompat({ ...database.options, logger }), faulty));
-  await expect(started.reload()).rejects.toThrow("no options");
-  await started.close();
+  const handler = relApi(compose(fullCompat({ ...database.options, logger }), faulty));
+  await expect(handler.reload()).rejects.toThrow("no options");
+  await handler.close();
   expect(errors[0]).toMatchObject(["failed to load the schema", { plugin: "faulty", hook: "addOptionSource.read" }]);
 });

@@ -44,9 +44,9 @@ describe("over REST", async () => {
   ]);
 
   test("R-NAM-5 an aggregate needs the right to read its column", async () => {
-    const denied = await api.get("/payroll?select=id.median()", { headers: bearer({ role: "sea_anon" }) });
-    expect(denied.status).toBeGreaterThanOrEqual(400);
-    expect(denied.json().code).toBe("42501");
+    const refusal = await api.get("/payroll?select=id.median()", { headers: bearer({ role: "sea_anon" }) });
+    expect(refusal.status).toBeGreaterThanOrEqual(400);
+    expect(refusal.json().code).toBe("42501");
   });
 });
 

@@ -10,7 +10,7 @@ let db: TestDatabase;
 const logger: Logger = createLogger({});
 
 /** Counts loads, and exposes the context. */
-const observed = async (options: StartOptions = {}) => {
+const startObserved = async (options: StartOptions = {}) => {
   let loads = 0;
   let context: PluginContext | undefined;
   const observer = definePlugin({
@@ -55,7 +55,7 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
   afterEach(() => void vi.useRealTimers());
 
   test("R-SC-9 a change is noticed, and the schema is reloaded", async () => {
-    const { api, loads } = await observed({ dbSchemaPollInterval: 0.1 });
+    const { api, loads } = await startObserved({ dbSchemaPollInterval: 0.1 });
     for (const change of ["create table sea.noticed (id int)", "drop table sea.noticed"]) {
       const before = loads();
       await db.query(change);
@@ -68,7 +68,7 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
   });
 
   test("R-SC-9 a change of any part of the schema changes the checksum", async () => {
-    const { api } = await observed({ dbSchemaPollInterval: 3600 });
+    const { api } = await startObserved({ dbSchemaPollInterval: 3600 });
     let version = await versionOf(api);
     expect(version).toMatch(/^-?\d+$/);
     for (const change of [
@@ -95,15 +95,15 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
       "drop table sea.polled cascade",
     ]) {
       await db.query(change);
-      const changed = await versionOf(api);
-      expect([change, changed !== version]).toEqual([change, true]);
-      version = changed;
+      const newVersion = await versionOf(api);
+      expect([change, newVersion !== version]).toEqual([change, true]);
+      version = newVersion;
     }
     await api.close();
   });
 
   test("R-SC-9 settings of roles in other databases are not a change", async () => {
-    const { api } = await observed({ dbSchemaPollInterval: 3600 });
+    const { api } = await startObserved({ dbSchemaPollInterval: 3600 });
     const [{ name } = { name: "" }] = await db.query<{ name: string }>("select current_database() as name");
     const role = `polled_settings_${process.pid}`;
     await db.query(`create role ${role}`);
@@ -131,7 +131,7 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
     await db.query(
       "create table sea.busy (id int primary key); create materialized view sea.busy_sum as select count(*) from sea.busy",
     );
-    const { api } = await observed({ dbSchemaPollInterval: 3600 });
+    const { api } = await startObserved({ dbSchemaPollInterval: 3600 });
     const client = await db.connect();
     // roles and settings belong to the whole server, so this is repeated if another test file has changed them
     await until(async () => {
@@ -160,7 +160,7 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
 
   test("R-SC-9 the first request after a pause sees the change", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    const { api } = await observed();
+    const { api } = await startObserved();
     vi.advanceTimersByTime(10_000);
     await db.query(
       "create table sea.late (id int); insert into sea.late values (7); grant select on sea.late to sea_anon",
@@ -173,11 +173,11 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
   });
 
   test("R-SC-9 a server without requests does not check the schema, nor does a server without the plugin or an interval", async () => {
-    const usedServer = await observed({ dbSchemaPollInterval: 0.1 });
-    const unusedServer = await observed({ dbSchemaPollInterval: 0.1 });
+    const usedServer = await startObserved({ dbSchemaPollInterval: 0.1 });
+    const unusedServer = await startObserved({ dbSchemaPollInterval: 0.1 });
     const otherServers = [
-      await observed({ parts: [without("reload-poll")] }),
-      await observed({ dbSchemaPollInterval: 0 }),
+      await startObserved({ parts: [without("reload-poll")] }),
+      await startObserved({ dbSchemaPollInterval: 0 }),
     ];
     expect((await unusedServer.api.get("/ports?limit=1")).status).toBe(200);
     let count = 0;
@@ -208,7 +208,7 @@ test("R-SC-4 after a failed reload the old schema is served, and plugins can rea
       });
     },
   });
-  const { api, healthProblems } = await observed({ parts: [breaking] });
+  const { api, healthProblems } = await startObserved({ parts: [breaking] });
   expect(healthProblems()).toEqual([]);
   const readPorts = (which: TestApi) => which.get("/ports?select=id&limit=1");
   const { status } = await readPorts(api);

@@ -174,7 +174,7 @@ describe("in other places", async () => {
     order.push(`${name} ends`);
     return true;
   };
-  let aborted: Promise<void> | undefined;
+  let abortion: Promise<void> | undefined;
   const waits: GqlField = {
     config: { type: GraphQLBoolean },
     toPlan: {
@@ -182,7 +182,7 @@ describe("in other places", async () => {
       run: ({ signal }) => {
         let resolveResult: (value: null) => void;
         const result = new Promise<null>((resolve) => (resolveResult = resolve));
-        aborted = new Promise((resolve) =>
+        abortion = new Promise((resolve) =>
           signal.addEventListener("abort", () => {
             resolveResult(null);
             resolve();
@@ -319,8 +319,8 @@ describe("in other places", async () => {
       headers,
       body: { query: `mutation { a: ${insert("Earlier")} fails b: ${insert("Later")} }` },
     });
-    const deleted = await api.sql("delete from artist where name in ('Earlier', 'Later') returning name");
-    expect(deleted).toEqual([{ name: "Earlier" }]);
+    const deletedRows = await api.sql("delete from artist where name in ('Earlier', 'Later') returning name");
+    expect(deletedRows).toEqual([{ name: "Earlier" }]);
   });
 
   test("X-GQL-4 the signal of the function is aborted when the client disconnects", async () => {
@@ -328,9 +328,9 @@ describe("in other places", async () => {
     socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": adminSecret } } });
     await socket.next();
     socket.send({ id: "1", type: "subscribe", payload: { query: "{ waits }" } });
-    await until(() => aborted !== undefined, "the field is being answered");
+    await until(() => abortion !== undefined, "the field is being answered");
     await socket.close();
-    await aborted;
+    await abortion;
   });
 });
 

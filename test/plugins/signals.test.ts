@@ -43,14 +43,14 @@ test("X-SIG-1 a listener gets each transaction, with its request, times and resu
 test("X-SIG-1 an error of a listener is logged, and changes no response", async () => {
   const errors: unknown[] = [];
   const logger: Logger = createLogger({ error: (_, facts) => errors.push(facts) });
-  const broken = definePlugin({
+  const brokenListener = definePlugin({
     name: "broken",
     apply: (_, context) =>
       context.use(transactionSignal).listen(() => {
         throw new Error("oh");
       }),
   });
-  const api = await startApi({ parts: [broken], logger });
+  const api = await startApi({ parts: [brokenListener], logger });
   expect((await api.get("/ports?select=id&id=eq.1")).json()).toEqual([{ id: 1 }]);
   expect(errors).toMatchObject([{ plugin: "broken", hook: 'signal("transaction")' }]);
 });

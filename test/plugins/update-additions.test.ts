@@ -93,7 +93,7 @@ const updateAdditions = definePlugin({
       if (context.scope === "updates" && context.relation?.name === "piece")
         return { ...fields, _reason: { config: { type: GraphQLString }, toPlan: reason } };
       if (context.scope !== "mutation_root") return fields;
-      const changed = Object.entries(fields).map(([name, field]) => {
+      const entries = Object.entries(fields).map(([name, field]) => {
         const isUpdate = field.toPlan.kind === "update" || field.toPlan.kind === "update-by-pk";
         if (!isUpdate || !name.startsWith("update_piece") || name.startsWith("update_piece_log")) return [name, field];
         const args = {
@@ -103,7 +103,7 @@ const updateAdditions = definePlugin({
         };
         return [name, { ...field, config: { ...field.config, args } }];
       });
-      return Object.fromEntries(changed) as GqlFields;
+      return Object.fromEntries(entries) as GqlFields;
     }),
 });
 
@@ -112,7 +112,7 @@ const write = async (text: string): Promise<any> => {
   const { data, errors } = await api.gql(`mutation { ${text} }`);
   return errors === undefined ? Object.values(data)[0] : `${errors[0].extensions.path}: ${errors[0].message}`;
 };
-const logged = async (): Promise<unknown> =>
+const loggedReasons = async (): Promise<unknown> =>
   (await database.query("select reason from public.piece_log")).map(({ reason }) => reason);
 
 describe("arguments of plugins in updates", () => {
@@ -130,13 +130,13 @@ describe("arguments of plugins in updates", () => {
         {where: {id: {_eq: 3}}, _set: {name: "III"}, _reason: "of many"}, {where: {id: {_eq: 1}}, _set: {name: "i"}}
       ]) { affected_rows }`),
     ).toEqual([{ affected_rows: 2 }, { affected_rows: 1 }]);
-    expect(await logged()).toEqual(["by key", "by where", "of many"]);
+    expect(await loggedReasons()).toEqual(["by key", "by where", "of many"]);
   });
 
   test("X-GQL-10 an argument that adds no step changes nothing", async () => {
     expect(await write("update_piece_by_pk(pk_columns: {id: 1}, _reason: null) { name }")).toBeNull();
     expect(await write("update_piece(where: {}, _from_third: false) { affected_rows }")).toEqual({ affected_rows: 0 });
-    expect(await logged()).toEqual([]);
+    expect(await loggedReasons()).toEqual([]);
   });
 
   test("X-GQL-10 X-SEQ-2 X-SEQ-4 an update without columns finds its rows and does not count them", async () => {
