@@ -31,23 +31,23 @@ describe.skipIf(!hasPostgres)("several hosts", () => {
       "the api follows changes by replication",
     );
 
-    const acknowledged = new Set<string>();
+    const acknowledgedLabels = new Set<string>();
     const writer = keepAsking(async (i) => {
       const answer = await api.post("/crate", { body: JSON.stringify({ label: `w${i}` }) });
-      if (answer.status === 201) acknowledged.add(`w${i}`);
+      if (answer.status === 201) acknowledgedLabels.add(`w${i}`);
       return answer;
     });
     const reader = keepAsking(() => api.get("/crate?id=eq.1"));
-    await until(() => acknowledged.size > 20, "twenty writes are acknowledged");
+    await until(() => acknowledgedLabels.size > 20, "twenty writes are acknowledged");
     await primary.kill();
     await until(
       () => writer.requestCounts.failedCount > 0 && reader.requestCounts.failedCount > 0,
       "both clients meet the loss",
     );
-    const before = acknowledged.size;
+    const before = acknowledgedLabels.size;
     await firstStandby.promote();
     await until(async () => (await api.get("/crate?id=eq.1")).status === 200, "a read is answered");
-    await until(() => acknowledged.size > before + 20, "twenty more writes are acknowledged");
+    await until(() => acknowledgedLabels.size > before + 20, "twenty more writes are acknowledged");
     await firstStandby.query("update crate set n = 77 where id = 1");
     await socket.next((message) => message.payload?.data?.crate?.[0]?.n === 77);
     const [requestCounts] = [await writer.stop(), await reader.stop()];
@@ -55,7 +55,7 @@ describe.skipIf(!hasPostgres)("several hosts", () => {
     const storedLabels = new Set(
       (await firstStandby.query<{ label: string }>("select label from crate")).map(({ label }) => label),
     );
-    expect([...acknowledged].filter((label) => !storedLabels.has(label))).toEqual([]);
+    expect([...acknowledgedLabels].filter((label) => !storedLabels.has(label))).toEqual([]);
     // replication and notifications work again on the new primary
     await until(async () => {
       const [row] = await firstStandby.query<{ n: number }>(

@@ -83,13 +83,13 @@ describe.skipIf(!canRun)("R-SC-12", () => {
     const watch = startWatch();
     try {
       const { port } = server.address() as AddressInfo; // the server listens on TCP
-      const opened = openSocket({ wsUrl: `ws://127.0.0.1:${port}` }).then((socket) => {
+      const opening = openSocket({ wsUrl: `ws://127.0.0.1:${port}` }).then((socket) => {
         socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": adminSecret } } });
         subscribe(socket, "1", "subscription { big_t0 { id } }");
         return socket;
       });
       await handler.ready;
-      const socket = await opened;
+      const socket = await opening;
       const first = await socket.next(({ id }) => id === "1");
 
       expectPieces(watch());
@@ -115,8 +115,10 @@ describe.skipIf(!canRun)("R-SC-11", () => {
       if (result.data?.big_t0?.[0]?.id !== 1) failures.push(JSON.stringify(result));
       answers++;
     };
-    const changed = await api.gql("mutation { update_big_t0(where: {id: {_eq: 1}}, _set: {a: 1}) { affected_rows } }");
-    expect(changed).toEqual({ data: { update_big_t0: { affected_rows: 1 } } });
+    const mutationResult = await api.gql(
+      "mutation { update_big_t0(where: {id: {_eq: 1}}, _set: {a: 1}) { affected_rows } }",
+    );
+    expect(mutationResult).toEqual({ data: { update_big_t0: { affected_rows: 1 } } });
     await ask();
     const load = (async () => {
       while (!isOver) {

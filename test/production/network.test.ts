@@ -30,11 +30,11 @@ describe.skipIf(!hasPostgres)("killed sessions", () => {
       keepAsking(() => gql("{ crate { id label } }")),
       keepAsking(() => gql("{ crate_aggregate { aggregate { count } } }")),
     ];
-    const acknowledged = new Map<string, number>();
+    const acknowledgedLabels = new Map<string, number>();
     const write = async (writer: string, i: number) => {
       const label = `${writer}-${i}`;
       const answer = await api.post("/crate", { body: JSON.stringify({ label }) });
-      if (answer.status === 201) acknowledged.set(label, (acknowledged.get(label) ?? 0) + 1);
+      if (answer.status === 201) acknowledgedLabels.set(label, (acknowledgedLabels.get(label) ?? 0) + 1);
       // the first attempt may have been committed, so the second one conflicts with it
       return answer.status === 409 ? { status: 200 } : answer;
     };
@@ -71,7 +71,7 @@ describe.skipIf(!hasPostgres)("killed sessions", () => {
     // every acknowledged row exists exactly once
     const rows = await server.query<{ label: string }>("select label from crate");
     const storedLabels = new Set(rows.map(({ label }) => label));
-    for (const label of acknowledged.keys()) expect(storedLabels.has(label)).toBe(true);
+    for (const label of acknowledgedLabels.keys()) expect(storedLabels.has(label)).toBe(true);
     const counts = await server.query<{ label: string; n: number }>(
       "select label, count(*)::int as n from entry group by 1",
     );
@@ -202,8 +202,8 @@ describe.skipIf(!hasPostgres)("refused logins", () => {
 
   test("C-SET-5 a missing certificate, or one that the server does not request, ends the start", async () => {
     const log = logOf();
-    const missing = startShop(`${url}?sslmode=verify-full&sslrootcert=/no/ca.pem`, { logger: log.logger });
-    await expect(missing).rejects.toMatchObject({ details: expect.stringContaining("/no/ca.pem") });
+    const shop = startShop(`${url}?sslmode=verify-full&sslrootcert=/no/ca.pem`, { logger: log.logger });
+    await expect(shop).rejects.toMatchObject({ details: expect.stringContaining("/no/ca.pem") });
     expect(log.lines).toHaveLength(1);
     expect(JSON.stringify(log.lines)).toContain("sslrootcert");
   });
@@ -227,8 +227,8 @@ describe.skipIf(!hasPostgres)("refused logins", () => {
     }
     await api.reload().catch(() => undefined);
     const refusals = (): number => readFileSync(server.logFile, "utf8").split("password authentication failed").length;
-    const refused = refusals();
-    await until(() => refusals() > refused, "the connection for notifications is tried again");
+    const refusalCount = refusals();
+    await until(() => refusals() > refusalCount, "the connection for notifications is tried again");
     const errors = log.lines.slice(before).filter(({ level }) => level === "error");
     expect(errors.map(({ message }) => message)).toEqual(["the database refuses new connections"]);
     // each lost connection is logged once

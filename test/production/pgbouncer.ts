@@ -68,9 +68,9 @@ export const startPgBouncer = async (
     ...program,
     port,
     through: (url) => {
-      const changed = new URL(url);
-      changed.host = `127.0.0.1:${port}`;
-      return changed.href;
+      const poolerUrl = new URL(url);
+      poolerUrl.host = `127.0.0.1:${port}`;
+      return poolerUrl.href;
     },
   };
 };

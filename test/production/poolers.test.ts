@@ -85,12 +85,12 @@ const SCHEMA = `
 let db: TestDatabase;
 let pooler: Pooler;
 let direct: string;
-let logged: string[] = [];
+let logLines: string[] = [];
 
-/** Starts an API whose log is collected in `logged`. */
+/** Starts an API whose log is collected in `logLines`. */
 const start = (options: StartOptions = {}): Promise<TestApi> => {
   const lines: string[] = [];
-  logged = lines;
+  logLines = lines;
   const logger: Logger = createLogger({
     error: (message, facts) => void lines.push(`error ${message} ${JSON.stringify(facts ?? {})}`),
     warn: (message) => void lines.push(`warn ${message}`),
@@ -203,7 +203,7 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
       // until it is detected, statements that a function prepares stay on their backend
       expect(await ask(api, turn === 0 ? 200 : 80, `late ${turn}`, turn > 0)).toEqual([]);
     }
-    expect(logged.filter((line) => line.includes("DATABASE_POOLER=transaction"))).toHaveLength(1);
+    expect(logLines.filter((line) => line.includes("DATABASE_POOLER=transaction"))).toHaveLength(1);
   });
 
   test("R-TX-15 statements that a pooler has prepared on a backend for others are kept", async () => {
@@ -308,7 +308,7 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
 describe.skipIf(!canRun)("features that need a database session", () => {
   const DEAF = expect.stringContaining("set DATABASE_DIRECT_URL");
   // warnings about missing features do not matter here
-  const warnings = () => logged.filter((line) => line.startsWith("warn") && !line.includes("npm run build"));
+  const warnings = () => logLines.filter((line) => line.startsWith("warn") && !line.includes("npm run build"));
 
   test("R-SC-9 R-SC-10 a change of the schema through a pooler is noticed, with one warning", async () => {
     const api = await start({ dbSchemaPollInterval: 0.5 });
@@ -377,7 +377,7 @@ describe.skipIf(!canRun)("a pooler in session mode", () => {
     });
     const api = await start({ databaseUrl: inSession.through(direct), databasePooler: "session" });
     for (let turn = 0; turn < 2; turn++) expect(await ask(api, 80, `session ${turn}`)).toEqual([]);
-    expect(logged.filter((line) => line.includes("prepared"))).toEqual([]);
+    expect(logLines.filter((line) => line.includes("prepared"))).toEqual([]);
     const counts = await api.get("/rpc/prepared_count");
     expect(Number(counts.text)).toBeGreaterThan(0);
   });

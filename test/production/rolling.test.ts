@@ -16,7 +16,7 @@ const CHECKS = { check: "inter 100ms fall 1", checkTimeout: "60s" };
 /** The minimum number of requests between two restarts. */
 const REQUESTS = 30;
 
-interface Started {
+interface StartedServer {
   readonly server: Standalone;
   readonly workers: string;
 }
@@ -40,7 +40,7 @@ describe.skipIf(!has("haproxy") || !capabilities.realServer)("R-ADM-4 rolling re
   test(
     `R-ADM-4 no request fails and no write is lost in ${RESTARTS} restarts of a single process and of workers in turn`,
     async () => {
-      const start = async (workers: string, previousServer?: Standalone): Promise<Started> => ({
+      const start = async (workers: string, previousServer?: Standalone): Promise<StartedServer> => ({
         server: await startStandalone({ ...common, WORKERS: workers }, previousServer),
         workers,
       });
@@ -59,12 +59,12 @@ describe.skipIf(!has("haproxy") || !capabilities.realServer)("R-ADM-4 rolling re
       });
       const subscribers = startSubscribers(balancer.url, SOCKETS, "subscription { clock { at } }");
       await until(() => subscribers.last().every((text) => text !== undefined), "all live queries have a result");
-      const failed: string[] = [];
+      const problems: string[] = [];
       const writtenValues: number[] = [];
       for (let i = 1; i <= RESTARTS; i++) {
-        const [{ server, workers }, otherServer] = servers as [Started, Started];
+        const [{ server, workers }, otherServer] = servers as [StartedServer, StartedServer];
         const code = await server.stop();
-        if (code !== 0) failed.push(`restart ${i}: exit code ${code}, ${server.output().slice(-300)}`);
+        if (code !== 0) problems.push(`restart ${i}: exit code ${code}, ${server.output().slice(-300)}`);
         servers = [otherServer, await start(workers, server)];
         await until(async () => (await balancer.upCount()) === 2, "HAProxy considers both servers ready");
         await database.query("update clock set at = $1", [i]);
@@ -76,11 +76,11 @@ describe.skipIf(!has("haproxy") || !capabilities.realServer)("R-ADM-4 rolling re
         await until(() => load.sentCount() >= REQUESTS, "the requests between two restarts");
         const outcome = load.take();
         writtenValues.push(...outcome.writtenValues);
-        failed.push(...outcome.failures.map(({ problem }) => problem));
+        problems.push(...outcome.failures.map(({ problem }) => problem));
       }
       const rest = await load.stop();
       writtenValues.push(...rest.writtenValues);
-      expect([...failed, ...rest.failures.map(({ problem }) => problem)]).toEqual([]);
+      expect([...problems, ...rest.failures.map(({ problem }) => problem)]).toEqual([]);
       expect(subscribers.faults()).toEqual([]);
       expect(subscribers.returns()).toBeGreaterThanOrEqual(SOCKETS);
       subscribers.stop();

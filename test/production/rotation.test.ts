@@ -66,9 +66,9 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
     file.put(urlsWith("second"));
     const passwordAt = async ({ query }: Server): Promise<string> =>
       JSON.stringify(await query("select rolpassword from pg_authid where rolname = 'reader'"));
-    const changed = await passwordAt(primary);
+    const newPassword = await passwordAt(primary);
     await until(
-      async () => (await Promise.all(standbys.map(passwordAt))).every((password) => password === changed),
+      async () => (await Promise.all(standbys.map(passwordAt))).every((password) => password === newPassword),
       "the replicas have the new password",
     );
     for (const standby of standbys)

@@ -32,7 +32,7 @@ const secretB = "secret-b-of-thirty-two-bytes-or-more";
 
 describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
   const postgres = hasPostgres ? await startPrimary([], "first") : undefined;
-  let served: StandaloneServer;
+  let server: StandaloneServer;
   let admin = "";
   const postgresUrl = (password: string): string => (postgres?.url ?? "").replace("postgres@", `postgres:${password}@`);
   if (postgres !== undefined) {
@@ -43,7 +43,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
     );
     const adminPort = await freePort();
     admin = `http://127.0.0.1:${adminPort}`;
-    served = await serve(
+    server = await serve(
       readEnvironment({
         DATABASE_URL: put("database", postgres.url.replace("postgres@", "api:first@")),
         JWT_SECRET: put("jwt", secretA),
@@ -55,9 +55,9 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
         LOG_LEVEL: "silent",
       }),
     );
-    await served.api.ready;
+    await server.api.ready;
     atFileEnd(async () => {
-      await served.stop();
+      await server.stop();
       await superuser.end();
       await postgres.stop();
     });
@@ -65,7 +65,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
     test("C-SET-8 new connections to the database use the changed password, and no request fails", async () => {
       const statuses = new Set<number>();
       const load = keepAsking(async () => {
-        const { status } = await fetch(`${served.address}/api/stone`);
+        const { status } = await fetch(`${server.address}/api/stone`);
         statuses.add(status);
         return { status };
       });
@@ -96,7 +96,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
   }
 
   const statusOf = async (headers: Record<string, string>): Promise<number> =>
-    (await fetch(`${served.address}/api/stone`, { headers })).status;
+    (await fetch(`${server.address}/api/stone`, { headers })).status;
   const byToken = (secret: string) =>
     statusOf({ authorization: `Bearer ${signToken({ role: "web_anon" }, { secret })}` });
   const byAdmin = (secret: string) => statusOf({ "x-session-admin-secret": secret });

@@ -131,7 +131,7 @@ describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () 
       `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${user}' and pid <> pg_backend_pid()`,
     );
   };
-  const encrypted = async (user: string): Promise<number> => {
+  const countEncrypted = async (user: string): Promise<number> => {
     const [row] = await database.query<{ n: number }>(
       `select count(*)::int as n from pg_stat_ssl join pg_stat_activity using (pid) where usename = '${user}' and ssl`,
     );
@@ -141,7 +141,7 @@ describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () 
   test("C-SET-8 a new certificate authority is accepted without a restart, and a removed one is refused", async () => {
     files.put("root.pem", "old.pem");
     const server = await start("api", `sslmode=verify-full&sslrootcert=${encodeURIComponent(files.at("root.pem"))}`);
-    expect([await statusOf(server), (await encrypted("api")) > 0]).toEqual([200, true]);
+    expect([await statusOf(server), (await countEncrypted("api")) > 0]).toEqual([200, true]);
     files.put("root.pem", "new.pem");
     expect(await statusOf(server)).toBe(200); // existing connections stay open
 
@@ -152,7 +152,7 @@ describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () 
     const load = keepAsking(async () => ({ status: await statusOf(server) }));
     await untilAllAsked([load]);
     await reconnect("api");
-    await until(async () => (await encrypted("api")) > 0, "a connection with the new certificate");
+    await until(async () => (await countEncrypted("api")) > 0, "a connection with the new certificate");
     await untilAllAsked([load]);
     expect(await load.stop()).toMatchObject({ failed: 0 });
 

@@ -20,7 +20,7 @@ const get = (port: number, path = "/api/seat?select=n&id=eq.1", headers: Record<
 
 /** Returns a function that waits until each machine has sent two more heartbeats to an idle socket. It resolves to true
  *  if the machines sent nothing to the database. The second between the heartbeats covers all frequent polls. */
-const startQuiet = async (machines: readonly Machine[], logged: () => string): Promise<() => Promise<boolean>> => {
+const startQuiet = async (machines: readonly Machine[], readLog: () => string): Promise<() => Promise<boolean>> => {
   const sockets = await Promise.all(
     machines.map(async ({ port }) => {
       const socket = await openSocket({ wsUrl: `ws://127.0.0.1:${port}` });
@@ -33,10 +33,10 @@ const startQuiet = async (machines: readonly Machine[], logged: () => string): P
     }),
   );
   return async () => {
-    const before = logged();
+    const before = readLog();
     const expected = sockets.map((signs) => signs() + 2);
     await until(() => sockets.every((signs, i) => signs() >= (expected[i] ?? 0)), "signs of life");
-    return logged() === before;
+    return readLog() === before;
   };
 };
 
@@ -53,8 +53,8 @@ const sharing = (settings: readonly string[]): (() => Promise<Place>) => {
       return startedPlace;
     }));
 };
-const replicated = sharing([...LOGGING, "log_connections = on"]);
-const unreplicated = sharing([...LOGGING, "wal_level = replica"]);
+const startReplicated = sharing([...LOGGING, "log_connections = on"]);
+const startUnreplicated = sharing([...LOGGING, "wal_level = replica"]);
 
 /** The log without the check, once a minute, whether an idle connection is alive. */
 const loggedAt = ({ server }: Place): string => readFileSync(server.logFile, "utf8").replaceAll(/^.*: select\n/gm, "");
@@ -65,7 +65,7 @@ describe.skipIf(!isServer)("the database after the last subscriber has left", ()
   let isQuiet: () => Promise<boolean>;
 
   beforeAll(async () => {
-    place = await replicated();
+    place = await startReplicated();
     machine = await startMachine({ DATABASE_URL: place.url, WEBSOCKET_KEEPALIVE: "1" });
     isQuiet = await startQuiet([machine], () => loggedAt(place));
   });
@@ -121,10 +121,10 @@ interface Source {
 }
 
 const sources: readonly Source[] = [
-  { name: "polling", place: unreplicated, count: 1, interval: "500" },
+  { name: "polling", place: startUnreplicated, count: 1, interval: "500" },
   {
     name: "triggers",
-    place: unreplicated,
+    place: startUnreplicated,
     count: 1,
     interval: "20000",
     prepare: async ({ url, sql }) =>
@@ -132,7 +132,7 @@ const sources: readonly Source[] = [
         await buildLiveTriggers({ ...readEnvironment({}), options: { databaseUrl: url, dbSchemas: ["public"] } }),
       ),
   },
-  { name: "replication, read by one of two processes", place: replicated, count: 2, interval: "20000" },
+  { name: "replication, read by one of two processes", place: startReplicated, count: 2, interval: "20000" },
 ];
 
 describe.skipIf(!isServer)("the database after the last subscriber has left, by change source", () => {
@@ -144,8 +144,8 @@ describe.skipIf(!isServer)("the database after the last subscriber has left, by 
       await prepare?.(place);
       const environment = { DATABASE_URL: place.url, LIVE_QUERY_INTERVAL: interval, WEBSOCKET_KEEPALIVE: "1" };
       const machines = await Promise.all(Array.from({ length: count }, () => startMachine(environment)));
-      const logged = (): string => loggedAt(place);
-      const isQuiet = await startQuiet(machines, logged);
+      const readLog = (): string => loggedAt(place);
+      const isQuiet = await startQuiet(machines, readLog);
       const watchers = machines.flatMap(({ port }) => [watch(port, 1), watch(port)]);
       await until(() => watchers.every((watcher) => watcher.n() !== -1), "the first answers");
       // the source may be chosen only after the first change
@@ -154,7 +154,7 @@ describe.skipIf(!isServer)("the database after the last subscriber has left, by 
         await until(() => watchers.every((watcher) => watcher.n() === n), `change ${n}`);
       }
       for (const watcher of watchers) watcher.close();
-      expect(logged()).toContain("update seat set n");
+      expect(readLog()).toContain("update seat set n");
       await until(isQuiet, "the database receives no statement");
       // this change has no subscriber
       await place.sql.run("update seat set n = 6 where id = 1");
@@ -208,7 +208,7 @@ describe.skipIf(!isServer)("workers of one machine", () => {
   let adminPort: number;
 
   beforeAll(async () => {
-    const place = await unreplicated();
+    const place = await startUnreplicated();
     adminPort = await freePort();
     machine = await startMachine({
       DATABASE_URL: place.url,
@@ -224,9 +224,9 @@ describe.skipIf(!isServer)("workers of one machine", () => {
 
   test("X-BUS-5 workers of one machine share their rate limits", async () => {
     expectOneBucket(await countSuccesses([machine], 24, rare), [machine]);
-    const refused = await get(machine.port, undefined, rare);
-    expect(refused.status).toBe(429);
-    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    const refusal = await get(machine.port, undefined, rare);
+    expect(refusal.status).toBe(429);
+    expect(Number(refusal.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
     // the bucket refills
     const statuses = (count: number): Promise<readonly number[]> =>
       Promise.all(Array.from({ length: count }, async () => (await get(machine.port, undefined, busy)).status));
@@ -286,7 +286,7 @@ describe.skipIf(!isServer)("workers of one machine", () => {
 
 describe.skipIf(!isServer || !has("redis-server"))("rate limits in Redis", () => {
   test("X-BUS-5 two machines share rate limits through Redis, and each counts separately with a warning while Redis is unavailable", async () => {
-    const place = await unreplicated();
+    const place = await startUnreplicated();
     const port = await freePort();
     const redis = await startRedis(port);
     const settings = {

@@ -22,9 +22,9 @@ const twoServers = async (): Promise<TwoServers> => {
     balancer,
     servers: [...servers],
     restart: async (server) => {
-      const started = await startStandalone(environment, server);
+      const newServer = await startStandalone(environment, server);
       await until(async () => (await balancer.upCount()) === 2, "HAProxy considers both servers ready");
-      return started;
+      return newServer;
     },
   };
 };

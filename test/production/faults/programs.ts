@@ -8,11 +8,11 @@ import { freePort, type Program } from "../support.ts";
 import { fault, type Fault, type Scene } from "./fault.ts";
 import { environmentOf, follow, oneServer, startShelf, type Followers, type OneServer } from "./scenes.ts";
 
-interface Pooled extends OneServer {
+interface PoolerScene extends OneServer {
   pooler: Pooler;
 }
 
-export const poolerRestarted = fault<Pooled>({
+export const poolerRestarted = fault<PoolerScene>({
   name: "PgBouncer in transaction mode is killed, and started again after 3 s",
   needs: ["pgbouncer"],
   durationMs: 3000,

@@ -97,14 +97,14 @@ const PAGE = new URL("../../../../docs/reliability.md", import.meta.url); // the
 const TABLE = /(<!-- faults -->\n)[\s\S]*(\n<!-- \/faults -->)/;
 
 const nameFilter = process.argv.slice(2).join(" ");
-const chosen = faults.filter(({ name }) => name.includes(nameFilter));
+const chosenFaults = faults.filter(({ name }) => name.includes(nameFilter));
 const rows: Row[] = [];
 let isWrong = false;
 if (!hasPostgres) throw new Error("npm has no PostgreSQL for this platform");
-for (const fault of chosen) {
-  const missing = (fault.needs ?? []).filter((program) => !has(program));
-  if (missing.length > 0) {
-    process.stderr.write(`skipped, without ${missing.join(" and ")}: ${fault.name}\n`);
+for (const fault of chosenFaults) {
+  const missingPrograms = (fault.needs ?? []).filter((program) => !has(program));
+  if (missingPrograms.length > 0) {
+    process.stderr.write(`skipped, without ${missingPrograms.join(" and ")}: ${fault.name}\n`);
     continue;
   }
   process.stderr.write(`${fault.name} …\n`);
