@@ -90,8 +90,8 @@ describe("safe writes", async () => {
     const headers = { ...asAdmin(), prefer: "tx=rollback, return=representation" };
     expect((await api.delete("/artist?id=eq.-1", { headers })).json()).toEqual([]);
     expect((await api.delete("/artist?or=(id.eq.-1,id.eq.-2)", { headers })).json()).toEqual([]);
-    const deleted = "mutation { delete_album(where: {id: {_eq: -1}}) { affected_rows } }";
-    expect(await api.gql(deleted)).toEqual({ data: { delete_album: { affected_rows: 0 } } });
+    const deletion = "mutation { delete_album(where: {id: {_eq: -1}}) { affected_rows } }";
+    expect(await api.gql(deletion)).toEqual({ data: { delete_album: { affected_rows: 0 } } });
     const nobody = "mutation { delete_album(where: {_or: []}) { affected_rows } }";
     expect(await api.gql(nobody)).toEqual({ data: { delete_album: { affected_rows: 0 } } });
     const byKey = "mutation { delete_album_by_pk(id: -1) { id } }";
@@ -125,17 +125,17 @@ describe("limits by role", async () => {
     }) as RelApiOptions["metadata"] & object,
   });
 
-  const refused = (code: string, message: string) => ({ errors: [{ message, extensions: { path: "$", code } }] });
+  const refusalOf = (code: string, message: string) => ({ errors: [{ message, extensions: { path: "$", code } }] });
   const deep = "{ album(limit: 1) { title artist { name albums(limit: 1) { title } } } }";
 
   test("G-LIM-8 depth, nodes and batches are limited by role, with fragments, and not for introspection and administrators", async () => {
     expect(await api.gql(deep, {}, asAdmin("music_reader"))).toEqual(
-      refused("depth-limit-exceeded", "the operation has a depth of 3, more than 1"),
+      refusalOf("depth-limit-exceeded", "the operation has a depth of 3, more than 1"),
     );
-    const hidden =
+    const documentWithFragments =
       "query { ...a } fragment a on query_root { album(limit: 1) { ...b } } fragment b on album { artist { name } }";
-    expect(await api.gql(hidden, {}, asAdmin("music_reader"))).toEqual(
-      refused("depth-limit-exceeded", "the operation has a depth of 2, more than 1"),
+    expect(await api.gql(documentWithFragments, {}, asAdmin("music_reader"))).toEqual(
+      refusalOf("depth-limit-exceeded", "the operation has a depth of 2, more than 1"),
     );
     expect((await api.gql(deep)).data.album).toHaveLength(1);
     const introspection = "{ __schema { types { fields { type { ofType { name } } } } } }";
@@ -143,13 +143,13 @@ describe("limits by role", async () => {
     const wide =
       "{ a: album(limit: 1) { id } b: album(limit: 1) { id } c: album(limit: 1) { id } d: album(limit: 1) { id } }";
     expect(await api.gql(wide, {}, asAdmin("music_reader"))).toEqual(
-      refused("node-limit-exceeded", "the operation has 4 nodes, more than 3"),
+      refusalOf("node-limit-exceeded", "the operation has 4 nodes, more than 3"),
     );
     const batch = await api.post("/v1/graphql", {
       headers: asAdmin("music_reader"),
       body: [{ query: NAMES }, { query: NAMES }, { query: NAMES }],
     });
-    const batchError = refused("batch-limit-exceeded", "the batch has 3 operations, more than 2");
+    const batchError = refusalOf("batch-limit-exceeded", "the batch has 3 operations, more than 2");
     expect([batch.status, batch.json()]).toEqual([200, [batchError, batchError, batchError]]);
   });
 
@@ -174,7 +174,7 @@ describe("limits by role", async () => {
       metadata: metadata({ depth_limit: { global: 1 }, node_limit: { global: 1 } }) as never,
     });
     expect(await ownApi.gql(deep, {}, asAdmin("music_reader"))).toEqual(
-      refused("node-limit-exceeded", "the operation has 3 nodes, more than 1"),
+      refusalOf("node-limit-exceeded", "the operation has 3 nodes, more than 1"),
     );
     const unlimitedApi = await start({
       on: api.database,
@@ -228,7 +228,7 @@ describe("limits by role", async () => {
       } as never,
     });
     expect(await ownApi.gql("{ artist(limit: 1) { slow } }", {}, asAdmin("music_reader"))).toEqual(
-      refused("time-limit-exceeded", "the operation took longer than 0.2 seconds"),
+      refusalOf("time-limit-exceeded", "the operation took longer than 0.2 seconds"),
     );
   });
 });
@@ -282,10 +282,10 @@ describe("rates", async () => {
       headers: asAdmin("music_reader"),
       body: Array.from({ length: 5 }, () => ({ query: NAMES })),
     });
-    const limited = expect.objectContaining({
+    const rateError = expect.objectContaining({
       errors: [expect.objectContaining({ message: "more than 6 requests per minute" })],
     });
-    expect([batch.status, batch.json()]).toEqual([200, [NAME, NAME, NAME, limited, limited]]);
+    expect([batch.status, batch.json()]).toEqual([200, [NAME, NAME, NAME, rateError, rateError]]);
     const socket = await openSocket(api);
     socket.send({ type: "connection_init", payload: { headers: asAdmin("music_reader") } });
     await socket.next();
@@ -323,8 +323,8 @@ describe("rates", async () => {
       rateLimitBy: ["address"],
       trustedProxies: 1,
     });
-    const status = async (forwarded: string): Promise<number> =>
-      (await proxiedApi.get("/artist?select=name&id=eq.1", { headers: { "x-forwarded-for": forwarded } })).status;
+    const status = async (address: string): Promise<number> =>
+      (await proxiedApi.get("/artist?select=name&id=eq.1", { headers: { "x-forwarded-for": address } })).status;
     expect(await status("10.0.0.1")).toBe(200);
     expect(await status("6.6.6.6, 10.0.0.1")).toBe(429); // entries that the client adds itself change nothing
     expect(await status("10.0.0.1, 10.0.0.2")).toBe(200);

@@ -30,7 +30,7 @@ const encode = (part: unknown): string =>
   Buffer.from(typeof part === "string" ? part : JSON.stringify(part)).toString("base64url");
 const raw = (token: string): HeaderValues => ({ authorization: `Bearer ${token}` });
 /** A token with a header of the attacker's choice and forged claims, signed with any available key. */
-const forged = (header: unknown, signature = encode("signature"), claims: unknown = FORGED_CLAIMS): HeaderValues =>
+const forgedToken = (header: unknown, signature = encode("signature"), claims: unknown = FORGED_CLAIMS): HeaderValues =>
   raw(`${encode(header)}.${encode(claims)}.${signature}`);
 
 const messages: string[] = [];
@@ -76,7 +76,7 @@ interface Attack {
   readonly graphql?: string;
 }
 
-interface Ignored {
+interface IgnoredAttack {
   readonly title: string;
   readonly options?: StartOptions;
   readonly headers: HeaderValues;
@@ -85,7 +85,7 @@ interface Ignored {
   readonly userId?: string;
 }
 
-const refused = (rows: readonly Attack[]): void => {
+const testRefusals = (rows: readonly Attack[]): void => {
   for (const {
     title,
     options = HS,
@@ -106,7 +106,7 @@ const refused = (rows: readonly Attack[]): void => {
     });
 };
 
-const ignored = (rows: readonly Ignored[]): void => {
+const testIgnored = (rows: readonly IgnoredAttack[]): void => {
   for (const { title, options = HS, headers, user, userId = "" } of rows)
     test(title, async () => {
       const api = await apiFor(options);
@@ -123,15 +123,15 @@ const ignored = (rows: readonly Ignored[]): void => {
 
 describe("signatures", () => {
   const [head, , signature] = signToken(CLAIMS).split(".") as [string, string, string];
-  refused([
+  testRefusals([
     ...["none", "None", "NONE", "nOnE", "", "null", null, ["none"], 0].flatMap((alg): Attack[] => [
       {
         title: `R-AUT-3 G-AUTH-11 a token with alg ${JSON.stringify(alg)} and no signature is refused`,
-        headers: forged({ alg, typ: "JWT" }, ""),
+        headers: forgedToken({ alg, typ: "JWT" }, ""),
       },
       {
         title: `R-AUT-3 G-AUTH-11 a token with alg ${JSON.stringify(alg)} and a signature of another token is refused`,
-        headers: forged({ alg, typ: "JWT" }, signature),
+        headers: forgedToken({ alg, typ: "JWT" }, signature),
       },
     ]),
     {
@@ -194,17 +194,17 @@ describe("signatures", () => {
     {
       title: "R-AUT-3 G-AUTH-11 a token with a signature of zeros is refused",
       options: EC,
-      headers: forged({ alg: "ES256" }, Buffer.alloc(64).toString("base64url")),
+      headers: forgedToken({ alg: "ES256" }, Buffer.alloc(64).toString("base64url")),
     },
     {
       title: "R-AUT-3 G-AUTH-11 a token with an empty signature on a curve is refused",
       options: EC,
-      headers: forged({ alg: "ES256" }, ""),
+      headers: forgedToken({ alg: "ES256" }, ""),
     },
     {
       title: "R-AUT-3 G-AUTH-11 a token with a signature in another encoding is refused",
       options: EC,
-      headers: forged(
+      headers: forgedToken(
         { alg: "ES256" },
         sign("sha256", Buffer.from(`${encode({ alg: "ES256" })}.${encode(FORGED_CLAIMS)}`), {
           key: ec.privateKey,
@@ -232,7 +232,7 @@ describe("keys within a token", () => {
     ["a key", RSA],
     ["a set", SET],
   ] as const)
-    refused([
+    testRefusals([
       {
         title: `R-AUT-3 G-AUTH-11 a jwk in the header of a token is not used with ${name}`,
         options,
@@ -254,7 +254,7 @@ describe("keys within a token", () => {
         headers: bring({ kid: "r", jwk: { ...attackerKey, kid: "r" } }),
       },
     ]);
-  refused([
+  testRefusals([
     {
       title: "R-AUT-3 G-AUTH-11 R-AUT-3a a token with critical extensions is refused",
       headers: bearer(FORGED_CLAIMS, { header: { crit: ["b64"], b64: false } }),
@@ -281,7 +281,7 @@ describe("the kid of a token", () => {
     ["NUL", "r\u0000"],
     ["another case", "R"],
   ];
-  refused(
+  testRefusals(
     kids.flatMap(([name, kid]): Attack[] => [
       {
         title: `R-AUT-3 a token with a hostile kid and an empty secret is refused: ${name}`,
@@ -295,7 +295,7 @@ describe("the kid of a token", () => {
       },
     ]),
   );
-  refused([
+  testRefusals([
     {
       title: "R-AUT-3 a token with the kid of a key of another kind is refused",
       options: SET,
@@ -315,7 +315,7 @@ describe("the kid of a token", () => {
 
 describe("times and audiences", () => {
   const seconds = Math.floor(Date.now() / 1000);
-  refused([
+  testRefusals([
     {
       title: "R-AUT-4 G-AUTH-14 a token that expired an hour ago is refused",
       headers: bearer({ ...FORGED_CLAIMS, exp: seconds - 3600 }),
@@ -372,7 +372,7 @@ describe("times and audiences", () => {
 });
 
 describe("size and form", () => {
-  refused([
+  testRefusals([
     {
       title: "R-AUT-3 G-AUTH-14 a token as large as headers may be is refused for its signature",
       headers: bearer({ ...FORGED_CLAIMS, pad: "x".repeat(11_000) }, { secret: "w".repeat(40) }),
@@ -400,7 +400,7 @@ describe("size and form", () => {
 });
 
 describe("claims", () => {
-  ignored([
+  testIgnored([
     {
       title: "R-AUT-6 G-AUTH-15 the last of two equal claims counts on both surfaces",
       headers: bearer('{"role":"music_editor","role":"music_reader","x-session-user-id":"1","x-session-user-id":"7"}'),
@@ -442,7 +442,7 @@ describe("claims", () => {
       userId: "7",
     },
   ]);
-  refused([
+  testRefusals([
     {
       title: "R-AUT-11 the role none does not give the login role",
       headers: bearer({ role: "none" }),
@@ -471,61 +471,61 @@ describe("claims", () => {
 });
 
 describe("headers of a session", () => {
-  const denied: Pick<Attack, "rest" | "graphql"> = { rest: [403, "42501"], graphql: "access-denied" };
-  const wrong: Pick<Attack, "rest" | "graphql"> = { rest: [401, "PGRST302"], graphql: "access-denied" };
-  refused([
+  const forbidden: Pick<Attack, "rest" | "graphql"> = { rest: [403, "42501"], graphql: "access-denied" };
+  const unauthorized: Pick<Attack, "rest" | "graphql"> = { rest: [401, "PGRST302"], graphql: "access-denied" };
+  testRefusals([
     {
       title: "R-AUT-6 G-AUTH-19 a role header with a role that the token does not have is refused",
       headers: { ...bearer(CLAIMS), "x-session-role": "music_editor" },
-      ...denied,
+      ...forbidden,
     },
     {
       title: "R-AUT-6 G-AUTH-19 a header with allowed roles does not add roles",
       headers: { ...bearer(CLAIMS), "x-session-allowed-roles": '["music_editor"]', "x-session-role": "music_editor" },
-      ...denied,
+      ...forbidden,
     },
     {
       title: "R-AUT-6 G-AUTH-19 a role header of the other prefix does not add roles",
       headers: { ...bearer(CLAIMS), "X-HASURA-ROLE": "music_editor" },
-      ...denied,
+      ...forbidden,
     },
     {
       title: "R-AUT-6 G-AUTH-19 a role header does not make an administrator",
       headers: { ...bearer(CLAIMS), "x-session-role": "admin" },
-      ...denied,
+      ...forbidden,
     },
     {
       title: "R-AUT-6 G-AUTH-19 a role header with several roles is refused",
       headers: { ...bearer(CLAIMS), "x-session-role": "music_reader, music_editor" },
-      ...denied,
+      ...forbidden,
     },
     {
       title: "R-AUT-6 G-AUTH-19 a role header in another letter case is refused",
       headers: { ...bearer(CLAIMS), "x-session-role": "MUSIC_READER" },
-      ...denied,
+      ...forbidden,
     },
     {
       title: "R-AUT-8 G-AUTH-4 the admin secret in another letter case is refused",
       headers: { "x-session-admin-secret": adminSecret.toUpperCase() },
-      ...wrong,
+      ...unauthorized,
     },
     {
       title: "R-AUT-8 G-AUTH-4 a wrong admin secret before the right one is refused",
       headers: { "x-session-admin-secret": ["guess", adminSecret] },
-      ...wrong,
+      ...unauthorized,
     },
     {
       title: "R-AUT-8 G-AUTH-4 a wrong admin secret precedes the right one of the other prefix",
       headers: { "x-hasura-admin-secret": adminSecret, "x-session-admin-secret": "guess" },
-      ...wrong,
+      ...unauthorized,
     },
     {
       title: "R-AUT-8 G-AUTH-4 a header with several admin secrets is refused",
       headers: { "x-session-admin-secret": `guess, ${adminSecret}` },
-      ...wrong,
+      ...unauthorized,
     },
   ]);
-  ignored([
+  testIgnored([
     {
       title: "R-AUT-8 G-AUTH-7 role and variables are ignored without an admin secret or token",
       headers: { "x-session-role": "music_editor", "x-session-user-id": "1", "x-hasura-user-id": "1" },
@@ -640,8 +640,8 @@ describe("credentials over a socket", () => {
   ): Promise<string | number> => {
     const socket = await openSocket(await apiFor(options), { headers });
     socket.send({ type: "connection_init", payload });
-    const closed = socket.closed.then(({ code }) => code);
-    const first = await Promise.race([socket.next(({ type }) => type === "connection_ack"), closed]);
+    const closeCode = socket.closed.then(({ code }) => code);
+    const first = await Promise.race([socket.next(({ type }) => type === "connection_ack"), closeCode]);
     if (typeof first === "number") return first;
     socket.send({ id: "1", type: "subscribe", payload: { query: "{ seen { name value } }" } });
     const { payload: answer } = await socket.next(({ id }) => id === "1");

@@ -92,7 +92,7 @@ describe("the size of results", () => {
     const api = await withMebibyte();
     const refusedCount = async (): Promise<number> => (await api.metrics())["relapi_results_refused_total"] ?? 0;
     const before = await refusedCount();
-    const refused = {
+    const refusal = {
       code: "PGRSTX01",
       details: null,
       hint: null,
@@ -104,11 +104,11 @@ describe("the size of results", () => {
       api.get("/long?select=t&id=eq.1"),
       api.gql("{ edge_long(where: {id: {_in: [1, 2]}}) { t } }"),
     ]);
-    expect([answers[0].status, answers[0].json()]).toEqual([500, refused]);
+    expect([answers[0].status, answers[0].json()]).toEqual([500, refusal]);
     expect([answers[1].status, answers[1].json()]).toEqual([200, [{ id: 3 }]]);
     expect(answers[2].bytes.length).toBeGreaterThan(600_000);
     expect(answers[3]).toEqual({
-      errors: [{ message: refused.message, extensions: { path: "$", code: "unexpected" } }],
+      errors: [{ message: refusal.message, extensions: { path: "$", code: "unexpected" } }],
     });
     expect(
       (
@@ -168,8 +168,8 @@ describe("large bodies", () => {
     t: `säck "${i}",\n${"é".repeat(i % 40)}`,
     u: i % 7 ? `${i}` : null,
   }));
-  const quoted = (text: string | null): string => (text === null ? "NULL" : `"${text.replaceAll('"', '""')}"`);
-  const csv = `t,u\n${words.map(({ t, u }) => `${quoted(t)},${quoted(u)}`).join("\n")}`;
+  const quote = (text: string | null): string => (text === null ? "NULL" : `"${text.replaceAll('"', '""')}"`);
+  const csv = `t,u\n${words.map(({ t, u }) => `${quote(t)},${quote(u)}`).join("\n")}`;
   const bodies: readonly (readonly [title: string, path: string, type: string, body: string])[] = [
     ["JSON", "/word", "application/json", JSON.stringify(words)],
     ["JSON with columns", "/word?columns=t,u", "application/json", `\r\n ${JSON.stringify(words)}`],
@@ -219,7 +219,7 @@ describe("unread responses", () => {
   /** Options with which responses wait in the process, not in the database. */
   const waitingOptions: StartOptions = { streamPatience: 1, dbPool: 1 };
   const ask = (api: TestApi): Raw => open(api.port, "GET /long?select=t&id=eq.4 HTTP/1.1\r\nHost: x\r\n\r\n");
-  const paused = (api: TestApi): Raw => {
+  const openPaused = (api: TestApi): Raw => {
     const raw = ask(api);
     raw.socket.pause();
     return raw;
@@ -230,13 +230,13 @@ describe("unread responses", () => {
     isExpected: (metrics: Readonly<Record<string, number>>) => boolean,
   ): Promise<void> => until(async () => isExpected(await api.metrics()), "the metrics have the expected values");
   const closedAre = (api: Measured, count: number): Promise<void> =>
-    metricsAre(api, ({ relapi_unread_closed_total: closed }) => closed === count);
+    metricsAre(api, ({ relapi_unread_closed_total: closedCount }) => closedCount === count);
 
   test("R-BND-2 a client that reads nothing is disconnected, and a slow one is not", async () => {
     const api = await start({ unreadTimeout: 6, streamPatience: 600 });
     const turnClock = takeClock();
-    const stuck = [paused(api), paused(api)];
-    const slowClient = paused(api);
+    const stuckClients = [openPaused(api), openPaused(api)];
+    const slowClient = openPaused(api);
     // the client reads every three seconds, and enough for the system to accept more bytes from the server
     for (let expectedLength = 4 * MIB; expectedLength < 16_000_000; expectedLength += 4 * MIB) {
       slowClient.socket.resume();
@@ -250,7 +250,7 @@ describe("unread responses", () => {
       turnClock(2000);
       return (await api.metrics())["relapi_unread_closed_total"] === 2;
     }, "both connections that read nothing are closed");
-    for (const { socket, closed, received } of stuck) {
+    for (const { socket, closed, received } of stuckClients) {
       socket.resume(); // reading the buffered data is necessary to see the end
       await closed;
       expect(received().length).toBeLessThan(16_000_000);
@@ -263,7 +263,7 @@ describe("unread responses", () => {
     const api = await start({ maxUnreadBytes: 20_000_000, unreadTimeout: 600, ...waitingOptions });
     const sockets: Raw[] = [];
     for (let i = 0; i < 4; i++) {
-      sockets.push(paused(api));
+      sockets.push(openPaused(api));
       await closedAre(api, i);
       await metricsAre(api, ({ relapi_unread_bytes: bytes = 0 }) => bytes > 0 && bytes <= 20_000_000);
     }
@@ -356,8 +356,8 @@ describe("request bodies", () => {
     const api = await start({ maxUrlBytes: 100 });
     const path = (length: number): string => "/long?id=eq.0&t=eq.".padEnd(length, "x");
     expect((await api.get(path(100))).json()).toEqual([]);
-    const refused = await api.get(path(101));
-    expect([refused.status, refused.json()]).toEqual([
+    const refusal = await api.get(path(101));
+    expect([refusal.status, refusal.json()]).toEqual([
       414,
       {
         code: "PGRST100",
@@ -399,13 +399,13 @@ describe("request bodies", () => {
   const bodyOf = (answer: string): unknown => JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")));
 
   test("R-BND-9 R-BND-10 R-BND-9a R-BND-10a R-BND-10b the standalone server accepts 64 KiB of URL and headers, and answers more with an error object", async () => {
-    const served = await serve({
+    const server = await serve({
       options: { ...database.options, dbSchemas: ["edge"], anonRole: "sea_anon", logLevel: "silent" },
       server: { port: 0, host: "127.0.0.1", unixSocketMode: 0o600, workers: 1 },
     });
-    atFileEnd(served.stop);
-    await served.api.ready;
-    const { port } = served.server.address() as AddressInfo;
+    atFileEnd(server.stop);
+    await server.api.ready;
+    const { port } = server.server.address() as AddressInfo;
     const get = (query: string, headers = ""): Promise<string> =>
       sendAll(
         port,
@@ -423,25 +423,25 @@ describe("request bodies", () => {
       ["", `Authorization: Basic ${pad(140_000)}\r\n`],
       ["", `X-Some: ${pad(5_000_000)}\r\n`],
     ] as const) {
-      const refused = await get(query, headers);
-      expect(refused).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/);
-      expect(bodyOf(refused)).toEqual({
+      const refusedAnswer = await get(query, headers);
+      expect(refusedAnswer).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/);
+      expect(bodyOf(refusedAnswer)).toEqual({
         code: "PGRST100",
         details: null,
         hint: "The limit is the setting maxUrlBytes for the URL, and the same number of bytes for the headers.",
         message: "The URL and the headers of the request are too long",
       });
     }
-    const garbled = await sendAll(port, "GET /api/long HTTP/1.1\r\nHost: x\r\nno header\r\n\r\n", 0);
-    expect(garbled).toMatch(/^HTTP\/1\.1 400 /);
-    expect(bodyOf(garbled)).toMatchObject({ code: "PGRST102" });
+    const invalidAnswer = await sendAll(port, "GET /api/long HTTP/1.1\r\nHost: x\r\nno header\r\n\r\n", 0);
+    expect(invalidAnswer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(bodyOf(invalidAnswer)).toMatchObject({ code: "PGRST102" });
     const requests = ["GET /api/long?select=id&id=eq.3&offset=1", "GET /api/nowhere", "DELETE /api/long?id=eq.0"];
-    const pipelined = await sendAll(
+    const pipelinedAnswers = await sendAll(
       port,
       `${requests.map((request) => `${request} HTTP/1.1\r\nHost: x\r\n\r\n`).join("")}{"body":"without a length"}`,
       0,
     );
-    const statuses = pipelined
+    const statuses = pipelinedAnswers
       .split("HTTP/1.1 ")
       .slice(1)
       .map((answer) => Number(answer.slice(0, 3)));
@@ -485,8 +485,8 @@ describe("request bodies", () => {
         headers: { ...admin, "content-type": "application/json", "content-encoding": encoding },
         body: call("abc"),
       });
-    const garbled = await send("gzip");
-    expect([garbled.status, garbled.json()]).toEqual([
+    const invalidAnswer = await send("gzip");
+    expect([invalidAnswer.status, invalidAnswer.json()]).toEqual([
       400,
       { code: "PGRST102", details: null, hint: null, message: "The request body cannot be unpacked as gzip" },
     ]);
@@ -516,8 +516,8 @@ describe("request bodies", () => {
       { t: "1", u: "2" },
     ]);
     for (const csv of [`t\n${"1\n".repeat(20_000)}`, `${"n".repeat(5000)}\n${"1\n".repeat(20)}`]) {
-      const refused = await post(csv);
-      expect([refused.status, refused.json().message]).toEqual([413, "The request body is larger than 100000 bytes"]);
+      const refusal = await post(csv);
+      expect([refusal.status, refusal.json().message]).toEqual([413, "The request body is larger than 100000 bytes"]);
     }
   });
 
@@ -567,8 +567,8 @@ describe("several request bodies", () => {
       `POST /rpc/size HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n${call(950_000)}`,
     );
     await until(async () => (await api.metrics())["relapi_body_bytes"]! > 900_000, "most of the body has arrived");
-    const refused = await send("/rpc/size", 200_000);
-    expect([refused.status, refused.json(), refused.headers["retry-after"]]).toEqual([
+    const refusal = await send("/rpc/size", 200_000);
+    expect([refusal.status, refusal.json(), refusal.headers["retry-after"]]).toEqual([
       413,
       {
         code: "PGRST102",
@@ -674,7 +674,7 @@ describe("slow clients", () => {
   });
 
   test("R-BND-4 R-BND-4a slow headers and bodies end on the standalone server, and idle connections stay", async () => {
-    const served = await serve({
+    const server = await serve({
       options: {
         ...database.options,
         dbSchemas: ["edge"],
@@ -685,8 +685,8 @@ describe("slow clients", () => {
       server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1 },
     });
     try {
-      await served.api.ready;
-      const { port } = served.server.address() as AddressInfo;
+      await server.api.ready;
+      const { port } = server.server.address() as AddressInfo;
       const idle = open(port, "GET /api/long?select=id&id=eq.3 HTTP/1.1\r\nHost: x\r\n\r\n");
       const [head, body] = [
         open(port, "GET /api/long HTTP/1.1\r\nHost: x\r\n"),
@@ -701,7 +701,7 @@ describe("slow clients", () => {
       await until(() => idle.received().includes('[{"id":1}]'), "the idle connection is answered");
       idle.socket.destroy();
     } finally {
-      await served.stop();
+      await server.stop();
     }
   });
 });

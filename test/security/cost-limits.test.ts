@@ -45,8 +45,8 @@ describe("aliases and root fields", async () => {
     expect(await api.gql(three, {}, asReader)).toEqual(
       refusedWith("the operation has 3 aliases, more than 2", "alias-limit-exceeded"),
     );
-    const hidden = "query { shelf(limit: 1) { ...f ...f } } fragment f on shelf { a: id b: name }";
-    expect(await api.gql(hidden, {}, asReader)).toEqual(
+    const documentWithFragments = "query { shelf(limit: 1) { ...f ...f } } fragment f on shelf { a: id b: name }";
+    expect(await api.gql(documentWithFragments, {}, asReader)).toEqual(
       refusedWith("the operation has 4 aliases, more than 2", "alias-limit-exceeded"),
     );
     expect((await api.gql(three, {}, asAdmin("music_editor"))).data.a).toHaveLength(1);
@@ -71,11 +71,11 @@ describe("rows", async () => {
     expect(await get("/shelf?select=id&limit=2")).toHaveLength(2);
     expect(await get("/shelf?select=id&limit=500")).toHaveLength(5);
     expect(await get("/shelf?select=id", bearer({ role: "music_editor" }))).toHaveLength(7);
-    const nested = await get("/shelf?select=id,book(id)&limit=2");
-    expect(nested.map(({ book }: { book: unknown[] }) => book.length)).toEqual([5, 5]);
+    const shelves = await get("/shelf?select=id,book(id)&limit=2");
+    expect(shelves.map(({ book }: { book: unknown[] }) => book.length)).toEqual([5, 5]);
     expect(await get("/rpc/all_books?select=id")).toHaveLength(5);
-    const counted = await api.get("/book?select=id", { headers: { ...reader, prefer: "count=exact" } });
-    expect([counted.status, counted.headers["content-range"]]).toEqual([206, "0-4/20000"]);
+    const countAnswer = await api.get("/book?select=id", { headers: { ...reader, prefer: "count=exact" } });
+    expect([countAnswer.status, countAnswer.headers["content-range"]]).toEqual([206, "0-4/20000"]);
     const writeAnswer = await api.post("/note_book?select=title", {
       headers: { ...reader, prefer: "return=representation, tx=rollback" },
       body: Array.from({ length: 9 }, (_, i) => ({ title: `t${i}` })),
@@ -132,9 +132,11 @@ describe("estimated cost", async () => {
     expect([await status(1), await status(20_000), await status(1), await status(20_000)]).toEqual([
       200, 400, 200, 400,
     ]);
-    const filtered = async (from: number) =>
+    const filteredStatus = async (from: number) =>
       (await api.get(`/book?select=id,title&id=gt.${from}`, { headers: reader })).status;
-    expect([await filtered(19_990), await filtered(0), await filtered(19_990)]).toEqual([200, 400, 200]);
+    expect([await filteredStatus(19_990), await filteredStatus(0), await filteredStatus(19_990)]).toEqual([
+      200, 400, 200,
+    ]);
   });
 
   test("G-LIM-11 the cost limit applies to queries, mutations and batches of GraphQL, and to every kind of role", async () => {
@@ -150,8 +152,8 @@ describe("estimated cost", async () => {
     expect(await database.query("select count(*)::int as n from book where title = 'x'")).toEqual([{ n: 0 }]);
     const status = await api.post("/v1/graphql", { headers: asReader, body: { query: "{ book { id } }" } });
     expect(status.status).toBe(200);
-    const nested = 'mutation { insert_note_book_one(object: {title: "n"}) { title } }';
-    expect(await api.gql(nested, {}, { ...asReader, prefer: "tx=rollback" })).toEqual({
+    const mutation = 'mutation { insert_note_book_one(object: {title: "n"}) { title } }';
+    expect(await api.gql(mutation, {}, { ...asReader, prefer: "tx=rollback" })).toEqual({
       data: { insert_note_book_one: { title: "n" } },
     });
   });
@@ -173,8 +175,8 @@ describe("estimated cost", async () => {
   test("R-LIM-8 R-LIM-8b a statement that cannot be planned fails with its own error", async () => {
     const answer = await api.get("/book?select=id&id=eq.x", { headers: reader });
     expect([answer.status, answer.json().code]).toEqual([400, "22P02"]);
-    const hidden = await api.get("/studio?select=id", { headers: bearer({ role: "sea_clerk" }) });
-    expect([hidden.status, hidden.json().code]).toEqual([403, "42501"]);
+    const refusal = await api.get("/studio?select=id", { headers: bearer({ role: "sea_clerk" }) });
+    expect([refusal.status, refusal.json().code]).toEqual([403, "42501"]);
   });
 
   test("R-LIM-8 a request for the execution plan does not avoid the limit", async () => {

@@ -87,7 +87,7 @@ const asRole = (role: string, artist?: string) => ({
 const reader = asRole("reader");
 const owner = asRole("owner", "1");
 const representation = { headers: { ...owner.headers, prefer: "return=representation" } };
-const denied: Partial<Case> = { status: 403, check: (answer) => expect(answer.json().code).toBe("42501") };
+const refusal: Partial<Case> = { status: 403, check: (answer) => expect(answer.json().code).toBe("42501") };
 
 cases(api, [
   {
@@ -122,44 +122,44 @@ cases(api, [
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 a column without permission is refused in select",
     request: "GET /album?select=price",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 a column without permission is refused in a filter",
     request: "GET /album?select=id&price=gt.10",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 a column without permission is refused in a logic tree",
     request: "GET /album?select=id&or=(id.eq.1,not.and(price.gt.10,id.gt.0))",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 a column without permission is refused in an order",
     request: "GET /album?select=id&order=price",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 a column without permission is refused with a cast",
     request: "GET /album?select=id,x:price::text",
   },
-  { ...reader, ...denied, title: "G-PRM-6 a table without permission is refused", request: "GET /specimen" },
+  { ...reader, ...refusal, title: "G-PRM-6 a table without permission is refused", request: "GET /specimen" },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 a view without permission over permitted tables is refused",
     request: "GET /artist_total",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 an aggregate without permission is refused",
     request: "GET /album?select=count()",
   },
@@ -171,7 +171,7 @@ cases(api, [
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 an aggregate without permission is refused in an embed",
     request: "GET /artist?select=id,album(count())",
   },
@@ -209,19 +209,19 @@ cases(api, [
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 a column without permission is refused in an embed",
     request: "GET /artist?select=id,album(price)",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 a column without permission is refused in a filter on an embed",
     request: "GET /artist?select=id,album(id)&album.price=gt.1",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 a column without permission is refused in a spread",
     request: "GET /album?select=id,...artist(country)",
   },
@@ -233,13 +233,13 @@ cases(api, [
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 an embed of a table without permission is refused",
     request: "GET /person?select=id,passport(number)",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 an embed through a junction without permission is refused",
     request: "GET /playlist?select=name,song(title)",
   },
@@ -257,19 +257,19 @@ cases(api, [
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-CF-6 a computed field without permission is refused",
     request: "GET /person?select=id,person_score",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-CF-6 a computed field that the metadata does not list is refused",
     request: "GET /person?select=id,person_card",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-CF-6 a computed field without permission is refused in a filter",
     request: "GET /person?select=id&person_score=gt.1",
   },
@@ -281,25 +281,25 @@ cases(api, [
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-FN-8 a column without permission is refused in the rows of a function",
     request: "GET /rpc/search_albums?term=a&select=price",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-FN-8 a function that the metadata does not list is refused",
     request: "GET /rpc/live_albums",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-FN-8 a function of scalar values without permission is refused",
     request: "GET /rpc/scalar_answer",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-FN-8 a function that writes is refused without permission",
     request: "POST /rpc/sell_album",
     body: { album_id: 1 },
@@ -335,28 +335,28 @@ cases(api, [
   },
   {
     ...owner,
-    ...denied,
+    ...refusal,
     title: "G-PRE-2 an insert may not set a column that has a preset",
     request: "POST /album",
     body: { title: "x", price: 1, artist_id: 2 },
   },
   {
     ...owner,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 an insert may not set a column without permission",
     request: "POST /album",
     body: { title: "x", price: 1, sold: 2 },
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 an insert without permission is refused",
     request: "POST /album",
     body: { title: "x" },
   },
   {
     headers: { ...asRole("blind").headers, prefer: "return=representation" },
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 a representation is refused for a role without select permission",
     request: "POST /album",
     body: { title: "x", artist_id: 1 },
@@ -385,7 +385,7 @@ cases(api, [
   },
   {
     ...owner,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 an update of a column without permission is refused",
     request: "PATCH /album?id=eq.1",
     body: { artist_id: 2 },
@@ -398,7 +398,7 @@ cases(api, [
   },
   {
     ...asRole("blind"),
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 a delete with a filter on an unreadable column is refused",
     request: "DELETE /album?price=gt.0",
   },
@@ -410,7 +410,7 @@ cases(api, [
   },
   {
     ...asRole("backend"),
-    ...denied,
+    ...refusal,
     title: "G-PRM-11 a backend-only permission is refused without the header",
     request: "DELETE /album",
   },

@@ -321,7 +321,7 @@ const PLACES: readonly Place[] = [
   },
 ];
 
-const quoted = (name: string): string => encodeURIComponent(`"${name}"`);
+const quote = (name: string): string => encodeURIComponent(`"${name}"`);
 
 const surfaces: readonly (readonly [title: string, api: TestApi, acting: string])[] = [
   ["grants", byGrants, role],
@@ -330,7 +330,7 @@ const surfaces: readonly (readonly [title: string, api: TestApi, acting: string]
 
 describe.each(surfaces)("names by %s", (_title, api, acting) => {
   const send = (place: Place, name: string): Promise<Answer> =>
-    api.request(place.method ?? "GET", place.path(quoted(name)), {
+    api.request(place.method ?? "GET", place.path(quote(name)), {
       headers: { ...asAdmin(acting), ...(place.prefer === undefined ? {} : { prefer: place.prefer }) },
       body: place.body?.(name),
     });
@@ -339,7 +339,7 @@ describe.each(surfaces)("names by %s", (_title, api, acting) => {
     for (const name of HOSTILE) {
       if (name === "count" && place.counts === true && api === byGrants) continue;
       const answer = await send(place, name);
-      const description = `${place.path(quoted(name))}: ${answer.text}`;
+      const description = `${place.path(quote(name))}: ${answer.text}`;
       expect(answer.status, description).toBe(400);
       expect(answer.text).not.toContain("classified");
       if (place.method === "HEAD") continue;
@@ -393,8 +393,8 @@ describe("R-NAM-7 system columns", () => {
           expect(answer.status, `${path}: ${answer.text}`).toBe(200);
           if (path.startsWith("/account?select=id,ctid")) expect(answer.json()).toEqual([{ id: 1, ctid: "(0,1)" }]);
           for (const otherRole of mayNot) {
-            const refused = await api.get(path, { headers: asAdmin(otherRole) });
-            expect([refused.status, refused.json().code], `${path} as ${otherRole}`).toEqual([403, "42501"]);
+            const refusal = await api.get(path, { headers: asAdmin(otherRole) });
+            expect([refusal.status, refusal.json().code], `${path} as ${otherRole}`).toEqual([403, "42501"]);
           }
         }
       const [row] = (await api.get("/account?select=tableoid::regclass&id=eq.1", { headers: asAdmin(may) })).json();
@@ -421,17 +421,17 @@ describe("R-NAM-7 system columns", () => {
 
   test("R-NAM-7a a write may compare the version in xmin and returns the new one", async () => {
     const headers = { ...asAdmin(), prefer: "return=representation, tx=commit" };
-    const committed = await startApi({ ...options, dbTxEnd: "commit", on: byGrants.database });
-    const [{ xmin }] = (await committed.get("/note?select=xmin&id=eq.3", { headers })).json();
+    const committingApi = await startApi({ ...options, dbTxEnd: "commit", on: byGrants.database });
+    const [{ xmin }] = (await committingApi.get("/note?select=xmin&id=eq.3", { headers })).json();
     const patch = (version: string) =>
-      committed.patch(`/note?id=eq.3&xmin=eq.${version}&select=id,xmin`, { headers, body: { body: "three" } });
+      committingApi.patch(`/note?id=eq.3&xmin=eq.${version}&select=id,xmin`, { headers, body: { body: "three" } });
     const first = await patch(xmin);
     expect(first.status, first.text).toBe(200);
-    const [changed] = first.json();
-    expect(changed).toEqual({ id: 3, xmin: expect.stringMatching(/^\d+$/) });
-    expect(changed.xmin).not.toBe(xmin);
+    const [changedRow] = first.json();
+    expect(changedRow).toEqual({ id: 3, xmin: expect.stringMatching(/^\d+$/) });
+    expect(changedRow.xmin).not.toBe(xmin);
     expect((await patch(xmin)).json()).toEqual([]);
-    expect((await patch(changed.xmin)).json()).toHaveLength(1);
+    expect((await patch(changedRow.xmin)).json()).toHaveLength(1);
   });
 
   test("writes return system columns, also beside all columns", async () => {
@@ -516,13 +516,13 @@ describe("R-NAM-3 hints", () => {
       "oid",
     ]) {
       const answer = (await byGrants.get(`/account?select=${name}`, { headers: asAdmin() })).json();
-      let refused: { message?: string; hint?: string } = {};
+      let databaseError: { message?: string; hint?: string } = {};
       try {
         await byGrants.sql(`select "account"."${name}" from hush.account`);
       } catch (error) {
-        refused = error as typeof refused;
+        databaseError = error as typeof databaseError;
       }
-      expect([answer.message, answer.hint], name).toEqual([refused.message, refused.hint ?? null]);
+      expect([answer.message, answer.hint], name).toEqual([databaseError.message, databaseError.hint ?? null]);
     }
   });
 
@@ -587,19 +587,19 @@ describe("R-NAM-3 R-EMB-19 R-PATH-10 R-RPC-10 suggested names", () => {
 });
 
 describe("R-OPT-3 methods", () => {
-  const allowed = async (path: string, roleName: string) =>
+  const allowedMethods = async (path: string, roleName: string) =>
     (await byMetadata.request("OPTIONS", path, { headers: asAdmin(roleName) })).headers["allow"];
 
   test("methods are those that the permissions of the metadata allow", async () => {
-    expect(await allowed("/account", "reader")).toBe("OPTIONS,GET,HEAD,POST,PUT,PATCH,DELETE");
-    expect(await allowed("/account", "keeper")).toBe("OPTIONS,GET,HEAD,PATCH");
-    expect(await allowed("/account", "blind")).toBe("OPTIONS,POST");
-    expect(await allowed("/vault", "reader")).toBe("OPTIONS");
-    expect(await allowed("/account_view", "reader")).toBe("OPTIONS,GET,HEAD");
-    expect(await allowed("/account_view", "keeper")).toBe("OPTIONS");
-    expect(await allowed("/rpc/accounts", "reader")).toBe("OPTIONS,POST,GET,HEAD");
-    expect(await allowed("/rpc/complain", "keeper")).toBe("OPTIONS");
-    expect(await allowed("/vault", "admin")).toBe("OPTIONS,GET,HEAD,POST,PUT,PATCH,DELETE");
+    expect(await allowedMethods("/account", "reader")).toBe("OPTIONS,GET,HEAD,POST,PUT,PATCH,DELETE");
+    expect(await allowedMethods("/account", "keeper")).toBe("OPTIONS,GET,HEAD,PATCH");
+    expect(await allowedMethods("/account", "blind")).toBe("OPTIONS,POST");
+    expect(await allowedMethods("/vault", "reader")).toBe("OPTIONS");
+    expect(await allowedMethods("/account_view", "reader")).toBe("OPTIONS,GET,HEAD");
+    expect(await allowedMethods("/account_view", "keeper")).toBe("OPTIONS");
+    expect(await allowedMethods("/rpc/accounts", "reader")).toBe("OPTIONS,POST,GET,HEAD");
+    expect(await allowedMethods("/rpc/complain", "keeper")).toBe("OPTIONS");
+    expect(await allowedMethods("/vault", "admin")).toBe("OPTIONS,GET,HEAD,POST,PUT,PATCH,DELETE");
   });
 });
 
@@ -823,9 +823,9 @@ describe("R-NAM-4 details of constraints", () => {
     for (const body of [{ id: 9, name: null }, { id: 9 }]) {
       expect(await post(byMetadata, "reader", "/account", body)).toMatchObject({ code: "23502", details: null });
       expect(await post(byMetadata, "everything", "/account", body)).toMatchObject({ code: "23502", details: failing });
-      const granted = await post(byGrants, role, "/account", body);
-      expect(granted).toMatchObject({ code: "23502" });
-      expect(JSON.stringify(granted)).not.toContain("classified");
+      const grantError = await post(byGrants, role, "/account", body);
+      expect(grantError).toMatchObject({ code: "23502" });
+      expect(JSON.stringify(grantError)).not.toContain("classified");
     }
     expect(await post(byMetadata, "reader", "/badge", { id: 9, code: "z", size: 0 })).toMatchObject({
       code: "23514",
@@ -836,11 +836,11 @@ describe("R-NAM-4 details of constraints", () => {
       details: failing,
     });
     // rows that the select filter hides may be written but not read
-    const patched = await byMetadata.patch("/account", {
+    const patchAnswer = await byMetadata.patch("/account", {
       headers: asAdmin("keeper", { "user-id": "1" }),
       body: { name: null },
     });
-    expect(patched.json()).toMatchObject({ code: "23502", details: null });
+    expect(patchAnswer.json()).toMatchObject({ code: "23502", details: null });
   });
 
   test("the details of a duplicate key are for callers who may read its columns", async () => {
@@ -869,24 +869,24 @@ describe("R-NAM-4 details of constraints", () => {
   });
 
   test("R-NAM-4a the details of a foreign key name its tables to callers who know both", async () => {
-    const missing = 'Key (account_id)=(77) is not present in table "account".';
+    const missingDetails = 'Key (account_id)=(77) is not present in table "account".';
     expect(await post(byMetadata, "reader", "/note", { id: 9, account_id: 77 })).toMatchObject({
       code: "23503",
-      details: missing,
+      details: missingDetails,
     });
     expect(await post(byMetadata, "everything", "/note", { id: 9, account_id: 77 })).toMatchObject({
       code: "23503",
-      details: missing,
+      details: missingDetails,
     });
     const remove = async (api: TestApi, roleName: string) =>
       (await api.delete("/account?id=eq.4", { headers: asAdmin(roleName) })).json();
-    const referenced = 'Key (id)=(4) is still referenced from table "vault".';
+    const referencedDetails = 'Key (id)=(4) is still referenced from table "vault".';
     expect(await remove(byMetadata, "reader")).toMatchObject({ code: "23503", details: null });
-    expect(await remove(byMetadata, "everything")).toMatchObject({ code: "23503", details: referenced });
+    expect(await remove(byMetadata, "everything")).toMatchObject({ code: "23503", details: referencedDetails });
     expect(await remove(byGrants, role)).toMatchObject({ code: "23503", details: null });
     expect((await byGrants.delete("/account?id=eq.4", { headers: asAdmin() })).json()).toMatchObject({
       code: "23503",
-      details: referenced,
+      details: referencedDetails,
     });
   });
 
@@ -919,8 +919,8 @@ describe("R-NAM-5 the key in Location", () => {
   ] as const)("Location has the key for callers who may read it: %s", async (_title, api, may, mayNot) => {
     const answer = await post(api, may);
     expect([answer.status, answer.headers["location"]]).toEqual([201, "/account?id=eq.9"]);
-    const refused = await post(api, mayNot);
-    expect([refused.status, refused.json().code, refused.headers["location"]]).toEqual([403, "42501", undefined]);
+    const refusal = await post(api, mayNot);
+    expect([refusal.status, refusal.json().code, refusal.headers["location"]]).toEqual([403, "42501", undefined]);
   });
 
   test("a write without Location needs no SELECT", async () => {

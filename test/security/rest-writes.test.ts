@@ -95,7 +95,7 @@ describe.each(HOSTILE)("%j", (text) => {
   });
 
   test("R-BODY-5 a hostile string as a column is unknown", async () => {
-    const missing = `Could not find the '${text}' column of 'ports' in the schema cache`;
+    const errorMessage = `Could not find the '${text}' column of 'ports' in the schema cache`;
     expect(
       (
         await send("POST", "/ports", Buffer.from(`{${JSON.stringify(text)}:1}`), {
@@ -103,7 +103,7 @@ describe.each(HOSTILE)("%j", (text) => {
           "content-type": "application/json",
         })
       ).json().message,
-    ).toBe(missing);
+    ).toBe(errorMessage);
     expect(
       (
         await send("PATCH", "/ports", Buffer.from(`[{${JSON.stringify(text)}:1}]`), {
@@ -111,8 +111,10 @@ describe.each(HOSTILE)("%j", (text) => {
           "content-type": "application/json",
         })
       ).json().message,
-    ).toBe(missing);
-    expect((await send("POST", `/ports?columns=${encode(quote(text))}`, { name: "x" })).json().message).toBe(missing);
+    ).toBe(errorMessage);
+    expect((await send("POST", `/ports?columns=${encode(quote(text))}`, { name: "x" })).json().message).toBe(
+      errorMessage,
+    );
     expect(
       (
         await send("POST", "/ports", `"${text.replaceAll('"', '""')}"\nx\n`, {
@@ -120,7 +122,7 @@ describe.each(HOSTILE)("%j", (text) => {
           "content-type": "text/csv",
         })
       ).json().message,
-    ).toBe(missing);
+    ).toBe(errorMessage);
     expect(
       (
         await send("POST", "/ports", `${encode(text)}=x`, {
@@ -128,7 +130,7 @@ describe.each(HOSTILE)("%j", (text) => {
           "content-type": "application/x-www-form-urlencoded",
         })
       ).json().message,
-    ).toBe(missing);
+    ).toBe(errorMessage);
   });
 
   test("R-UPS-2 a hostile string as a conflict target is unknown", async () => {
@@ -150,8 +152,13 @@ describe.each(HOSTILE)("%j", (text) => {
     expect(
       (await send("PUT", `/signals?code=${encode(`eq.${text}`)}`, { code: `${text}x`, meaning: "m" })).json().code,
     ).toBe("PGRST115");
-    const created = await send("POST", "/signals", { code: text, meaning: "m" }, rolledBack("return=headers-only"));
-    const location = new URL(created.headers["location"] ?? "", "http://x");
+    const createAnswer = await send(
+      "POST",
+      "/signals",
+      { code: text, meaning: "m" },
+      rolledBack("return=headers-only"),
+    );
+    const location = new URL(createAnswer.headers["location"] ?? "", "http://x");
     expect([location.pathname, location.searchParams.get("code")]).toEqual(["/signals", `eq.${text}`]);
   });
 

@@ -244,16 +244,16 @@ const COMMON: ReadonlySet<Request> = new Set(
 
 test("R-TX-11 the requests of these tests have different responses for the two roles", async () => {
   const cold = await aloneRolledBack();
-  const misjudged: unknown[] = [];
+  const misjudgements: unknown[] = [];
   for (const request of [...REST, ...GRAPHQL]) {
     for (const role of [OWNER_ROLE, OTHER_ROLE]) {
       const { status, text } = await ask(cold, role, request);
       const isRefused = status >= 400 || text.includes('"errors"');
       if (isRefused !== (role === OTHER_ROLE && !COMMON.has(request)))
-        misjudged.push([role, request.method, request.path, request.body, text.slice(0, 200)]);
+        misjudgements.push([role, request.method, request.path, request.body, text.slice(0, 200)]);
     }
   }
-  expect(misjudged).toEqual([]);
+  expect(misjudgements).toEqual([]);
 });
 
 describe("R-TX-11 plans of one role are not used for another", () => {
@@ -330,8 +330,8 @@ describe("R-TX-12 a role that the transaction switches", () => {
     const statementsOf = async (api: TestApi): Promise<string[]> =>
       (await api.get("/api/rpc/prepared", { headers: bearer({ role: OWNER_ROLE }) })).json() as string[];
     const api = await starting({ ...ROLLED_BACK, dbPreRequest: "duo.before" });
-    const switched = asCaller(get("/told_notes"), { role: OTHER_ROLE, headers: { "x-act-as": OWNER_ROLE } });
-    for (let i = 0; i < 3; i++) expect((await ask(api, OTHER_ROLE, switched)).status).toBe(200);
+    const switchingRequest = asCaller(get("/told_notes"), { role: OTHER_ROLE, headers: { "x-act-as": OWNER_ROLE } });
+    for (let i = 0; i < 3; i++) expect((await ask(api, OTHER_ROLE, switchingRequest)).status).toBe(200);
     const texts = await statementsOf(api);
     expect(texts.filter((text) => text.includes("told_notes"))).toEqual([]);
     expect(texts.filter((text) => text.includes("before"))).not.toEqual([]);
@@ -340,7 +340,7 @@ describe("R-TX-12 a role that the transaction switches", () => {
 });
 
 describe("R-TX-11 plans after changes of the database", () => {
-  const warmed = async (change: string, request: Request, role: string, undo: string): Promise<void> => {
+  const compareAfterChange = async (change: string, request: Request, role: string, undo: string): Promise<void> => {
     const [warm, cold] = [await starting(ROLLED_BACK), await aloneRolledBack()];
     for (const statement of [change, undo]) {
       for (let i = 0; i < TIMES; i++) expect(await ask(warm, role, request)).toEqual(await ask(cold, role, request));
@@ -398,7 +398,7 @@ describe("R-TX-11 plans after changes of the database", () => {
     ],
   ] as const)(
     "R-TX-11 a plan is replaced after a change of the database: %s",
-    (_what, change, request, role, undo) => warmed(change, request, role, undo),
+    (_what, change, request, role, undo) => compareAfterChange(change, request, role, undo),
     60_000,
   );
 
