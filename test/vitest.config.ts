@@ -13,7 +13,7 @@ const testDist: Plugin = {
   name: "test-dist",
   enforce: "pre",
   resolveId: (source, importer) => {
-    // the package has a second copy, which bundlers take; objects of one copy are unknown to the other
+    // the package has a second copy, which bundlers use; neither copy accepts objects of the other
     if (source === "graphql") return { id: import.meta.resolve(source), external: true };
     if (importer === undefined || !source.startsWith(".")) return undefined;
     const path = relative(root, resolve(dirname(importer), source));
@@ -21,22 +21,25 @@ const testDist: Plugin = {
   },
 };
 
-const project = (name: Kind, own: TestProjectInlineConfiguration["test"] = {}): TestProjectInlineConfiguration => ({
+const project = (
+  name: Kind,
+  overrides: TestProjectInlineConfiguration["test"] = {},
+): TestProjectInlineConfiguration => ({
   root,
   plugins: [testDist],
   test: {
     name,
     include: filesOf(name),
-    provide: { isProcessShared: own?.isolate === false },
+    provide: { isProcessShared: overrides?.isolate === false },
     setupFiles: ["test/support/setup.ts"],
     server: { deps: { external: [/\/dist\/(core|plugins|presets)\//] } },
     pool: "forks",
-    // a test file uses PGlite's code too shortly for the time that its optimization takes
+    // a test file ends before the optimization of PGlite's code saves time
     execArgv: ["--liftoff-only"],
     testTimeout: 180_000, // longer than the deadline of `until`, whose error names the condition
-    // the oracle asks when a file ends
+    // with ORACLE, a hook at the end of a file repeats all of its requests
     hookTimeout: (process.env["ORACLE"] ?? "") === "" ? 120_000 : 1_200_000,
-    ...own,
+    ...overrides,
   },
 });
 
@@ -49,7 +52,7 @@ export default defineConfig({
     globalSetup: ["test/support/global-setup.ts"],
     sequence: { sequencer: LongestFirst },
     teardownTimeout: 120_000,
-    // some files mostly wait for servers, so four more than there are processors keep them busy
+    // some files mostly wait for servers, so four more workers than processors keep the processors busy
     maxWorkers: availableParallelism() + 4,
     projects: [
       project("no-database", {

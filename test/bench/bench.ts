@@ -1,12 +1,12 @@
 /**
- * `npm run bench`: compares requests per second of this service (on node:http and in Express) with handlers written by
- * hand, as ratios. Contestants alternate in short turns of one run. Needs a PostgreSQL: TEST_DATABASE_URL (superuser),
- * or the server programs of one on this machine.
+ * `npm run bench`: compares requests per second of relapi (on node:http and in Express) with handlers written by hand,
+ * as ratios. Contestants alternate in short turns of one run. The benchmark needs a PostgreSQL: TEST_DATABASE_URL
+ * (superuser), or the server programs on this machine.
  *
- * `--only WORD` runs the tables whose name contains the word: `--only plus` those of the plugins of plus, and `--only
- * events` the delivery of events. `--json FILE`
- * writes the figures; `npm run bench:page` makes the page and its chart from them. `--compare COMMIT` compares this
- * checkout with that commit instead, and `--fail-below 0.85` fails if this one is slower. `--short` takes a minute.
+ * `--only WORD` runs the tables whose name contains the word: `--only plus` runs the tables of the plugins of plus, and
+ * `--only events` the delivery of events. `--json FILE` writes the figures, from which `npm run bench:page` makes the
+ * page and its chart. `--compare COMMIT` compares this checkout with that commit instead, and `--fail-below 0.85` fails
+ * if this checkout is slower. `--short` takes a minute.
  */
 import { writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
@@ -29,7 +29,7 @@ import { PLUS_SCENARIOS, PLUS_SQL, type PlusScenario } from "./plus-data.ts";
 import { EVENTS_SQL, measureEvents, printEvents } from "./events.ts";
 import { openFreshDatabase, startServer } from "./postgres.ts";
 
-const { values: given } = parseArgs({
+const { values: options } = parseArgs({
   options: {
     json: { type: "string" },
     compare: { type: "string" },
@@ -43,11 +43,11 @@ const { values: given } = parseArgs({
  * The number of series, each with new processes, because two processes of one program differ by up to a tenth for their
  * lifetime.
  */
-const SERIES = given.short ? 2 : 3;
+const SERIES = options.short ? 2 : 3;
 /** The number of turns in a series. */
-const TURNS = given.short ? 3 : 4;
-const SECONDS = given.short ? 1 : 2;
-const EVENT_SECONDS = given.short ? 10 : 60;
+const TURNS = options.short ? 3 : 4;
+const SECONDS = options.short ? 1 : 2;
+const EVENT_SECONDS = options.short ? 10 : 60;
 
 export interface BenchResult {
   readonly date: string;
@@ -66,7 +66,7 @@ export interface BenchTable {
 export interface BenchRow extends Measured {
   readonly id: string;
   readonly label: string;
-  /** By the other contestant's name: the median and the quartiles of the ratios of all turns. */
+  /** The median and the quartiles of the ratios of all turns, by the name of the other contestant. */
   readonly shares: Readonly<Record<string, readonly [median: number, low: number, high: number]>>;
 }
 
@@ -86,19 +86,20 @@ const runSeries = async (
   try {
     const index = [...SCENARIOS, ...PLUS_SCENARIOS].indexOf(scenario as PlusScenario);
     for (const contestant of contestants) running.push(await startContestant(contestant, scenario, index, databaseUrl));
-    for (const each of running) await each.measure(SECONDS + 1); // this warms connections, caches and compilers
+    for (const contestantServer of running) await contestantServer.measure(SECONDS + 1); // this warms connections, caches and compilers
     const turns: Turn[] = [];
     for (let turn = 0; turn < TURNS; turn++) {
       // the index is within the length
       const order = running.map((_, i) => running[(i + turn) % running.length] as Running);
       if (turn % 2 === 1) order.reverse();
-      const measured = new Map<string, Measured>();
-      for (const each of order) measured.set(each.contestant.id, await each.measure(SECONDS));
-      turns.push(measured);
+      const measurements = new Map<string, Measured>();
+      for (const contestantServer of order)
+        measurements.set(contestantServer.contestant.id, await contestantServer.measure(SECONDS));
+      turns.push(measurements);
     }
     return turns;
   } finally {
-    for (const each of running) each.stop();
+    for (const contestantServer of running) contestantServer.stop();
   }
 };
 
@@ -112,17 +113,17 @@ const runTable = async (
   const turns: Turn[] = [];
   for (let series = 0; series < SERIES; series++) turns.push(...(await runSeries(contestants, scenario, databaseUrl)));
   const rows = contestants.map(({ id, label }): BenchRow => {
-    const own = turns.map((turn) => turn.get(id) as Measured); // each turn contains every contestant
+    const measurements = turns.map((turn) => turn.get(id) as Measured); // each turn contains every contestant
     const shares = references.map((reference) => {
-      const ratios = turns.map((turn, i) => (own[i]?.perSecond ?? 0) / (turn.get(reference)?.perSecond ?? 0));
+      const ratios = turns.map((turn, i) => (measurements[i]?.perSecond ?? 0) / (turn.get(reference)?.perSecond ?? 0));
       return [reference, [median(ratios), quantile(ratios, 0.25), quantile(ratios, 0.75)]] as const;
     });
     return {
       id,
       label,
-      perSecond: median(own.map(({ perSecond }) => perSecond)),
-      cpu: median(own.map(({ cpu }) => cpu)),
-      p99: median(own.map(({ p99 }) => p99)),
+      perSecond: median(measurements.map(({ perSecond }) => perSecond)),
+      cpu: median(measurements.map(({ cpu }) => cpu)),
+      p99: median(measurements.map(({ p99 }) => p99)),
       shares: Object.fromEntries(shares),
     };
   });
@@ -149,11 +150,11 @@ const REFERENCES = [BARE, BARE_ROLE, BARE_EXPRESS];
 /** The requested tables. */
 const tablesOf = async (databaseUrl: string): Promise<readonly BenchTable[]> => {
   const tables: BenchTable[] = [];
-  const table = async (name: string, all: readonly Contestant[], references: readonly string[], of: Scenario) => {
-    if (given.only !== undefined && !name.includes(given.only)) return;
-    const made = await runTable(name, all, references, of, databaseUrl);
-    print(made, references);
-    tables.push(made);
+  const table = async (name: string, all: readonly Contestant[], references: readonly string[], scenario: Scenario) => {
+    if (options.only !== undefined && !name.includes(options.only)) return;
+    const benchTable = await runTable(name, all, references, scenario, databaseUrl);
+    print(benchTable, references);
+    tables.push(benchTable);
   };
   for (const scenario of SCENARIOS) await table(scenario.name, CONTESTANTS, REFERENCES, scenario);
   for (const scenario of PLUS_SCENARIOS) await table(scenario.name, PLUS_CONTESTANTS, [BARE, BARE_ROLE], scenario);
@@ -163,37 +164,37 @@ const tablesOf = async (databaseUrl: string): Promise<readonly BenchTable[]> => 
 
 /** Compares this checkout with another commit. @returns whether it is fast enough */
 const compare = async (commit: string, databaseUrl: string): Promise<boolean> => {
-  const other = await builtCheckout(commit);
+  const checkout = await builtCheckout(commit);
   try {
-    const limit = Number(given["fail-below"] ?? 0);
+    const limit = Number(options["fail-below"] ?? 0);
     let isFast = true;
-    for (const scenario of given.short ? READS : SCENARIOS)
+    for (const scenario of options.short ? READS : SCENARIOS)
       for (const isGraphql of [false, true]) {
-        const measured = (): Promise<BenchTable> =>
+        const measureTable = (): Promise<BenchTable> =>
           runTable(
             `${scenario.name}, ${isGraphql ? "GraphQL" : "REST"}`,
             [
               { id: "new", label: "this checkout", variant: "relapi", isGraphql },
-              { id: "old", label: commit, variant: "relapi", isGraphql, dist: other.dist },
+              { id: "old", label: commit, variant: "relapi", isGraphql, dist: checkout.dist },
             ],
             ["old"],
             scenario,
             databaseUrl,
           );
-        const isSlow = (made: BenchTable): boolean => {
-          print(made, ["old"]);
-          const [share = 0] = made.rows[0]?.shares["old"] ?? [];
+        const isSlow = (benchTable: BenchTable): boolean => {
+          print(benchTable, ["old"]);
+          const [share = 0] = benchTable.rows[0]?.shares["old"] ?? [];
           return share < limit;
         };
-        // a measurement that is slow only because of other load is rarely so twice
-        if (isSlow(await measured()) && isSlow(await measured())) {
+        // a measurement that was slow only because of other load is rarely slow again
+        if (isSlow(await measureTable()) && isSlow(await measureTable())) {
           isFast = false;
           process.stdout.write(`slower than ${limit} of ${commit}\n`);
         }
       }
     return isFast;
   } finally {
-    other.remove();
+    checkout.remove();
   }
 };
 
@@ -207,10 +208,10 @@ try {
     rows: [version],
   } = await client.query<{ server_version: string }>("show server_version");
   await client.end();
-  if (given.compare !== undefined) process.exitCode = (await compare(given.compare, url)) ? 0 : 1;
+  if (options.compare !== undefined) process.exitCode = (await compare(options.compare, url)) ? 0 : 1;
   else {
     const tables = await tablesOf(url);
-    if ("events".includes(given.only ?? "")) printEvents(await measureEvents(url, EVENT_SECONDS));
+    if ("events".includes(options.only ?? "")) printEvents(await measureEvents(url, EVENT_SECONDS));
     const [cpu] = cpus();
     const result: BenchResult = {
       date: new Date().toISOString().slice(0, 10),
@@ -220,7 +221,7 @@ try {
       machine: `${cpus().length} cores (${cpu?.model ?? "unknown"}), ${Math.round(totalmem() / 2 ** 30)} GB`,
       tables,
     };
-    if (given.json !== undefined) writeFileSync(given.json, `${JSON.stringify(result, undefined, 2)}\n`);
+    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(result, undefined, 2)}\n`);
   }
 } finally {
   await server.stop();

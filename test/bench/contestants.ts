@@ -4,7 +4,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import jwt from "jsonwebtoken";
 import { cpuMicroseconds } from "./cpu.ts";
-import type { Scenario, Sent } from "./data.ts";
+import type { LoadRequest, Scenario } from "./data.ts";
 import { load } from "./load.ts";
 import type { PlusScenario } from "./plus-data.ts";
 
@@ -84,9 +84,9 @@ const SERVER = fileURLToPath(new URL("./server.js", import.meta.url));
 const CONNECTIONS = 20;
 
 /** Checks the body, since GraphQL errors have the status 200. @throws Error */
-const checkAnswer = async (port: number, { method, path, headers = {}, body }: Sent): Promise<void> => {
-  const given = { method, headers, ...(body === undefined ? {} : { body }) };
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`, given);
+const checkAnswer = async (port: number, { method, path, headers = {}, body }: LoadRequest): Promise<void> => {
+  const init = { method, headers, ...(body === undefined ? {} : { body }) };
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, init);
   const text = await answer.text();
   if (!answer.ok || text.startsWith('{"errors"') || text === "[]") throw new Error(`${path}: ${answer.status} ${text}`);
 };

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 /** The ticks of the kernel's clock, the same on all platforms. */
 const TICKS_PER_SECOND = 100;
 
-/** The CPU time of a process and its descendants. Those that have ended are included in their parent's. */
+/** The CPU time of a process and its descendants. The time of ended processes counts as their parent's. */
 export const cpuSeconds = (pid: number): number => {
   let ticks = 0;
   for (const name of readdirSync("/proc")) {
@@ -17,9 +17,9 @@ export const cpuSeconds = (pid: number): number => {
         .split(" ")
         .map(Number);
       const [parent = 0] = fields.slice(1);
-      const [own = 0, system = 0, ofEnded = 0, systemOfEnded = 0] = fields.slice(11);
-      if (Number(name) === pid) ticks += own + system + ofEnded + systemOfEnded;
-      else if (parent === pid) ticks += own + system;
+      const [user = 0, system = 0, userOfChildren = 0, systemOfChildren = 0] = fields.slice(11);
+      if (Number(name) === pid) ticks += user + system + userOfChildren + systemOfChildren;
+      else if (parent === pid) ticks += user + system;
     } catch {
       // the process has ended
     }

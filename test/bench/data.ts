@@ -36,7 +36,7 @@ export interface Scenario {
 }
 
 /** A request of the load generator. */
-export interface Sent {
+export interface LoadRequest {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
-/** A process that delivers events in a benchmark: `node events-server.js <database url> <webhook>`. Its message says
- *  that it is ready. */
+/** A process that delivers events in a benchmark: `node events-server.js <database url> <webhook>`. A message of
+ *  the process reports that it is ready. */
 import { relApi } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 

@@ -7,7 +7,7 @@ import { graphqlService } from "../../plugins/graphql/api.ts";
 import { liveQueriesService } from "../../plugins/live/api.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { nowMs } from "./live-swarm.ts";
-import { usedSoFar } from "./live-used.ts";
+import { readUsage } from "./live-used.ts";
 
 export type EngineOrder =
   | { readonly do: "subscribe" }
@@ -16,14 +16,14 @@ export type EngineOrder =
   | { readonly do: "used"; readonly isCollecting: boolean }
   | { readonly do: "stop" };
 
-const [, , databaseUrl = "", given = "", query = ""] = process.argv;
-const count = Number(given);
+const [, , databaseUrl = "", countArgument = "", query = ""] = process.argv;
+const count = Number(countArgument);
 
 let context: PluginContext | undefined;
 const watching = definePlugin({
   name: "watching",
   requires: ["live-queries"],
-  apply: (_hooks, offered) => void (context = offered),
+  apply: (_hooks, pluginContext) => void (context = pluginContext),
 });
 const api = relApi(compose(fullCompat({ databaseUrl, logLevel: "warn", anonRole: "bench_anon" }), watching));
 await api.ready;
@@ -39,18 +39,18 @@ const session: Session = {
   variables: { "x-session-role": ROLE },
 };
 
-let answered = (_text: string): void => undefined;
+let onAnswer = (_text: string): void => undefined;
 let times: number[] = [];
 let hearing: Promise<void> = Promise.resolve();
 
-const hear = (isHeard: (text: string) => boolean, wanted: number, patienceMs: number): Promise<void> =>
+const hear = (isHeard: (text: string) => boolean, expectedCount: number, patienceMs: number): Promise<void> =>
   new Promise((resolve) => {
     times = [];
     const timer = setTimeout(resolve, patienceMs);
-    answered = (text) => {
+    onAnswer = (text) => {
       if (!isHeard(text)) return;
       times.push(nowMs());
-      if (times.length < wanted) return;
+      if (times.length < expectedCount) return;
       clearTimeout(timer);
       resolve();
     };
@@ -63,7 +63,7 @@ const take = async (order: EngineOrder): Promise<object> => {
       const startedAtMs = nowMs();
       for (let id = 1; id <= count; id++)
         live.subscribe(live.graphqlSource(engine, engine.readRequest({ query, variables: { id } }), session), {
-          answer: ({ text }) => answered(text),
+          answer: ({ text }) => onAnswer(text),
           end: (error) => {
             if (error !== undefined) throw error;
           },
@@ -78,7 +78,7 @@ const take = async (order: EngineOrder): Promise<object> => {
       await hearing;
       return { times, count: times.length };
     case "used":
-      return usedSoFar(order.isCollecting);
+      return readUsage(order.isCollecting);
     case "stop":
       await api.close();
       process.exit(0);

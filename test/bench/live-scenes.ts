@@ -7,7 +7,7 @@ import { cpuSeconds } from "./cpu.ts";
 import type { EngineOrder } from "./live-engine.ts";
 import { streamOf } from "./live-stream.ts";
 import { createSwarm, nowMs, type Swarm } from "./live-swarm.ts";
-import type { Used } from "./live-used.ts";
+import type { ResourceUsage } from "./live-used.ts";
 
 /** The environment of scenes, and the receiver of their figures. */
 export interface Place {
@@ -20,8 +20,8 @@ export interface Place {
   /** Registers a function that ends a process after the scene, even if the scene fails. */
   readonly atEnd: (stop: () => void) => void;
   /** Reports times in ms. `goals` are the limits of the percentiles. */
-  latency(what: string, timesMs: readonly number[], more: LatencyFacts): void;
-  figure(what: string, value: number, unit: string, goal?: number): void;
+  latency(title: string, timesMs: readonly number[], facts: LatencyFacts): void;
+  figure(title: string, value: number, unit: string, goal?: number): void;
 }
 
 export interface LatencyFacts {
@@ -36,7 +36,7 @@ export interface LatencyFacts {
 
 export interface Scene {
   readonly name: string;
-  readonly about: string;
+  readonly description: string;
   run(place: Place): Promise<void>;
 }
 
@@ -55,17 +55,17 @@ export const pause = (ms: number): Promise<void> => new Promise((resolve) => set
 
 const ask = <Answer>(child: ChildProcess, message: string | EngineOrder): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    const ended = (code: number | null): void => reject(new Error(`the server ended with ${code}`));
-    child.once("exit", ended);
+    const rejectOnExit = (code: number | null): void => reject(new Error(`the server ended with ${code}`));
+    child.once("exit", rejectOnExit);
     child.once("message", (answer) => {
-      child.off("exit", ended);
+      child.off("exit", rejectOnExit);
       resolve(answer as Answer);
     });
     child.send(message);
   });
 
-const startProcess = async <First>(place: Place, file: string, given: readonly string[]) => {
-  const child = fork(fileURLToPath(new URL(`./${file}.js`, import.meta.url)), given, {
+const startProcess = async <First>(place: Place, file: string, args: readonly string[]) => {
+  const child = fork(fileURLToPath(new URL(`./${file}.js`, import.meta.url)), args, {
     execArgv: ["--expose-gc"],
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     serialization: "advanced",
@@ -94,10 +94,10 @@ let lastN = 0;
 /** Runs rounds of one change each. In `sql`, `$n` is the new value. */
 const changes = async (
   place: Place,
-  what: string,
+  title: string,
   sql: string,
   subscribers: number,
-  concerned: number,
+  concernedCount: number,
   after: Swarm["after"],
   cpuMs: () => number,
   { rounds = place.rounds, goalMs }: { readonly rounds?: number; readonly goalMs?: number } = {},
@@ -112,7 +112,7 @@ const changes = async (
       databaseBefore = place.databaseCpuSeconds() ?? 0;
     }
     const n = ++lastN;
-    const times = await after(n, concerned, PATIENCE_MS, async (starts) => {
+    const times = await after(n, concernedCount, PATIENCE_MS, async (starts) => {
       await database.query("begin");
       await database.query(sql.replaceAll("$n", String(n)));
       starts();
@@ -122,9 +122,9 @@ const changes = async (
     await pause(100 + 53 * ((round + WARM_ROUNDS) % 4)); // the pauses avoid synchronisation with timers
   }
   const databaseCpu = place.databaseCpuSeconds();
-  place.latency(what, timesMs, {
+  place.latency(title, timesMs, {
     subscribers,
-    lost: rounds * concerned - timesMs.length,
+    lost: rounds * concernedCount - timesMs.length,
     cpuMs: (cpuMs() - cpuBefore) / rounds,
     ...(databaseCpu === undefined ? {} : { databaseCpuMs: ((databaseCpu - databaseBefore) * 1000) / rounds }),
     ...(goalMs === undefined ? {} : { goalMs }),
@@ -136,12 +136,12 @@ const ONE_ROUNDS = 20;
 /** Measures the cost of idle sockets, then of commits. */
 const sockets = (
   name: string,
-  about: string,
+  description: string,
   {
     count: usual,
     query,
-    all,
-    one,
+    changeAll,
+    changeOne,
     goals,
     source,
     isShared = false,
@@ -149,15 +149,15 @@ const sockets = (
     readonly count: number;
     readonly query: string;
     /** Makes the statement for the number of subscribers. */
-    readonly all: (count: number) => string;
-    readonly one?: string;
+    readonly changeAll: (count: number) => string;
+    readonly changeOne?: string;
     readonly goals?: { readonly allMs: number; readonly oneMs: number; readonly kB?: number; readonly idle?: number };
     readonly source?: string;
     readonly isShared?: boolean;
   },
 ): Scene => ({
   name,
-  about,
+  description,
   run: async (place) => {
     const count = place.subscribers ?? usual;
     const { child, port } = await startLive(place, source);
@@ -165,7 +165,7 @@ const sockets = (
     const first = startSwarm(place, port, 50, query);
     await first.open();
     await first.subscribe();
-    const before = await ask<Used>(child, "collect");
+    const before = await ask<ResourceUsage>(child, "collect");
     const swarm = startSwarm(place, port, count, query);
     const { tookMs: openMs } = await swarm.open(isShared);
     const startedAtMs = nowMs();
@@ -174,20 +174,29 @@ const sockets = (
     place.figure(`${count} first answers`, (nowMs() - startedAtMs) / 1000, "s");
     first.stop();
     await pause(SETTLE_MS);
-    await ask<Used>(child, "collect");
+    await ask<ResourceUsage>(child, "collect");
     await pause(500);
-    const open = await ask<Used>(child, "collect");
+    const open = await ask<ResourceUsage>(child, "collect");
     place.figure("memory per subscriber", (open.rssBytes - before.rssBytes) / count / 1024, "kB", goals?.kB);
     place.figure("heap per subscriber", (open.heapBytes - before.heapBytes) / count / 1024, "kB");
-    const idleFrom = await ask<Used>(child, "used");
+    const idleFrom = await ask<ResourceUsage>(child, "used");
     await pause(IDLE_MS);
-    const idle = await ask<Used>(child, "used");
+    const idle = await ask<ResourceUsage>(child, "used");
     place.figure("idle CPU", ((idle.cpuMs - idleFrom.cpuMs) / IDLE_MS) * 100, "% of a core", goals?.idle);
     const cpuMs = (): number => cpuSeconds(child.pid ?? 0) * 1000;
     const everyone = isShared ? "the row of all" : "everybody's, one commit";
-    await changes(place, everyone, all(count), count, count, swarm.after, cpuMs, goals && { goalMs: goals.allMs });
-    if (one !== undefined)
-      await changes(place, "one subscriber's", one, count, 1, swarm.after, cpuMs, {
+    await changes(
+      place,
+      everyone,
+      changeAll(count),
+      count,
+      count,
+      swarm.after,
+      cpuMs,
+      goals && { goalMs: goals.allMs },
+    );
+    if (changeOne !== undefined)
+      await changes(place, "one subscriber's", changeOne, count, 1, swarm.after, cpuMs, {
         rounds: ONE_ROUNDS,
         ...(goals === undefined ? {} : { goalMs: goals.oneMs }),
       });
@@ -196,7 +205,7 @@ const sockets = (
 
 const storm: Scene = {
   name: "storm",
-  about: "10,000 subscribe at once, on open sockets and as they come back",
+  description: "10,000 subscribe at once, on open sockets and as they come back",
   run: async (place) => {
     const count = place.subscribers ?? 10_000;
     for (const subscribing of [false, true]) {
@@ -205,18 +214,18 @@ const storm: Scene = {
       await warm.open();
       await warm.subscribe();
       const swarm = startSwarm(place, port, count, ROW);
-      const before = await ask<Used>(child, "used");
+      const before = await ask<ResourceUsage>(child, "used");
       if (subscribing) {
         const { tookMs, returns } = await swarm.open(false, true);
         place.figure(`${count} connect and subscribe`, tookMs / 1000, "s");
         place.figure("connections made again", returns, "");
       } else {
         await swarm.open();
-        const opened = await ask<Used>(child, "used");
-        place.figure("CPU of a connection", (opened.cpuMs - before.cpuMs) / count, "ms");
+        const usageAfterOpening = await ask<ResourceUsage>(child, "used");
+        place.figure("CPU of a connection", (usageAfterOpening.cpuMs - before.cpuMs) / count, "ms");
         const timesMs = await swarm.subscribe();
-        const subscribed = await ask<Used>(child, "used");
-        place.figure("CPU of a first answer", (subscribed.cpuMs - opened.cpuMs) / count, "ms");
+        const usageAfterSubscribing = await ask<ResourceUsage>(child, "used");
+        place.figure("CPU of a first answer", (usageAfterSubscribing.cpuMs - usageAfterOpening.cpuMs) / count, "ms");
         place.latency("first answers, all at once", timesMs, { subscribers: count, lost: 0, goalMs: 2000 });
       }
       warm.stop();
@@ -228,7 +237,7 @@ const storm: Scene = {
 
 const workers: Scene = {
   name: "workers",
-  about: "four processes with 60,000 sockets together",
+  description: "four processes with 60,000 sockets together",
   run: async (place) => {
     const count = place.subscribers ?? 60_000;
     const port = await freePort();
@@ -272,19 +281,19 @@ const workers: Scene = {
 
 const engine: Scene = {
   name: "engine",
-  about: "100,000 subscribers of one process, without sockets",
+  description: "100,000 subscribers of one process, without sockets",
   run: async (place) => {
     const count = place.subscribers ?? 100_000;
     const { child } = await startProcess(place, "live-engine", [place.databaseUrl, String(count), ROW]);
-    const before = await ask<Used>(child, { do: "used", isCollecting: true });
+    const before = await ask<ResourceUsage>(child, { do: "used", isCollecting: true });
     const first = await ask<{ times: readonly number[] }>(child, { do: "subscribe" });
     place.figure(`${count} first answers`, (first.times[0] ?? Number.NaN) / 1000, "s");
     await pause(SETTLE_MS);
-    const open = await ask<Used>(child, { do: "used", isCollecting: true });
+    const open = await ask<ResourceUsage>(child, { do: "used", isCollecting: true });
     place.figure("memory per subscriber", (open.rssBytes - before.rssBytes) / count / 1024, "kB");
     const cpuMs = (): number => cpuSeconds(child.pid ?? 0) * 1000;
-    const after: Swarm["after"] = async (n, concerned, patienceMs, change) => {
-      await ask(child, { do: "hear", n, count: concerned, patienceMs });
+    const after: Swarm["after"] = async (n, concernedCount, patienceMs, change) => {
+      await ask(child, { do: "hear", n, count: concernedCount, patienceMs });
       let startedAtMs = 0;
       await change(() => (startedAtMs = nowMs()));
       const { times } = await ask<{ times: readonly number[] }>(child, { do: "report" });
@@ -296,14 +305,14 @@ const engine: Scene = {
       rounds: ONE_ROUNDS,
       goalMs: 10,
     });
-    const used = await ask<Used>(child, { do: "used", isCollecting: false });
-    place.figure("memory of the process", used.rssBytes / 1e6, "MB", 1200);
+    const usage = await ask<ResourceUsage>(child, { do: "used", isCollecting: false });
+    place.figure("memory of the process", usage.rssBytes / 1e6, "MB", 1200);
   },
 };
 
 const stream: Scene = {
   name: "stream",
-  about: "1,000 commits a second, 10,000 subscribers",
+  description: "1,000 commits a second, 10,000 subscribers",
   run: async (place) => {
     const count = place.subscribers ?? 10_000;
     const { child, port } = await startLive(place);
@@ -321,35 +330,35 @@ export const SCENES: readonly Scene[] = [
   sockets("rows", "18,000 sockets, each on a row of its own", {
     count: 18_000,
     query: ROW,
-    all: (count) => `update seat set n = $n where id <= ${count}`,
-    one: "update seat set n = $n where id = 1",
+    changeAll: (count) => `update seat set n = $n where id <= ${count}`,
+    changeOne: "update seat set n = $n where id = 1",
     goals: GOALS,
   }),
   sockets("lists", "10,000 lists by a column that is not the key", {
     count: 10_000,
     query: LIST,
-    all: (count) => `update item set n = $n where seat_id <= ${count}`,
-    one: "update item set n = $n where id = 1",
+    changeAll: (count) => `update item set n = $n where seat_id <= ${count}`,
+    changeOne: "update item set n = $n where id = 1",
     goals: { allMs: 400, oneMs: 20 },
   }),
   sockets("embeds", "10,000 rows, each with a list in it", {
     count: 10_000,
     query: EMBED,
-    all: (count) => `update item set n = $n where seat_id <= ${count}`,
-    one: "update item set n = $n where id = 1",
+    changeAll: (count) => `update item set n = $n where seat_id <= ${count}`,
+    changeOne: "update item set n = $n where id = 1",
     goals: { allMs: 400, oneMs: 20 },
   }),
   sockets("shared", "10,000 sockets on one row", {
     count: 10_000,
     query: ROW,
-    all: () => "update seat set n = $n where id = 1",
+    changeAll: () => "update seat set n = $n where id = 1",
     isShared: true,
   }),
   sockets("polling", "10,000 sockets, changes found by asking every second", {
     count: 10_000,
     query: ROW,
-    all: (count) => `update seat set n = $n where id <= ${count}`,
-    one: "update seat set n = $n where id = 1",
+    changeAll: (count) => `update seat set n = $n where id <= ${count}`,
+    changeOne: "update seat set n = $n where id = 1",
     source: "polling",
   }),
   storm,

@@ -36,18 +36,18 @@ const commit = async (databaseUrl: string, count: number, from: number, seconds:
   while (ids.length < PER_SECOND * seconds) {
     const due = Math.min(PER_SECOND * seconds, ((nowMs() - startedAtMs) / 1000) * PER_SECOND);
     while (ids.length < due && idle.length > 0) {
-      const client = idle.pop() as pg.Client; // the condition has checked that one is idle
+      const client = idle.pop() as pg.Client; // the condition has checked that a connection is idle
       // rows in turn, so that no two statements change the same row at once
       const id = ((from + ids.length) % count) + 1;
       ids.push(id);
       atMs.push(nowMs());
-      const sent = client
+      const update = client
         .query({ name: "change", text: "update seat set n = $1 where id = $2", values: [from + ids.length, id] })
         .then(() => {
           idle.push(client);
-          running.delete(sent);
+          running.delete(update);
         });
-      running.add(sent);
+      running.add(update);
     }
     if (idle.length === 0) await Promise.race(running);
     else await new Promise((resolve) => setTimeout(resolve, STEP_MS));
@@ -62,17 +62,17 @@ const commit = async (databaseUrl: string, count: number, from: number, seconds:
 const latencies = ({ ids, atMs }: Commits, from: number, arrivals: Arrivals): readonly number[] => {
   const byId = new Map<number, (readonly [n: number, atMs: number])[]>();
   arrivals.ids.forEach((id, i) => {
-    const known = byId.get(id);
+    const arrivalsOfSeat = byId.get(id);
     const arrival = [arrivals.ns[i] ?? 0, arrivals.atMs[i] ?? 0] as const;
-    if (known === undefined) byId.set(id, [arrival]);
-    else known.push(arrival);
+    if (arrivalsOfSeat === undefined) byId.set(id, [arrival]);
+    else arrivalsOfSeat.push(arrival);
   });
-  const found: number[] = [];
+  const latenciesMs: number[] = [];
   ids.forEach((id, i) => {
-    const heard = byId.get(id)?.find(([n]) => n > from + i);
-    if (heard !== undefined) found.push(heard[1] - (atMs[i] ?? 0));
+    const arrival = byId.get(id)?.find(([n]) => n > from + i);
+    if (arrival !== undefined) latenciesMs.push(arrival[1] - (atMs[i] ?? 0));
   });
-  return found;
+  return latenciesMs;
 };
 
 const FIRST_N = 1_000_000_000;

@@ -1,6 +1,6 @@
 /**
- * Subscribers in a separate process, each with a WebSocket. It implements the protocol itself, because a client package
- * would use more of the machine than the measured server.
+ * Subscribers in a separate process, each with a WebSocket. The process implements the protocol itself, because a
+ * client package would use more of the machine than the measured server.
  */
 import { connect, type Socket } from "node:net";
 import { nowMs, type Arrivals, type Order, type Report } from "./live-swarm.ts";
@@ -42,56 +42,56 @@ const AT_ONCE = 200;
 
 const clients: Client[] = [];
 let query = "";
-let opened = (_client: Client): void => undefined;
-let answered = (_client: Client): void => undefined;
+let onOpen = (_client: Client): void => undefined;
+let onAnswer = (_client: Client): void => undefined;
 let faults = 0;
 let lastFault = "";
 let returns = 0;
 
-const fault = (what: string): void => {
+const fault = (message: string): void => {
   faults++;
-  lastFault = what;
+  lastFault = message;
 };
 
-const startsWith = (bytes: Buffer, at: number, text: Buffer): boolean =>
-  bytes.compare(text, 0, text.length, at, at + text.length) === 0;
+const startsWith = (bytes: Buffer, offset: number, text: Buffer): boolean =>
+  bytes.compare(text, 0, text.length, offset, offset + text.length) === 0;
 
 const take = (client: Client, bytes: Buffer, from: number, to: number): void => {
   if (startsWith(bytes, from, PING)) return void client.socket.write(PONG);
   if (startsWith(bytes, from, ACK)) {
     client.isOpen = true;
-    return opened(client);
+    return onOpen(client);
   }
-  const at = bytes.indexOf(VALUE, from);
-  if (at === -1 || at >= to) {
+  const offset = bytes.indexOf(VALUE, from);
+  if (offset === -1 || offset >= to) {
     if (bytes.subarray(from, to).includes(ERROR)) fault(bytes.toString("utf8", from, to));
     return;
   }
   let n = 0;
-  for (let i = at + VALUE.length; i < to; i++) {
+  for (let i = offset + VALUE.length; i < to; i++) {
     const digit = (bytes[i] ?? 0) - ZERO;
     if (digit < 0 || digit > 9) break;
     n = n * 10 + digit;
   }
   client.n = n;
-  answered(client);
+  onAnswer(client);
 };
 
 /** Parses all complete frames and keeps the rest for the next chunk. */
 const read = (client: Client, chunk: Buffer): void => {
   const bytes = client.rest === undefined ? chunk : Buffer.concat([client.rest, chunk]);
-  let at = 0;
-  while (bytes.length - at >= 2) {
-    const short = bytes[at + 1] ?? 0;
-    const start = at + (short < 126 ? 2 : short === 126 ? 4 : 10);
+  let offset = 0;
+  while (bytes.length - offset >= 2) {
+    const shortLength = bytes[offset + 1] ?? 0;
+    const start = offset + (shortLength < 126 ? 2 : shortLength === 126 ? 4 : 10);
     if (bytes.length < start) break;
-    const length = short < 126 ? short : short === 126 ? bytes.readUInt16BE(at + 2) : Number(bytes.readBigUInt64BE(at + 2)); // prettier-ignore
+    const length = shortLength < 126 ? shortLength : shortLength === 126 ? bytes.readUInt16BE(offset + 2) : Number(bytes.readBigUInt64BE(offset + 2)); // prettier-ignore
     if (bytes.length < start + length) break;
-    if (bytes[at] === TEXT_FRAME) take(client, bytes, start, start + length);
-    else if (bytes[at] === CLOSE_FRAME) client.socket.end();
-    at = start + length;
+    if (bytes[offset] === TEXT_FRAME) take(client, bytes, start, start + length);
+    else if (bytes[offset] === CLOSE_FRAME) client.socket.end();
+    offset = start + length;
   }
-  client.rest = at === bytes.length ? undefined : Buffer.from(bytes.subarray(at));
+  client.rest = offset === bytes.length ? undefined : Buffer.from(bytes.subarray(offset));
 };
 
 const open = (port: number, localAddress: string, id: number): void => {
@@ -162,56 +162,57 @@ let arrivals: Arrivals = { ids: [], ns: [], atMs: [] };
 let hearing: Promise<void> = Promise.resolve();
 
 const orders: { readonly [Name in Order["do"]]: (order: Extract<Order, { do: Name }>) => Promise<Partial<Report>> } = {
-  open: async ({ port, localAddress, count, firstId, isShared, subscribing, patienceMs, query: given }) => {
-    query = given;
+  open: async ({ port, localAddress, count, firstId, isShared, subscribing, patienceMs, query: newQuery }) => {
+    query = newQuery;
     let openCount = 0;
-    let started = 0;
-    let heard = 0;
-    answered = () => void heard++;
-    const more = (): void => {
-      const most = subscribing ? count : Math.min(count, openCount + AT_ONCE);
-      for (; started < most; started++) open(port, localAddress, isShared ? firstId : firstId + started);
+    let startedCount = 0;
+    let answerCount = 0;
+    onAnswer = () => void answerCount++;
+    const openMore = (): void => {
+      const limit = subscribing ? count : Math.min(count, openCount + AT_ONCE);
+      for (; startedCount < limit; startedCount++)
+        open(port, localAddress, isShared ? firstId : firstId + startedCount);
     };
     const hook = (check: () => void): void => {
-      opened = (client) => {
+      onOpen = (client) => {
         openCount++;
         if (subscribing) subscribe(client);
-        more();
+        openMore();
         check();
       };
-      answered = () => {
-        heard++;
+      onAnswer = () => {
+        answerCount++;
         check();
       };
     };
-    more();
-    await until(() => openCount === count && (!subscribing || heard >= count), patienceMs, hook);
-    return { count: subscribing ? Math.min(heard, openCount) : openCount };
+    openMore();
+    await until(() => openCount === count && (!subscribing || answerCount >= count), patienceMs, hook);
+    return { count: subscribing ? Math.min(answerCount, openCount) : openCount };
   },
   subscribe: async ({ patienceMs }) => {
     times = [];
-    const done = until(
+    const allAnswered = until(
       () => times.length >= clients.length,
       patienceMs,
       (check) => {
-        answered = () => {
+        onAnswer = () => {
           times.push(nowMs());
           check();
         };
       },
     );
     for (const client of clients) subscribe(client);
-    await done;
+    await allAnswered;
     return { count: times.length, times };
   },
-  /** Reports when it listens. `report` contains the results since then. */
+  /** Reports that the process records results from now on. `report` contains the results since then. */
   hear: async ({ n, count, patienceMs }) => {
     times = [];
     hearing = until(
       () => times.length >= count,
       patienceMs,
       (check) => {
-        answered = (client) => {
+        onAnswer = (client) => {
           if (client.n !== n) return;
           times.push(nowMs());
           check();
@@ -226,7 +227,7 @@ const orders: { readonly [Name in Order["do"]]: (order: Extract<Order, { do: Nam
   },
   record: async () => {
     arrivals = { ids: [], ns: [], atMs: [] };
-    answered = ({ id, n }) => {
+    onAnswer = ({ id, n }) => {
       arrivals.ids.push(id);
       arrivals.ns.push(n);
       arrivals.atMs.push(nowMs());
@@ -237,7 +238,7 @@ const orders: { readonly [Name in Order["do"]]: (order: Extract<Order, { do: Nam
 };
 
 process.on("message", (order: Order) => {
-  const run = orders[order.do] as (order: Order) => Promise<Partial<Report>>; // the order of this name
+  const run = orders[order.do] as (order: Order) => Promise<Partial<Report>>; // each function takes the order of its name
   void run(order).then((report) => process.send?.({ count: 0, ...report, faults, lastFault, returns }));
 });
 process.on("disconnect", () => process.exit(0));

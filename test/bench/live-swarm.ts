@@ -22,7 +22,7 @@ export type Order =
       /** The row of the first subscriber. The others have the rows after it, unless the row is shared. */
       readonly firstId: number;
       readonly isShared: boolean;
-      /** True if all connect concurrently and subscribe immediately. */
+      /** True if all subscribers connect concurrently and subscribe immediately. */
       readonly subscribing: boolean;
       readonly query: string;
       readonly patienceMs: number;
@@ -52,14 +52,14 @@ const MOST_OF_ONE = 15_500;
 const PATIENCE_MS = 100_000;
 
 export interface Swarm {
-  /** @throws Error if not all connect in time. */
+  /** @throws Error if not all subscribers connect in time */
   open(isShared?: boolean, subscribing?: boolean): Promise<{ readonly tookMs: number; readonly returns: number }>;
-  /** Subscribes all concurrently, and returns the time of each until its first result. */
+  /** Opens all subscriptions concurrently, and returns the time of each until its first result. */
   subscribe(): Promise<readonly number[]>;
   /** Runs `change`, and returns the time from its start until each subscriber's result has `n`. */
   after(
     n: number,
-    concerned: number,
+    concernedCount: number,
     patienceMs: number,
     change: (starts: () => void) => Promise<void>,
   ): Promise<readonly number[]>;
@@ -70,10 +70,10 @@ export interface Swarm {
 
 const ask = (child: ChildProcess, order: Order): Promise<Report> =>
   new Promise((resolve, reject) => {
-    const ended = (code: number | null): void => reject(new Error(`the subscribers ended with ${code}`));
-    child.once("exit", ended);
+    const rejectOnExit = (code: number | null): void => reject(new Error(`the subscribers ended with ${code}`));
+    child.once("exit", rejectOnExit);
     child.once("message", (report) => {
-      child.off("exit", ended);
+      child.off("exit", rejectOnExit);
       resolve(report as Report);
     });
     child.send(order);
@@ -106,33 +106,33 @@ export const createSwarm = (port: number, count: number, query: string): Swarm =
         query,
         patienceMs: PATIENCE_MS,
       }));
-      const found = reports.reduce((sum, one) => sum + one.count, 0);
-      if (found < count) throw new Error(`${found} of ${count} subscribers are connected`);
-      return { tookMs: nowMs() - startedAtMs, returns: reports.reduce((sum, one) => sum + one.returns, 0) };
+      const connectedCount = reports.reduce((sum, report) => sum + report.count, 0);
+      if (connectedCount < count) throw new Error(`${connectedCount} of ${count} subscribers are connected`);
+      return { tookMs: nowMs() - startedAtMs, returns: reports.reduce((sum, report) => sum + report.returns, 0) };
     },
     subscribe: async () => {
       const startedAtMs = nowMs();
       const reports = await all(() => ({ do: "subscribe", patienceMs: PATIENCE_MS }));
-      const times = reports.flatMap((one) => one.times ?? []);
+      const times = reports.flatMap((report) => report.times ?? []);
       if (times.length < count) throw new Error(`${times.length} of ${count} subscribers have an answer`);
       return times.map((atMs) => atMs - startedAtMs);
     },
-    after: async (n, concerned, patienceMs, change) => {
-      const concernedOf = (i: number): number => Math.max(0, Math.min(countOf(i), concerned - i * share));
+    after: async (n, concernedCount, patienceMs, change) => {
+      const concernedOf = (i: number): number => Math.max(0, Math.min(countOf(i), concernedCount - i * share));
       await all((i) => ({ do: "hear", n, count: concernedOf(i), patienceMs }));
       let startedAtMs = 0;
       await change(() => (startedAtMs = nowMs()));
       const reports = await all(() => ({ do: "report" }));
-      return reports.flatMap((one) => one.times ?? []).map((atMs) => atMs - startedAtMs);
+      return reports.flatMap((report) => report.times ?? []).map((atMs) => atMs - startedAtMs);
     },
     record: async () => void (await all(() => ({ do: "record" }))),
     recorded: async () => {
       const reports = await all(() => ({ do: "recorded" }));
-      const found = reports.map(({ arrivals }) => arrivals ?? { ids: [], ns: [], atMs: [] });
+      const allArrivals = reports.map(({ arrivals }) => arrivals ?? { ids: [], ns: [], atMs: [] });
       return {
-        ids: found.flatMap((one) => one.ids),
-        ns: found.flatMap((one) => one.ns),
-        atMs: found.flatMap((one) => one.atMs),
+        ids: allArrivals.flatMap((arrivals) => arrivals.ids),
+        ns: allArrivals.flatMap((arrivals) => arrivals.ns),
+        atMs: allArrivals.flatMap((arrivals) => arrivals.atMs),
       };
     },
     stop: () => {

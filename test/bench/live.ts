@@ -1,9 +1,9 @@
 /**
  * `npm run bench:live`: measures live queries over WebSockets, with the subscribers in separate processes and
  * `synchronous_commit` on. `-- --only NAME,NAME` runs some scenes, `-- --json FILE` writes the figures to a file, `--
- * --list` lists the scenes. Needs the programs of a PostgreSQL, or TEST_DATABASE_URL (superuser, `wal_level` logical);
- * Linux; and 20,000 descriptors (`ulimit -n`) for the largest scenes. BENCH_SUBSCRIBERS and BENCH_ROUNDS set the
- * numbers of subscribers and rounds.
+ * --list` lists the scenes. The benchmark needs Linux, the programs of a PostgreSQL or TEST_DATABASE_URL (superuser,
+ * `wal_level` logical), and 20,000 descriptors (`ulimit -n`) for the largest scenes. BENCH_SUBSCRIBERS and
+ * BENCH_ROUNDS set the numbers of subscribers and rounds.
  */
 import { writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
@@ -12,10 +12,10 @@ import { cpuSeconds, parentOf } from "./cpu.ts";
 import { SCENES, type LatencyFacts, type Place } from "./live-scenes.ts";
 import { openFreshDatabase, startServer } from "./postgres.ts";
 
-const percentile = (sorted: readonly number[], part: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+const percentile = (sortedValues: readonly number[], part: number): number =>
+  sortedValues[Math.min(sortedValues.length - 1, Math.floor(sortedValues.length * part))] ?? Number.NaN;
 
-const { values: asked } = parseArgs({
+const { values: options } = parseArgs({
   options: { only: { type: "string" }, json: { type: "string" }, list: { type: "boolean" } },
 });
 const ROUNDS = Number(process.env["BENCH_ROUNDS"] ?? 5);
@@ -23,23 +23,23 @@ const SUBSCRIBERS = process.env["BENCH_SUBSCRIBERS"];
 const MOST_ROWS = 100_000;
 const ITEM_ROWS = 20_000;
 const ITEMS_EACH = 3;
-/** The time limit of a scene, so that one that hangs does not prevent the others. */
+/** The time limit of a scene, so that a scene that hangs does not prevent the others. */
 const LONGEST_SCENE_MS = 180_000;
 
-const words = asked.only?.split(",");
+const words = options.only?.split(",");
 const scenes = SCENES.filter(({ name }) => words === undefined || words.includes(name));
-if (asked.list === true || scenes.length === 0) {
-  for (const { name, about } of SCENES) process.stdout.write(`${name}: ${about}\n`);
-  process.exit(asked.list === true ? 0 : 1);
+if (options.list === true || scenes.length === 0) {
+  for (const { name, description } of SCENES) process.stdout.write(`${name}: ${description}\n`);
+  process.exit(options.list === true ? 0 : 1);
 }
 
 const row = (cells: readonly (string | number)[]): void => void process.stdout.write(`| ${cells.join(" | ")} |\n`);
-const rounded = (value: number | undefined, digits = 0): string => value?.toFixed(digits) ?? "";
+const round = (value: number | undefined, digits = 0): string => value?.toFixed(digits) ?? "";
 const load = (): number => Number(loadavg()[0]?.toFixed(1));
 
 interface Latency extends LatencyFacts {
   readonly scene: string;
-  readonly what: string;
+  readonly title: string;
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
@@ -48,7 +48,7 @@ interface Latency extends LatencyFacts {
 
 interface Figure {
   readonly scene: string;
-  readonly what: string;
+  readonly title: string;
   readonly value: number;
   readonly unit: string;
   readonly goal: number | undefined;
@@ -64,11 +64,11 @@ const stopAll = (): void => {
   for (const stop of stops) stop();
   stops = [];
 };
-const interrupted = (): void => {
+const exitAfterSignal = (): void => {
   stopAll();
   void server.stop().then(() => process.exit(1));
 };
-process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
+process.once("SIGINT", exitAfterSignal).once("SIGTERM", exitAfterSignal);
 try {
   const { url: databaseUrl, client: database } = await openFreshDatabase(server, "relapi_live");
   await database.query("alter database relapi_live set synchronous_commit = on; set synchronous_commit = on");
@@ -86,8 +86,8 @@ try {
     // the database runs on another machine
   }
 
-  for (const { name, about, run } of scenes) {
-    process.stderr.write(`${name}: ${about}\n`);
+  for (const { name, description, run } of scenes) {
+    process.stderr.write(`${name}: ${description}\n`);
     const place: Place = {
       databaseUrl,
       database,
@@ -95,15 +95,15 @@ try {
       subscribers: SUBSCRIBERS === undefined ? undefined : Number(SUBSCRIBERS),
       rounds: ROUNDS,
       atEnd: (stop) => void stops.push(stop),
-      latency: (what, timesMs, facts) => {
-        const sorted = [...timesMs].sort((a, b) => a - b);
-        const [p50, p99, max] = [percentile(sorted, 0.5), percentile(sorted, 0.99), sorted.at(-1) ?? Number.NaN];
-        latencies.push({ scene: name, what, p50, p99, max, ...facts, load: load() });
-        process.stderr.write(`  ${what}: p50 ${rounded(p50)} p99 ${rounded(p99)} ms, lost ${facts.lost}\n`);
+      latency: (title, timesMs, facts) => {
+        const sortedMs = [...timesMs].sort((a, b) => a - b);
+        const [p50, p99, max] = [percentile(sortedMs, 0.5), percentile(sortedMs, 0.99), sortedMs.at(-1) ?? Number.NaN];
+        latencies.push({ scene: name, title, p50, p99, max, ...facts, load: load() });
+        process.stderr.write(`  ${title}: p50 ${round(p50)} p99 ${round(p99)} ms, lost ${facts.lost}\n`);
       },
-      figure: (what, value, unit, goal) => {
-        figures.push({ scene: name, what, value, unit, goal, load: load() });
-        process.stderr.write(`  ${what}: ${rounded(value, 2)} ${unit}\n`);
+      figure: (title, value, unit, goal) => {
+        figures.push({ scene: name, title, value, unit, goal, load: load() });
+        process.stderr.write(`  ${title}: ${round(value, 2)} ${unit}\n`);
       },
     };
     let timer: NodeJS.Timeout | undefined;
@@ -128,11 +128,12 @@ try {
 
 row(["scene", "subscribers", "what changes", "p50 ms", "p99 ms", "max ms", "goal", "lost", "CPU ms", "database CPU ms", "load"]); // prettier-ignore
 row(Array.from({ length: 11 }, () => "---"));
-for (const { scene, subscribers, what, p50, p99, max, goalMs, lost, cpuMs, databaseCpuMs, load: busy } of latencies)
-  row([scene, subscribers, what, rounded(p50), rounded(p99), rounded(max), goalMs === undefined ? "" : `p99 < ${goalMs}`, lost, rounded(cpuMs, 1), rounded(databaseCpuMs, 1), busy]); // prettier-ignore
+for (const { scene, subscribers, title, p50, p99, max, goalMs, lost, cpuMs, databaseCpuMs, load: busy } of latencies)
+  row([scene, subscribers, title, round(p50), round(p99), round(max), goalMs === undefined ? "" : `p99 < ${goalMs}`, lost, round(cpuMs, 1), round(databaseCpuMs, 1), busy]); // prettier-ignore
 process.stdout.write("\n");
 row(["scene", "figure", "value", "goal", "load"]);
 row(Array.from({ length: 5 }, () => "---"));
-for (const { scene, what, value, unit, goal, load: busy } of figures)
-  row([scene, what, `${rounded(value, value < 10 ? 2 : 1)} ${unit}`, goal === undefined ? "" : `< ${goal}`, busy]);
-if (asked.json !== undefined) writeFileSync(asked.json, `${JSON.stringify({ latencies, figures }, undefined, 2)}\n`);
+for (const { scene, title, value, unit, goal, load: busy } of figures)
+  row([scene, title, `${round(value, value < 10 ? 2 : 1)} ${unit}`, goal === undefined ? "" : `< ${goal}`, busy]);
+if (options.json !== undefined)
+  writeFileSync(options.json, `${JSON.stringify({ latencies, figures }, undefined, 2)}\n`);

@@ -1,6 +1,6 @@
 /** Sends the requests of a scenario as fast as the server responds. */
 import autocannon from "autocannon";
-import type { Scenario, Sent } from "./data.ts";
+import type { LoadRequest, Scenario } from "./data.ts";
 
 export interface LoadOptions {
   readonly port: number;
@@ -9,8 +9,8 @@ export interface LoadOptions {
   readonly seconds: number;
   readonly connections: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The requests in place of the scenario's own. */
-  readonly ask?: (key: number) => Sent;
+  /** Makes the request for a key, in place of the requests of the scenario. */
+  readonly ask?: (key: number) => LoadRequest;
 }
 
 export interface Load {
@@ -22,11 +22,11 @@ export interface Load {
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-const requestOf = ({ rest, graphql, body }: Scenario, isGraphql: boolean, key: number): Sent => {
+const requestOf = ({ rest, graphql, body }: Scenario, isGraphql: boolean, key: number): LoadRequest => {
   if (isGraphql) {
     const variables = body === undefined ? `{"id":${key}}` : `{"objects":${body}}`;
-    const sent = `{"query":${JSON.stringify(graphql)},"variables":${variables}}`;
-    return { method: "POST", path: "/v1/graphql", headers: JSON_TYPE, body: sent };
+    const operation = `{"query":${JSON.stringify(graphql)},"variables":${variables}}`;
+    return { method: "POST", path: "/v1/graphql", headers: JSON_TYPE, body: operation };
   }
   return body === undefined
     ? { method: "GET", path: rest(key) }
@@ -52,8 +52,8 @@ export const load = async ({
     requests: [
       {
         setupRequest: (request) => {
-          const sent = ask(next());
-          return { ...request, ...sent, headers: { ...sent.headers, ...headers } };
+          const loadRequest = ask(next());
+          return { ...request, ...loadRequest, headers: { ...loadRequest.headers, ...headers } };
         },
       },
     ],

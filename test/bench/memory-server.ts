@@ -1,7 +1,7 @@
 /**
  * The server of the memory benchmark in a separate process with a small heap: `node memory-server.js <database url>
- * <connections> [<bytes of a body>]`. BENCH_WITHOUT lists plugins to leave out. It prints its port to its parent and
- * answers each message with the memory that it retains.
+ * <connections> [<bytes of a body>]`. BENCH_WITHOUT lists plugins to leave out. The process sends its port to its
+ * parent and answers each message with the memory that it retains.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

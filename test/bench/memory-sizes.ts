@@ -26,7 +26,7 @@ interface SceneContext {
   readonly port: number;
   readonly agent: Agent;
   /** The growth of the process's peak memory since it was idle. */
-  readonly grown: () => number;
+  readonly growth: () => number;
 }
 
 interface SizeScene {
@@ -81,22 +81,22 @@ const stall = async ({ port }: SceneContext, request: string): Promise<number> =
   return 0;
 };
 
-const rows = (count: number, one: (at: number) => string, separator: string): string =>
-  Array.from({ length: count }, (_, at) => one(at)).join(separator);
+const rows = (count: number, row: (index: number) => string, separator: string): string =>
+  Array.from({ length: count }, (_, index) => row(index)).join(separator);
 const json = (count: number): string =>
-  `[${rows(count, (at) => `{"id":${at},"name":"name ${at}","note":"${"n".repeat(40)}"}`, ",")}]`;
+  `[${rows(count, (index) => `{"id":${index},"name":"name ${index}","note":"${"n".repeat(40)}"}`, ",")}]`;
 const csv = (count: number): string =>
-  `id,name,note\n${rows(count, (at) => `${at},name ${at},${"n".repeat(40)}`, "\n")}`;
+  `id,name,note\n${rows(count, (index) => `${index},name ${index},${"n".repeat(40)}`, "\n")}`;
 /** Rows for a GraphQL insert, whose number of values is limited. */
 const longRows = (count: number): string =>
-  `[${rows(count, (at) => `{"id":${at},"name":"name ${at}","note":"${"n".repeat(1000)}"}`, ",")}]`;
+  `[${rows(count, (index) => `{"id":${index},"name":"name ${index}","note":"${"n".repeat(1000)}"}`, ",")}]`;
 const JSON_ROWS_PER_MEGABYTE = 12_500;
 const CSV_ROWS_PER_MEGABYTE = 16_500;
 
-const twice = (megabytes: number): number => 2 * megabytes + FLOOR_MEGABYTES;
-/** Its bytes, its text, its values, the rows' text and the message to the database. */
+const twoCopies = (megabytes: number): number => 2 * megabytes + FLOOR_MEGABYTES;
+/** A body is in memory as bytes, a string, values, the JSON text of its rows, and part of the message to the database. */
 const ofBody = (megabytes: number): number => Math.max(5 * megabytes, FLOOR_MEGABYTES);
-/** What any request may cost: buffers of the sockets, and garbage that is not collected yet. */
+/** The memory that any request may use: buffers of the sockets, and garbage that is not collected yet. */
 const FLOOR_MEGABYTES = 20;
 
 const SIZES = [1, 10, 50];
@@ -107,12 +107,12 @@ export const SIZE_SCENES: readonly SizeScene[] = [
   ...SIZES.flatMap((megabytes): readonly SizeScene[] => [
     {
       name: `an answer of ${megabytes} MB, REST`,
-      limit: twice,
+      limit: twoCopies,
       run: (context) => read(context, `/api/memory_text?id=eq.${megabytes}`),
     },
     {
       name: `an answer of ${megabytes} MB, GraphQL`,
-      limit: twice,
+      limit: twoCopies,
       run: (context) => ask(context, `{ memory_text(where: {id: {_eq: ${megabytes}}}) { body } }`),
     },
     {
@@ -149,13 +149,13 @@ export const SIZE_SCENES: readonly SizeScene[] = [
     },
     {
       name: `an answer of ${megabytes} MB, CSV`,
-      limit: twice,
+      limit: twoCopies,
       run: (context) =>
         read(context, `/api/memory_million?limit=${megabytes * CSV_ROWS_PER_MEGABYTE}`, { accept: "text/csv" }),
     },
     {
       name: `an answer of ${megabytes} MB, GraphQL list`,
-      limit: twice,
+      limit: twoCopies,
       run: (context) =>
         ask(context, `{ memory_million(limit: ${megabytes * JSON_ROWS_PER_MEGABYTE}) { id name note } }`),
     },
@@ -167,7 +167,7 @@ export const SIZE_SCENES: readonly SizeScene[] = [
   })),
   ...(["application/json", "text/csv"] as const).flatMap((type): readonly SizeScene[] => [
     {
-      name: `a million rows that nobody reads, ${type}`,
+      name: `a million unread rows, ${type}`,
       limit: () => 30,
       run: (context) => stall(context, `GET /api/memory_million HTTP/1.1\r\nHost: a\r\nAccept: ${type}\r\n\r\n`),
     },
@@ -178,7 +178,7 @@ export const SIZE_SCENES: readonly SizeScene[] = [
     },
   ]),
   {
-    name: "a million rows that nobody reads, GraphQL",
+    name: "a million unread rows, GraphQL",
     limit: () => 30,
     run: (context) =>
       stall(context, `POST /v1/graphql HTTP/1.1\r\nHost: a\r\nContent-Length: ${MILLION.length}\r\n\r\n${MILLION}`),
@@ -213,37 +213,37 @@ export const measureSize = async (scene: SizeScene, program: string, databaseUrl
   });
   const message = <Message>(): Promise<Message> =>
     new Promise((resolve, reject) => {
-      child.once("message", (told) => resolve(told as Message));
+      child.once("message", (answer) => resolve(answer as Message));
       child.once("exit", () => reject(new Error(`the server ended: ${scene.name}`)));
     });
   const agent = new Agent({ keepAlive: true });
   try {
     const { port } = await message<{ readonly port: number }>();
     const pid = child.pid as number; // the process has started
-    const started: SceneContext = { port, agent, grown: () => 0 };
+    const warmingContext: SceneContext = { port, agent, growth: () => 0 };
     for (let i = 0; i < 20; i++) {
-      await read(started, "/api/memory_million?limit=5");
-      await read(started, "/api/memory_million?limit=5", { accept: "text/csv" });
-      await post(started, "/api/memory_row", "application/json", json(5));
-      await post(started, "/api/memory_row", "text/csv", csv(5));
+      await read(warmingContext, "/api/memory_million?limit=5");
+      await read(warmingContext, "/api/memory_million?limit=5", { accept: "text/csv" });
+      await post(warmingContext, "/api/memory_row", "application/json", json(5));
+      await post(warmingContext, "/api/memory_row", "text/csv", csv(5));
     }
-    const collected = message();
+    const collection = message();
     child.send("collect");
-    await collected;
+    await collection;
     await pause(300);
     const idleMegabytes = statusOf(pid, "VmRSS");
     writeFileSync(`/proc/${pid}/clear_refs`, "5"); // writing 5 resets VmHWM
-    const grown = (): number => statusOf(pid, "VmHWM") - idleMegabytes;
+    const growth = (): number => statusOf(pid, "VmHWM") - idleMegabytes;
     const startedAtMs = performance.now();
     // the persistent connection may be closed before the body is ready
-    const sentMegabytes = await scene.run({ port, agent: new Agent(), grown });
+    const sentMegabytes = await scene.run({ port, agent: new Agent(), growth });
     const seconds = (performance.now() - startedAtMs) / 1000;
     await pause(100);
     return {
       name: scene.name,
       sentMegabytes,
       idleMegabytes,
-      grownMegabytes: grown(),
+      grownMegabytes: growth(),
       limitMegabytes: scene.limit(sentMegabytes),
       seconds,
     };

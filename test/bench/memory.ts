@@ -1,7 +1,7 @@
 /**
  * `npm run bench:memory`: measures the memory that small requests make a server and its backends retain, and exits with
- * 1 if it exceeds the limits here. On Linux it also measures large bodies and responses by their size. Needs a
- * PostgreSQL 14 or later: TEST_DATABASE_URL (superuser), or the server programs of one on this machine.
+ * 1 if it exceeds the limits here. On Linux it also measures large bodies and responses by their size. A
+ * PostgreSQL 14 or later is required: TEST_DATABASE_URL (superuser), or the server programs on this machine.
  * BENCH_LOADS=batch,roles selects loads whose name contains one of the words. BENCH_JSON=file writes the figures of the
  * sizes to the file. BENCH_WITHOUT=streamed-answers leaves a plugin out.
  */

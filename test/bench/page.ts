@@ -12,7 +12,9 @@ const [result] = results;
 if (result === undefined) throw new Error("usage: npm run bench:page -- FILE…");
 if (results.some(({ commit }) => commit !== result.commit)) throw new Error("the files are of different commits");
 /** The tables by name, each with its last measurement. */
-const tables = [...new Map(results.flatMap((one) => one.tables).map((table) => [table.name, table])).values()];
+const tables = [
+  ...new Map(results.flatMap((benchResult) => benchResult.tables).map((table) => [table.name, table])).values(),
+];
 const docs = fileURLToPath(new URL("../../../docs/", import.meta.url));
 
 const HEADS: Readonly<Record<string, string>> = {
@@ -48,12 +50,12 @@ const escape = (text: string): string => text.replace(/&/g, "&amp;").replace(/</
 
 /** The bars of each table: requests per second as a share of the bare handler's. */
 const chart = (tables: readonly BenchTable[]): string => {
-  const shown = tables.filter(({ rows }) => rows.some(({ id }) => id === BARE));
+  const chartTables = tables.filter(({ rows }) => rows.some(({ id }) => id === BARE));
   const share = ({ shares }: BenchRow): number => shares[BARE]?.[0] ?? 0;
-  const longest = Math.max(...shown.flatMap(({ rows }) => rows.map(share)));
+  const longest = Math.max(...chartTables.flatMap(({ rows }) => rows.map(share)));
   const lines: string[] = [];
   let y = 0;
-  for (const { name, rows } of shown) {
+  for (const { name, rows } of chartTables) {
     y += 30;
     lines.push(`<text class="name" x="0" y="${y}">${escape(name)}</text>`);
     y += 10;
@@ -87,7 +89,7 @@ ${tables.map(tableOf).join("\n\n")}
 
 const path = `${docs}benchmark.md`;
 const page = readFileSync(path, "utf8");
-const made = page.replace(/<!-- made by npm run bench:page -->.*?<!-- end -->/s, () => text);
-if (!made.includes(text)) throw new Error("docs/benchmark.md has no place for the figures");
-writeFileSync(path, made);
+const newPage = page.replace(/<!-- made by npm run bench:page -->.*?<!-- end -->/s, () => text);
+if (!newPage.includes(text)) throw new Error("docs/benchmark.md has no place for the figures");
+writeFileSync(path, newPage);
 writeFileSync(`${docs}images/benchmark.svg`, chart(tables));

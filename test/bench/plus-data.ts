@@ -1,6 +1,6 @@
 /** Scenarios of the plugins of `plus`, each with a statement written by hand for the same work. */
 import type { RelApiOptions } from "../../core/index.ts";
-import type { Scenario, Sent } from "./data.ts";
+import type { LoadRequest, Scenario } from "./data.ts";
 
 /** Separate tables, so that the other scenarios stay unchanged. */
 export const PLUS_SQL = `
@@ -28,8 +28,8 @@ grant update on shelf, book to bench_anon;
 `;
 
 export interface PlusScenario extends Scenario {
-  /** The request. The handler written by hand receives that of `rest`, with the key at its end. */
-  readonly ask: (key: number) => Sent;
+  /** Makes the request for a key. The handler written by hand receives the path of `rest`, with the key at its end. */
+  readonly ask: (key: number) => LoadRequest;
   readonly options?: RelApiOptions;
 }
 
@@ -37,7 +37,7 @@ const JSON_TYPE = { "content-type": "application/json" };
 
 const graphql =
   (query: string) =>
-  (id: number): Sent => ({
+  (id: number): LoadRequest => ({
     method: "POST",
     path: "/v1/graphql",
     headers: JSON_TYPE,

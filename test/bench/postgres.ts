@@ -1,5 +1,5 @@
-/** A PostgreSQL for benchmarks: TEST_DATABASE_URL, or one started from the programs on this machine and stopped
- *  afterwards. */
+/** A PostgreSQL for benchmarks: TEST_DATABASE_URL, or a server that is started from the programs on this machine and
+ *  stopped afterwards. */
 import pg from "pg";
 import { startPrimary, withDatabase, type Server } from "../support/postgres-server.ts";
 
@@ -23,8 +23,8 @@ export const openFreshDatabase = async (
 };
 
 export const startServer = async (settings: readonly string[] = []): Promise<BenchServer> => {
-  const given = process.env["TEST_DATABASE_URL"];
-  if (given !== undefined)
-    return { url: given, urlOf: (database) => withDatabase(given, database), stop: async () => {} };
+  const existingUrl = process.env["TEST_DATABASE_URL"];
+  if (existingUrl !== undefined)
+    return { url: existingUrl, urlOf: (database) => withDatabase(existingUrl, database), stop: async () => {} };
   return startPrimary(settings);
 };

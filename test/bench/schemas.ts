@@ -1,8 +1,8 @@
 /**
  * `npm run bench:schemas -- 10000`: measures a schema with this number of tables, each with five columns and a foreign
- * key. It reports the time of starting, first responses of roles, full descriptions and reloads, with the retained
- * memory and the blocking of the event loop. Needs a PostgreSQL: TEST_DATABASE_URL (superuser), or the server programs
- * of one on this machine. BENCH_KEEP=1 keeps the database, and uses it unchanged the next time.
+ * key. The benchmark reports the time of starting, first responses of roles, full descriptions and reloads, with the
+ * retained memory and the blocking of the event loop. A PostgreSQL is required: TEST_DATABASE_URL (superuser), or the
+ * server programs on this machine. With BENCH_KEEP=1, the database stays, and the next run uses it unchanged.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -112,9 +112,9 @@ const serve = (databaseUrl: string): void => {
     },
   };
   process.on("message", (order: Order) => {
-    void Promise.resolve(orders[order]()).then(async (measured) => {
+    void Promise.resolve(orders[order]()).then(async (measurement) => {
       await new Promise((resolve) => setTimeout(resolve, 20)); // the delay of the event loop is known at its next turn
-      process.send?.(measured ?? {});
+      process.send?.(measurement ?? {});
     });
   });
 };
@@ -123,12 +123,12 @@ const createTables = async (server: BenchServer, tables: number): Promise<string
   const name = `relapi_schemas_${tables}`;
   if (process.env["BENCH_KEEP"] === "1") {
     const client = new pg.Client({ connectionString: server.urlOf(name) });
-    const found = await client.connect().then(
+    const result = await client.connect().then(
       () => client.query<{ count: number }>("select count(*)::int4 from pg_tables where schemaname = 'public'"),
       () => undefined,
     );
     await client.end().catch(() => undefined);
-    if (found?.rows[0]?.count === tables) return server.urlOf(name);
+    if (result?.rows[0]?.count === tables) return server.urlOf(name);
   }
   const { url, client } = await openFreshDatabase(server, name);
   for (let i = 1; i <= ROLES; i++)
@@ -157,20 +157,24 @@ const coordinate = async (tables: number): Promise<void> => {
   const tell = async (order: Order): Promise<Measured> => {
     const answer = once(child, "message");
     child.send(order);
-    const [measured] = (await answer) as [Measured];
-    return measured;
+    const [measurement] = (await answer) as [Measured];
+    return measurement;
   };
   const figures: Record<string, Readonly<Record<string, number>>> = {};
   const round = (value: number): number => Math.round(value * 10) / 10;
-  const note = (what: string, measured: Measured, more: Readonly<Record<string, number>> = {}): Measured => {
-    const { ms, cpuMs, holdMs, holdCpuMs, rssMB, heapMB } = measured;
-    const all = { ms, cpuMs, holdMs, holdCpuMs, rssMB, heapMB, ...more };
-    figures[what] = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, round(value)]));
-    return measured;
+  const note = (
+    title: string,
+    measurement: Measured,
+    extraFigures: Readonly<Record<string, number>> = {},
+  ): Measured => {
+    const { ms, cpuMs, holdMs, holdCpuMs, rssMB, heapMB } = measurement;
+    const all = { ms, cpuMs, holdMs, holdCpuMs, rssMB, heapMB, ...extraFigures };
+    figures[title] = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, round(value)]));
+    return measurement;
   };
   try {
-    const started = note("ready", await tell("start"));
-    const url = `http://127.0.0.1:${started.port}`;
+    const startMeasurement = note("ready", await tell("start"));
+    const url = `http://127.0.0.1:${startMeasurement.port}`;
     const tokenOf = (role: number): Readonly<Record<string, string>> =>
       role === 0 ? {} : { authorization: `Bearer ${jwt.sign({ role: `bench_role_${role}` }, SECRET)}` };
     const read = async (path: string, init: RequestInit = {}): Promise<number> => {
@@ -190,12 +194,12 @@ const coordinate = async (tables: number): Promise<void> => {
         body: JSON.stringify({ query }),
         headers: { "content-type": "application/json", ...tokenOf(role) },
       });
-    const measure = async (what: string, work: () => Promise<number>): Promise<Measured> => {
+    const measure = async (title: string, work: () => Promise<number>): Promise<Measured> => {
       await tell("begin");
       const startedAtMs = performance.now();
       const bytes = await work();
       const ms = performance.now() - startedAtMs;
-      return note(what, { ...(await tell("end")), ms }, { answerMB: bytes / MEGABYTE });
+      return note(title, { ...(await tell("end")), ms }, { answerMB: bytes / MEGABYTE });
     };
     const query = (i: number): string =>
       `{ thing_${i}(where: {name: {_like: "x"}}, order_by: {id: asc}) { id thing_${i - 1} { name } } }`;
@@ -211,7 +215,7 @@ const coordinate = async (tables: number): Promise<void> => {
     );
     const changes = new pg.Client({ connectionString: databaseUrl });
     await changes.connect();
-    const reload = async (what: string): Promise<void> => {
+    const reload = async (title: string): Promise<void> => {
       let slowestMs = 0;
       let isOver = false;
       const ping = async (): Promise<void> => {
@@ -223,10 +227,10 @@ const coordinate = async (tables: number): Promise<void> => {
         }
       };
       const pinging = ping();
-      const measured = await tell("reload");
+      const measurement = await tell("reload");
       isOver = true;
       await pinging;
-      note(what, measured, { slowestRequestMs: slowestMs });
+      note(title, measurement, { slowestRequestMs: slowestMs });
     };
     await reload("reload, nothing changed");
     await changes.query("alter table thing_5 add column if not exists added int");
@@ -248,12 +252,12 @@ const coordinate = async (tables: number): Promise<void> => {
   const columns = ["ms", "cpuMs", "holdMs", "holdCpuMs", "slowestRequestMs", "answerMB", "rssMB", "heapMB"];
   const line = (cells: readonly (string | number)[]): string => `| ${cells.join(" | ")} |\n`;
   process.stdout.write(line([`${tables} tables`, ...columns]) + line(["---", ...columns.map(() => "---")]));
-  for (const [what, found] of Object.entries(figures))
-    process.stdout.write(line([what, ...columns.map((column) => found[column] ?? "")]));
+  for (const [title, values] of Object.entries(figures))
+    process.stdout.write(line([title, ...columns.map((column) => values[column] ?? "")]));
   const load = loadavg().map(round);
   process.stdout.write(`${JSON.stringify({ tables, node: process.version, load, figures })}\n`);
 };
 
-const [, , what = "1000", databaseUrl] = process.argv;
-if (what === "serve" && databaseUrl !== undefined) serve(databaseUrl);
-else await coordinate(Number(what));
+const [, , argument = "1000", databaseUrl] = process.argv;
+if (argument === "serve" && databaseUrl !== undefined) serve(databaseUrl);
+else await coordinate(Number(argument));

@@ -1,5 +1,5 @@
-/** One contestant in a process of its own: `node server.js <variant> <scenario> <database url> [dist of a checkout]`;
- *  prints its port. */
+/** One contestant in a separate process, which prints its port: `node server.js <variant> <scenario> <database url>
+ *  [dist of a checkout]`. */
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
@@ -50,7 +50,7 @@ const bare = (): RequestListener => {
   };
 };
 
-/** Runs it as a role, with claims for policies, in a single round trip: the minimum that an API must do for callers. */
+/** Runs the statement as a role, with claims for policies, in one round trip: the minimum work of an API for callers. */
 const bareWithRole = (): RequestListener => {
   const pool = new pg.Pool({
     connectionString: databaseUrl,
@@ -95,10 +95,10 @@ const relapi = async (
   const from = async <Module>(path: string): Promise<Module> =>
     (await import(pathToFileURL(join(resolve(dist), path)).href)) as Module;
   const { relApi } = await from<typeof core>("core/index.js");
-  const made = (await from<typeof presets>("presets/index.js"))[preset];
+  const buildPreset = (await from<typeof presets>("presets/index.js"))[preset];
   const jwtSecret = process.env["BENCH_JWT_SECRET"];
   const api = relApi(
-    made({
+    buildPreset({
       databaseUrl,
       anonRole: "bench_anon",
       logLevel: "error",

@@ -1,6 +1,6 @@
-/** `npm run bench:start -- 11`: the times of a start, as the median and the best of eleven rounds. They end
- *  with the first response of the demo (C-CLI-7, C-PKG-7), and with the first one of the embedded database. It also
- *  measures for how long an endless statement there blocks the event loop. */
+/** `npm run bench:start -- 11`: the times of starts, as the median and the best of eleven rounds. One start ends with
+ *  the first response of the demo (C-CLI-7, C-PKG-7), the other with the first response of the embedded database. A third
+ *  figure is the time for which an endless statement in the embedded database blocks the event loop. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -20,20 +20,20 @@ const firstAnswer = async (program: string, words: readonly string[]): Promise<n
     stdio: ["ignore", "pipe", "inherit"],
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], PORT: "0" },
   });
-  let printed = "";
+  let output = "";
   const address = await new Promise<string>((resolve, reject) => {
     child.stdout.on("data", (chunk) => {
-      printed += String(chunk);
-      const found = /REST +(http\S+)/.exec(printed)?.[1];
-      if (found !== undefined) resolve(found);
+      output += String(chunk);
+      const printedAddress = /REST +(http\S+)/.exec(output)?.[1];
+      if (printedAddress !== undefined) resolve(printedAddress);
     });
-    child.once("exit", () => reject(new Error(`it ended: ${printed}`)));
+    child.once("exit", () => reject(new Error(`it ended: ${output}`)));
   });
   await (await fetch(`${address}/album?select=title&album_id=eq.1`)).text();
   const tookMs = performance.now() - startedAtMs;
-  const ended = once(child, "exit");
+  const exit = once(child, "exit");
   process.kill(-(child.pid as number), "SIGKILL"); // the child has been started
-  await ended;
+  await exit;
   return tookMs;
 };
 
@@ -60,14 +60,14 @@ const measureEmbedded = async (): Promise<readonly [number, number]> => {
 };
 
 const print = (name: string, times: readonly number[]): void => {
-  const sorted = [...times].sort((a, b) => a - b);
-  const median = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-  console.log(`${name}: median ${median.toFixed(0)} ms, best ${(sorted[0] ?? Number.NaN).toFixed(0)} ms`);
+  const sortedMs = [...times].sort((a, b) => a - b);
+  const median = sortedMs[Math.floor(sortedMs.length / 2)] ?? Number.NaN;
+  console.log(`${name}: median ${median.toFixed(0)} ms, best ${(sortedMs[0] ?? Number.NaN).toFixed(0)} ms`);
 };
 
-const measure = async (one: () => Promise<number>): Promise<readonly number[]> => {
+const measure = async (measureOnce: () => Promise<number>): Promise<readonly number[]> => {
   const times: number[] = [];
-  for (let round = 0; round < rounds; round++) times.push(await one());
+  for (let round = 0; round < rounds; round++) times.push(await measureOnce());
   return times;
 };
 

@@ -45,13 +45,19 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
   afterAll(async () => {
     await database.query(`drop owned by ${login}; drop role ${login}; drop role ${stranger}`);
   });
-  const metadata = (table: string, more: object = {}, ofAll: object = {}): string =>
+  const metadata = (table: string, tableProperties: object = {}, documentProperties: object = {}): string =>
     temporaryFile(
       "metadata.json",
       JSON.stringify({
         version: 3,
-        sources: [{ name: "default", kind: "postgres", tables: [{ table: { schema: "sea", name: table }, ...more }] }],
-        ...ofAll,
+        sources: [
+          {
+            name: "default",
+            kind: "postgres",
+            tables: [{ table: { schema: "sea", name: table }, ...tableProperties }],
+          },
+        ],
+        ...documentProperties,
       }),
     );
   const select = (columns: readonly string[], filter: object = {}): object => ({
@@ -64,7 +70,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
     expect(stdout).toMatch(/^fine: \d+ relations, \d+ functions\n$/);
   });
 
-  const broken: readonly (readonly [string, Environment, RegExp])[] = [
+  const faults: readonly (readonly [string, Environment, RegExp])[] = [
     ["a number that is none", { DB_POOL: "many" }, /^error: invalid DB_POOL "many": expected a whole number/],
     ["two settings that exclude each other", { DATA_DIR: "/x" }, /^error: DATA_DIR and DATABASE_URL are both set/],
     ["a secret that is too short", { JWT_SECRET: "short" }, /^error: jwtSecret \(JWT_SECRET\) is a secret of 5 bytes/],
@@ -181,12 +187,12 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
     ],
   ];
 
-  test.each(broken)(
+  test.each(faults)(
     "C-CHK-1 C-CHK-2 C-CHK-4 C-SET-6 C-SET-7 check exits with code 1 and a line for %s",
     async (_, environment, line) => {
       const { code, stdout, stderr } = await relapi(["check"], { ...good, ...environment });
       expect([code, stdout]).toEqual([1, ""]);
-      const errors = stderr.split("\n").filter((each) => each.startsWith("error"));
+      const errors = stderr.split("\n").filter((text) => text.startsWith("error"));
       expect(errors).toHaveLength(1);
       expect(errors[0]).toMatch(line);
     },
@@ -198,14 +204,14 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
   });
 
   test("C-CHK-3 with --strict, warnings count as errors", async () => {
-    const shut = { ...good, DB_SCHEMAS: "shut" };
+    const environment = { ...good, DB_SCHEMAS: "shut" };
     const line = "warning: shut.notes has row-level security and no policy: only its owner sees rows\n";
-    expect(await relapi(["check"], shut)).toEqual({
+    expect(await relapi(["check"], environment)).toEqual({
       code: 0,
       stdout: "fine: 1 relation, 0 functions\n",
       stderr: line,
     });
-    expect(await relapi(["check", "--strict"], shut)).toEqual({ code: 1, stdout: "", stderr: line });
+    expect(await relapi(["check", "--strict"], environment)).toEqual({ code: 1, stdout: "", stderr: line });
   });
 
   /** Faults that only --strict reports. */
@@ -227,7 +233,7 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
   test.each(odd)("C-CHK-3 %s is a warning", async (_, environment, line) => {
     const mild = await relapi(["check"], { ...good, ...environment });
     const lines = mild.stderr.trim().split("\n");
-    expect([mild.code, lines.filter((each) => line.test(each))]).toEqual([0, [expect.any(String)]]);
+    expect([mild.code, lines.filter((text) => line.test(text))]).toEqual([0, [expect.any(String)]]);
     const strict = await relapi(["check", "--strict"], { ...good, ...environment });
     expect([strict.code, strict.stdout]).toEqual([1, ""]);
   });
@@ -249,13 +255,13 @@ describe.skipIf(!capabilities.realServer)("check", async () => {
     try {
       const url = (password: string): string => server.url.replace("//postgres@", `//postgres:${password}@`);
       expect((await relapi(["check"], { DATABASE_URL: url("right"), ANON_ROLE: "postgres" })).code).toBe(0);
-      const checked = await relapi(["check"], { DATABASE_URL: url("wr0ng"), ANON_ROLE: "postgres" });
-      expect([checked.code, checked.stdout]).toEqual([1, ""]);
-      expect(checked.stderr).toMatch(/^error: .*password authentication failed for user "postgres".*\n$/);
-      const served = await start([], { DATABASE_URL: url("wr0ng"), PORT: "0", HOST: "127.0.0.1" }).end();
-      expect([served.code, served.stdout]).toEqual([1, ""]);
-      expect(served.stderr).toMatch(/^.*password authentication failed.*\n$/);
-      expect(checked.stderr + served.stderr).not.toContain("wr0ng");
+      const checkResult = await relapi(["check"], { DATABASE_URL: url("wr0ng"), ANON_ROLE: "postgres" });
+      expect([checkResult.code, checkResult.stdout]).toEqual([1, ""]);
+      expect(checkResult.stderr).toMatch(/^error: .*password authentication failed for user "postgres".*\n$/);
+      const serverResult = await start([], { DATABASE_URL: url("wr0ng"), PORT: "0", HOST: "127.0.0.1" }).end();
+      expect([serverResult.code, serverResult.stdout]).toEqual([1, ""]);
+      expect(serverResult.stderr).toMatch(/^.*password authentication failed.*\n$/);
+      expect(checkResult.stderr + serverResult.stderr).not.toContain("wr0ng");
     } finally {
       await server.stop();
     }

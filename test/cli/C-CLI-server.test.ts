@@ -10,12 +10,12 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
 
   /** A port with another listener until the test ends. */
   const takenPort = async (): Promise<number> => {
-    const other = createServer().listen(0, "127.0.0.1");
-    await new Promise((resolve) => other.once("listening", resolve));
-    onTestFinished(() => void other.close());
-    return (other.address() as AddressInfo).port;
+    const listener = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => listener.once("listening", resolve));
+    onTestFinished(() => void listener.close());
+    return (listener.address() as AddressInfo).port;
   };
-  const taken = (port: number): string =>
+  const portMessage = (port: number): string =>
     `relapi: port ${port} is in use: end the program that listens there, or choose another port with --port or PORT\n`;
 
   test("C-CLI-1 C-CLI-3 settings.conf is read, and the environment and --port take precedence", async () => {
@@ -27,7 +27,7 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
     expect(stdout).toMatch(/REST {7}http:\/\/127\.0\.0\.1:[1-9]\d{3,}\/api/);
   });
 
-  // without the file it would log that it starts the embedded database, without --port that it listens
+  // without the file, the server would log the start of the embedded database; without --port, its address
   test.each([
     [
       "settings.json",
@@ -47,10 +47,10 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
   ])("C-CLI-1 C-CLI-3 %s is read, and the environment and --port take precedence", async (name, write) => {
     const [file, port] = [temporaryFile(name, write(await url())), await takenPort()];
     const environment = { HOST: "127.0.0.1", PGRST_DB_SCHEMAS: "sea" };
-    const served = await relapi(["serve", "--config", file, "--port", String(port)], environment);
-    expect([served.code, served.stdout, served.stderr]).toEqual([1, "", taken(port)]);
-    const described = await relapi(["openapi", "--config", file], environment);
-    expect(JSON.parse(described.stdout).paths).toHaveProperty("/ports");
+    const serverResult = await relapi(["serve", "--config", file, "--port", String(port)], environment);
+    expect([serverResult.code, serverResult.stdout, serverResult.stderr]).toEqual([1, "", portMessage(port)]);
+    const documentResult = await relapi(["openapi", "--config", file], environment);
+    expect(JSON.parse(documentResult.stdout).paths).toHaveProperty("/ports");
   });
 
   const good = async (): Promise<Environment> => ({
@@ -64,19 +64,19 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
   test.each(["SIGTERM", "SIGINT"] as const)(
     "C-CLI-6 R-ADM-4 the server finishes a request after %s and exits with code 0",
     async (signal) => {
-      const { running, answer, closed, release } = await startBusyServer(await good());
-      const ended = running.stop(signal);
-      await closed();
+      const { running, answer, untilClosed, release } = await startBusyServer(await good());
+      const exit = running.stop(signal);
+      await untilClosed();
       await release();
       expect((await answer).status).toBeLessThan(300);
-      expect((await ended).code).toBe(0);
+      expect((await exit).code).toBe(0);
     },
   );
 
   test("C-CLI-6 R-ADM-4 a second signal ends the process at once, and a line reports the aborted requests", async () => {
-    const { running, answer, closed, release } = await startBusyServer(await good());
+    const { running, answer, untilClosed, release } = await startBusyServer(await good());
     void running.stop();
-    await closed();
+    await untilClosed();
     const { code, stderr } = await running.stop();
     expect(code).toBe(1);
     expect(stderr).toMatch(
@@ -113,7 +113,7 @@ describe.skipIf(!capabilities.realServer)("on a server", () => {
     const environment = await good();
     const port = await takenPort();
     const second = await relapi(["-p", String(port)], environment);
-    expect([second.code, second.stderr]).toEqual([1, taken(port)]);
+    expect([second.code, second.stderr]).toEqual([1, portMessage(port)]);
   });
 
   test("C-CLI-4 live-triggers prints SQL", async () => {

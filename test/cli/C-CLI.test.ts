@@ -36,29 +36,32 @@ describe("help and version", () => {
 
   test("C-CLI-1 --help lists every command", async () => {
     const { stdout } = await relapi(["--help"]);
-    const listed = [...stdout.matchAll(/^ {2}([a-z][a-z-]*)[ [<].* {2}\S/gm)].map((match) => match[1]);
-    expect(listed.filter((name) => name !== "help").sort()).toEqual(Object.keys(COMMANDS).sort());
+    const names = [...stdout.matchAll(/^ {2}([a-z][a-z-]*)[ [<].* {2}\S/gm)].map((match) => match[1]);
+    expect(names.filter((name) => name !== "help").sort()).toEqual(Object.keys(COMMANDS).sort());
   });
 
-  test.each(Object.entries(COMMANDS))("C-CLI-1 %s --help lists its options, without a database", async (name, said) => {
-    const { code, stdout, stderr } = await relapi([name, "--help"]);
-    expect([code, stderr]).toEqual([0, ""]);
-    expect(stdout).toMatch(new RegExp(`^Usage: relapi ${name}`));
-    expect(stdout).toMatch(said);
-  });
+  test.each(Object.entries(COMMANDS))(
+    "C-CLI-1 %s --help lists its options, without a database",
+    async (name, expected) => {
+      const { code, stdout, stderr } = await relapi([name, "--help"]);
+      expect([code, stderr]).toEqual([0, ""]);
+      expect(stdout).toMatch(new RegExp(`^Usage: relapi ${name}`));
+      expect(stdout).toMatch(expected);
+    },
+  );
 
   test("C-CLI-9 --preset overrides PRESET, and an unknown name is an error", async () => {
-    const printed = (words: readonly string[], environment: Environment = {}) =>
+    const presetLine = (words: readonly string[], environment: Environment = {}) =>
       relapi(["dump-config", ...words], environment).then(({ stdout }) => /^PRESET=.*$/m.exec(stdout)?.[0]);
-    expect(await printed([])).toBe("PRESET=full-compat");
-    expect(await printed([], { PRESET: "plus" })).toBe("PRESET=plus");
-    expect(await printed(["--preset", "full-compat"], { PRESET: "plus" })).toBe("PRESET=full-compat");
-    const refused = 'relapi: invalid PRESET "plsu": expected one of full-compat, plus\n';
+    expect(await presetLine([])).toBe("PRESET=full-compat");
+    expect(await presetLine([], { PRESET: "plus" })).toBe("PRESET=plus");
+    expect(await presetLine(["--preset", "full-compat"], { PRESET: "plus" })).toBe("PRESET=full-compat");
+    const errorLine = 'relapi: invalid PRESET "plsu": expected one of full-compat, plus\n';
     expect(await relapi(["check", "--preset", "plsu"])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining(refused.slice(8)),
+      stderr: expect.stringContaining(errorLine.slice(8)),
     });
-    expect(await relapi(["--preset", "plsu"])).toMatchObject({ code: 1, stderr: refused });
+    expect(await relapi(["--preset", "plsu"])).toMatchObject({ code: 1, stderr: errorLine });
   });
 
   test("C-CLI-1 help COMMAND prints the same text", async () => {
@@ -96,9 +99,9 @@ test.each([
   [["--port", "x"], 1],
   [["serv"], 2],
 ])("C-CLI-1 C-CLI-2 C-CLI-4 the program %j prints and ends as the function does, with %d", async (words, code) => {
-  const ended = await start(words).end();
-  expect(ended).toEqual(await relapi(words));
-  expect(ended.code).toBe(code);
+  const result = await start(words).end();
+  expect(result).toEqual(await relapi(words));
+  expect(result.code).toBe(code);
 });
 
 describe("at a terminal", () => {
@@ -148,16 +151,16 @@ describe("settings files", () => {
     ],
     ["yaml", "- a\n", ["contains no settings"]],
     ["json", '{"a": ', ["cannot parse the settings file"]],
-    // small at first, and large once it is read
+    // the file is small until its aliases are resolved
     [
       "yaml",
       "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nmetadata: [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n",
       ["cannot parse the settings file", "settings.yaml"],
     ],
-  ])("C-CLI-3 an invalid %s file is refused: %s", async (ending, text, said) => {
+  ])("C-CLI-3 an invalid %s file is refused: %s", async (ending, text, messageParts) => {
     const { code, stderr } = await relapi(["--config", temporaryFile(`settings.${ending}`, text)]);
     expect(code).toBe(1);
-    for (const part of said) expect(stderr).toContain(part);
+    for (const part of messageParts) expect(stderr).toContain(part);
   });
 
   test("C-CLI-3 settings files have PostgREST's format with comments, quotes, escapes, variables, files and old names", async () => {
@@ -199,12 +202,12 @@ describe("settings files", () => {
         "REST_PREFIXES=/api,/rest/v1",
       ]),
     );
-    const checked = await relapi(["check", "-c", file], {
+    const result = await relapi(["check", "-c", file], {
       SOME_USER: "me",
       PGRST_DB_URI: "postgres://x@127.0.0.1:1/x",
     });
-    expect(checked.stderr).toMatch(/^warning: PGRST_DB_POOL_AUTOMATIC_RECOVERY is not served: see docs\/guides/m);
-    expect(checked.stderr).toMatch(/^warning: PGRST_RAW_MEDIA_TYPES is not served: see docs\/guides/m);
+    expect(result.stderr).toMatch(/^warning: PGRST_DB_POOL_AUTOMATIC_RECOVERY is not served: see docs\/guides/m);
+    expect(result.stderr).toMatch(/^warning: PGRST_RAW_MEDIA_TYPES is not served: see docs\/guides/m);
   });
 
   test("C-CLI-3 a missing settings file is an error", async () => {
@@ -216,10 +219,10 @@ describe("settings files", () => {
   });
 
   test("C-CLI-4 a command that needs a database reports it, also if the database is unreachable", async () => {
-    const away = { DATABASE_URL: "postgres://x@127.0.0.1:1/x" };
-    const failed = await relapi(["live-triggers"], away);
-    expect(failed).toEqual(await relapi(["openapi"], away));
-    expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining("ECONNREFUSED")]);
+    const unreachableDatabase = { DATABASE_URL: "postgres://x@127.0.0.1:1/x" };
+    const result = await relapi(["live-triggers"], unreachableDatabase);
+    expect(result).toEqual(await relapi(["openapi"], unreachableDatabase));
+    expect([result.code, result.stderr]).toEqual([1, expect.stringContaining("ECONNREFUSED")]);
     expect(await relapi(["live-triggers"])).toEqual({
       code: 1,
       stdout: "",

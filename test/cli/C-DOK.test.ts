@@ -1,4 +1,4 @@
-/** `relapi doctor`: each finding, and that the SQL it prints fixes the cause. */
+/** `relapi doctor`: its findings, and the printed SQL, which removes their causes. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { listCallsPerRow, addSubselects } from "../../presets/cli/doctor/calls-per-row.ts";
 import { diagnose } from "../../presets/cli/doctor/doctor-command.ts";
@@ -193,14 +193,16 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
       for (const name of names) await database.query(`drop schema if exists ${name}_history cascade`);
     });
 
-    test.each(cases.map((each, index) => [...each, index] as const))(
+    test.each(cases.map((row, index) => [...row, index] as const))(
       "%s %s: the printed SQL removes the finding",
-      (_, level, _setup, wanted, index) => {
+      (_, level, _setup, expected, index) => {
         const isOwn = (finding: Finding): boolean =>
           new RegExp(`\\b${schemaOf(index)}(?:\\b|_history)`).test(JSON.stringify(finding));
-        const found = before.filter(isOwn);
-        expect(found.map((finding) => finding.finding)).toEqual([expect.stringContaining(inSchema(wanted, index))]);
-        expect(found[0]).toMatchObject({ level, reason: expect.stringMatching(/.{20}/) });
+        const ownFindings = before.filter(isOwn);
+        expect(ownFindings.map((finding) => finding.finding)).toEqual([
+          expect.stringContaining(inSchema(expected, index)),
+        ]);
+        expect(ownFindings[0]).toMatchObject({ level, reason: expect.stringMatching(/.{20}/) });
         expect(after.filter(isOwn)).toEqual([]);
       },
     );
@@ -225,17 +227,17 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
       const client = await database.connect();
       await client.query("begin; set local role sea_clerk");
       await client.query(`select set_config('request.jwt.claims', '{"app":{"sub":"bo"}}', true)`);
-      const { rows: seen } = await client.query("select id from ward.t");
+      const { rows } = await client.query("select id from ward.t");
       const { rows: plan } = await client.query("explain select id from ward.t");
       await client.end();
-      return { seen, plan: plan.map((row: Record<string, string>) => row["QUERY PLAN"]).join("\n") };
+      return { rows, plan: plan.map((row: Record<string, string>) => row["QUERY PLAN"]).join("\n") };
     };
     const before = await rows();
     const [finding] = await findings();
     await database.query(finding?.fix ?? "");
     const after = await rows();
-    expect(after.seen).toEqual([{ id: 1 }]);
-    expect(before.seen).toEqual(after.seen);
+    expect(after.rows).toEqual([{ id: 1 }]);
+    expect(before.rows).toEqual(after.rows);
     expect(before.plan).toMatch(/Filter: .*current_setting/);
     expect(after.plan).not.toMatch(/Filter: .*current_setting/);
     expect(await findings()).toEqual([]);
@@ -293,13 +295,13 @@ describe.skipIf(!capabilities.realServer)("doctor", async () => {
         );
         return rows.length === 2;
       }, "the statistics of the changes");
-      const [finding, ...others] = await findings();
+      const [finding, ...furtherFindings] = await findings();
       expect(finding).toMatchObject({
         level: "note",
         finding: "the change feed lacks the foreign keys of changed rows of ward.busy",
         fix: "alter table ward.busy replica identity full",
       });
-      expect(others).toEqual([]);
+      expect(furtherFindings).toEqual([]);
       await database.query(finding?.fix ?? "");
       expect(await findings()).toEqual([]);
       await database.query("drop schema ward cascade");
@@ -365,7 +367,7 @@ test.each([
     "(home = (NULLIF(current_setting('a'::text, true), ''::text))::uuid)",
     "(home = (NULLIF((select current_setting('a'::text, true)), ''::text))::uuid)",
   ],
-])("C-DOK-1 the suggested SQL moves the calls of %s into subselects", (expression, mended) => {
-  expect(addSubselects(expression)).toBe(mended);
-  expect(listCallsPerRow(mended)).toEqual([]);
+])("C-DOK-1 the suggested SQL moves the calls of %s into subselects", (expression, expected) => {
+  expect(addSubselects(expression)).toBe(expected);
+  expect(listCallsPerRow(expected)).toEqual([]);
 });

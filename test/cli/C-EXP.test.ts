@@ -71,15 +71,15 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
   const explain = (...words: readonly string[]) => relapi(["explain", ...words], environment);
   const reports = async (...words: readonly string[]): Promise<readonly Report[]> =>
     JSON.parse((await explain(...words, "--json")).stdout).relations;
-  const left = ({ steps }: Report) => steps.map((step) => [step.kind, step.left]);
+  const rowsLeft = ({ steps }: Report) => steps.map((step) => [step.kind, step.left]);
 
   test("C-EXP-1 explain shows the statement, values and plan of a REST path", async () => {
     const { code, stdout, stderr } = await explain("/notes?select=id&owner=eq.bo", "--claims", bo);
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/^select .*"desk"\."notes".*\$1.*;\n-- \$1 = "bo"\n\n/);
     expect(stdout).toMatch(/Scan on notes .*\n +Filter: .*owner = 'bo'::text/);
-    const analyzed = await explain("http://localhost:3000/api/notes?select=id", "--claims", bo, "--analyze");
-    expect(analyzed.stdout).toMatch(/Scan on notes .*actual time=.* rows=16(?:\.00)? /);
+    const result = await explain("http://localhost:3000/api/notes?select=id", "--claims", bo, "--analyze");
+    expect(result.stdout).toMatch(/Scan on notes .*actual time=.* rows=16(?:\.00)? /);
   });
 
   test("C-EXP-1 P-CUR-1 the statement of a page by cursor is readable", async () => {
@@ -131,7 +131,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
 
   test("C-EXP-3 explain lists inner embeds, which remove rows", async () => {
     const [teams] = await reports("/teams?select=name,notes!inner(id)&notes.id=lt.3", "--role", "sea_clerk");
-    expect(left(teams as Report)).toEqual([
+    expect(rowsLeft(teams as Report)).toEqual([
       ["table", 2],
       ["embed", 0],
       ["returned", 0],
@@ -140,16 +140,16 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
 
   test("C-EXP-3 a role without a policy sees no row, and the owner of the table sees all", async () => {
     await database.query("grant usage on schema desk to sea_auditor; grant select on desk.notes to sea_auditor");
-    const [shut] = await reports("/notes", "--role", "sea_auditor");
-    expect(shut?.security?.policies).toEqual([]);
-    expect(left(shut as Report)).toEqual([
+    const [auditorReport] = await reports("/notes", "--role", "sea_auditor");
+    expect(auditorReport?.security?.policies).toEqual([]);
+    expect(rowsLeft(auditorReport as Report)).toEqual([
       ["table", 30],
       ["policies", 0],
       ["returned", 0],
     ]);
-    const [own] = await reports("/notes");
-    expect(own?.security?.bypass).toMatch(/ is a superuser$/);
-    expect(left(own as Report)[0]).toEqual(["table", 30]);
+    const [superuserReport] = await reports("/notes");
+    expect(superuserReport?.security?.bypass).toMatch(/ is a superuser$/);
+    expect(rowsLeft(superuserReport as Report)[0]).toEqual(["table", 30]);
   });
 
   test("C-EXP-3 explain reports no counts if the login role has no rights on the table", async () => {
@@ -157,7 +157,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     const { stdout } = await relapi(["explain", "/notes", "--claims", bo, "--json"], environmentOfLogin);
     const [notes] = JSON.parse(stdout).relations as readonly Report[];
     expect(notes?.security?.note).toMatch(/^not counted: /);
-    expect(left(notes as Report)).toEqual([
+    expect(rowsLeft(notes as Report)).toEqual([
       ["policies", 16],
       ["returned", 16],
     ]);
@@ -165,9 +165,9 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
 
   test("C-EXP-3 explain lists no policies for a view, which has none", async () => {
     await database.query("create view desk.few as select id from desk.notes; grant select on desk.few to sea_clerk");
-    const [few] = await reports("/few?id=lt.3", "--role", "sea_clerk");
-    expect(few?.security?.bypass).toMatch(/^it is a view/);
-    expect(left(few as Report).at(-1)).toEqual(["returned", 2]);
+    const [viewReport] = await reports("/few?id=lt.3", "--role", "sea_clerk");
+    expect(viewReport?.security?.bypass).toMatch(/^it is a view/);
+    expect(rowsLeft(viewReport as Report).at(-1)).toEqual(["returned", 2]);
     await database.query("drop view desk.few");
   });
 
@@ -182,21 +182,29 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
   });
 
   test("C-EXP-1 C-EXP-2 C-EXP-3 explain shows the rows that writes by REST would change", async () => {
-    const [patched] = await reports("PATCH /notes?id=lt.10", "--body", '{"body":"x"}', "--claims", bo);
-    expect(patched?.command).toBe("UPDATE");
-    expect(left(patched as Report)).toEqual([
+    const [patchReport] = await reports("PATCH /notes?id=lt.10", "--body", '{"body":"x"}', "--claims", bo);
+    expect(patchReport?.command).toBe("UPDATE");
+    expect(rowsLeft(patchReport as Report)).toEqual([
       ["table", 30],
       ["policies", 16],
       ["filter", 6],
       ["written", 3],
     ]);
-    const [deleted] = await reports("/notes?id=lt.10", "-X", "delete", "--claims", bo);
-    expect(left(deleted as Report).at(-1)).toEqual(["written", 3]);
-    const [posted] = await reports("/notes", "-d", '{"owner":"bo","body":"x"}', "--claims", bo);
-    expect([posted?.command, left(posted as Report)]).toEqual(["INSERT", [["written", 1]]]);
+    const [deleteReport] = await reports("/notes?id=lt.10", "-X", "delete", "--claims", bo);
+    expect(rowsLeft(deleteReport as Report).at(-1)).toEqual(["written", 3]);
+    const [postReport] = await reports("/notes", "-d", '{"owner":"bo","body":"x"}', "--claims", bo);
+    expect([postReport?.command, rowsLeft(postReport as Report)]).toEqual(["INSERT", [["written", 1]]]);
     const body = temporaryFile("body.json", '[{"owner":"bo"},{"owner":"bo"}]');
-    const [put] = await reports("POST /notes", "--body", `@${body}`, "--claims", bo, "-H", "Prefer: return=minimal");
-    expect(left(put as Report)).toEqual([["written", 2]]);
+    const [bulkReport] = await reports(
+      "POST /notes",
+      "--body",
+      `@${body}`,
+      "--claims",
+      bo,
+      "-H",
+      "Prefer: return=minimal",
+    );
+    expect(rowsLeft(bulkReport as Report)).toEqual([["written", 2]]);
     expect(await rows()).toBe(before);
   });
 
@@ -215,11 +223,11 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
   });
 
   test("C-EXP-1 C-EXP-2 explain works for functions", async () => {
-    const [found] = await reports("/rpc/notes_of?who=bo&id=lt.10&limit=1", "--role", "sea_clerk");
-    expect(found?.relation).toBe("desk.notes_of");
-    const written = await explain("POST /rpc/write_note", "--body", '{"body":"x"}', "--claims", bo);
-    expect([written.code, written.stderr]).toEqual([0, ""]);
-    expect(written.stdout).toContain("write_note");
+    const [functionReport] = await reports("/rpc/notes_of?who=bo&id=lt.10&limit=1", "--role", "sea_clerk");
+    expect(functionReport?.relation).toBe("desk.notes_of");
+    const writeResult = await explain("POST /rpc/write_note", "--body", '{"body":"x"}', "--claims", bo);
+    expect([writeResult.code, writeResult.stderr]).toEqual([0, ""]);
+    expect(writeResult.stdout).toContain("write_note");
     expect(await rows()).toBe(before);
   });
 
@@ -276,7 +284,7 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
       const document = 'mutation { update_desk_notes(where: {id: {_lt: 10}}, _set: {body: "x"}) { affected_rows } }';
       const [update] = JSON.parse((await ask(document)).stdout).relations;
       expect(update).toMatchObject({ command: "UPDATE", check: 'secret eq "false"' });
-      expect(left(update)).toEqual([
+      expect(rowsLeft(update)).toEqual([
         ["table", 30],
         ["permission", 10],
         ["filter", 3],
@@ -308,8 +316,8 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
       }));
       const file = temporaryFile("nested.json", JSON.stringify(documentOf(tables)));
       const { stdout } = await relapi(["explain", document, "--json"], { ...environment, METADATA: file });
-      const written = (JSON.parse(stdout).relations as readonly Report[]).filter(({ command }) => command === "INSERT");
-      expect(written.map((report) => [report.relation, left(report)])).toEqual([
+      const inserts = (JSON.parse(stdout).relations as readonly Report[]).filter(({ command }) => command === "INSERT");
+      expect(inserts.map((report) => [report.relation, rowsLeft(report)])).toEqual([
         ["desk.teams", [["written", 1]]],
         ["desk.notes", [["written", 2]]],
       ]);
@@ -333,10 +341,10 @@ describe.skipIf(!capabilities.realServer)("explain", async () => {
     [["@/no/such/file"], 'cannot read "/no/such/file": ENOENT'],
     [["/notes", "--header", "x"], '--header "x" is not "Name: value"'],
     [["POST /notes", "--body", "{bad"], "the request failed: "],
-  ])("C-EXP-1 C-EXP-5 explain refuses %j", async (words, said) => {
+  ])("C-EXP-1 C-EXP-5 explain refuses %j", async (words, message) => {
     const { code, stdout, stderr } = await explain(...words);
     expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toContain(`relapi: ${said}`);
+    expect(stderr).toContain(`relapi: ${message}`);
   });
 });
 

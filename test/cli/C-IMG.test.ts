@@ -45,7 +45,7 @@ test("C-IMG-1 the image runs without root, with a health check and the entry poi
 
 test("C-IMG-1 the files that the stages copy and run exist", () => {
   const { scripts } = JSON.parse(read("package.json"));
-  const ignored = read("docs/deploy/Dockerfile.dockerignore")
+  const includedPaths = read("docs/deploy/Dockerfile.dockerignore")
     .split("\n")
     .filter((line) => line.startsWith("!"))
     .map((line) => line.slice(1));
@@ -57,17 +57,17 @@ test("C-IMG-1 the files that the stages copy and run exist", () => {
       for (const path of text
         .split(/\s+/)
         .slice(0, -1)
-        .filter((each) => each !== "."))
-        expect(ignored).toContain(path);
+        .filter((part) => part !== "."))
+        expect(includedPaths).toContain(path);
     }
-  for (const path of ignored) expect(existsSync(join(root, path)), path).toBe(true);
+  for (const path of includedPaths) expect(existsSync(join(root, path)), path).toBe(true);
 });
 
 test("C-IMG-1 an application of init gets an image of the same kind", () => {
   const files = buildProjectFiles("shop", "ts");
-  const own = readDockerfile(files["Dockerfile"] ?? "");
-  expect(own.map(({ image }) => image)).toEqual(stages.map(({ image }) => image));
-  const last = own.at(-1) as Stage; // it has three
+  const projectStages = readDockerfile(files["Dockerfile"] ?? "");
+  expect(projectStages.map(({ image }) => image)).toEqual(stages.map(({ image }) => image));
+  const last = projectStages.at(-1) as Stage; // it has three
   for (const name of ["USER", "EXPOSE"]) expect(textsOf(last, name)).toEqual(textsOf(final, name));
   expect(textsOf(last, "RUN")).toEqual(textsOf(final, "RUN"));
   expect(wordsOf(textsOf(last, "ENTRYPOINT")[0] ?? "")[1]).toBe("dist/server.js");
@@ -122,10 +122,10 @@ test.skipIf(!capabilities.realServer)(
     });
     let output = "";
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (output += String(text)));
-    const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+    const exit = new Promise<number | null>((resolve) => child.on("close", resolve));
     atFileEnd(async () => void child.kill("SIGKILL"));
     const addressIn = () => /"address":"(http:[^"]+)"/.exec(output)?.[1];
-    await until(() => addressIn() !== undefined, "the server has said where it listens");
+    await until(() => addressIn() !== undefined, "the server prints its address");
     const address = (addressIn() ?? "").replace("localhost", "127.0.0.1");
     const answer = await fetch(`${address}/api/ports?select=id&id=eq.1`);
     expect([answer.status, await answer.json()]).toEqual([200, [{ id: 1 }]]);
@@ -134,25 +134,26 @@ test.skipIf(!capabilities.realServer)(
     const ready = await fetch(health.replace(/:\d+\//, `:${ports.ADMIN_PORT}/`));
     expect(ready.status).toBe(200);
     child.kill("SIGTERM");
-    expect([await ended, output]).toEqual([0, expect.not.stringMatching(/"error"/)]);
+    expect([await exit, output]).toEqual([0, expect.not.stringMatching(/"error"/)]);
   },
 );
 
 test("C-IMG-2 compose.yaml and kubernetes.yaml name only settings that exist", () => {
-  const known = listKnownVariables();
+  const knownVariables = listKnownVariables();
   const [{ services }] = documentsOf("docs/deploy/compose.yaml");
-  for (const name of Object.keys(services.relapi.environment)) expect(known).toContain(name);
+  for (const name of Object.keys(services.relapi.environment)) expect(knownVariables).toContain(name);
   expect(join("docs/deploy", services.relapi.build.context, services.relapi.build.dockerfile)).toBe(
     "docs/deploy/Dockerfile",
   );
   expect(services.relapi.depends_on.database.condition).toBe("service_healthy");
   expect(services.database.healthcheck.test).toContain("pg_isready");
-  const asked = [...read("docs/deploy/compose.yaml").matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
-  for (const name of new Set(asked)) expect(read("docs/deploy/.env.example")).toMatch(new RegExp(`^${name}=$`, "m"));
+  const requiredVariables = [...read("docs/deploy/compose.yaml").matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
+  for (const name of new Set(requiredVariables))
+    expect(read("docs/deploy/.env.example")).toMatch(new RegExp(`^${name}=$`, "m"));
 
   const [deployment, service] = documentsOf("docs/deploy/kubernetes.yaml");
   const [container] = deployment.spec.template.spec.containers;
-  for (const { name } of container.env) expect(known).toContain(name);
+  for (const { name } of container.env) expect(knownVariables).toContain(name);
   expect(container.ports[0].containerPort).toBe(Number(environmentOf(final)["PORT"]));
   expect(service.spec.selector).toEqual(deployment.spec.template.metadata.labels);
   expect(service.spec.ports[0].targetPort).toBe(container.ports[0].name);

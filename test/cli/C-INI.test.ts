@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { until } from "../support/until.ts";
-import { program, relapi, temporaryFolder, type Ended, type Environment } from "./run.ts";
+import { program, relapi, temporaryFolder, type Environment, type ProcessResult } from "./run.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const folder = join(temporaryFolder(), "My Shop");
@@ -18,12 +18,12 @@ const read = (name: string): string => readFileSync(join(folder, name), "utf8");
 const { NODE_OPTIONS: _, ...environment } = process.env; // settings of the test runner
 
 /** The packages as npm would install them, without a network: the packed package and its dependencies. */
-const install = (into: string, dependencies: readonly string[]): void => {
-  const packed = temporaryFolder();
-  execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", packed], { cwd: root });
-  const modules = join(into, "node_modules");
+const install = (target: string, dependencies: readonly string[]): void => {
+  const packageFolder = temporaryFolder();
+  execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", packageFolder], { cwd: root });
+  const modules = join(target, "node_modules");
   mkdirSync(modules);
-  execFileSync("sh", ["-c", `tar -xzf ${packed}/relapi-*.tgz -C "$1"`, "sh", modules]);
+  execFileSync("sh", ["-c", `tar -xzf ${packageFolder}/relapi-*.tgz -C "$1"`, "sh", modules]);
   renameSync(join(modules, "package"), join(modules, "relapi"));
   const relapiManifest = JSON.parse(readFileSync(join(modules, "relapi/package.json"), "utf8"));
   for (const name of new Set([...Object.keys(relapiManifest.dependencies), ...dependencies, ".bin/tsc"])) {
@@ -40,59 +40,59 @@ const runNpmTest = (project: string): Promise<{ readonly stdout: string }> =>
 const startServer = async (cwd: string, script: string, settings: Environment) => {
   const child = spawn(process.execPath, [script], { cwd, env: { PATH: environment["PATH"], PORT: "0", ...settings } });
   let output = "";
-  const started = new Promise<void>((resolve) => {
+  const start = new Promise<void>((resolve) => {
     for (const stream of [child.stdout, child.stderr])
       stream.on("data", (chunk) => {
         output += String(chunk);
         if (output.includes("listening")) resolve();
       });
   });
-  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
-  const failed = ended.then((code) => {
+  const exit = new Promise<number | null>((resolve) => child.on("close", resolve));
+  const failure = exit.then((code) => {
     throw new Error(`it ended with ${code}: ${output}`);
   });
-  failed.catch(() => {}); // a server that has started ends later
-  await Promise.race([started, failed]);
-  const [, printed = ""] = /listening on (\S+)/.exec(output) ?? [];
-  const address = printed.replace("localhost", "127.0.0.1");
+  failure.catch(() => {}); // a server that has started ends later
+  await Promise.race([start, failure]);
+  const [, printedAddress = ""] = /listening on (\S+)/.exec(output) ?? [];
+  const address = printedAddress.replace("localhost", "127.0.0.1");
   // its health is 503 until the schema is loaded
   await until(async () => (await fetch(`${address}/health`)).ok, "the schema is loaded");
   const stop = (): Promise<number | null> => {
     child.kill("SIGTERM");
-    return ended;
+    return exit;
   };
   return { address, stop };
 };
 
-let created: Ended;
-let tested: { readonly stdout: string };
+let initResult: ProcessResult;
+let testResult: { readonly stdout: string };
 let manifest: { readonly name: string; readonly dependencies: object; readonly devDependencies: object };
 
 beforeAll(async () => {
-  created = await relapi(["init", folder]);
+  initResult = await relapi(["init", folder]);
   manifest = JSON.parse(read("package.json"));
   install(folder, [...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)]);
-  tested = await runNpmTest(folder);
+  testResult = await runNpmTest(folder);
 });
 
 test("C-INI-1 init writes a project in TypeScript and prints the next steps", () => {
-  expect([created.code, created.stderr]).toEqual([0, ""]);
-  expect(created.stdout).toContain(`Next: cd '${folder}' && npm install && npm test, then npm start`);
+  expect([initResult.code, initResult.stderr]).toEqual([0, ""]);
+  expect(initResult.stdout).toContain(`Next: cd '${folder}' && npm install && npm test, then npm start`);
   expect(manifest.name).toBe("my-shop");
   for (const file of ["tsconfig.json", "Dockerfile", ".dockerignore", ".gitignore", ".env", "README.md", "schema.sql"])
     expect(existsSync(join(folder, file)), file).toBe(true);
 });
 
 test("C-INI-1a npm test compiles the project, and its tests pass with the packed package", () => {
-  expect(tested.stdout).toMatch(/ pass 3\n. fail 0/);
+  expect(testResult.stdout).toMatch(/ pass 3\n. fail 0/);
 });
 
 test("C-INI-1 init with --js writes the same project in JavaScript", async () => {
-  const other = join(temporaryFolder(), "shop");
-  expect(await relapi(["init", "--js", other])).toMatchObject({ code: 0, stderr: "" });
-  symlinkSync(join(folder, "node_modules"), join(other, "node_modules"));
-  expect((await runNpmTest(other)).stdout).toMatch(/ pass 3\n. fail 0/);
-  const { address, stop } = await startServer(other, "src/server.js", {});
+  const otherFolder = join(temporaryFolder(), "shop");
+  expect(await relapi(["init", "--js", otherFolder])).toMatchObject({ code: 0, stderr: "" });
+  symlinkSync(join(folder, "node_modules"), join(otherFolder, "node_modules"));
+  expect((await runNpmTest(otherFolder)).stdout).toMatch(/ pass 3\n. fail 0/);
+  const { address, stop } = await startServer(otherFolder, "src/server.js", {});
   expect(await (await fetch(`${address}/health`)).text()).toBe("fine");
   expect(await stop()).toBe(0);
 });
@@ -105,16 +105,16 @@ test("C-INI-1a without a database, the server serves the project's schema with t
 
 test("C-INI-3 the image has several stages, does not run as root, and has a health check on an existing page", () => {
   const lines = read("Dockerfile").split("\n");
-  const of = (word: string): readonly string[] =>
+  const argumentsOf = (word: string): readonly string[] =>
     lines.filter((line) => line.startsWith(`${word} `)).map((line) => line.slice(word.length + 1));
-  expect(of("FROM")).toHaveLength(3);
-  expect(of("USER")).toEqual(["10001:10001"]);
-  expect(of("HEALTHCHECK")[0]).toMatch(/http:\/\/127\.0\.0\.1:3000\/health"\]$/);
-  expect(of("ENV")[0]).toContain("PORT=3000");
-  expect(of("ENTRYPOINT")).toEqual(['["node", "dist/server.js"]']);
+  expect(argumentsOf("FROM")).toHaveLength(3);
+  expect(argumentsOf("USER")).toEqual(["10001:10001"]);
+  expect(argumentsOf("HEALTHCHECK")[0]).toMatch(/http:\/\/127\.0\.0\.1:3000\/health"\]$/);
+  expect(argumentsOf("ENV")[0]).toContain("PORT=3000");
+  expect(argumentsOf("ENTRYPOINT")).toEqual(['["node", "dist/server.js"]']);
   // every copied file exists, except the lock file that npm install writes
-  const copied = of("COPY").filter((line) => !line.startsWith("--from="));
-  const sources = copied.flatMap((line) => line.split(" ").slice(0, -1));
+  const copyLines = argumentsOf("COPY").filter((line) => !line.startsWith("--from="));
+  const sources = copyLines.flatMap((line) => line.split(" ").slice(0, -1));
   expect(new Set(sources.filter((source) => !existsSync(join(folder, source))))).toEqual(
     new Set(["package-lock.json"]),
   );
@@ -171,23 +171,26 @@ test("C-INI-2 init overwrites no file and reports an unsuitable folder", async (
   await refuse(folder, "is not empty: name an empty folder, or one that does not exist");
   for (const name of [join(folder, "schema.sql"), join(folder, "schema.sql", "inner")])
     await refuse(name, "is a file or lies below a file: name a folder");
-  const long = join(folder, "n".repeat(300));
-  await refuse(long, `cannot be written: ENAMETOOLONG: name too long, mkdir '${long}'`);
+  const longPath = join(folder, "n".repeat(300));
+  await refuse(longPath, `cannot be written: ENAMETOOLONG: name too long, mkdir '${longPath}'`);
   expect(read("package.json")).toBe(before);
 });
 
 test("C-INI-2 init uses the current folder by default, which may have a .git", async () => {
-  const own = temporaryFolder();
-  mkdirSync(join(own, ".git"));
-  const { stdout } = await promisify(execFile)(process.execPath, [program, "init"], { cwd: own, env: environment });
+  const gitFolder = temporaryFolder();
+  mkdirSync(join(gitFolder, ".git"));
+  const { stdout } = await promisify(execFile)(process.execPath, [program, "init"], {
+    cwd: gitFolder,
+    env: environment,
+  });
   expect(stdout).toContain("\nNext: npm install && npm test, then npm start\n");
-  expect(existsSync(join(own, "src/preset.ts"))).toBe(true);
+  expect(existsSync(join(gitFolder, "src/preset.ts"))).toBe(true);
 });
 
 test.skipIf(process.getuid?.() === 0)("C-INI-2 init reports a folder that may not be written", async () => {
-  const closed = temporaryFolder();
-  chmodSync(closed, 0o555);
-  const name = join(closed, "shop");
+  const readOnlyFolder = temporaryFolder();
+  chmodSync(readOnlyFolder, 0o555);
+  const name = join(readOnlyFolder, "shop");
   expect(await relapi(["init", name])).toEqual({
     code: 1,
     stdout: "",

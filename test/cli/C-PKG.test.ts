@@ -1,4 +1,4 @@
-/** The first minutes with the package: runs the commands of the README. */
+/** The first steps with the package: runs the commands of the README. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -55,22 +55,22 @@ test.skipIf(!hasPsql || !asksRegistry)(
     const port = await freePort();
     const role = `c_pkg_anon_${process.pid}`; // roles belong to the whole server
     atFileEnd(async () => {
-      const [made] = await database.query("select from pg_roles where rolname = $1", [role]);
-      if (made !== undefined) await database.query(`drop owned by ${role}; drop role ${role}`);
+      const [existingRole] = await database.query("select from pg_roles where rolname = $1", [role]);
+      if (existingRole !== undefined) await database.query(`drop owned by ${role}; drop role ${role}`);
     });
     const tarball = execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder], {
       cwd: root,
       encoding: "utf8",
     }).trim();
     // only the package, the database, the port and the role of the text are replaced
-    const replaced = (text: string, from: string, to: string): string => {
+    const replaceText = (text: string, from: string, to: string): string => {
       expect(text).toContain(from);
       return text.replaceAll(from, to);
     };
-    let text = replaced(script, "cinema relapi ", `cinema ${join(folder, tarball)} `);
-    text = replaced(text, "postgres://postgres@localhost/cinema", `'${database.options.databaseUrl}'`);
-    text = replaced(text, "localhost:3000", `127.0.0.1:${port}`);
-    text = replaced(text, "web_anon", role);
+    let text = replaceText(script, "cinema relapi ", `cinema ${join(folder, tarball)} `);
+    text = replaceText(text, "postgres://postgres@localhost/cinema", `'${database.options.databaseUrl}'`);
+    text = replaceText(text, "localhost:3000", `127.0.0.1:${port}`);
+    text = replaceText(text, "web_anon", role);
     const wrong = `sed s/title,/titel,/ client.mts > wrong.mts && node_modules/.bin/tsc --strict --module nodenext --target es2022 --skipLibCheck --noEmit wrong.mts`;
     const child = spawn(
       "bash",
@@ -98,11 +98,11 @@ test.skipIf(!hasPsql || !asksRegistry)(
     const code = await new Promise<number | null>((resolve) => child.on("exit", resolve));
     expect(code, output).toBe(0);
     await until(() => output.includes("\nrefused\n"), "the outputs have been read");
-    const [right = "", refused = ""] = output.split("--- wrong");
-    expect(right).toMatch(/^fine: \d+ relations, /m);
-    expect(right).toMatch(/^\[ 'Vagabond' \]$/m);
+    const [rightOutput = "", wrongOutput = ""] = output.split("--- wrong");
+    expect(rightOutput).toMatch(/^fine: \d+ relations, /m);
+    expect(rightOutput).toMatch(/^\[ 'Vagabond' \]$/m);
     await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
-    expect(refused).toMatch(/wrong\.mts\(\d+,\d+\): error TS\d+:.*'?title'?/);
+    expect(wrongOutput).toMatch(/wrong\.mts\(\d+,\d+\): error TS\d+:.*'?title'?/);
   },
 );
 
@@ -114,11 +114,11 @@ describe("an installed clone", () => {
       stdio: ["ignore", "pipe", "ignore"],
       env: { ...environment, PORT: "0" },
     });
-    let printed = "";
-    child.stdout.on("data", (chunk) => (printed += String(chunk)));
+    let output = "";
+    child.stdout.on("data", (chunk) => (output += String(chunk)));
     try {
-      const address = (): string | undefined => /REST +(http\S+)/.exec(printed)?.[1];
-      await until(() => address() !== undefined, "the server has said where it listens");
+      const address = (): string | undefined => /REST +(http\S+)/.exec(output)?.[1];
+      await until(() => address() !== undefined, "the server prints its address");
       const response = await fetch(`${address()}/album?select=title&album_id=eq.1`);
       expect(await response.json()).toEqual([{ title: "For Those About To Rock We Salute You" }]);
     } finally {

@@ -12,7 +12,7 @@ describe.skipIf(!hasPostgres)("a refused login", () => {
     await server.setAccess("host all keyed 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n");
   });
 
-  const refused = (patience: string): Running =>
+  const startRefused = (patience: string): Running =>
     start([], {
       DATABASE_URL: server.url.replace("postgres@", "keyed:wrong@"),
       ANON_ROLE: "keyed",
@@ -21,7 +21,7 @@ describe.skipIf(!hasPostgres)("a refused login", () => {
     });
 
   test("C-SET-5 a wrong password is logged for each attempt, with increasing pauses", async () => {
-    const running = refused("3600");
+    const running = startRefused("3600");
     await running.said(/(?:password authentication failed.*\n[^]*){3}/);
     const lines = running.output().split("\n").slice(0, 3);
     for (const line of lines) {
@@ -36,7 +36,7 @@ describe.skipIf(!hasPostgres)("a refused login", () => {
   });
 
   test("C-SET-5 a wrong password ends the start once the time limit is over", async () => {
-    const { code, stdout, stderr } = await refused("1").end();
+    const { code, stdout, stderr } = await startRefused("1").end();
     expect([code, stdout]).toEqual([1, ""]);
     for (const line of stderr.trim().split("\n")) expect(line).toContain("password authentication failed");
   });

@@ -19,8 +19,8 @@ test.each([
   ["HASURA_GRAPHQL_ADMIN_SECRT", "HASURA_GRAPHQL_ADMIN_SECRET"],
   ["ANON_ROL", "ANON_ROLE"],
   ["DB_SCHEMA", "DB_SCHEMAS"],
-])("C-SET-1 the unknown variable %s is reported with the suggestion %s", (name, meant) => {
-  expect(textsOf({ [name]: "x" })).toEqual([`${name} is not a setting; did you mean ${meant}?`]);
+])("C-SET-1 the unknown variable %s is reported with the suggestion %s", (name, suggestion) => {
+  expect(textsOf({ [name]: "x" })).toEqual([`${name} is not a setting; did you mean ${suggestion}?`]);
 });
 
 test("C-SET-1 unrelated names are not reported", () => {
@@ -68,16 +68,16 @@ const engineNames = Object.entries(ENGINES).flatMap(([prefix, names]) =>
 );
 
 test("C-SET-2 every setting of the engines is either served or has advice", () => {
-  const known = listKnownVariables();
-  expect(engineNames.filter((name) => known.has(name) === unsupportedAdvice.has(name))).toEqual([]);
+  const knownVariables = listKnownVariables();
+  expect(engineNames.filter((name) => knownVariables.has(name) === unsupportedAdvice.has(name))).toEqual([]);
 });
 
 test("C-SET-2 the advice names only settings that exist", () => {
-  const known = listKnownVariables();
-  const named = [...unsupportedAdvice.values()].flatMap((advice) =>
+  const knownVariables = listKnownVariables();
+  const advisedNames = [...unsupportedAdvice.values()].flatMap((advice) =>
     [...advice.matchAll(/\bset ([A-Z_0-9]+)/g)].map((match) => match[1] as string),
   );
-  expect(named.filter((name) => !known.has(name))).toEqual([]);
+  expect(advisedNames.filter((name) => !knownVariables.has(name))).toEqual([]);
 });
 
 test("C-SET-2 settings of the engines that are not served are reported with advice", () => {
@@ -148,10 +148,10 @@ describe.skipIf(!capabilities.realServer)("the start on a server", async () => {
       /^relapi: DATABASE_URL names the file "\/no\/ca\.pem" \(sslrootcert\), which does not exist$/m,
     ],
     ["two ports that are one", { PORT: "4400", ADMIN_PORT: "4400" }, /^relapi: ADMIN_PORT and PORT are both 4400/],
-  ])("C-SET-3 C-SET-6 C-SET-7 %s stops the start with one line", async (_, environment, said) => {
+  ])("C-SET-3 C-SET-6 C-SET-7 %s stops the start with one line", async (_, environment, message) => {
     const { code, stdout, stderr } = await relapi([], { ...good, ...environment });
     expect([code, stdout, stderr.trim().split("\n").length]).toEqual([1, "", 1]);
-    expect(stderr).toMatch(said);
+    expect(stderr).toMatch(message);
   });
 
   test("C-SET-3 missing metadata stops the start with one line", async () => {

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
-import { relapi, temporaryFolder, type Ended } from "./run.ts";
+import { relapi, temporaryFolder, type ProcessResult } from "./run.ts";
 import { wrongQueries } from "./wrong-queries.ts";
 
 const modules = fileURLToPath(new URL("../../node_modules/", import.meta.url));
@@ -37,17 +37,17 @@ const CONFIG = {
 
 describe.skipIf(!capabilities.realServer)("types of a database", () => {
   const wrong = Object.entries(wrongQueries);
-  let printed: Ended;
+  let typesResult: ProcessResult;
   let faults: readonly string[];
 
   beforeAll(async () => {
     const folder = temporaryFolder();
     const { databaseUrl } = (await testDatabase()).options;
-    printed = await relapi(["types"], { DATABASE_URL: databaseUrl, DB_SCHEMAS: "sea,land" });
+    typesResult = await relapi(["types"], { DATABASE_URL: databaseUrl, DB_SCHEMAS: "sea,land" });
     const right = readFileSync(fileURLToPath(new URL("right-queries.ts.txt", import.meta.url)), "utf8");
     writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(CONFIG));
-    writeFileSync(join(folder, "database.ts"), printed.stdout);
+    writeFileSync(join(folder, "database.ts"), typesResult.stdout);
     writeFileSync(join(folder, "right.ts"), right);
     writeFileSync(
       join(folder, "wrong.ts"),
@@ -58,8 +58,8 @@ describe.skipIf(!capabilities.realServer)("types of a database", () => {
   });
 
   test("C-TYP-1 types prints one type and nothing else", () => {
-    expect([printed.code, printed.stderr]).toEqual([0, ""]);
-    expect(printed.stdout).toContain("export type Database = {");
+    expect([typesResult.code, typesResult.stderr]).toEqual([0, ""]);
+    expect(typesResult.stdout).toContain("export type Database = {");
   });
 
   test("C-TYP-2 valid queries compile with results of the right types", () => {
@@ -71,13 +71,13 @@ describe.skipIf(!capabilities.realServer)("types of a database", () => {
   });
 
   test("C-TYP-3 functions of extensions are left out, and functions of the schema are not", () => {
-    expect(printed.stdout).not.toMatch(/similarity|akeys/);
-    expect(printed.stdout).toContain("      add_numbers: {");
+    expect(typesResult.stdout).not.toMatch(/similarity|akeys/);
+    expect(typesResult.stdout).toContain("      add_numbers: {");
   });
 });
 
 describe("types of the demo", () => {
-  test("C-TYP-1 C-SET-4b types without a database prints the types of the embedded one, and says so", async () => {
+  test("C-TYP-1 C-SET-4b types without a database prints the types of the embedded database, with a notice", async () => {
     const { code, stdout, stderr } = await relapi(["types"]);
     expect([code, stderr]).toEqual([0, "relapi: no DATABASE_URL: starting the embedded demo database\n"]);
     expect(stdout).toMatch(/ {6}album: \{\n {8}Row: \{\n {10}album_id: number;/);

@@ -39,18 +39,18 @@ describe.skipIf(!capabilities.realServer)("the end of a process", async () => {
     const child = spawn(process.execPath, ["--input-type=module", "--eval", program(options, end)], {
       stdio: ["ignore", "pipe", "ignore"],
     });
-    let written = "";
-    child.stdout.on("data", (chunk: Buffer) => (written += chunk.toString()));
+    let output = "";
+    child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
     const code = await new Promise((resolve) => child.on("close", resolve));
     expect(code).not.toBe(0);
-    expect(written.endsWith("\n")).toBe(true);
-    const lines = written.split("\n").filter((line) => line.includes("/api/ports"));
+    expect(output.endsWith("\n")).toBe(true);
+    const lines = output.split("\n").filter((line) => line.includes("/api/ports"));
     expect(lines).toHaveLength(COUNT);
     if (logFormat === "text") return;
-    const found = lines.map((line) => JSON.parse(line));
-    expect(new Set(found.map(({ requestId }) => requestId)).size).toBe(COUNT);
+    const entries = lines.map((line) => JSON.parse(line));
+    expect(new Set(entries.map(({ requestId }) => requestId)).size).toBe(COUNT);
     // each line has the time of the response, not the time of writing
-    const times = found.map(({ time }) => Date.parse(time));
+    const times = entries.map(({ time }) => Date.parse(time));
     expect(times).toEqual([...times].sort((a, b) => a - b));
     expect(new Set(times).size).toBeGreaterThan(5);
   });

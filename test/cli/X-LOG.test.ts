@@ -30,9 +30,9 @@ const lines = (): readonly any[] =>
     .filter((line) => line.startsWith("{"))
     .map((line) => JSON.parse(line));
 
-const line = async (wanted: (fields: any) => boolean): Promise<any> => {
-  await until(() => lines().some(wanted), `a line of the log with ${wanted}`);
-  return lines().find(wanted);
+const line = async (isExpected: (fields: any) => boolean): Promise<any> => {
+  await until(() => lines().some(isExpected), `a line of the log with ${isExpected}`);
+  return lines().find(isExpected);
 };
 
 beforeAll(async () => {
@@ -58,8 +58,8 @@ test("X-LOG-1 X-LOG-3 a REST request is logged with its fields", async () => {
     headers: { "x-request-id": "rest-1", traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" },
   });
   expect(response.headers.get("x-request-id")).toBe("rest-1");
-  const found = await line(({ requestId }) => requestId === "rest-1");
-  const { durationMs, databaseMs, waitMs, planKey, time: _time, pid, address, userAgent, ...fields } = found;
+  const entry = await line(({ requestId }) => requestId === "rest-1");
+  const { durationMs, databaseMs, waitMs, planKey, time: _time, pid, address, userAgent, ...fields } = entry;
   expect(fields).toEqual({
     level: "info",
     message: "request",
@@ -100,8 +100,8 @@ test("X-LOG-1 a GraphQL request is logged, also with an error of status 200, and
 });
 
 test("X-LOG-3 a missing request id is created, and an invalid one is replaced", async () => {
-  for (const given of [{}, { "x-request-id": 'a "bad" one' }, { "x-request-id": "x".repeat(200) }]) {
-    const id = (await fetch(`${url}/api/album?limit=1`, { headers: given as never })).headers.get("x-request-id");
+  for (const headers of [{}, { "x-request-id": 'a "bad" one' }, { "x-request-id": "x".repeat(200) }]) {
+    const id = (await fetch(`${url}/api/album?limit=1`, { headers: headers as never })).headers.get("x-request-id");
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
     expect(await line(({ requestId }) => requestId === id)).toMatchObject({ status: 200 });
   }

@@ -46,7 +46,7 @@ describe.skipIf(!capabilities.realServer)("several workers", async () => {
     // a worker may have loaded the schema more than once
     const loadedLines = (): number => running.output().split("schema loaded").length - 1;
     await until(async () => (await metrics())[LOADS] === loadedLines(), "the sum is that of all lines of the log");
-    const ended = await running.stop();
-    expect(ended.code).toBe(0);
+    const result = await running.stop();
+    expect(result.code).toBe(0);
   });
 });

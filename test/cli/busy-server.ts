@@ -9,7 +9,7 @@ interface BusyServer {
   /** The response to the request, which waits for a lock of the test. */
   readonly answer: Promise<Response>;
   /** Resolves once the server accepts no more connections. */
-  closed(): Promise<void>;
+  untilClosed(): Promise<void>;
   /** Releases the request. */
   release(): Promise<void>;
 }
@@ -24,8 +24,8 @@ const isRefused = (port: number): Promise<boolean> =>
 /** Sessions of the file's database that wait for a lock. */
 export const waitingForLocks = async (): Promise<number> => {
   const database = await testDatabase();
-  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  return (await database.query(waiting)).length;
+  const statement = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  return (await database.query(statement)).length;
 };
 
 /** Starts on port 0 of 127.0.0.1, with schema `sea`. */
@@ -46,7 +46,7 @@ export const startBusyServer = async (environment: Environment): Promise<BusySer
   return {
     running,
     answer,
-    closed: () => until(() => isRefused(port), "no connections are accepted"),
+    untilClosed: () => until(() => isRefused(port), "no connections are accepted"),
     release: () => holder.end(),
   };
 };

@@ -17,25 +17,28 @@ export interface Stage {
  * The instructions, with the `ARG`s of the top replaced. @throws Error for an instruction that is not supported here
  */
 export const readDockerfile = (text: string): readonly Stage[] => {
-  const known = new Map<string, string>();
+  const argumentValues = new Map<string, string>();
   const stages: { image: string; alias: string | undefined; instructions: Instruction[] }[] = [];
   for (const line of text.replace(/\\\n/g, " ").split("\n")) {
     if (line.trim() === "" || line.startsWith("#")) continue;
     const [, name = "", rest = ""] = /^([A-Z]+)\s+(.+)$/.exec(line) ?? [];
     if (!/^(?:ARG|FROM|WORKDIR|COPY|RUN|ENV|USER|EXPOSE|HEALTHCHECK|ENTRYPOINT)$/.test(name))
       throw new Error(`not an instruction that is known here: ${line}`);
-    const filled = rest.replace(/\$\{(\w+)\}/g, (whole, variable: string) => known.get(variable) ?? whole);
-    if (name === "ARG") known.set(...(filled.split("=", 2) as [string, string]));
+    const expandedText = rest.replace(
+      /\$\{(\w+)\}/g,
+      (match, variable: string) => argumentValues.get(variable) ?? match,
+    );
+    if (name === "ARG") argumentValues.set(...(expandedText.split("=", 2) as [string, string]));
     else if (name === "FROM") {
-      const [image = "", , alias] = filled.split(/\s+/);
+      const [image = "", , alias] = expandedText.split(/\s+/);
       stages.push({ image, alias, instructions: [] });
-    } else stages.at(-1)?.instructions.push({ name, text: filled });
+    } else stages.at(-1)?.instructions.push({ name, text: expandedText });
   }
   return stages;
 };
 
 export const textsOf = (stage: Stage, name: string): readonly string[] =>
-  stage.instructions.filter((each) => each.name === name).map(({ text }) => text);
+  stage.instructions.filter((instruction) => instruction.name === name).map(({ text }) => text);
 
 /** `["node", "x.js"]` or `node x.js`. */
 export const wordsOf = (text: string): readonly string[] =>
@@ -47,8 +50,8 @@ export interface Built {
 }
 
 /**
- * Applies a stage's WORKDIR, COPY and RUN to a folder. `from`: earlier stages. `run`: whether a command has been
- * handled, because commands of the system (`apk`) cannot run.
+ * Applies a stage's WORKDIR, COPY and RUN to a folder. `from` has the earlier stages. `run` handles the commands,
+ * because commands of the system (`apk`) cannot run here.
  */
 export const buildStage = (
   stage: Stage,
@@ -58,13 +61,13 @@ export const buildStage = (
   run: (command: string, cwd: string) => void,
 ): Built => {
   let workdir = "/";
-  const at = (path: string): string => join(folder, path.startsWith("/") ? path : join(workdir, path));
+  const resolvePath = (path: string): string => join(folder, path.startsWith("/") ? path : join(workdir, path));
   for (const { name, text } of stage.instructions) {
     if (name === "WORKDIR") {
       workdir = text;
-      mkdirSync(at("."), { recursive: true });
+      mkdirSync(resolvePath("."), { recursive: true });
     }
-    if (name === "RUN") run(text, at("."));
+    if (name === "RUN") run(text, resolvePath("."));
     if (name !== "COPY") continue;
     const words = text.split(/\s+/);
     const source = words[0]?.startsWith("--from=") ? from.get(words.shift()?.slice("--from=".length) ?? "") : undefined;
@@ -74,7 +77,8 @@ export const buildStage = (
       if (!existsSync(origin)) throw new Error(`COPY ${text}: there is no ${path}`);
       // a folder's content goes into the target, a file into a target that ends with a slash or exists
       const isInto = to.endsWith("/") || to === "." || to === "./";
-      const target = statSync(origin).isDirectory() || !isInto ? at(to) : join(at(to), basename(path));
+      const target =
+        statSync(origin).isDirectory() || !isInto ? resolvePath(to) : join(resolvePath(to), basename(path));
       cpSync(origin, target, { recursive: true, verbatimSymlinks: true });
     }
   }

@@ -1,4 +1,4 @@
-/** Runs `relapi`: commands in the process of the test, and the built program in a process of its own. */
+/** Runs `relapi`: commands in the process of the test, and the built program in a separate process. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { atFileEnd } from "../support/file-end.ts";
 
 export const program = fileURLToPath(new URL("../../dist/presets/standalone.js", import.meta.url));
 
-export interface Ended {
+export interface ProcessResult {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -39,19 +39,21 @@ const environmentOf = (environment: Environment): Environment => ({
 });
 
 /** Collects the text that is written to it. */
-class Written extends Writable {
+class TextCollector extends Writable {
   text = "";
-  override _write(chunk: unknown, _encoding: string, done: () => void): void {
+  override _write(chunk: unknown, _encoding: string, callback: () => void): void {
     this.text += String(chunk);
-    done();
+    callback();
   }
 }
 
-/**
- * Runs a command that ends by itself in this process. A server logs to its process, so `start` gives it one of its own.
- */
-export const relapi = async (words: readonly string[], environment: Environment = {}, stdin = ""): Promise<Ended> => {
-  const [stdout, stderr] = [new Written(), new Written()];
+/** Runs a command that ends by itself, in this process. A server logs to its process, so `start` runs it separately. */
+export const relapi = async (
+  words: readonly string[],
+  environment: Environment = {},
+  stdin = "",
+): Promise<ProcessResult> => {
+  const [stdout, stderr] = [new TextCollector(), new TextCollector()];
   const code = await main(words, { env: environmentOf(environment), stdin: Readable.from([stdin]), stdout, stderr });
   return { code, stdout: stdout.text, stderr: stderr.text };
 };
@@ -59,27 +61,27 @@ export const relapi = async (words: readonly string[], environment: Environment 
 export interface Running {
   /** The output so far, on both streams. */
   output(): string;
-  /** Resolves once it has printed the text. @throws Error with the output instead, if it ends */
+  /** Resolves once the program has printed the text. @throws Error with the output if the program ends earlier */
   said(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Writes its whole standard input. */
+  /** Writes the whole standard input of the program. */
   write(text: string): void;
-  /** Closes the readers of its output. */
+  /** Closes the readers of the program's output. */
   hangUp(): void;
   readonly pid: number;
-  /** Resolves once it has ended by itself. @throws Error if it does not, and it is killed */
-  end(): Promise<Ended>;
-  stop(signal?: NodeJS.Signals): Promise<Ended>;
+  /** Resolves once the program has ended by itself. @throws Error if the program had to be killed */
+  end(): Promise<ProcessResult>;
+  stop(signal?: NodeJS.Signals): Promise<ProcessResult>;
 }
 
-/** Ends only a program that would hang. A server runs until its test stops it, at the latest until its file ends. */
+/** The time after which a program that hangs is killed. A server runs until its test or its test file ends. */
 const DEADLINE_MS = 120_000;
 
-/** The program in a process of its own. */
+/** Starts the program in a separate process. */
 export const start = (words: readonly string[], environment: Environment = {}): Running => {
   const child = spawn(process.execPath, [program, ...words], {
     env: environmentOf(environment),
   });
-  child.stdin.on("error", () => undefined); // it may have ended
+  child.stdin.on("error", () => undefined); // the program may have ended
   let stdout = "";
   let stderr = "";
   let isOver = false;
@@ -95,7 +97,7 @@ export const start = (words: readonly string[], environment: Environment = {}): 
     stderr += String(chunk);
     lookAll();
   });
-  const ended = new Promise<Ended>((resolve, reject) => {
+  const exit = new Promise<ProcessResult>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (code) => {
       isOver = true;
@@ -126,7 +128,7 @@ export const start = (words: readonly string[], environment: Environment = {}): 
       const deadline = setTimeout(() => {
         isKilled = child.kill("SIGKILL");
       }, DEADLINE_MS);
-      const result = await ended;
+      const result = await exit;
       clearTimeout(deadline);
       if (isKilled)
         throw new Error(`killed after ${DEADLINE_MS / 1000} s: relapi ${words.join(" ")}: ${stdout}${stderr}`);
@@ -134,7 +136,7 @@ export const start = (words: readonly string[], environment: Environment = {}): 
     },
     stop: (signal = "SIGTERM") => {
       child.kill(signal);
-      return ended;
+      return exit;
     },
   };
 };
@@ -144,7 +146,7 @@ export const startUntil = async (
   pattern: RegExp,
   words: readonly string[],
   environment: Environment = {},
-): Promise<Ended> => {
+): Promise<ProcessResult> => {
   const running = start(words, environment);
   await running.said(pattern);
   return running.stop();

@@ -134,8 +134,8 @@ test.skipIf(chromium === undefined)(
     const page = await open(`${api.url}/`);
     await page.until("document.querySelector('a[href$=graphql]')");
     await page.evaluate("document.querySelector('a[href$=graphql]').click()");
-    const shown = "document.querySelector('.graphiql-query-editor .view-lines')?.textContent";
-    await page.until(`${shown}?.includes('__typename')`);
+    const editorText = "document.querySelector('.graphiql-query-editor .view-lines')?.textContent";
+    await page.until(`${editorText}?.includes('__typename')`);
     await page.until("localStorage.getItem('graphiql:tabState') !== null");
 
     const headers = asAdmin("music_reader");
@@ -148,7 +148,7 @@ test.skipIf(chromium === undefined)(
     await page.evaluate(
       `sessionStorage.setItem("relapi:playground:headers", JSON.stringify(${JSON.stringify(headers)})), location.reload()`,
     );
-    await page.until(`${shown}?.includes('limit') && ${shown}.includes("${root}")`);
+    await page.until(`${editorText}?.includes('limit') && ${editorText}.includes("${root}")`);
     await page.evaluate("document.querySelector('.graphiql-execute-button').click()");
     for (const text of [`"${root}"`, ...texts])
       await page.until(`document.querySelector('.result-window')?.textContent.includes(${JSON.stringify(text)})`);

@@ -69,27 +69,27 @@ export const startBrowser = async (): Promise<Browser> => {
     let output = "";
     child.stderr.on("data", (text: Buffer) => {
       output += text.toString();
-      const found = /DevTools listening on (ws:\S+)/.exec(output)?.[1];
-      if (found !== undefined) resolve(found);
+      const address = /DevTools listening on (ws:\S+)/.exec(output)?.[1];
+      if (address !== undefined) resolve(address);
     });
     child.once("exit", () => reject(new Error(`Chromium ended: ${output.slice(-500)}`)));
   });
   const socket = new WebSocket(endpoint);
   await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
-  const waiting = new Map<number, (message: Message) => void>();
+  const receivers = new Map<number, (message: Message) => void>();
   /** The pages by their sessions. */
   const listeners = new Map<string, (message: Message) => void>();
   socket.on("message", (data) => {
     const message = JSON.parse(String(data)) as Message;
-    if (message.id !== undefined) waiting.get(message.id)?.(message);
+    if (message.id !== undefined) receivers.get(message.id)?.(message);
     else if (message.sessionId !== undefined) listeners.get(message.sessionId)?.(message);
   });
   let count = 0;
   const send = (method: string, params: object, sessionId?: string): Promise<any> =>
     new Promise((resolve, reject) => {
       const id = ++count;
-      waiting.set(id, (message) => {
-        waiting.delete(id);
+      receivers.set(id, (message) => {
+        receivers.delete(id);
         if (message.error === undefined) resolve(message.result);
         else reject(new Error(`${method}: ${message.error.message}`));
       });
@@ -107,8 +107,9 @@ export const startBrowser = async (): Promise<Browser> => {
       if (method === "Runtime.exceptionThrown")
         faults.push(String(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text));
       if (method === "Network.requestWillBeSent") {
-        const asked = new URL(params.request.url);
-        if (asked.protocol.startsWith("http") && asked.host !== host) faults.push(`asked for ${asked.href}`);
+        const requestUrl = new URL(params.request.url);
+        if (requestUrl.protocol.startsWith("http") && requestUrl.host !== host)
+          faults.push(`asked for ${requestUrl.href}`);
       }
     });
     await call("Page.enable");
@@ -157,10 +158,10 @@ export const startBrowser = async (): Promise<Browser> => {
   return {
     open,
     close: async () => {
-      const ended = new Promise((resolve) => child.once("exit", resolve));
+      const exit = new Promise((resolve) => child.once("exit", resolve));
       socket.close();
       if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-      await ended;
+      await exit;
       rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     },
   };

@@ -25,18 +25,18 @@ export const asShopper = (userId: number): Record<string, string> => ({
 });
 
 export const serveDemo = async (options: RelApiOptions = {}, preset?: "plus"): Promise<Demo> => {
-  const served = await serve({
+  const demo = await serve({
     options: { adminSecret, liveQueryInterval: 50, logLevel: "silent", ...options },
     server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1, ...(preset && { preset }) },
   });
-  atFileEnd(() => served.stop());
-  await served.api.ready;
-  const { address } = served;
+  atFileEnd(() => demo.stop());
+  await demo.api.ready;
+  const { address } = demo;
   return {
     url: address,
     graphqlUrl: `${address}/v1/graphql`,
     wsUrl: `${address.replace(/^http/, "ws")}/v1/graphql/ws`,
     port: Number(new URL(address).port),
-    server: served.server,
+    server: demo.server,
   };
 };

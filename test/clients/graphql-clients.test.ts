@@ -28,7 +28,7 @@ import { atFileEnd } from "../support/file-end.ts";
 import { until } from "../support/until.ts";
 import { asShopper, secretHeader, serveDemo } from "./demo.ts";
 
-// Node 20 has none, and Apollo's link uses it to distinguish errors
+// Node 20 has no WebSocket, which Apollo's link uses to distinguish errors
 vi.stubGlobal("WebSocket", WebSocket);
 
 const demo = await serveDemo();
@@ -59,16 +59,16 @@ describe.each(roles)("graphql-js, %s", (_role, headers) => {
   test("G-INT-1 G-INT-3 graphql-js builds a valid schema, and its printed form parses to the same schema", async () => {
     const schema = await schemaOf(headers);
     expect(validateSchema(schema)).toEqual([]);
-    const printed = printSchema(schema);
-    const again = buildSchema(printed);
-    expect(validateSchema(again)).toEqual([]);
-    expect(printSchema(lexicographicSortSchema(again))).toBe(printSchema(lexicographicSortSchema(schema)));
+    const printedSchema = printSchema(schema);
+    const rebuiltSchema = buildSchema(printedSchema);
+    expect(validateSchema(rebuiltSchema)).toEqual([]);
+    expect(printSchema(lexicographicSortSchema(rebuiltSchema))).toBe(printSchema(lexicographicSortSchema(schema)));
   });
 
   test("G-INT-3 the introspection queries of older tools get the same schema", async () => {
     const plain = getIntrospectionQuery({ descriptions: false, oneOf: false });
-    const [short, long] = await Promise.all([schemaOf(headers, plain), schemaOf(headers)]);
-    expect(Object.keys(short.getTypeMap()).sort()).toEqual(Object.keys(long.getTypeMap()).sort());
+    const [plainSchema, fullSchema] = await Promise.all([schemaOf(headers, plain), schemaOf(headers)]);
+    expect(Object.keys(plainSchema.getTypeMap()).sort()).toEqual(Object.keys(fullSchema.getTypeMap()).sort());
   });
 
   test("G-ROOT-1 G-ROOT-2 every list of the schema returns all of its columns", async () => {
@@ -87,10 +87,10 @@ describe.each(roles)("graphql-js, %s", (_role, headers) => {
 const leaves = (field: GraphQLField<unknown, unknown>, depth = 0): string => {
   const type = getNamedType(field.type);
   if (!isObjectType(type)) return "";
-  const inner = Object.values(type.getFields()).map((each) => {
-    const named = getNamedType(each.type);
-    if (isScalarType(named) || isEnumType(named)) return each.name;
-    return depth < 1 ? `${each.name} { ${leaves(each, depth + 1)} }` : "";
+  const inner = Object.values(type.getFields()).map((subfield) => {
+    const namedType = getNamedType(subfield.type);
+    if (isScalarType(namedType) || isEnumType(namedType)) return subfield.name;
+    return depth < 1 ? `${subfield.name} { ${leaves(subfield, depth + 1)} }` : "";
   });
   return ["__typename", ...inner].join(" ");
 };
@@ -145,7 +145,7 @@ describe("graphql-request", () => {
       url: demo.graphqlUrl,
       documents: [1, 2].map((id) => ({ document, variables: { id } })),
     });
-    expect(answer.map((each: any) => each.data.artist_by_pk.name)).toEqual(["AC/DC", "Accept"]);
+    expect(answer.map((result: any) => result.data.artist_by_pk.name)).toEqual(["AC/DC", "Accept"]);
   });
 
   test("G-DOC-2 one of several operations runs, although this client names none", async () => {
@@ -177,8 +177,8 @@ describe("graphql-request", () => {
   });
 
   test("G-AUTH-4 a wrong secret is refused", async () => {
-    const refused = client.request("{ __typename }", {}, { "x-hasura-admin-secret": "wrong" });
-    await expect(refused).rejects.toMatchObject({
+    const result = client.request("{ __typename }", {}, { "x-hasura-admin-secret": "wrong" });
+    await expect(result).rejects.toMatchObject({
       response: {
         status: 200,
         errors: [{ message: "invalid x-session-admin-secret", extensions: { path: "$", code: "access-denied" } }],
@@ -189,11 +189,11 @@ describe("graphql-request", () => {
   test("R-STR-5 a request that the client aborts does not affect later requests", async () => {
     const giveUp = new AbortController();
     demo.server.once("request", () => giveUp.abort());
-    const started = client.request({
+    const abortedRequest = client.request({
       document: "{ track { name invoice_lines { invoice { customer { full_name } } } } }",
       signal: giveUp.signal,
     });
-    await expect(started).rejects.toThrow(/abort/i);
+    await expect(abortedRequest).rejects.toThrow(/abort/i);
     expect(await client.request("{ artist_by_pk(artist_id: 1) { name } }")).toEqual({
       artist_by_pk: { name: "AC/DC" },
     });
@@ -228,7 +228,7 @@ describe("@apollo/client", () => {
       }
     `;
     const names: (string | undefined)[] = [];
-    const watched = client.watchQuery<any>({ query, variables: { id: 5 } }).subscribe(({ data, loading }) => {
+    const subscription = client.watchQuery<any>({ query, variables: { id: 5 } }).subscribe(({ data, loading }) => {
       if (!loading) names.push(data?.artist_by_pk?.name);
     });
     await until(() => names.length > 0, "the first result");
@@ -240,7 +240,7 @@ describe("@apollo/client", () => {
     });
     await until(() => names.length > 1, "the result after the mutation");
     expect(names).toEqual(["Alice In Chains", "Alice"]);
-    watched.unsubscribe();
+    subscription.unsubscribe();
     expect(client.cache.extract()).toMatchObject({
       'artist:{"artist_id":5}': { __typename: "artist", name: "Alice" },
       'album:{"album_id":7}': { __typename: "album", title: "Facelift" },
@@ -260,7 +260,7 @@ describe("@apollo/client", () => {
     const pages: number[][] = [];
     const list = client.watchQuery<any>({ query, variables: { limit: 2, offset: 0 } });
     const reading = list.subscribe(({ data, loading }) => {
-      if (!loading) pages.push(data.artist.map((each: any) => each.artist_id));
+      if (!loading) pages.push(data.artist.map((artist: any) => artist.artist_id));
     });
     await until(() => pages.length > 0, "the first page");
     expect(pages).toEqual([[1, 2]]);
@@ -297,18 +297,18 @@ describe("@apollo/client", () => {
     const socket = createClient({ url: demo.wsUrl, connectionParams: async () => ({ headers: asShopper(2) }) });
     atFileEnd(async () => socket.dispose());
     const client = new ApolloClient({ link: new GraphQLWsLink(socket), cache: cacheByKeys() });
-    const { data: own } = await client.query<any>({ query: gql("{ customer { full_name } }") });
-    expect(own.customer).toMatchObject([{ full_name: "Leonie Köhler" }]);
-    const { data: made } = await client.mutate<any>({
+    const { data: queryData } = await client.query<any>({ query: gql("{ customer { full_name } }") });
+    expect(queryData.customer).toMatchObject([{ full_name: "Leonie Köhler" }]);
+    const { data: mutationData } = await client.mutate<any>({
       mutation: gql(
         'mutation { insert_playlist_one(object: {name: "Mine"}) { playlist_id owner_id: customer { email } } }',
       ),
     });
-    expect(made.insert_playlist_one.owner_id).toMatchObject({ email: "leonekohler@surfeu.de" });
-    const refused = await client
+    expect(mutationData.insert_playlist_one.owner_id).toMatchObject({ email: "leonekohler@surfeu.de" });
+    const error = await client
       .mutate({ mutation: gql('mutation { insert_artist_one(object: {name: "Not mine"}) { name } }') })
       .catch((error: unknown) => error);
-    expect(CombinedGraphQLErrors.is(refused) && refused.errors).toMatchObject([
+    expect(CombinedGraphQLErrors.is(error) && error.errors).toMatchObject([
       { message: "field 'insert_artist_one' not found in type: 'mutation_root'" },
     ]);
     client.stop();
@@ -338,8 +338,8 @@ describe("graphql-ws", () => {
 
   test("G-WS-6 a refused document ends the operation with its errors", async () => {
     const socket = createClient({ url: demo.wsUrl });
-    const refused = socket.iterate({ query: "subscription { albun { title } }" }).next();
-    await expect(refused).rejects.toEqual([
+    const result = socket.iterate({ query: "subscription { albun { title } }" }).next();
+    await expect(result).rejects.toEqual([
       {
         message: "field 'albun' not found in type: 'subscription_root'",
         extensions: { path: "$.selectionSet.albun", code: "validation-failed", suggestions: ["album"] },

@@ -21,11 +21,11 @@ beforeAll(async () => {
   shop = await import(/* @vite-ignore */ pathToFileURL(join(project.folder, "out/stories.js")).href);
 });
 
-const generated = (name: string): Promise<string> => readFile(join(project.folder, name), "utf8");
+const readGenerated = (name: string): Promise<string> => readFile(join(project.folder, name), "utf8");
 
 describe("graphql-codegen", () => {
   test("G-INT-3 the client preset writes typed documents with masked fragments", async () => {
-    const text = await generated("gql/graphql.ts");
+    const text = await readGenerated("gql/graphql.ts");
     expect(text).toMatch(/export type AlbumsQueryVariables = Exact<\{\s*where\?: InputMaybe<Album_Bool_Exp>/);
     expect(text).toContain("export const AlbumsDocument = ");
     expect(text).toMatch(/'AlbumPartsFragment': AlbumPartsFragment/);
@@ -35,7 +35,7 @@ describe("graphql-codegen", () => {
   });
 
   test("G-GEN-8 G-GEN-9 nullability of columns, relationships and inputs reaches the types", async () => {
-    const text = await generated("gql/graphql.ts");
+    const text = await readGenerated("gql/graphql.ts");
     const typeOf = (name: string): string =>
       new RegExp(`export type ${name} = \\{([^]*?)\\n\\};`).exec(text)?.[1] ?? "";
     expect(typeOf("Employee")).toMatch(/\n {2}birth_date\?: Maybe<Scalars\['date'\]\['output'\]>;/);
@@ -54,7 +54,7 @@ describe("graphql-codegen", () => {
 
   test("G-PRM-6 the types generated for a role lack the objects that it may not use", async () => {
     const names = async (file: string): Promise<string[]> =>
-      [...(await generated(file)).matchAll(/^export (?:type|enum) (\w+)/gm)].map(([, name]) => name!);
+      [...(await readGenerated(file)).matchAll(/^export (?:type|enum) (\w+)/gm)].map(([, name]) => name!);
     const [all, visitor] = await Promise.all([names("reports.types.ts"), names("visitor.types.ts")]);
     expect(all).toEqual(expect.arrayContaining(["Mutation_Root", "Invoice", "Invoice_Bool_Exp", "Album_Bool_Exp"]));
     expect(visitor).toEqual(expect.arrayContaining(["Query_Root", "Subscription_Root", "Album_Bool_Exp"]));
@@ -95,8 +95,8 @@ describe.each([
       albumCount: 2,
       artistCount: 1,
     });
-    const short = await storiesAs().albumsOf("AC/DC", false);
-    expect(short.albums.map((each: any) => each.first)).toEqual([undefined, undefined]);
+    const artist = await storiesAs().albumsOf("AC/DC", false);
+    expect(artist.albums.map((album: any) => album.first)).toEqual([undefined, undefined]);
   });
 
   test("G-PAG-1 G-VAR-7 a window of rows works, and variables may be left out", async () => {

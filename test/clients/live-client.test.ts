@@ -15,20 +15,20 @@ const source = readFileSync(`${root}plugins/live/patches/client.ts`, "utf8");
 
 test("X-PAT-6 the live client imports nothing, and uses nothing that browsers do not have", () => {
   expect(source).not.toMatch(/^\s*import |\brequire\(|\bimport\(|\b(?:process|Buffer|global)\b\./m);
-  const own = JSON.parse(readFileSync(`${root}package.json`, "utf8")).exports["./live-client"];
-  expect(own).toBe("./dist/plugins/live/patches/client.js");
+  const exportedFile = JSON.parse(readFileSync(`${root}package.json`, "utf8")).exports["./live-client"];
+  expect(exportedFile).toBe("./dist/plugins/live/patches/client.js");
 });
 
 test.skipIf(chromium === undefined)(
   "X-PAT-6 X-PAT-7 the live client keeps its rows current in a browser, by patches and after a restart of the server",
   async () => {
-    const compiled = execFileSync(`${root}node_modules/.bin/esbuild`, ["--loader=ts", "--format=esm"], {
+    const clientModule = execFileSync(`${root}node_modules/.bin/esbuild`, ["--loader=ts", "--format=esm"], {
       input: source,
     });
     const page = createServer((request, response) => {
       const isModule = request.url === "/client.js";
       response.setHeader("content-type", isModule ? "text/javascript" : "text/html");
-      response.end(isModule ? compiled : "<!doctype html><title>rows</title>");
+      response.end(isModule ? clientModule : "<!doctype html><title>rows</title>");
     });
     await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void page.close());

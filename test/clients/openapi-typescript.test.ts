@@ -13,7 +13,7 @@ import { atFileEnd } from "../support/file-end.ts";
 import { serveDemo } from "./demo.ts";
 
 const run = promisify(execFile);
-const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const resolvePath = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 const demo = await serveDemo({ anonRole: "anon" });
 const plus = await serveDemo({ anonRole: "anon", dbAggregatesEnabled: true }, "plus");
@@ -45,7 +45,7 @@ const HEAD = [
 const compile = async (body: string, types = "./api.js"): Promise<string> => {
   await writeFile(join(folder, "use.ts"), HEAD.replace("./api.js", types) + body);
   try {
-    await run(process.execPath, [at("node_modules/typescript/bin/tsc"), "-p", "."], { cwd: folder });
+    await run(process.execPath, [resolvePath("node_modules/typescript/bin/tsc"), "-p", "."], { cwd: folder });
     return "";
   } catch (error) {
     return (error as { readonly stdout: string }).stdout;
@@ -67,8 +67,8 @@ export const albums = async (baseUrl: string) => {
 beforeAll(async () => {
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
   await writeFile(join(folder, "tsconfig.json"), JSON.stringify(CONFIG));
-  await symlink(at("node_modules"), join(folder, "node_modules"));
-  const cli = at("docs/openapi-typescript/node_modules/openapi-typescript/bin/cli.js");
+  await symlink(resolvePath("node_modules"), join(folder, "node_modules"));
+  const cli = resolvePath("docs/openapi-typescript/node_modules/openapi-typescript/bin/cli.js");
   await run(process.execPath, [cli, `${demo.url}/api/openapi.json`, "-o", join(folder, "api.ts")]);
   await run(process.execPath, [cli, `${plus.url}/api/openapi.json`, "-o", join(folder, "plus.ts")]);
 });

@@ -40,14 +40,14 @@ const QUERY = `query Albums {
 const freePort = async (): Promise<number> => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo; // it listens on TCP
+  const { port } = server.address() as AddressInfo; // the server listens on TCP
   await new Promise((resolve) => server.close(resolve));
   return port;
 };
 
 const output = (command: string, port: number): readonly Line[] => {
-  const here = command.replaceAll(`:${SHOWN_PORT}`, `:${port}`).replace(/^curl/, "curl -s");
-  const { stdout } = spawnSync("sh", ["-c", here], { encoding: "utf8" });
+  const localCommand = command.replaceAll(`:${SHOWN_PORT}`, `:${port}`).replace(/^curl/, "curl -s");
+  const { stdout } = spawnSync("sh", ["-c", localCommand], { encoding: "utf8" });
   const lines = stdout.trimEnd().split("\n");
   return [{ text: command, isCommand: true }, ...lines.map((text) => ({ text })), { text: "" }];
 };
@@ -71,13 +71,14 @@ const server = spawn(process.execPath, [join(root, "dist/presets/standalone.js")
 });
 const browser = await startBrowser();
 try {
-  let said = "";
-  for (const stream of [server.stdout, server.stderr]) stream.on("data", (text: Buffer) => (said += text.toString()));
-  for (const endMs = Date.now() + 60_000; !said.includes("Try:");) {
-    if (Date.now() > endMs || server.exitCode !== null) throw new Error(`the server did not start:\n${said}`);
+  let serverOutput = "";
+  for (const stream of [server.stdout, server.stderr])
+    stream.on("data", (text: Buffer) => (serverOutput += text.toString()));
+  for (const endMs = Date.now() + 60_000; !serverOutput.includes("Try:");) {
+    if (Date.now() > endMs || server.exitCode !== null) throw new Error(`the server did not start:\n${serverOutput}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  const banner = said.slice(0, said.indexOf("\nTry:")).replaceAll(`:${port}`, `:${SHOWN_PORT}`);
+  const banner = serverOutput.slice(0, serverOutput.indexOf("\nTry:")).replaceAll(`:${port}`, `:${SHOWN_PORT}`);
   mkdirSync(images, { recursive: true });
   const lines: readonly Line[] = [
     { text: "npm start", isCommand: true },
@@ -122,7 +123,7 @@ try {
     document.querySelector("#edit button").click()`);
   await demo.until("document.querySelector('#rows tr.changed')");
   await demo.until("document.querySelector('#outcome').textContent === 'Saved.'");
-  // only the panes: the rest is on the picture of the page
+  // this picture shows only the panes, because the picture of the page shows the rest
   await demo.evaluate(
     "for (const each of document.querySelectorAll('header, section:not(#live), footer')) each.remove()",
   );

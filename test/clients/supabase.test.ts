@@ -7,7 +7,7 @@ import { testDatabase } from "../support/database.ts";
 import { jwtSecret, signToken } from "../support/tokens.ts";
 import { serveDemo } from "./demo.ts";
 
-// Node 20 has none, and the client requires one to start
+// Node 20 has no WebSocket, which the client requires to start
 vi.stubGlobal("WebSocket", WebSocket);
 
 const database = await testDatabase();
@@ -19,17 +19,17 @@ describe("supabase-js", () => {
   test("R-PATH-11 supabase-js reads rows with filters, embeds and counts", async () => {
     const answer = await supabase.from("ports").select("id,name", { count: "exact" }).eq("id", 1);
     expect(answer).toMatchObject({ error: null, status: 200, count: 1, data: [{ id: 1 }] });
-    const embedded = await supabase.from("vessels").select("name,ports!inner(id)").eq("ports.id", 1).limit(1).single();
-    expect(embedded).toMatchObject({ error: null, data: { ports: { id: 1 } } });
+    const vessel = await supabase.from("vessels").select("name,ports!inner(id)").eq("ports.id", 1).limit(1).single();
+    expect(vessel).toMatchObject({ error: null, data: { ports: { id: 1 } } });
   });
 
   test("R-PATH-11 supabase-js inserts, updates and deletes rows, and gets the written rows", async () => {
-    const made = await supabase.from("ports").insert({ id: 901, name: "Bergen" }).select().single();
-    expect(made).toMatchObject({ error: null, status: 201, data: { id: 901, name: "Bergen" } });
-    const changed = await supabase.from("ports").update({ name: "Turku" }).eq("id", 901).select("name");
-    expect(changed.data).toEqual([{ name: "Turku" }]);
-    const gone = await supabase.from("ports").delete().eq("id", 901);
-    expect(gone).toMatchObject({ error: null, status: 204 });
+    const insertResult = await supabase.from("ports").insert({ id: 901, name: "Bergen" }).select().single();
+    expect(insertResult).toMatchObject({ error: null, status: 201, data: { id: 901, name: "Bergen" } });
+    const updateResult = await supabase.from("ports").update({ name: "Turku" }).eq("id", 901).select("name");
+    expect(updateResult.data).toEqual([{ name: "Turku" }]);
+    const deleteResult = await supabase.from("ports").delete().eq("id", 901);
+    expect(deleteResult).toMatchObject({ error: null, status: 204 });
   });
 
   test("R-PATH-11 supabase-js calls functions by POST and by GET", async () => {

@@ -21,10 +21,11 @@ const escapeXml = (text: string): string =>
 
 /** Lines as a terminal wraps them. */
 const rowsOf = ({ text, isCommand = false }: Line): readonly (Line & { readonly isFirst: boolean })[] => {
-  const shown = isCommand ? `$ ${text}` : text;
+  const displayedText = isCommand ? `$ ${text}` : text;
   const rows: string[] = [];
-  for (const line of shown.split("\n"))
-    for (let at = 0; at === 0 || at < line.length; at += COLUMNS) rows.push(line.slice(at, at + COLUMNS));
+  for (const line of displayedText.split("\n"))
+    for (let start = 0; start === 0 || start < line.length; start += COLUMNS)
+      rows.push(line.slice(start, start + COLUMNS));
   return rows.map((row, index) => ({ text: row, isCommand, isFirst: index === 0 }));
 };
 
@@ -39,8 +40,8 @@ export const terminalSvg = (title: string, lines: readonly Line[]): string => {
     const delay = seconds.toFixed(2);
     const isLastOfCommand = isCommand && rows[index + 1]?.isCommand !== true;
     seconds += isLastOfCommand ? COMMAND_SECONDS : isCommand ? 0 : LINE_SECONDS;
-    const shown = isCommand && isFirst ? `<tspan class="p">$ </tspan>${escapeXml(text.slice(2))}` : escapeXml(text);
-    return `<text class="${isCommand ? "c" : "o"}" x="${PADDING}" y="${y}" style="animation-delay:${delay}s" xml:space="preserve">${shown}</text>`;
+    const markup = isCommand && isFirst ? `<tspan class="p">$ </tspan>${escapeXml(text.slice(2))}` : escapeXml(text);
+    return `<text class="${isCommand ? "c" : "o"}" x="${PADDING}" y="${y}" style="animation-delay:${delay}s" xml:space="preserve">${markup}</text>`;
   });
   const dots = ["#ff5f57", "#febc2e", "#28c840"].map(
     (color, index) => `<circle cx="${PADDING + 4 + index * 18}" cy="${BAR_HEIGHT / 2}" r="5.5" fill="${color}"/>`,

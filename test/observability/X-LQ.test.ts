@@ -11,8 +11,8 @@ import { until } from "../support/until.ts";
 let api: MeasuredApi;
 let socket: TestSocket;
 
-const page = async (of = api): Promise<{ readonly response: Response; readonly text: string }> => {
-  const response = await fetch(`${of.adminUrl}/live-queries`);
+const page = async (testApi = api): Promise<{ readonly response: Response; readonly text: string }> => {
+  const response = await fetch(`${testApi.adminUrl}/live-queries`);
   return { response, text: await response.text() };
 };
 
@@ -59,36 +59,40 @@ test("X-LQ-1 X-LQ-2 X-MET-8 the page and the metrics show cohorts, subscribers, 
   expect([subscribers, queries, cohorts]).toEqual(["4", "3", "1 (1)"]);
   expect((await rows())["public.album"]!.slice(0, 2)).toEqual(["1", "1"]);
 
-  const [, , , runs, , sent] = (await rows())["public.artist"]!;
+  const [, , , runs, , deliveries] = (await rows())["public.artist"]!;
   await api.sql("update artist set country = 'XX' where id = 1");
   await socket.next(({ type }) => type === "next");
   await socket.next(({ type }) => type === "next");
   const after = (await rows())["public.artist"]!;
   expect(Number(after[3])).toBeGreaterThan(Number(runs));
-  expect(Number(after[5])).toBe(Number(sent) + 2);
+  expect(Number(after[5])).toBe(Number(deliveries) + 2);
   expect(after[7]).toMatch(/^[\d.,]+ ms$/);
 
   const numbers = await api.metrics();
-  const mine = Object.entries(numbers).filter(
+  const subscriberCounts = Object.entries(numbers).filter(
     ([name]) => name.startsWith("relapi_live_plan_subscribers{") && name.includes('role="admin"'),
   );
-  expect(mine.map(([, count]) => count).sort()).toEqual([1, 4]);
-  const key = mine.find(([, count]) => count === 4)![0].match(/plan="([0-9a-f]{12})"/)![1]!;
+  expect(subscriberCounts.map(([, count]) => count).sort()).toEqual([1, 4]);
+  const key = subscriberCounts.find(([, count]) => count === 4)![0].match(/plan="([0-9a-f]{12})"/)![1]!;
   expect((await page()).text).toContain(`<code>${key}</code> public.artist`);
-  const of = (name: string): number => numbers[`relapi_live_plan_${name}{plan="${key}",role="admin"}`]!;
-  expect([of("cohorts"), of("queries"), of("deliveries_total")]).toEqual([1, 3, Number(after[5])]);
+  const planMetric = (name: string): number => numbers[`relapi_live_plan_${name}{plan="${key}",role="admin"}`]!;
+  expect([planMetric("cohorts"), planMetric("queries"), planMetric("deliveries_total")]).toEqual([
+    1,
+    3,
+    Number(after[5]),
+  ]);
   // the query may have run once more in between without a change
   const later = (await rows())["public.artist"]!;
   for (const [name, column] of [
     ["runs_total", 3],
     ["rows_total", 4],
   ] as const) {
-    expect(of(name)).toBeGreaterThanOrEqual(Number(after[column]));
-    expect(of(name)).toBeLessThanOrEqual(Number(later[column]));
+    expect(planMetric(name)).toBeGreaterThanOrEqual(Number(after[column]));
+    expect(planMetric(name)).toBeLessThanOrEqual(Number(later[column]));
   }
-  expect(of("lag_seconds")).toBeGreaterThan(0);
+  expect(planMetric("lag_seconds")).toBeGreaterThan(0);
   expect(numbers["relapi_live_cohorts"]).toBe(2);
-  expect(numbers["relapi_live_rows_total"]).toBeGreaterThanOrEqual(of("rows_total"));
+  expect(numbers["relapi_live_rows_total"]).toBeGreaterThanOrEqual(planMetric("rows_total"));
 });
 
 test("X-LQ-1 neither the page nor the metrics contain a value of a caller", async () => {
@@ -125,9 +129,9 @@ test("X-MET-8 the metrics sum up all plans after the first 20", async () => {
     subscribe(socket, `many ${i}`, `subscription { artist(limit: 1) { ${"name ".repeat(1)} a${i}: id } }`);
   for (let i = 0; i < 30; i++) await socket.next(({ type }) => type === "next");
   const names = Object.keys(await api.metrics());
-  const plansOf = (name: string) => names.filter((one) => one.startsWith(`relapi_live_plan_${name}{`));
+  const plansOf = (name: string) => names.filter((metric) => metric.startsWith(`relapi_live_plan_${name}{`));
   expect(plansOf("subscribers")).toHaveLength(21);
-  expect(plansOf("subscribers").filter((one) => one.includes('plan="other",role="other"'))).toHaveLength(1);
+  expect(plansOf("subscribers").filter((metric) => metric.includes('plan="other",role="other"'))).toHaveLength(1);
   expect(plansOf("runs_total")).toHaveLength(20);
 });
 
@@ -160,8 +164,8 @@ test.each(["POST", "PUT", "DELETE"])("R-ADM-1 %s of the page is 404", async (met
 test("X-LQ-2 without live queries the page does not exist", async () => {
   const transports = ["websocket-transport", "legacy-websocket", "sse", "multipart", "live-directive", "live-patches"];
   const names = [...transports, "replication-changes", "notify-changes", "poll-changes", "live-queries"];
-  const other = await startMeasured(forGraphql({}), names.map(without));
-  expect((await page(other)).response.status).toBe(404);
-  expect((await fetch(`${other.adminUrl}/live`)).status).toBe(200);
-  await other.close();
+  const otherApi = await startMeasured(forGraphql({}), names.map(without));
+  expect((await page(otherApi)).response.status).toBe(404);
+  expect((await fetch(`${otherApi.adminUrl}/live`)).status).toBe(200);
+  await otherApi.close();
 });

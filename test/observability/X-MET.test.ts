@@ -15,7 +15,7 @@ const requests = (surface: string, operation: string, role: string, status: numb
   `relapi_requests_total{surface="${surface}",operation="${operation}",role="${role}",status="${status}"}`;
 
 /** The increase of each number. */
-const grown = async (names: readonly string[], run: () => Promise<unknown>): Promise<readonly number[]> => {
+const measureGrowth = async (names: readonly string[], run: () => Promise<unknown>): Promise<readonly number[]> => {
   const before = await api.metrics();
   await run();
   const after = await api.metrics();
@@ -26,7 +26,7 @@ test("X-MET-2 requests are counted by surface, kind of operation, role and statu
   const rolledBack = { prefer: "tx=rollback" };
   const clerk = bearer({ role: "sea_clerk" });
   expect(
-    await grown(
+    await measureGrowth(
       [
         requests("rest", "read", "sea_anon", 200),
         requests("rest", "read", "sea_anon", 404),
@@ -58,7 +58,7 @@ test("X-MET-2 requests are counted by surface, kind of operation, role and statu
 
 test("X-MET-2 all unknown roles are counted under one label", async () => {
   expect(
-    await grown(
+    await measureGrowth(
       [requests("graphql", "query", "other", 200), requests("graphql", "query", "made_up_7", 200)],
       async () => {
         for (let i = 0; i < 20; i++) await api.gql("{ __typename }", {}, asAdmin(`made_up_${i}`));
@@ -69,7 +69,7 @@ test("X-MET-2 all unknown roles are counted under one label", async () => {
 
 test("X-MET-3 the wait for a connection and the time of the transaction are measured", async () => {
   expect(
-    await grown(
+    await measureGrowth(
       [
         "relapi_db_acquisition_seconds_count",
         'relapi_db_transaction_seconds_count{outcome="ok"}',
@@ -130,16 +130,16 @@ test("X-MET-4 live queries that are due are counted", async () => {
 });
 
 test("X-MET-5 a blocked event loop is visible in the metrics", async () => {
-  const late = 'relapi_event_loop_delay_seconds_bucket{le="0.25"}';
-  const all = "relapi_event_loop_delay_seconds_count";
-  const beyond = async (): Promise<number> => {
+  const shortDelays = 'relapi_event_loop_delay_seconds_bucket{le="0.25"}';
+  const allDelays = "relapi_event_loop_delay_seconds_count";
+  const countLongDelays = async (): Promise<number> => {
     const now = await api.metrics();
-    return now[all]! - now[late]!;
+    return now[allDelays]! - now[shortDelays]!;
   };
-  const before = await beyond();
+  const before = await countLongDelays();
   const endMs = performance.now() + 600;
   while (performance.now() < endMs);
-  await until(async () => (await beyond()) > before, "the delay is counted");
+  await until(async () => (await countLongDelays()) > before, "the delay is counted");
   const now = await api.metrics();
   expect(now["relapi_event_loop_delay_max_seconds"]).toBeGreaterThan(0.5);
   expect(now["relapi_event_loop_active_seconds_total"]).toBeGreaterThan(0);

@@ -28,8 +28,8 @@ const plansOf = (planKey: string): readonly any[] =>
     .filter(({ message, facts }) => message === "plan of a slow query" && facts.planKey === planKey)
     .map(({ facts }) => facts);
 
-const start = (more: StartOptions): Promise<TestApi> =>
-  startApi({ dbSchemas: ["sea", "land", "public"], logger, ...more });
+const start = (options: StartOptions): Promise<TestApi> =>
+  startApi({ dbSchemas: ["sea", "land", "public"], logger, ...options });
 
 let api: TestApi;
 beforeAll(async () => {
@@ -65,8 +65,8 @@ test("X-SLW-2 the plan is logged once a minute under the same role, with paramet
   const [{ planKey: key }] = slowOf("slow_ports");
   // its plan follows all plans that were due before
   await api.get("/slow_ports?select=name");
-  const other = slowOf("slow_ports").at(-1).planKey;
-  await until(() => plansOf(other).length === 1, "the plan of a further query is told");
+  const otherKey = slowOf("slow_ports").at(-1).planKey;
+  await until(() => plansOf(otherKey).length === 1, "the plan of a further query is logged");
   expect(plansOf(key)).toHaveLength(1);
   const [{ plan, role }] = plansOf(key);
   expect(role).toBe("sea_anon");
@@ -79,10 +79,10 @@ test("X-SLW-2 the plan is logged once a minute under the same role, with paramet
 });
 
 test("X-SLW-1 nothing is logged without the setting or the plugin", async () => {
-  for (const more of [{}, { slowQueryMs: 1, parts: [without("slow-queries")] }]) {
-    const other = await start(more);
+  for (const options of [{}, { slowQueryMs: 1, parts: [without("slow-queries")] }]) {
+    const otherApi = await start(options);
     lines.length = 0;
-    await other.post(slept, { body: { seconds: 0.05 } });
+    await otherApi.post(slept, { body: { seconds: 0.05 } });
     expect(lines.filter(({ message }) => message.includes("slow query"))).toEqual([]);
   }
 });

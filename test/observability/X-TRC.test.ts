@@ -21,8 +21,8 @@ const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProces
 const parents = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 let api: TestApi;
-const start = (more: StartOptions = {}): Promise<TestApi> =>
-  startApi({ dbSchemas: ["sea", "land", "public"], tracing: true, traceRatio: 1, ...more });
+const start = (options: StartOptions = {}): Promise<TestApi> =>
+  startApi({ dbSchemas: ["sea", "land", "public"], tracing: true, traceRatio: 1, ...options });
 
 beforeAll(async () => {
   trace.setGlobalTracerProvider(provider);
@@ -48,16 +48,16 @@ beforeEach(() => exporter.reset());
 afterEach(() => vi.restoreAllMocks());
 
 const spans = (): readonly ReadableSpan[] => exporter.getFinishedSpans();
-const named = (name: string): ReadableSpan => {
-  const found = spans().find((span) => span.name === name);
-  if (found === undefined) throw new Error(`no span ${name} among ${spans().map((span) => span.name)}`);
-  return found;
+const spanNamed = (name: string): ReadableSpan => {
+  const match = spans().find((span) => span.name === name);
+  if (match === undefined) throw new Error(`no span ${name} among ${spans().map((span) => span.name)}`);
+  return match;
 };
 const msOf = ([seconds, nanos]: readonly [number, number]): number => seconds * 1000 + nanos / 1e6;
 
 test("X-TRC-1 X-TRC-2 a request has spans for its plan, its connection and its statement, in the caller's trace", async () => {
   const answer = await api.get("/ports?select=id&id=eq.4711", { headers: { traceparent: PARENT } });
-  const request = named("GET rest read ports");
+  const request = spanNamed("GET rest read ports");
   expect(request.spanContext().traceId).toBe(TRACE);
   expect(request.parentSpanContext?.spanId).toBe("00f067aa0ba902b7");
   expect(answer.headers["traceparent"]).toBe(`00-${TRACE}-${request.spanContext().spanId}-01`);
@@ -75,7 +75,7 @@ test("X-TRC-1 X-TRC-2 a request has spans for its plan, its connection and its s
     expect(msOf(below.startTime)).toBeGreaterThanOrEqual(msOf(request.startTime) - 0.01);
     expect(msOf(below.endTime)).toBeLessThanOrEqual(msOf(request.endTime) + 0.01);
   }
-  const { attributes, kind } = named("statement");
+  const { attributes, kind } = spanNamed("statement");
   expect(kind).toBe(2);
   expect(attributes).toMatchObject({
     "db.system.name": "postgresql",
@@ -88,15 +88,18 @@ test("X-TRC-1 X-TRC-2 a request has spans for its plan, its connection and its s
 
 test("X-TRC-2 an error of GraphQL marks its span as failed, with any status", async () => {
   await api.gql("query Wrong { nothing }");
-  const { status, attributes } = named("POST graphql query Wrong");
+  const { status, attributes } = spanNamed("POST graphql query Wrong");
   expect([status.code, attributes["error.type"], attributes["http.response.status_code"]]).toEqual([
     2,
     "validation-failed",
     200,
   ]);
   await api.get("/ports?id=eq.x");
-  expect(named("statement").attributes).toMatchObject({ "db.response.status_code": "22P02", "error.type": "22P02" });
-  expect(named("GET rest read ports").status.code).toBe(0); // an error that the client caused
+  expect(spanNamed("statement").attributes).toMatchObject({
+    "db.response.status_code": "22P02",
+    "error.type": "22P02",
+  });
+  expect(spanNamed("GET rest read ports").status.code).toBe(0); // an error that the client caused
 });
 
 test("X-TRC-1b an operation of a WebSocket has a span in the trace of the client, and its statement is below", async () => {
@@ -104,14 +107,14 @@ test("X-TRC-1b an operation of a WebSocket has a span in the trace of the client
   await socket.init({ ...asAdmin(), traceparent: PARENT });
   socket.send({ id: "1", type: "subscribe", payload: { query: "query Own { artist_by_pk(id: 4) { country } }" } });
   await socket.next((message) => message.type === "next");
-  const operation = named("WEBSOCKET graphql query Own");
+  const operation = spanNamed("WEBSOCKET graphql query Own");
   expect(operation.spanContext().traceId).toBe(TRACE);
   expect(operation.attributes).toMatchObject({ "http.response.status_code": 200, "relapi.role": "admin" });
-  expect(named("statement").parentSpanContext?.spanId).toBe(operation.spanContext().spanId);
+  expect(spanNamed("statement").parentSpanContext?.spanId).toBe(operation.spanContext().spanId);
   exporter.reset();
   socket.send({ id: "2", type: "subscribe", payload: { query: "query Wrong { nothing }" } });
   await socket.next((message) => message.type === "error");
-  expect(named("WEBSOCKET graphql query Wrong").attributes).toMatchObject({ "error.type": "validation-failed" });
+  expect(spanNamed("WEBSOCKET graphql query Wrong").attributes).toMatchObject({ "error.type": "validation-failed" });
   await socket.close();
 });
 
@@ -124,7 +127,7 @@ test("X-TRC-3 the delivery of a live query has a span", async () => {
   await api.sql("update artist set country = 'XX' where id = 4");
   await socket.next((message) => message.type === "next");
   await api.sql("update artist set country = null where id = 4");
-  const delivery = named("delivery");
+  const delivery = spanNamed("delivery");
   const roots = spans().filter(({ name }) => name === "live query");
   expect(roots.map((root) => root.spanContext().spanId)).toContain(delivery.parentSpanContext?.spanId);
   expect(delivery.attributes["relapi.live.deliveries"]).toBe(1);
@@ -132,44 +135,46 @@ test("X-TRC-3 the delivery of a live query has a span", async () => {
 });
 
 test("X-TRC-4 the database receives the trace in its application name or in a comment that no request text can end", async () => {
-  for (const [how, wanted] of [
+  for (const [traceStatements, expected] of [
     ["application-name", /^relapi 00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-01$/],
     [
       "comment",
       /\/\*action='tell',framework='relapi',traceparent='00-4bf92f3577b34da6a3ce929d0e0e4736-[0-9a-f]{16}-01'\*\//,
     ],
   ] as const) {
-    const own = await start({ traceStatements: how });
-    await own.sql(
-      `create or replace function sea.tell() returns text language sql volatile as $$ select ${how === "comment" ? "current_query()" : "current_setting('application_name')"} $$`,
+    const ownApi = await start({ traceStatements });
+    await ownApi.sql(
+      `create or replace function sea.tell() returns text language sql volatile as $$ select ${traceStatements === "comment" ? "current_query()" : "current_setting('application_name')"} $$`,
     );
-    await own.reload();
+    await ownApi.reload();
     for (let i = 0; i < 3; i++) {
-      const answer = await own.post("/rpc/tell", { body: {}, headers: { traceparent: PARENT } });
-      expect(answer.json()).toMatch(wanted);
+      const answer = await ownApi.post("/rpc/tell", { body: {}, headers: { traceparent: PARENT } });
+      expect(answer.json()).toMatch(expected);
     }
     const query = 'query Tell { artist(where: {name: {_eq: "*/ nothing"}}) { id } }';
     expect(
-      (await own.post("/v1/graphql", { body: { query }, headers: { ...asAdmin(), traceparent: PARENT } })).json(),
+      (await ownApi.post("/v1/graphql", { body: { query }, headers: { ...asAdmin(), traceparent: PARENT } })).json(),
     ).toEqual({
       data: { artist: [] },
     });
     // the trace is not sampled, so SQL does not mention it
-    const quiet = await own.post("/rpc/tell", { body: {}, headers: { traceparent: PARENT.replace(/01$/, "00") } });
-    expect(quiet.json()).not.toMatch(wanted);
+    const quiet = await ownApi.post("/rpc/tell", { body: {}, headers: { traceparent: PARENT.replace(/01$/, "00") } });
+    expect(quiet.json()).not.toMatch(expected);
   }
 });
 
 test("X-TRC-5 the sampling rate applies to requests without a trace, and others follow the decision of their trace", async () => {
-  const others = await start({ traceRatio: 0 });
+  const unsampledApi = await start({ traceRatio: 0 });
   exporter.reset();
-  const alone = await others.get("/ports?select=id");
-  expect(alone.headers["traceparent"]).toBeUndefined();
-  const unsampled = await others.get("/ports?select=id", { headers: { traceparent: PARENT.replace(/01$/, "00") } });
-  expect(unsampled.headers["traceparent"]).toBeUndefined();
+  const untracedAnswer = await unsampledApi.get("/ports?select=id");
+  expect(untracedAnswer.headers["traceparent"]).toBeUndefined();
+  const unsampledAnswer = await unsampledApi.get("/ports?select=id", {
+    headers: { traceparent: PARENT.replace(/01$/, "00") },
+  });
+  expect(unsampledAnswer.headers["traceparent"]).toBeUndefined();
   expect(spans()).toEqual([]);
-  const sampled = await others.get("/ports?select=id", { headers: { traceparent: PARENT } });
-  expect(sampled.headers["traceparent"]).toMatch(new RegExp(`^00-${TRACE}-`));
+  const sampledAnswer = await unsampledApi.get("/ports?select=id", { headers: { traceparent: PARENT } });
+  expect(sampledAnswer.headers["traceparent"]).toMatch(new RegExp(`^00-${TRACE}-`));
   // a trace that is not sampled elsewhere is not sampled here, with any rate
   exporter.reset();
   await api.get("/ports?select=id", { headers: { traceparent: PARENT.replace(/01$/, "00") } });
@@ -182,9 +187,9 @@ test("X-TRC-5 the sampling rate applies to requests without a trace, and others 
     exporter.reset();
     random.mockReturnValue(chance);
     await half.get("/ports?select=id&limit=1");
-    const found = spans().filter(({ name }) => name === "GET rest read ports");
-    expect(found, `${chance}`).toHaveLength(chance < 0.5 ? 1 : 0);
-    for (const span of found) traceIds.add(span.spanContext().traceId);
+    const matches = spans().filter(({ name }) => name === "GET rest read ports");
+    expect(matches, `${chance}`).toHaveLength(chance < 0.5 ? 1 : 0);
+    for (const span of matches) traceIds.add(span.spanContext().traceId);
   }
   expect(traceIds.size).toBe(2);
 });
@@ -200,24 +205,24 @@ test("X-TRC-5 the sampling rate is a number from 0 to 1", () => {
 });
 
 test("X-TRC-1 without the setting there are no spans and no header", async () => {
-  const other = await startApi({});
+  const otherApi = await startApi({});
   exporter.reset();
-  const answer = await other.get("/ports?select=id", { headers: { traceparent: PARENT } });
+  const answer = await otherApi.get("/ports?select=id", { headers: { traceparent: PARENT } });
   expect(answer.headers["traceparent"]).toBeUndefined();
   expect(spans()).toEqual([]);
 });
 
 describe("X-TRC-1 parts of a request", () => {
-  let whole: TestApi;
+  let plusApi: TestApi;
   beforeAll(async () => {
     const source = {
       native_queries: [{ root_field_name: "all_ports", code: "select id from sea.ports", returns: "port" }],
       logical_models: [{ name: "port", fields: [{ name: "id", type: "int" }] }],
     };
-    whole = await start({ preset: plus, on: api.database, metadata: documentOf([table("artist")], {}, source) });
+    plusApi = await start({ preset: plus, on: api.database, metadata: documentOf([table("artist")], {}, source) });
   });
 
-  /** The names of the spans below one. Checks that all are in its trace. */
+  /** The names of the spans below a span. Checks that all of them are in the trace of that span. */
   const below = (request: ReadableSpan): readonly string[] => {
     for (const span of spans()) expect(span.spanContext().traceId).toBe(request.spanContext().traceId);
     return spans()
@@ -228,14 +233,14 @@ describe("X-TRC-1 parts of a request", () => {
   test.each([{}, { traceparent: PARENT }])(
     "X-TRC-1 the requests of a batch are in its span, with %o",
     async (headers) => {
-      const answer = await whole.post("/api/batch", {
+      const answer = await plusApi.post("/api/batch", {
         body: [{ path: "/ports?select=id" }, { path: "/vessels?select=id&limit=1" }],
         headers: { ...headers },
       });
       expect(answer.status, answer.text).toBe(200);
-      const batch = named("POST rest batch");
+      const batch = spanNamed("POST rest batch");
       expect(below(batch)).toEqual(["GET rest read ports", "GET rest read vessels"]);
-      expect(below(named("GET rest read ports"))).toEqual(["plan", "acquire", "statement"]);
+      expect(below(spanNamed("GET rest read ports"))).toEqual(["plan", "acquire", "statement"]);
       expect(batch.spanContext().traceId === TRACE).toBe("traceparent" in headers);
     },
   );
@@ -248,7 +253,7 @@ describe("X-TRC-1 parts of a request", () => {
   });
 
   test("X-TRC-1 the reads of a tool of the Model Context Protocol are in its span", async () => {
-    const answer = await whole.post("/mcp", {
+    const answer = await plusApi.post("/mcp", {
       headers: { accept: "application/json, text/event-stream", ...asAdmin("sea_anon") },
       body: {
         jsonrpc: "2.0",
@@ -259,13 +264,13 @@ describe("X-TRC-1 parts of a request", () => {
     });
     expect(answer.status, answer.text).toBe(200);
     // the second statement reads whether more rows exist
-    expect(below(named("POST mcp tools/call read_rows"))).toEqual(["GET rest read ports", "GET rest read ports"]);
+    expect(below(spanNamed("POST mcp tools/call read_rows"))).toEqual(["GET rest read ports", "GET rest read ports"]);
   });
 
   test("X-TRC-1 a native query has a connection span and a statement span", async () => {
-    const { data, errors } = await whole.gql("query Native { all_ports { id } }");
+    const { data, errors } = await plusApi.gql("query Native { all_ports { id } }");
     expect(errors).toBeUndefined();
     expect(data.all_ports.length).toBeGreaterThan(0);
-    expect(below(named("POST graphql query Native"))).toEqual(["plan", "acquire", "statement"]);
+    expect(below(spanNamed("POST graphql query Native"))).toEqual(["plan", "acquire", "statement"]);
   });
 });

@@ -70,54 +70,54 @@ const inputValue = (schema: Schema, typeRef: TypeRef, random: Random, depth: num
   }
   if (type.kind !== "INPUT_OBJECT") return scalarValue(name, random);
   const inputs = schema.type(name).inputFields ?? [];
-  const required = inputs.filter((input) => input.type.kind === "NON_NULL" && input.defaultValue === null);
-  const optional = inputs.filter(
+  const requiredInputs = inputs.filter((input) => input.type.kind === "NON_NULL" && input.defaultValue === null);
+  const optionalInputs = inputs.filter(
     (input) =>
-      !required.includes(input) &&
+      !requiredInputs.includes(input) &&
       (depth < 3 || nonNull(input.type).kind === "SCALAR" || nonNull(input.type).kind === "ENUM"),
   );
-  const chosen = [...required, ...random.some(optional, random.int(depth === 0 ? 4 : 3))];
-  const members = chosen.map((input) => [input.name, inputValue(schema, input.type, random, depth + 1)] as const);
+  const chosenInputs = [...requiredInputs, ...random.some(optionalInputs, random.int(depth === 0 ? 4 : 3))];
+  const members = chosenInputs.map((input) => [input.name, inputValue(schema, input.type, random, depth + 1)] as const);
   return {
     json: Object.fromEntries(members.map(([key, { json }]) => [key, json])),
     literal: `{${members.map(([key, { literal }]) => `${key}: ${literal}`).join(", ")}}`,
   };
 };
 
-export interface Drawn {
+export interface DrawnDocument {
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** One document. Drawn again with the same shape and other values, it is the same document with other variables. */
+/** Draws a document. With the same shape and other values, the document is the same and its variables are different. */
 export const drawDocument = (
   { schema, shape, values }: DocumentOptions,
   kind: "query" | "mutation" | "subscription",
-): Drawn => {
-  const declared: string[] = [];
+): DrawnDocument => {
+  const declarations: string[] = [];
   const variables: Record<string, unknown> = {};
 
   const variable = (type: TypeRef): string => {
-    const name = `v${declared.length}`;
+    const name = `v${declarations.length}`;
     const fallback =
       type.kind !== "NON_NULL" && shape.chance(0.2)
         ? ` = ${inputValue(schema, { ...type, kind: type.kind }, shape, 1).literal}`
         : "";
-    declared.push(`$${name}: ${typeText(type)}${fallback}`);
-    const given = inputValue(schema, type, values, 0);
-    if (type.kind === "NON_NULL" || !values.chance(0.15)) variables[name] = given.json; // or it is absent
+    declarations.push(`$${name}: ${typeText(type)}${fallback}`);
+    const input = inputValue(schema, type, values, 0);
+    if (type.kind === "NON_NULL" || !values.chance(0.15)) variables[name] = input.json; // otherwise the variable is absent
     return `$${name}`;
   };
 
   const argumentsOf = (field: SchemaField): string => {
     // the planner chooses which of several equal rows remain, and their order
-    const chosen = field.args.filter(
+    const chosenArguments = field.args.filter(
       (input) =>
         input.name !== "distinct_on" &&
         ((input.type.kind === "NON_NULL" && input.defaultValue === null) || shape.chance(0.35)),
     );
-    if (chosen.length === 0) return "";
-    return `(${chosen.map((input) => `${input.name}: ${shape.chance(0.6) ? variable(input.type) : inputValue(schema, input.type, shape, 0).literal}`).join(", ")})`;
+    if (chosenArguments.length === 0) return "";
+    return `(${chosenArguments.map((input) => `${input.name}: ${shape.chance(0.6) ? variable(input.type) : inputValue(schema, input.type, shape, 0).literal}`).join(", ")})`;
   };
 
   const boolean: TypeRef = { kind: "NON_NULL", name: null, ofType: { kind: "SCALAR", name: "Boolean", ofType: null } };
@@ -129,41 +129,44 @@ export const drawDocument = (
   /** The document always has exactly one root field. */
   const isSubscription = kind === "subscription";
 
-  const named = (type: TypeRef): TypeRef => (type.ofType === null ? type : named(type.ofType));
+  const namedType = (type: TypeRef): TypeRef => (type.ofType === null ? type : namedType(type.ofType));
 
   const selection = (typeName: string, depth: number): string => {
     const fields = schema.type(typeName).fields ?? [];
-    const leaves = fields.filter((field) => ["SCALAR", "ENUM"].includes(named(field.type).kind));
-    const branches = depth >= 3 ? [] : fields.filter((field) => named(field.type).kind === "OBJECT");
-    const chosen = [
+    const leaves = fields.filter((field) => ["SCALAR", "ENUM"].includes(namedType(field.type).kind));
+    const branches = depth >= 3 ? [] : fields.filter((field) => namedType(field.type).kind === "OBJECT");
+    const chosenFields = [
       ...shape.some(leaves, 1 + shape.int(3)),
       ...shape.some(branches, depth === 0 ? 1 + shape.int(2) : shape.int(2)),
     ];
-    const parts = chosen.map((field, at) => fieldText(field, depth, shape.chance(0.2) ? `a${at}: ` : ""));
+    const parts = chosenFields.map((field, index) => fieldText(field, depth, shape.chance(0.2) ? `a${index}: ` : ""));
     return `{ ${parts.length === 0 ? "__typename" : parts.join(" ")} }`;
   };
 
   const fieldText = (field: SchemaField, depth: number, alias: string): string => {
-    const target = named(field.type);
+    const target = namedType(field.type);
     return `${alias}${field.name}${argumentsOf(field)}${isSubscription && depth === 0 ? "" : directive()}${target.kind === "OBJECT" ? ` ${selection(target.name!, depth + 1)}` : ""}`;
   };
 
   const operation = schema.roots[kind] === undefined ? "query" : kind;
   const root = schema.roots[operation] ?? schema.roots.query;
-  // a stream has no query to compare it with
-  const offered = (schema.type(root).fields ?? []).filter(
+  // no query corresponds to a stream
+  const rootFields = (schema.type(root).fields ?? []).filter(
     ({ name }) => name !== "no_queries_available" && !name.endsWith("_stream"),
   );
-  const fields = shape.some(offered, shape.chance(0.85) || isSubscription ? 1 : 2);
+  const fields = shape.some(rootFields, shape.chance(0.85) || isSubscription ? 1 : 2);
   const body =
     fields.length === 0
       ? "{ __typename }"
-      : `{ ${fields.map((field, at) => fieldText(field, 0, fields.length > 1 ? `r${at}: ` : "")).join(" ")} }`;
-  return { query: `${operation}${declared.length === 0 ? "" : ` (${declared.join(", ")})`} ${body}`, variables };
+      : `{ ${fields.map((field, index) => fieldText(field, 0, fields.length > 1 ? `r${index}: ` : "")).join(" ")} }`;
+  return {
+    query: `${operation}${declarations.length === 0 ? "" : ` (${declarations.join(", ")})`} ${body}`,
+    variables,
+  };
 };
 
 export const graphqlRequest = (
-  { query, variables }: Drawn,
+  { query, variables }: DrawnDocument,
   role?: string,
   session?: Readonly<Record<string, string>>,
 ): OracleRequest => ({

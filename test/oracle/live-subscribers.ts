@@ -2,7 +2,7 @@
 import { request } from "node:http";
 import { asAdmin, type TestApi } from "../support/api.ts";
 import { openSocket } from "../support/socket.ts";
-import type { Drawn } from "./graphql-requests.ts";
+import type { DrawnDocument } from "./graphql-requests.ts";
 
 export const TRANSPORTS = ["graphql-transport-ws", "graphql-ws", "sse"] as const;
 export type Transport = (typeof TRANSPORTS)[number];
@@ -15,7 +15,7 @@ export interface Caller {
 export interface Subscriber {
   readonly transport: Transport;
   readonly caller: Caller;
-  readonly drawn: Drawn;
+  readonly document: DrawnDocument;
   /** `{ data }`, or another value for an error. Undefined before the first answer. */
   last: unknown;
 }
@@ -34,7 +34,7 @@ const headersOf = ({ role, session }: Caller): Record<string, string> =>
 
 const subscribeByEvents = (api: TestApi, subscriber: Subscriber): (() => void) => {
   const headers = { accept: "text/event-stream", "content-type": "application/json", ...headersOf(subscriber.caller) };
-  const sent = request(
+  const clientRequest = request(
     { port: api.port, host: "127.0.0.1", method: "POST", path: "/v1/graphql", headers },
     (response) => {
       let text = "";
@@ -42,23 +42,23 @@ const subscribeByEvents = (api: TestApi, subscriber: Subscriber): (() => void) =
       response.on("error", () => undefined);
       response.on("data", (chunk: string) => {
         text += chunk;
-        for (let at = text.indexOf("\n\n"); at !== -1; at = text.indexOf("\n\n")) {
+        for (let end = text.indexOf("\n\n"); end !== -1; end = text.indexOf("\n\n")) {
           const data = text
-            .slice(0, at)
+            .slice(0, end)
             .split("\n")
             .filter((line) => line.startsWith("data: "))
             .map((line) => line.slice("data: ".length))
             .join("\n");
-          text = text.slice(at + 2);
+          text = text.slice(end + 2);
           if (data !== "") subscriber.last = JSON.parse(data);
         }
       });
       if (!String(response.headers["content-type"]).startsWith("text/event-stream")) subscriber.last = "refused";
     },
   );
-  sent.on("error", () => undefined);
-  sent.end(JSON.stringify(subscriber.drawn));
-  return () => sent.destroy();
+  clientRequest.on("error", () => undefined);
+  clientRequest.end(JSON.stringify(subscriber.document));
+  return () => clientRequest.destroy();
 };
 
 /** One socket per caller and protocol carries all its operations. */
@@ -76,9 +76,9 @@ export const subscribing = (api: TestApi): Subscribing => {
 
   const socketOf = (transport: Transport, caller: Caller) => {
     const key = JSON.stringify([transport, caller]);
-    let opened = sockets.get(key);
-    if (opened === undefined) {
-      opened = (async () => {
+    let socket = sockets.get(key);
+    if (socket === undefined) {
+      socket = (async () => {
         const socket = await openSocket(api, {
           path: transport === "graphql-ws" ? "/v1/graphql" : "/v1/graphql/ws",
           protocols: [transport],
@@ -92,23 +92,23 @@ export const subscribing = (api: TestApi): Subscribing => {
         await socket.init({ headers: headersOf(caller) });
         return { send: socket.send, close: socket.close, byId };
       })();
-      sockets.set(key, opened);
+      sockets.set(key, socket);
     }
-    return opened;
+    return socket;
   };
 
   return {
     subscribe: async (subscriber) => {
-      const { transport, caller, drawn } = subscriber;
+      const { transport, caller, document } = subscriber;
       if (transport === "sse") return void closers.push(subscribeByEvents(api, subscriber));
       const { send, byId } = await socketOf(transport, caller);
       const id = String(++count);
       byId.set(id, subscriber);
-      send({ id, type: transport === "graphql-ws" ? "start" : "subscribe", payload: drawn });
+      send({ id, type: transport === "graphql-ws" ? "start" : "subscribe", payload: document });
     },
     close: async () => {
       for (const close of closers) close();
-      for (const opened of sockets.values()) await (await opened).close();
+      for (const socket of sockets.values()) await (await socket).close();
     },
   };
 };

@@ -7,7 +7,7 @@ import { forGraphql, startApi } from "../support/api.ts";
 import { chosenSeed, createRandom, type Random } from "../support/random.ts";
 import { schemaOf } from "../support/schema.ts";
 import { until } from "../support/until.ts";
-import { drawDocument, graphqlRequest, type Drawn } from "./graphql-requests.ts";
+import { drawDocument, graphqlRequest, type DrawnDocument } from "./graphql-requests.ts";
 import { subscribing, TRANSPORTS, type Caller, type Subscriber } from "./live-subscribers.ts";
 import { NO_CACHING } from "../support/oracle/oracle.ts";
 
@@ -27,7 +27,7 @@ const CALLERS: readonly Caller[] = [
  * Queries that are shared or almost shared: policies, a representation that depends on the caller, functions of the
  * session.
  */
-const KNOWN: readonly Drawn[] = [
+const KNOWN_DOCUMENTS: readonly DrawnDocument[] = [
   "{ album(order_by: {id: asc}) { id title artist_id } }",
   "{ artist(order_by: {id: asc}) { id name albums(order_by: {id: asc}) { id } } }",
   "{ diary(order_by: {id: asc}) { id body } }",
@@ -62,22 +62,22 @@ const CHANGES: readonly (readonly [title: string, sql: string])[] = [
 ];
 
 /** Rows without an order may arrive in any order. */
-const unordered = (value: unknown): unknown => {
+const sortRows = (value: unknown): unknown => {
   if (Array.isArray(value))
     return value
-      .map(unordered)
+      .map(sortRows)
       .map((item) => JSON.stringify(item))
       .sort();
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, unordered(part)]));
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, sortRows(part)]));
 };
 
 /** Each transport words its errors differently, so all errors compare as equal. */
-const heard = (payload: unknown): string =>
+const comparableText = (payload: unknown): string =>
   payload === undefined
     ? "nothing"
     : typeof payload === "object" && payload !== null && "data" in payload && !("errors" in payload)
-      ? JSON.stringify(unordered(payload.data))
+      ? JSON.stringify(sortRows(payload.data))
       : "an error";
 
 /** Without a complete order, PostgreSQL may answer any of the rows. */
@@ -90,11 +90,11 @@ const sizes = (value: unknown): unknown => {
     : null;
 };
 
-const isLike = (one: string, other: string): boolean =>
-  one === other ||
-  (one.startsWith("{") &&
-    other.startsWith("{") &&
-    JSON.stringify(sizes(JSON.parse(one))) === JSON.stringify(sizes(JSON.parse(other))));
+const isLike = (answer: string, otherAnswer: string): boolean =>
+  answer === otherAnswer ||
+  (answer.startsWith("{") &&
+    otherAnswer.startsWith("{") &&
+    JSON.stringify(sizes(JSON.parse(answer))) === JSON.stringify(sizes(JSON.parse(otherAnswer))));
 
 /**
  * An operand that is not a value of its type (G-DBE-8). The operands of a live query are columns, which PostgreSQL may
@@ -110,7 +110,7 @@ const isBadOperand = ({
   error !== undefined &&
   (["data-exception", "bad-request"].includes(error.extensions.code) || error.message.includes("value for domain"));
 
-const drawAll = (random: Random, schema: Awaited<ReturnType<typeof schemaOf>>): Drawn[] =>
+const drawAll = (random: Random, schema: Awaited<ReturnType<typeof schemaOf>>): DrawnDocument[] =>
   Array.from({ length: DOCUMENTS }, () => {
     const shapeSeed = random.int(2 ** 31);
     return Array.from({ length: 1 + random.int(2) }, () =>
@@ -130,17 +130,17 @@ test(
     await api.sql(NOTES);
     await api.reload();
     const oracle = await startApi(forGraphql({ ...NO_CACHING, dbPool: 1, dbChannelEnabled: false }));
-    const drawn = [
-      ...KNOWN.map(({ query, variables }) => ({ query: query.replace(/^query/, "subscription"), variables })),
+    const documents = [
+      ...KNOWN_DOCUMENTS.map(({ query, variables }) => ({ query: query.replace(/^query/, "subscription"), variables })),
       ...drawAll(random, await schemaOf(api)),
     ];
     const subscribers: Subscriber[] = random.shuffled(
-      drawn.flatMap((one, at) =>
-        (at < KNOWN.length ? CALLERS : random.some(CALLERS, 3)).flatMap((caller) =>
-          (at < KNOWN.length ? TRANSPORTS : [random.pick(TRANSPORTS)]).map((transport) => ({
+      documents.flatMap((document, index) =>
+        (index < KNOWN_DOCUMENTS.length ? CALLERS : random.some(CALLERS, 3)).flatMap((caller) =>
+          (index < KNOWN_DOCUMENTS.length ? TRANSPORTS : [random.pick(TRANSPORTS)]).map((transport) => ({
             transport,
             caller,
-            drawn: one,
+            document,
             last: undefined,
           })),
         ),
@@ -149,52 +149,55 @@ test(
     const live = subscribing(api);
     for (const subscriber of subscribers) await live.subscribe(subscriber);
 
-    const askAlone = async ({ caller, drawn: { query, variables } }: Subscriber): Promise<string> => {
-      const asked = graphqlRequest(
+    const askAlone = async ({ caller, document: { query, variables } }: Subscriber): Promise<string> => {
+      const request = graphqlRequest(
         { query: query.replace(/^subscription/, "query"), variables },
         caller.role,
         caller.session,
       );
-      const answer = await oracle.request(asked.method, asked.path, { headers: asked.headers ?? {}, body: asked.body });
-      return isBadOperand(answer.json()) ? BAD_OPERAND : heard(answer.json());
+      const answer = await oracle.request(request.method, request.path, {
+        headers: request.headers ?? {},
+        body: request.body,
+      });
+      return isBadOperand(answer.json()) ? BAD_OPERAND : comparableText(answer.json());
     };
 
-    const found: string[] = [];
+    const differences: string[] = [];
     for (const [title, sql] of [["at first", ""] as const, ...CHANGES]) {
       if (sql !== "") await api.sql(sql);
-      const wanted = new Map<Subscriber, string>();
+      const expected = new Map<Subscriber, string>();
       const alone = new Map<string, string>();
       for (const subscriber of subscribers) {
-        const key = JSON.stringify([subscriber.drawn, subscriber.caller]);
+        const key = JSON.stringify([subscriber.document, subscriber.caller]);
         const answer = alone.get(key) ?? (await askAlone(subscriber));
         alone.set(key, answer);
-        wanted.set(subscriber, answer);
+        expected.set(subscriber, answer);
       }
-      const isAsWanted = ({ last, drawn: one }: Subscriber, answer: string): boolean =>
-        CUTS.test(JSON.stringify(one)) ? isLike(heard(last), answer) : heard(last) === answer;
+      const isAsExpected = ({ last, document }: Subscriber, answer: string): boolean =>
+        CUTS.test(JSON.stringify(document)) ? isLike(comparableText(last), answer) : comparableText(last) === answer;
       const isWrong = (subscriber: Subscriber): boolean => {
-        const answer = wanted.get(subscriber) as string; // requested above
+        const answer = expected.get(subscriber) as string; // the loop above has set the answer
         // the operation ended when it failed
         return (
           answer !== BAD_OPERAND &&
-          !isAsWanted(subscriber, answer) &&
-          !(title !== "at first" && heard(subscriber.last) === "an error")
+          !isAsExpected(subscriber, answer) &&
+          !(title !== "at first" && comparableText(subscriber.last) === "an error")
         );
       };
-      // operations that never fail are listed below
-      await until(() => !subscribers.some(isWrong), "all hear what they would be answered").catch(() => undefined);
+      // subscribers that stay wrong are listed below
+      await until(() => !subscribers.some(isWrong), "all subscribers have the expected answer").catch(() => undefined);
       const wrong = subscribers.filter(isWrong);
       console.log(
-        `oracle, live queries, ${title}, SEED=${seed}: ${subscribers.length} subscribers, ${[...wanted.values()].filter((one) => one !== "an error" && one !== BAD_OPERAND).length} without an error, ${wrong.length} differ`,
+        `oracle, live queries, ${title}, SEED=${seed}: ${subscribers.length} subscribers, ${[...expected.values()].filter((answer) => answer !== "an error" && answer !== BAD_OPERAND).length} without an error, ${wrong.length} differ`,
       );
       for (const subscriber of wrong) {
-        const { transport, caller, drawn: one } = subscriber;
-        found.push(
-          `${title}: ${transport}, ${JSON.stringify(caller)}\n  ${one.query}\n  ${JSON.stringify(one.variables)}\n  alone: ${wanted.get(subscriber)?.slice(0, 500)}\n  heard: ${heard(subscriber.last).slice(0, 500)}`,
+        const { transport, caller, document } = subscriber;
+        differences.push(
+          `${title}: ${transport}, ${JSON.stringify(caller)}\n  ${document.query}\n  ${JSON.stringify(document.variables)}\n  alone: ${expected.get(subscriber)?.slice(0, 500)}\n  received: ${comparableText(subscriber.last).slice(0, 500)}`,
         );
       }
     }
     await live.close();
-    expect(found.length, `SEED=${seed}\n${found.slice(0, 12).join("\n\n")}`).toBe(0);
+    expect(differences.length, `SEED=${seed}\n${differences.slice(0, 12).join("\n\n")}`).toBe(0);
   },
 );

@@ -24,7 +24,7 @@ const seed = chosenSeed();
 /** The number of shapes of each kind. Each shape comes with up to four sets of values. */
 const SHAPES = Number(process.env["ORACLE_SHAPES"] ?? 12);
 
-const own = { artist_id: { _eq: "X-Session-Artist-Id" } };
+const ownFilter = { artist_id: { _eq: "X-Session-Artist-Id" } };
 const all = { columns: "*", filter: {} };
 const metadata = documentOf(
   [
@@ -32,7 +32,7 @@ const metadata = documentOf(
       object_relationships: [object("artist", "artist_id")],
       select_permissions: permissions({
         reader: { columns: ["id", "title", "artist_id"], filter: { id: { _gt: 1 } }, limit: 3 },
-        owner: { columns: "*", filter: own, allow_aggregations: true },
+        owner: { columns: "*", filter: ownFilter, allow_aggregations: true },
         part: { columns: ["id", "title"], filter: {} },
       }),
       insert_permissions: permissions({
@@ -43,9 +43,14 @@ const metadata = documentOf(
         },
       }),
       update_permissions: permissions({
-        owner: { columns: ["id", "title", "price"], filter: own, check: { price: { _lt: 100 } }, set: { live: false } },
+        owner: {
+          columns: ["id", "title", "price"],
+          filter: ownFilter,
+          check: { price: { _lt: 100 } },
+          set: { live: false },
+        },
       }),
-      delete_permissions: permissions({ owner: { filter: own } }),
+      delete_permissions: permissions({ owner: { filter: ownFilter } }),
     }),
     table("artist", {
       array_relationships: [array("albums", "album", "artist_id")],
@@ -83,7 +88,7 @@ const METADATA_CALLERS: readonly HeaderValues[] = [
 ];
 
 /** Each shape with one to four sets of values. */
-const drawn = (
+const drawRequests = (
   random: Random,
   count: number,
   draw: (shape: Random, values: Random) => OracleRequest,
@@ -105,7 +110,7 @@ const documentsFor = async (
   for (const role of roles) {
     const schema = await schemaOf(api, role);
     lists.push(
-      ...drawn(random, SHAPES / roles.length, (shape, values) =>
+      ...drawRequests(random, SHAPES / roles.length, (shape, values) =>
         graphqlRequest(drawDocument({ schema, shape, values }, shape.chance(0.25) ? "mutation" : "query"), role),
       ),
     );
@@ -114,7 +119,7 @@ const documentsFor = async (
   return lists;
 };
 
-/** Requests of callers that may do most of it. */
+/** Draws requests of these callers, most of which may use the drawn objects. */
 const requestsFor = async (
   options: StartOptions,
   random: Random,
@@ -125,12 +130,12 @@ const requestsFor = async (
   const api = await startApi(options);
   const model = api.relApi.model();
   const requests = schemas
-    .flatMap((schema, at) =>
-      drawn(random, at === 0 ? SHAPES : SHAPES / 8, (shape, values) =>
+    .flatMap((schema, index) =>
+      drawRequests(random, index === 0 ? SHAPES : SHAPES / 8, (shape, values) =>
         drawRestRequest({ model, schema, shape, values, ...(mostly === undefined ? {} : { mostly }) }),
       ),
     )
-    .map((asked) => ({ ...asked, headers: { ...asked.headers, ...random.pick(callers) } }));
+    .map((request) => ({ ...request, headers: { ...request.headers, ...random.pick(callers) } }));
   await api.close();
   return requests;
 };
@@ -141,11 +146,11 @@ const expectNoDifference = async (
   random: Random,
   callers: readonly HeaderValues[],
 ): Promise<void> => {
-  const mutated = withMutations(requests, random, { callers, countPerRequest: 3 });
+  const mutations = withMutations(requests, random, { callers, countPerRequest: 3 });
   await useSteadyPlans((await testDatabase()).query);
-  const verdict = await consult(mutated, { start: openApi, options, seed });
+  const verdict = await consult(mutations, { start: openApi, options, seed });
   const { differences } = verdict;
-  console.log(summary(verdict, seed, mutated));
+  console.log(summary(verdict, seed, mutations));
   expect(differences.length, `SEED=${seed}\n${differences.map(report).join("\n\n")}`).toBe(0);
 };
 
@@ -153,7 +158,7 @@ const expectNoDifference = async (
  * Cases that were once shared by mistake: calls with another window, functions that only some roles may execute, and a
  * table that is open to all in a schema that is not.
  */
-const KNOWN: readonly OracleRequest[] = [
+const KNOWN_REQUESTS: readonly OracleRequest[] = [
   ...["0-0", "1-", undefined].map((range): OracleRequest => ({
     method: "GET",
     path: "/rpc/ledger",
@@ -179,7 +184,7 @@ const METADATA = forGraphql({ metadata, metadataPermissionsForRest: true, dbAggr
 
 test("R-PIPE-1 caches of REST requests change no answer, with grants", { timeout: 600_000 }, async () => {
   const random = createRandom(seed);
-  const requests = [...KNOWN, ...(await requestsFor(REST, random, ["sea", "land"], SEA_CALLERS.slice(0, 5)))];
+  const requests = [...KNOWN_REQUESTS, ...(await requestsFor(REST, random, ["sea", "land"], SEA_CALLERS.slice(0, 5)))];
   await expectNoDifference(REST, requests, random, SEA_CALLERS);
 });
 

@@ -46,11 +46,11 @@ const valueOf = ({ model, values }: RestShape, type: number): string => {
 
 const columnsOf = (relation: Relation): readonly Column[] => relation.columns.filter(({ name }) => PLAIN.test(name));
 
-const quoted = (text: string): string => (/[,()"\\]|^$/.test(text) ? `"${text.replace(/["\\]/g, "\\$&")}"` : text);
+const quote = (text: string): string => (/[,()"\\]|^$/.test(text) ? `"${text.replace(/["\\]/g, "\\$&")}"` : text);
 
 const operation = (request: RestShape, column: Column): string => {
   const { shape, model } = request;
-  const one = (): string => valueOf(request, column.type);
+  const drawValue = (): string => valueOf(request, column.type);
   const negation = shape.chance(0.15) ? "not." : "";
   const { category = "S" } = model.types.get(column.type) ?? {};
   // one value in twenty does not fit its column
@@ -58,17 +58,17 @@ const operation = (request: RestShape, column: Column): string => {
   const kind = shape.int(9);
   switch ((kind === 2 && !suits("S")) || (kind === 4 && !suits("AR")) || (kind === 3 && !suits("NSD")) ? 8 : kind) {
     case 0:
-      return `${negation}in.(${Array.from({ length: request.values.int(4) }, () => quoted(one())).join(",")})`;
+      return `${negation}in.(${Array.from({ length: request.values.int(4) }, () => quote(drawValue())).join(",")})`;
     case 1:
       return `${negation}is.${shape.pick(suits("B") ? ["null", "true", "not_null", "unknown"] : ["null", "not_null"])}`;
     case 2:
       return `${negation}${shape.pick(["like", "ilike", "match", "imatch"])}.${request.values.pick(["a", "A.*", "^F", "%r%", "*a*"].slice(0, kind === 2 ? 4 : 5))}`;
     case 3:
-      return `${negation}${shape.pick(["eq", "gt", "lt"])}(${shape.pick(["any", "all"])}).{${[one(), one()].filter((text) => !/[,{}"]/.test(text)).join(",")}}`;
+      return `${negation}${shape.pick(["eq", "gt", "lt"])}(${shape.pick(["any", "all"])}).{${[drawValue(), drawValue()].filter((text) => !/[,{}"]/.test(text)).join(",")}}`;
     case 4:
-      return `${negation}${shape.pick(["cs", "cd", "ov"])}.${one()}`;
+      return `${negation}${shape.pick(["cs", "cd", "ov"])}.${drawValue()}`;
     default:
-      return `${negation}${shape.pick(["eq", "neq", "gt", "gte", "lt", "lte", "isdistinct"])}.${one()}`;
+      return `${negation}${shape.pick(["eq", "neq", "gt", "gte", "lt", "lte", "isdistinct"])}.${drawValue()}`;
   }
 };
 
@@ -82,7 +82,7 @@ const selectedColumn = ({ shape, model }: RestShape, column: Column): string => 
   return `${shape.chance(0.15) ? "x:" : ""}${column.name}${path}${shape.chance(0.1) ? "::text" : ""}${aggregate}`;
 };
 
-interface Embedded {
+interface DrawnEmbed {
   readonly name: string;
   readonly relation: Relation;
   readonly relationship: Relationship;
@@ -90,7 +90,7 @@ interface Embedded {
 
 interface Built {
   readonly select: string;
-  readonly embeds: readonly Embedded[];
+  readonly embeds: readonly DrawnEmbed[];
 }
 
 const buildSelect = (request: RestShape, relation: Relation, depth: number): Built => {
@@ -99,7 +99,7 @@ const buildSelect = (request: RestShape, relation: Relation, depth: number): Bui
     ? ["*"]
     : shape.some(columnsOf(relation), 1 + shape.int(3)).map((column) => selectedColumn(request, column));
   if (shape.chance(0.05)) parts.push("count()");
-  const embeds: Embedded[] = [];
+  const embeds: DrawnEmbed[] = [];
   const ways = relation.relationships.filter(
     ({ target, routine }) => PLAIN.test(routine?.name ?? target.name) && findRelation(model, target) !== undefined,
   );
@@ -130,14 +130,16 @@ const condition = (request: RestShape, relation: Relation, prefix: string): read
       const column = shape.pick(columns);
       return `${column.name}.${operation(request, column)}`;
     };
-    const nested = shape.chance(0.3) ? `,${shape.pick(["and", "or", "not.and", "not.or"])}(${leaf()},${leaf()})` : "";
-    return [`${prefix}${shape.pick(["or", "and", "not.or"])}`, `(${leaf()},${leaf()}${nested})`];
+    const innerTree = shape.chance(0.3)
+      ? `,${shape.pick(["and", "or", "not.and", "not.or"])}(${leaf()},${leaf()})`
+      : "";
+    return [`${prefix}${shape.pick(["or", "and", "not.or"])}`, `(${leaf()},${leaf()}${innerTree})`];
   }
   const column = shape.pick(columns);
   return [`${prefix}${column.name}`, operation(request, column)];
 };
 
-const orderOf = ({ shape }: RestShape, relation: Relation, embeds: readonly Embedded[]): string => {
+const orderOf = ({ shape }: RestShape, relation: Relation, embeds: readonly DrawnEmbed[]): string => {
   const terms = shape.some(columnsOf(relation), 1 + shape.int(2)).map(({ name }) => name);
   const toOne = embeds.find(({ relationship }) => relationship.isToOne);
   if (toOne !== undefined && shape.chance(0.3) && columnsOf(toOne.relation).length > 0)
@@ -191,20 +193,24 @@ const rowOf = (request: RestShape, relation: Relation): Readonly<Record<string, 
 
 const drawCall = (request: RestShape, routine: Routine): OracleRequest => {
   const { shape, model, values } = request;
-  const given = routine.parameters.filter(
+  const givenParameters = routine.parameters.filter(
     (parameter) => parameter.name !== "" && (!parameter.hasDefault || shape.chance(0.5)),
   );
   const relation = routine.returns.relation === undefined ? undefined : findRelation(model, routine.returns.relation);
   const pairs = relation === undefined ? [] : queryOf(request, relation);
   const name = `rpc/${routine.name}`;
-  const path = (more: readonly (readonly [string, string])[]): string => pathOf(name, more).replace("rpc%2F", "rpc/");
+  const path = (queryPairs: readonly (readonly [string, string])[]): string =>
+    pathOf(name, queryPairs).replace("rpc%2F", "rpc/");
   if (shape.chance(0.6))
     return {
       method: "GET",
-      path: path([...given.map((parameter) => [parameter.name, valueOf(request, parameter.type)] as const), ...pairs]),
+      path: path([
+        ...givenParameters.map((parameter) => [parameter.name, valueOf(request, parameter.type)] as const),
+        ...pairs,
+      ]),
     };
-  const [only] = routine.parameters;
-  if (routine.parameters.length === 1 && only?.name === "")
+  const [onlyParameter] = routine.parameters;
+  if (routine.parameters.length === 1 && onlyParameter?.name === "")
     return {
       method: "POST",
       path: path(pairs),
@@ -216,7 +222,7 @@ const drawCall = (request: RestShape, routine: Routine): OracleRequest => {
   return {
     method: "POST",
     path: path(pairs),
-    body: Object.fromEntries(given.map((parameter) => [parameter.name, jsonOf(request, parameter.type)])),
+    body: Object.fromEntries(givenParameters.map((parameter) => [parameter.name, jsonOf(request, parameter.type)])),
   };
 };
 
@@ -261,7 +267,7 @@ const drawWrite = (request: RestShape, relation: Relation): OracleRequest => {
   };
 };
 
-/** Functions that are not called: they wait, or they count on although they are rolled back. */
+/** Functions that are not called: they wait, or a rollback does not undo their effect. */
 const LEFT_OUT = /sleep|next_number|^ring$/;
 
 const isCallable = ({ model }: RestShape, { parameters, returns }: Routine): boolean =>
@@ -269,14 +275,12 @@ const isCallable = ({ model }: RestShape, { parameters, returns }: Routine): boo
   (parameters.every(({ name }) => name !== "") ||
     (parameters.length === 1 && ["json", "jsonb", "text", "xml", "bytea"].includes(parameters[0]!.sqlType)));
 
-const inSchema = (asked: OracleRequest, schema: string): OracleRequest => ({
-  ...asked,
-  headers: { ...asked.headers, [asked.method === "GET" ? "accept-profile" : "content-profile"]: schema },
+const inSchema = (request: OracleRequest, schema: string): OracleRequest => ({
+  ...request,
+  headers: { ...request.headers, [request.method === "GET" ? "accept-profile" : "content-profile"]: schema },
 });
 
-/**
- * One request of a schema. Drawn again with the same shape and other values, it is the same request with other values.
- */
+/** Draws a request of a schema. With the same shape and other values, the request differs only in its values. */
 export const drawRestRequest = (request: RestShape): OracleRequest => {
   const { model, schema, shape } = request;
   const relations = [...model.relations.values()].filter(

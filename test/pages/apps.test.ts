@@ -118,9 +118,9 @@ const withServer = async (
   const stderr = (): string => Buffer.concat(errors).toString();
   try {
     const lines = createInterface(server.stdout);
-    const ended = once(server, "exit").then(() => Promise.reject(new Error(`the program has ended: ${stderr()}`)));
-    ended.catch(() => undefined);
-    const [address] = (await Promise.race([once(lines, "line"), ended])) as [string]; // a line has one part
+    const exit = once(server, "exit").then(() => Promise.reject(new Error(`the program has ended: ${stderr()}`)));
+    exit.catch(() => undefined);
+    const [address] = (await Promise.race([once(lines, "line"), exit])) as [string]; // a line has one part
     const port = Number(new URL(address).port);
     await work({
       port,
@@ -138,8 +138,8 @@ test("C-PKG-10 a bundle beside the installed package serves both APIs, their pag
   await esbuild("esm", "server.mjs");
   await withServer(join(folder, "dist/server.mjs"), {}, async ({ send, stderr }) => {
     expect((await send("GET", "/api/artist?select=name&artist_id=eq.1")).json()).toEqual([{ name: "AC/DC" }]);
-    const sent = await send("POST", "/v1/graphql", { body: { query: "{ __typename }" } });
-    expect(sent.json()).toEqual({ data: { __typename: "query_root" } });
+    const response = await send("POST", "/v1/graphql", { body: { query: "{ __typename }" } });
+    expect(response.json()).toEqual({ data: { __typename: "query_root" } });
     for (const path of ["/v1/graphql", "/api/"]) expect((await send("GET", path, page)).status).toBe(200);
     expect(stderr()).toBe("");
   });
@@ -173,8 +173,8 @@ describe.skipIf(!capabilities.realServer)("C-PKG-10 a bundle in a folder without
       await socket.close();
       if (tool === "webpack") return; // its bundle knows the folder of the package on this machine
       expect((await send("GET", "/v1/graphql", page)).status).not.toBe(200);
-      for (const disabled of ["the playground", "the OpenAPI page"])
-        expect(stderr()).toContain(`${disabled} is disabled: its files are not in the bundle of the application`);
+      for (const part of ["the playground", "the OpenAPI page"])
+        expect(stderr()).toContain(`${part} is disabled: its files are not in the bundle of the application`);
     });
     if (tool === "webpack") return;
     await withServer(join(alone, file), { DATABASE_URL: undefined }, () => Promise.resolve()).then(

@@ -1,4 +1,4 @@
-/** The TypeScript of README.md and docs/: compiles against the package, and runs where it needs nothing else. */
+/** The TypeScript of README.md and docs/ compiles against the package, and runs if nothing else is required. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -65,11 +65,11 @@ describe.skipIf(!capabilities.realServer)("blocks that mount an api", () => {
 
   test.each(mounting)("C-API-6 the block of $place starts an api that becomes ready", async (block) => {
     const { options, query } = await testDatabase();
-    // of the guide to settings that the database stores
+    // the guide to stored settings requires this table
     await query("create schema if not exists app; create table if not exists app.flags (maintenance text)");
-    const mounted: RelApi[] = [];
+    const mountedApis: RelApi[] = [];
     const ofReader = {
-      app: { use: (handler: RelApi) => "ready" in handler && mounted.push(handler), get: () => undefined },
+      app: { use: (handler: RelApi) => "ready" in handler && mountedApis.push(handler), get: () => undefined },
       databaseUrl: options.databaseUrl,
       jwtSecret: "a secret of thirty-two characters",
       adminSecret: "an admin secret",
@@ -82,11 +82,12 @@ describe.skipIf(!capabilities.realServer)("blocks that mount an api", () => {
     };
     Object.assign(globalThis, ofReader);
     const page = block.file.replace(/\.\d+\.ts$/, "");
-    for (const other of blocks) if (other.file.startsWith(`${page}.`) && other !== block) await emit(other);
+    for (const otherBlock of blocks)
+      if (otherBlock.file.startsWith(`${page}.`) && otherBlock !== block) await emit(otherBlock);
     await import(pathToFileURL(await emit(block)).href);
     for (const name of Object.keys(ofReader)) Reflect.deleteProperty(globalThis, name);
-    expect(mounted).toHaveLength(1);
-    for (const api of mounted) {
+    expect(mountedApis).toHaveLength(1);
+    for (const api of mountedApis) {
       await api.ready;
       await api.close();
     }

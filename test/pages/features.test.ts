@@ -35,8 +35,8 @@ describe.each(pages)("%s", (page) => {
   const blocks = blocksOf(readPage(page));
   const examples = examplesOf(blocks);
   const changes: [Block, string][] = [];
-  let started: Promise<PageServer> | undefined;
-  afterAll(async () => (await started)?.stop());
+  let startedServer: Promise<PageServer> | undefined;
+  afterAll(async () => (await startedServer)?.stop());
 
   test("the page has examples of both surfaces", () => {
     if (page.startsWith("features/")) expect(new Set(examples.map(({ isGraphql }) => isGraphql)).size).toBe(2);
@@ -46,7 +46,7 @@ describe.each(pages)("%s", (page) => {
   test.skipIf(NEEDS_POSTGIS.includes(page) && !capabilities.postgis).each(examples)(
     "$title",
     async ({ request, answer, isGraphql }) => {
-      const server = await (started ??= startPageServer(page));
+      const server = await (startedServer ??= startPageServer(page));
       const response = await server.send(request);
       if (request.method !== "GET") await server.reset();
       if (answer === undefined) {
@@ -57,8 +57,8 @@ describe.each(pages)("%s", (page) => {
         if (changes.length === examples.filter((example) => example.answer !== undefined).length)
           writePage(page, changes);
       } else {
-        const [shown, answered] = comparison(answer, response);
-        expect(answered).toBe(shown);
+        const [expected, actual] = comparison(answer, response);
+        expect(actual).toBe(expected);
       }
     },
   );

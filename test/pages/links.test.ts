@@ -19,12 +19,12 @@ const withoutCode = (page: string): string => page.replaceAll(/^```[\s\S]*?^```$
 
 /** The anchor of each heading. The second of two equal headings ends in `-1`. */
 const anchorsOf = (page: string): ReadonlySet<string> => {
-  const found = new Map<string, number>();
+  const counts = new Map<string, number>();
   const anchors = new Set<string>();
   for (const [, heading = ""] of withoutCode(page).matchAll(/^#{1,6} (.+)$/gm)) {
     const slug = slugify(heading.replaceAll(/[`*]|\[([^\]]*)\]\([^)]*\)/g, "$1"));
-    const count = found.get(slug) ?? 0;
-    found.set(slug, count + 1);
+    const count = counts.get(slug) ?? 0;
+    counts.set(slug, count + 1);
     anchors.add(count === 0 ? slug : `${slug}-${count}`);
   }
   return anchors;

@@ -58,20 +58,20 @@ const resultOf = (event: string): string => /^data: (.*)$/m.exec(event)?.[1] ?? 
 test("G-SUB-3 subscribers get the events of the page, at once and after the write", async () => {
   const blocks = blocksOf(readPage(PAGE));
   const server = await startPageServer(PAGE, { dbTxEnd: "commit", liveQueryInterval: 50 });
-  const [rest, graphql, write, other] = examplesOf(blocks);
+  const [rest, graphql, write, lastExample] = examplesOf(blocks);
   const subscribers = [await subscribe(server, rest!.request), await subscribe(server, graphql!.request)] as const;
-  const written = blocks.findIndex(({ text }) => text.startsWith("HTTP/1.1 204"));
+  const writeIndex = blocks.findIndex(({ text }) => text.startsWith("HTTP/1.1 204"));
   const changes: [Block, string][] = [];
-  const check = (block: Block, shown: string): void => {
-    if (process.env["DOCS_ANSWERS"] === "write") changes.push([block, `${shown}\n`]);
-    else expect(block.text.replaceAll(/\s+/g, "")).toBe(shown.replaceAll(/\s+/g, ""));
+  const check = (block: Block, text: string): void => {
+    if (process.env["DOCS_ANSWERS"] === "write") changes.push([block, `${text}\n`]);
+    else expect(block.text.replaceAll(/\s+/g, "")).toBe(text.replaceAll(/\s+/g, ""));
   };
   check(rest!.answer!, await subscribers[0].event());
   check(graphql!.answer!, resultOf(await subscribers[1].event()));
-  const [shown, answered] = comparison(write!.answer!, await server.send(write!.request));
-  expect(answered).toBe(shown);
-  check(blocks[written + 1]!, await subscribers[0].event());
-  check(blocks[written + 2]!, resultOf(await subscribers[1].event()));
-  check(other!.answer!, resultOf(await (await subscribe(server, other!.request)).event()));
+  const [expected, actual] = comparison(write!.answer!, await server.send(write!.request));
+  expect(actual).toBe(expected);
+  check(blocks[writeIndex + 1]!, await subscribers[0].event());
+  check(blocks[writeIndex + 2]!, resultOf(await subscribers[1].event()));
+  check(lastExample!.answer!, resultOf(await (await subscribe(server, lastExample!.request)).event()));
   if (changes.length > 0) writePage(PAGE, changes);
 });

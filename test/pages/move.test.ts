@@ -8,7 +8,7 @@ import { bearer, jwtSecret } from "../support/tokens.ts";
 import { blocksOf, readPage } from "../support/pages/pages.ts";
 import { openEmbedded } from "../support/pages/server.ts";
 
-const known = listKnownVariables();
+const knownVariables = listKnownVariables();
 
 /** The cells of the rows of the tables. */
 const rowsOf = (page: string): readonly (readonly string[])[] =>
@@ -30,38 +30,44 @@ describe.each([
 ])("%s", (page, prefix) => {
   const rows = rowsOf(page)
     .filter(([first = ""]) => first.startsWith(`\`${prefix}`))
-    .flatMap(([first = "", ours = ""]) => codesIn(first).map((theirs) => ({ theirs, ours })))
-    .filter(({ theirs }) => !theirs.endsWith("…"));
-  const served = rows.filter(({ ours }) => ours !== "not served" && !ours.includes("<"));
+    .flatMap(([first = "", relapiName = ""]) => codesIn(first).map((engineName) => ({ engineName, relapiName })))
+    .filter(({ engineName }) => !engineName.endsWith("…"));
+  const servedRows = rows.filter(({ relapiName }) => relapiName !== "not served" && !relapiName.includes("<"));
 
   test("the guide lists every accepted setting with its name in relapi", () => {
-    const taken = listKnownSettings().flatMap(({ environment: [own = "", ...aliases] = [] }) =>
-      aliases.filter((alias) => alias.startsWith(prefix)).map((theirs) => ({ theirs, ours: `\`${own}\`` })),
+    const acceptedSettings = listKnownSettings().flatMap(({ environment: [name = "", ...aliases] = [] }) =>
+      aliases
+        .filter((alias) => alias.startsWith(prefix))
+        .map((engineName) => ({ engineName, relapiName: `\`${name}\`` })),
     );
-    const inOrder = (all: readonly { readonly theirs: string }[]) =>
-      [...all].sort((a, b) => (a.theirs < b.theirs ? -1 : 1));
-    expect(inOrder(served)).toEqual(inOrder(taken));
+    const inOrder = (all: readonly { readonly engineName: string }[]) =>
+      [...all].sort((a, b) => (a.engineName < b.engineName ? -1 : 1));
+    expect(inOrder(servedRows)).toEqual(inOrder(acceptedSettings));
   });
 
   test("every setting that the guide calls not served is reported at the start", () => {
-    const left = rows.filter(({ ours }) => ours === "not served");
-    expect(left).not.toEqual([]);
-    for (const { theirs } of left)
-      expect(findUnknownVariables({ [theirs]: "x" }, known).map(({ message }) => message)).toEqual([
-        expect.stringMatching(new RegExp(`^${theirs} is not served: (?!see docs/reference/settings)`)),
+    const unservedRows = rows.filter(({ relapiName }) => relapiName === "not served");
+    expect(unservedRows).not.toEqual([]);
+    for (const { engineName } of unservedRows)
+      expect(findUnknownVariables({ [engineName]: "x" }, knownVariables).map(({ message }) => message)).toEqual([
+        expect.stringMatching(new RegExp(`^${engineName} is not served: (?!see docs/reference/settings)`)),
       ]);
   });
 });
 
 /** These environment variables are not settings. */
-const OTHERS = new Set(["NODE_ENV"]);
+const NOT_SETTINGS = new Set(["NODE_ENV"]);
 
 test.each(["postgrest", "hasura", "postgraphile"])("move-from-%s.md names settings that exist", (engine) => {
   const text = readPage(`guides/move-from-${engine}.md`).replaceAll(/^```[\s\S]*?^```$/gm, "");
-  const named = codesIn(text).flatMap((code) => /^([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=|$)/.exec(code)?.[1] ?? []);
-  const ours = named.filter((name) => !/^(?:PGRST|HASURA_GRAPHQL)_/.test(name));
-  expect(ours).not.toEqual([]);
-  expect(ours.filter((name) => !known.has(name) && !OTHERS.has(name) && !name.startsWith("APP_SETTINGS_"))).toEqual([]);
+  const variables = codesIn(text).flatMap((code) => /^([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=|$)/.exec(code)?.[1] ?? []);
+  const relapiVariables = variables.filter((name) => !/^(?:PGRST|HASURA_GRAPHQL)_/.test(name));
+  expect(relapiVariables).not.toEqual([]);
+  expect(
+    relapiVariables.filter(
+      (name) => !knownVariables.has(name) && !NOT_SETTINGS.has(name) && !name.startsWith("APP_SETTINGS_"),
+    ),
+  ).toEqual([]);
 });
 
 test("R-TX-7 policies of PostGraphile find their claims", async () => {
@@ -76,14 +82,14 @@ test("R-TX-7 policies of PostGraphile find their claims", async () => {
     grant select on note to visitor;`);
   const [, preRequest = ""] = /DB_PRE_REQUEST=(\S+) npx relapi/.exec(page) ?? [];
   const { options } = readEnvironment({ DB_PRE_REQUEST: preRequest, ANON_ROLE: "visitor", JWT_SECRET: jwtSecret });
-  const served = await serve({
+  const server = await serve({
     options: { ...options, ...database.options, logLevel: "silent" },
     server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1 },
   });
-  atFileEnd(() => served.stop());
-  await served.api.ready;
+  atFileEnd(() => server.stop());
+  await server.api.ready;
   const notes = async (claims: object) =>
-    (await fetch(`${served.address}/api/note?select=body`, { headers: bearer({ ...claims }) })).json();
+    (await fetch(`${server.address}/api/note?select=body`, { headers: bearer({ ...claims }) })).json();
   expect(await notes({ role: "visitor", user_id: "ada", "https://example.com/plan": "free" })).toEqual([
     { body: "hers" },
   ]);

@@ -58,7 +58,7 @@ describe("tokens", async () => {
       if (sh?.language !== "sh" || json?.language !== "json") return [];
       const variables = Array.from(
         sh.text.matchAll(/(?<=^|\s)([A-Z_]+)=(?:'([^']*)'|(\S*))/g),
-        ([, name = "", quoted, plain = ""]) => [name, quoted ?? plain] as const,
+        ([, name = "", quotedValue, plainValue = ""]) => [name, quotedValue ?? plainValue] as const,
       ).filter(([name]) => name !== "DATABASE_URL");
       return [
         {
@@ -87,25 +87,25 @@ describe("tokens", async () => {
       const port = (jwks.address() as AddressInfo).port;
       const secret = environment["JWT_SECRET"]!.replace(/"jwk_url": *"[^"]+"/, `"jwk_url":"http://127.0.0.1:${port}/"`);
       const { options } = readEnvironment({ ...environment, JWT_SECRET: secret });
-      const served = await serve({
+      const server = await serve({
         options: { ...options, ...database.options, logLevel: "silent" },
         server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1 },
       });
-      atFileEnd(() => served.stop());
-      await served.api.ready;
+      atFileEnd(() => server.stop());
+      await server.api.ready;
       const prefix = options.restPrefixes?.[0] ?? "/api";
-      const sign = (more: object, key: KeyObject = keys[algorithm].privateKey) =>
+      const sign = (extraClaims: object, key: KeyObject = keys[algorithm].privateKey) =>
         bearer(
-          { ...claims, exp: Math.floor(Date.now() / 1000) + 3600, ...more },
+          { ...claims, exp: Math.floor(Date.now() / 1000) + 3600, ...extraClaims },
           { algorithm, key, header: { kid: algorithm } },
         );
-      const who = (headers: Record<string, string>) => fetch(`${served.address}${prefix}/rpc/who`, { headers });
-      expect(await (await who(sign({}))).json()).toEqual({
+      const callWho = (headers: Record<string, string>) => fetch(`${server.address}${prefix}/rpc/who`, { headers });
+      expect(await (await callWho(sign({}))).json()).toEqual({
         role,
         user: hasUser ? claims["sub"] : null,
         sub: claims["sub"],
       });
-      const graphql = await fetch(`${served.address}/v1/graphql`, {
+      const graphql = await fetch(`${server.address}/v1/graphql`, {
         method: "POST",
         headers: { ...sign({}), "content-type": "application/json" },
         body: JSON.stringify({ query: "{ caller { name } }" }),
@@ -122,8 +122,8 @@ describe("tokens", async () => {
         ),
         ...(claims["aud"] === undefined ? [] : [sign({ aud: "somebody-else" })]),
       ])
-        expect((await who(headers)).status).toBe(401);
-      expect(await (await who({})).json()).toMatchObject({ role: environment["ANON_ROLE"] });
+        expect((await callWho(headers)).status).toBe(401);
+      expect(await (await callWho({})).json()).toMatchObject({ role: environment["ANON_ROLE"] });
     },
   );
 });
@@ -135,10 +135,10 @@ describe("containers", () => {
   });
 
   test("the recipes name only settings that exist", () => {
-    const known = listKnownVariables();
-    const [, own] = recipe("docker").filter(({ language }) => language === "dockerfile");
+    const knownVariables = listKnownVariables();
+    const [, dockerfile] = recipe("docker").filter(({ language }) => language === "dockerfile");
     const ofImage = Array.from(
-      /^ENV (.*)$/m.exec(own?.text ?? "")?.[1]?.matchAll(/([A-Z_]+)=/g) ?? [],
+      /^ENV (.*)$/m.exec(dockerfile?.text ?? "")?.[1]?.matchAll(/([A-Z_]+)=/g) ?? [],
       ([, name]) => name,
     );
     const compose = parse(recipe("docker").find(({ language }) => language === "yaml")!.text);
@@ -152,7 +152,7 @@ describe("containers", () => {
       ...container.env.map(({ name }: { name: string }) => name),
     ];
     expect(names).toContain("DATABASE_URL");
-    expect(names.filter((name) => name !== "NODE_ENV" && !known.has(name))).toEqual([]);
+    expect(names.filter((name) => name !== "NODE_ENV" && !knownVariables.has(name))).toEqual([]);
     expect(service.spec.selector).toEqual(deployment.spec.selector.matchLabels);
     for (const probe of ["startupProbe", "readinessProbe", "livenessProbe"])
       expect(container[probe].httpGet.port).toBe("admin");

@@ -7,7 +7,7 @@ import { cases, gqlCases } from "../support/cases.ts";
 import { bearer } from "../support/tokens.ts";
 import { distance } from "./distance.ts";
 
-/** Orders by the distance of a number from another one, and by which of them is greater. It takes two operands. */
+/** An ordering with two operands: the distance of a number from another one, and which of them is greater. */
 const near = definePlugin({
   name: "near",
   orderings: [
@@ -263,12 +263,12 @@ describe("declarations", () => {
           definePlugin({ name: "mine", orderings: specs }),
         ),
       );
-  const spec = (more: Partial<OrderingSpec>): OrderingSpec => ({
+  const spec = (overrides: Partial<OrderingSpec>): OrderingSpec => ({
     name: "mine",
     types: ["point"],
     operands: [],
     compile: (column) => column,
-    ...more,
+    ...overrides,
   });
   test.each<[string, OrderingSpec, string]>([
     [
@@ -292,7 +292,7 @@ describe("declarations", () => {
       spec({ operands: [{ name: "order" }] }),
       'is named "order", as its direction is',
     ],
-  ])("X-ORD-1 %s is refused at the start", (_, declared, message) => {
-    expect(start(declared)).toThrow(message);
+  ])("X-ORD-1 %s is refused at the start", (_, declaration, message) => {
+    expect(start(declaration)).toThrow(message);
   });
 });

@@ -14,7 +14,7 @@ const schema = buildSchema(`
 `);
 
 let ran: string[] = [];
-let checked: string[] = [];
+let checkedPaths: string[] = [];
 
 const write = ({ definitions, ...document }: DocumentNode): string =>
   print({ ...document, definitions }).replace(/\s+/g, " ");
@@ -26,7 +26,7 @@ const echo = (answer: (text: string, variables: unknown) => string): GqlField =>
     forward: {
       types: [schema.getType("Author") as GraphQLObjectType],
       check: (document, path) => {
-        checked.push(path);
+        checkedPaths.push(path);
         if (write(document).includes("forbidden"))
           throw new RelApiError({ code: "validation-failed", status: 400, message: "not here", path });
       },
@@ -46,7 +46,7 @@ const joinField: GqlField = {
     delegate: {
       types: [schema.getType("Author") as GraphQLObjectType],
       check: (document, path) => {
-        checked.push(path);
+        checkedPaths.push(path);
         if (write(document).includes("forbidden"))
           throw new RelApiError({ code: "validation-failed", status: 400, message: "not here", path });
       },
@@ -58,7 +58,7 @@ const joinField: GqlField = {
   },
 };
 
-const forwarded = definePlugin({
+const forwardedFields = definePlugin({
   name: "forwarded-fields",
   requires: ["graphql-queries"],
   apply: (hooks) =>
@@ -85,11 +85,11 @@ const forwarded = definePlugin({
     ),
 });
 
-const api = await startApi(forGraphql({ parts: [forwarded] }));
+const api = await startApi(forGraphql({ parts: [forwardedFields] }));
 
 beforeEach(() => {
   ran = [];
-  checked = [];
+  checkedPaths = [];
 });
 
 test("X-GQL-12 the field is a document of its own, with the fragments and variables that it uses", async () => {
@@ -115,7 +115,7 @@ test("X-GQL-12 the field is a document of its own, with the fragments and variab
 test("X-GQL-12 a document is checked once and runs with the variables of each request", async () => {
   const query = "query ($v: Int) { found(v: $v) { a } }";
   for (const v of [1, 2, 3]) expect((await api.gql(query, { v })).data.found.variables).toEqual({ v });
-  expect(checked).toEqual(["$.selectionSet.found"]);
+  expect(checkedPaths).toEqual(["$.selectionSet.found"]);
   expect((await api.gql("{ found { forbidden } album { id } }")).errors).toEqual([
     { message: "not here", extensions: { path: "$.selectionSet.found", code: "validation-failed" } },
   ]);
@@ -130,9 +130,9 @@ test("X-GQL-12a introspection has the members of unions and the types of interfa
   );
   expect(data.found).toEqual({ kind: "UNION", possibleTypes: [{ name: "Book" }, { name: "Author" }] });
   expect(data.named).toEqual({ kind: "INTERFACE", possibleTypes: [{ name: "Author" }] });
-  const of = (name: string) => data.__schema.types.find((one: any) => one.name === name);
-  expect(of("Named").possibleTypes).toEqual([{ name: "Author" }]);
-  expect(of("Author").interfaces).toEqual([{ name: "Named" }]);
+  const findType = (name: string) => data.__schema.types.find((type: any) => type.name === name);
+  expect(findType("Named").possibleTypes).toEqual([{ name: "Author" }]);
+  expect(findType("Author").interfaces).toEqual([{ name: "Named" }]);
 });
 
 test("X-GQL-12b the fields of a mutation keep their order, and the writes before an error stay", async () => {
@@ -168,7 +168,7 @@ test("X-GQL-14 a field of rows is a document of its own, which runs once for all
     "query ($a: Int = 1) { x: joined(of: $a) { ...one } } fragment one on Book { title }",
     "query ($b: Int) { joined(of: $b) { title } }",
   ]);
-  expect(checked).toEqual([
+  expect(checkedPaths).toEqual([
     "$.selectionSet.album.selectionSet.artist.selectionSet.joined",
     "$.selectionSet.artist_by_pk.selectionSet.joined",
   ]);

@@ -68,8 +68,8 @@ const appliedOf = (answer: Answer): unknown => answer.headers["preference-applie
 describe("a preference that changes the plan", () => {
   test("R-PRF-7 a preference of a plugin changes the plan of requests that state it", async () => {
     for (let round = 0; round < 3; round++) {
-      const sorted = await api.get("/stamp?select=id", { headers: { prefer: "order=key" } });
-      expect([sorted.status, ids(sorted), appliedOf(sorted)]).toEqual([200, [1, 2, 3], "order=key"]);
+      const sortedAnswer = await api.get("/stamp?select=id", { headers: { prefer: "order=key" } });
+      expect([sortedAnswer.status, ids(sortedAnswer), appliedOf(sortedAnswer)]).toEqual([200, [1, 2, 3], "order=key"]);
       const plain = await api.get("/stamp?select=id");
       expect([plain.status, ids(plain), appliedOf(plain)]).toEqual([200, [3, 1, 2], undefined]);
     }
@@ -82,15 +82,17 @@ describe("a preference that changes the plan", () => {
   });
 
   test("R-PRF-7 a preference without effect is not echoed", async () => {
-    const ordered = await api.get("/stamp?select=id&order=id.desc", { headers: { prefer: "order=key" } });
-    expect([ids(ordered), appliedOf(ordered)]).toEqual([[3, 2, 1], undefined]);
-    const called = await api.get("/rpc/stamps?select=id", { headers: { prefer: "order=key" } });
-    expect([ids(called), appliedOf(called)]).toEqual([[3, 1, 2], undefined]);
+    const descendingAnswer = await api.get("/stamp?select=id&order=id.desc", { headers: { prefer: "order=key" } });
+    expect([ids(descendingAnswer), appliedOf(descendingAnswer)]).toEqual([[3, 2, 1], undefined]);
+    const callAnswer = await api.get("/rpc/stamps?select=id", { headers: { prefer: "order=key" } });
+    expect([ids(callAnswer), appliedOf(callAnswer)]).toEqual([[3, 1, 2], undefined]);
   });
 
   test("R-PRF-2 R-PRF-7 strict handling knows the preference and its values", async () => {
-    const known = await api.get("/stamp?select=id", { headers: { prefer: "order=key, handling=strict, count=exact" } });
-    expect([known.status, appliedOf(known)]).toEqual([200, "count=exact, handling=strict, order=key"]);
+    const strictAnswer = await api.get("/stamp?select=id", {
+      headers: { prefer: "order=key, handling=strict, count=exact" },
+    });
+    expect([strictAnswer.status, appliedOf(strictAnswer)]).toEqual([200, "count=exact, handling=strict, order=key"]);
     const misspelt = await api.get("/stamp", { headers: { prefer: "handling=strict, order=name" } });
     expect([misspelt.status, misspelt.json()]).toEqual([
       400,
@@ -120,24 +122,24 @@ describe("a preference that changes a setting", () => {
 });
 
 test("R-PRF-7 a handler reads the preferences of its request", async () => {
-  const asked = await api.get("/stamp", { headers: { prefer: "handling=strict, echo=relation" } });
-  expect([asked.status, asked.headers["x-relation"], appliedOf(asked)]).toEqual([200, "stamp", "handling=strict"]);
+  const answer = await api.get("/stamp", { headers: { prefer: "handling=strict, echo=relation" } });
+  expect([answer.status, answer.headers["x-relation"], appliedOf(answer)]).toEqual([200, "stamp", "handling=strict"]);
   expect((await api.get("/stamp", { headers: { prefer: "echo=me" } })).headers["x-relation"]).toBeUndefined();
   expect((await api.get("/stamp")).headers["x-relation"]).toBeUndefined();
 });
 
 test("R-PRF-7 an error of the plugin is logged with the plugin and the preference", async () => {
-  const logged: string[] = [];
-  const other = await startApi({
+  const logLines: string[] = [];
+  const otherApi = await startApi({
     ...forGraphql(),
     parts: [faulty],
     logger: createLogger({
-      error: (_message, facts) => void logged.push(`${facts?.["plugin"]}, ${facts?.["hook"]}: ${facts?.["cause"]}`),
+      error: (_message, facts) => void logLines.push(`${facts?.["plugin"]}, ${facts?.["hook"]}: ${facts?.["cause"]}`),
     }),
   });
-  const answer = await other.get("/stamp", { headers: { prefer: "faulty=yes" } });
+  const answer = await otherApi.get("/stamp", { headers: { prefer: "faulty=yes" } });
   expect([answer.status, answer.json().code]).toEqual([500, "PGRSTX00"]);
-  expect(logged.join("\n")).toMatch(/^faulty, preferences\("faulty"\)\.\w+: Error: not today/);
+  expect(logLines.join("\n")).toMatch(/^faulty, preferences\("faulty"\)\.\w+: Error: not today/);
 });
 
 describe("declarations of preferences", () => {

@@ -12,12 +12,12 @@ import { adminSecret } from "../support/tokens.ts";
 import { loadedField } from "./loaded-field.ts";
 import type { GqlField, GqlFieldContext, GqlFields, GqlPart } from "../../plugins/graphql/api.ts";
 
-let asked: (readonly string[])[] = [];
+let requests: (readonly string[])[] = [];
 beforeEach(() => {
-  asked = [];
+  requests = [];
 });
 const find = async (artists: readonly string[], width: number): Promise<readonly (string | null)[]> => {
-  asked.push(artists);
+  requests.push(artists);
   return artists.map((artist) => (artist.startsWith("Can") ? null : `${artist}@${width}`));
 };
 
@@ -35,8 +35,8 @@ describe("the example", async () => {
         ],
       },
     });
-    expect(asked).toHaveLength(1);
-    expect(asked[0]).toHaveLength(4);
+    expect(requests).toHaveLength(1);
+    expect(requests[0]).toHaveLength(4);
   });
 
   test("X-GQL-6 one call per selected field loads rows at any depth, in aliases and fragments too", async () => {
@@ -50,8 +50,8 @@ describe("the example", async () => {
     expect(data.album[0]).toEqual({
       by: { small: "Abba@100", large: "Abba@900", albums: [{ artist: { portrait: "Abba@100" } }] },
     });
-    expect(asked).toHaveLength(3);
-    expect(asked.map((rows) => rows.length)).toEqual([data.album.length, data.album.length, data.album.length]);
+    expect(requests).toHaveLength(3);
+    expect(requests.map((rows) => rows.length)).toEqual([data.album.length, data.album.length, data.album.length]);
   });
 
   gqlCases(api, [
@@ -105,14 +105,14 @@ describe("the example", async () => {
 
   test("X-GQL-6 without rows no call is made", async () => {
     expect(await api.gql("{ artist(where: {id: {_lt: 0}}) { portrait } }")).toEqual({ data: { artist: [] } });
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   test("X-GQL-6 a role that may not read the required columns does not have the field", async () => {
-    const own = await startApi(forGraphql({ parts: [loadedField(find)] }));
-    await own.sql("grant select (id) on artist to music_nobody");
-    await own.reload();
-    const { errors } = await own.gql("{ artist { id portrait } }", {}, asAdmin("music_nobody"));
+    const ownApi = await startApi(forGraphql({ parts: [loadedField(find)] }));
+    await ownApi.sql("grant select (id) on artist to music_nobody");
+    await ownApi.reload();
+    const { errors } = await ownApi.gql("{ artist { id portrait } }", {}, asAdmin("music_nobody"));
     expect(errors[0].message).toBe("field 'portrait' not found in type: 'artist'");
   });
 
@@ -133,10 +133,10 @@ describe("the example", async () => {
           variables: { w: width },
         },
       });
-    const answer = (id: string, portrait: string, more: readonly unknown[] = []) => ({
+    const answer = (id: string, portrait: string, extraRows: readonly unknown[] = []) => ({
       id,
       type: "next",
-      payload: { data: { band: [{ id: 1, artist: { portrait } }, ...more] } },
+      payload: { data: { band: [{ id: 1, artist: { portrait } }, ...extraRows] } },
     });
     subscribe("1", 10);
     expect(await socket.next()).toEqual(answer("1", "Abba@10"));
@@ -144,8 +144,8 @@ describe("the example", async () => {
     subscribe("2", 20);
     expect(await socket.next()).toEqual(answer("2", "Abba@20"));
     await api.sql("insert into band values (2, 2)");
-    const both = [await socket.next(), await socket.next()].sort((a, b) => (a.id < b.id ? -1 : 1));
-    expect(both).toEqual([
+    const results = [await socket.next(), await socket.next()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    expect(results).toEqual([
       answer("1", "Abba@10", [{ id: 2, artist: { portrait: "Bjork@10" } }]),
       answer("2", "Abba@20", [{ id: 2, artist: { portrait: "Bjork@20" } }]),
     ]);

@@ -20,7 +20,7 @@ const talkative = definePlugin({
   },
 });
 
-/** A logger that keeps its lines. */
+/** A logger that collects its lines. */
 const keepLines = () => {
   const lines: Line[] = [];
   const write = (level: string) => (message: string, fields?: object) => {
@@ -30,13 +30,13 @@ const keepLines = () => {
   return { lines, logger };
 };
 
-/** A stream that keeps its text. */
+/** A stream that collects its text. */
 const keepText = (): { readonly stream: Writable; readonly text: () => string } => {
   const chunks: string[] = [];
   const stream = new Writable({
-    write: (chunk, _encoding, done) => {
+    write: (chunk, _encoding, callback) => {
       chunks.push(String(chunk));
-      done();
+      callback();
     },
   });
   return { stream, text: () => chunks.join("") };
@@ -68,8 +68,8 @@ describe("X-LOG-5 the log lines of a mounted api", () => {
     ["info", ["error", "warn", "info"], ["request 200", "request 404"]],
     ["debug", ["debug", "error", "warn", "info"], ["request 200", "request 404"]],
   ] as const)("X-LOG-5 the setting logLevel %s decides the levels of log lines", async (logLevel, levels, requests) => {
-    const found = new Set(await levelsOf({ logLevel }));
-    expect(found).toEqual(new Set([...levels, ...requests]));
+    const loggedLevels = new Set(await levelsOf({ logLevel }));
+    expect(loggedLevels).toEqual(new Set([...levels, ...requests]));
   });
 });
 
@@ -79,7 +79,7 @@ describe("X-LOG-2 the option logger", () => {
     await runApi({ logger, logLevel: "info" });
     expect(lines).toContainEqual(["info", "schema loaded", expect.objectContaining({ relations: expect.any(Number) })]);
     expect(lines).toContainEqual(["info", "request", expect.objectContaining({ path: "/ports", status: 200 })]);
-    // the stack is a text, which every logger can write
+    // the stack is a string, which every logger can write
     const cause = expect.stringMatching(/^Error: a listener that fails\n {4}at /);
     expect(lines).toContainEqual(["error", "a plugin failed", { plugin: "talkative", hook: "onModel", cause }]);
   });

@@ -52,10 +52,10 @@ const start = (...parts: readonly PresetPart[]): void => {
 
 test("X-SET-1 X-SET-2 an option of a plugin is given like any other, with its type and its default", async () => {
   expect([await statusOf("get"), await statusOf("post")]).toEqual([200, 200]);
-  const own = await startApi({ parts: [maintenance], maintenance: "writes" });
-  expect((await own.get("/ports?limit=1")).status).toBe(200);
-  const refused = await own.post("/rpc/add_numbers", { body: { a: 1, b: 2 } });
-  expect([refused.status, refused.json().code]).toEqual([503, "maintenance"]);
+  const ownApi = await startApi({ parts: [maintenance], maintenance: "writes" });
+  expect((await ownApi.get("/ports?limit=1")).status).toBe(200);
+  const refusal = await ownApi.post("/rpc/add_numbers", { body: { a: 1, b: 2 } });
+  expect([refusal.status, refusal.json().code]).toEqual([503, "maintenance"]);
   // @ts-expect-error: not one of its values
   expect(() => start(fullCompat({ ...nowhere, maintenance: "now" }), maintenance)).toThrow(
     'invalid option maintenance "now": expected one of off, writes, all',
@@ -72,9 +72,9 @@ test("X-SET-4a only programs that are configured by variables read variables of 
     /^invalid DB_POOL "x": .*\ninvalid MAINTENANCE "now": expected one of off, writes, all$/,
   );
   process.env["MAINTENANCE"] = "all";
-  const own = await startApi({ on: api.database, parts: [maintenance] });
+  const ownApi = await startApi({ on: api.database, parts: [maintenance] });
   delete process.env["MAINTENANCE"];
-  expect((await own.get("/ports?limit=1")).status).toBe(200);
+  expect((await ownApi.get("/ports?limit=1")).status).toBe(200);
 });
 
 const limits = [
@@ -103,19 +103,19 @@ test("X-SET-4 a limit of a plugin is counted under its name", async () => {
       context.addStep({
         name: "wishes",
         beforeAuthorize: (exchange) => {
-          const { maxWishes: most } = context.options;
-          if (Number(exchange.header("x-wishes") ?? 0) <= most) return undefined;
+          const { maxWishes: limit } = context.options;
+          if (Number(exchange.header("x-wishes") ?? 0) <= limit) return undefined;
           throw limitExceeded("maxWishes" as Limit, {
             code: "too-many-wishes",
-            message: `more than ${most} wishes`,
+            message: `more than ${limit} wishes`,
           });
         },
       });
     },
   });
-  const own = await startApi({ parts: [wishes] });
-  expect((await own.get("/ports?limit=1", { headers: { "x-wishes": "2" } })).status).toBe(200);
-  expect((await own.get("/ports?limit=1", { headers: { "x-wishes": "3" } })).status).toBe(400);
+  const ownApi = await startApi({ parts: [wishes] });
+  expect((await ownApi.get("/ports?limit=1", { headers: { "x-wishes": "2" } })).status).toBe(200);
+  expect((await ownApi.get("/ports?limit=1", { headers: { "x-wishes": "3" } })).status).toBe(400);
   expect(counters?.get("refused-maxWishes")).toBe(1);
   expect(buildSettingRows([wishes])).toEqual(["| `MAX_WISHES` |  | `2` | wishes of one request |"]);
 });
@@ -123,7 +123,7 @@ test("X-SET-4 a limit of a plugin is counted under its name", async () => {
 test("X-SET-5 a declaration that several plugins list counts once, also one of the product", () => {
   const reader = definePlugin({
     name: "reader",
-    settings: fullCompat({}).plugins.flatMap((each) => each.settings ?? []),
+    settings: fullCompat({}).plugins.flatMap((plugin) => plugin.settings ?? []),
   });
   expect(() => start(fullCompat(nowhere), reader)).not.toThrow();
   expect(collectSettings(compose(fullCompat({}), reader)).filter(({ name }) => name === "dbMaxRows")).toHaveLength(1);
@@ -195,8 +195,8 @@ test("X-SET-7 an option that is read only once cannot change", async () => {
     apply: (_, context) => context.addOptionSource({ name: "the pool", read: async () => ({ dbPool: 1 }) }),
   });
   errors.length = 0;
-  const own = await startApi({ parts: [pool], logger });
-  expect((await own.get("/ports?limit=1")).status).toBe(200);
+  const ownApi = await startApi({ parts: [pool], logger });
+  expect((await ownApi.get("/ports?limit=1")).status).toBe(200);
   expect(errors[0]?.[1]).toEqual({ reason: "the option dbPool cannot change after the start" });
 });
 
@@ -212,8 +212,8 @@ test("X-SET-7 X-FLT-1 a source that fails fails the load, with the plugin's name
       }),
   });
   errors.length = 0;
-  const started = relApi(compose(fullCompat({ ...database.options, logger }), faulty));
-  await expect(started.reload()).rejects.toThrow("no options");
-  await started.close();
+  const handler = relApi(compose(fullCompat({ ...database.options, logger }), faulty));
+  await expect(handler.reload()).rejects.toThrow("no options");
+  await handler.close();
   expect(errors[0]).toMatchObject(["failed to load the schema", { plugin: "faulty", hook: "addOptionSource.read" }]);
 });

@@ -17,7 +17,7 @@ import { openSocket } from "../support/socket.ts";
 import { bearer } from "../support/tokens.ts";
 import { appUsers } from "./app-users.ts";
 
-interface Mounted {
+interface MountedApi {
   readonly api: TestApi;
   readonly port: number;
   readonly wsUrl: string;
@@ -48,23 +48,23 @@ const mount = async (handlers: readonly RequestHandler[], options: Parameters<ty
   });
   const { port } = server.address() as AddressInfo; // the server listens on TCP
   const agent = new Agent();
-  const send: Mounted["send"] = (method, path, parts) => sendRequest({ port, agent }, method, path, parts);
-  return { api, port, wsUrl: `ws://127.0.0.1:${port}`, send } satisfies Mounted;
+  const send: MountedApi["send"] = (method, path, parts) => sendRequest({ port, agent }, method, path, parts);
+  return { api, port, wsUrl: `ws://127.0.0.1:${port}`, send } satisfies MountedApi;
 };
 
 const QUERY = "{ app_note(order_by: {id: asc}) { id } }";
 const ROWS = [{ id: 1 }, { id: 2 }];
 
 /** Reads by REST, GraphQL and a WebSocket, and writes. */
-const expectAllToWork = async ({ send, wsUrl }: Mounted, headers: Readonly<Record<string, string>> = {}) => {
+const expectAllToWork = async ({ send, wsUrl }: MountedApi, headers: Readonly<Record<string, string>> = {}) => {
   expect((await send("GET", "/db/api/note?select=id&order=id", { headers })).json()).toEqual(ROWS);
   const body = { query: QUERY };
   expect((await send("POST", "/db/v1/graphql", { headers, body })).json()).toEqual({ data: { app_note: ROWS } });
-  const written = await send("PATCH", "/db/api/note?id=eq.2&select=text", {
+  const writeAnswer = await send("PATCH", "/db/api/note?id=eq.2&select=text", {
     headers: { ...headers, prefer: "return=representation" },
     body: { text: "changed" },
   });
-  expect([written.status, written.json()]).toEqual([200, [{ text: "changed" }]]);
+  expect([writeAnswer.status, writeAnswer.json()]).toEqual([200, [{ text: "changed" }]]);
   const socket = await openSocket({ wsUrl }, { path: "/db/v1/graphql/ws", headers });
   await socket.init({});
   socket.send({ id: "1", type: "subscribe", payload: { query: `subscription ${QUERY}` } });
@@ -73,41 +73,41 @@ const expectAllToWork = async ({ send, wsUrl }: Mounted, headers: Readonly<Recor
 };
 
 test("X-OVER-2 responses have the headers of helmet and all headers of the api", async () => {
-  const mounted = await mount([helmet()]);
-  await expectAllToWork(mounted);
-  const answer = await mounted.send("GET", "/db/api/note?select=id&limit=1", { headers: { prefer: "count=exact" } });
+  const app = await mount([helmet()]);
+  await expectAllToWork(app);
+  const answer = await app.send("GET", "/db/api/note?select=id&limit=1", { headers: { prefer: "count=exact" } });
   expect(answer.headers).toMatchObject({
     "content-range": "0-0/2",
     "content-type": "application/json; charset=utf-8",
     "x-content-type-options": "nosniff",
   });
   // the pages of the api have a policy of their own, without which they would not run
-  const page = await mounted.send("GET", "/db/v1/graphql", { headers: { accept: "text/html" } });
+  const page = await app.send("GET", "/db/v1/graphql", { headers: { accept: "text/html" } });
   expect([page.status, page.headers["content-security-policy"]]).toEqual([200, expect.stringContaining("nonce-")]);
 });
 
 describe("X-OVER-2 cors", () => {
   test("X-OVER-2 cors of the application decides on preflights, and its headers are sent once", async () => {
     const origin = "https://shop.example";
-    const mounted = await mount([cors({ origin, credentials: true })], { corsAllowedOrigins: [origin] });
-    await expectAllToWork(mounted, { origin });
+    const app = await mount([cors({ origin, credentials: true })], { corsAllowedOrigins: [origin] });
+    await expectAllToWork(app, { origin });
     const preflight = { headers: { origin, "access-control-request-method": "PATCH" } };
-    expect((await mounted.send("OPTIONS", "/db/api/note", preflight)).status).toBe(204);
-    const { rawHeaders } = await mounted.send("GET", "/db/api/note?select=id", { headers: { origin } });
-    const allowed = rawHeaders.filter(([name]) => name.toLowerCase() === "access-control-allow-origin");
-    expect(allowed.map(([, value]) => value)).toEqual([origin]);
+    expect((await app.send("OPTIONS", "/db/api/note", preflight)).status).toBe(204);
+    const { rawHeaders } = await app.send("GET", "/db/api/note?select=id", { headers: { origin } });
+    const originHeaders = rawHeaders.filter(([name]) => name.toLowerCase() === "access-control-allow-origin");
+    expect(originHeaders.map(([, value]) => value)).toEqual([origin]);
   });
 });
 
 describe("X-OVER-2 compression", () => {
   test("X-OVER-2 the middleware compression compresses responses of both surfaces", async () => {
-    const mounted = await mount([compression()]);
-    await expectAllToWork(mounted);
+    const app = await mount([compression()]);
+    await expectAllToWork(app);
     const headers = { "accept-encoding": "gzip" };
-    const rest = await mounted.send("GET", "/db/api/note?select=id,text&order=id&limit=1", { headers });
+    const rest = await app.send("GET", "/db/api/note?select=id,text&order=id&limit=1", { headers });
     expect(rest.headers["content-encoding"]).toBe("gzip");
     expect(JSON.parse(gunzipSync(rest.bytes).toString())).toEqual([{ id: 1, text: "a".repeat(5000) }]);
-    const graphql = await mounted.send("POST", "/db/v1/graphql", {
+    const graphql = await app.send("POST", "/db/v1/graphql", {
       headers,
       body: { query: "{ app_note(where: {id: {_eq: 1}}) { text } }" },
     });
@@ -118,8 +118,8 @@ describe("X-OVER-2 compression", () => {
     ["REST", "/db/api/note?select=id,text&id=eq.2", undefined],
     ["GraphQL", "/db/v1/graphql", { query: "subscription { app_note(where: {id: {_eq: 2}}) { id text } }" }],
   ] as const)("X-OVER-2 compression does not delay events of a live query: %s", async (_, path, body) => {
-    const mounted = await mount([compression()], { liveQueryInterval: 20 });
-    const response = await fetch(`http://127.0.0.1:${mounted.port}${path}`, {
+    const app = await mount([compression()], { liveQueryInterval: 20 });
+    const response = await fetch(`http://127.0.0.1:${app.port}${path}`, {
       method: body === undefined ? "GET" : "POST",
       headers: { accept: "text/event-stream", "accept-encoding": "gzip", "content-type": "application/json" },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -127,15 +127,15 @@ describe("X-OVER-2 compression", () => {
     expect(response.status).toBe(200);
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
-    const readUntil = async (wanted: string): Promise<void> => {
-      while (!text.includes(wanted)) {
+    const readUntil = async (expected: string): Promise<void> => {
+      while (!text.includes(expected)) {
         const part = await reader?.read();
         if (part?.done !== false) throw new Error(`the stream has ended after: ${text}`);
         text += part.value;
       }
     };
     await readUntil('"b"');
-    await mounted.api.sql("update app.note set text = 'a new text' where id = 2");
+    await app.api.sql("update app.note set text = 'a new text' where id = 2");
     await readUntil("a new text");
     await reader?.cancel();
   });
@@ -152,44 +152,44 @@ test("X-OVER-2 the user of an express-session is the caller, also of a WebSocket
     Object.assign(request, { user: (request.session as { user?: unknown } | undefined)?.user });
     next();
   };
-  const both = (request: any, response: any, next: (error?: unknown) => void) =>
+  const readSession = (request: any, response: any, next: (error?: unknown) => void) =>
     sessions(request, response, (error) => (error === undefined ? readUser(request, response, next) : next(error)));
-  const mounted = await mount([sessions, logIn, readUser], { parts: [appUsers(both)] });
-  await mounted.api.sql(`
+  const app = await mount([sessions, logIn, readUser], { parts: [appUsers(readSession)] });
+  await app.api.sql(`
     alter table app.note enable row level security;
     create policy mine on app.note to sea_clerk using (owner = current_setting('session.user_id', true)::int)`);
-  const login = await mounted.send("GET", "/login");
+  const login = await app.send("GET", "/login");
   const cookie = login.headers["set-cookie"]?.split(";")[0] ?? "";
   const headers = { cookie };
-  const mine = [{ id: 1 }];
-  expect((await mounted.send("GET", "/db/api/note?select=id", { headers })).json()).toEqual(mine);
-  expect((await mounted.send("GET", "/db/api/note?select=id")).json()).toEqual([]);
-  const socket = await openSocket(mounted, { path: "/db/v1/graphql/ws", headers });
+  const ownNotes = [{ id: 1 }];
+  expect((await app.send("GET", "/db/api/note?select=id", { headers })).json()).toEqual(ownNotes);
+  expect((await app.send("GET", "/db/api/note?select=id")).json()).toEqual([]);
+  const socket = await openSocket(app, { path: "/db/v1/graphql/ws", headers });
   await socket.init({});
   socket.send({ id: "1", type: "subscribe", payload: { query: `subscription ${QUERY}` } });
-  expect(await socket.next()).toMatchObject({ payload: { data: { app_note: mine } } });
+  expect(await socket.next()).toMatchObject({ payload: { data: { app_note: ownNotes } } });
   await socket.close();
 });
 
-test("X-OVER-2 express-rate-limit refuses requests beyond its limit, and its headers are kept", async () => {
-  const mounted = await mount([rateLimit({ windowMs: 86_400_000, limit: 2, standardHeaders: "draft-6" })]);
-  const first = await mounted.send("GET", "/db/api/note?select=id&order=id");
+test("X-OVER-2 express-rate-limit refuses requests beyond its limit, and its headers reach the client", async () => {
+  const app = await mount([rateLimit({ windowMs: 86_400_000, limit: 2, standardHeaders: "draft-6" })]);
+  const first = await app.send("GET", "/db/api/note?select=id&order=id");
   expect([first.json(), first.headers["ratelimit-remaining"]]).toEqual([ROWS, "1"]);
-  expect((await mounted.send("POST", "/db/v1/graphql", { body: { query: QUERY } })).status).toBe(200);
-  expect((await mounted.send("GET", "/db/api/note?select=id")).status).toBe(429);
+  expect((await app.send("POST", "/db/v1/graphql", { body: { query: QUERY } })).status).toBe(200);
+  expect((await app.send("GET", "/db/api/note?select=id")).status).toBe(429);
 });
 
 describe("X-OVER-2 express.json() has read the body", () => {
   test("X-OVER-2 writes and GraphQL requests work after express.json() has read the body", async () => {
-    const mounted = await mount([express.json(), express.urlencoded()]);
-    await expectAllToWork(mounted);
+    const app = await mount([express.json(), express.urlencoded()]);
+    await expectAllToWork(app);
     const headers = { ...bearer({ role: "sea_clerk" }), prefer: "return=representation" };
     const rows = [
       { id: 3, text: "ü" },
       { id: 4, text: null },
     ];
-    const inserted = await mounted.send("POST", "/db/api/note?select=id,text", { headers, body: rows });
-    expect([inserted.status, inserted.json()]).toEqual([201, rows]);
+    const insertAnswer = await app.send("POST", "/db/api/note?select=id,text", { headers, body: rows });
+    expect([insertAnswer.status, insertAnswer.json()]).toEqual([201, rows]);
   });
 
   test("X-OVER-2 all middleware works together", async () => {

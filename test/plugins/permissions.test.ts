@@ -43,7 +43,7 @@ const near = definePlugin({
   ],
 });
 
-const loaded = definePlugin({
+const loadedFields = definePlugin({
   name: "loaded",
   requires: ["graphql-queries"],
   apply: (hooks) =>
@@ -69,37 +69,37 @@ const api = await startApi(
     metadata,
     metadataPermissionsForRest: true,
     dbAggregatesEnabled: true,
-    parts: [median, near, loaded, rootFields(async () => 1)],
+    parts: [median, near, loadedFields, rootFields(async () => 1)],
   }),
 );
 await api.sql("update album set sold = case when artist_id = 1 then 5000 else 10 end");
 
-const as = (role: string, artist?: string) => ({
+const asRole = (role: string, artist?: string) => ({
   headers: asAdmin(role, artist === undefined ? {} : { "artist-id": artist }),
 });
-const denied: Partial<Case> = { status: 403, check: (answer) => expect(answer.json().code).toBe("42501") };
+const refusal: Partial<Case> = { status: 403, check: (answer) => expect(answer.json().code).toBe("42501") };
 
 cases(api, [
   {
-    ...as("part"),
-    ...denied,
+    ...asRole("part"),
+    ...refusal,
     title: "X-AGG-1 an aggregate of a column that the role may not read is refused",
     request: "GET /album?select=sold.median()",
   },
   {
-    ...as("part"),
-    ...denied,
+    ...asRole("part"),
+    ...refusal,
     title: "X-ORD-1 an order by a column that the role may not read is refused",
     request: "GET /album?select=id&order=sold.near(1)",
   },
   {
-    ...as("fans"),
-    ...denied,
+    ...asRole("fans"),
+    ...refusal,
     title: "X-AGG-1 an aggregate is refused without the right to aggregate",
     request: "GET /album?select=sold.median()",
   },
   {
-    ...as("some", "1"),
+    ...asRole("some", "1"),
     title: "X-AGG-1 an aggregate counts only the rows that the role sees",
     request: "GET /album?select=sold.median()",
     answer: [{ median: 5000 }],

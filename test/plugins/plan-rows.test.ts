@@ -40,10 +40,10 @@ const isRanked = (relation: Relation): boolean => findColumn(relation, "rank") !
 const ranks = definePlugin({
   name: "ranks",
   stage: Stage.late,
-  hiddenSchemas: (exposed) => exposed.map((schema) => `${schema}_archive`),
+  hiddenSchemas: (exposedSchemas) => exposedSchemas.map((schema) => `${schema}_archive`),
   apply: (hooks) => {
     hooks.transformPlan.tap("ranks", (plan, { model }) => {
-      const restricted = restrictRows(plan, model, (relation, way) => {
+      const restrictedPlan = restrictRows(plan, model, (relation, way) => {
         if (way?.routine !== undefined)
           throw new RelApiError({
             code: "no-way",
@@ -52,7 +52,7 @@ const ranks = definePlugin({
           });
         return isRanked(relation) ? compareColumn("rank", "lt", { operand: { constant: "9" } }) : undefined;
       });
-      return mapPlan(restricted, model, {
+      return mapPlan(restrictedPlan, model, {
         read: (read) => {
           const least = read.notes?.["ranks"];
           if (least === undefined) return read;
@@ -112,10 +112,10 @@ test("X-ROW-1 the condition applies to every use of the rows", async () => {
   ]);
   expect(await get("/keeper?select=name,animal!inner()&order=id")).toEqual([{ name: "Ann" }]);
   expect(await get("/animal?select=count()")).toEqual([{ count: 2 }]);
-  const related = `{ zoo_keeper(where: {animals: {name: {_neq: "x"}}}) { name }
+  const document = `{ zoo_keeper(where: {animals: {name: {_neq: "x"}}}) { name }
     most: zoo_keeper(order_by: {animals_aggregate: {count: desc}}, limit: 1) { name }
     zoo_animal_aggregate { aggregate { count max { rank } } } }`;
-  expect(await graphql.gql(related)).toEqual({
+  expect(await graphql.gql(document)).toEqual({
     data: {
       zoo_keeper: [{ name: "Ann" }],
       most: [{ name: "Ann" }],

@@ -10,18 +10,18 @@ let db: TestDatabase;
 const logger: Logger = createLogger({});
 
 /** Counts loads, and exposes the context. */
-const observed = async (options: StartOptions = {}) => {
+const startObserved = async (options: StartOptions = {}) => {
   let loads = 0;
   let context: PluginContext | undefined;
   const observer = definePlugin({
     name: "observer",
-    apply: (_hooks, own) => {
-      context = own;
-      own.onModel(() => void loads++);
+    apply: (_hooks, pluginContext) => {
+      context = pluginContext;
+      pluginContext.onModel(() => void loads++);
     },
   });
-  const { parts = [], ...given } = options;
-  const api = await startApi({ dbSchemaPollInterval: 1, logger, ...given, parts: [...parts, observer] });
+  const { parts = [], ...apiOptions } = options;
+  const api = await startApi({ dbSchemaPollInterval: 1, logger, ...apiOptions, parts: [...parts, observer] });
   return { api, loads: () => loads, healthProblems: (): readonly string[] => context?.healthProblems.list() ?? [] };
 };
 
@@ -55,7 +55,7 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
   afterEach(() => void vi.useRealTimers());
 
   test("R-SC-9 a change is noticed, and the schema is reloaded", async () => {
-    const { api, loads } = await observed({ dbSchemaPollInterval: 0.1 });
+    const { api, loads } = await startObserved({ dbSchemaPollInterval: 0.1 });
     for (const change of ["create table sea.noticed (id int)", "drop table sea.noticed"]) {
       const before = loads();
       await db.query(change);
@@ -68,7 +68,7 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
   });
 
   test("R-SC-9 a change of any part of the schema changes the checksum", async () => {
-    const { api } = await observed({ dbSchemaPollInterval: 3600 });
+    const { api } = await startObserved({ dbSchemaPollInterval: 3600 });
     let version = await versionOf(api);
     expect(version).toMatch(/^-?\d+$/);
     for (const change of [
@@ -95,15 +95,15 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
       "drop table sea.polled cascade",
     ]) {
       await db.query(change);
-      const changed = await versionOf(api);
-      expect([change, changed !== version]).toEqual([change, true]);
-      version = changed;
+      const newVersion = await versionOf(api);
+      expect([change, newVersion !== version]).toEqual([change, true]);
+      version = newVersion;
     }
     await api.close();
   });
 
   test("R-SC-9 settings of roles in other databases are not a change", async () => {
-    const { api } = await observed({ dbSchemaPollInterval: 3600 });
+    const { api } = await startObserved({ dbSchemaPollInterval: 3600 });
     const [{ name } = { name: "" }] = await db.query<{ name: string }>("select current_database() as name");
     const role = `polled_settings_${process.pid}`;
     await db.query(`create role ${role}`);
@@ -113,11 +113,11 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
     await setIn("template1", kilobytes);
     // other test files may change roles of the server meanwhile, so this is repeated then
     await until(async () => {
-      const [others, version] = [await rolesOf(role), await versionOf(api)];
+      const [otherRoles, version] = [await rolesOf(role), await versionOf(api)];
       await setIn("template1", ++kilobytes);
-      const found = await versionOf(api);
-      if ((await rolesOf(role)) !== others) return false;
-      expect(found).toBe(version);
+      const newVersion = await versionOf(api);
+      if ((await rolesOf(role)) !== otherRoles) return false;
+      expect(newVersion).toBe(version);
       return true;
     }, "other files change no roles and settings meanwhile");
     const version = await versionOf(api);
@@ -131,7 +131,7 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
     await db.query(
       "create table sea.busy (id int primary key); create materialized view sea.busy_sum as select count(*) from sea.busy",
     );
-    const { api } = await observed({ dbSchemaPollInterval: 3600 });
+    const { api } = await startObserved({ dbSchemaPollInterval: 3600 });
     const client = await db.connect();
     // roles and settings belong to the whole server, so this is repeated if another test file has changed them
     await until(async () => {
@@ -149,9 +149,9 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
         await client.query("create function pg_temp.own() returns int language sql as 'select 1'");
         await client.query("drop view mine_too; drop table mine; drop function pg_temp.own()");
       }
-      const found = await versionOf(api);
+      const newVersion = await versionOf(api);
       if ((await rolesOf()) !== roles) return false;
-      expect(found).toBe(version);
+      expect(newVersion).toBe(version);
       return true;
     }, "other files change no roles and settings meanwhile");
     await client.end();
@@ -160,7 +160,7 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
 
   test("R-SC-9 the first request after a pause sees the change", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    const { api } = await observed();
+    const { api } = await startObserved();
     vi.advanceTimersByTime(10_000);
     await db.query(
       "create table sea.late (id int); insert into sea.late values (7); grant select on sea.late to sea_anon",
@@ -173,24 +173,27 @@ describe.skipIf(!capabilities.realServer)("R-SC-9", () => {
   });
 
   test("R-SC-9 a server without requests does not check the schema, nor does a server without the plugin or an interval", async () => {
-    const used = await observed({ dbSchemaPollInterval: 0.1 });
-    const unused = await observed({ dbSchemaPollInterval: 0.1 });
-    const others = [await observed({ parts: [without("reload-poll")] }), await observed({ dbSchemaPollInterval: 0 })];
-    expect((await unused.api.get("/ports?limit=1")).status).toBe(200);
+    const usedServer = await startObserved({ dbSchemaPollInterval: 0.1 });
+    const unusedServer = await startObserved({ dbSchemaPollInterval: 0.1 });
+    const otherServers = [
+      await startObserved({ parts: [without("reload-poll")] }),
+      await startObserved({ dbSchemaPollInterval: 0 }),
+    ];
+    expect((await unusedServer.api.get("/ports?limit=1")).status).toBe(200);
     let count = 0;
     /** Returns whether only the server with several requests notices a change. */
     const isLeftAlone = async (): Promise<boolean> => {
-      const [before, after] = [unused.loads(), used.loads()];
+      const [before, after] = [unusedServer.loads(), usedServer.loads()];
       await db.query(`create table sea.unnoticed_${++count} (id int)`);
       await until(async () => {
-        for (const { api } of [used, ...others]) expect((await api.get("/ports?limit=1")).status).toBe(200);
-        return used.loads() > after;
+        for (const { api } of [usedServer, ...otherServers]) expect((await api.get("/ports?limit=1")).status).toBe(200);
+        return usedServer.loads() > after;
       }, "the server that is used notices the change");
-      return unused.loads() === before;
+      return unusedServer.loads() === before;
     };
-    await until(isLeftAlone, "the server that nobody uses leaves its database alone");
-    expect(others.map(({ loads }) => loads())).toEqual([1, 1]);
-    for (const { api } of [used, unused, ...others]) await api.close();
+    await until(isLeftAlone, "the server without requests sends nothing to its database");
+    expect(otherServers.map(({ loads }) => loads())).toEqual([1, 1]);
+    for (const { api } of [usedServer, unusedServer, ...otherServers]) await api.close();
   });
 });
 
@@ -205,16 +208,16 @@ test("R-SC-4 after a failed reload the old schema is served, and plugins can rea
       });
     },
   });
-  const { api, healthProblems } = await observed({ parts: [breaking] });
+  const { api, healthProblems } = await startObserved({ parts: [breaking] });
   expect(healthProblems()).toEqual([]);
-  const asked = (which: TestApi) => which.get("/ports?select=id&limit=1");
-  const { status } = await asked(api);
+  const readPorts = (which: TestApi) => which.get("/ports?select=id&limit=1");
+  const { status } = await readPorts(api);
   isBroken = true;
   await expect(api.reload()).rejects.toThrow();
   expect(healthProblems()).toEqual([
     expect.stringMatching(/^schema: failed to reload the schema; keeping the current one: ./),
   ]);
-  expect((await asked(api)).status).toBe(status);
+  expect((await readPorts(api)).status).toBe(status);
   isBroken = false;
   await api.reload();
   expect(healthProblems()).toEqual([]);

@@ -30,7 +30,7 @@ test("G-SUB-4 a live query runs again when its relation is reported", async () =
 });
 
 test("G-SUB-4 relations that are not reported are left to the next source", async () => {
-  const other = await startApi(
+  const otherApi = await startApi(
     forGraphql({
       on: api.database,
       parts: [
@@ -41,11 +41,11 @@ test("G-SUB-4 relations that are not reported are left to the next source", asyn
       liveQueryInterval: 20,
     }),
   );
-  const socket = await openSocket(other);
+  const socket = await openSocket(otherApi);
   await socket.init();
   socket.send({ id: "1", type: "subscribe", payload: { query: "subscription { album_by_pk(id: 1) { title } }" } });
   await socket.next((message) => message.type === "next");
-  await other.sql("update album set title = 'polled' where id = 1");
+  await otherApi.sql("update album set title = 'polled' where id = 1");
   await socket.next((message) => message.payload?.data?.album_by_pk?.title === "polled");
   await socket.close();
 });

@@ -15,22 +15,22 @@ const adding = (
   name: string,
   scope: GqlScope,
   fields: (context: GqlFieldContext) => Readonly<Record<string, GqlField>>,
-  more: Partial<Plugin> = {},
+  overrides: Partial<Plugin> = {},
 ): Plugin =>
   definePlugin({
     name,
     requires: ["graphql-queries"],
-    ...more,
+    ...overrides,
     apply: (hooks) =>
-      hooks.buildGqlField.tap(name, (known: GqlFields, context: GqlFieldContext) =>
-        context.scope === scope ? { ...known, ...fields(context) } : known,
+      hooks.buildGqlField.tap(name, (givenFields: GqlFields, context: GqlFieldContext) =>
+        context.scope === scope ? { ...givenFields, ...fields(context) } : givenFields,
       ),
   });
 
 const RATES: Readonly<Record<string, number>> = { EUR: 1, SEK: 11.5 };
-let asked: string[] = [];
+let requests: string[] = [];
 const rates = async (currency: string): Promise<number | undefined> => {
-  asked.push(currency);
+  requests.push(currency);
   if (currency === "BAD") throw new Error("secret of the server");
   return RATES[currency];
 };
@@ -123,11 +123,11 @@ describe("the example", async () => {
   ]);
 
   test("X-GQL-4 a function is called once per selected field, with the values of each request", async () => {
-    asked = [];
+    requests = [];
     const query = "query ($c: String!) { exchange_rate(currency: $c) { rate } }";
     expect(await api.gql(query, { c: "EUR" })).toEqual({ data: { exchange_rate: { rate: 1 } } });
     expect(await api.gql(query, { c: "SEK" })).toEqual({ data: { exchange_rate: { rate: 11.5 } } });
-    expect(asked).toEqual(["EUR", "SEK"]);
+    expect(requests).toEqual(["EUR", "SEK"]);
   });
 
   test("X-GQL-4 each request of a batch calls the function", async () => {
@@ -174,17 +174,17 @@ describe("in other places", async () => {
     order.push(`${name} ends`);
     return true;
   };
-  let aborted: Promise<void> | undefined;
+  let abortion: Promise<void> | undefined;
   const waits: GqlField = {
     config: { type: GraphQLBoolean },
     toPlan: {
       kind: "custom",
       run: ({ signal }) => {
-        let done: (value: null) => void;
-        const result = new Promise<null>((resolve) => (done = resolve));
-        aborted = new Promise((resolve) =>
+        let resolveResult: (value: null) => void;
+        const result = new Promise<null>((resolve) => (resolveResult = resolve));
+        abortion = new Promise((resolve) =>
           signal.addEventListener("abort", () => {
-            done(null);
+            resolveResult(null);
             resolve();
           }),
         );
@@ -319,8 +319,8 @@ describe("in other places", async () => {
       headers,
       body: { query: `mutation { a: ${insert("Earlier")} fails b: ${insert("Later")} }` },
     });
-    const deleted = await api.sql("delete from artist where name in ('Earlier', 'Later') returning name");
-    expect(deleted).toEqual([{ name: "Earlier" }]);
+    const deletedRows = await api.sql("delete from artist where name in ('Earlier', 'Later') returning name");
+    expect(deletedRows).toEqual([{ name: "Earlier" }]);
   });
 
   test("X-GQL-4 the signal of the function is aborted when the client disconnects", async () => {
@@ -328,9 +328,9 @@ describe("in other places", async () => {
     socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": adminSecret } } });
     await socket.next();
     socket.send({ id: "1", type: "subscribe", payload: { query: "{ waits }" } });
-    await until(() => aborted !== undefined, "the field is being answered");
+    await until(() => abortion !== undefined, "the field is being answered");
     await socket.close();
-    await aborted;
+    await abortion;
   });
 });
 
@@ -417,37 +417,32 @@ describe("refusals", () => {
       field({ output: () => ({}) }),
       "it is served by output, and in query_root only",
     ],
-    [
-      "a statement nobody declares",
-      "query_root",
-      field({ statement: "none" }),
-      'no plugin declares the statement "none"',
-    ],
-  ])("X-GQL-1 %s is refused, and the plugin named", async (_, scope, one, message) => {
-    expect(await errorOf(adding("careless", scope, () => ({ mine: one })))).toContain(
+    ["an undeclared statement", "query_root", field({ statement: "none" }), 'no plugin declares the statement "none"'],
+  ])("X-GQL-1 %s is refused, and the plugin named", async (_, scope, rootField, message) => {
+    expect(await errorOf(adding("careless", scope, () => ({ mine: rootField })))).toContain(
       `plugin \\"careless\\" gives field \\"mine\\" of type \\"${scope === "row" ? "artist" : scope === "query_root" ? scope : "album_aggregate_fields"}\\": ${message.replaceAll('"', '\\"')}`,
     );
   });
 
-  const listed: GqlField = { config: { type: GraphQLString }, toPlan: { kind: "constant", text: "1" } };
+  const listedField: GqlField = { config: { type: GraphQLString }, toPlan: { kind: "constant", text: "1" } };
   const yielding = definePlugin({
     name: "yields",
     requires: ["graphql-queries"],
     apply: (hooks) =>
-      hooks.buildGqlField.tap("yields", (known: GqlFields, { scope }: GqlFieldContext) =>
-        scope === "query_root" ? { mine: run, ...known } : known,
+      hooks.buildGqlField.tap("yields", (givenFields: GqlFields, { scope }: GqlFieldContext) =>
+        scope === "query_root" ? { mine: run, ...givenFields } : givenFields,
       ),
   });
 
   test.each([
     ["overwrites it", adding("second", "query_root", () => ({ mine: run })), "second"],
     ["would yield", yielding, "yields"],
-    ["gives a part of the surface", adding("lists", "query_root", () => ({ mine: listed })), "lists"],
-  ])("X-GQL-5 one field given by two plugins is refused, also where the other %s", async (_, other, name) => {
+    ["gives a part of the surface", adding("lists", "query_root", () => ({ mine: listedField })), "lists"],
+  ])("X-GQL-5 one field given by two plugins is refused, also where the other %s", async (_, otherPlugin, name) => {
     expect(
       await errorOf(
         adding("first", "query_root", () => ({ mine: run })),
-        other,
+        otherPlugin,
       ),
     ).toContain(
       `field \\"mine\\" of type \\"query_root\\" is given by \\"first\\" and by \\"${name}\\": rename one or drop one of the plugins`,

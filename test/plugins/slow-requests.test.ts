@@ -9,7 +9,7 @@ import { createLogger } from "../support/logger.ts";
 const first = await startApi();
 await first.sql("create function sea.nap() returns int language sql as 'select 1 from pg_sleep(0.01)'");
 
-const started = async (options: StartOptions = {}) => {
+const startWatched = async (options: StartOptions = {}) => {
   const warnings: (readonly [string, unknown])[] = [];
   const warn = (message: string, facts?: unknown): void => void warnings.push([message, facts]);
   const logger = createLogger({ warn });
@@ -19,10 +19,10 @@ const started = async (options: StartOptions = {}) => {
 
 describe("X-STEP-1 a step around each request", () => {
   test("the step gets the result of the request", async () => {
-    const patient = await started({ slowAfter: 60_000 });
+    const patient = await startWatched({ slowAfter: 60_000 });
     await patient.api.get("/ports", { headers: bearer({ role: "sea_clerk" }) });
     expect(patient.warnings()).toEqual([]);
-    const { api, warnings } = await started({ slowAfter: 1 });
+    const { api, warnings } = await startWatched({ slowAfter: 1 });
     await api.post("/rpc/nap", { headers: bearer({ role: "sea_clerk" }) });
     await api.relApi.rest({ method: "POST", path: "/rpc/nap" });
     expect(warnings()).toEqual([
@@ -45,18 +45,18 @@ describe("X-STEP-1 a step around each request", () => {
     await api.gql("query ($id: Int!) { ports(where: { id: { _eq: $id } }) { id } }", { id: 1 });
     await api.gql("query ($id: Int!) { ports(where: { id: { _eq: $id } }) { id } }", { id: 2 });
     await api.get("/no_such_table");
-    const [one, same, other, query, sameQuery, none] = keys;
-    expect(one).toMatch(/^[\w-]{22}$/);
-    expect([same, sameQuery, none]).toEqual([one, query, undefined]);
-    expect(new Set([one, other, query]).size).toBe(3);
+    const [key, sameKey, otherKey, queryKey, sameQueryKey, noKey] = keys;
+    expect(key).toMatch(/^[\w-]{22}$/);
+    expect([sameKey, sameQueryKey, noKey]).toEqual([key, queryKey, undefined]);
+    expect(new Set([key, otherKey, queryKey]).size).toBe(3);
   });
 
   test("G-ERR-9 callers are refused with the messages of each surface", async () => {
-    const { api } = await started({ bannedRoles: ["sea_clerk"] });
+    const { api } = await startWatched({ bannedRoles: ["sea_clerk"] });
     const clerk = bearer({ role: "sea_clerk" });
-    const refused = await api.get("/ports", { headers: clerk });
-    expect(refused.status).toBe(403);
-    expect(refused.json()).toMatchObject({ code: "role-banned", message: "Requests of this role are refused" });
+    const refusal = await api.get("/ports", { headers: clerk });
+    expect(refusal.status).toBe(403);
+    expect(refusal.json()).toMatchObject({ code: "role-banned", message: "Requests of this role are refused" });
     const answer = await api.post("/v1/graphql", { headers: clerk, body: { query: "{ __typename }" } });
     expect([answer.status, answer.json()]).toEqual([
       403,

@@ -1,4 +1,4 @@
-/** The auth scheme of the guide that asks the database. */
+/** The auth scheme of the guide, which queries the database. */
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { forGraphql, startApi } from "../support/api.ts";

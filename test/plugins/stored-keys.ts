@@ -35,11 +35,11 @@ export const storedKeys = definePlugin({
       const key = credentials.header("x-api-key");
       if (key === undefined) return undefined; // the scheme does not apply, so the next one runs
       const hash = createHash("sha256").update(key).digest("hex");
-      const [found] = await context.query<Key>(
+      const [row] = await context.query<Key>(
         sql`select role, owner from app.api_key where hash = ${value(hash, "text")} and expires_at > pg_catalog.now()`,
       );
-      if (found === undefined) throw tokenRefused("unknown API key");
-      return sessions.getAndCommit(found);
+      if (row === undefined) throw tokenRefused("unknown API key");
+      return sessions.getAndCommit(row);
     });
     const checkSockets = (): void => context.use(credentialsChangedSignal).emit(undefined);
     context.listen("api_key_changed", checkSockets, checkSockets); // also if a notification may have been lost

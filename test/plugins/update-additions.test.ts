@@ -25,7 +25,7 @@ beforeEach(() =>
     insert into public.part values (1, 1, 'a'), (2, 1, 'b'), (3, 2, 'c'), (4, null, 'd')`),
 );
 
-const named = (name: string) => ({ schema: "public", name });
+const publicTable = (name: string) => ({ schema: "public", name });
 const eq = (name: string, constant: string) =>
   ({ kind: "compare", left: { kind: "column", name }, operator: "eq", operand: { constant, type: "int" } }) as const;
 
@@ -45,7 +45,7 @@ const log =
           { column: "piece_id", value: { step, column: "id", type: "int" } },
           { column: "reason", value: writing.bindValue(input, text) },
         ];
-        const write = { kind: "insert", into: named("piece_log"), rows: { cells } } as const;
+        const write = { kind: "insert", into: publicTable("piece_log"), rows: { cells } } as const;
         writing.addStep(() => ({ write, path: input.path }));
       },
     };
@@ -57,24 +57,26 @@ const log =
  */
 const fromThird = (input: GqlInput, writing: GqlWriting): GqlUpdateAdditions | undefined => {
   if (!input.isTrue()) return undefined;
-  const third = { kind: "read", from: { relation: named("piece") }, shape: "rows", output: [] } as const;
-  const step = writing.addStep((own) => ({
-    write: { ...third, where: eq("id", "3") },
+  const thirdPiece = { kind: "read", from: { relation: publicTable("piece") }, shape: "rows", output: [] } as const;
+  const step = writing.addStep((thisStep) => ({
+    write: { ...thirdPiece, where: eq("id", "3") },
     path: input.path,
-    requires: [{ step: own, message: "piece 3 is gone", path: input.path }],
+    requires: [{ step: thisStep, message: "piece 3 is gone", path: input.path }],
   }));
   const operand = { step, column: "name", type: "text" };
   return {
     assignments: [{ column: "name", operator: "set", operand }],
     addLaterSteps: (update) => {
-      writing.addStep(() => ({ write: { kind: "delete", from: named("piece"), where: eq("id", "3") } }));
+      writing.addStep(() => ({ write: { kind: "delete", from: publicTable("piece"), where: eq("id", "3") } }));
       const ofPieces = { kind: "written", step: update, columns: [["piece_id", "id"]] } as const;
       const assignments = [{ column: "name", operator: "set", operand }];
-      writing.addStep(() => ({ write: { kind: "update", relation: named("part"), where: ofPieces, assignments } }));
-      const same = { kind: "written", step: update, columns: [["id", "id"]] } as const;
-      const shown = [{ column: "shown", operator: "set", operand: { constant: "true", type: "boolean" } }];
       writing.addStep(() => ({
-        write: { kind: "update", relation: named("piece"), where: same, assignments: shown },
+        write: { kind: "update", relation: publicTable("part"), where: ofPieces, assignments },
+      }));
+      const samePiece = { kind: "written", step: update, columns: [["id", "id"]] } as const;
+      const shownAssignments = [{ column: "shown", operator: "set", operand: { constant: "true", type: "boolean" } }];
+      writing.addStep(() => ({
+        write: { kind: "update", relation: publicTable("piece"), where: samePiece, assignments: shownAssignments },
         rewrittenStep: update,
       }));
     },
@@ -87,21 +89,21 @@ const updateAdditions = definePlugin({
   apply: (hooks) =>
     hooks.buildGqlField.tap("update-additions", (fields: GqlFields, context: GqlFieldContext): GqlFields => {
       const reason: GqlPart = { kind: "update-additions", writes: log(context) };
-      const third: GqlPart = { kind: "update-additions", writes: fromThird };
+      const thirdPart: GqlPart = { kind: "update-additions", writes: fromThird };
       if (context.scope === "updates" && context.relation?.name === "piece")
         return { ...fields, _reason: { config: { type: GraphQLString }, toPlan: reason } };
       if (context.scope !== "mutation_root") return fields;
-      const changed = Object.entries(fields).map(([name, field]) => {
+      const entries = Object.entries(fields).map(([name, field]) => {
         const isUpdate = field.toPlan.kind === "update" || field.toPlan.kind === "update-by-pk";
         if (!isUpdate || !name.startsWith("update_piece") || name.startsWith("update_piece_log")) return [name, field];
         const args = {
           ...("args" in field.config ? field.config.args : {}),
           _reason: { type: GraphQLString, extensions: { relapi: reason } },
-          _from_third: { type: GraphQLBoolean, extensions: { relapi: third } },
+          _from_third: { type: GraphQLBoolean, extensions: { relapi: thirdPart } },
         };
         return [name, { ...field, config: { ...field.config, args } }];
       });
-      return Object.fromEntries(changed) as GqlFields;
+      return Object.fromEntries(entries) as GqlFields;
     }),
 });
 
@@ -110,7 +112,7 @@ const write = async (text: string): Promise<any> => {
   const { data, errors } = await api.gql(`mutation { ${text} }`);
   return errors === undefined ? Object.values(data)[0] : `${errors[0].extensions.path}: ${errors[0].message}`;
 };
-const logged = async (): Promise<unknown> =>
+const loggedReasons = async (): Promise<unknown> =>
   (await database.query("select reason from public.piece_log")).map(({ reason }) => reason);
 
 describe("arguments of plugins in updates", () => {
@@ -128,13 +130,13 @@ describe("arguments of plugins in updates", () => {
         {where: {id: {_eq: 3}}, _set: {name: "III"}, _reason: "of many"}, {where: {id: {_eq: 1}}, _set: {name: "i"}}
       ]) { affected_rows }`),
     ).toEqual([{ affected_rows: 2 }, { affected_rows: 1 }]);
-    expect(await logged()).toEqual(["by key", "by where", "of many"]);
+    expect(await loggedReasons()).toEqual(["by key", "by where", "of many"]);
   });
 
   test("X-GQL-10 an argument that adds no step changes nothing", async () => {
     expect(await write("update_piece_by_pk(pk_columns: {id: 1}, _reason: null) { name }")).toBeNull();
     expect(await write("update_piece(where: {}, _from_third: false) { affected_rows }")).toEqual({ affected_rows: 0 });
-    expect(await logged()).toEqual([]);
+    expect(await loggedReasons()).toEqual([]);
   });
 
   test("X-GQL-10 X-SEQ-2 X-SEQ-4 an update without columns finds its rows and does not count them", async () => {
@@ -172,16 +174,16 @@ describe("sequences", () => {
   });
 
   test("X-SEQ-3 a step may require rows and limit their number", async () => {
-    const at = "$.selectionSet.update_piece.args";
+    const path = "$.selectionSet.update_piece.args";
     expect(await write('update_piece(where: {id: {_eq: 9}}, _reason: "x") { affected_rows }')).toBe(
-      `${at}._reason: nothing to log`,
+      `${path}._reason: nothing to log`,
     );
     expect(await write('update_piece(where: {}, _set: {name: "x"}, _reason: "x") { affected_rows }')).toBe(
-      `${at}._reason: too much to log`,
+      `${path}._reason: too much to log`,
     );
     await database.query("delete from public.piece where id = 3");
     expect(await write("update_piece(where: {}, _from_third: true) { affected_rows }")).toBe(
-      `${at}._from_third: piece 3 is gone`,
+      `${path}._from_third: piece 3 is gone`,
     );
     expect(await database.query("select name from public.piece order by id")).toEqual([
       { name: "One" },

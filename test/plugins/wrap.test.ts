@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { definePlugin, type Plugin, type PluginContext } from "../../core/index.ts";
 import { startApi } from "../support/api.ts";
 
-const said: string[] = [];
+const lines: string[] = [];
 
 const around = (name: string): Plugin =>
   definePlugin({
@@ -11,13 +11,13 @@ const around = (name: string): Plugin =>
     apply: (_, context) =>
       context.wrap({
         prepare: (next) => (planned, session, surface) => {
-          said.push(`${name} prepares a ${planned.plan.kind} of ${session.role} on ${surface}`);
+          lines.push(`${name} prepares a ${planned.plan.kind} of ${session.role} on ${surface}`);
           return next(planned, session, surface);
         },
         execute: (next) => async (execution) => {
-          said.push(`${name} begins`);
+          lines.push(`${name} begins`);
           const rows = await next(execution);
-          said.push(`${name} ends with ${rows.length}`);
+          lines.push(`${name} ends with ${rows.length}`);
           return rows;
         },
       }),
@@ -25,9 +25,9 @@ const around = (name: string): Plugin =>
 
 test("X-WRAP-1 the wrapper added last is the first to get plans and transactions of every surface", async () => {
   const api = await startApi({ parts: [around("inner"), around("outer")] });
-  said.length = 0;
+  lines.length = 0;
   await api.get("/ports?select=id");
-  expect(said).toEqual([
+  expect(lines).toEqual([
     "outer prepares a read of sea_anon on rest",
     "inner prepares a read of sea_anon on rest",
     "outer begins",
@@ -39,9 +39,9 @@ test("X-WRAP-1 the wrapper added last is the first to get plans and transactions
     ["{ sea_ports { id } }", "read"],
     ["{ one: sea_ports { id } two: sea_ports { name } }", "bundle"],
   ] as const) {
-    said.length = 0;
+    lines.length = 0;
     await api.gql(query);
-    expect(said.filter((line) => line.startsWith("outer"))).toEqual([
+    expect(lines.filter((line) => line.startsWith("outer"))).toEqual([
       `outer prepares a ${kind} of admin on graphql`,
       "outer begins",
       "outer ends with 1",
@@ -61,20 +61,20 @@ test("X-WRAP-1 the plan that a wrapper passes on is the one that runs", async ()
 });
 
 test("X-WRAP-1 every caller goes through all wrappers, and none is added after the start", async () => {
-  let early: PluginContext["execute"] | undefined;
-  let late: (() => void) | undefined;
+  let earlyExecute: PluginContext["execute"] | undefined;
+  let lateWrap: (() => void) | undefined;
   const first = definePlugin({
     name: "first",
     apply: (_, { execute, wrap }) => {
-      early = execute;
-      late = () => wrap({});
+      earlyExecute = execute;
+      lateWrap = () => wrap({});
     },
   });
   const api = await startApi({ parts: [first, around("outer")] });
-  expect(late).toThrow('plugin "first" calls wrap after relApi(preset) had applied the plugins');
-  said.length = 0;
+  expect(lateWrap).toThrow('plugin "first" calls wrap after relApi(preset) had applied the plugins');
+  lines.length = 0;
   const session = { role: "sea_anon", databaseRole: "sea_anon", isAdmin: false, variables: {}, claims: {} };
-  await early?.({ session, access: "read only", schema: "sea", programs: [], end: "commit" });
-  expect(said).toEqual(["outer begins", "outer ends with 0"]);
+  await earlyExecute?.({ session, access: "read only", schema: "sea", programs: [], end: "commit" });
+  expect(lines).toEqual(["outer begins", "outer ends with 0"]);
   expect((await api.get("/ports?select=id&limit=1")).status).toBe(200);
 });

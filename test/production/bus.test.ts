@@ -112,7 +112,7 @@ describe.each(buses)("two machines with three processes, over $name", ({ name, p
 
     beforeAll(async () => {
       place = await (shared ??= startPlace(["log_statement = all"]));
-      const logged = readFileSync(place.server.logFile, "utf8").length;
+      const logLength = readFileSync(place.server.logFile, "utf8").length;
       if (start !== undefined) bus = await start((busPort = await freePort()), (monitorPort = await freePort()));
       settings = {
         DATABASE_URL: place.url,
@@ -126,7 +126,7 @@ describe.each(buses)("two machines with three processes, over $name", ({ name, p
         startMachine({ ...settings, PORT: String(await freePort()) }),
       ]);
       const listening = async (): Promise<number> =>
-        listeners === undefined ? listeningIn(logAfter(place, logged)) : listeners(busPort, monitorPort);
+        listeners === undefined ? listeningIn(logAfter(place, logLength)) : listeners(busPort, monitorPort);
       await until(async () => (await listening()) === PROCESSES, "all processes listen to the bus");
       const port = await startBalancer(machines.map((machine) => machine.port));
       watchers = Array.from({ length: 12 }, (_, i) => watch(port, i % 4 === 0 ? undefined : 1 + (i % 10)));
@@ -158,7 +158,7 @@ describe.each(buses)("two machines with three processes, over $name", ({ name, p
           }),
         );
       const areAll = async (machine: Machine, status: number): Promise<boolean> =>
-        (await statuses(machine)).every((found) => found === status);
+        (await statuses(machine)).every((answerStatus) => answerStatus === status);
       const [withWorkers, alone] = machines as [Machine, Machine];
       for (const machine of machines) expect(await areAll(machine, 404)).toBe(true);
       process.kill(alone.pid, "SIGUSR1");

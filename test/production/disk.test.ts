@@ -44,12 +44,12 @@ describe.skipIf(!canMount)("a full disk", () => {
       });
     const filler = join(folder, "filler");
     expect(() => writeFileSync(filler, Buffer.alloc(64 * MEGABYTE))).toThrow("ENOSPC");
-    const refused = await post(1000, 3000);
-    expect([refused.status, await refused.json()]).toEqual([
+    const refusal = await post(1000, 3000);
+    expect([refusal.status, await refusal.json()]).toEqual([
       503,
       expect.objectContaining({ code: "53100", hint: "Check free disk space." }),
     ]);
-    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(refusal.headers.get("retry-after")).toBe("1");
     expect([await get(), (await server.ready())[0]]).toEqual([200, 200]);
     rmSync(filler);
     expect([(await post(5000, 10)).status, await get()]).toEqual([201, 200]);
@@ -76,8 +76,8 @@ describe.skipIf(!canMount)("a full disk", () => {
       const filler = join(folder, "filler");
       expect(() => writeFileSync(filler, Buffer.alloc(9 * MEGABYTE))).toThrow("ENOSPC");
       const rows = Array.from({ length: 100 }, () => ({ text: "x".repeat(1000) }));
-      const refused = await post("/api/stone", rows);
-      expect([refused.status, refused.headers.get("retry-after"), await refused.json()]).toEqual([
+      const refusal = await post("/api/stone", rows);
+      expect([refusal.status, refusal.headers.get("retry-after"), await refusal.json()]).toEqual([
         503,
         "1",
         expect.objectContaining({ code: "53100", hint: "Check free disk space." }),
@@ -106,11 +106,11 @@ describe.skipIf(!canMount)("a full disk", () => {
       }
       expect(await server.ready()).toEqual([200, "database: its disk is full, writes are refused\n"]);
       expect(server.output().match(/the disk of the database is full/g)).toHaveLength(1);
-      const counted = (surface: string, code: string): Promise<number | undefined> =>
+      const errorCount = (surface: string, code: string): Promise<number | undefined> =>
         server.metric(
           `relapi_request_errors_total{surface="${surface}",operation="${surface === "rest" ? "insert" : "mutation"}",code="${code}"}`,
         );
-      expect([await counted("rest", "53100"), await counted("graphql", "unexpected")]).toEqual([6, 1]);
+      expect([await errorCount("rest", "53100"), await errorCount("graphql", "unexpected")]).toEqual([6, 1]);
       rmSync(filler);
       expect((await write(10)).status).toBe(201);
       await until(async () => (await server.ready())[1] === "", "/ready tells of nothing");

@@ -21,7 +21,12 @@ export const createShop = (server: Server): Promise<unknown> =>
 
 /** Starts an API on these servers. `url` is its connection string. */
 export const startShop = (url: string, options: StartOptions = {}): Promise<TestApi> => {
-  const own: RelApiOptions = { dbSchemas: ["public"], anonRole: "shop_anon", databaseUrl: url, liveQueryInterval: 200 };
+  const ownOptions: RelApiOptions = {
+    dbSchemas: ["public"],
+    anonRole: "shop_anon",
+    databaseUrl: url,
+    liveQueryInterval: 200,
+  };
   return startApi({
     on: {
       options: { databaseUrl: url },
@@ -30,7 +35,7 @@ export const startShop = (url: string, options: StartOptions = {}): Promise<Test
       connect: () => Promise.reject(new Error("ask the server")),
       close: () => Promise.resolve(),
     },
-    ...own,
+    ...ownOptions,
     ...options,
   });
 };
@@ -54,56 +59,68 @@ export const logOf = (): { readonly lines: Line[]; readonly logger: NonNullable<
   };
 };
 
-export interface Asked {
-  sent: number;
+export interface RequestCounts {
+  sentCount: number;
   /** The number of finished requests, which succeeded or were sent twice. */
-  done: number;
+  finishedCount: number;
   /** The number of requests that failed at first. */
-  failed: number;
+  failedCount: number;
   /** The number of requests that failed a second time. */
-  failedTwice: number;
+  failedTwiceCount: number;
   /** The number of failures by status. */
   readonly statuses: Map<number, number>;
   /** The failed responses. */
   readonly failures: string[];
 }
 
-interface Asker {
-  readonly asked: Asked;
-  stop(): Promise<Asked>;
+interface RepeatingClient {
+  readonly requestCounts: RequestCounts;
+  stop(): Promise<RequestCounts>;
 }
 
 /** Resolves when each client has sent a request after this call and finished it. */
-export const untilAllAsked = async (askers: readonly Asker[]): Promise<void> => {
+export const untilAllAsked = async (clients: readonly RepeatingClient[]): Promise<void> => {
   // the pending request was sent before this call
-  const wanted = askers.map(({ asked }) => asked.done + 2);
-  await until(() => askers.every(({ asked }, i) => asked.done >= (wanted[i] ?? 0)), "another request of each client");
+  const expected = clients.map(({ requestCounts }) => requestCounts.finishedCount + 2);
+  await until(
+    () => clients.every(({ requestCounts }, i) => requestCounts.finishedCount >= (expected[i] ?? 0)),
+    "another request of each client",
+  );
 };
 
 /** Sends requests one after the other until stopped. A request that fails with 5xx is sent once more. */
-export const keepAsking = (ask: (i: number) => Promise<{ readonly status: number; readonly text?: string }>): Asker => {
-  const asked: Asked = { sent: 0, done: 0, failed: 0, failedTwice: 0, statuses: new Map(), failures: [] };
+export const keepAsking = (
+  ask: (i: number) => Promise<{ readonly status: number; readonly text?: string }>,
+): RepeatingClient => {
+  const requestCounts: RequestCounts = {
+    sentCount: 0,
+    finishedCount: 0,
+    failedCount: 0,
+    failedTwiceCount: 0,
+    statuses: new Map(),
+    failures: [],
+  };
   let isOver = false;
   const run = async (): Promise<void> => {
     while (!isOver) {
-      const i = asked.sent++;
+      const i = requestCounts.sentCount++;
       const first = await ask(i);
       if (first.status >= 500) {
-        asked.failed++;
-        asked.failures.push(`${first.status} ${first.text ?? ""}`);
-        asked.statuses.set(first.status, (asked.statuses.get(first.status) ?? 0) + 1);
-        if ((await ask(i)).status >= 500) asked.failedTwice++;
+        requestCounts.failedCount++;
+        requestCounts.failures.push(`${first.status} ${first.text ?? ""}`);
+        requestCounts.statuses.set(first.status, (requestCounts.statuses.get(first.status) ?? 0) + 1);
+        if ((await ask(i)).status >= 500) requestCounts.failedTwiceCount++;
       }
-      asked.done++;
+      requestCounts.finishedCount++;
     }
   };
   const running = run();
   return {
-    asked,
+    requestCounts,
     stop: async () => {
       isOver = true;
       await running;
-      return asked;
+      return requestCounts;
     },
   };
 };

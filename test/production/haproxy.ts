@@ -7,11 +7,11 @@ export interface Balancer {
   readonly url: string;
   readonly port: number;
   readonly program: Program;
-  /** The number of servers that it considers ready. */
+  /** The number of servers that HAProxy considers ready. */
   upCount(): Promise<number>;
 }
 
-interface Behind {
+interface BackendServer {
   readonly port: number;
   readonly adminPort: number;
 }
@@ -20,7 +20,7 @@ interface Behind {
 const CHECKS = { check: "inter 200ms fall 2", checkTimeout: "2s" };
 
 export const startHaproxy = async (
-  servers: readonly Behind[],
+  servers: readonly BackendServer[],
   { check, checkTimeout }: typeof CHECKS = CHECKS,
 ): Promise<Balancer> => {
   const folder = folderFor("haproxy");

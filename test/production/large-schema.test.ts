@@ -73,9 +73,9 @@ beforeAll(async () => {
 
 describe.skipIf(!canRun)("R-SC-12", () => {
   test("R-SC-12 the preparation for a live query during the start runs in pieces", async () => {
-    const { database: _, ...own } = db.options;
+    const { database: _, ...apiOptions } = db.options;
     const handler = relApi(
-      fullCompat({ ...own, dbSchemas: ["big"], anonRole: "sea_anon", adminSecret, logLevel: "silent" }),
+      fullCompat({ ...apiOptions, dbSchemas: ["big"], anonRole: "sea_anon", adminSecret, logLevel: "silent" }),
     );
     const server = createServer(handler).listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -83,13 +83,13 @@ describe.skipIf(!canRun)("R-SC-12", () => {
     const watch = startWatch();
     try {
       const { port } = server.address() as AddressInfo; // the server listens on TCP
-      const opened = openSocket({ wsUrl: `ws://127.0.0.1:${port}` }).then((socket) => {
+      const opening = openSocket({ wsUrl: `ws://127.0.0.1:${port}` }).then((socket) => {
         socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": adminSecret } } });
         subscribe(socket, "1", "subscription { big_t0 { id } }");
         return socket;
       });
       await handler.ready;
-      const socket = await opened;
+      const socket = await opening;
       const first = await socket.next(({ id }) => id === "1");
 
       expectPieces(watch());
@@ -111,12 +111,14 @@ describe.skipIf(!canRun)("R-SC-11", () => {
     const ask = async (): Promise<void> => {
       const { status } = await api.get("/t0?select=id");
       if (status !== 200) failures.push(`REST ${status}`);
-      const asked = await api.gql("{ big_t0 { id } }");
-      if (asked.data?.big_t0?.[0]?.id !== 1) failures.push(JSON.stringify(asked));
+      const result = await api.gql("{ big_t0 { id } }");
+      if (result.data?.big_t0?.[0]?.id !== 1) failures.push(JSON.stringify(result));
       answers++;
     };
-    const changed = await api.gql("mutation { update_big_t0(where: {id: {_eq: 1}}, _set: {a: 1}) { affected_rows } }");
-    expect(changed).toEqual({ data: { update_big_t0: { affected_rows: 1 } } });
+    const mutationResult = await api.gql(
+      "mutation { update_big_t0(where: {id: {_eq: 1}}, _set: {a: 1}) { affected_rows } }",
+    );
+    expect(mutationResult).toEqual({ data: { update_big_t0: { affected_rows: 1 } } });
     await ask();
     const load = (async () => {
       while (!isOver) {
@@ -136,8 +138,8 @@ describe.skipIf(!canRun)("R-SC-11", () => {
 
     expectPieces(watch());
     expect(failures).toEqual([]);
-    const fresh = await startApi({ dbSchemas: ["big"] });
-    expect(await introspect(api)).toEqual(await introspect(fresh));
+    const otherApi = await startApi({ dbSchemas: ["big"] });
+    expect(await introspect(api)).toEqual(await introspect(otherApi));
   });
 
   test("R-SC-11 no request to a standalone server fails during a reload", async () => {

@@ -3,14 +3,14 @@ import { Agent, request } from "node:http";
 
 export interface Failure {
   readonly atMs: number;
-  readonly what: string;
+  readonly problem: string;
 }
 
 export interface Outcome {
-  readonly sent: number;
+  readonly sentCount: number;
   readonly failures: readonly Failure[];
   /** The values whose write succeeded. */
-  readonly written: readonly number[];
+  readonly writtenValues: readonly number[];
   readonly slowestMs: number;
 }
 
@@ -24,7 +24,7 @@ export interface Load {
   stop(): Promise<Outcome>;
 }
 
-interface Sent {
+interface HttpAnswer {
   readonly status: number;
   readonly text: string;
 }
@@ -39,23 +39,23 @@ export const send = (
   path: string,
   body?: unknown,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Sent> =>
+): Promise<HttpAnswer> =>
   new Promise((resolve, reject) => {
-    const asked = request(url + path, {
+    const clientRequest = request(url + path, {
       method,
       ...(agent === undefined ? {} : { agent }),
       headers: { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
       timeout: PATIENCE_MS,
     });
-    asked.on("response", (response) => {
+    clientRequest.on("response", (response) => {
       let text = "";
       response.on("data", (chunk) => (text += String(chunk)));
       response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
       response.on("error", reject);
     });
-    asked.on("timeout", () => asked.destroy(new Error("no answer")));
-    asked.on("error", reject);
-    asked.end(body === undefined ? undefined : JSON.stringify(body));
+    clientRequest.on("timeout", () => clientRequest.destroy(new Error("no answer")));
+    clientRequest.on("error", reject);
+    clientRequest.end(body === undefined ? undefined : JSON.stringify(body));
   });
 
 export interface LoadOptions {
@@ -75,24 +75,24 @@ export const startLoad = (options: LoadOptions): Load => {
   const { url, writes, rest, graphql, headers = () => ({}), workers = 4, pauseMs = 0 } = options;
   const agent = new Agent({ keepAlive: true });
   let isOver = false;
-  let sent = 0;
+  let sentCount = 0;
   let slowestMs = 0;
   let failures: Failure[] = [];
-  let written: number[] = [];
+  let writtenValues: number[] = [];
   let next = 0;
   let lastFailureMs = 0;
   const work = async (ask: () => Promise<string | undefined>): Promise<void> => {
     while (!isOver) {
       const startedAtMs = performance.now();
-      sent++;
-      const what = await ask().catch((error: Error) => `${(error as NodeJS.ErrnoException).code ?? error.message}`);
+      sentCount++;
+      const problem = await ask().catch((error: Error) => `${(error as NodeJS.ErrnoException).code ?? error.message}`);
       slowestMs = Math.max(slowestMs, performance.now() - startedAtMs);
-      if (what !== undefined) {
+      if (problem !== undefined) {
         lastFailureMs = Date.now();
-        failures.push({ atMs: lastFailureMs, what });
+        failures.push({ atMs: lastFailureMs, problem });
       }
       // after an immediate refusal, the pause prevents ten thousand requests per second
-      const pause = what === undefined ? pauseMs : Math.max(20, pauseMs);
+      const pause = problem === undefined ? pauseMs : Math.max(20, pauseMs);
       if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
     }
   };
@@ -116,19 +116,19 @@ export const startLoad = (options: LoadOptions): Load => {
       headers(),
     );
     if (status !== 201) return `write ${status} ${text.slice(0, 200)}`;
-    written.push(value);
+    writtenValues.push(value);
     return undefined;
   };
   const kinds = writes === undefined ? [byRest, byGraphql] : [byRest, byGraphql, byWriting];
   const running = kinds.flatMap((kind) => Array.from({ length: workers }, () => work(kind)));
   const take = (): Outcome => {
-    const outcome = { sent, failures, written, slowestMs };
-    [sent, failures, written, slowestMs] = [0, [], [], 0];
+    const outcome = { sentCount, failures, writtenValues, slowestMs };
+    [sentCount, failures, writtenValues, slowestMs] = [0, [], [], 0];
     return outcome;
   };
   return {
     take,
-    sentCount: () => sent,
+    sentCount: () => sentCount,
     lastFailureMs: () => lastFailureMs,
     stop: async () => {
       isOver = true;

@@ -28,8 +28,8 @@ describe.skipIf(!existsSync("/dev/full") || !capabilities.realServer)("C-CLI-8 a
       stdio: ["ignore", ...stdio],
     });
     let code: number | null | undefined;
-    child.on("exit", (given) => {
-      code = given;
+    child.on("exit", (exitCode) => {
+      code = exitCode;
     });
     atFileEnd(async () => void child.kill("SIGKILL"));
     const get = async (): Promise<number> =>

@@ -30,11 +30,11 @@ describe.skipIf(!hasPostgres)("killed sessions", () => {
       keepAsking(() => gql("{ crate { id label } }")),
       keepAsking(() => gql("{ crate_aggregate { aggregate { count } } }")),
     ];
-    const acknowledged = new Map<string, number>();
-    const write = async (who: string, i: number) => {
-      const label = `${who}-${i}`;
+    const acknowledgedLabels = new Map<string, number>();
+    const write = async (writer: string, i: number) => {
+      const label = `${writer}-${i}`;
       const answer = await api.post("/crate", { body: JSON.stringify({ label }) });
-      if (answer.status === 201) acknowledged.set(label, (acknowledged.get(label) ?? 0) + 1);
+      if (answer.status === 201) acknowledgedLabels.set(label, (acknowledgedLabels.get(label) ?? 0) + 1);
       // the first attempt may have been committed, so the second one conflicts with it
       return answer.status === 409 ? { status: 200 } : answer;
     };
@@ -42,17 +42,17 @@ describe.skipIf(!hasPostgres)("killed sessions", () => {
     const entries = new Map<string, number>();
     const entry = keepAsking(async (i) => {
       const label = `e${i}`;
-      const sent =
+      const pendingAnswer =
         i % 2 === 0
           ? api.post("/entry", { body: JSON.stringify({ label }) })
           : api.post("/v1/graphql", {
               body: JSON.stringify({ query: `mutation { insert_entry_one(object: { label: "${label}" }) { label } }` }),
             });
-      const { status, text } = await sent;
+      const { status, text } = await pendingAnswer;
       entries.set(label, status === 201 || text.startsWith('{"data":') ? 1 : 0);
       return { status: 200 };
     });
-    const writes = ["a", "b"].map((who) => keepAsking((i) => write(who, i)));
+    const writes = ["a", "b"].map((writer) => keepAsking((i) => write(writer, i)));
     // a pool of three has at most as many dead connections as a read may meet, and no request meets two rounds
     for (let i = 0; i < 8; i++) {
       await untilAllAsked([...reads, ...writes, entry]);
@@ -62,23 +62,23 @@ describe.skipIf(!hasPostgres)("killed sessions", () => {
       expect(row?.n).toBeGreaterThan(0);
     }
     await untilAllAsked([...reads, ...writes, entry]);
-    const ofReads = await Promise.all(reads.map((each) => each.stop()));
-    const ofWrites = await Promise.all(writes.map((each) => each.stop()));
+    const ofReads = await Promise.all(reads.map((client) => client.stop()));
+    const ofWrites = await Promise.all(writes.map((client) => client.stop()));
     await entry.stop();
-    for (const asked of ofReads) expect(asked.failures).toEqual([]);
-    for (const asked of ofWrites) expect(asked.failedTwice).toBe(0);
-    for (const asked of ofWrites) for (const status of asked.statuses.keys()) expect(status).toBe(503);
+    for (const requestCounts of ofReads) expect(requestCounts.failures).toEqual([]);
+    for (const requestCounts of ofWrites) expect(requestCounts.failedTwiceCount).toBe(0);
+    for (const requestCounts of ofWrites) for (const status of requestCounts.statuses.keys()) expect(status).toBe(503);
     // every acknowledged row exists exactly once
     const rows = await server.query<{ label: string }>("select label from crate");
-    const found = new Set(rows.map(({ label }) => label));
-    for (const label of acknowledged.keys()) expect(found.has(label)).toBe(true);
+    const storedLabels = new Set(rows.map(({ label }) => label));
+    for (const label of acknowledgedLabels.keys()) expect(storedLabels.has(label)).toBe(true);
     const counts = await server.query<{ label: string; n: number }>(
       "select label, count(*)::int as n from entry group by 1",
     );
     expect(counts.filter(({ n }) => n > 1)).toEqual([]);
-    const there = new Set(counts.map(({ label }) => label));
-    expect([...entries].filter(([label, n]) => n === 1 && !there.has(label))).toEqual([]);
-    expect(there.size).toBeGreaterThan(0);
+    const storedEntries = new Set(counts.map(({ label }) => label));
+    expect([...entries].filter(([label, n]) => n === 1 && !storedEntries.has(label))).toEqual([]);
+    expect(storedEntries.size).toBeGreaterThan(0);
     await api.close();
   });
 });
@@ -127,7 +127,7 @@ describe.skipIf(!hasPostgres)("a network that swallows packets", () => {
     await until(async () => {
       await server.query("notify pgrst");
       return (await api.get("/later")).status === 200;
-    }, "the api hears of the new table");
+    }, "the api knows the new table");
     await socket.close();
     await api.close();
   });
@@ -202,8 +202,8 @@ describe.skipIf(!hasPostgres)("refused logins", () => {
 
   test("C-SET-5 a missing certificate, or one that the server does not request, ends the start", async () => {
     const log = logOf();
-    const missing = startShop(`${url}?sslmode=verify-full&sslrootcert=/no/ca.pem`, { logger: log.logger });
-    await expect(missing).rejects.toMatchObject({ details: expect.stringContaining("/no/ca.pem") });
+    const shop = startShop(`${url}?sslmode=verify-full&sslrootcert=/no/ca.pem`, { logger: log.logger });
+    await expect(shop).rejects.toMatchObject({ details: expect.stringContaining("/no/ca.pem") });
     expect(log.lines).toHaveLength(1);
     expect(JSON.stringify(log.lines)).toContain("sslrootcert");
   });
@@ -227,10 +227,10 @@ describe.skipIf(!hasPostgres)("refused logins", () => {
     }
     await api.reload().catch(() => undefined);
     const refusals = (): number => readFileSync(server.logFile, "utf8").split("password authentication failed").length;
-    const refused = refusals();
-    await until(() => refusals() > refused, "the connection for notifications is tried again");
-    const said = log.lines.slice(before).filter(({ level }) => level === "error");
-    expect(said.map(({ message }) => message)).toEqual(["the database refuses new connections"]);
+    const refusalCount = refusals();
+    await until(() => refusals() > refusalCount, "the connection for notifications is tried again");
+    const errors = log.lines.slice(before).filter(({ level }) => level === "error");
+    expect(errors.map(({ message }) => message)).toEqual(["the database refuses new connections"]);
     // each lost connection is logged once
     expect(log.lines.slice(before).filter(({ level }) => level === "warn").length).toBeLessThanOrEqual(1);
     await server.query("alter role keyed password 'right'");

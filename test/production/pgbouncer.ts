@@ -30,7 +30,7 @@ export const startPgBouncer = async (
     mode = "transaction",
     users = ["postgres"],
     settings = [],
-    port: wanted,
+    port: requestedPort,
   }: {
     readonly mode?: "session" | "transaction";
     readonly users?: readonly string[];
@@ -39,7 +39,7 @@ export const startPgBouncer = async (
     readonly port?: number;
   } = {},
 ): Promise<Pooler> => {
-  const port = wanted ?? (await freePort());
+  const port = requestedPort ?? (await freePort());
   const folder = folderFor("pgbouncer");
   const { hostname, port: serverPort } = new URL(server);
   const file = join(folder, "pgbouncer.ini");
@@ -68,9 +68,9 @@ export const startPgBouncer = async (
     ...program,
     port,
     through: (url) => {
-      const changed = new URL(url);
-      changed.host = `127.0.0.1:${port}`;
-      return changed.href;
+      const poolerUrl = new URL(url);
+      poolerUrl.host = `127.0.0.1:${port}`;
+      return poolerUrl.href;
     },
   };
 };

@@ -85,12 +85,12 @@ const SCHEMA = `
 let db: TestDatabase;
 let pooler: Pooler;
 let direct: string;
-let logged: string[] = [];
+let logLines: string[] = [];
 
-/** Starts an API whose log is collected in `logged`. */
+/** Starts an API whose log is collected in `logLines`. */
 const start = (options: StartOptions = {}): Promise<TestApi> => {
   const lines: string[] = [];
-  logged = lines;
+  logLines = lines;
   const logger: Logger = createLogger({
     error: (message, facts) => void lines.push(`error ${message} ${JSON.stringify(facts ?? {})}`),
     warn: (message) => void lines.push(`warn ${message}`),
@@ -124,8 +124,8 @@ const ask = async (api: TestApi, count: number, mark: string, litters = true): P
       return status === 200 && text === '[{"id":1}, \n {"id":3}]' ? undefined : `policy ${status} ${text}`;
     },
     async (n) => {
-      const sent = { headers: { ...clerk, prefer: "return=representation" }, body: { name: `${mark} ${n}` } };
-      const { status, text } = await api.post("/items?select=owner", sent);
+      const request = { headers: { ...clerk, prefer: "return=representation" }, body: { name: `${mark} ${n}` } };
+      const { status, text } = await api.post("/items?select=owner", request);
       return status === 201 && text === '[{"owner":"sea_clerk"}]' ? undefined : `write ${status} ${text}`;
     },
     async () => {
@@ -171,13 +171,13 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
   });
 
   test.each(poolerKinds())("R-TX-15 %s: no request fails, including the first ones", async (kind, settings) => {
-    const own = await startPgBouncer(direct, { users: ["sea_login"], settings });
+    const ownPooler = await startPgBouncer(direct, { users: ["sea_login"], settings });
     for (let turn = 0; turn < 2; turn++) {
-      const api = await start({ databaseUrl: own.through(direct) });
+      const api = await start({ databaseUrl: ownPooler.through(direct) });
       expect(await ask(api, 80, `${kind} ${turn}`)).toEqual([]);
       await api.close();
     }
-    await own.stop();
+    await ownPooler.stop();
   });
 
   test("R-TX-15 a client that disconnects stops only its own statement", async () => {
@@ -187,40 +187,40 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
         "select from pg_stat_activity where query like '%rest_a_while%' and state = 'active' and pid <> pg_backend_pid()",
       );
     const leaving = new AbortController();
-    const left = fetch(`${api.url}/rpc/rest_a_while`, { signal: leaving.signal }).catch(() => "left");
+    const abortedCall = fetch(`${api.url}/rpc/rest_a_while`, { signal: leaving.signal }).catch(() => "left");
     await until(async () => (await running()).length === 1, "the statement runs");
     leaving.abort();
-    expect(await left).toBe("left");
+    expect(await abortedCall).toBe("left");
     await until(async () => (await running()).length === 0, "the statement is cancelled");
     expect(await ask(api, 80, "after leaving")).toEqual([]);
   });
 
   test("R-TX-15 no request fails if only errors reveal the pooler", async () => {
     // like a pooler that forwards the process id of its first backend
-    const other = await startPgBouncer(direct, { users: ["sea_login"] });
-    const api = await start({ databaseUrl: other.through(direct), databasePooler: "session" });
+    const otherPooler = await startPgBouncer(direct, { users: ["sea_login"] });
+    const api = await start({ databaseUrl: otherPooler.through(direct), databasePooler: "session" });
     for (let turn = 0; turn < 4; turn++) {
       // until it is detected, statements that a function prepares stay on their backend
       expect(await ask(api, turn === 0 ? 200 : 80, `late ${turn}`, turn > 0)).toEqual([]);
     }
-    expect(logged.filter((line) => line.includes("DATABASE_POOLER=transaction"))).toHaveLength(1);
+    expect(logLines.filter((line) => line.includes("DATABASE_POOLER=transaction"))).toHaveLength(1);
   });
 
   test("R-TX-15 statements that a pooler has prepared on a backend for others are kept", async () => {
     // PgBouncer from 1.21 on does this with max_prepared_statements: by the protocol, under its own names
-    const own = await startPgBouncer(direct, { users: ["sea_login"], settings: ["default_pool_size = 1"] });
-    await withClient(own.through(direct), async (client) => {
-      const kept = { name: "PGBOUNCER_1", text: "select $1::int + 1 as n", values: [41] };
-      expect((await client.query(kept)).rows).toEqual([{ n: 42 }]);
-      const api = await start({ databaseUrl: own.through(direct) });
+    const ownPooler = await startPgBouncer(direct, { users: ["sea_login"], settings: ["default_pool_size = 1"] });
+    await withClient(ownPooler.through(direct), async (client) => {
+      const preparedQuery = { name: "PGBOUNCER_1", text: "select $1::int + 1 as n", values: [41] };
+      expect((await client.query(preparedQuery)).rows).toEqual([{ n: 42 }]);
+      const api = await start({ databaseUrl: ownPooler.through(direct) });
       for (let turn = 0; turn < 2; turn++) expect(await ask(api, 80, `kept ${turn}`)).toEqual([]);
       expect((await api.post("/rpc/litter", { headers: clerk, body: {} })).status).toBe(200);
       await api.close();
-      expect((await client.query(kept)).rows).toEqual([{ n: 42 }]);
-      const found = await client.query("select name from pg_prepared_statements");
-      expect(found.rows).toEqual([{ name: "PGBOUNCER_1" }]);
+      expect((await client.query(preparedQuery)).rows).toEqual([{ n: 42 }]);
+      const result = await client.query("select name from pg_prepared_statements");
+      expect(result.rows).toEqual([{ name: "PGBOUNCER_1" }]);
     });
-    await own.stop();
+    await ownPooler.stop();
   });
 
   test("R-TX-15 connections that are opened directly to the server have prepared statements again", async () => {
@@ -243,12 +243,12 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
   test("R-TX-15 R-TX-15a no statement is prepared, and no setting stays on a backend", async () => {
     const api = await start();
     for (let turn = 0; turn < 2; turn++) await ask(api, 80, `nothing ${turn}`);
-    const found = await withClient(pooler.through(direct), (client) =>
+    const result = await withClient(pooler.through(direct), (client) =>
       client.query(
         "select (select count(*)::int from pg_prepared_statements where name like 'relapi%') prepared, (select source from pg_settings where name = 'jit') jit",
       ),
     );
-    expect(found.rows).toEqual([{ prepared: 0, jit: "default" }]);
+    expect(result.rows).toEqual([{ prepared: 0, jit: "default" }]);
   });
 
   test.each([
@@ -263,8 +263,8 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
           expect((await api.post("/rpc/litter", { headers: clerk, body })).status).toBe(status);
         }),
       );
-      const found = await Promise.all(Array.from({ length: 8 }, async () => (await api.get("/rpc/found")).json()));
-      expect(found).toEqual(Array.from({ length: 8 }, () => ({ ...NOTHING_LEFT, zone })));
+      const states = await Promise.all(Array.from({ length: 8 }, async () => (await api.get("/rpc/found")).json()));
+      expect(states).toEqual(Array.from({ length: 8 }, () => ({ ...NOTHING_LEFT, zone })));
     }
     expect(
       await db.query(
@@ -276,8 +276,8 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
   test("R-TX-15 R-TX-15b state that a function leaves before a rollback is not seen", async () => {
     const api = await start({ dbTxEnd: "rollback" });
     expect((await api.post("/rpc/litter", { headers: clerk, body: {} })).status).toBe(200);
-    const { zone: _, ...found } = (await api.get("/rpc/found")).json();
-    expect(found).toEqual(NOTHING_LEFT);
+    const { zone: _, ...state } = (await api.get("/rpc/found")).json();
+    expect(state).toEqual(NOTHING_LEFT);
   });
 
   test("R-TX-15 R-TX-15b plans that a function made for one role are not used for another", async () => {
@@ -308,7 +308,7 @@ describe.skipIf(!canRun)("a pooler in transaction mode", () => {
 describe.skipIf(!canRun)("features that need a database session", () => {
   const DEAF = expect.stringContaining("set DATABASE_DIRECT_URL");
   // warnings about missing features do not matter here
-  const warnings = () => logged.filter((line) => line.startsWith("warn") && !line.includes("npm run build"));
+  const warnings = () => logLines.filter((line) => line.startsWith("warn") && !line.includes("npm run build"));
 
   test("R-SC-9 R-SC-10 a change of the schema through a pooler is noticed, with one warning", async () => {
     const api = await start({ dbSchemaPollInterval: 0.5 });
@@ -327,7 +327,7 @@ describe.skipIf(!canRun)("features that need a database session", () => {
     await until(async () => {
       await db.query("notify pgrst");
       return (await api.get("/told")).status === 200;
-    }, "the api hears of the new table");
+    }, "the api knows the new table");
     expect(warnings()).toEqual([]);
   });
 
@@ -377,7 +377,7 @@ describe.skipIf(!canRun)("a pooler in session mode", () => {
     });
     const api = await start({ databaseUrl: inSession.through(direct), databasePooler: "session" });
     for (let turn = 0; turn < 2; turn++) expect(await ask(api, 80, `session ${turn}`)).toEqual([]);
-    expect(logged.filter((line) => line.includes("prepared"))).toEqual([]);
+    expect(logLines.filter((line) => line.includes("prepared"))).toEqual([]);
     const counts = await api.get("/rpc/prepared_count");
     expect(Number(counts.text)).toBeGreaterThan(0);
   });

@@ -26,20 +26,20 @@ export const startMachine = async (settings: Readonly<Record<string, string>>): 
   const child = spawn(process.execPath, [program], {
     env: { PATH: process.env["PATH"], PORT: "0", HOST: "127.0.0.1", ANON_ROLE: "web_anon", ...settings },
   });
-  let written = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (written += String(chunk)));
-  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
+  const exit = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const stop = async (signal: NodeJS.Signals = "SIGTERM"): Promise<void> => {
     child.kill(signal);
-    await ended;
+    await exit;
   };
   atFileEnd(async () => {
     if (child.exitCode === null && child.signalCode === null) await stop("SIGTERM");
   });
-  await until(() => written.includes("Try:") || child.exitCode !== null, "the server prints its banner");
-  const [, port] = /^ *REST +http:\/\/127\.0\.0\.1:(\d+)/m.exec(written) ?? [];
-  if (port === undefined) throw new Error(written);
-  return { port: Number(port), pid: child.pid ?? 0, output: () => written, stop };
+  await until(() => output.includes("Try:") || child.exitCode !== null, "the server prints its banner");
+  const [, port] = /^ *REST +http:\/\/127\.0\.0\.1:(\d+)/m.exec(output) ?? [];
+  if (port === undefined) throw new Error(output);
+  return { port: Number(port), pid: child.pid ?? 0, output: () => output, stop };
 };
 
 export interface Place {
@@ -65,7 +65,7 @@ export const readers = async ({ sql }: Place): Promise<readonly number[]> =>
   );
 
 export interface Watcher {
-  /** The last value that it received. */
+  /** The last value that the client received. */
   readonly n: () => number;
   /** Returns whether the client received an error instead. */
   readonly isRefused: () => boolean;
@@ -91,8 +91,8 @@ const watchText = (port: number, query: string): Watcher => {
       const text = data.toString();
       if (text.startsWith('{"type":"ping"')) socket?.send('{"type":"pong"}');
       isRefused ||= text.includes('"type":"error"');
-      const found = /"n":(\d+)/.exec(text);
-      if (found !== null) last = Number(found[1]);
+      const match = /"n":(\d+)/.exec(text);
+      if (match !== null) last = Number(match[1]);
     });
     socket.on("close", () => isClosed || setTimeout(connect, BACK_MS));
   };
@@ -179,7 +179,7 @@ export const startBalancer = async (ports: readonly number[]): Promise<number> =
       "  default_backend machines",
       "backend machines",
       "  balance roundrobin",
-      ...ports.map((one) => `  server m${one} 127.0.0.1:${one} check inter 500`),
+      ...ports.map((serverPort) => `  server m${serverPort} 127.0.0.1:${serverPort} check inter 500`),
       "",
     ].join("\n"),
   );

@@ -45,7 +45,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
     }
     return ports;
   };
-  const only = (...servers: readonly Server[]): Set<number> => new Set(servers.map(({ port }) => port));
+  const portsOf = (...servers: readonly Server[]): Set<number> => new Set(servers.map(({ port }) => port));
 
   /** Waits until these servers respond. On a busy machine a replica may be slow and left out for a moment. */
   const untilAnsweredBy = (api: TestApi, ...servers: readonly Server[]): Promise<void> =>
@@ -78,7 +78,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
   test("R-HST-8 R-HST-8a a replica that is unavailable at the start delays no request", async () => {
     network.swallow();
     const { api, lines } = await start(["127.0.0.1:1", network.place]);
-    expect(await placesOf(api)).toEqual(only(primary));
+    expect(await placesOf(api)).toEqual(portsOf(primary));
     const warnings = (): readonly Line[] => lines.filter(({ level }) => level !== "info");
     await until(() => warnings().length === 2, "both replicas are left out");
     expect(warnings().map(textOf).join("\n")).toMatch(/left out of reads.*replica":1.*ECONNREFUSED/);
@@ -97,7 +97,8 @@ describe.skipIf(!hasPostgres)("replicas", () => {
     await untilAnsweredBy(api, standbys[1]);
     await standbys[0].start();
     await untilAnsweredBy(api, ...standbys);
-    for (const asked of await Promise.all(reads.map((each) => each.stop()))) expect(asked.failed).toBe(0);
+    for (const requestCounts of await Promise.all(reads.map((client) => client.stop())))
+      expect(requestCounts.failedCount).toBe(0);
     for (const replica of [1, 2]) expectPairs(lines, replica);
     expect(
       lines
@@ -134,7 +135,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
     const { api, lines } = await start([standbys[0].place]);
     const patient = (await start([standbys[0].place], 3600)).api;
     await untilAnsweredBy(api, standbys[0]);
-    // without changes to replay it is not behind, for longer than the allowed lag: polls are 0.2 s apart
+    // without changes to replay, the replica never lags; the polls, 0.2 s apart, last longer than the allowed lag
     const questions = new Set<string>();
     await until(async () => {
       const rows = await standbys[0].query<{ at: string }>(
@@ -142,7 +143,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
       );
       for (const { at } of rows) questions.add(at);
       return questions.size > 20; // two connections send them
-    }, "the replica is asked again and again");
+    }, "the lag of the replica is polled repeatedly");
     await untilAnsweredBy(api, standbys[0]);
     await standbys[0].query("select pg_wal_replay_pause()");
     await primary.query("insert into crate (label) values ('behind')");
@@ -156,7 +157,7 @@ describe.skipIf(!hasPostgres)("replicas", () => {
 
   describe("reading one's own writes", () => {
     /** A replica that stands still, and an API that may use it nevertheless. */
-    const behind = async (options: StartOptions, run: (api: TestApi) => Promise<void>): Promise<void> => {
+    const withStalledReplica = async (options: StartOptions, run: (api: TestApi) => Promise<void>): Promise<void> => {
       const api = await startShop(primary.url, {
         databaseReplicaUrls: [urlAt(standbys[0].place)],
         databaseReplicaMaxLag: 3600,
@@ -185,20 +186,20 @@ describe.skipIf(!hasPostgres)("replicas", () => {
       ).json() as { data: { crate: unknown[] } };
       return [rest.length, data.crate.length];
     };
-    /** Waits until the replica responds. The primary serves what a slow replica does not. */
+    /** Waits until the replica responds. The primary serves the reads that a slow replica does not. */
     const untilReplicaAnswers = (isOfReplica: () => Promise<boolean>): Promise<void> =>
       until(isOfReplica, "the answer of the replica");
 
     test("R-RYW-1 reads with the header of a write use the primary until the replica has caught up, on both surfaces", () =>
-      behind({ readYourWrites: "header" }, async (api) => {
-        const written = await api.post("/crate", {
+      withStalledReplica({ readYourWrites: "header" }, async (api) => {
+        const writeAnswer = await api.post("/crate", {
           body: '{"label":"own-1"}',
           headers: { origin: "http://shop.example" },
         });
-        const position = written.headers["x-write-position"] ?? "";
+        const position = writeAnswer.headers["x-write-position"] ?? "";
         expect(position).toMatch(/^[0-9A-F]+\/[0-9A-F]+$/);
-        expect(written.headers["set-cookie"]).toBeUndefined();
-        expect(written.headers["access-control-expose-headers"]).toContain("X-Write-Position");
+        expect(writeAnswer.headers["set-cookie"]).toBeUndefined();
+        expect(writeAnswer.headers["access-control-expose-headers"]).toContain("X-Write-Position");
         const headers = { "x-write-position": position };
         await untilReplicaAnswers(async () => (await countsOf(api, "own-1")).join() === "0,0");
         expect(await countsOf(api, "own-1", headers)).toEqual([1, 1]);
@@ -217,14 +218,15 @@ describe.skipIf(!hasPostgres)("replicas", () => {
       }));
 
     test("R-RYW-1 R-RYW-2 R-RYW-1a a cookie does the same as the header, and an invalid position is ignored", () =>
-      behind({ readYourWrites: "both" }, async (api) => {
+      withStalledReplica({ readYourWrites: "both" }, async (api) => {
         const { headers } = await api.patch("/crate?label=eq.first", { body: '{"n":9}' });
         expect(headers["set-cookie"]).toMatch(
           /^relapi_write_position=[0-9A-F]+\/[0-9A-F]+; Path=\/; Max-Age=3605; HttpOnly; SameSite=Lax$/,
         );
         const cookie = `a=b; ${headers["set-cookie"]?.split(";")[0]}`;
-        const read = async (more: Readonly<Record<string, string>>) =>
-          ((await api.get("/crate?label=eq.first&select=n", { headers: more })).json() as { n: number }[])[0]?.n;
+        const read = async (extraHeaders: Readonly<Record<string, string>>) =>
+          ((await api.get("/crate?label=eq.first&select=n", { headers: extraHeaders })).json() as { n: number }[])[0]
+            ?.n;
         expect(await read({ cookie })).toBe(9);
         for (const odd of [
           "x",
@@ -243,39 +245,39 @@ describe.skipIf(!hasPostgres)("replicas", () => {
       }));
 
     test("R-RYW-1b the operations of a WebSocket read the writes of its earlier operations", () =>
-      behind({ readYourWrites: "cookie" }, async (api) => {
+      withStalledReplica({ readYourWrites: "cookie" }, async (api) => {
         const ask = async (socket: TestSocket, query: string): Promise<unknown> => {
           socket.send({ id: "1", type: "subscribe", payload: { query } });
           const { payload } = await socket.next();
           expect((await socket.next()).type).toBe("complete");
           return payload.data;
         };
-        const [own, other] = [await openSocket(api), await openSocket(api)];
-        await own.init({});
-        await other.init({});
-        await ask(own, 'mutation { insert_crate_one(object: { label: "socket-1" }) { label } }');
+        const [writerSocket, otherSocket] = [await openSocket(api), await openSocket(api)];
+        await writerSocket.init({});
+        await otherSocket.init({});
+        await ask(writerSocket, 'mutation { insert_crate_one(object: { label: "socket-1" }) { label } }');
         const read = '{ crate(where: { label: { _eq: "socket-1" } }) { label } }';
-        await untilReplicaAnswers(async () => JSON.stringify(await ask(other, read)) === '{"crate":[]}');
-        expect(await ask(own, read)).toEqual({ crate: [{ label: "socket-1" }] });
-        await own.close();
-        await other.close();
+        await untilReplicaAnswers(async () => JSON.stringify(await ask(otherSocket, read)) === '{"crate":[]}');
+        expect(await ask(writerSocket, read)).toEqual({ crate: [{ label: "socket-1" }] });
+        await writerSocket.close();
+        await otherSocket.close();
       }));
 
     test("R-RYW-1 P-BAT-5 reads after a batch use the primary", () =>
-      behind({ readYourWrites: "header", preset: plus }, async (api) => {
-        const written = await api.post("/api/batch", {
+      withStalledReplica({ readYourWrites: "header", preset: plus }, async (api) => {
+        const writeAnswer = await api.post("/api/batch", {
           body: '[{"method":"POST","path":"/crate","body":{"label":"batch-1"}}]',
           headers: { "content-type": "application/json" },
         });
-        expect(written.status, written.text).toBe(200);
+        expect(writeAnswer.status, writeAnswer.text).toBe(200);
         await untilReplicaAnswers(async () => (await countsOf(api, "batch-1")).join() === "0,0");
-        const headers = { "x-write-position": written.headers["x-write-position"] ?? "" };
+        const headers = { "x-write-position": writeAnswer.headers["x-write-position"] ?? "" };
         expect(await countsOf(api, "batch-1", headers)).toEqual([1, 1]);
       }));
 
     test("R-RYW-3 without the setting or the plugin, writes have no position", async () => {
       for (const options of [{}, { readYourWrites: "both", parts: [without("read-your-writes")] }] as const)
-        await behind(options, async (api) => {
+        await withStalledReplica(options, async (api) => {
           const { headers } = await api.patch("/crate?label=eq.second", { body: '{"n":5}' });
           expect([headers["x-write-position"], headers["set-cookie"]]).toEqual([undefined, undefined]);
           await untilReplicaAnswers(async () => {

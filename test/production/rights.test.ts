@@ -9,13 +9,13 @@ test.skipIf(!capabilities.realServer)(
   "R-ADM-6 each right that the login role has lost is one clear line in the log",
   async () => {
     const database = await testDatabase();
-    const [login, anon, other] = ["login", "anon", "other"].map((name) => `lost_${name}_${process.pid}`) as [
+    const [login, anon, otherRole] = ["login", "anon", "other"].map((name) => `lost_${name}_${process.pid}`) as [
       string,
       string,
       string,
     ];
     await database.query(
-      `create role ${anon} nologin; create role ${other} nologin; create role ${login} login noinherit password '${login}';
+      `create role ${anon} nologin; create role ${otherRole} nologin; create role ${login} login noinherit password '${login}';
      grant ${anon} to ${login}; grant usage on schema public to ${anon};
      create table pebble (id int); grant select on pebble to ${anon}`,
     );
@@ -29,7 +29,7 @@ test.skipIf(!capabilities.realServer)(
     try {
       expect((await api.get("/pebble")).status).toBe(200);
       // a token whose role is unavailable affects no other caller
-      await api.get("/pebble", { headers: bearer({ role: other }) });
+      await api.get("/pebble", { headers: bearer({ role: otherRole }) });
       expect(lines.filter(({ level }) => level !== "info")).toEqual([]);
       await database.query(`revoke ${anon} from ${login}`);
       for (let i = 0; i < 5; i++) expect((await api.get("/pebble")).status).toBe(401);
@@ -54,7 +54,7 @@ test.skipIf(!capabilities.realServer)(
       await database.query("grant select on pg_catalog.pg_class to public");
       await api.close();
       await database.query(
-        `drop owned by ${anon}, ${login}, ${other}; drop role ${login}; drop role ${anon}; drop role ${other}`,
+        `drop owned by ${anon}, ${login}, ${otherRole}; drop role ${login}; drop role ${anon}; drop role ${otherRole}`,
       );
     }
   },

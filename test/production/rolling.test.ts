@@ -1,4 +1,4 @@
-/** Rolling restarts behind HAProxy, under load: no request may fail, and every live query comes back. */
+/** Rolling restarts behind HAProxy, under load: no request may fail, and every live query reconnects. */
 import { describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { startHaproxy } from "./haproxy.ts";
@@ -16,7 +16,7 @@ const CHECKS = { check: "inter 100ms fall 1", checkTimeout: "60s" };
 /** The minimum number of requests between two restarts. */
 const REQUESTS = 30;
 
-interface Started {
+interface StartedServer {
   readonly server: Standalone;
   readonly workers: string;
 }
@@ -31,7 +31,7 @@ describe.skipIf(!has("haproxy") || !capabilities.realServer)("R-ADM-4 rolling re
     DATABASE_URL: database.options.databaseUrl,
     ANON_ROLE: "sea_anon",
     DB_SCHEMAS: "public",
-    // many times longer than HAProxy needs to detect it
+    // much longer than HAProxy needs to detect a failed check
     SHUTDOWN_DELAY: "2",
     DB_POOL: "5",
     LOG_LEVEL: "error",
@@ -40,8 +40,8 @@ describe.skipIf(!has("haproxy") || !capabilities.realServer)("R-ADM-4 rolling re
   test(
     `R-ADM-4 no request fails and no write is lost in ${RESTARTS} restarts of a single process and of workers in turn`,
     async () => {
-      const start = async (workers: string, again?: Standalone): Promise<Started> => ({
-        server: await startStandalone({ ...common, WORKERS: workers }, again),
+      const start = async (workers: string, previousServer?: Standalone): Promise<StartedServer> => ({
+        server: await startStandalone({ ...common, WORKERS: workers }, previousServer),
         workers,
       });
       let servers = await Promise.all([start("1"), start("2")]);
@@ -59,32 +59,35 @@ describe.skipIf(!has("haproxy") || !capabilities.realServer)("R-ADM-4 rolling re
       });
       const subscribers = startSubscribers(balancer.url, SOCKETS, "subscription { clock { at } }");
       await until(() => subscribers.last().every((text) => text !== undefined), "all live queries have a result");
-      const failed: string[] = [];
-      const written: number[] = [];
+      const problems: string[] = [];
+      const writtenValues: number[] = [];
       for (let i = 1; i <= RESTARTS; i++) {
-        const [{ server, workers }, other] = servers as [Started, Started];
+        const [{ server, workers }, otherServer] = servers as [StartedServer, StartedServer];
         const code = await server.stop();
-        if (code !== 0) failed.push(`restart ${i}: exit code ${code}, ${server.output().slice(-300)}`);
-        servers = [other, await start(workers, server)];
-        await until(async () => (await balancer.upCount()) === 2, "HAProxy takes both servers for ready");
+        if (code !== 0) problems.push(`restart ${i}: exit code ${code}, ${server.output().slice(-300)}`);
+        servers = [otherServer, await start(workers, server)];
+        await until(async () => (await balancer.upCount()) === 2, "HAProxy considers both servers ready");
         await database.query("update clock set at = $1", [i]);
-        const wanted = JSON.stringify({ data: { clock: [{ at: i }] } });
-        await until(() => subscribers.last().every((text) => text === wanted), "all live queries have the new result");
+        const expected = JSON.stringify({ data: { clock: [{ at: i }] } });
+        await until(
+          () => subscribers.last().every((text) => text === expected),
+          "all live queries have the new result",
+        );
         await until(() => load.sentCount() >= REQUESTS, "the requests between two restarts");
         const outcome = load.take();
-        written.push(...outcome.written);
-        failed.push(...outcome.failures.map(({ what }) => what));
+        writtenValues.push(...outcome.writtenValues);
+        problems.push(...outcome.failures.map(({ problem }) => problem));
       }
       const rest = await load.stop();
-      written.push(...rest.written);
-      expect([...failed, ...rest.failures.map(({ what }) => what)]).toEqual([]);
+      writtenValues.push(...rest.writtenValues);
+      expect([...problems, ...rest.failures.map(({ problem }) => problem)]).toEqual([]);
       expect(subscribers.faults()).toEqual([]);
       expect(subscribers.returns()).toBeGreaterThanOrEqual(SOCKETS);
       subscribers.stop();
       const rows = await database.query<{ n: number }>("select n from stone");
-      const found = new Set(rows.map(({ n }) => n));
-      expect(written.filter((n) => !found.has(n))).toEqual([]);
-      expect(rows.length).toBe(written.length);
+      const storedValues = new Set(rows.map(({ n }) => n));
+      expect(writtenValues.filter((n) => !storedValues.has(n))).toEqual([]);
+      expect(rows.length).toBe(writtenValues.length);
       await Promise.all(servers.map(({ server }) => server.stop()));
     },
     LONG_MS * Math.max(1, RESTARTS / 15),

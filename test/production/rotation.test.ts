@@ -50,13 +50,13 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
       ANON_ROLE: "shop_anon",
     });
     const places = async (): Promise<readonly number[]> => {
-      const found = new Set<number>();
+      const ports = new Set<number>();
       for (let i = 0; i < 6; i++) {
         const response = await fetch(`${server.url}/api/rpc/place`);
         expect(response.status).toBe(200);
-        found.add(Number(await response.json()));
+        ports.add(Number(await response.json()));
       }
-      return [...found].sort((a, b) => a - b);
+      return [...ports].sort((a, b) => a - b);
     };
     const ofStandbys = standbys.map(({ port }) => port).sort((a, b) => a - b);
     const atStandbys = async (): Promise<boolean> => JSON.stringify(await places()) === JSON.stringify(ofStandbys);
@@ -66,9 +66,9 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
     file.put(urlsWith("second"));
     const passwordAt = async ({ query }: Server): Promise<string> =>
       JSON.stringify(await query("select rolpassword from pg_authid where rolname = 'reader'"));
-    const changed = await passwordAt(primary);
+    const newPassword = await passwordAt(primary);
     await until(
-      async () => (await Promise.all(standbys.map(passwordAt))).every((password) => password === changed),
+      async () => (await Promise.all(standbys.map(passwordAt))).every((password) => password === newPassword),
       "the replicas have the new password",
     );
     for (const standby of standbys)
@@ -78,7 +78,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
 
     // the hosts are fixed at the start
     file.put(urlsWith("second").split(",")[0] ?? "");
-    await until(async () => (await server.ready())[1] !== "", "/ready tells of the file");
+    await until(async () => (await server.ready())[1] !== "", "/ready reports the file");
     expect(await server.ready()).toEqual([
       200,
       expect.stringMatching(
@@ -91,14 +91,14 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
   });
 
   /** Two processes, and a check whether a reload of one reaches the other. */
-  const startTwo = async (more: Readonly<Record<string, string>>): Promise<readonly Standalone[]> => {
+  const startTwo = async (extraEnvironment: Readonly<Record<string, string>>): Promise<readonly Standalone[]> => {
     const environment = {
       DATABASE_URL: primary.url,
       DB_SCHEMAS: "public",
       ANON_ROLE: "shop_anon",
       DB_SCHEMA_POLL_INTERVAL: "0",
       DB_CHANNEL_ENABLED: "false",
-      ...more,
+      ...extraEnvironment,
     };
     return [await startStandalone(environment), await startStandalone(environment)];
   };
@@ -134,7 +134,10 @@ describe.skipIf(!hasPostgres)("C-SET-8 the secrets of other servers", () => {
     configure("second");
     file.put(urlWith("second"));
     nats.process.kill("SIGHUP"); // clients with the old password are disconnected
-    await until(() => servers.every((each) => each.output().includes("lost the bus")), "both processes lose the bus");
+    await until(
+      () => servers.every((server) => server.output().includes("lost the bus")),
+      "both processes lose the bus",
+    );
     await listening();
     await reaches(servers);
   });

@@ -32,7 +32,7 @@ const secretB = "secret-b-of-thirty-two-bytes-or-more";
 
 describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
   const postgres = hasPostgres ? await startPrimary([], "first") : undefined;
-  let served: StandaloneServer;
+  let server: StandaloneServer;
   let admin = "";
   const postgresUrl = (password: string): string => (postgres?.url ?? "").replace("postgres@", `postgres:${password}@`);
   if (postgres !== undefined) {
@@ -43,7 +43,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
     );
     const adminPort = await freePort();
     admin = `http://127.0.0.1:${adminPort}`;
-    served = await serve(
+    server = await serve(
       readEnvironment({
         DATABASE_URL: put("database", postgres.url.replace("postgres@", "api:first@")),
         JWT_SECRET: put("jwt", secretA),
@@ -55,9 +55,9 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
         LOG_LEVEL: "silent",
       }),
     );
-    await served.api.ready;
+    await server.api.ready;
     atFileEnd(async () => {
-      await served.stop();
+      await server.stop();
       await superuser.end();
       await postgres.stop();
     });
@@ -65,7 +65,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
     test("C-SET-8 new connections to the database use the changed password, and no request fails", async () => {
       const statuses = new Set<number>();
       const load = keepAsking(async () => {
-        const { status } = await fetch(`${served.address}/api/stone`);
+        const { status } = await fetch(`${server.address}/api/stone`);
         statuses.add(status);
         return { status };
       });
@@ -86,7 +86,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
           [before],
         );
         return !(await sessions()).some((pid) => before.includes(pid));
-      }, "all sessions of before have ended");
+      }, "all earlier sessions have ended");
       await untilAllAsked([load]);
       await load.stop();
       expect([...statuses]).toEqual([200]);
@@ -96,7 +96,7 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
   }
 
   const statusOf = async (headers: Record<string, string>): Promise<number> =>
-    (await fetch(`${served.address}/api/stone`, { headers })).status;
+    (await fetch(`${server.address}/api/stone`, { headers })).status;
   const byToken = (secret: string) =>
     statusOf({ authorization: `Bearer ${signToken({ role: "web_anon" }, { secret })}` });
   const byAdmin = (secret: string) => statusOf({ "x-session-admin-secret": secret });
@@ -116,33 +116,33 @@ describe.skipIf(!hasPostgres)("C-SET-8 secrets in files", async () => {
   test("C-SET-8 a missing, empty or invalid file keeps the old secret, and /ready reports it", async () => {
     const ready = async (): Promise<string> => (await fetch(`${admin}/ready`)).text();
     put("jwt", "");
-    await until(async () => (await ready()) !== "", "/ready tells of the file");
+    await until(async () => (await ready()) !== "", "/ready reports the file");
     expect(await ready()).toMatch(
       /^secret files: JWT_SECRET: JWT_SECRET names the file ".*jwt", which is empty; keeping the previous one\n$/,
     );
     expect(await byToken(secretB)).toBe(200);
     unlinkSync(join(folder, "admin"));
-    await until(async () => (await ready()).includes("ADMIN_SECRET"), "/ready tells of the admin secret");
+    await until(async () => (await ready()).includes("ADMIN_SECRET"), "/ready reports the admin secret");
     expect(await byAdmin("administrator-b")).toBe(200);
     put("jwt", secretA);
     put("admin", "administrator-c");
     put("database", "nonsense");
     // the other files are read at their own intervals
-    const told = /^secret files: DATABASE_URL: .*which does not contain a connection string.*\n$/;
-    await until(async () => told.test(await ready()), "/ready tells of the connection string alone");
+    const expectedProblem = /^secret files: DATABASE_URL: .*which does not contain a connection string.*\n$/;
+    await until(async () => expectedProblem.test(await ready()), "/ready reports only the connection string");
     await until(
       async () => (await byToken(secretA)) === 200 && (await byAdmin("administrator-c")) === 200,
       "the other secrets are accepted",
     );
     expect(await ready()).not.toContain("nonsense");
     put("database", (postgres?.url ?? "").replace("postgres@", "api:second@"));
-    await until(async () => (await ready()) === "", "/ready tells of nothing");
+    await until(async () => (await ready()) === "", "/ready reports no problem");
   });
 
   test("C-SET-8 a secret that is too short is refused, and the old one stays", async () => {
     put("jwt", "short");
     const ready = async (): Promise<string> => (await fetch(`${admin}/ready`)).text();
-    await until(async () => (await ready()) !== "", "/ready tells of the file");
+    await until(async () => (await ready()) !== "", "/ready reports the file");
     expect(await ready()).toBe(
       "token settings: jwtSecret (JWT_SECRET) is a secret of 5 bytes: 32 or more are required; keeping the previous settings\n",
     );

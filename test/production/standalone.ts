@@ -34,35 +34,35 @@ export interface Standalone {
   /** The value of a metric. Undefined if no metric has that name and labels. */
   metric(name: string): Promise<number | undefined>;
   /** The exit code once the process has ended, null if a signal ended it. */
-  readonly ended: Promise<number | null>;
-  /** Stops the process, and resolves as `ended` does. */
+  readonly exitCode: Promise<number | null>;
+  /** Stops the process, and resolves as `exitCode` does. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
 /**
- * Resolves once the server is ready, unless the caller does not wait for it. Ports are given or free ones: a restarted
- * server keeps its ports, and no log contains that of the admin listener.
+ * Resolves once the server is ready, unless the caller does not wait for that. By default the ports are free ones. A
+ * restarted server needs its previous ports, and no log contains the port of the admin listener.
  */
 export const startStandalone = async (
   environment: Environment,
   { port, adminPort, waits = true, logFile }: StartStandalone = {},
 ): Promise<Standalone> => {
-  const [own, ownAdmin] = [port ?? (await freePort()), adminPort ?? (await freePort())];
+  const [listenPort, listenAdminPort] = [port ?? (await freePort()), adminPort ?? (await freePort())];
   const child = spawn(process.execPath, [program], {
     env: {
       PATH: process.env["PATH"],
       HOST: "127.0.0.1",
-      PORT: String(own),
-      ADMIN_PORT: String(ownAdmin),
+      PORT: String(listenPort),
+      ADMIN_PORT: String(listenAdminPort),
       LOG_LEVEL: "warn",
       ...environment,
     },
     stdio: logFile === undefined ? ["ignore", "pipe", "pipe"] : ["ignore", openSync(logFile, "a"), "ignore"],
   });
-  let written = "";
-  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => (written += String(chunk)));
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => (output += String(chunk)));
   let isOver = false;
-  const ended = new Promise<number | null>((resolve) =>
+  const exitCode = new Promise<number | null>((resolve) =>
     child.once("close", (code) => {
       isOver = true;
       resolve(code);
@@ -70,11 +70,11 @@ export const startStandalone = async (
   );
   atFileEnd(async () => {
     if (!isOver) child.kill("SIGKILL");
-    await ended;
+    await exitCode;
   });
   const ready: Standalone["ready"] = async () => {
     try {
-      const response = await fetch(`http://127.0.0.1:${ownAdmin}/ready`);
+      const response = await fetch(`http://127.0.0.1:${listenAdminPort}/ready`);
       return [response.status, await response.text()];
     } catch {
       return [0, ""];
@@ -82,25 +82,25 @@ export const startStandalone = async (
   };
   if (waits)
     await until(async () => {
-      if (isOver) throw new Error(`it ended: ${written}`);
+      if (isOver) throw new Error(`it ended: ${output}`);
       return (await ready())[0] === 200;
     }, "the standalone server is ready");
   return {
-    url: `http://127.0.0.1:${own}`,
-    port: own,
-    adminPort: ownAdmin,
+    url: `http://127.0.0.1:${listenPort}`,
+    port: listenPort,
+    adminPort: listenAdminPort,
     pid: child.pid ?? 0,
-    output: () => written,
+    output: () => output,
     ready,
-    ended,
+    exitCode,
     metric: async (name) => {
-      const text = await (await fetch(`http://127.0.0.1:${ownAdmin}/metrics`)).text();
-      const line = text.split("\n").find((one) => one.startsWith(`${name} `));
+      const text = await (await fetch(`http://127.0.0.1:${listenAdminPort}/metrics`)).text();
+      const line = text.split("\n").find((candidate) => candidate.startsWith(`${name} `));
       return line === undefined ? undefined : Number(line.slice(name.length + 1));
     },
     stop: async (signal = "SIGTERM") => {
       child.kill(signal);
-      return ended;
+      return exitCode;
     },
   };
 };

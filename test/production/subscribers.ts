@@ -27,7 +27,7 @@ export const startSubscribers = (url: string, count: number, query: string, isFa
     if (isOver) return;
     const socket = new WebSocket(`${url.replace("http", "ws")}/v1/graphql/ws`, ["graphql-transport-ws"]);
     sockets.add(socket);
-    const fault = (what: string): void => void (isOver || isFaultOk || faults.push(what));
+    const fault = (message: string): void => void (isOver || isFaultOk || faults.push(message));
     socket.on("open", () => socket.send(JSON.stringify({ type: "connection_init" })));
     socket.on("message", (data) => {
       const message = JSON.parse(String(data)) as { readonly type: string; readonly payload?: unknown };

@@ -28,14 +28,14 @@ const find = (program: string): string | undefined =>
 
 export const has = (program: string): boolean => find(program) !== undefined;
 
-/** @throws Error if it is not installed */
+/** @throws Error if the program is not installed */
 export const pathOf = (program: string): string => {
   const path = find(program);
   if (path === undefined) throw new Error(`${program} is not installed`);
   return path;
 };
 
-/** A new folder that the programs may write to, removed with the file. */
+/** A new folder that the programs may write to, removed after the test file. */
 export const folderFor = (topic: string): string => {
   const folder = serverFolder(topic);
   atFileEnd(async () => rmSync(folder, { recursive: true, force: true }));
@@ -51,8 +51,8 @@ export interface Program {
 }
 
 /**
- * Resolves when the port accepts connections. The program stops at the latest with the file. @throws Error with the
- * output if it ends before
+ * Resolves when the port accepts connections. The program stops at the latest after the test file. @throws Error
+ * with the output if the program ends earlier
  */
 export const startProgram = async (
   program: string,
@@ -61,20 +61,20 @@ export const startProgram = async (
 ): Promise<Program> => {
   const path = pathOf(program);
   const child = spawn(path, args, serverUser ?? {});
-  let written = "";
+  let output = "";
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (chunk: Buffer) => {
-      written += chunk.toString();
+      output += chunk.toString();
     });
-  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const exit = new Promise<void>((resolve) => child.once("close", () => resolve()));
   let hasEnded = false;
-  void ended.then(() => {
+  void exit.then(() => {
     hasEnded = true;
   });
   const stop = async (signal: NodeJS.Signals = "SIGTERM"): Promise<void> => {
     if (!hasEnded) child.kill(signal);
     const patience = setTimeout(() => child.kill("SIGKILL"), 5000);
-    await ended;
+    await exit;
     clearTimeout(patience);
   };
   atFileEnd(() => stop("SIGINT"));
@@ -82,10 +82,10 @@ export const startProgram = async (
     await until(async () => hasEnded || (await isOpen(port)), `${program} listens on port ${port}`);
   } catch (error) {
     await stop("SIGKILL");
-    throw new Error(`${String(error)}: ${written}`);
+    throw new Error(`${String(error)}: ${output}`);
   }
-  if (hasEnded) throw new Error(`${program} ended: ${written}`);
-  return { process: child, output: () => written, stop };
+  if (hasEnded) throw new Error(`${program} ended: ${output}`);
+  return { process: child, output: () => output, stop };
 };
 
 const isOpen = (port: number): Promise<boolean> =>

@@ -75,7 +75,9 @@ const authorityIn = (folder: string) => {
     },
     /** Replaces a file atomically, as for a mounted secret. */
     put: (name: string, ...texts: readonly string[]): void => {
-      writeFileSync(at(`${name}.new`), texts.map((each) => readFileSync(at(each), "utf8")).join(""), { mode: 0o600 });
+      writeFileSync(at(`${name}.new`), texts.map((source) => readFileSync(at(source), "utf8")).join(""), {
+        mode: 0o600,
+      });
       chownSync(at(`${name}.new`), uid, gid);
       renameSync(at(`${name}.new`), at(name));
     },
@@ -129,7 +131,7 @@ describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () 
       `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${user}' and pid <> pg_backend_pid()`,
     );
   };
-  const encrypted = async (user: string): Promise<number> => {
+  const countEncrypted = async (user: string): Promise<number> => {
     const [row] = await database.query<{ n: number }>(
       `select count(*)::int as n from pg_stat_ssl join pg_stat_activity using (pid) where usename = '${user}' and ssl`,
     );
@@ -139,7 +141,7 @@ describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () 
   test("C-SET-8 a new certificate authority is accepted without a restart, and a removed one is refused", async () => {
     files.put("root.pem", "old.pem");
     const server = await start("api", `sslmode=verify-full&sslrootcert=${encodeURIComponent(files.at("root.pem"))}`);
-    expect([await statusOf(server), (await encrypted("api")) > 0]).toEqual([200, true]);
+    expect([await statusOf(server), (await countEncrypted("api")) > 0]).toEqual([200, true]);
     files.put("root.pem", "new.pem");
     expect(await statusOf(server)).toBe(200); // existing connections stay open
 
@@ -150,7 +152,7 @@ describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () 
     const load = keepAsking(async () => ({ status: await statusOf(server) }));
     await untilAllAsked([load]);
     await reconnect("api");
-    await until(async () => (await encrypted("api")) > 0, "a connection with the new certificate");
+    await until(async () => (await countEncrypted("api")) > 0, "a connection with the new certificate");
     await untilAllAsked([load]);
     expect(await load.stop()).toMatchObject({ failed: 0 });
 
@@ -183,7 +185,7 @@ describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () 
     await until(() => linesOf(patient).length > 2, "three attempts have failed");
     await patient.stop("SIGKILL");
     const impatient = await start("api", query, { waits: false, patience: "1" });
-    expect(await impatient.ended).toBe(1);
+    expect(await impatient.exitCode).toBe(1);
     expect(linesOf(impatient).length).toBeGreaterThan(0);
     for (const line of [...linesOf(patient), ...linesOf(impatient)])
       expect(line).toMatch(/self-signed certificate|unable to (get local issuer|verify)/);

@@ -20,7 +20,7 @@ const get = (port: number, path = "/api/seat?select=n&id=eq.1", headers: Record<
 
 /** Returns a function that waits until each machine has sent two more heartbeats to an idle socket. It resolves to true
  *  if the machines sent nothing to the database. The second between the heartbeats covers all frequent polls. */
-const startQuiet = async (machines: readonly Machine[], logged: () => string): Promise<() => Promise<boolean>> => {
+const startQuiet = async (machines: readonly Machine[], readLog: () => string): Promise<() => Promise<boolean>> => {
   const sockets = await Promise.all(
     machines.map(async ({ port }) => {
       const socket = await openSocket({ wsUrl: `ws://127.0.0.1:${port}` });
@@ -33,10 +33,10 @@ const startQuiet = async (machines: readonly Machine[], logged: () => string): P
     }),
   );
   return async () => {
-    const before = logged();
-    const wanted = sockets.map((signs) => signs() + 2);
-    await until(() => sockets.every((signs, i) => signs() >= (wanted[i] ?? 0)), "signs of life");
-    return logged() === before;
+    const before = readLog();
+    const expected = sockets.map((signs) => signs() + 2);
+    await until(() => sockets.every((signs, i) => signs() >= (expected[i] ?? 0)), "signs of life");
+    return readLog() === before;
   };
 };
 
@@ -46,13 +46,15 @@ const LOGGING = ["log_statement = all", "log_replication_commands = on", "log_ch
 const sharing = (settings: readonly string[]): (() => Promise<Place>) => {
   let place: Promise<Place> | undefined;
   return () =>
-    (place ??= startPlace(settings).then(async (made) => {
-      await made.sql.run("create role web_busy; create role web_rare; grant select on seat to web_busy, web_rare");
-      return made;
+    (place ??= startPlace(settings).then(async (startedPlace) => {
+      await startedPlace.sql.run(
+        "create role web_busy; create role web_rare; grant select on seat to web_busy, web_rare",
+      );
+      return startedPlace;
     }));
 };
-const replicated = sharing([...LOGGING, "log_connections = on"]);
-const unreplicated = sharing([...LOGGING, "wal_level = replica"]);
+const startReplicated = sharing([...LOGGING, "log_connections = on"]);
+const startUnreplicated = sharing([...LOGGING, "wal_level = replica"]);
 
 /** The log without the check, once a minute, whether an idle connection is alive. */
 const loggedAt = ({ server }: Place): string => readFileSync(server.logFile, "utf8").replaceAll(/^.*: select\n/gm, "");
@@ -63,7 +65,7 @@ describe.skipIf(!isServer)("the database after the last subscriber has left", ()
   let isQuiet: () => Promise<boolean>;
 
   beforeAll(async () => {
-    place = await replicated();
+    place = await startReplicated();
     machine = await startMachine({ DATABASE_URL: place.url, WEBSOCKET_KEEPALIVE: "1" });
     isQuiet = await startQuiet([machine], () => loggedAt(place));
   });
@@ -89,7 +91,7 @@ describe.skipIf(!isServer)("the database after the last subscriber has left", ()
       await until(isRead, "the changes are read");
       first.close();
       second.close();
-      await until(isQuiet, "the database hears nothing");
+      await until(isQuiet, "the database receives no statement");
       expect(await isRead()).toBe(false);
     },
   );
@@ -103,7 +105,7 @@ describe.skipIf(!isServer)("the database after the last subscriber has left", ()
       await place.sql.run("update seat set n = $1 where id = 2", [round]);
       await until(() => watcher.n() === round, `change ${round}`);
       watcher.close();
-      // some clients come while the changes are still read, others afterwards
+      // some clients subscribe while the changes are still read, others afterwards
       if (round % 4 === 0) await until(async () => !(await isRead()), "the changes are not read any more");
     }
   });
@@ -119,10 +121,10 @@ interface Source {
 }
 
 const sources: readonly Source[] = [
-  { name: "polling", place: unreplicated, count: 1, interval: "500" },
+  { name: "polling", place: startUnreplicated, count: 1, interval: "500" },
   {
     name: "triggers",
-    place: unreplicated,
+    place: startUnreplicated,
     count: 1,
     interval: "20000",
     prepare: async ({ url, sql }) =>
@@ -130,7 +132,7 @@ const sources: readonly Source[] = [
         await buildLiveTriggers({ ...readEnvironment({}), options: { databaseUrl: url, dbSchemas: ["public"] } }),
       ),
   },
-  { name: "replication, read by one of two processes", place: replicated, count: 2, interval: "20000" },
+  { name: "replication, read by one of two processes", place: startReplicated, count: 2, interval: "20000" },
 ];
 
 describe.skipIf(!isServer)("the database after the last subscriber has left, by change source", () => {
@@ -142,8 +144,8 @@ describe.skipIf(!isServer)("the database after the last subscriber has left, by 
       await prepare?.(place);
       const environment = { DATABASE_URL: place.url, LIVE_QUERY_INTERVAL: interval, WEBSOCKET_KEEPALIVE: "1" };
       const machines = await Promise.all(Array.from({ length: count }, () => startMachine(environment)));
-      const logged = (): string => loggedAt(place);
-      const isQuiet = await startQuiet(machines, logged);
+      const readLog = (): string => loggedAt(place);
+      const isQuiet = await startQuiet(machines, readLog);
       const watchers = machines.flatMap(({ port }) => [watch(port, 1), watch(port)]);
       await until(() => watchers.every((watcher) => watcher.n() !== -1), "the first answers");
       // the source may be chosen only after the first change
@@ -152,8 +154,8 @@ describe.skipIf(!isServer)("the database after the last subscriber has left, by 
         await until(() => watchers.every((watcher) => watcher.n() === n), `change ${n}`);
       }
       for (const watcher of watchers) watcher.close();
-      expect(logged()).toContain("update seat set n");
-      await until(isQuiet, "the database hears nothing");
+      expect(readLog()).toContain("update seat set n");
+      await until(isQuiet, "the database receives no statement");
       // this change has no subscriber
       await place.sql.run("update seat set n = 6 where id = 1");
       expect(await isQuiet()).toBe(true);
@@ -173,20 +175,20 @@ const busy = bearer("web_busy");
 const rare = bearer("web_rare");
 
 /** Sends requests one after the other to all machines in turn, and returns the number of successes. */
-const answered = async (
+const countSuccesses = async (
   machines: readonly Machine[],
   count: number,
   headers: Record<string, string> = {},
 ): Promise<number> => {
-  let found = 0;
+  let successCount = 0;
   for (let i = 0; i < count; i++) {
     const machine = machines[i % machines.length] as Machine; // the index is within the length
     const response = await get(machine.port, undefined, headers);
     await response.text();
-    if (response.status === 200) found++;
+    if (response.status === 200) successCount++;
     else expect(response.status).toBe(429);
   }
-  return found;
+  return successCount;
 };
 /** How often a process has begun to count locally because the primary process was late. */
 const lateCount = (machines: readonly Machine[]): number =>
@@ -196,9 +198,9 @@ const lateCount = (machines: readonly Machine[]): number =>
 const isAlone = (machine: Machine): boolean =>
   lateCount([machine]) > machine.output().split("rate limits are counted in Redis again").length - 1;
 /** Each process that counts locally allows the same number once more. */
-const expectOneBucket = (found: number, machines: readonly Machine[], lateBefore = 0): void => {
-  expect(found).toBeGreaterThanOrEqual(BURST);
-  expect(found).toBeLessThanOrEqual(BURST * (1 + lateCount(machines) - lateBefore));
+const expectOneBucket = (successCount: number, machines: readonly Machine[], lateBefore = 0): void => {
+  expect(successCount).toBeGreaterThanOrEqual(BURST);
+  expect(successCount).toBeLessThanOrEqual(BURST * (1 + lateCount(machines) - lateBefore));
 };
 
 describe.skipIf(!isServer)("workers of one machine", () => {
@@ -206,7 +208,7 @@ describe.skipIf(!isServer)("workers of one machine", () => {
   let adminPort: number;
 
   beforeAll(async () => {
-    const place = await unreplicated();
+    const place = await startUnreplicated();
     adminPort = await freePort();
     machine = await startMachine({
       DATABASE_URL: place.url,
@@ -221,10 +223,10 @@ describe.skipIf(!isServer)("workers of one machine", () => {
   afterAll(() => machine.stop());
 
   test("X-BUS-5 workers of one machine share their rate limits", async () => {
-    expectOneBucket(await answered([machine], 24, rare), [machine]);
-    const refused = await get(machine.port, undefined, rare);
-    expect(refused.status).toBe(429);
-    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    expectOneBucket(await countSuccesses([machine], 24, rare), [machine]);
+    const refusal = await get(machine.port, undefined, rare);
+    expect(refusal.status).toBe(429);
+    expect(Number(refusal.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
     // the bucket refills
     const statuses = (count: number): Promise<readonly number[]> =>
       Promise.all(Array.from({ length: count }, async () => (await get(machine.port, undefined, busy)).status));
@@ -243,7 +245,7 @@ describe.skipIf(!isServer)("workers of one machine", () => {
         lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]),
       );
     };
-    const seen = async () => {
+    const readFigures = async () => {
       const {
         relapi_workers: answering,
         relapi_workers_silent: silent,
@@ -253,35 +255,38 @@ describe.skipIf(!isServer)("workers of one machine", () => {
       } = await metrics();
       return { answering, silent, connections, requests, timed };
     };
-    const whole = { answering: 2, silent: 0, connections: 6, requests: 20, timed: 20 };
+    const allFigures = { answering: 2, silent: 0, connections: 6, requests: 20, timed: 20 };
     /** Waits for the statuses. A worker without processor time for a second is silent. */
-    const untilSeen = (wanted: typeof whole, what: string): Promise<void> =>
-      until(async () => isDeepStrictEqual(await seen(), wanted), what);
-    await until(async () => (await seen()).answering === 2, "both workers answer");
+    const untilFiguresAre = (expected: typeof allFigures, description: string): Promise<void> =>
+      until(async () => isDeepStrictEqual(await readFigures(), expected), description);
+    await until(async () => (await readFigures()).answering === 2, "both workers answer");
     for (let i = 0; i < 20; i++) expect((await get(machine.port)).status).toBe(200);
-    await untilSeen(whole, "the figures of both workers");
+    await untilFiguresAre(allFigures, "the figures of both workers");
     // the first worker has the admin listener
     const second = childrenOf(machine.pid).find((pid) =>
       readFileSync(`/proc/${pid}/environ`, "utf8").includes("RELAPI_WORKER=2"),
     ) as number;
     process.kill(second, "SIGSTOP");
-    await untilSeen({ ...whole, answering: 1, silent: 1, connections: 3 }, "the figures without the gauges of one");
+    await untilFiguresAre(
+      { ...allFigures, answering: 1, silent: 1, connections: 3 },
+      "the figures without the gauges of one",
+    );
     process.kill(second, "SIGCONT");
-    await untilSeen(whole, "the figures of both workers again");
+    await untilFiguresAre(allFigures, "the figures of both workers again");
     // the counts also stay when a worker is replaced
     process.kill(second, "SIGKILL");
     await until(async () => {
-      const { answering, requests, timed } = await seen();
+      const { answering, requests, timed } = await readFigures();
       expect([requests, timed]).toEqual([20, 20]);
       return answering === 2 && !childrenOf(machine.pid).includes(second);
     }, "another worker answers");
-    await untilSeen(whole, "the figures with another worker");
+    await untilFiguresAre(allFigures, "the figures with another worker");
   });
 });
 
 describe.skipIf(!isServer || !has("redis-server"))("rate limits in Redis", () => {
   test("X-BUS-5 two machines share rate limits through Redis, and each counts separately with a warning while Redis is unavailable", async () => {
-    const place = await unreplicated();
+    const place = await startUnreplicated();
     const port = await freePort();
     const redis = await startRedis(port);
     const settings = {
@@ -309,7 +314,7 @@ describe.skipIf(!isServer || !has("redis-server"))("rate limits in Redis", () =>
     };
     const machines = [await start(), await start()];
     const lateAtStart = lateCount(machines);
-    expectOneBucket(await answered(machines, 30), machines, lateAtStart);
+    expectOneBucket(await countSuccesses(machines, 30), machines, lateAtStart);
     const lateBefore = lateCount(machines);
     await redis.stop("SIGKILL");
     // each worker detects it by a request
@@ -317,7 +322,7 @@ describe.skipIf(!isServer || !has("redis-server"))("rate limits in Redis", () =>
       for (const machine of machines) await get(machine.port, undefined, busy);
       return machines.every((machine) => isAlone(machine));
     }, "both machines count for themselves");
-    const alone = await answered(machines, 60);
+    const alone = await countSuccesses(machines, 60);
     // a process that has counted locally before has used part of its bucket
     expect(alone).toBeLessThanOrEqual(2 * BURST);
     if (lateBefore === 0) expect(alone).toBe(2 * BURST);
@@ -328,17 +333,17 @@ describe.skipIf(!isServer || !has("redis-server"))("rate limits in Redis", () =>
       expect(isAlone(machine)).toBe(false);
     }
     // an empty Redis means full buckets, shared by both
-    expectOneBucket(await answered(machines, 30), machines, lateCount(machines));
+    expectOneBucket(await countSuccesses(machines, 30), machines, lateCount(machines));
     // operations of a socket do not wait for Redis: the first runs on credit, then the bucket is known to be empty
-    const fresh = await start();
-    const first = watch(fresh.port, 1);
+    const newMachine = await start();
+    const first = watch(newMachine.port, 1);
     await until(() => first.n() !== -1, "the first operation runs");
-    let next = watch(fresh.port, 2);
+    let next = watch(newMachine.port, 2);
     await until(() => {
-      if (next.n() !== -1) next = watch(fresh.port, 2);
+      if (next.n() !== -1) next = watch(newMachine.port, 2);
       return next.isRefused();
     }, "a later operation is refused");
     expect(next.n()).toBe(-1);
-    await Promise.all([...machines, fresh].map((machine) => machine.stop()));
+    await Promise.all([...machines, newMachine].map((machine) => machine.stop()));
   });
 });

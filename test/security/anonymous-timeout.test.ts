@@ -118,8 +118,8 @@ test.skipIf(!capabilities.realServer)(
     );
     // with metadata permissions, the statement runs as the login role
     const byMetadata = await start({ anonStatementTimeout: 1, metadata });
-    for (const each of [api, byMetadata]) {
-      const answer = await each.post("/v1/graphql", { body: document });
+    for (const testApi of [api, byMetadata]) {
+      const answer = await testApi.post("/v1/graphql", { body: document });
       expect([answer.status, answer.json()]).toEqual([
         200,
         {
@@ -133,11 +133,11 @@ test.skipIf(!capabilities.realServer)(
       ]);
     }
     // the limit in the metadata's api_limits takes precedence, whether it is longer or shorter
-    const limited = await start({
+    const limitedApi = await start({
       anonStatementTimeout: 1,
       metadata: { ...metadata, api_limits: { time_limit: { global: 2 } } },
     });
-    expect((await limited.post("/v1/graphql", { body: document })).json().errors[0].message).toBe(
+    expect((await limitedApi.post("/v1/graphql", { body: document })).json().errors[0].message).toBe(
       "the operation took longer than 2 seconds",
     );
   },

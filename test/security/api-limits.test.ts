@@ -90,8 +90,8 @@ describe("safe writes", async () => {
     const headers = { ...asAdmin(), prefer: "tx=rollback, return=representation" };
     expect((await api.delete("/artist?id=eq.-1", { headers })).json()).toEqual([]);
     expect((await api.delete("/artist?or=(id.eq.-1,id.eq.-2)", { headers })).json()).toEqual([]);
-    const deleted = "mutation { delete_album(where: {id: {_eq: -1}}) { affected_rows } }";
-    expect(await api.gql(deleted)).toEqual({ data: { delete_album: { affected_rows: 0 } } });
+    const deletion = "mutation { delete_album(where: {id: {_eq: -1}}) { affected_rows } }";
+    expect(await api.gql(deletion)).toEqual({ data: { delete_album: { affected_rows: 0 } } });
     const nobody = "mutation { delete_album(where: {_or: []}) { affected_rows } }";
     expect(await api.gql(nobody)).toEqual({ data: { delete_album: { affected_rows: 0 } } });
     const byKey = "mutation { delete_album_by_pk(id: -1) { id } }";
@@ -125,17 +125,17 @@ describe("limits by role", async () => {
     }) as RelApiOptions["metadata"] & object,
   });
 
-  const refused = (code: string, message: string) => ({ errors: [{ message, extensions: { path: "$", code } }] });
+  const refusalOf = (code: string, message: string) => ({ errors: [{ message, extensions: { path: "$", code } }] });
   const deep = "{ album(limit: 1) { title artist { name albums(limit: 1) { title } } } }";
 
   test("G-LIM-8 depth, nodes and batches are limited by role, with fragments, and not for introspection and administrators", async () => {
     expect(await api.gql(deep, {}, asAdmin("music_reader"))).toEqual(
-      refused("depth-limit-exceeded", "the operation has a depth of 3, more than 1"),
+      refusalOf("depth-limit-exceeded", "the operation has a depth of 3, more than 1"),
     );
-    const hidden =
+    const documentWithFragments =
       "query { ...a } fragment a on query_root { album(limit: 1) { ...b } } fragment b on album { artist { name } }";
-    expect(await api.gql(hidden, {}, asAdmin("music_reader"))).toEqual(
-      refused("depth-limit-exceeded", "the operation has a depth of 2, more than 1"),
+    expect(await api.gql(documentWithFragments, {}, asAdmin("music_reader"))).toEqual(
+      refusalOf("depth-limit-exceeded", "the operation has a depth of 2, more than 1"),
     );
     expect((await api.gql(deep)).data.album).toHaveLength(1);
     const introspection = "{ __schema { types { fields { type { ofType { name } } } } } }";
@@ -143,14 +143,14 @@ describe("limits by role", async () => {
     const wide =
       "{ a: album(limit: 1) { id } b: album(limit: 1) { id } c: album(limit: 1) { id } d: album(limit: 1) { id } }";
     expect(await api.gql(wide, {}, asAdmin("music_reader"))).toEqual(
-      refused("node-limit-exceeded", "the operation has 4 nodes, more than 3"),
+      refusalOf("node-limit-exceeded", "the operation has 4 nodes, more than 3"),
     );
     const batch = await api.post("/v1/graphql", {
       headers: asAdmin("music_reader"),
       body: [{ query: NAMES }, { query: NAMES }, { query: NAMES }],
     });
-    const one = refused("batch-limit-exceeded", "the batch has 3 operations, more than 2");
-    expect([batch.status, batch.json()]).toEqual([200, [one, one, one]]);
+    const batchError = refusalOf("batch-limit-exceeded", "the batch has 3 operations, more than 2");
+    expect([batch.status, batch.json()]).toEqual([200, [batchError, batchError, batchError]]);
   });
 
   test("G-LIM-8 the limits apply over a socket to queries and subscriptions", async () => {
@@ -168,19 +168,19 @@ describe("limits by role", async () => {
   });
 
   test("G-LIM-8 the setting takes precedence over the metadata, and disabled switches the limits off", async () => {
-    const own = await start({
+    const ownApi = await start({
       on: api.database,
       apiLimits: { depth_limit: { global: 3 } },
       metadata: metadata({ depth_limit: { global: 1 }, node_limit: { global: 1 } }) as never,
     });
-    expect(await own.gql(deep, {}, asAdmin("music_reader"))).toEqual(
-      refused("node-limit-exceeded", "the operation has 3 nodes, more than 1"),
+    expect(await ownApi.gql(deep, {}, asAdmin("music_reader"))).toEqual(
+      refusalOf("node-limit-exceeded", "the operation has 3 nodes, more than 1"),
     );
-    const off = await start({
+    const unlimitedApi = await start({
       on: api.database,
       metadata: metadata({ disabled: true, depth_limit: { global: 1 } }) as never,
     });
-    expect((await off.gql(deep, {}, asAdmin("music_reader"))).data.album).toHaveLength(1);
+    expect((await unlimitedApi.gql(deep, {}, asAdmin("music_reader"))).data.album).toHaveLength(1);
   });
 
   test("G-LIM-8 an invalid limit is ignored with a line in the log, and every limit without the plugin", async () => {
@@ -192,8 +192,8 @@ describe("limits by role", async () => {
       rate_limit: { global: {} },
       node_limit: 5,
     };
-    const own = await start({ on: api.database, logger, metadata: metadata(odd) as never });
-    expect((await own.gql(deep, {}, asAdmin("music_reader"))).data.album).toHaveLength(1);
+    const ownApi = await start({ on: api.database, logger, metadata: metadata(odd) as never });
+    expect((await ownApi.gql(deep, {}, asAdmin("music_reader"))).data.album).toHaveLength(1);
     expect(lines.filter((line) => line.startsWith("api_limits"))).toEqual([
       "api_limits: depth_limit.global: not a limit; ignored",
       "api_limits: depth_limit.per_role.a: not a limit; ignored",
@@ -213,22 +213,22 @@ describe("limits by role", async () => {
       "create function slow_name(a artist) returns text language sql stable as 'select pg_sleep(600)::text'; grant execute on function slow_name to public",
     );
     const [artist] = SOURCE.tables;
-    const slow = {
+    const slowTable = {
       ...artist,
       computed_fields: [{ name: "slow", definition: { function: "slow_name" } }],
       select_permissions: [
         { role: "music_reader", permission: { columns: ["id"], computed_fields: ["slow"], filter: {} } },
       ],
     };
-    const own = await start({
+    const ownApi = await start({
       on: api.database,
       metadata: {
         ...metadata({ time_limit: { global: 0.2 } }),
-        sources: [{ ...SOURCE, tables: [slow, SOURCE.tables[1]] }],
+        sources: [{ ...SOURCE, tables: [slowTable, SOURCE.tables[1]] }],
       } as never,
     });
-    expect(await own.gql("{ artist(limit: 1) { slow } }", {}, asAdmin("music_reader"))).toEqual(
-      refused("time-limit-exceeded", "the operation took longer than 0.2 seconds"),
+    expect(await ownApi.gql("{ artist(limit: 1) { slow } }", {}, asAdmin("music_reader"))).toEqual(
+      refusalOf("time-limit-exceeded", "the operation took longer than 0.2 seconds"),
     );
   });
 });
@@ -258,7 +258,7 @@ describe("rates", async () => {
     });
     expect(Number(rest[3]?.headers["retry-after"])).toBe(1);
     expect(rest.map(({ headers }) => headers["ratelimit"])).toEqual(
-      [2, 1, 0, 0].map((left) => `"requests";r=${left};t=${3 - left}`),
+      [2, 1, 0, 0].map((remaining) => `"requests";r=${remaining};t=${3 - remaining}`),
     );
     expect(rest.map(({ headers }) => headers["ratelimit-policy"])).toEqual(Array(4).fill('"requests";q=3;w=3'));
     const graphql = await ask(api);
@@ -282,10 +282,10 @@ describe("rates", async () => {
       headers: asAdmin("music_reader"),
       body: Array.from({ length: 5 }, () => ({ query: NAMES })),
     });
-    const limited = expect.objectContaining({
+    const rateError = expect.objectContaining({
       errors: [expect.objectContaining({ message: "more than 6 requests per minute" })],
     });
-    expect([batch.status, batch.json()]).toEqual([200, [NAME, NAME, NAME, limited, limited]]);
+    expect([batch.status, batch.json()]).toEqual([200, [NAME, NAME, NAME, rateError, rateError]]);
     const socket = await openSocket(api);
     socket.send({ type: "connection_init", payload: { headers: asAdmin("music_reader") } });
     await socket.next();
@@ -301,9 +301,10 @@ describe("rates", async () => {
 
   test("R-LIM-6 R-LIM-6a callers are distinguished by the session variable of the setting", async () => {
     const statuses = async (headers: HeaderValues): Promise<readonly number[]> => {
-      const found = [];
-      for (let i = 0; i < 3; i++) found.push((await everybody.get("/artist?select=name&id=eq.1", { headers })).status);
-      return found;
+      const answerStatuses = [];
+      for (let i = 0; i < 3; i++)
+        answerStatuses.push((await everybody.get("/artist?select=name&id=eq.1", { headers })).status);
+      return answerStatuses;
     };
     const [a, b] = [randomUUID(), randomUUID()];
     expect(await statuses(bearer({ role: "music_reader", sub: a }))).toEqual([200, 200, 429]);
@@ -316,30 +317,30 @@ describe("rates", async () => {
   });
 
   test("R-LIM-6 the address of a caller is the one that trusted proxies report", async () => {
-    const behind = await start({
+    const proxiedApi = await start({
       on: api.database,
       rateLimits: { "*": 1 },
       rateLimitBy: ["address"],
       trustedProxies: 1,
     });
-    const status = async (forwarded: string): Promise<number> =>
-      (await behind.get("/artist?select=name&id=eq.1", { headers: { "x-forwarded-for": forwarded } })).status;
+    const status = async (address: string): Promise<number> =>
+      (await proxiedApi.get("/artist?select=name&id=eq.1", { headers: { "x-forwarded-for": address } })).status;
     expect(await status("10.0.0.1")).toBe(200);
     expect(await status("6.6.6.6, 10.0.0.1")).toBe(429); // entries that the client adds itself change nothing
     expect(await status("10.0.0.1, 10.0.0.2")).toBe(200);
   });
 
   test("R-LIM-6 R-LIM-6b calls of the application are not counted", async () => {
-    const own = await start({ on: api.database, rateLimits: { "*": 1 } });
+    const ownApi = await start({ on: api.database, rateLimits: { "*": 1 } });
     for (let i = 0; i < 3; i++)
-      expect(await own.relApi.graphql({ query: NAMES, session: { role: "music_reader" } })).toEqual(NAME);
+      expect(await ownApi.relApi.graphql({ query: NAMES, session: { role: "music_reader" } })).toEqual(NAME);
     expect(
-      (await own.relApi.rest({ path: "/artist?select=name&id=eq.1", session: { role: "music_reader" } })).status,
+      (await ownApi.relApi.rest({ path: "/artist?select=name&id=eq.1", session: { role: "music_reader" } })).status,
     ).toBe(200);
   });
 
   test("G-LIM-9 the rate limit of the metadata applies by role and by session variable", async () => {
-    const own = await start({
+    const ownApi = await start({
       on: api.database,
       metadata: metadata({
         rate_limit: {
@@ -349,7 +350,7 @@ describe("rates", async () => {
       }) as never,
     });
     const status = async (role: string, user: string): Promise<number> =>
-      (await ask(own, NAMES, asAdmin(role, { "user-id": user }))).status;
+      (await ask(ownApi, NAMES, asAdmin(role, { "user-id": user }))).status;
     expect([await status("music_reader", "1"), await status("music_reader", "1")]).toEqual([200, 429]);
     expect(await status("music_reader", "2")).toBe(200);
     expect([

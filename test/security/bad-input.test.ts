@@ -20,8 +20,8 @@ const logger = createLogger({
 const rest = await startApi({ logger, maxBodyBytes: MAX_BODY_BYTES });
 const graphql = await startApi(forGraphql({ logger, maxBodyBytes: MAX_BODY_BYTES, on: rest.database }));
 
-/** Nests brackets: `nested(3, "[", "]")` is `[[[]]]`. */
-const nested = (levels: number, open: string, close: string, core = ""): string =>
+/** Nests brackets: `nest(3, "[", "]")` is `[[[]]]`. */
+const nest = (levels: number, open: string, close: string, core = ""): string =>
   open.repeat(levels) + core + close.repeat(levels);
 const latin1 = (text: string): Buffer => Buffer.from(text, "latin1");
 
@@ -65,8 +65,8 @@ const restRows = (rows: readonly RestRow[]): void => {
     });
 };
 
-const json = (body: string | Buffer, more: HeaderValues = {}) => ({
-  headers: { "content-type": "application/json", ...more },
+const json = (body: string | Buffer, extraHeaders: HeaderValues = {}) => ({
+  headers: { "content-type": "application/json", ...extraHeaders },
   body,
 });
 
@@ -99,19 +99,14 @@ describe("REST", () => {
     ["R-LEX-10 a zero byte in order is refused", "GET /ports?order=%00", 400, "PGRST100"],
     [
       "R-LEX-10 embeds that are not closed are refused",
-      `GET /ports?select=${nested(20, "vessels(", "")}`,
+      `GET /ports?select=${nest(20, "vessels(", "")}`,
       400,
       "PGRST100",
     ],
-    [
-      "R-LEX-10 logic trees that are not closed are refused",
-      `GET /ports?or=${nested(90, "(and", "")}`,
-      400,
-      "PGRST100",
-    ],
+    ["R-LEX-10 logic trees that are not closed are refused", `GET /ports?or=${nest(90, "(and", "")}`, 400, "PGRST100"],
     [
       "R-LIM-1 three hundred nested embeds are refused",
-      `GET /ports?select=${nested(300, "ports(", ")", "*")}`,
+      `GET /ports?select=${nest(300, "ports(", ")", "*")}`,
       400,
       "PGRST100",
     ],
@@ -222,7 +217,7 @@ describe("REST", () => {
       "POST /ports",
       400,
       "PGRST102",
-      json(nested(100_000, "[", "]")),
+      json(nest(100_000, "[", "]")),
     ],
     ["R-BODY-5 an empty key is refused", "POST /ports", 400, "PGRST204", json('{"":1}')],
     ["R-BODY-5 the key __proto__ is refused", "POST /ports", 400, "PGRST204", json('{"__proto__":{"name":"a"}}')],
@@ -353,7 +348,7 @@ describe("bodies for GraphQL", () => {
     ["G-HTTP-7 a zero byte is refused", '{"query":"{__typename}\0"}', "invalid-json"],
     ["G-HTTP-8 G-HTTP-8a a body of null is refused", "null", "parse-failed"],
     ["G-HTTP-8 G-HTTP-8a a body of a number is refused", "1", "parse-failed"],
-    ["G-LIM-2 a hundred thousand nested lists are refused", nested(100_000, "[", "]"), "validation-failed"],
+    ["G-LIM-2 a hundred thousand nested lists are refused", nest(100_000, "[", "]"), "validation-failed"],
     ["G-HTTP-8 an empty object is refused", "{}", "parse-failed"],
     ["G-HTTP-8 a query that is null is refused", '{"query":null}', "parse-failed"],
     ["G-HTTP-8 a batch of texts is refused", '["{__typename}"]', "parse-failed"],
@@ -382,19 +377,19 @@ describe("bodies for GraphQL", () => {
     ],
     [
       "G-COE-5 ten thousand nested filters are refused",
-      `{"query":"query ($a: artist_bool_exp) { artist(where: $a) { name } }","variables":{"a":${nested(10_000, '{"_not":', "}", "{}")}}}`,
+      `{"query":"query ($a: artist_bool_exp) { artist(where: $a) { name } }","variables":{"a":${nest(10_000, '{"_not":', "}", "{}")}}}`,
       "validation-failed",
       "the request is nested deeper than 500 levels",
     ],
     [
       "G-TYP-33 a JSON document of a hundred thousand levels is refused in a filter",
-      `{"query":"query ($a: jsonb) { profile(where: {doc: {_contains: $a}}) { id } }","variables":{"a":${nested(100_000, "[", "]")}}}`,
+      `{"query":"query ($a: jsonb) { profile(where: {doc: {_contains: $a}}) { id } }","variables":{"a":${nest(100_000, "[", "]")}}}`,
       "validation-failed",
       "the request is nested deeper than 500 levels",
     ],
     [
       "G-TYP-33 a JSON document of a hundred thousand levels is refused in a write",
-      `{"query":"mutation ($a: jsonb) { update_profile(where: {id: {_eq: -1}}, _set: {doc: $a}) { affected_rows } }","variables":{"a":${nested(100_000, '{"a":', "}", "1")}}}`,
+      `{"query":"mutation ($a: jsonb) { update_profile(where: {id: {_eq: -1}}, _set: {doc: $a}) { affected_rows } }","variables":{"a":${nest(100_000, '{"a":', "}", "1")}}}`,
       "validation-failed",
       "the request is nested deeper than 500 levels",
     ],
@@ -476,19 +471,19 @@ describe("documents for GraphQL", () => {
     ["G-DOC-1 a type definition is refused", "type A { a: Int }", "validation-failed", "$.query"],
     [
       "G-DOC-1 a hundred thousand nested selections are refused",
-      nested(100_000, "{ a ", "}"),
+      nest(100_000, "{ a ", "}"),
       "validation-failed",
       "$.query",
     ],
     [
       "G-DOC-1 two thousand nested relationships are refused",
-      `{ artist ${nested(2000, "{ albums { artist ", "} }", "{ name }")} }`,
+      `{ artist ${nest(2000, "{ albums { artist ", "} }", "{ name }")} }`,
       "validation-failed",
       "$.query",
     ],
     [
       "G-DOC-1 twenty thousand nested lists are refused",
-      `{ artist(where: ${nested(20_000, "[", "]")}) { name } }`,
+      `{ artist(where: ${nest(20_000, "[", "]")}) { name } }`,
       "validation-failed",
       "$.query",
     ],
@@ -656,8 +651,8 @@ describe("addresses and methods of GraphQL", () => {
     test(`G-HTTP-12 the path ${path} is not found`, async () => {
       const answer = await post(graphql, { query: "{ __typename }" });
       expect(answer.json()).toEqual({ data: { __typename: "query_root" } });
-      const other = await graphql.post(path, { body: { query: "{ __typename }" } });
-      expect([other.status, other.text]).toEqual([
+      const otherAnswer = await graphql.post(path, { body: { query: "{ __typename }" } });
+      expect([otherAnswer.status, otherAnswer.text]).toEqual([
         404,
         '{"path":"$","error":"resource does not exist","code":"not-found"}',
       ]);
@@ -678,7 +673,11 @@ describe("NUL", () => {
 
   test("R-ERR-7 a NUL in a filter, a path, an argument, a body or a claim is refused before a statement runs", async () => {
     const api = await startApi({ ...noting, on: rest.database });
-    const refused = async (request: string, error: unknown, parts?: { headers?: HeaderValues; body?: unknown }) => {
+    const expectRefusal = async (
+      request: string,
+      error: unknown,
+      parts?: { headers?: HeaderValues; body?: unknown },
+    ) => {
       statements.length = 0;
       const [method = "", path = ""] = request.split(/ (.*)/s);
       const answer = await api.request(method, path, parts);
@@ -698,16 +697,16 @@ describe("NUL", () => {
       "/vessels?order=specs->>a%00",
       "/rpc/json_key?data={}&key=a%00",
     ])
-      await refused(`GET ${path}`, byte);
+      await expectRefusal(`GET ${path}`, byte);
     const json = encodeURIComponent('{"a":"\\u0000"}');
     for (const filter of [`eq.${json}`, `not.eq.${json}`, `cs.${json}`, `cd.${json}`, `isdistinct.${json}`])
-      await refused(`GET /vessels?specs=${filter}`, escape);
-    await refused(
+      await expectRefusal(`GET /vessels?specs=${filter}`, escape);
+    await expectRefusal(
       `GET /vessels?select=id,ports(id)&or=(specs.eq."${json.replaceAll("%22", "%5C%22").replaceAll("%5Cu", "%5C%5Cu")}",id.eq.1)`,
       escape,
     );
     const ports = (body: unknown, type = "application/json", path = "/ports") =>
-      refused(`POST ${path}`, escape, { headers: { "content-type": type }, body });
+      expectRefusal(`POST ${path}`, escape, { headers: { "content-type": type }, body });
     await ports({ name: NUL });
     await ports([{ name: "a" }, { name: `a${NUL}` }]);
     await ports({ name: "a", [NUL]: 1 }, "application/json", "/ports?columns=name");
@@ -716,26 +715,26 @@ describe("NUL", () => {
     await ports('{"a":"\\u0000"}', "application/json", "/rpc/raw_jsonb");
     await ports(`name\n${NUL}\n`, "text/csv");
     await ports("name=%00", "application/x-www-form-urlencoded");
-    await refused("PATCH /ports?id=eq.1", escape, { body: { name: NUL } });
-    await refused("POST /rpc/raw_text", byte, { headers: { "content-type": "text/plain" }, body: `a${NUL}` });
+    await expectRefusal("PATCH /ports?id=eq.1", escape, { body: { name: NUL } });
+    await expectRefusal("POST /rpc/raw_text", byte, { headers: { "content-type": "text/plain" }, body: `a${NUL}` });
     for (const claims of [{ role: `sea_anon${NUL}` }, { role: "sea_anon", a: [NUL] }, { role: "sea_anon", [NUL]: 1 }])
-      await refused("GET /ports", byte, { headers: bearer(claims) });
+      await expectRefusal("GET /ports", byte, { headers: bearer(claims) });
   });
 
   test("R-ERR-7 an escaped backslash before u0000, and binary data, are accepted", async () => {
     const headers = { prefer: "tx=rollback, return=representation" };
-    const inserted = await rest.post("/ports?select=name", { headers, body: { name: "\\u0000" } });
-    expect([inserted.status, inserted.json()]).toEqual([201, [{ name: "\\u0000" }]]);
-    const sent = await rest.post("/rpc/raw_bytes", {
+    const insertAnswer = await rest.post("/ports?select=name", { headers, body: { name: "\\u0000" } });
+    expect([insertAnswer.status, insertAnswer.json()]).toEqual([201, [{ name: "\\u0000" }]]);
+    const callAnswer = await rest.post("/rpc/raw_bytes", {
       headers: { "content-type": "application/octet-stream" },
       body: Buffer.from([0x61, 0]),
     });
-    expect([sent.status, sent.text]).toEqual([200, "2"]);
+    expect([callAnswer.status, callAnswer.text]).toEqual([200, "2"]);
   });
 
   test("R-ERR-7 a NUL in values and variables of GraphQL is refused before a statement runs", async () => {
     const api = await startApi(forGraphql({ ...noting, on: rest.database }));
-    const refused = async (query: string, variables: Record<string, unknown>, message: string, path = "$") => {
+    const expectRefusal = async (query: string, variables: Record<string, unknown>, message: string, path = "$") => {
       statements.length = 0;
       const { errors } = await api.gql(query, variables);
       expect([errors, statements], query).toEqual([
@@ -744,32 +743,40 @@ describe("NUL", () => {
       ]);
     };
     const artists = "$.selectionSet.insert_artist.args.objects";
-    await refused('{ artist(where: { name: { _eq: "a\\u0000" } }) { id } }', {}, byte.message);
-    await refused("query ($x: String) { artist(where: { name: { _like: $x } }) { id } }", { x: NUL }, byte.message);
-    await refused("query ($x: [String!]) { artist(where: { name: { _in: $x } }) { id } }", { x: [NUL] }, byte.message);
-    await refused(
+    await expectRefusal('{ artist(where: { name: { _eq: "a\\u0000" } }) { id } }', {}, byte.message);
+    await expectRefusal(
+      "query ($x: String) { artist(where: { name: { _like: $x } }) { id } }",
+      { x: NUL },
+      byte.message,
+    );
+    await expectRefusal(
+      "query ($x: [String!]) { artist(where: { name: { _in: $x } }) { id } }",
+      { x: [NUL] },
+      byte.message,
+    );
+    await expectRefusal(
       "query ($x: artist_bool_exp) { artist(where: $x) { id } }",
       { x: { name: { _eq: NUL } } },
       byte.message,
     );
-    await refused('{ artist(where: { stats: { _has_key: "\\u0000" } }) { id } }', {}, byte.message);
-    await refused('{ search_albums(args: { term: "\\u0000" }) { id } }', {}, byte.message);
-    await refused(
+    await expectRefusal('{ artist(where: { stats: { _has_key: "\\u0000" } }) { id } }', {}, byte.message);
+    await expectRefusal('{ search_albums(args: { term: "\\u0000" }) { id } }', {}, byte.message);
+    await expectRefusal(
       'mutation { update_artist(where: { id: { _eq: 1 } }, _set: { name: "\\u0000" }) { affected_rows } }',
       {},
       byte.message,
     );
     const inStats = "query ($x: jsonb) { artist(where: { stats: { _contains: $x } }) { id } }";
-    await refused(inStats, { x: { a: NUL } }, escape.message);
-    await refused(inStats, { x: { [NUL]: 1 } }, escape.message);
-    await refused(
+    await expectRefusal(inStats, { x: { a: NUL } }, escape.message);
+    await expectRefusal(inStats, { x: { [NUL]: 1 } }, escape.message);
+    await expectRefusal(
       "mutation ($x: jsonb) { update_artist(where: { id: { _eq: 1 } }, _append: { stats: $x }) { affected_rows } }",
       { x: { a: NUL } },
       escape.message,
     );
     const insert = "mutation ($x: [artist_insert_input!]!) { insert_artist(objects: $x) { affected_rows } }";
-    await refused(insert, { x: [{ name: "a" }, { name: NUL }] }, escape.message, artists);
-    await refused(insert, { x: [{ name: "a", stats: { a: NUL } }] }, escape.message, artists);
+    await expectRefusal(insert, { x: [{ name: "a" }, { name: NUL }] }, escape.message, artists);
+    await expectRefusal(insert, { x: [{ name: "a", stats: { a: NUL } }] }, escape.message, artists);
   });
 
   test("R-ERR-7a half of a surrogate pair in a variable is refused, and not replaced", async () => {
@@ -791,8 +798,10 @@ describe("NUL", () => {
         [],
       ]);
     }
-    const whole = "a\ud83d\ude00";
-    expect(await api.gql("query ($x: String) { artist(where: { name: { _eq: $x } }) { id } }", { x: whole })).toEqual({
+    const completePair = "a\ud83d\ude00";
+    expect(
+      await api.gql("query ($x: String) { artist(where: { name: { _eq: $x } }) { id } }", { x: completePair }),
+    ).toEqual({
       data: { artist: [] },
     });
   });
@@ -862,7 +871,7 @@ describe("requests that are not valid HTTP", () => {
     test(`http: ${title} is refused, and the connection ended`, async () =>
       expect(await answerTo(bytes)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/));
 
-  test("http: headers beyond what Node takes", async () => {
+  test("http: headers larger than Node accepts", async () => {
     expect(await answerTo(`GET /ports HTTP/1.1\r\nHost: x\r\nA: ${"b".repeat(20_000)}\r\n\r\n`)).toMatch(
       /^HTTP\/1\.1 431 /,
     );

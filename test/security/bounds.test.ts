@@ -1,4 +1,4 @@
-/** Input and output are bounded in bytes and time. */
+/** Input and output are limited in bytes and time. */
 import express from "express";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
@@ -92,7 +92,7 @@ describe("the size of results", () => {
     const api = await withMebibyte();
     const refusedCount = async (): Promise<number> => (await api.metrics())["relapi_results_refused_total"] ?? 0;
     const before = await refusedCount();
-    const refused = {
+    const refusal = {
       code: "PGRSTX01",
       details: null,
       hint: null,
@@ -104,11 +104,11 @@ describe("the size of results", () => {
       api.get("/long?select=t&id=eq.1"),
       api.gql("{ edge_long(where: {id: {_in: [1, 2]}}) { t } }"),
     ]);
-    expect([answers[0].status, answers[0].json()]).toEqual([500, refused]);
+    expect([answers[0].status, answers[0].json()]).toEqual([500, refusal]);
     expect([answers[1].status, answers[1].json()]).toEqual([200, [{ id: 3 }]]);
     expect(answers[2].bytes.length).toBeGreaterThan(600_000);
     expect(answers[3]).toEqual({
-      errors: [{ message: refused.message, extensions: { path: "$", code: "unexpected" } }],
+      errors: [{ message: refusal.message, extensions: { path: "$", code: "unexpected" } }],
     });
     expect(
       (
@@ -127,12 +127,12 @@ describe("the size of results", () => {
     const socket = await initSocket(api);
     const query = "subscription ($id: Int!) { edge_long(where: {id: {_eq: $id}}) { t } }";
     for (const id of [1, 2]) subscribe(socket, String(id), query, { id });
-    const seen = new Map<string, string>();
+    const results = new Map<string, string>();
     for (let i = 0; i < 2; i++) {
       const { id, payload } = await socket.next();
-      seen.set(id, payload.data.edge_long[0].t.slice(0, 2));
+      results.set(id, payload.data.edge_long[0].t.slice(0, 2));
     }
-    expect(seen).toEqual(
+    expect(results).toEqual(
       new Map([
         ["1", "xx"],
         ["2", "yy"],
@@ -168,16 +168,16 @@ describe("large bodies", () => {
     t: `säck "${i}",\n${"é".repeat(i % 40)}`,
     u: i % 7 ? `${i}` : null,
   }));
-  const quoted = (text: string | null): string => (text === null ? "NULL" : `"${text.replaceAll('"', '""')}"`);
-  const csv = `t,u\n${words.map(({ t, u }) => `${quoted(t)},${quoted(u)}`).join("\n")}`;
-  const sent: readonly (readonly [what: string, path: string, type: string, body: string])[] = [
+  const quote = (text: string | null): string => (text === null ? "NULL" : `"${text.replaceAll('"', '""')}"`);
+  const csv = `t,u\n${words.map(({ t, u }) => `${quote(t)},${quote(u)}`).join("\n")}`;
+  const bodies: readonly (readonly [title: string, path: string, type: string, body: string])[] = [
     ["JSON", "/word", "application/json", JSON.stringify(words)],
     ["JSON with columns", "/word?columns=t,u", "application/json", `\r\n ${JSON.stringify(words)}`],
     ["CSV", "/word", "text/csv", csv],
     ["a call's JSON", "/rpc/words", "application/json", JSON.stringify({ rows: words })],
   ];
 
-  test.each(sent)("R-BND-8 a large body arrives completely: %s", async (_what, path, type, body) => {
+  test.each(bodies)("R-BND-8 a large body arrives completely: %s", async (_title, path, type, body) => {
     const api = await rollingBack();
     const { status, text } = await api.post(
       path.includes("rpc") ? path : `${path}${path.includes("?") ? "&" : "?"}select=t,u`,
@@ -194,12 +194,12 @@ describe("large bodies", () => {
     const api = await start({ dbTxEnd: "rollback", dbPool: 1 });
     const headers = { "content-type": "application/json", prefer: "return=representation" };
     const body = JSON.stringify(words);
-    for (const [more, bytes] of [
+    for (const [extraHeaders, bytes] of [
       [{ "content-encoding": "gzip" }, gzipSync(body)],
       [{}, body],
       [{ "content-length": null, "transfer-encoding": "chunked" }, body],
     ] as const) {
-      const answer = await api.post("/word?select=t,u", { headers: { ...headers, ...more }, body: bytes });
+      const answer = await api.post("/word?select=t,u", { headers: { ...headers, ...extraHeaders }, body: bytes });
       expect(answer.json()).toEqual(words);
       expect((await api.post("/word", { headers, body: { t: "small" } })).json()).toEqual([{ t: "small", u: null }]);
     }
@@ -217,9 +217,9 @@ describe("large bodies", () => {
 
 describe("unread responses", () => {
   /** Options with which responses wait in the process, not in the database. */
-  const held: StartOptions = { streamPatience: 1, dbPool: 1 };
+  const waitingOptions: StartOptions = { streamPatience: 1, dbPool: 1 };
   const ask = (api: TestApi): Raw => open(api.port, "GET /long?select=t&id=eq.4 HTTP/1.1\r\nHost: x\r\n\r\n");
-  const paused = (api: TestApi): Raw => {
+  const openPaused = (api: TestApi): Raw => {
     const raw = ask(api);
     raw.socket.pause();
     return raw;
@@ -227,30 +227,30 @@ describe("unread responses", () => {
 
   const metricsAre = (
     api: MeasuredApi,
-    wanted: (metrics: Readonly<Record<string, number>>) => boolean,
-  ): Promise<void> => until(async () => wanted(await api.metrics()), "the metrics, as wanted");
+    isExpected: (metrics: Readonly<Record<string, number>>) => boolean,
+  ): Promise<void> => until(async () => isExpected(await api.metrics()), "the metrics have the expected values");
   const closedAre = (api: MeasuredApi, count: number): Promise<void> =>
-    metricsAre(api, ({ relapi_unread_closed_total: closed }) => closed === count);
+    metricsAre(api, ({ relapi_unread_closed_total: closedCount }) => closedCount === count);
 
   test("R-BND-2 a client that reads nothing is disconnected, and a slow one is not", async () => {
     const api = await start({ unreadTimeout: 6, streamPatience: 600 });
     const turnClock = takeClock();
-    const stuck = [paused(api), paused(api)];
-    const slow = paused(api);
-    // it reads every three seconds, more than the system buffers before it accepts more from the server
-    for (let wanted = 4 * MIB; wanted < 16_000_000; wanted += 4 * MIB) {
-      slow.socket.resume();
-      await until(() => slow.received().length >= wanted, "a piece of the answer");
-      slow.socket.pause();
+    const stuckClients = [openPaused(api), openPaused(api)];
+    const slowClient = openPaused(api);
+    // the client reads every three seconds, and enough for the system to accept more bytes from the server
+    for (let expectedLength = 4 * MIB; expectedLength < 16_000_000; expectedLength += 4 * MIB) {
+      slowClient.socket.resume();
+      await until(() => slowClient.received().length >= expectedLength, "a piece of the answer");
+      slowClient.socket.pause();
       turnClock(3000);
     }
-    slow.socket.resume();
-    await until(() => slow.received().length > 16_000_000, "all of the answer");
+    slowClient.socket.resume();
+    await until(() => slowClient.received().length > 16_000_000, "all of the answer");
     await until(async () => {
       turnClock(2000);
       return (await api.metrics())["relapi_unread_closed_total"] === 2;
-    }, "both that take nothing are closed");
-    for (const { socket, closed, received } of stuck) {
+    }, "both connections that read nothing are closed");
+    for (const { socket, closed, received } of stuckClients) {
       socket.resume(); // reading the buffered data is necessary to see the end
       await closed;
       expect(received().length).toBeLessThan(16_000_000);
@@ -260,10 +260,10 @@ describe("unread responses", () => {
   });
 
   test("R-BND-2 beyond the limit the connections that stalled longest are closed first", async () => {
-    const api = await start({ maxUnreadBytes: 20_000_000, unreadTimeout: 600, ...held });
+    const api = await start({ maxUnreadBytes: 20_000_000, unreadTimeout: 600, ...waitingOptions });
     const sockets: Raw[] = [];
     for (let i = 0; i < 4; i++) {
-      sockets.push(paused(api));
+      sockets.push(openPaused(api));
       await closedAre(api, i);
       await metricsAre(api, ({ relapi_unread_bytes: bytes = 0 }) => bytes > 0 && bytes <= 20_000_000);
     }
@@ -356,8 +356,8 @@ describe("request bodies", () => {
     const api = await start({ maxUrlBytes: 100 });
     const path = (length: number): string => "/long?id=eq.0&t=eq.".padEnd(length, "x");
     expect((await api.get(path(100))).json()).toEqual([]);
-    const refused = await api.get(path(101));
-    expect([refused.status, refused.json()]).toEqual([
+    const refusal = await api.get(path(101));
+    expect([refusal.status, refusal.json()]).toEqual([
       414,
       {
         code: "PGRST100",
@@ -384,11 +384,11 @@ describe("request bodies", () => {
       socket.pause();
       socket.write(head);
       const piece = Buffer.alloc(64 * 1024, "x");
-      let left = bytes;
+      let remaining = bytes;
       const write = (): void => {
-        while (left > 0) {
-          const length = Math.min(left, piece.length);
-          left -= length;
+        while (remaining > 0) {
+          const length = Math.min(remaining, piece.length);
+          remaining -= length;
           if (!socket.write(piece.subarray(0, length))) return void socket.once("drain", write);
         }
         socket.on("data", (chunk) => void chunks.push(chunk)).resume();
@@ -399,13 +399,13 @@ describe("request bodies", () => {
   const bodyOf = (answer: string): unknown => JSON.parse(answer.slice(answer.indexOf("\r\n\r\n")));
 
   test("R-BND-9 R-BND-10 R-BND-9a R-BND-10a R-BND-10b the standalone server accepts 64 KiB of URL and headers, and answers more with an error object", async () => {
-    const served = await serve({
+    const server = await serve({
       options: { ...database.options, dbSchemas: ["edge"], anonRole: "sea_anon", logLevel: "silent" },
       server: { port: 0, host: "127.0.0.1", unixSocketMode: 0o600, workers: 1 },
     });
-    atFileEnd(served.stop);
-    await served.api.ready;
-    const { port } = served.server.address() as AddressInfo;
+    atFileEnd(server.stop);
+    await server.api.ready;
+    const { port } = server.server.address() as AddressInfo;
     const get = (query: string, headers = ""): Promise<string> =>
       sendAll(
         port,
@@ -414,34 +414,34 @@ describe("request bodies", () => {
       );
     const pad = (length: number): string => "y".repeat(length);
     expect(bodyOf(await get(pad(65_000), `Authorization: Basic ${pad(40_000)}\r\n`))).toEqual([{ id: 3 }]);
-    const long = await get(pad(66_000));
-    expect(long).toMatch(/^HTTP\/1\.1 414 /);
-    expect(bodyOf(long)).toMatchObject({ code: "PGRST100", hint: "The limit is the setting maxUrlBytes." });
+    const refusal = await get(pad(66_000));
+    expect(refusal).toMatch(/^HTTP\/1\.1 414 /);
+    expect(bodyOf(refusal)).toMatchObject({ code: "PGRST100", hint: "The limit is the setting maxUrlBytes." });
     for (const [query, headers] of [
       [pad(140_000), ""],
       [pad(5_000_000), ""],
       ["", `Authorization: Basic ${pad(140_000)}\r\n`],
       ["", `X-Some: ${pad(5_000_000)}\r\n`],
     ] as const) {
-      const refused = await get(query, headers);
-      expect(refused).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/);
-      expect(bodyOf(refused)).toEqual({
+      const refusedAnswer = await get(query, headers);
+      expect(refusedAnswer).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/);
+      expect(bodyOf(refusedAnswer)).toEqual({
         code: "PGRST100",
         details: null,
         hint: "The limit is the setting maxUrlBytes for the URL, and the same number of bytes for the headers.",
         message: "The URL and the headers of the request are too long",
       });
     }
-    const garbled = await sendAll(port, "GET /api/long HTTP/1.1\r\nHost: x\r\nno header\r\n\r\n", 0);
-    expect(garbled).toMatch(/^HTTP\/1\.1 400 /);
-    expect(bodyOf(garbled)).toMatchObject({ code: "PGRST102" });
+    const invalidAnswer = await sendAll(port, "GET /api/long HTTP/1.1\r\nHost: x\r\nno header\r\n\r\n", 0);
+    expect(invalidAnswer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(bodyOf(invalidAnswer)).toMatchObject({ code: "PGRST102" });
     const requests = ["GET /api/long?select=id&id=eq.3&offset=1", "GET /api/nowhere", "DELETE /api/long?id=eq.0"];
-    const pipelined = await sendAll(
+    const pipelinedAnswers = await sendAll(
       port,
       `${requests.map((request) => `${request} HTTP/1.1\r\nHost: x\r\n\r\n`).join("")}{"body":"without a length"}`,
       0,
     );
-    const statuses = pipelined
+    const statuses = pipelinedAnswers
       .split("HTTP/1.1 ")
       .slice(1)
       .map((answer) => Number(answer.slice(0, 3)));
@@ -485,8 +485,8 @@ describe("request bodies", () => {
         headers: { ...admin, "content-type": "application/json", "content-encoding": encoding },
         body: call("abc"),
       });
-    const garbled = await send("gzip");
-    expect([garbled.status, garbled.json()]).toEqual([
+    const invalidAnswer = await send("gzip");
+    expect([invalidAnswer.status, invalidAnswer.json()]).toEqual([
       400,
       { code: "PGRST102", details: null, hint: null, message: "The request body cannot be unpacked as gzip" },
     ]);
@@ -509,11 +509,15 @@ describe("request bodies", () => {
         headers: { "content-type": "text/csv", prefer: "return=representation,count=exact" },
         body: csv,
       });
-    const taken = await post(`t,u\n${"1,2\n".repeat(4000)}`);
-    expect([taken.status, taken.json().length, taken.json()[3999]]).toEqual([201, 4000, { t: "1", u: "2" }]);
+    const validAnswer = await post(`t,u\n${"1,2\n".repeat(4000)}`);
+    expect([validAnswer.status, validAnswer.json().length, validAnswer.json()[3999]]).toEqual([
+      201,
+      4000,
+      { t: "1", u: "2" },
+    ]);
     for (const csv of [`t\n${"1\n".repeat(20_000)}`, `${"n".repeat(5000)}\n${"1\n".repeat(20)}`]) {
-      const refused = await post(csv);
-      expect([refused.status, refused.json().message]).toEqual([413, "The request body is larger than 100000 bytes"]);
+      const refusal = await post(csv);
+      expect([refusal.status, refusal.json().message]).toEqual([413, "The request body is larger than 100000 bytes"]);
     }
   });
 
@@ -558,13 +562,13 @@ describe("several request bodies", () => {
       });
     expect((await send("/rpc/size", 2_000_000)).text).toBe("2000000");
     // sends most of a body and then stops
-    const held = open(
+    const unfinishedRequest = open(
       api.port,
       `POST /rpc/size HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n${call(950_000)}`,
     );
-    await until(async () => (await api.metrics())["relapi_body_bytes"]! > 900_000, "most of the body is there");
-    const refused = await send("/rpc/size", 200_000);
-    expect([refused.status, refused.json(), refused.headers["retry-after"]]).toEqual([
+    await until(async () => (await api.metrics())["relapi_body_bytes"]! > 900_000, "most of the body has arrived");
+    const refusal = await send("/rpc/size", 200_000);
+    expect([refusal.status, refusal.json(), refusal.headers["retry-after"]]).toEqual([
       413,
       {
         code: "PGRST102",
@@ -579,8 +583,8 @@ describe("several request bodies", () => {
       expect([answer.status, answer.json().errors[0].extensions.code], path).toEqual([413, "bad-request"]);
     }
     expect((await send("/rpc/size", 60_000)).text).toBe("60000");
-    held.socket.destroy();
-    await until(async () => (await api.metrics())["relapi_body_bytes"] === 0, "the body is let go");
+    unfinishedRequest.socket.destroy();
+    await until(async () => (await api.metrics())["relapi_body_bytes"] === 0, "the memory of the body is free");
     expect((await send("/rpc/size", 200_000)).text).toBe("200000");
     expect((await api.metrics())["relapi_bodies_refused_total"]).toBe(3);
   });
@@ -621,15 +625,15 @@ describe("several live queries", () => {
     await first.sql("update edge.long set id = 3 where id = 30");
     expect((await api.metrics())["relapi_live_queries_refused_total"]).toBe(3);
     socket.send({ id: "first", type: "complete" });
-    await until(async () => (await api.metrics())["relapi_live_query_bytes"] === 0, "the live query is gone");
+    await until(async () => (await api.metrics())["relapi_live_query_bytes"] === 0, "the live query has ended");
     subscribe(socket, "third", query, { t: "y".repeat(3000) });
     await until(async () => (await api.metrics())["relapi_live_query_bytes"]! > 48_000, "another runs");
   });
 });
 
 describe("slow clients", () => {
-  const post = (path: string, bytes: number, more = ""): string =>
-    `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n${more}\r\n`;
+  const post = (path: string, bytes: number, extraHeaders = ""): string =>
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n${extraHeaders}\r\n`;
 
   test("R-BND-4 G-HTTP-15 a body that arrives too slowly is 408 on both surfaces and ends the connection", async () => {
     const api = await impatient();
@@ -654,14 +658,14 @@ describe("slow clients", () => {
   test("R-BND-4 a long body that arrives steadily is accepted", async () => {
     const api = await start({ requestTimeout: 1 });
     const body = `{"t":"${"x".repeat(200_000)}"}`;
-    let taken: () => number = () => 0;
-    api.server.once("connection", (socket) => (taken = () => socket.bytesRead));
+    let bytesRead: () => number = () => 0;
+    api.server.once("connection", (socket) => (bytesRead = () => socket.bytesRead));
     const turnClock = takeClock();
     const head = post("/rpc/size", body.length);
     const raw = open(api.port, head);
-    for (let at = 0; at < body.length; at += 8192) {
-      raw.socket.write(body.slice(at, at + 8192));
-      await until(() => taken() >= head.length + Math.min(at + 8192, body.length), "the piece has arrived");
+    for (let offset = 0; offset < body.length; offset += 8192) {
+      raw.socket.write(body.slice(offset, offset + 8192));
+      await until(() => bytesRead() >= head.length + Math.min(offset + 8192, body.length), "the piece has arrived");
       turnClock(500);
     }
     await until(() => raw.received().endsWith("200000"), "the answer");
@@ -670,7 +674,7 @@ describe("slow clients", () => {
   });
 
   test("R-BND-4 R-BND-4a slow headers and bodies end on the standalone server, and idle connections stay", async () => {
-    const served = await serve({
+    const server = await serve({
       options: {
         ...database.options,
         dbSchemas: ["edge"],
@@ -681,8 +685,8 @@ describe("slow clients", () => {
       server: { host: "127.0.0.1", port: 0, unixSocketMode: 0o660, workers: 1 },
     });
     try {
-      await served.api.ready;
-      const { port } = served.server.address() as AddressInfo;
+      await server.api.ready;
+      const { port } = server.server.address() as AddressInfo;
       const idle = open(port, "GET /api/long?select=id&id=eq.3 HTTP/1.1\r\nHost: x\r\n\r\n");
       const [head, body] = [
         open(port, "GET /api/long HTTP/1.1\r\nHost: x\r\n"),
@@ -697,7 +701,7 @@ describe("slow clients", () => {
       await until(() => idle.received().includes('[{"id":1}]'), "the idle connection is answered");
       idle.socket.destroy();
     } finally {
-      await served.stop();
+      await server.stop();
     }
   });
 });
@@ -724,7 +728,7 @@ describe("slow headers on the server of an application", () => {
     }
   });
 
-  test("R-BND-4 R-BND-4a a time limit that the application has set is kept", async () => {
+  test("R-BND-4 R-BND-4a a time limit that the application has set stays", async () => {
     const api = await impatient();
     const server = createServer({ headersTimeout: 59_000 }, api.relApi);
     atFileEnd(async () => void server.close());
@@ -734,8 +738,8 @@ describe("slow headers on the server of an application", () => {
 });
 
 describe("several Host headers", () => {
-  const ask = async (port: number, path: string, more = ""): Promise<string> => {
-    const raw = open(port, `GET ${path} HTTP/1.1\r\nHost: a.example\r\nhOST: b.example\r\n${more}\r\n`);
+  const ask = async (port: number, path: string, extraHeaders = ""): Promise<string> => {
+    const raw = open(port, `GET ${path} HTTP/1.1\r\nHost: a.example\r\nhOST: b.example\r\n${extraHeaders}\r\n`);
     await raw.closed;
     return raw.received();
   };

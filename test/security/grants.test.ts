@@ -54,11 +54,11 @@ await api.sql(`
   revoke execute on all functions in schema guarded from public;`);
 for (const [name, grants] of Object.entries(ROLES)) {
   const role = roleOf(name);
-  const on = (privilege: string, columns: readonly Column[]): string =>
+  const grantOf = (privilege: string, columns: readonly Column[]): string =>
     columns.length === 0 ? "" : `grant ${privilege} (${columns.join(", ")}) on guarded.note to ${role};`;
   await api.sql(`create role ${role}; grant ${role} to current_user; grant usage on schema guarded to ${role}; grant select on guarded.folder to ${role};
-    ${on("select", grants.select)} ${grants.select.length === 0 ? "" : `grant select (folder_id) on guarded.note to ${role};`}
-    ${on("insert", grants.insert)} ${on("update", grants.update)}
+    ${grantOf("select", grants.select)} ${grants.select.length === 0 ? "" : `grant select (folder_id) on guarded.note to ${role};`}
+    ${grantOf("insert", grants.insert)} ${grantOf("update", grants.update)}
     ${grants.delete ? `grant delete on guarded.note to ${role};` : ""}
     ${grants.execute ? `grant execute on all functions in schema guarded to ${role};` : ""}`);
 }
@@ -82,7 +82,7 @@ const membersOf = async (name: string, type: string): Promise<readonly string[]>
     ? Object.keys(schema.members(type)).filter((member) => (COLUMNS as readonly string[]).includes(member))
     : [];
 };
-const sorted = (columns: readonly string[]): readonly string[] => [...columns].sort();
+const sortColumns = (columns: readonly string[]): readonly string[] => [...columns].sort();
 
 for (const [name, grants] of Object.entries(ROLES)) {
   test(`R-OPT-3 Allow follows the grants of ${name}`, async () => {
@@ -105,10 +105,10 @@ for (const [name, grants] of Object.entries(ROLES)) {
 
   test(`G-PRM-2 G-PRM-6 the GraphQL schema follows the grants of ${name}`, async () => {
     const schema = await schemaOf(api, roleOf(name));
-    expect(await membersOf(name, "guarded_note")).toEqual(sorted(grants.select));
-    expect(await membersOf(name, "guarded_note_insert_input")).toEqual(sorted(grants.insert));
-    expect(await membersOf(name, "guarded_note_set_input")).toEqual(sorted(grants.update));
-    const bySelect = grants.select.length === 0 ? [] : sorted(grants.select);
+    expect(await membersOf(name, "guarded_note")).toEqual(sortColumns(grants.select));
+    expect(await membersOf(name, "guarded_note_insert_input")).toEqual(sortColumns(grants.insert));
+    expect(await membersOf(name, "guarded_note_set_input")).toEqual(sortColumns(grants.update));
+    const bySelect = grants.select.length === 0 ? [] : sortColumns(grants.select);
     for (const type of ["guarded_note_bool_exp", "guarded_note_order_by"])
       expect(await membersOf(name, type), type).toEqual(bySelect);
     const mutations = schema.roots.mutation === undefined ? [] : Object.keys(schema.members("mutation_root"));
@@ -128,7 +128,7 @@ for (const [name, grants] of Object.entries(ROLES)) {
     expect(schema.has("guarded_note_on_conflict")).toBe(grants.insert.length > 0 && grants.select.includes("id"));
     if (schema.has("guarded_note_on_conflict"))
       expect(schema.values("guarded_note_update_column")).toEqual(
-        grants.update.length > 0 ? sorted(grants.update) : ["_PLACEHOLDER"],
+        grants.update.length > 0 ? sortColumns(grants.update) : ["_PLACEHOLDER"],
       );
   });
 

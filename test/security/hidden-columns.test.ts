@@ -1,4 +1,4 @@
-/** No message or description names columns on which a role has no privilege, whatever its rights on the table. */
+/** No message or description names columns on which a role has no grant, whatever its rights on the table. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { getIntrospectionQuery } from "graphql";
@@ -35,16 +35,16 @@ const api = await startApi({
   errorHints: true,
 });
 afterAll(async () => {
-  for (const one of [role, deleter]) await base.sql(`drop owned by ${one}; drop role ${one}`);
+  for (const testRole of [role, deleter]) await base.sql(`drop owned by ${testRole}; drop role ${testRole}`);
 });
 
 /** Matches the hidden names in a spelling that no request uses. */
 const HIDDEN = /.{0,80}zz.hidden.{0,40}/i;
 
-for (const one of [role, deleter]) {
-  const headers = bearer({ role: one });
+for (const testRole of [role, deleter]) {
+  const headers = bearer({ role: testRole });
 
-  test(`R-OAS-2 R-NAM-3 the OpenAPI documents name no hidden column for ${one === role ? "a role with some columns" : "a role that may only delete"}`, async () => {
+  test(`R-OAS-2 R-NAM-3 the OpenAPI documents name no hidden column for ${testRole === role ? "a role with some columns" : "a role that may only delete"}`, async () => {
     for (const [path, accept] of [
       ["/api/", "application/openapi+json"],
       ["/api/", "application/openapi+json;version=3.1"],
@@ -57,7 +57,7 @@ for (const one of [role, deleter]) {
     }
   });
 
-  test(`G-PRM-6 the GraphQL schemas name no hidden column for ${one === role ? "a role with some columns" : "a role that may only delete"}`, async () => {
+  test(`G-PRM-6 the GraphQL schemas name no hidden column for ${testRole === role ? "a role with some columns" : "a role that may only delete"}`, async () => {
     for (const path of ["/v1/graphql", "/v1beta1/relay"]) {
       const { text } = await api.post(path, { headers, body: { query: getIntrospectionQuery() } });
       expect(text).toContain("delete_cellar_note");
@@ -66,7 +66,7 @@ for (const one of [role, deleter]) {
     }
   });
 
-  test(`P-MCP-3 the tool list_tables names no hidden column for ${one === role ? "a role with some columns" : "a role that may only delete"}`, async () => {
+  test(`P-MCP-3 the tool list_tables names no hidden column for ${testRole === role ? "a role with some columns" : "a role that may only delete"}`, async () => {
     const client = new Client({ name: "test", version: "1.0.0" });
     // both implement one protocol, but its types do not support exact optional properties
     await client.connect(
@@ -86,8 +86,8 @@ for (const one of [role, deleter]) {
     expect(HIDDEN.exec(JSON.stringify(answers))?.[0]).toBeUndefined();
   });
 
-  test(`R-NAM-3 R-NAM-4 hints and details name no hidden column for ${one === role ? "a role with some columns" : "a role that may only delete"}`, async () => {
-    const asked = [
+  test(`R-NAM-3 R-NAM-4 hints and details name no hidden column for ${testRole === role ? "a role with some columns" : "a role that may only delete"}`, async () => {
+    const requests = [
       api.get("/api/note?zz_hiden_col=eq.1", { headers }),
       api.get("/api/note?select=zz_hiden_col", { headers }),
       api.get("/api/note?select=id,shelf(*)", { headers }),
@@ -105,7 +105,7 @@ for (const one of [role, deleter]) {
         body: { query: "mutation { insert_cellar_note(objects: [{id: 1}]) { affected_rows } }" },
       }),
     ];
-    for (const { text } of await Promise.all(asked)) {
+    for (const { text } of await Promise.all(requests)) {
       expect(HIDDEN.exec(text)?.[0]).toBeUndefined();
     }
   });

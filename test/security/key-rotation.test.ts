@@ -102,17 +102,17 @@ test("R-AUT-14 another key with the same kid replaces the old one", async () => 
 test("R-AUT-14 a flood of tokens with unknown keys causes one fetch a second and delays no request", async () => {
   await haveKeys(1, 2);
   let isOver = false;
-  let refused = 0;
+  let refusalCount = 0;
   const flood = Array.from({ length: 10 }, async (_, worker) => {
     for (let i = 0; !isOver; i++) {
       expect(await statusOf(tokenOf(0, `unknown ${worker} ${i}`))).toBe(401);
-      refused++;
+      refusalCount++;
     }
   });
   /** Expects all pending tokens to be refused, and further tokens too. */
   const goesOn = async (): Promise<void> => {
-    const wanted = refused + 4 * flood.length;
-    await until(() => refused >= wanted, "the flood of tokens goes on");
+    const expectedCount = refusalCount + 4 * flood.length;
+    await until(() => refusalCount >= expectedCount, "the flood of tokens goes on");
   };
   for (let second = 1; second <= 3; second++) {
     await goesOn();

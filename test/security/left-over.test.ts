@@ -53,17 +53,17 @@ await first.sql(`
 
 const api = await startApi({ on: database, dbSchemas: ["left_over"], dbPool: 2 });
 
-const looks = (of: TestApi): Promise<readonly string[]> =>
+const looks = (testApi: TestApi): Promise<readonly string[]> =>
   Promise.all(
     Array.from({ length: 12 }, async () => {
-      const answer = await of.post("/rpc/look");
+      const answer = await testApi.post("/rpc/look");
       return `${answer.status} ${answer.headers["x-left"]} ${answer.text}`;
     }),
   );
 
 const clean = (await looks(api))[0] as string;
-const expectClean = async (of = api): Promise<void> =>
-  expect(await looks(of)).toEqual(Array.from({ length: 12 }, () => clean));
+const expectClean = async (testApi = api): Promise<void> =>
+  expect(await looks(testApi)).toEqual(Array.from({ length: 12 }, () => clean));
 
 const KINDS = [
   "response headers",
@@ -123,11 +123,16 @@ describe("remains of user-defined code", () => {
   );
 
   test("R-TX-13 state that the pre-request function leaves is not seen, also after reads", async () => {
-    const own = await startApi({ on: database, dbSchemas: ["left_over"], dbPool: 1, dbPreRequest: "left_over.before" });
-    for (let i = 0; i < 3; i++) expect((await own.get("/plain")).status).toBe(200);
+    const ownApi = await startApi({
+      on: database,
+      dbSchemas: ["left_over"],
+      dbPool: 1,
+      dbPreRequest: "left_over.before",
+    });
+    for (let i = 0; i < 3; i++) expect((await ownApi.get("/plain")).status).toBe(200);
     // only the statement itself sees it, because the next transaction starts clean
     await first.sql("create or replace function left_over.before() returns void language sql as 'select'");
-    await expectClean(own);
+    await expectClean(ownApi);
   });
 
   test("R-TX-13 R-TX-13c the sequence value of an insert is not seen by the next caller", async () => {
@@ -162,9 +167,9 @@ describe("remains of user-defined code", () => {
   });
 
   test("R-TX-13 state is removed without prepared statements too, and if functions deallocate them", async () => {
-    const own = await startApi({ on: database, dbSchemas: ["left_over"], dbPool: 1, dbPreparedStatements: false });
-    await own.post("/rpc/soil", { body: { kind: "timeout" } });
-    await expectClean(own);
+    const ownApi = await startApi({ on: database, dbSchemas: ["left_over"], dbPool: 1, dbPreparedStatements: false });
+    await ownApi.post("/rpc/soil", { body: { kind: "timeout" } });
+    await expectClean(ownApi);
     await first.sql(
       "create function left_over.forget() returns void language plpgsql as $$ begin execute 'deallocate all'; perform left_over.soil('timeout'); end $$",
     );
@@ -176,57 +181,58 @@ describe("remains of user-defined code", () => {
 
 describe("prepared statements", () => {
   const start = async (options: StartOptions = {}) => {
-    const own = await startMeasured({ on: database, dbSchemas: ["left_over"], dbPool: 1, ...options });
-    const metric = async (name: string): Promise<number> => (await own.metrics())[name] ?? Number.NaN;
-    return { own, metric };
+    const ownApi = await startMeasured({ on: database, dbSchemas: ["left_over"], dbPool: 1, ...options });
+    const metric = async (name: string): Promise<number> => (await ownApi.metrics())[name] ?? Number.NaN;
+    return { ownApi, metric };
   };
   /** A unique document, about twice as long as `padding`. */
   const document = (i: number, padding: number): string =>
     `{ ${Array.from({ length: padding / 20 }, (_, n) => `a${i}_${n}_${"x".repeat(8)}: t`).join(" ")} }`;
 
   test("R-BND-6 R-BND-6a a text that is used once is not prepared, and a repeated one is", async () => {
-    const { own, metric } = await start();
-    for (let i = 0; i < 3; i++) await own.gql("{ left_over_plain { id } }");
+    const { ownApi, metric } = await start();
+    for (let i = 0; i < 3; i++) await ownApi.gql("{ left_over_plain { id } }");
     const before = await metric("relapi_prepared_statements");
-    for (let i = 0; i < 20; i++) expect((await own.gql(`{ left_over_plain { id a${i}: t } }`)).errors).toBeUndefined();
+    for (let i = 0; i < 20; i++)
+      expect((await ownApi.gql(`{ left_over_plain { id a${i}: t } }`)).errors).toBeUndefined();
     expect(await metric("relapi_prepared_statements")).toBe(before);
-    await own.gql("{ left_over_plain { id a1: t } }");
+    await ownApi.gql("{ left_over_plain { id a1: t } }");
     expect(await metric("relapi_prepared_statements")).toBe(before + 1);
   });
 
   test("R-BND-6 R-BND-6a prepared texts are limited in bytes, and a long text is never prepared", async () => {
-    const { own, metric } = await start({ dbMaxPreparedBytes: 40_000 });
+    const { ownApi, metric } = await start({ dbMaxPreparedBytes: 40_000 });
     for (let round = 0; round < 3; round++)
       for (let i = 0; i < 30; i++)
-        expect((await own.gql(`{ left_over_plain ${document(i, 800)} }`)).errors).toBeUndefined();
+        expect((await ownApi.gql(`{ left_over_plain ${document(i, 800)} }`)).errors).toBeUndefined();
     const bytes = await metric("relapi_prepared_statement_bytes");
     expect(bytes).toBeGreaterThan(20_000);
     expect(bytes).toBeLessThanOrEqual(40_000);
     // the cleaning statements run too
-    if (capabilities.realServer) expect((await own.post("/rpc/prepared")).json().bytes).toBeLessThanOrEqual(42_000);
-    for (let round = 0; round < 3; round++) await own.gql(`{ left_over_plain ${document(99, 8000)} }`);
+    if (capabilities.realServer) expect((await ownApi.post("/rpc/prepared")).json().bytes).toBeLessThanOrEqual(42_000);
+    for (let round = 0; round < 3; round++) await ownApi.gql(`{ left_over_plain ${document(99, 8000)} }`);
     expect(await metric("relapi_prepared_statement_bytes")).toBeLessThanOrEqual(40_000);
   });
 
   test.skipIf(!capabilities.realServer)(
     "R-BND-6 R-BND-6b a connection that has parsed too many texts is replaced",
     async () => {
-      const { own } = await start({ dbMaxPreparedBytes: 4000 });
-      const backend = async (): Promise<number> => (await own.post("/rpc/backend")).json();
+      const { ownApi } = await start({ dbMaxPreparedBytes: 4000 });
+      const backend = async (): Promise<number> => (await ownApi.post("/rpc/backend")).json();
       const before = await backend();
       for (let i = 0; i < 5; i++) expect(await backend()).toBe(before);
       for (let i = 0; i < 40; i++)
-        expect((await own.gql(`{ left_over_plain ${document(i, 1600)} }`)).errors).toBeUndefined();
+        expect((await ownApi.gql(`{ left_over_plain ${document(i, 1600)} }`)).errors).toBeUndefined();
       expect(await backend()).not.toBe(before);
     },
   );
 
   test("R-BND-6 prepared statements are limited in number", async () => {
-    const { own } = await start({ dbMaxPreparedStatements: 20 });
+    const { ownApi } = await start({ dbMaxPreparedStatements: 20 });
     for (let round = 0; round < 2; round++)
-      for (let i = 0; i < 40; i++) await own.gql(`{ left_over_plain { b${i}: t } }`);
-    const { count } = (await own.post("/rpc/prepared")).json();
+      for (let i = 0; i < 40; i++) await ownApi.gql(`{ left_over_plain { b${i}: t } }`);
+    const { count } = (await ownApi.post("/rpc/prepared")).json();
     if (capabilities.realServer) expect(count).toBeLessThanOrEqual(20);
-    expect((await own.gql("{ left_over_plain { b0: t } }")).errors).toBeUndefined();
+    expect((await ownApi.gql("{ left_over_plain { b0: t } }")).errors).toBeUndefined();
   });
 });

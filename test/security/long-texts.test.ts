@@ -12,7 +12,7 @@ import { adminSecret } from "../support/tokens.ts";
 let context: PluginContext;
 await startApi({
   preset: plus,
-  parts: [definePlugin({ name: "caller", apply: (_hooks, given) => void (context = given) })],
+  parts: [definePlugin({ name: "caller", apply: (_hooks, pluginContext) => void (context = pluginContext) })],
   maxParameters: 1_000_000,
   maxFilters: 1_000_000,
   adminSecret,
@@ -25,27 +25,30 @@ const PIECES = [" ", '"', "(", "{", ",", ".", "/", "-", "->", "0", "1e", "a", "a
 
 type Headers = Readonly<Record<string, string>>;
 
-interface Carried {
+interface TextRequest {
   readonly method?: string;
   readonly path: string;
   readonly headers?: Headers;
   readonly body?: string;
 }
 
-const encoded = encodeURIComponent;
-const inHeader = (name: string, of: Carried = { path: "/ports?select=id&limit=1" }): ((text: string) => Carried) => {
-  return (text) => ({ ...of, headers: { ...of.headers, [name]: text } });
+const encode = encodeURIComponent;
+const inHeader = (
+  name: string,
+  request: TextRequest = { path: "/ports?select=id&limit=1" },
+): ((text: string) => TextRequest) => {
+  return (text) => ({ ...request, headers: { ...request.headers, [name]: text } });
 };
-const inBody = (path: string, type: string): ((text: string) => Carried) => {
+const inBody = (path: string, type: string): ((text: string) => TextRequest) => {
   return (body) => ({ method: "POST", path, headers: { "content-type": type, prefer: "tx=rollback" }, body });
 };
 
 /** Each kind of text that a request contains. */
-const PLACES: Readonly<Record<string, (text: string) => Carried>> = {
-  "the path": (text) => ({ path: `/${encoded(text)}` }),
+const PLACES: Readonly<Record<string, (text: string) => TextRequest>> = {
+  "the path": (text) => ({ path: `/${encode(text)}` }),
   "the path, as it is": (text) => ({ path: `/${text.replace(/[?#]/g, "")}` }),
   "the query string": (text) => ({ path: `/ports?${text}` }),
-  "the name of a parameter": (text) => ({ path: `/ports?${encoded(text)}=eq.1` }),
+  "the name of a parameter": (text) => ({ path: `/ports?${encode(text)}=eq.1` }),
   ...Object.fromEntries(
     [
       "select",
@@ -61,13 +64,13 @@ const PLACES: Readonly<Record<string, (text: string) => Carried>> = {
       "cursor",
     ].map((name) => [
       `the parameter ${name}`,
-      (text: string): Carried => ({ path: `/ports?${name}=${encoded(text)}` }),
+      (text: string): TextRequest => ({ path: `/ports?${name}=${encode(text)}` }),
     ]),
   ),
-  "a value of a filter": (text) => ({ path: `/ports?name=eq.${encoded(text)}` }),
-  "a pattern": (text) => ({ path: `/ports?name=like.${encoded(text)}` }),
-  "a list": (text) => ({ path: `/ports?name=in.(${encoded(text)})` }),
-  "an argument of a function": (text) => ({ path: `/rpc/join_words?words=${encoded(text)}` }),
+  "a value of a filter": (text) => ({ path: `/ports?name=eq.${encode(text)}` }),
+  "a pattern": (text) => ({ path: `/ports?name=like.${encode(text)}` }),
+  "a list": (text) => ({ path: `/ports?name=in.(${encode(text)})` }),
+  "an argument of a function": (text) => ({ path: `/rpc/join_words?words=${encode(text)}` }),
   ...Object.fromEntries(
     [
       "accept",
@@ -110,7 +113,7 @@ const PLACES: Readonly<Record<string, (text: string) => Carried>> = {
   }),
 };
 
-const graphql = (body: unknown): Carried => ({
+const graphql = (body: unknown): TextRequest => ({
   method: "POST",
   path: "/v1/graphql",
   headers: { ...(asAdmin() as Headers), "content-type": "application/json" },

@@ -12,23 +12,23 @@ const CLAIMS = {
   "x-session-user-id": "7",
 };
 /** Session variables that every request sends, to see when they are accepted. */
-const SENT = { "x-session-user-id": "99" };
+const SENT_VARIABLES = { "x-session-user-id": "99" };
 
 const CALLERS = {
-  anonymous: { ...SENT },
-  "anonymous asking for a role": { ...SENT, "x-session-role": "music_editor" },
-  "token role": { ...SENT, ...bearer(CLAIMS) },
-  "token role asking for another": { ...SENT, ...bearer(CLAIMS), "x-session-role": "music_editor" },
-  "token role asking for too much": { ...SENT, ...bearer(CLAIMS), "x-session-role": "music_writer" },
-  admin: { ...SENT, "x-session-admin-secret": adminSecret },
-  "admin as role": { ...SENT, "x-session-admin-secret": adminSecret, "x-session-role": "music_reader" },
-  "bad token": { ...SENT, ...bearer(CLAIMS, { secret: "b".repeat(40) }) },
-  "wrong secret": { ...SENT, "x-session-admin-secret": "guess" },
+  anonymous: { ...SENT_VARIABLES },
+  "anonymous asking for a role": { ...SENT_VARIABLES, "x-session-role": "music_editor" },
+  "token role": { ...SENT_VARIABLES, ...bearer(CLAIMS) },
+  "token role asking for another": { ...SENT_VARIABLES, ...bearer(CLAIMS), "x-session-role": "music_editor" },
+  "token role asking for too much": { ...SENT_VARIABLES, ...bearer(CLAIMS), "x-session-role": "music_writer" },
+  admin: { ...SENT_VARIABLES, "x-session-admin-secret": adminSecret },
+  "admin as role": { ...SENT_VARIABLES, "x-session-admin-secret": adminSecret, "x-session-role": "music_reader" },
+  "bad token": { ...SENT_VARIABLES, ...bearer(CLAIMS, { secret: "b".repeat(40) }) },
+  "wrong secret": { ...SENT_VARIABLES, "x-session-admin-secret": "guess" },
 } satisfies Record<string, HeaderValues>;
 
 type Caller = keyof typeof CALLERS;
 
-interface Seen {
+interface SeenSession {
   /** The value of `current_user`. */
   readonly user: string;
   /** The value of `session.role`. */
@@ -46,24 +46,24 @@ interface Refusal {
 }
 
 interface Outcome {
-  readonly seen?: Seen;
+  readonly session?: SeenSession;
   readonly rest?: Refusal;
   /** The refusal of GraphQL. `status` is that of `/v1alpha1/graphql`. */
   readonly graphql?: Refusal;
 }
 
-const seen = (
+const outcomeOf = (
   user: string,
   role: string,
   userId: string | null = null,
   claims: Readonly<Record<string, unknown>> = { role },
-): Outcome => ({ seen: { user, role, userId, claims } });
+): Outcome => ({ session: { user, role, userId, claims } });
 
-const NOBODY = seen("music_nobody", "music_nobody");
-const TOKEN = seen("music_reader", "music_reader", "7", { ...CLAIMS, role: "music_reader" });
-const OTHER_ROLE = seen("music_editor", "music_editor", "7", { ...CLAIMS, role: "music_editor" });
-const ADMIN = seen("postgres", "admin", "99");
-const ADMIN_AS_ROLE = seen("music_reader", "music_reader", "99");
+const NOBODY = outcomeOf("music_nobody", "music_nobody");
+const TOKEN = outcomeOf("music_reader", "music_reader", "7", { ...CLAIMS, role: "music_reader" });
+const OTHER_ROLE = outcomeOf("music_editor", "music_editor", "7", { ...CLAIMS, role: "music_editor" });
+const ADMIN = outcomeOf("postgres", "admin", "99");
+const ADMIN_AS_ROLE = outcomeOf("music_reader", "music_reader", "99");
 const BAD_TOKEN: Outcome = {
   rest: { status: 401, code: "PGRST301", message: "No suitable key or wrong key type" },
   graphql: { status: 400, code: "invalid-jwt", message: "Could not verify JWT: JWSError JWSInvalidSignature" },
@@ -141,7 +141,7 @@ const CONFIGURATIONS: readonly {
   },
 ];
 
-const toSeen = (sight: Sight): Seen => ({
+const toSession = (sight: Sight): SeenSession => ({
   user: sight.current_user ?? "",
   role: sight["session.role"] ?? "",
   userId: sight["session.user_id"] || null, // it is empty if an earlier caller of the connection had one
@@ -157,7 +157,7 @@ const onRest = async (api: TestApi, headers: HeaderValues, outcome: Outcome): Pr
   const answer = await askRest(api, headers);
   if (outcome.rest === undefined) {
     expect(answer.status, answer.text).toBe(200);
-    expect(toSeen(sightOf(answer.json()))).toEqual(outcome.seen);
+    expect(toSession(sightOf(answer.json()))).toEqual(outcome.session);
     return;
   }
   const { code, message } = answer.json();
@@ -172,7 +172,7 @@ const onGraphql =
     const body = answer.json();
     if (outcome.graphql === undefined) {
       expect(body, answer.text).toHaveProperty("data");
-      expect(toSeen(sightOf(body.data.seen))).toEqual(outcome.seen);
+      expect(toSession(sightOf(body.data.seen))).toEqual(outcome.session);
       return;
     }
     const { message, extensions } = body.errors[0];
@@ -194,7 +194,7 @@ const onSocket = async (api: TestApi, headers: HeaderValues, outcome: Outcome): 
   for (const query of [QUERY, `subscription ${QUERY}`]) {
     socket.send({ id: query, type: "subscribe", payload: { query } });
     const { payload } = await socket.next((message) => message.id === query);
-    expect(toSeen(sightOf(payload.data.seen))).toEqual(outcome.seen);
+    expect(toSession(sightOf(payload.data.seen))).toEqual(outcome.session);
   }
   await socket.close();
 };

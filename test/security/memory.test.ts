@@ -19,7 +19,7 @@ const prepare = async (): Promise<TestDatabase> => {
 };
 
 /** The database, which the first test prepares. */
-let prepared: Promise<TestDatabase> | undefined;
+let preparation: Promise<TestDatabase> | undefined;
 
 /** Servers by their number of connections. The loads run one after the other and share them. */
 const servers = new Map<number, LoadedServer>();
@@ -27,7 +27,7 @@ afterAll(async () => {
   for (const server of servers.values()) await server.stop();
 });
 const serverFor = async (connections: number): Promise<LoadedServer> => {
-  const { options } = await (prepared ??= prepare());
+  const { options } = await (preparation ??= prepare());
   const server = servers.get(connections) ?? (await startLoaded(PROGRAM, options.databaseUrl as string, connections));
   servers.set(connections, server);
   return server;

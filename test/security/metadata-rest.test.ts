@@ -8,7 +8,7 @@ import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { cases, type Case } from "../support/cases.ts";
 import { array, documentOf, object, permissions, table } from "../support/metadata-document.ts";
 
-const own = { artist_id: { _eq: "X-Session-Artist-Id" } };
+const ownFilter = { artist_id: { _eq: "X-Session-Artist-Id" } };
 const all = { columns: "*", filter: {} };
 
 const metadata = documentOf(
@@ -17,8 +17,8 @@ const metadata = documentOf(
       object_relationships: [object("artist", "artist_id")],
       select_permissions: permissions({
         reader: { columns: ["id", "title", "artist_id"], filter: { id: { _gt: 1 } }, limit: 3 },
-        counter: { columns: ["id", "artist_id"], filter: own, allow_aggregations: true },
-        owner: { columns: "*", filter: own },
+        counter: { columns: ["id", "artist_id"], filter: ownFilter, allow_aggregations: true },
+        owner: { columns: "*", filter: ownFilter },
         part: { columns: ["id", "title"], filter: {} },
       }),
       insert_permissions: permissions({
@@ -30,10 +30,15 @@ const metadata = documentOf(
         blind: { check: {}, columns: ["title", "artist_id"] },
       }),
       update_permissions: permissions({
-        owner: { columns: ["id", "title", "price"], filter: own, check: { price: { _lt: 100 } }, set: { live: false } },
+        owner: {
+          columns: ["id", "title", "price"],
+          filter: ownFilter,
+          check: { price: { _lt: 100 } },
+          set: { live: false },
+        },
       }),
       delete_permissions: permissions({
-        owner: { filter: own },
+        owner: { filter: ownFilter },
         blind: { filter: { id: 1 } },
         backend: { filter: {}, backend_only: true },
       }),
@@ -76,13 +81,13 @@ const api = await startApi(
     dbPlanEnabled: true,
   }),
 );
-const as = (role: string, artist?: string) => ({
+const asRole = (role: string, artist?: string) => ({
   headers: asAdmin(role, artist === undefined ? {} : { "artist-id": artist }),
 });
-const reader = as("reader");
-const owner = as("owner", "1");
+const reader = asRole("reader");
+const owner = asRole("owner", "1");
 const representation = { headers: { ...owner.headers, prefer: "return=representation" } };
-const denied: Partial<Case> = { status: 403, check: (answer) => expect(answer.json().code).toBe("42501") };
+const refusal: Partial<Case> = { status: 403, check: (answer) => expect(answer.json().code).toBe("42501") };
 
 cases(api, [
   {
@@ -117,56 +122,56 @@ cases(api, [
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 a column without permission is refused in select",
     request: "GET /album?select=price",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 a column without permission is refused in a filter",
     request: "GET /album?select=id&price=gt.10",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 a column without permission is refused in a logic tree",
     request: "GET /album?select=id&or=(id.eq.1,not.and(price.gt.10,id.gt.0))",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 a column without permission is refused in an order",
     request: "GET /album?select=id&order=price",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 a column without permission is refused with a cast",
     request: "GET /album?select=id,x:price::text",
   },
-  { ...reader, ...denied, title: "G-PRM-6 a table without permission is refused", request: "GET /specimen" },
+  { ...reader, ...refusal, title: "G-PRM-6 a table without permission is refused", request: "GET /specimen" },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 a view without permission over permitted tables is refused",
     request: "GET /artist_total",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 an aggregate without permission is refused",
     request: "GET /album?select=count()",
   },
   {
-    ...as("counter", "1"),
+    ...asRole("counter", "1"),
     title: "G-PRM-6 a permitted aggregate counts visible rows",
     request: "GET /album?select=count()",
     answer: [{ count: 2 }],
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 an aggregate without permission is refused in an embed",
     request: "GET /artist?select=id,album(count())",
   },
@@ -204,19 +209,19 @@ cases(api, [
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 a column without permission is refused in an embed",
     request: "GET /artist?select=id,album(price)",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 a column without permission is refused in a filter on an embed",
     request: "GET /artist?select=id,album(id)&album.price=gt.1",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 a column without permission is refused in a spread",
     request: "GET /album?select=id,...artist(country)",
   },
@@ -228,18 +233,18 @@ cases(api, [
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 an embed of a table without permission is refused",
     request: "GET /person?select=id,passport(number)",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 an embed through a junction without permission is refused",
     request: "GET /playlist?select=name,song(title)",
   },
   {
-    ...as("listener"),
+    ...asRole("listener"),
     title: "G-PRM-6 an embed through a permitted junction is answered",
     request: "GET /playlist?select=name,song(title)&id=eq.1",
     answer: [{ name: "Morning", song: [{ title: "One" }, { title: "Two" }] }],
@@ -252,19 +257,19 @@ cases(api, [
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-CF-6 a computed field without permission is refused",
     request: "GET /person?select=id,person_score",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-CF-6 a computed field that the metadata does not list is refused",
     request: "GET /person?select=id,person_card",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-CF-6 a computed field without permission is refused in a filter",
     request: "GET /person?select=id&person_score=gt.1",
   },
@@ -276,25 +281,25 @@ cases(api, [
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-FN-8 a column without permission is refused in the rows of a function",
     request: "GET /rpc/search_albums?term=a&select=price",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-FN-8 a function that the metadata does not list is refused",
     request: "GET /rpc/live_albums",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-FN-8 a function of scalar values without permission is refused",
     request: "GET /rpc/scalar_answer",
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-FN-8 a function that writes is refused without permission",
     request: "POST /rpc/sell_album",
     body: { album_id: 1 },
@@ -330,34 +335,34 @@ cases(api, [
   },
   {
     ...owner,
-    ...denied,
+    ...refusal,
     title: "G-PRE-2 an insert may not set a column that has a preset",
     request: "POST /album",
     body: { title: "x", price: 1, artist_id: 2 },
   },
   {
     ...owner,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 an insert may not set a column without permission",
     request: "POST /album",
     body: { title: "x", price: 1, sold: 2 },
   },
   {
     ...reader,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 an insert without permission is refused",
     request: "POST /album",
     body: { title: "x" },
   },
   {
-    headers: { ...as("blind").headers, prefer: "return=representation" },
-    ...denied,
+    headers: { ...asRole("blind").headers, prefer: "return=representation" },
+    ...refusal,
     title: "G-PRM-6 a representation is refused for a role without select permission",
     request: "POST /album",
     body: { title: "x", artist_id: 1 },
   },
   {
-    ...as("blind"),
+    ...asRole("blind"),
     title: "G-PRM-6 an insert without a representation needs no select permission",
     request: "POST /album",
     body: { title: "x", artist_id: 1 },
@@ -380,7 +385,7 @@ cases(api, [
   },
   {
     ...owner,
-    ...denied,
+    ...refusal,
     title: "G-PRM-6 an update of a column without permission is refused",
     request: "PATCH /album?id=eq.1",
     body: { artist_id: 2 },
@@ -392,25 +397,25 @@ cases(api, [
     answer: [{ id: 1 }, { id: 2 }],
   },
   {
-    ...as("blind"),
-    ...denied,
+    ...asRole("blind"),
+    ...refusal,
     title: "G-PRM-6 a delete with a filter on an unreadable column is refused",
     request: "DELETE /album?price=gt.0",
   },
   {
-    ...as("blind"),
+    ...asRole("blind"),
     title: "G-PRM-6 a delete without a filter needs no select permission",
     request: "DELETE /album",
     status: 204,
   },
   {
-    ...as("backend"),
-    ...denied,
+    ...asRole("backend"),
+    ...refusal,
     title: "G-PRM-11 a backend-only permission is refused without the header",
     request: "DELETE /album",
   },
   {
-    headers: { ...as("backend").headers, "x-session-use-backend-only-permissions": "true" },
+    headers: { ...asRole("backend").headers, "x-session-use-backend-only-permissions": "true" },
     title: "G-PRM-11 a backend-only permission is granted with the header",
     request: "DELETE /album",
     status: 204,
@@ -427,7 +432,7 @@ cases(api, [
     answer: [{ id: 1, title: "t", live: false }],
   },
   {
-    ...as("mixed", "1"),
+    ...asRole("mixed", "1"),
     title: "G-PRM-14 an inherited role sees cells by the filter of each parent",
     request: "GET /album?select=id,price&order=id&limit=3",
     answer: [
@@ -437,7 +442,7 @@ cases(api, [
     ],
   },
   {
-    ...as("mixed", "1"),
+    ...asRole("mixed", "1"),
     title: "G-PRM-14 hidden cells of an inherited role are null in filters, orders and by a star",
     request: "GET /album?price=gt.0&order=price.desc",
     check: (answer) =>
@@ -447,7 +452,7 @@ cases(api, [
       ]),
   },
   {
-    ...as("owner"),
+    ...asRole("owner"),
     title: "G-FIL-7 a missing session variable is an error",
     request: "GET /album",
     status: 400,

@@ -14,7 +14,7 @@ const fullRole = `names_full_${process.pid}`;
 
 const all = { columns: "*", filter: {} };
 const some = { columns: ["id", "name"], filter: {}, limit: 2 };
-const mine = { owner: { _eq: "X-Session-User-Id" } };
+const ownFilter = { owner: { _eq: "X-Session-User-Id" } };
 
 const metadata = documentOf(
   [
@@ -34,7 +34,7 @@ const metadata = documentOf(
         joiner: some,
         everything: all,
         checked: { ...all, computed_fields: ["shout"] },
-        keeper: { columns: "*", filter: mine },
+        keeper: { columns: "*", filter: ownFilter },
         nameless: { columns: ["name"], filter: {} },
       }),
       insert_permissions: permissions({
@@ -189,7 +189,7 @@ interface Place {
   readonly counts?: boolean;
 }
 
-const SHOWN = "return=representation";
+const RETURN_ROWS = "return=representation";
 
 const PLACES: readonly Place[] = [
   { title: "select", row: "account", counts: true, path: (n) => `/account?select=${n}` },
@@ -244,29 +244,29 @@ const PLACES: readonly Place[] = [
   { title: "filter of a view", row: "account_view", path: (n) => `/account_view?select=id&${n}->>secret=is.null` },
   { title: "HEAD", path: (n) => `/account?select=id,${n}`, method: "HEAD" },
   {
-    title: "what an insert returns",
+    title: "rows that an insert returns",
     row: "account",
     counts: true,
     method: "POST",
-    prefer: SHOWN,
+    prefer: RETURN_ROWS,
     path: (n) => `/account?select=${n}`,
     body: () => ({ id: 9, name: "x" }),
   },
   {
-    title: "what an update returns",
+    title: "rows that an update returns",
     row: "account",
     counts: true,
     method: "PATCH",
-    prefer: SHOWN,
+    prefer: RETURN_ROWS,
     path: (n) => `/account?select=${n}&id=eq.1`,
     body: () => ({ name: "x" }),
   },
   {
-    title: "what a deletion returns",
+    title: "rows that a deletion returns",
     row: "account",
     counts: true,
     method: "DELETE",
-    prefer: SHOWN,
+    prefer: RETURN_ROWS,
     path: (n) => `/account?select=${n}&id=eq.3`,
   },
   {
@@ -274,7 +274,7 @@ const PLACES: readonly Place[] = [
     row: "note_1",
     counts: true,
     method: "PATCH",
-    prefer: SHOWN,
+    prefer: RETURN_ROWS,
     path: (n) => `/account?select=id,note(${n})&id=eq.1`,
     body: () => ({ name: "x" }),
   },
@@ -321,7 +321,7 @@ const PLACES: readonly Place[] = [
   },
 ];
 
-const quoted = (name: string): string => encodeURIComponent(`"${name}"`);
+const quote = (name: string): string => encodeURIComponent(`"${name}"`);
 
 const surfaces: readonly (readonly [title: string, api: TestApi, acting: string])[] = [
   ["grants", byGrants, role],
@@ -330,7 +330,7 @@ const surfaces: readonly (readonly [title: string, api: TestApi, acting: string]
 
 describe.each(surfaces)("names by %s", (_title, api, acting) => {
   const send = (place: Place, name: string): Promise<Answer> =>
-    api.request(place.method ?? "GET", place.path(quoted(name)), {
+    api.request(place.method ?? "GET", place.path(quote(name)), {
       headers: { ...asAdmin(acting), ...(place.prefer === undefined ? {} : { prefer: place.prefer }) },
       body: place.body?.(name),
     });
@@ -339,12 +339,12 @@ describe.each(surfaces)("names by %s", (_title, api, acting) => {
     for (const name of HOSTILE) {
       if (name === "count" && place.counts === true && api === byGrants) continue;
       const answer = await send(place, name);
-      const shown = `${place.path(quoted(name))}: ${answer.text}`;
-      expect(answer.status, shown).toBe(400);
+      const description = `${place.path(quote(name))}: ${answer.text}`;
+      expect(answer.status, description).toBe(400);
       expect(answer.text).not.toContain("classified");
       if (place.method === "HEAD") continue;
       const { code, message, hint } = answer.json();
-      expect(code, shown).toBe(place.code ?? "42703");
+      expect(code, description).toBe(place.code ?? "42703");
       if (place.row !== undefined) expect(message).toBe(`column ${place.row}.${name} does not exist`);
       if (place.title === "conflict target") expect(message).toBe(`column "${name}" does not exist`);
       expect(`${hint}`).not.toMatch(/secret|hidden|owner/);
@@ -392,9 +392,9 @@ describe("R-NAM-7 system columns", () => {
           const answer = await api.get(path, { headers: asAdmin(may) });
           expect(answer.status, `${path}: ${answer.text}`).toBe(200);
           if (path.startsWith("/account?select=id,ctid")) expect(answer.json()).toEqual([{ id: 1, ctid: "(0,1)" }]);
-          for (const other of mayNot) {
-            const refused = await api.get(path, { headers: asAdmin(other) });
-            expect([refused.status, refused.json().code], `${path} as ${other}`).toEqual([403, "42501"]);
+          for (const otherRole of mayNot) {
+            const refusal = await api.get(path, { headers: asAdmin(otherRole) });
+            expect([refusal.status, refusal.json().code], `${path} as ${otherRole}`).toEqual([403, "42501"]);
           }
         }
       const [row] = (await api.get("/account?select=tableoid::regclass&id=eq.1", { headers: asAdmin(may) })).json();
@@ -421,17 +421,17 @@ describe("R-NAM-7 system columns", () => {
 
   test("R-NAM-7a a write may compare the version in xmin and returns the new one", async () => {
     const headers = { ...asAdmin(), prefer: "return=representation, tx=commit" };
-    const committed = await startApi({ ...options, dbTxEnd: "commit", on: byGrants.database });
-    const [{ xmin }] = (await committed.get("/note?select=xmin&id=eq.3", { headers })).json();
+    const committingApi = await startApi({ ...options, dbTxEnd: "commit", on: byGrants.database });
+    const [{ xmin }] = (await committingApi.get("/note?select=xmin&id=eq.3", { headers })).json();
     const patch = (version: string) =>
-      committed.patch(`/note?id=eq.3&xmin=eq.${version}&select=id,xmin`, { headers, body: { body: "three" } });
+      committingApi.patch(`/note?id=eq.3&xmin=eq.${version}&select=id,xmin`, { headers, body: { body: "three" } });
     const first = await patch(xmin);
     expect(first.status, first.text).toBe(200);
-    const [changed] = first.json();
-    expect(changed).toEqual({ id: 3, xmin: expect.stringMatching(/^\d+$/) });
-    expect(changed.xmin).not.toBe(xmin);
+    const [changedRow] = first.json();
+    expect(changedRow).toEqual({ id: 3, xmin: expect.stringMatching(/^\d+$/) });
+    expect(changedRow.xmin).not.toBe(xmin);
     expect((await patch(xmin)).json()).toEqual([]);
-    expect((await patch(changed.xmin)).json()).toHaveLength(1);
+    expect((await patch(changedRow.xmin)).json()).toHaveLength(1);
   });
 
   test("writes return system columns, also beside all columns", async () => {
@@ -451,17 +451,17 @@ describe("R-NAM-7 system columns", () => {
           return answer.json();
         };
         expect(await write(`id,${name}`)).toEqual([{ id: 3, [name]: expect.anything() }]);
-        const [whole] = await write(`*,${name},account(id,${name})`);
-        expect(Object.keys(whole)).toEqual([...Object.keys(note), name, "account"]);
-        expect(Object.keys(whole.account)).toEqual(["id", name]);
+        const [fullRow] = await write(`*,${name},account(id,${name})`);
+        expect(Object.keys(fullRow)).toEqual([...Object.keys(note), name, "account"]);
+        expect(Object.keys(fullRow.account)).toEqual(["id", name]);
       }
     const none = await byGrants.patch("/note?id=eq.3&select=*,xmin", { headers, body: {} });
     expect([none.status, none.text]).toEqual([200, "[]"]);
   });
 
   test("R-NAM-7b writes with permission checks return system columns to a caller who may read every column", async () => {
-    const write = async (as: string, select: string) => {
-      const headers = { ...asAdmin(as), prefer: "return=representation" };
+    const write = async (roleName: string, select: string) => {
+      const headers = { ...asAdmin(roleName), prefer: "return=representation" };
       return (await byMetadata.post(`/account?select=${select}`, { headers, body: { id: 900, name: "x" } })).json();
     };
     expect(await write("checked", "id,xmin")).toEqual([{ id: 900, xmin: expect.stringMatching(/^\d+$/) }]);
@@ -484,22 +484,23 @@ describe("R-NAM-7 system columns", () => {
   });
 });
 
-test("R-NAM-1 R-NAM-1b the database is not asked whether a name exists", async () => {
-  const gone = await startApi({ ...options, on: byGrants.database });
+test("R-NAM-1 R-NAM-1b no statement checks whether a name exists", async () => {
+  const reloadedApi = await startApi({ ...options, on: byGrants.database });
   await byGrants.sql("create table hush.gone (id int)");
-  await gone.reload();
+  await reloadedApi.reload();
   await byGrants.sql("drop table hush.gone");
-  const code = async (path: string): Promise<string> => (await gone.get(path, { headers: asAdmin() })).json().code;
+  const code = async (path: string): Promise<string> =>
+    (await reloadedApi.get(path, { headers: asAdmin() })).json().code;
   expect(await code("/gone?select=id")).toBe("42P01");
   for (const path of ["/gone?select=oid", "/gone?row_to_json->>id=eq.1", "/gone?order=json_agg"])
     expect(await code(path), path).toBe("42703");
 });
 
 describe("R-NAM-3 hints", () => {
-  const hintOf = async (api: TestApi, path: string, as: string) =>
-    (await api.get(path, { headers: asAdmin(as) })).json().hint;
+  const hintOf = async (api: TestApi, path: string, roleName: string) =>
+    (await api.get(path, { headers: asAdmin(roleName) })).json().hint;
 
-  test("hints name what PostgreSQL names for a caller who may read all columns", async () => {
+  test("hints are those of PostgreSQL for a caller who may read all columns", async () => {
     for (const name of [
       "nmae",
       "nam",
@@ -514,36 +515,36 @@ describe("R-NAM-3 hints", () => {
       "Name",
       "oid",
     ]) {
-      const own = (await byGrants.get(`/account?select=${name}`, { headers: asAdmin() })).json();
-      let refused: { message?: string; hint?: string } = {};
+      const answer = (await byGrants.get(`/account?select=${name}`, { headers: asAdmin() })).json();
+      let databaseError: { message?: string; hint?: string } = {};
       try {
         await byGrants.sql(`select "account"."${name}" from hush.account`);
       } catch (error) {
-        refused = error as typeof refused;
+        databaseError = error as typeof databaseError;
       }
-      expect([own.message, own.hint], name).toEqual([refused.message, refused.hint ?? null]);
+      expect([answer.message, answer.hint], name).toEqual([databaseError.message, databaseError.hint ?? null]);
     }
   });
 
   test.each([
     ["grants", byGrants, role],
     ["permissions of the metadata", byMetadata, "reader"],
-  ] as const)("hints name only readable columns by %s", async (_title, api, as) => {
-    expect(await hintOf(api, "/account?select=nmae", as)).toBe(
+  ] as const)("hints name only readable columns by %s", async (_title, api, roleName) => {
+    expect(await hintOf(api, "/account?select=nmae", roleName)).toBe(
       'Perhaps you meant to reference the column "account.name".',
     );
-    expect(await hintOf(api, "/account?select=secrt", as)).toBeNull();
-    expect(await hintOf(api, "/account?ownr=eq.1", as)).toBeNull();
-    expect(await hintOf(api, "/account?select=id,note(hiden)", as)).toBeNull();
-    expect(await hintOf(api, "/account?select=id,note(bdy)", as)).toBe(
+    expect(await hintOf(api, "/account?select=secrt", roleName)).toBeNull();
+    expect(await hintOf(api, "/account?ownr=eq.1", roleName)).toBeNull();
+    expect(await hintOf(api, "/account?select=id,note(hiden)", roleName)).toBeNull();
+    expect(await hintOf(api, "/account?select=id,note(bdy)", roleName)).toBe(
       'Perhaps you meant to reference the column "note_1.body".',
     );
-    expect(await hintOf(api, "/account_view?select=secrt", as)).toBeNull();
-    expect(await hintOf(api, "/rpc/accounts?select=secrt", as)).toBeNull();
-    expect(await hintOf(api, "/rpc/pairs?select=nam", as)).toBe(
+    expect(await hintOf(api, "/account_view?select=secrt", roleName)).toBeNull();
+    expect(await hintOf(api, "/rpc/accounts?select=secrt", roleName)).toBeNull();
+    expect(await hintOf(api, "/rpc/pairs?select=nam", roleName)).toBe(
       'Perhaps you meant to reference the column "pgrst_call.name".',
     );
-    expect(await hintOf(api, "/note?select=id,account(title:name)&order=account(titel)", as)).toBe(
+    expect(await hintOf(api, "/note?select=id,account(title:name)&order=account(titel)", roleName)).toBe(
       'Perhaps you meant to reference the column "note_account_1.title".',
     );
   });
@@ -563,7 +564,8 @@ describe("R-NAM-3 hints", () => {
 });
 
 describe("R-NAM-3 R-EMB-19 R-PATH-10 R-RPC-10 suggested names", () => {
-  const hintOf = async (path: string, as: string) => (await byMetadata.get(path, { headers: asAdmin(as) })).json().hint;
+  const hintOf = async (path: string, roleName: string) =>
+    (await byMetadata.get(path, { headers: asAdmin(roleName) })).json().hint;
 
   test("suggestions name only objects that the permissions of the metadata allow", async () => {
     for (const [path, hint] of [
@@ -585,19 +587,19 @@ describe("R-NAM-3 R-EMB-19 R-PATH-10 R-RPC-10 suggested names", () => {
 });
 
 describe("R-OPT-3 methods", () => {
-  const allowed = async (path: string, as: string) =>
-    (await byMetadata.request("OPTIONS", path, { headers: asAdmin(as) })).headers["allow"];
+  const allowedMethods = async (path: string, roleName: string) =>
+    (await byMetadata.request("OPTIONS", path, { headers: asAdmin(roleName) })).headers["allow"];
 
   test("methods are those that the permissions of the metadata allow", async () => {
-    expect(await allowed("/account", "reader")).toBe("OPTIONS,GET,HEAD,POST,PUT,PATCH,DELETE");
-    expect(await allowed("/account", "keeper")).toBe("OPTIONS,GET,HEAD,PATCH");
-    expect(await allowed("/account", "blind")).toBe("OPTIONS,POST");
-    expect(await allowed("/vault", "reader")).toBe("OPTIONS");
-    expect(await allowed("/account_view", "reader")).toBe("OPTIONS,GET,HEAD");
-    expect(await allowed("/account_view", "keeper")).toBe("OPTIONS");
-    expect(await allowed("/rpc/accounts", "reader")).toBe("OPTIONS,POST,GET,HEAD");
-    expect(await allowed("/rpc/complain", "keeper")).toBe("OPTIONS");
-    expect(await allowed("/vault", "admin")).toBe("OPTIONS,GET,HEAD,POST,PUT,PATCH,DELETE");
+    expect(await allowedMethods("/account", "reader")).toBe("OPTIONS,GET,HEAD,POST,PUT,PATCH,DELETE");
+    expect(await allowedMethods("/account", "keeper")).toBe("OPTIONS,GET,HEAD,PATCH");
+    expect(await allowedMethods("/account", "blind")).toBe("OPTIONS,POST");
+    expect(await allowedMethods("/vault", "reader")).toBe("OPTIONS");
+    expect(await allowedMethods("/account_view", "reader")).toBe("OPTIONS,GET,HEAD");
+    expect(await allowedMethods("/account_view", "keeper")).toBe("OPTIONS");
+    expect(await allowedMethods("/rpc/accounts", "reader")).toBe("OPTIONS,POST,GET,HEAD");
+    expect(await allowedMethods("/rpc/complain", "keeper")).toBe("OPTIONS");
+    expect(await allowedMethods("/vault", "admin")).toBe("OPTIONS,GET,HEAD,POST,PUT,PATCH,DELETE");
   });
 });
 
@@ -609,9 +611,9 @@ test("R-MED-7 R-MED-7c only the administrator gets an execution plan under permi
     metadataPermissionsForRest: true,
     dbPlanEnabled: true,
   });
-  const plan = (as: string) =>
+  const plan = (roleName: string) =>
     api.get("/account?select=id", {
-      headers: { ...asAdmin(as), accept: "application/vnd.pgrst.plan+json; options=verbose" },
+      headers: { ...asAdmin(roleName), accept: "application/vnd.pgrst.plan+json; options=verbose" },
     });
   expect(await plan("reader")).toMatchObject({ status: 406 });
   expect(await plan("everything")).toMatchObject({ status: 406 });
@@ -620,24 +622,25 @@ test("R-MED-7 R-MED-7c only the administrator gets an execution plan under permi
 });
 
 describe("R-NAM-3 descriptions", () => {
-  const documentAs = async (api: TestApi, as: string) => (await api.get("/", { headers: asAdmin(as) })).json();
+  const documentAs = async (api: TestApi, roleName: string) =>
+    (await api.get("/", { headers: asAdmin(roleName) })).json();
 
   test("R-NAM-3b the OpenAPI document has the columns that the grants allow", async () => {
-    const shown = await documentAs(byGrants, role);
-    expect(Object.keys(shown.definitions.account_view.properties)).toEqual(["id", "name"]);
-    expect(Object.keys(shown.definitions)).toEqual(["account", "account_view", "badge", "note"]);
+    const document = await documentAs(byGrants, role);
+    expect(Object.keys(document.definitions.account_view.properties)).toEqual(["id", "name"]);
+    expect(Object.keys(document.definitions)).toEqual(["account", "account_view", "badge", "note"]);
     const { definitions, parameters } = await documentAs(byGrants, blindRole);
     expect(Object.keys(definitions.account.properties)).toEqual(["id", "name"]);
     expect(definitions.account.required).toEqual(["id", "name"]);
     expect(JSON.stringify(parameters)).not.toMatch(/secret|owner/);
   });
 
-  test("R-NAM-3b the OpenAPI document has what the metadata permits", async () => {
-    const shown = await documentAs(byMetadata, "reader");
-    expect(Object.keys(shown.definitions)).toEqual(["account", "account_view", "badge", "note", "transfer"]);
-    expect(Object.keys(shown.definitions.transfer.properties)).toEqual(["id", "payer"]);
-    expect(JSON.stringify(shown)).not.toMatch(/secret|hidden|owner|vault/);
-    expect(Object.keys(shown.paths).filter((path) => path.startsWith("/rpc/"))).toEqual([
+  test("R-NAM-3b the OpenAPI document has the objects that the metadata permits", async () => {
+    const document = await documentAs(byMetadata, "reader");
+    expect(Object.keys(document.definitions)).toEqual(["account", "account_view", "badge", "note", "transfer"]);
+    expect(Object.keys(document.definitions.transfer.properties)).toEqual(["id", "payer"]);
+    expect(JSON.stringify(document)).not.toMatch(/secret|hidden|owner|vault/);
+    expect(Object.keys(document.paths).filter((path) => path.startsWith("/rpc/"))).toEqual([
       "/rpc/accounts",
       "/rpc/complain",
       "/rpc/loose",
@@ -660,19 +663,19 @@ describe("R-NAM-3 descriptions", () => {
   });
 
   test("R-NAM-3c relationships of hidden columns are not listed as ambiguous", async () => {
-    const of = async (as: string) =>
-      (await byMetadata.get("/account?select=transfer(id)", { headers: asAdmin(as) })).json();
-    expect((await of("everything")).details).toHaveLength(2);
-    const shown = await of("reader");
-    expect(shown.details).toHaveLength(1);
-    expect(shown.hint).toContain("'transfer!transfer_payer_fkey'");
-    expect(JSON.stringify(shown)).not.toContain("secret");
+    const errorFor = async (roleName: string) =>
+      (await byMetadata.get("/account?select=transfer(id)", { headers: asAdmin(roleName) })).json();
+    expect((await errorFor("everything")).details).toHaveLength(2);
+    const error = await errorFor("reader");
+    expect(error.details).toHaveLength(1);
+    expect(error.hint).toContain("'transfer!transfer_payer_fkey'");
+    expect(JSON.stringify(error)).not.toContain("secret");
   });
 });
 
-describe("R-NAM-2 permissions of the metadata hold for every name", () => {
-  const get = (path: string, as = "reader", more: Readonly<Record<string, string>> = {}) =>
-    byMetadata.get(path, { headers: { ...asAdmin(as, { "user-id": "1" }), ...more } });
+describe("R-NAM-2 permissions of the metadata apply to every name", () => {
+  const get = (path: string, roleName = "reader", extraHeaders: Readonly<Record<string, string>> = {}) =>
+    byMetadata.get(path, { headers: { ...asAdmin(roleName, { "user-id": "1" }), ...extraHeaders } });
 
   test("permitted names are served", async () => {
     expect((await get("/account?order=id")).json()).toEqual([
@@ -812,17 +815,17 @@ describe("R-AGG-7 a bare count under grants", () => {
 });
 
 describe("R-NAM-4 details of constraints", () => {
-  const post = async (api: TestApi, as: string, path: string, body: unknown) =>
-    (await api.post(path, { headers: asAdmin(as, { "user-id": "1" }), body })).json();
+  const post = async (api: TestApi, roleName: string, path: string, body: unknown) =>
+    (await api.post(path, { headers: asAdmin(roleName, { "user-id": "1" }), body })).json();
   const failing = expect.stringContaining("Failing row contains");
 
   test("the details of a failing row are for callers who may read all its columns", async () => {
     for (const body of [{ id: 9, name: null }, { id: 9 }]) {
       expect(await post(byMetadata, "reader", "/account", body)).toMatchObject({ code: "23502", details: null });
       expect(await post(byMetadata, "everything", "/account", body)).toMatchObject({ code: "23502", details: failing });
-      const granted = await post(byGrants, role, "/account", body);
-      expect(granted).toMatchObject({ code: "23502" });
-      expect(JSON.stringify(granted)).not.toContain("classified");
+      const grantError = await post(byGrants, role, "/account", body);
+      expect(grantError).toMatchObject({ code: "23502" });
+      expect(JSON.stringify(grantError)).not.toContain("classified");
     }
     expect(await post(byMetadata, "reader", "/badge", { id: 9, code: "z", size: 0 })).toMatchObject({
       code: "23514",
@@ -833,11 +836,11 @@ describe("R-NAM-4 details of constraints", () => {
       details: failing,
     });
     // rows that the select filter hides may be written but not read
-    const patched = await byMetadata.patch("/account", {
+    const patchAnswer = await byMetadata.patch("/account", {
       headers: asAdmin("keeper", { "user-id": "1" }),
       body: { name: null },
     });
-    expect(patched.json()).toMatchObject({ code: "23502", details: null });
+    expect(patchAnswer.json()).toMatchObject({ code: "23502", details: null });
   });
 
   test("the details of a duplicate key are for callers who may read its columns", async () => {
@@ -866,28 +869,28 @@ describe("R-NAM-4 details of constraints", () => {
   });
 
   test("R-NAM-4a the details of a foreign key name its tables to callers who know both", async () => {
-    const missing = 'Key (account_id)=(77) is not present in table "account".';
+    const missingDetails = 'Key (account_id)=(77) is not present in table "account".';
     expect(await post(byMetadata, "reader", "/note", { id: 9, account_id: 77 })).toMatchObject({
       code: "23503",
-      details: missing,
+      details: missingDetails,
     });
     expect(await post(byMetadata, "everything", "/note", { id: 9, account_id: 77 })).toMatchObject({
       code: "23503",
-      details: missing,
+      details: missingDetails,
     });
-    const remove = async (api: TestApi, as: string) =>
-      (await api.delete("/account?id=eq.4", { headers: asAdmin(as) })).json();
-    const referenced = 'Key (id)=(4) is still referenced from table "vault".';
+    const remove = async (api: TestApi, roleName: string) =>
+      (await api.delete("/account?id=eq.4", { headers: asAdmin(roleName) })).json();
+    const referencedDetails = 'Key (id)=(4) is still referenced from table "vault".';
     expect(await remove(byMetadata, "reader")).toMatchObject({ code: "23503", details: null });
-    expect(await remove(byMetadata, "everything")).toMatchObject({ code: "23503", details: referenced });
+    expect(await remove(byMetadata, "everything")).toMatchObject({ code: "23503", details: referencedDetails });
     expect(await remove(byGrants, role)).toMatchObject({ code: "23503", details: null });
     expect((await byGrants.delete("/account?id=eq.4", { headers: asAdmin() })).json()).toMatchObject({
       code: "23503",
-      details: referenced,
+      details: referencedDetails,
     });
   });
 
-  test("details that a function raises are kept", async () => {
+  test("details that a function raises are passed on", async () => {
     for (const state of ["23505", "23503", "23514"]) {
       const answer = (await byMetadata.get(`/rpc/complain?state=${state}`, { headers: asAdmin("reader") })).json();
       expect(answer).toEqual({ code: state, details: "my words", hint: "my hint", message: "mine" });
@@ -903,26 +906,29 @@ describe("R-NAM-4 details of constraints", () => {
 });
 
 describe("R-NAM-5 the key in Location", () => {
-  const post = (api: TestApi, as: string) =>
-    api.post("/account", { headers: { ...asAdmin(as), prefer: "return=headers-only" }, body: { id: 9, name: "x" } });
+  const post = (api: TestApi, roleName: string) =>
+    api.post("/account", {
+      headers: { ...asAdmin(roleName), prefer: "return=headers-only" },
+      body: { id: 9, name: "x" },
+    });
 
   test.each([
     ["grants", byGrants, role, blindRole],
     ["permissions of the metadata", byMetadata, "reader", "blind"],
     ["a permission without the key", byMetadata, "everything", "nameless"],
   ] as const)("Location has the key for callers who may read it: %s", async (_title, api, may, mayNot) => {
-    const told = await post(api, may);
-    expect([told.status, told.headers["location"]]).toEqual([201, "/account?id=eq.9"]);
-    const refused = await post(api, mayNot);
-    expect([refused.status, refused.json().code, refused.headers["location"]]).toEqual([403, "42501", undefined]);
+    const answer = await post(api, may);
+    expect([answer.status, answer.headers["location"]]).toEqual([201, "/account?id=eq.9"]);
+    const refusal = await post(api, mayNot);
+    expect([refusal.status, refusal.json().code, refusal.headers["location"]]).toEqual([403, "42501", undefined]);
   });
 
   test("a write without Location needs no SELECT", async () => {
-    for (const [api, as] of [
+    for (const [api, roleName] of [
       [byGrants, blindRole],
       [byMetadata, "blind"],
     ] as const)
-      expect((await api.post("/account", { headers: asAdmin(as), body: { id: 9, name: "x" } })).status).toBe(201);
+      expect((await api.post("/account", { headers: asAdmin(roleName), body: { id: 9, name: "x" } })).status).toBe(201);
   });
 });
 

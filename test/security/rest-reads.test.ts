@@ -62,7 +62,7 @@ const send = async (path: string) => {
 describe.each(HOSTILE)("%j", (text) => {
   const name = quote(text);
 
-  test("R-SEL-3 a hostile text as an alias is the key of the response", async () => {
+  test("R-SEL-3 a hostile string as an alias is the key of the response", async () => {
     expect((await send(`/vessels?select=${encode(`${name}:name`)}&id=eq.1`)).json()).toEqual([{ [text]: "Ariel" }]);
     expect((await send(`/vessels?select=${encode(`${name}:ports(${name}:name)`)}&id=eq.1`)).json()).toEqual([
       { [text]: { [text]: "Oslo" } },
@@ -76,7 +76,7 @@ describe.each(HOSTILE)("%j", (text) => {
     expect((await send(`/vessels?select=${encode(`${name}:tonnage.max()`)}`)).json()).toEqual([{ [text]: 853 }]);
   });
 
-  test("R-SEL-1 a hostile text as a column is unknown", async () => {
+  test("R-SEL-1 a hostile string as a column is unknown", async () => {
     for (const path of [
       `/vessels?select=${encode(name)}`,
       `/vessels?${encode(name)}=is.null`,
@@ -87,7 +87,7 @@ describe.each(HOSTILE)("%j", (text) => {
     }
   });
 
-  test("R-FLT-3 a hostile text as an operand of any operator is a value", async () => {
+  test("R-FLT-3 a hostile string as an operand of any operator is a value", async () => {
     expect((await send(`/vessels?name=${encode(`eq.${text}`)}`)).json()).toEqual([]);
     expect((await send(`/vessels?name=${encode(`in.(${quote(text)},Fram)`)}&select=id`)).json()).toEqual([{ id: 2 }]);
     expect((await send(`/vessels?or=${encode(`(name.eq.${quote(text)},id.eq.1)`)}&select=id`)).json()).toEqual([
@@ -109,7 +109,7 @@ describe.each(HOSTILE)("%j", (text) => {
     }
   });
 
-  test("R-LEX-6 a hostile text as a key of a JSON path is a value", async () => {
+  test("R-LEX-6 a hostile string as a key of a JSON path is a value", async () => {
     expect((await send(`/vessels?select=${encode(`k:specs->${name}->>${name}`)}&id=eq.1`)).json()).toEqual([
       { k: null },
     ]);
@@ -117,7 +117,7 @@ describe.each(HOSTILE)("%j", (text) => {
     expect((await send(`/vessels?order=${encode(`specs->>${name}`)},id&select=id`)).json()).toHaveLength(3);
   });
 
-  test("R-SEL-4 a hostile text as the type of a cast is refused", async () => {
+  test("R-SEL-4 a hostile string as the type of a cast is refused", async () => {
     for (const path of [
       `/vessels?select=${encode(`name::${text}`)}`,
       `/vessels?select=${encode(`tonnage.sum()::${text}`)}`,
@@ -125,7 +125,7 @@ describe.each(HOSTILE)("%j", (text) => {
       expect((await send(path)).status).toBe(400);
   });
 
-  test("R-EMB-1 a hostile text as a relation, hint, function or schema is unknown", async () => {
+  test("R-EMB-1 a hostile string as a relation, hint, function or schema is unknown", async () => {
     expect((await send(`/${encode(text)}`)).status).toBe(404);
     expect((await send(`/rpc/${encode(text)}`)).json().code).toBe("PGRST202");
     expect((await send(`/vessels?select=${encode(`${name}(*)`)}`)).json().code).toBe("PGRST200");
@@ -133,8 +133,8 @@ describe.each(HOSTILE)("%j", (text) => {
     expect((await send(`/vessels?${encode(`${name}.name`)}=eq.1`)).json().code).toBe("PGRST108");
   });
 
-  test("R-PRF-4 a hostile text in a header is a value", async () => {
-    if (!/^[\x20-\x7e]*$/.test(text)) return; // headers cannot contain it
+  test("R-PRF-4 a hostile string in a header is a value", async () => {
+    if (!/^[\x20-\x7e]*$/.test(text)) return; // headers cannot contain this string
     for (const headers of [
       { "accept-profile": text },
       { prefer: `timezone=${text}` },
@@ -149,6 +149,6 @@ describe.each(HOSTILE)("%j", (text) => {
   });
 });
 
-test("R-PROF-5 the data is unchanged after all hostile texts", async () => {
+test("R-PROF-5 the data is unchanged after all hostile strings", async () => {
   expect((await api.get("/ports?select=id&order=id")).json()).toEqual([{ id: 1 }, { id: 2 }]);
 });

@@ -53,7 +53,7 @@ const api = await startApi({
   logger: createLogger({ error: (message, facts) => void faults.push(`${message} ${String(facts?.["cause"])}`) }),
 });
 
-const shown = rolledBack("return=representation");
+const returnRows = rolledBack("return=representation");
 const quote = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 const encode = encodeURIComponent;
 
@@ -61,7 +61,7 @@ const send = async (
   method: string,
   path: string,
   body?: unknown,
-  headers: Readonly<Record<string, string>> = shown,
+  headers: Readonly<Record<string, string>> = returnRows,
 ) => {
   const answer = await api.request(method, path, { headers, body });
   expect(faults, `${method} ${path}`).toEqual([]);
@@ -70,7 +70,7 @@ const send = async (
 };
 
 describe.each(HOSTILE)("%j", (text) => {
-  test("R-BODY-3 a hostile text as a value is stored unchanged", async () => {
+  test("R-BODY-3 a hostile string as a value is stored unchanged", async () => {
     expect((await send("POST", "/ports?select=name,country", { name: text, country: text })).json()).toEqual([
       { name: text, country: text },
     ]);
@@ -82,53 +82,58 @@ describe.each(HOSTILE)("%j", (text) => {
       { name: text },
     ]);
     const form = await send("POST", "/ports?select=name", `name=${encode(text)}`, {
-      ...shown,
+      ...returnRows,
       "content-type": "application/x-www-form-urlencoded",
     });
     expect(form.json()).toEqual([{ name: text }]);
     if (text === "NULL") return; // this string means null in CSV
     const csv = await send("POST", "/ports?select=name", `name\n"${text.replaceAll('"', '""')}"\n`, {
-      ...shown,
+      ...returnRows,
       "content-type": "text/csv",
     });
     expect(csv.json()).toEqual([{ name: text }]);
   });
 
-  test("R-BODY-5 a hostile text as a column is unknown", async () => {
-    const missing = `Could not find the '${text}' column of 'ports' in the schema cache`;
+  test("R-BODY-5 a hostile string as a column is unknown", async () => {
+    const errorMessage = `Could not find the '${text}' column of 'ports' in the schema cache`;
     expect(
       (
         await send("POST", "/ports", Buffer.from(`{${JSON.stringify(text)}:1}`), {
-          ...shown,
+          ...returnRows,
           "content-type": "application/json",
         })
       ).json().message,
-    ).toBe(missing);
+    ).toBe(errorMessage);
     expect(
       (
         await send("PATCH", "/ports", Buffer.from(`[{${JSON.stringify(text)}:1}]`), {
-          ...shown,
+          ...returnRows,
           "content-type": "application/json",
         })
       ).json().message,
-    ).toBe(missing);
-    expect((await send("POST", `/ports?columns=${encode(quote(text))}`, { name: "x" })).json().message).toBe(missing);
+    ).toBe(errorMessage);
+    expect((await send("POST", `/ports?columns=${encode(quote(text))}`, { name: "x" })).json().message).toBe(
+      errorMessage,
+    );
     expect(
       (
-        await send("POST", "/ports", `"${text.replaceAll('"', '""')}"\nx\n`, { ...shown, "content-type": "text/csv" })
+        await send("POST", "/ports", `"${text.replaceAll('"', '""')}"\nx\n`, {
+          ...returnRows,
+          "content-type": "text/csv",
+        })
       ).json().message,
-    ).toBe(missing);
+    ).toBe(errorMessage);
     expect(
       (
         await send("POST", "/ports", `${encode(text)}=x`, {
-          ...shown,
+          ...returnRows,
           "content-type": "application/x-www-form-urlencoded",
         })
       ).json().message,
-    ).toBe(missing);
+    ).toBe(errorMessage);
   });
 
-  test("R-UPS-2 a hostile text as a conflict target is unknown", async () => {
+  test("R-UPS-2 a hostile string as a conflict target is unknown", async () => {
     const answer = await send(
       "POST",
       `/ports?on_conflict=${encode(quote(text))}`,
@@ -138,7 +143,7 @@ describe.each(HOSTILE)("%j", (text) => {
     expect(answer.json().code).toBe("42703");
   });
 
-  test("R-PUT-3 R-WRT-2 a hostile text as a key is compared, and returned in Location", async () => {
+  test("R-PUT-3 R-WRT-2 a hostile string as a key is compared, and returned in Location", async () => {
     expect(
       (
         await send("PUT", `/signals?code=${encode(`eq.${text}`)}&select=code,meaning`, { code: text, meaning: "m" })
@@ -147,12 +152,17 @@ describe.each(HOSTILE)("%j", (text) => {
     expect(
       (await send("PUT", `/signals?code=${encode(`eq.${text}`)}`, { code: `${text}x`, meaning: "m" })).json().code,
     ).toBe("PGRST115");
-    const created = await send("POST", "/signals", { code: text, meaning: "m" }, rolledBack("return=headers-only"));
-    const location = new URL(created.headers["location"] ?? "", "http://x");
+    const createAnswer = await send(
+      "POST",
+      "/signals",
+      { code: text, meaning: "m" },
+      rolledBack("return=headers-only"),
+    );
+    const location = new URL(createAnswer.headers["location"] ?? "", "http://x");
     expect([location.pathname, location.searchParams.get("code")]).toEqual(["/signals", `eq.${text}`]);
   });
 
-  test("R-RPC-4 a hostile text as an argument is a value", async () => {
+  test("R-RPC-4 a hostile string as an argument is a value", async () => {
     expect((await send("POST", "/rpc/greet", { name: text })).json()).toBe(`Ahoy, ${text}`);
     expect((await send("GET", `/rpc/join_words?separator=-&words=${encode(text)}&words=b`)).json()).toBe(`${text}-b`);
     expect((await send("POST", "/rpc/join_words", { separator: "-", words: [text, "b"] })).json()).toBe(`${text}-b`);
@@ -166,7 +176,7 @@ describe.each(HOSTILE)("%j", (text) => {
     ).toEqual({ k: text });
   });
 
-  test("R-RPC-7 a hostile text as the name of an argument matches no function", async () => {
+  test("R-RPC-7 a hostile string as the name of an argument matches no function", async () => {
     expect(
       (
         await send("POST", "/rpc/greet", Buffer.from(`{${JSON.stringify(text)}:1}`), {
@@ -182,8 +192,8 @@ describe.each(HOSTILE)("%j", (text) => {
     ).toBe("PGRST202");
   });
 
-  test("R-MED-1 R-BODY-1 a hostile text as a media type is unknown", async () => {
-    if (!/^[\x20-\x7e]+$/.test(text)) return; // headers cannot contain it
+  test("R-MED-1 R-BODY-1 a hostile string as a media type is unknown", async () => {
+    if (!/^[\x20-\x7e]+$/.test(text)) return; // headers cannot contain this string
     expect((await api.get("/ports", { headers: { accept: `application/${text}` } })).status).toBe(406);
     expect((await send("POST", "/ports", "{}", { "content-type": text })).json().code).toBe("PGRST102");
     await send("POST", "/ports", "{}", {
@@ -193,7 +203,7 @@ describe.each(HOSTILE)("%j", (text) => {
   });
 });
 
-test("R-TX-6 the data is unchanged after all hostile texts", async () => {
+test("R-TX-6 the data is unchanged after all hostile strings", async () => {
   expect((await api.get("/ports?select=id,name&order=id")).json()).toEqual([
     { id: 1, name: "Oslo" },
     { id: 2, name: "Leith" },

@@ -100,8 +100,8 @@ describe("each scheme is a plugin of its own", () => {
     expect([answer.status, answer.json().code]).toEqual([401, "PGRST302"]);
     expect(gqlError(await askGraphql(api))).toMatchObject({ code: "access-denied" });
   });
-  test("R-AUT-6 an auth scheme may ask another service and be slow", async () => {
-    const slow = definePlugin({
+  test("R-AUT-6 an auth scheme may call another service and be slow", async () => {
+    const slowScheme = definePlugin({
       name: "slow-scheme",
       stage: Stage.early,
       apply: (hooks) => {
@@ -121,7 +121,7 @@ describe("each scheme is a plugin of its own", () => {
         });
       },
     });
-    const api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [slow] }));
+    const api = await startApi(forGraphql({ anonRole: "music_nobody", parts: [slowScheme] }));
     await installSight(api);
     expect(sightOfRest(await askRest(api, { cookie: "a=b; who=music_reader" })).current_user).toBe("music_reader");
     expect(sightOfGraphql(await askGraphql(api, {})).current_user).toBe("music_nobody");
@@ -129,7 +129,7 @@ describe("each scheme is a plugin of its own", () => {
   });
 });
 
-describe("a scheme that asks the database", () => {
+describe("a scheme that queries the database", () => {
   const lookUp = (text: ReturnType<typeof sql>) =>
     definePlugin({
       name: "look-up",
@@ -176,9 +176,9 @@ describe("a scheme that asks the database", () => {
         path: "$",
       });
       expect((await askGraphql(api, headers, [], "/v1alpha1/graphql")).status).toBe(500);
-      const logged = lines.filter((line) => line.startsWith("database error in an auth scheme"));
-      expect(logged).toHaveLength(3);
-      for (const line of logged) expect(line).toContain('"plugin":"look-up","hook":"authorize"');
+      const errorLines = lines.filter((line) => line.startsWith("database error in an auth scheme"));
+      expect(errorLines).toHaveLength(3);
+      for (const line of errorLines) expect(line).toContain('"plugin":"look-up","hook":"authorize"');
       const socket = await openSocket(api);
       socket.send({ type: "connection_init", payload: headers });
       expect(await socket.closed).toEqual({ code: 4500, reason: "Internal server error" });
@@ -193,30 +193,30 @@ describe("a scheme that asks the database", () => {
     await api.close();
   });
 
-  test("R-AUT-13 an error that SQL raises for the client, and a refusal of the scheme, are kept", async () => {
-    const raised = await withScheme(sql`select public.raise_state('PT402', 'pay first')`);
-    expect((await askRest(raised, headers)).status).toBe(402);
-    await raised.close();
-    const refused = await withScheme(sql`select 1`);
-    expect((await askRest(refused, headers)).status).toBe(401);
-    const socket = await openSocket(refused);
+  test("R-AUT-13 an error that SQL raises for the client, and a refusal of the scheme, are passed on", async () => {
+    const raisingApi = await withScheme(sql`select public.raise_state('PT402', 'pay first')`);
+    expect((await askRest(raisingApi, headers)).status).toBe(402);
+    await raisingApi.close();
+    const refusingApi = await withScheme(sql`select 1`);
+    expect((await askRest(refusingApi, headers)).status).toBe(401);
+    const socket = await openSocket(refusingApi);
     socket.send({ type: "connection_init", payload: headers });
     expect((await socket.closed).code).toBe(4403);
-    await refused.close();
+    await refusingApi.close();
   });
 });
 
 describe("a surface with credential rules of its own", () => {
-  const refused = (message: string): RelApiError => new RelApiError({ code: "soap-refused", status: 402, message });
+  const refusalOf = (message: string): RelApiError => new RelApiError({ code: "soap-refused", status: 402, message });
 
   /** `Authorization: Soap eyJ…`, the role in the claim `soap`. */
   const rules: TokenRules = {
     readBearer: (value) => /^Soap (.*)$/.exec(value)?.[1],
-    createFailureError: ({ kind }) => refused(`failed: ${kind}`),
-    createSeveralTokensError: () => refused("several"),
-    createUnknownIssuerError: () => refused("strange"),
+    createFailureError: ({ kind }) => refusalOf(`failed: ${kind}`),
+    createSeveralTokensError: () => refusalOf("several"),
+    createUnknownIssuerError: () => refusalOf("strange"),
     checkClaims: ({ audiences }) => {
-      if (audiences === "wrong") throw refused("no audience");
+      if (audiences === "wrong") throw refusalOf("no audience");
     },
     grant: ({ claims }) => ({
       defaultRole: String(claims["soap"]),
@@ -224,7 +224,7 @@ describe("a surface with credential rules of its own", () => {
       claims: new Map([["x-session-brand", "Marseille"]]),
     }),
     chooseRole: ({ defaultRole }) => defaultRole,
-    createMissingCredentialError: ({ acceptsTokens }) => refused(`nobody, tokens ${acceptsTokens}`),
+    createMissingCredentialError: ({ acceptsTokens }) => refusalOf(`nobody, tokens ${acceptsTokens}`),
   };
   const soap = definePlugin({
     name: "soap",

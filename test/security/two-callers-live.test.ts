@@ -64,12 +64,13 @@ interface Transport {
   readonly name: string;
   open(api: TestApi, user: string, query: string): Promise<Open>;
   /** The caller's result of the same query as an ordinary request. */
-  once(api: TestApi, user: string, query: string): Promise<unknown>;
+  askOnce(api: TestApi, user: string, query: string): Promise<unknown>;
 }
 
 const adminAs = (user: string) => asAdmin(ROLE, { "user-id": user });
 
-const askGraphql: Transport["once"] = async (api, user, query) => (await api.gql(query, {}, adminAs(user))) as unknown;
+const askGraphql: Transport["askOnce"] = async (api, user, query) =>
+  (await api.gql(query, {}, adminAs(user))) as unknown;
 
 const overSocket = (name: string, path: string, protocol: string, start: string): Transport => ({
   name,
@@ -84,11 +85,11 @@ const overSocket = (name: string, path: string, protocol: string, start: string)
     socket.send({ id: "1", type: start, payload: { query: `subscription ${query}` } });
     return { answers, close: socket.close };
   },
-  once: askGraphql,
+  askOnce: askGraphql,
 });
 
-const overEvents = async (api: TestApi, path: string, more: Parameters<typeof openEvents>[2]): Promise<Open> => {
-  const stream = await openEvents(api, path, more);
+const overEvents = async (api: TestApi, path: string, options: Parameters<typeof openEvents>[2]): Promise<Open> => {
+  const stream = await openEvents(api, path, options);
   return {
     get answers() {
       return stream.events.map(({ data }) => JSON.parse(data) as unknown);
@@ -108,14 +109,14 @@ const GRAPHQL: readonly Transport[] = [
         headers: { "x-session-admin-secret": adminSecret, "x-session-role": ROLE, "x-session-user-id": user },
         body: { query: `subscription ${query}` },
       }),
-    once: askGraphql,
+    askOnce: askGraphql,
   },
 ];
 
 const REST: Transport = {
   name: "events of REST",
   open: (api, user, path) => overEvents(api, `/api${path}`, { headers: bearer({ role: ROLE, sub: user }) }),
-  once: async (api, user, path) =>
+  askOnce: async (api, user, path) =>
     (await api.get(`/api${path}`, { headers: bearer({ role: ROLE, sub: user }) })).json(),
 };
 
@@ -124,7 +125,7 @@ const last = ({ answers }: Open): unknown => answers.at(-1);
 /** Compares both callers in turn, and again after a change. */
 const compare = async (
   api: TestApi,
-  { open, once }: Transport,
+  { open, askOnce }: Transport,
   query: string,
   differ: boolean,
   change: string,
@@ -135,12 +136,12 @@ const compare = async (
   ]) {
     const streams: Open[] = [];
     const agree = async (): Promise<void> => {
-      const wanted = await Promise.all(users.map((user) => once(api, user, query)));
-      expect(JSON.stringify(wanted)).not.toContain("error");
-      expect(JSON.stringify(wanted[0]) !== JSON.stringify(wanted[1])).toBe(differ);
-      const agrees = (stream: Open, i: number): boolean => JSON.stringify(last(stream)) === JSON.stringify(wanted[i]);
-      await until(() => streams.every(agrees), "each has what it is answered").catch(() =>
-        expect({ query, users, answers: streams.map(last) }).toEqual({ query, users, answers: wanted }),
+      const expected = await Promise.all(users.map((user) => askOnce(api, user, query)));
+      expect(JSON.stringify(expected)).not.toContain("error");
+      expect(JSON.stringify(expected[0]) !== JSON.stringify(expected[1])).toBe(differ);
+      const agrees = (stream: Open, i: number): boolean => JSON.stringify(last(stream)) === JSON.stringify(expected[i]);
+      await until(() => streams.every(agrees), "each caller has the expected result").catch(() =>
+        expect({ query, users, answers: streams.map(last) }).toEqual({ query, users, answers: expected }),
       );
     };
     for (const user of users) {
@@ -153,8 +154,8 @@ const compare = async (
     await agree();
     // no message in between contained the other caller's result
     for (const [i, stream] of streams.entries()) {
-      const other = JSON.stringify(await once(api, users[1 - i]!, query));
-      if (differ) expect(stream.answers.map((answer) => JSON.stringify(answer))).not.toContain(other);
+      const otherResult = JSON.stringify(await askOnce(api, users[1 - i]!, query));
+      if (differ) expect(stream.answers.map((answer) => JSON.stringify(answer))).not.toContain(otherResult);
       await stream.close();
     }
   }
@@ -194,7 +195,7 @@ describe("G-SUB-10 rows of each caller", async () => {
 
   test("G-SUB-10 a function of any row, selected as a column, is refused or answered for each caller", async () => {
     const [ada, bo] = await Promise.all(
-      ["ada", "bo"].map((user) => REST.once(api, user, "/note?select=whoami&limit=1")),
+      ["ada", "bo"].map((user) => REST.askOnce(api, user, "/note?select=whoami&limit=1")),
     );
     if ("code" in (ada as object)) return;
     expect(ada).not.toEqual(bo);
@@ -219,23 +220,23 @@ describe("G-SUB-10 rows of each caller", async () => {
       const query = transport === REST ? "/later?select=word&order=id" : "{ duo_later(order_by: {id: asc}) { word } }";
       const streams = await Promise.all(["ada", "bo"].map((user) => transport.open(api, user, query)));
       const agree = async (): Promise<void> => {
-        const wanted = await Promise.all(
-          ["ada", "bo"].map(async (user) => JSON.stringify(await transport.once(api, user, query))),
+        const expected = await Promise.all(
+          ["ada", "bo"].map(async (user) => JSON.stringify(await transport.askOnce(api, user, query))),
         );
-        const agrees = (stream: Open, i: number): boolean => JSON.stringify(last(stream)) === wanted[i];
-        await until(() => streams.every(agrees), "each has what it is answered").catch(() =>
-          expect(streams.map((stream) => JSON.stringify(last(stream)))).toEqual(wanted),
+        const agrees = (stream: Open, i: number): boolean => JSON.stringify(last(stream)) === expected[i];
+        await until(() => streams.every(agrees), "each caller has the expected result").catch(() =>
+          expect(streams.map((stream) => JSON.stringify(last(stream)))).toEqual(expected),
         );
       };
       await agree();
       const before = streams.map(({ answers }) => answers.length);
       await database.query("alter table duo.later enable row level security; update duo.later set word = word || '?'");
       await agree();
-      const other = await Promise.all(
-        ["bo", "ada"].map(async (user) => JSON.stringify(await transport.once(api, user, query))),
+      const otherResults = await Promise.all(
+        ["bo", "ada"].map(async (user) => JSON.stringify(await transport.askOnce(api, user, query))),
       );
       for (const [i, stream] of streams.entries())
-        expect(stream.answers.slice(before[i]).map((answer) => JSON.stringify(answer))).not.toContain(other[i]);
+        expect(stream.answers.slice(before[i]).map((answer) => JSON.stringify(answer))).not.toContain(otherResults[i]);
       await database.query("alter table duo.later disable row level security; update duo.later set word = word || '.'");
       await agree();
       await api.reload();
@@ -250,7 +251,7 @@ describe("G-SUB-10 rows of each caller", async () => {
       api,
       {
         ...GRAPHQL[0]!,
-        once: (on, user, text) => askGraphql(on, user, text.replace("@_multiple_top_level_fields ", "")),
+        askOnce: (testApi, user, text) => askGraphql(testApi, user, text.replace("@_multiple_top_level_fields ", "")),
       },
       query,
       true,

@@ -9,8 +9,8 @@ import { bearer } from "../support/tokens.ts";
 import { testDatabase } from "../support/database.ts";
 
 /** A role that may execute functions that others may not. */
-const OWNER = "sea_clerk";
-const OTHER = "sea_anon";
+const OWNER_ROLE = "sea_clerk";
+const OTHER_ROLE = "sea_anon";
 
 const SCHEMA = `
   create schema duo; create schema closed;
@@ -56,18 +56,18 @@ const SCHEMA = `
     begin if who is not null then perform set_config('role', who, true); end if; end $$;
   create function duo.prepared() returns setof text language sql stable as $$ select statement from pg_prepared_statements $$;
 
-  create schema shut; grant usage on schema shut to ${OWNER};
+  create schema shut; grant usage on schema shut to ${OWNER_ROLE};
   create type shut.mood as enum ('fair');
   create table shut.page (id int primary key, author_id int references duo.author); insert into shut.page values (1, 1);
   create table duo.day (id int primary key, mood shut.mood); insert into duo.day values (1, 'fair');
-  grant all on all tables in schema shut to ${OWNER}, ${OTHER};
-  grant usage on schema closed to ${OWNER}; grant select on closed.vault to ${OWNER};
-  grant usage on schema duo to ${OWNER}, ${OTHER};
-  grant all on all tables in schema duo to ${OWNER}, ${OTHER};
+  grant all on all tables in schema shut to ${OWNER_ROLE}, ${OTHER_ROLE};
+  grant usage on schema closed to ${OWNER_ROLE}; grant select on closed.vault to ${OWNER_ROLE};
+  grant usage on schema duo to ${OWNER_ROLE}, ${OTHER_ROLE};
+  grant all on all tables in schema duo to ${OWNER_ROLE}, ${OTHER_ROLE};
   revoke execute on all functions in schema duo from public;
-  grant execute on all functions in schema duo to ${OWNER};
-  grant execute on function duo.asks(), duo.before(), duo.act_as(text), duo.prepared(), duo.passed_on(int), duo.passed_rows(), duo.passed_field(duo.author) to ${OTHER};
-  revoke insert on duo.note from ${OTHER}`;
+  grant execute on all functions in schema duo to ${OWNER_ROLE};
+  grant execute on function duo.asks(), duo.before(), duo.act_as(text), duo.prepared(), duo.passed_on(int), duo.passed_rows(), duo.passed_field(duo.author) to ${OTHER_ROLE};
+  revoke insert on duo.note from ${OTHER_ROLE}`;
 
 /** Enough executions for PostgreSQL to choose a generic plan. */
 const TIMES = 7;
@@ -173,9 +173,9 @@ const OPTIONS: StartOptions = {
   dbChannelEnabled: false,
 };
 
-const starting = (more: StartOptions = {}): Promise<TestApi> => startApi({ ...OPTIONS, ...more });
+const starting = (options: StartOptions = {}): Promise<TestApi> => startApi({ ...OPTIONS, ...options });
 /** The same API without anything cached on the connection. */
-const alone = (more: StartOptions = {}): Promise<TestApi> => starting({ dbPreparedStatements: false, ...more });
+const alone = (options: StartOptions = {}): Promise<TestApi> => starting({ dbPreparedStatements: false, ...options });
 
 const ask = async (
   api: TestApi,
@@ -183,9 +183,9 @@ const ask = async (
   { method, path, body, headers }: Request,
   claims: Readonly<Record<string, string>> = {},
 ) => {
-  const who = path.startsWith("/v1") ? asAdmin(role, claims) : bearer({ role, ...claims });
+  const credentials = path.startsWith("/v1") ? asAdmin(role, claims) : bearer({ role, ...claims });
   const answer = await api.request(method, path, {
-    headers: { ...headers, ...who },
+    headers: { ...headers, ...credentials },
     ...(body === undefined ? {} : { body }),
   });
   return { status: answer.status, text: answer.text.replaceAll(`127.0.0.1:${api.port}`, "host") };
@@ -221,12 +221,12 @@ const compare = async (
         [first, TIMES],
         [second, 2],
       ] as const) {
-        const wanted = await ask(cold, caller.role, asCaller(request, caller));
+        const expected = await ask(cold, caller.role, asCaller(request, caller));
         for (let i = 0; i < times; i++)
           expect({ request, caller, ...(await ask(warm, caller.role, asCaller(request, caller))) }).toEqual({
             request,
             caller,
-            ...wanted,
+            ...expected,
           });
       }
     }
@@ -244,20 +244,20 @@ const COMMON: ReadonlySet<Request> = new Set(
 
 test("R-TX-11 the requests of these tests have different responses for the two roles", async () => {
   const cold = await aloneRolledBack();
-  const misjudged: unknown[] = [];
+  const misjudgements: unknown[] = [];
   for (const request of [...REST, ...GRAPHQL]) {
-    for (const role of [OWNER, OTHER]) {
+    for (const role of [OWNER_ROLE, OTHER_ROLE]) {
       const { status, text } = await ask(cold, role, request);
       const isRefused = status >= 400 || text.includes('"errors"');
-      if (isRefused !== (role === OTHER && !COMMON.has(request)))
-        misjudged.push([role, request.method, request.path, request.body, text.slice(0, 200)]);
+      if (isRefused !== (role === OTHER_ROLE && !COMMON.has(request)))
+        misjudgements.push([role, request.method, request.path, request.body, text.slice(0, 200)]);
     }
   }
-  expect(misjudged).toEqual([]);
+  expect(misjudgements).toEqual([]);
 });
 
 describe("R-TX-11 plans of one role are not used for another", () => {
-  const callers = [{ role: OWNER }, { role: OTHER }] as const;
+  const callers = [{ role: OWNER_ROLE }, { role: OTHER_ROLE }] as const;
 
   test("R-TX-11 R-TX-14 REST requests of two roles share no plan", () => compare(REST, callers, ROLLED_BACK), 120_000);
 
@@ -275,9 +275,9 @@ describe("R-TX-11 plans of one role are not used for another", () => {
 });
 
 describe("R-TX-12 a role that the transaction switches", () => {
-  const acting = (role: string, as?: string): Caller => ({
+  const acting = (role: string, actAs?: string): Caller => ({
     role,
-    ...(as === undefined ? {} : { headers: { "x-act-as": as } }),
+    ...(actAs === undefined ? {} : { headers: { "x-act-as": actAs } }),
   });
   const some = [
     ...REST.slice(0, 5),
@@ -288,12 +288,12 @@ describe("R-TX-12 a role that the transaction switches", () => {
   ];
 
   test.each([
-    [acting(OTHER, OWNER), acting(OTHER)],
-    [acting(OWNER, OTHER), acting(OWNER)],
-    [acting(OWNER), acting(OTHER, OWNER)],
+    [acting(OTHER_ROLE, OWNER_ROLE), acting(OTHER_ROLE)],
+    [acting(OWNER_ROLE, OTHER_ROLE), acting(OWNER_ROLE)],
+    [acting(OWNER_ROLE), acting(OTHER_ROLE, OWNER_ROLE)],
   ] as const)(
     "R-TX-12 the pre-request function switches the role: %j and %j",
-    (one, other) => compare(some, [one, other], { dbPreRequest: "duo.before", ...ROLLED_BACK }),
+    (caller, otherCaller) => compare(some, [caller, otherCaller], { dbPreRequest: "duo.before", ...ROLLED_BACK }),
     120_000,
   );
 
@@ -301,11 +301,11 @@ describe("R-TX-12 a role that the transaction switches", () => {
     "R-TX-12 an earlier field of a mutation switches the role",
     () =>
       compare(
-        [OWNER, OTHER].flatMap((role) => [
+        [OWNER_ROLE, OTHER_ROLE].flatMap((role) => [
           gql(`mutation { duo_act_as(args: {who: "${role}"}) { id } insert_duo_stamp_one(object: {id: 5}) { word } }`),
           gql("mutation { insert_duo_stamp_one(object: {id: 5}) { word } }"),
         ]),
-        [{ role: OWNER }, { role: OTHER }],
+        [{ role: OWNER_ROLE }, { role: OTHER_ROLE }],
         ROLLED_BACK,
       ),
     60_000,
@@ -315,12 +315,12 @@ describe("R-TX-12 a role that the transaction switches", () => {
     "R-TX-12 a trigger switches the role before the next step of a nested insert",
     () =>
       compare(
-        [OWNER, OTHER].map((role, i) =>
+        [OWNER_ROLE, OTHER_ROLE].map((role, i) =>
           gql(
             `mutation { insert_duo_note_one(object: {id: ${20 + i}, actors: {data: [{id: 1, role: "${role}"}]}}) { hidden } }`,
           ),
         ),
-        [{ role: OWNER }, { role: OTHER }],
+        [{ role: OWNER_ROLE }, { role: OTHER_ROLE }],
         ROLLED_BACK,
       ),
     60_000,
@@ -328,10 +328,10 @@ describe("R-TX-12 a role that the transaction switches", () => {
 
   test("R-TX-12 no statement after user-defined code in the same transaction is prepared", async () => {
     const statementsOf = async (api: TestApi): Promise<string[]> =>
-      (await api.get("/api/rpc/prepared", { headers: bearer({ role: OWNER }) })).json() as string[];
+      (await api.get("/api/rpc/prepared", { headers: bearer({ role: OWNER_ROLE }) })).json() as string[];
     const api = await starting({ ...ROLLED_BACK, dbPreRequest: "duo.before" });
-    const switched = asCaller(get("/told_notes"), { role: OTHER, headers: { "x-act-as": OWNER } });
-    for (let i = 0; i < 3; i++) expect((await ask(api, OTHER, switched)).status).toBe(200);
+    const switchingRequest = asCaller(get("/told_notes"), { role: OTHER_ROLE, headers: { "x-act-as": OWNER_ROLE } });
+    for (let i = 0; i < 3; i++) expect((await ask(api, OTHER_ROLE, switchingRequest)).status).toBe(200);
     const texts = await statementsOf(api);
     expect(texts.filter((text) => text.includes("told_notes"))).toEqual([]);
     expect(texts.filter((text) => text.includes("before"))).not.toEqual([]);
@@ -340,7 +340,7 @@ describe("R-TX-12 a role that the transaction switches", () => {
 });
 
 describe("R-TX-11 plans after changes of the database", () => {
-  const warmed = async (change: string, request: Request, role: string, undo: string): Promise<void> => {
+  const compareAfterChange = async (change: string, request: Request, role: string, undo: string): Promise<void> => {
     const [warm, cold] = [await starting(ROLLED_BACK), await aloneRolledBack()];
     for (const statement of [change, undo]) {
       for (let i = 0; i < TIMES; i++) expect(await ask(warm, role, request)).toEqual(await ask(cold, role, request));
@@ -356,49 +356,49 @@ describe("R-TX-11 plans after changes of the database", () => {
   test.each([
     [
       "a revoked EXECUTE grant",
-      `revoke execute on function duo.secret() from ${OWNER}`,
+      `revoke execute on function duo.secret() from ${OWNER_ROLE}`,
       get("/rpc/secret"),
-      OWNER,
-      `grant execute on function duo.secret() to ${OWNER}`,
+      OWNER_ROLE,
+      `grant execute on function duo.secret() to ${OWNER_ROLE}`,
     ],
     [
       "a revoked EXECUTE grant on the function of a view",
-      `revoke execute on function duo.secret() from ${OWNER}`,
+      `revoke execute on function duo.secret() from ${OWNER_ROLE}`,
       get("/told_notes"),
-      OWNER,
-      `grant execute on function duo.secret() to ${OWNER}`,
+      OWNER_ROLE,
+      `grant execute on function duo.secret() to ${OWNER_ROLE}`,
     ],
     [
       "a column",
-      `revoke select on duo.author from ${OTHER}`,
+      `revoke select on duo.author from ${OTHER_ROLE}`,
       get("/author?select=name"),
-      OTHER,
-      `grant select on duo.author to ${OTHER}`,
+      OTHER_ROLE,
+      `grant select on duo.author to ${OTHER_ROLE}`,
     ],
     [
       "a function",
       "create or replace function duo.secret() returns text language sql stable as $$ select 'other'::text $$",
       get("/told_notes"),
-      OWNER,
+      OWNER_ROLE,
       "create or replace function duo.secret() returns text language sql stable as $$ select 'secret'::text $$",
     ],
     [
       "row policies",
       "alter table duo.diary enable row level security",
       get("/diary"),
-      OTHER,
+      OTHER_ROLE,
       "alter table duo.diary disable row level security",
     ],
     [
       "a default",
       "alter table duo.stamp alter word set default 'plain'",
       write("POST", "/stamp", { id: 1 }),
-      OWNER,
+      OWNER_ROLE,
       "alter table duo.stamp alter word set default duo.secret()",
     ],
   ] as const)(
     "R-TX-11 a plan is replaced after a change of the database: %s",
-    (_what, change, request, role, undo) => warmed(change, request, role, undo),
+    (_what, change, request, role, undo) => compareAfterChange(change, request, role, undo),
     60_000,
   );
 
@@ -407,8 +407,10 @@ describe("R-TX-11 plans after changes of the database", () => {
     const [warm, cold] = [await starting(), await alone()];
     for (const sub of ["ada", "bo", "ada"]) {
       for (let i = 0; i < TIMES; i++)
-        expect(await ask(warm, OTHER, get("/diary"), { sub })).toEqual(await ask(cold, OTHER, get("/diary"), { sub }));
-      expect((await ask(warm, OTHER, get("/diary"), { sub })).text).toContain(`"owner":"${sub}"`);
+        expect(await ask(warm, OTHER_ROLE, get("/diary"), { sub })).toEqual(
+          await ask(cold, OTHER_ROLE, get("/diary"), { sub }),
+        );
+      expect((await ask(warm, OTHER_ROLE, get("/diary"), { sub })).text).toContain(`"owner":"${sub}"`);
     }
     await database.query("alter table duo.diary disable row level security");
     await warm.close();

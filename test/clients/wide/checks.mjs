@@ -9,7 +9,7 @@ import { readFileSync } from "node:fs";
 export const place = JSON.parse(process.env["CLIENTS_PLACE"] ?? "{}");
 
 /** Checks equality, key by key. */
-export const same = (actual, expected) => assert.deepEqual(actual, expected);
+export const equals = (actual, expected) => assert.deepEqual(actual, expected);
 
 /** Checks that the value has at least the keys given, in arrays too. */
 export const has = (actual, expected) => {
@@ -54,32 +54,32 @@ const versionOf = (name, from) => {
 const LONGEST_MS = 60_000;
 
 /**
- * The checks of one client, in order. `exception`: why the check cannot pass because of the client. Such a check fails
- * if it passes, so that no exception remains without its reason.
+ * The checks of one client, in order. `exception` is the reason why the check cannot pass with this client. Such a
+ * check fails if it passes, so that no exception remains without its reason.
  */
 export const client = (name, from, title = name) => {
   const results = [];
   return {
-    check: async (what, run, { exception } = {}) => {
+    check: async (description, run, { exception } = {}) => {
       let message;
       try {
-        const late = new Promise((_, reject) =>
+        const timeout = new Promise((_, reject) =>
           setTimeout(reject, LONGEST_MS, new Error("took more than a minute")).unref(),
         );
-        await Promise.race([Promise.resolve().then(run), late]);
+        await Promise.race([Promise.resolve().then(run), timeout]);
       } catch (error) {
         message = error instanceof Error ? error.message : (JSON.stringify(error) ?? String(error));
       }
       if (exception !== undefined && message === undefined)
-        results.push({ what, message: `needs no exception any more: ${exception}` });
+        results.push({ description, message: `no longer needs an exception: ${exception}` });
       else
         results.push({
-          what,
+          description,
           ...(message === undefined ? {} : { message }),
           ...(exception === undefined ? {} : { exception }),
         });
     },
-    done: () => {
+    report: () => {
       process.stdout.write(`\n${JSON.stringify({ name: title, version: versionOf(name, from), results })}\n`);
       process.exit(0);
     },

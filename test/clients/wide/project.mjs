@@ -38,7 +38,7 @@ export const openProject = (compilerOptions = {}) => {
       include: ["*.ts", "gql/*.ts", "generated/*.ts"],
     }),
   );
-  /** Runs a program of a package. @throws with what it said */
+  /** Runs a program of a package. @throws Error with the output of the program */
   const program = async (name, file, args) => {
     const path = join(dirname(require.resolve(`${name}/package.json`)), file);
     try {

@@ -1,6 +1,6 @@
 /**
  * `npm run clients` runs third-party clients, used as in their documentation, against a fresh server, and prints a
- * table. It uses the embedded database, or the server of TEST_DATABASE_URL. `npm run clients -- urql` runs the files of
+ * table. The servers use the embedded database, or the server of TEST_DATABASE_URL. `npm run clients -- urql` runs the files of
  * that name.
  */
 import { spawn, spawnSync } from "node:child_process";
@@ -9,24 +9,24 @@ import { fileURLToPath } from "node:url";
 import jsonwebtoken from "jsonwebtoken";
 import pg from "pg";
 
-const at = (path) => fileURLToPath(new URL(path, import.meta.url));
-const root = at("../../../");
-const wanted = process.argv.slice(2);
+const resolvePath = (path) => fileURLToPath(new URL(path, import.meta.url));
+const root = resolvePath("../../../");
+const nameParts = process.argv.slice(2);
 const SECRET = "admin-secret-of-the-clients";
 const JWT_SECRET = "a-secret-of-32-bytes-for-clients";
 
-const packagesIn = (path) => JSON.parse(readFileSync(at(path), "utf8")).packages;
+const packagesIn = (path) => JSON.parse(readFileSync(resolvePath(path), "utf8")).packages;
 
 const install = () => {
   const hidden = "node_modules/.package-lock.json"; // the packages that npm has installed
-  const installed = existsSync(at(hidden)) ? packagesIn(hidden) : {};
+  const installed = existsSync(resolvePath(hidden)) ? packagesIn(hidden) : {};
   const isThere = Object.entries(packagesIn("package-lock.json")).every(
     ([path, { version, optional, link }]) =>
       link || optional || !path.includes("node_modules/") || installed[path]?.version === version,
   );
   if (isThere) return;
   const { status } = spawnSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], {
-    cwd: at("."),
+    cwd: resolvePath("."),
     stdio: ["ignore", "ignore", "inherit"],
     shell: process.platform === "win32",
   });
@@ -45,7 +45,7 @@ const query = async (url, text) => {
 
 /** Creates a database with the films. Returns its address and a function that drops it. */
 const openDatabase = async () => {
-  const script = readFileSync(at("films.sql"), "utf8");
+  const script = readFileSync(resolvePath("films.sql"), "utf8");
   const server = process.env["TEST_DATABASE_URL"] ?? "";
   if (server === "") {
     const { embedded } = await import("../../../dist/plugins/database/index.js");
@@ -85,7 +85,7 @@ const start = async (database, environment = {}) => {
 /** Runs one file, whose last line is its results. */
 const runFile = (file, place) =>
   new Promise((resolve) => {
-    const child = spawn(process.execPath, [at(file)], {
+    const child = spawn(process.execPath, [resolvePath(file)], {
       env: { ...process.env, CLIENTS_PLACE: JSON.stringify(place), NODE_ENV: "production" },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -98,13 +98,13 @@ const runFile = (file, place) =>
         resolve(JSON.parse(output.trimEnd().split("\n").at(-1)));
       } catch {
         const message = `ended with ${code}: ${complaints.slice(-2000) || output.slice(-2000)}`;
-        resolve({ name: file, version: "?", results: [{ what: "runs", message }] });
+        resolve({ name: file, version: "?", results: [{ description: "runs", message }] });
       }
     });
   });
 
 const isPassed = ({ message, exception }) =>
-  message === undefined || (exception !== undefined && !message.startsWith("needs no exception"));
+  message === undefined || (exception !== undefined && !message.startsWith("no longer needs an exception"));
 
 const print = (all) => {
   const rows = all.map(({ name, version, results }) => [
@@ -127,13 +127,13 @@ const print = (all) => {
         .trimEnd(),
     );
   for (const { name, results } of all)
-    for (const { what, message, exception } of results) {
+    for (const { description, message, exception } of results) {
       if (message !== undefined && exception === undefined)
-        console.log(`\nFAILED ${name}: ${what}\n  ${message.replaceAll("\n", "\n  ")}`);
+        console.log(`\nFAILED ${name}: ${description}\n  ${message.replaceAll("\n", "\n  ")}`);
       if (exception !== undefined)
-        console.log(`\n${name}: ${what}\n  not ours: ${exception}\n  ${message.split("\n")[0]}`);
+        console.log(`\n${name}: ${description}\n  not ours: ${exception}\n  ${message.split("\n")[0]}`);
     }
-  const results = all.flatMap((each) => each.results);
+  const results = all.flatMap((client) => client.results);
   console.log(
     `\n${results.filter(({ message }) => message === undefined).length} of ${results.length} checks passed, ${all.length} clients`,
   );
@@ -141,25 +141,25 @@ const print = (all) => {
 };
 
 install();
-const files = readdirSync(at("clients"))
+const files = readdirSync(resolvePath("clients"))
   .map((name) => `clients/${name}`)
   .concat("ra-hasura/checks.mjs", "refine-hasura/checks.mjs", "refine-hasura/named-checks.mjs")
-  .filter((file) => file.endsWith(".mjs") && (wanted.length === 0 || wanted.some((word) => file.includes(word))))
+  .filter((file) => file.endsWith(".mjs") && (nameParts.length === 0 || nameParts.some((word) => file.includes(word))))
   .sort();
-if (files.length === 0) throw new Error(`no client has that in its name: ${wanted.join(", ")}`);
+if (files.length === 0) throw new Error(`no client has that in its name: ${nameParts.join(", ")}`);
 process.chdir(root);
 const database = await openDatabase();
 let isPassing = false;
 try {
-  const served = await start(database);
-  const named = await start(database, { HASURA_GRAPHQL_DEFAULT_NAMING_CONVENTION: "graphql-default" });
+  const server = await start(database);
+  const namedServer = await start(database, { HASURA_GRAPHQL_DEFAULT_NAMING_CONVENTION: "graphql-default" });
   const token = (role) => jsonwebtoken.sign({ role }, JWT_SECRET, { expiresIn: "1h" });
   const place = {
-    url: served.address,
-    graphqlUrl: `${served.address}/v1/graphql`,
-    socketUrl: `${served.address.replace(/^http/, "ws")}/v1/graphql`,
-    namedUrl: `${named.address}/v1/graphql`,
-    namedSocketUrl: `${named.address.replace(/^http/, "ws")}/v1/graphql`,
+    url: server.address,
+    graphqlUrl: `${server.address}/v1/graphql`,
+    socketUrl: `${server.address.replace(/^http/, "ws")}/v1/graphql`,
+    namedUrl: `${namedServer.address}/v1/graphql`,
+    namedSocketUrl: `${namedServer.address.replace(/^http/, "ws")}/v1/graphql`,
     secret: SECRET,
     editor: token("clients_editor"),
     reader: token("clients_anon"),
@@ -174,7 +174,7 @@ try {
     all.push(await runFile(file, place));
   }
   isPassing = print(all);
-  await Promise.all([served.stop(), named.stop()]);
+  await Promise.all([server.stop(), namedServer.stop()]);
 } finally {
   await database.drop();
 }

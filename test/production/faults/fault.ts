@@ -37,4 +37,4 @@ export interface Fault<Arranged extends Scene = Scene> {
 
 /** Removes the scene's type, so that faults of different scenes fit in one list. */
 // run.ts passes a scene only to its own fault
-export const fault = <Arranged extends Scene>(one: Fault<Arranged>): Fault => one as unknown as Fault;
+export const fault = <Arranged extends Scene>(sceneFault: Fault<Arranged>): Fault => sceneFault as unknown as Fault;

@@ -20,7 +20,7 @@ sources:
 
 interface WithMetadata extends OneServer {
   readonly file: string;
-  told: string;
+  readyText: string;
 }
 
 export const metadataBroken = fault<WithMetadata>({
@@ -30,18 +30,18 @@ export const metadataBroken = fault<WithMetadata>({
     atFileEnd(async () => rmSync(folder, { recursive: true }));
     const file = join(folder, "metadata.yaml");
     writeFileSync(file, METADATA);
-    return { ...(await oneServer({ METADATA: file })), file, told: "" };
+    return { ...(await oneServer({ METADATA: file })), file, readyText: "" };
   },
   inject: async (scene) => {
     writeFileSync(scene.file, `${METADATA}  - [`);
     process.kill(scene.server.pid, "SIGUSR1");
-    await until(async () => (scene.told = (await scene.server.ready())[1]) !== "", "/ready tells of the metadata");
+    await until(async () => (scene.readyText = (await scene.server.ready())[1]) !== "", "/ready reports the metadata");
   },
   remove: ({ file, server }) => {
     writeFileSync(file, METADATA);
     process.kill(server.pid, "SIGUSR1");
   },
-  check: ({ told }) => (told.startsWith("metadata: ") ? undefined : `/ready said "${told}"`),
+  check: ({ readyText }) => (readyText.startsWith("metadata: ") ? undefined : `/ready said "${readyText}"`),
 });
 
 interface WithDisk extends OneServer {

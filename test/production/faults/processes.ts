@@ -8,7 +8,7 @@ import { environmentOf, startShelf } from "./scenes.ts";
 interface TwoServers extends Scene {
   readonly balancer: Balancer;
   servers: readonly [Standalone, Standalone];
-  readonly again: (server: Standalone) => Promise<Standalone>;
+  readonly restart: (server: Standalone) => Promise<Standalone>;
 }
 
 const twoServers = async (): Promise<TwoServers> => {
@@ -21,10 +21,10 @@ const twoServers = async (): Promise<TwoServers> => {
     database,
     balancer,
     servers: [...servers],
-    again: async (server) => {
-      const started = await startStandalone(environment, server);
-      await until(async () => (await balancer.upCount()) === 2, "HAProxy takes both servers for ready");
-      return started;
+    restart: async (server) => {
+      const newServer = await startStandalone(environment, server);
+      await until(async () => (await balancer.upCount()) === 2, "HAProxy considers both servers ready");
+      return newServer;
     },
   };
 };
@@ -36,9 +36,9 @@ export const rollingRestart = fault<TwoServers>({
   arrange: twoServers,
   inject: async (scene) => {
     for (let i = 0; i < 2; i++) {
-      const [oldest, other] = scene.servers;
+      const [oldest, otherServer] = scene.servers;
       await oldest.stop();
-      scene.servers = [other, await scene.again(oldest)];
+      scene.servers = [otherServer, await scene.restart(oldest)];
     }
   },
   remove: () => undefined,
@@ -60,7 +60,7 @@ export const processKilled = fault<TwoServers>({
   arrange: twoServers,
   inject: ({ servers: [first] }) => first.stop("SIGKILL"),
   remove: async (scene) => {
-    const [first, other] = scene.servers;
-    scene.servers = [other, await scene.again(first)];
+    const [first, otherServer] = scene.servers;
+    scene.servers = [otherServer, await scene.restart(first)];
   },
 });

@@ -8,19 +8,19 @@ import { freePort, type Program } from "../support.ts";
 import { fault, type Fault, type Scene } from "./fault.ts";
 import { environmentOf, follow, oneServer, startShelf, type Followers, type OneServer } from "./scenes.ts";
 
-interface Pooled extends OneServer {
+interface PoolerScene extends OneServer {
   pooler: Pooler;
 }
 
-export const poolerRestarted = fault<Pooled>({
+export const poolerRestarted = fault<PoolerScene>({
   name: "PgBouncer in transaction mode is killed, and started again after 3 s",
   needs: ["pgbouncer"],
   durationMs: 3000,
   arrange: async () => {
     const database = await startShelf();
     const pooler = await startPgBouncer(database.url);
-    const one = await oneServer({ DATABASE_DIRECT_URL: database.url }, database, pooler.through(database.url));
-    return { ...one, pooler };
+    const scene = await oneServer({ DATABASE_DIRECT_URL: database.url }, database, pooler.through(database.url));
+    return { ...scene, pooler };
   },
   inject: ({ pooler }) => pooler.stop("SIGKILL"),
   remove: async (scene) => {
@@ -34,7 +34,7 @@ interface OnBus extends Scene {
   readonly followers: Followers;
   readonly port: number;
   bus: Program | undefined;
-  told: string | undefined;
+  problem: string | undefined;
 }
 
 const READERS = "select slot_name from pg_replication_slots where active";
@@ -58,7 +58,15 @@ const onBus = async (scheme?: "nats" | "redis"): Promise<OnBus> => {
   const servers = [await startStandalone(environment), await startStandalone(environment)] as const;
   const balancer = await startHaproxy(servers);
   const followers = await follow(servers.map(({ url }) => url));
-  const scene = { url: balancer.url, database, servers: [...servers] as const, followers, port, bus, told: undefined };
+  const scene = {
+    url: balancer.url,
+    database,
+    servers: [...servers] as const,
+    followers,
+    port,
+    bus,
+    problem: undefined,
+  };
   await until(async () => (await readerOf(scene)) !== undefined, "a process reads the changes");
   return scene;
 };
@@ -92,13 +100,13 @@ export const leaderKilled = fault<OnBus>({
     const startedAtMs = performance.now();
     await until(async () => ![undefined, reader].includes(await readerOf(scene)), "another process reads the changes");
     const tookMs = performance.now() - startedAtMs;
-    if (tookMs > TAKEN_OVER_MS) scene.told = `another process read the changes only after ${Math.round(tookMs)} ms`;
+    if (tookMs > TAKEN_OVER_MS) scene.problem = `another process read the changes only after ${Math.round(tookMs)} ms`;
   },
   remove: async (scene) => {
     const reader = await readerOf(scene);
     const [first, second] = scene.servers;
-    const [gone, other] = first.pid === reader ? [second, first] : [first, second];
-    scene.servers = [other, await startStandalone(environmentOf(scene.database.url), gone)];
+    const [stoppedServer, otherServer] = first.pid === reader ? [second, first] : [first, second];
+    scene.servers = [otherServer, await startStandalone(environmentOf(scene.database.url), stoppedServer)];
   },
-  check: async ({ told, followers, database }) => told ?? followers.caughtUp(database),
+  check: async ({ problem, followers, database }) => problem ?? followers.caughtUp(database),
 });

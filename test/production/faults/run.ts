@@ -16,9 +16,9 @@ const PATIENCE_MS = 40_000;
 
 interface Row {
   readonly name: string;
-  readonly sent: number;
-  readonly failed: number;
-  readonly lost: number;
+  readonly sentCount: number;
+  readonly failedCount: number;
+  readonly lostCount: number;
   readonly slowestMs: number;
   /** The time from the removal of the fault to the last failure. */
   readonly recoveredMs: number;
@@ -28,16 +28,16 @@ interface Row {
 
 const kindsOf = ({ failures }: Outcome): string => {
   const counts = new Map<string, number>();
-  for (const { what } of failures) {
+  for (const { problem } of failures) {
     // GraphQL 200 {"errors":[{"message":"connection error",…
-    const kind = /^(\w+ \d{3})/.exec(what)?.[1] ?? what;
+    const kind = /^(\w+ \d{3})/.exec(problem)?.[1] ?? problem;
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
   }
   return [...counts].map(([kind, count]) => `${kind}: ${count}`).join(", ");
 };
 
-const run = async (one: Fault): Promise<Row> => {
-  const scene = await one.arrange();
+const run = async (fault: Fault): Promise<Row> => {
+  const scene = await fault.arrange();
   const load = startLoad({
     url: scene.url,
     rest: "/api/shelf?select=id,n&order=id.desc&limit=3",
@@ -53,9 +53,9 @@ const run = async (one: Fault): Promise<Row> => {
     await load.stop();
     throw new Error(`it fails before the fault: ${kindsOf(before)}; ${scene.servers[0]?.output() ?? ""}`);
   }
-  await one.inject(scene);
-  await sleep(one.durationMs ?? DURATION_MS);
-  await one.remove(scene);
+  await fault.inject(scene);
+  await sleep(fault.durationMs ?? DURATION_MS);
+  await fault.remove(scene);
   const removedAtMs = Date.now();
   let lastFailureMs = removedAtMs;
   while (Date.now() - lastFailureMs < QUIET_MS && Date.now() - removedAtMs < PATIENCE_MS) {
@@ -64,17 +64,17 @@ const run = async (one: Fault): Promise<Row> => {
   }
   const outcome = await load.stop();
   const rows = await scene.database.query<{ n: number }>("select n from shelf");
-  const found = new Set(rows.map(({ n }) => n));
-  const lost = [...before.written, ...outcome.written].filter((n) => !found.has(n)).length;
+  const storedValues = new Set(rows.map(({ n }) => n));
+  const lostCount = [...before.writtenValues, ...outcome.writtenValues].filter((n) => !storedValues.has(n)).length;
   return {
-    name: one.name,
-    sent: before.sent + outcome.sent,
-    failed: outcome.failures.length,
-    lost,
+    name: fault.name,
+    sentCount: before.sentCount + outcome.sentCount,
+    failedCount: outcome.failures.length,
+    lostCount,
     slowestMs: Math.round(outcome.slowestMs),
     recoveredMs: lastFailureMs - removedAtMs,
     kinds: kindsOf(outcome),
-    fault: lateOf(one, lastFailureMs - removedAtMs) ?? (await one.check?.(scene)),
+    fault: lateOf(fault, lastFailureMs - removedAtMs) ?? (await fault.check?.(scene)),
   };
 };
 
@@ -88,33 +88,33 @@ const tableOf = (rows: readonly Row[]): string =>
     "| Fault | Sent | Failed | Lost | Slowest answer | Last failure after the repair | What failed |",
     "|---|---|---|---|---|---|---|",
     ...rows.map(
-      ({ name, sent, failed, lost, slowestMs, recoveredMs, kinds }) =>
-        `| ${name} | ${sent} | ${failed} | ${lost} | ${seconds(slowestMs)} s | ${recoveredMs === 0 ? "–" : `${seconds(recoveredMs)} s`} | ${kinds === "" ? "–" : kinds} |`,
+      ({ name, sentCount, failedCount, lostCount, slowestMs, recoveredMs, kinds }) =>
+        `| ${name} | ${sentCount} | ${failedCount} | ${lostCount} | ${seconds(slowestMs)} s | ${recoveredMs === 0 ? "–" : `${seconds(recoveredMs)} s`} | ${kinds === "" ? "–" : kinds} |`,
     ),
   ].join("\n");
 
 const PAGE = new URL("../../../../docs/reliability.md", import.meta.url); // the path is relative to dist
 const TABLE = /(<!-- faults -->\n)[\s\S]*(\n<!-- \/faults -->)/;
 
-const wanted = process.argv.slice(2).join(" ");
-const chosen = faults.filter(({ name }) => name.includes(wanted));
+const nameFilter = process.argv.slice(2).join(" ");
+const chosenFaults = faults.filter(({ name }) => name.includes(nameFilter));
 const rows: Row[] = [];
 let isWrong = false;
 if (!hasPostgres) throw new Error("npm has no PostgreSQL for this platform");
-for (const one of chosen) {
-  const missing = (one.needs ?? []).filter((program) => !has(program));
-  if (missing.length > 0) {
-    process.stderr.write(`skipped, without ${missing.join(" and ")}: ${one.name}\n`);
+for (const fault of chosenFaults) {
+  const missingPrograms = (fault.needs ?? []).filter((program) => !has(program));
+  if (missingPrograms.length > 0) {
+    process.stderr.write(`skipped, without ${missingPrograms.join(" and ")}: ${fault.name}\n`);
     continue;
   }
-  process.stderr.write(`${one.name} …\n`);
+  process.stderr.write(`${fault.name} …\n`);
   try {
-    const row = await run(one);
+    const row = await run(fault);
     rows.push(row);
-    process.stderr.write(`  ${row.sent} sent, ${row.failed} failed, ${row.lost} lost\n`);
-    if (row.fault !== undefined || row.lost > 0) {
+    process.stderr.write(`  ${row.sentCount} sent, ${row.failedCount} failed, ${row.lostCount} lost\n`);
+    if (row.fault !== undefined || row.lostCount > 0) {
       isWrong = true;
-      process.stderr.write(`  ${row.fault ?? `${row.lost} writes are lost`}\n`);
+      process.stderr.write(`  ${row.fault ?? `${row.lostCount} writes are lost`}\n`);
     }
   } catch (error) {
     isWrong = true;
@@ -125,5 +125,5 @@ for (const one of chosen) {
 }
 const table = tableOf(rows);
 process.stdout.write(`${table}\n`);
-if (wanted === "") writeFileSync(PAGE, readFileSync(PAGE, "utf8").replace(TABLE, `$1${table}$2`));
+if (nameFilter === "") writeFileSync(PAGE, readFileSync(PAGE, "utf8").replace(TABLE, `$1${table}$2`));
 process.exit(isWrong ? 1 : 0);

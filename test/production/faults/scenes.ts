@@ -35,14 +35,17 @@ export interface OneServer extends Scene {
 
 /** Starts one process with one database. `url` replaces the direct connection string. */
 export const oneServer = async (
-  more: Environment = {},
+  extraEnvironment: Environment = {},
   database?: Server,
   url?: string,
   logFile?: string,
 ): Promise<OneServer> => {
-  const found = database ?? (await startShelf());
-  const server = await startStandalone({ ...environmentOf(url ?? found.url), ...more }, { logFile });
-  return { url: server.url, database: found, server, servers: [server] };
+  const shelfDatabase = database ?? (await startShelf());
+  const server = await startStandalone(
+    { ...environmentOf(url ?? shelfDatabase.url), ...extraEnvironment },
+    { logFile },
+  );
+  return { url: server.url, database: shelfDatabase, server, servers: [server] };
 };
 
 export interface Followers {
@@ -57,18 +60,18 @@ export const follow = async (urls: readonly string[]): Promise<Followers> => {
   const query = "subscription { shelf(limit: 1, order_by: {id: desc}) { n } }";
   const all = urls.map((url) => startSubscribers(url, 5, query, true));
   atFileEnd(async () => {
-    for (const each of all) each.stop();
+    for (const subscribers of all) subscribers.stop();
   });
-  const last = (): readonly (string | undefined)[] => all.flatMap((each) => each.last());
+  const last = (): readonly (string | undefined)[] => all.flatMap((subscribers) => subscribers.last());
   await until(() => !last().includes(undefined), "all live queries have a first result");
   return {
     caughtUp: async (database) => {
       const [row] = await database.query("select n from shelf order by id desc limit 1");
-      const wanted = JSON.stringify({ data: { shelf: [row] } });
-      const behind = (): number => last().filter((text) => text !== wanted).length;
+      const expected = JSON.stringify({ data: { shelf: [row] } });
+      const behindCount = (): number => last().filter((text) => text !== expected).length;
       const startedAtMs = performance.now();
-      await until(() => behind() === 0 || performance.now() - startedAtMs > CAUGHT_UP_MS, "live queries catch up");
-      return behind() === 0 ? undefined : `${behind()} of ${last().length} live queries are behind`;
+      await until(() => behindCount() === 0 || performance.now() - startedAtMs > CAUGHT_UP_MS, "live queries catch up");
+      return behindCount() === 0 ? undefined : `${behindCount()} of ${last().length} live queries are behind`;
     },
   };
 };

@@ -71,9 +71,9 @@ export const keysRotated = fault<KeyServer>({
       server.close();
     });
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`; // a listening server has an address
-    const one = await oneServer({ JWT_SECRET: JSON.stringify({ jwk_url: url }) });
+    const serverScene = await oneServer({ JWT_SECRET: JSON.stringify({ jwk_url: url }) });
     scene = {
-      ...one,
+      ...serverScene,
       current: 0,
       headers: () => {
         const i = scene?.current ?? 0;

@@ -2,11 +2,11 @@
 import { fault } from "./fault.ts";
 import { endSessions, oneServer, type OneServer } from "./scenes.ts";
 
-interface Killed extends OneServer {
+interface KillingScene extends OneServer {
   timer?: NodeJS.Timeout;
 }
 
-export const sessionsKilled = fault<Killed>({
+export const sessionsKilled = fault<KillingScene>({
   name: "all sessions of the pool are killed, every second",
   durationMs: 8000,
   arrange: () => oneServer(),

@@ -19,10 +19,10 @@ export const primaryLost = fault<Failover>({
     await primary.query("alter system set synchronous_standby_names = 'FIRST 1 (s1)'");
     await primary.reload();
     const url = `postgres://postgres@${primary.place},${standby.place}/postgres?target_session_attrs=read-write`;
-    const one = await oneServer({}, primary, url);
-    const followers = await follow([one.url]);
+    const scene = await oneServer({}, primary, url);
+    const followers = await follow([scene.url]);
     // the rows are checked on the server that must have them
-    return { ...one, database: { ...primary, query: standby.query }, standby, followers };
+    return { ...scene, database: { ...primary, query: standby.query }, standby, followers };
   },
   inject: ({ database }) => database.kill(),
   remove: ({ standby }) => standby.promote(),
@@ -38,7 +38,7 @@ const withReplicas = async (): Promise<WithReplicas> => {
   const primary = await startShelf();
   const replicas = [await startStandby(primary, "s1"), await startStandby(primary, "s2")] as const;
   const network = await startProxy(replicas[1].port);
-  const one = await oneServer(
+  const scene = await oneServer(
     {
       DATABASE_REPLICA_URLS: `${replicas[0].url},postgres://postgres@${network.place}/postgres`,
       DATABASE_REPLICA_MAX_LAG: "1",
@@ -47,12 +47,12 @@ const withReplicas = async (): Promise<WithReplicas> => {
     },
     primary,
   );
-  return { ...one, replicas, network };
+  return { ...scene, replicas, network };
 };
 
-/** Describes what is missing. @returns undefined if the replica was left out and is used again */
+/** Describes the problem. @returns undefined if the replica was left out and is used again */
 const isBack = async ({ server }: WithReplicas, number: number): Promise<string | undefined> => {
-  if (!server.output().includes("a replica is left out of reads")) return "nobody noticed it";
+  if (!server.output().includes("a replica is left out of reads")) return "the log does not mention the replica";
   const places = new Set<unknown>();
   for (let i = 0; i < 10; i++) places.add(await (await fetch(`${server.url}/api/rpc/place`)).json());
   return places.size === 2 ? undefined : `replica ${number} does not answer again`;

@@ -7,24 +7,24 @@ import { GraphQLWsLink } from "@apollo/client/link/subscriptions";
 import { OperationTypeNode } from "graphql";
 import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
-import { client as checksOf, eventually, has, place, rejects, same } from "../checks.mjs";
+import { client as checksOf, equals, eventually, has, place, rejects } from "../checks.mjs";
 
-globalThis.WebSocket ??= WebSocket; // Node 20 has none, and the client uses it to distinguish errors
-const { check, done } = checksOf("@apollo/client", import.meta.url);
+globalThis.WebSocket ??= WebSocket; // Node 20 has no WebSocket, which the client uses to distinguish errors
+const { check, report } = checksOf("@apollo/client", import.meta.url);
 const headers = { "x-hasura-admin-secret": place.secret };
 const uri = place.graphqlUrl;
 
-/** The requests that were sent. */
-const sent = [];
+/** The requests that the client has sent. */
+const requests = [];
 const recording = async (url, init) => {
   const answer = await fetch(url, init);
-  sent.push({ method: init?.method ?? "GET", status: answer.status });
+  requests.push({ method: init?.method ?? "GET", status: answer.status });
   return answer;
 };
 const wire = async (run) => {
-  sent.length = 0;
+  requests.length = 0;
   await run();
-  return sent.map(({ method }) => method);
+  return requests.map(({ method }) => method);
 };
 const make = (link) => new ApolloClient({ link, cache: new InMemoryCache() });
 const http = (options = {}) => new HttpLink({ uri, headers, fetch: recording, ...options });
@@ -61,7 +61,7 @@ await check("fragments", async () => {
   });
 });
 await check("the cache answers the second time", async () =>
-  same(await wire(() => client.query({ query: FILM, variables: { id: 4 } })), []),
+  equals(await wire(() => client.query({ query: FILM, variables: { id: 4 } })), []),
 );
 await check("insert", async () => {
   const mutation = gql(
@@ -84,17 +84,17 @@ await check("upsert", async () => {
   has((await client.mutate({ mutation })).data, { insert_films_one: { year: 1935 } });
 });
 await check("an update reaches the query that watches", async () => {
-  const seen = [];
+  const results = [];
   const watched = client
     .watchQuery({ query: FILM, variables: { id: 2 } })
-    .subscribe(({ data }) => seen.push(data?.films_by_pk?.title));
-  await eventually(() => same(seen.at(-1), "Vagabond"));
+    .subscribe(({ data }) => results.push(data?.films_by_pk?.title));
+  await eventually(() => equals(results.at(-1), "Vagabond"));
   await client.mutate({
     mutation: gql(
       'mutation { update_films_by_pk(pk_columns: { id: 2 }, _set: { title: "Sans toit ni loi" }) { id title } }',
     ),
   });
-  await eventually(() => same(seen.at(-1), "Sans toit ni loi"));
+  await eventually(() => equals(results.at(-1), "Sans toit ni loi"));
   watched.unsubscribe();
 });
 await check("delete", async () =>
@@ -131,7 +131,7 @@ await check("an error of the database", async () => {
       mutation: gql('mutation { insert_directors_one(object: { name: "Jane Campion" }) { id } }'),
     })
     .catch((reason) => reason);
-  same(CombinedGraphQLErrors.is(error), true);
+  equals(CombinedGraphQLErrors.is(error), true);
   has(error.errors, [{ message: /Uniqueness violation/, extensions: { code: "constraint-violation" } }]);
 });
 await check("errorPolicy all", async () => {
@@ -139,18 +139,18 @@ await check("errorPolicy all", async () => {
     query: gql("{ film { id } }"),
     errorPolicy: "all",
   });
-  same([data, CombinedGraphQLErrors.is(error)], [undefined, true]);
+  equals([data, CombinedGraphQLErrors.is(error)], [undefined, true]);
 });
 await check("a batch", async () => {
   const batching = make(new BatchHttpLink({ uri, headers, fetch: recording, batchInterval: 20 }));
   const methods = await wire(async () => {
     const answers = await Promise.all([1, 2, 3].map((id) => batching.query({ query: FILM, variables: { id } })));
-    same(
+    equals(
       answers.map(({ data }) => data.films_by_pk.id),
       [1, 2, 3],
     );
   });
-  same(methods, ["POST"]);
+  equals(methods, ["POST"]);
 });
 await check("queries by GET", async () => {
   const getting = make(http({ useGETForQueries: true }));
@@ -160,7 +160,7 @@ await check("queries by GET", async () => {
       mutation: gql("mutation { update_films_by_pk(pk_columns: { id: 3 }, _set: { year: 1950 }) { id } }"),
     });
   });
-  same(methods, ["GET", "POST"]);
+  equals(methods, ["GET", "POST"]);
 });
 await check("an error by GET", () =>
   rejects(
@@ -184,10 +184,10 @@ for (const [name, useGETForHashedQueries, expected] of [
           title: id === 4 ? "Seven Samurai" : "The Piano",
         });
     });
-    same(methods, expected);
+    equals(methods, expected);
   });
 await check("the retry link leaves good answers alone", async () =>
-  same(await wire(() => make(new RetryLink().concat(http())).query({ query: FILM, variables: { id: 1 } })), ["POST"]),
+  equals(await wire(() => make(new RetryLink().concat(http())).query({ query: FILM, variables: { id: 1 } })), ["POST"]),
 );
 
 const socket = createClient({ url: place.socketUrl, connectionParams: { headers } });
@@ -199,17 +199,17 @@ const live = make(
   ),
 );
 await check("a subscription brings changes", async () => {
-  const seen = [];
+  const results = [];
   const running = live
     .subscribe({
       query: gql("subscription { directors(where: { id: { _eq: 1 } }) { id born } }"),
     })
-    .subscribe(({ data }) => seen.push(data.directors[0].born));
-  await eventually(() => same(seen, [1928]));
+    .subscribe(({ data }) => results.push(data.directors[0].born));
+  await eventually(() => equals(results, [1928]));
   await live.mutate({
     mutation: gql("mutation { update_directors_by_pk(pk_columns: { id: 1 }, _set: { born: 1929 }) { id born } }"),
   });
-  await eventually(() => same(seen, [1928, 1929]));
+  await eventually(() => equals(results, [1928, 1929]));
   running.unsubscribe();
 });
 await check("an error of a subscription", async () => {
@@ -228,4 +228,4 @@ await check("queries over the socket", async () =>
   }),
 );
 await socket.dispose();
-done();
+report();

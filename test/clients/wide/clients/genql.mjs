@@ -1,8 +1,8 @@
-import { client as checksOf, has, place, rejects, same } from "../checks.mjs";
+import { client as checksOf, equals, has, place, rejects } from "../checks.mjs";
 import { openProject } from "../project.mjs";
 
-const { check, done } = checksOf("@genql/cli", import.meta.url);
-const project = openProject({ module: "commonjs", moduleResolution: "node10" }); // its imports have no endings
+const { check, report } = checksOf("@genql/cli", import.meta.url);
+const project = openProject({ module: "commonjs", moduleResolution: "node10" }); // the imports of the generated code have no endings
 project.write("package.json", "{}");
 let api;
 
@@ -18,7 +18,7 @@ await check("the client is generated", () =>
 );
 project.write("use.ts", `export { createClient } from "./generated";\n`);
 await check("it compiles", async () => {
-  same(await project.compile(), "");
+  equals(await project.compile(), "");
   const { createClient } = (await project.load("use.js")).default;
   api = createClient({ url: place.graphqlUrl, headers: { "x-hasura-admin-secret": place.secret } });
 });
@@ -94,6 +94,6 @@ export const right = () => api.query({ films_by_pk: { __args: { id: 1 }, id: tru
 export const title = async () => (await right()).films_by_pk?.title;
 `,
   );
-  same(await project.wrongLines("wrong.ts"), [3, 4, 6]);
+  equals(await project.wrongLines("wrong.ts"), [3, 4, 6]);
 });
-done();
+report();

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { GraphQLClient } from "graphql-request";
-import { client as checksOf, has, place, same } from "../checks.mjs";
+import { client as checksOf, equals, has, place } from "../checks.mjs";
 import { openProject } from "../project.mjs";
 
-const { check, done } = checksOf("gql.tada", import.meta.url);
+const { check, report } = checksOf("gql.tada", import.meta.url);
 const project = openProject({
   plugins: [{ name: "gql.tada/ts-plugin", schema: "./schema.graphql", tadaOutputLocation: "./graphql-env.d.ts" }],
 });
@@ -35,18 +35,18 @@ await check("the schema is fetched", async () => {
     "./schema.graphql",
     place.graphqlUrl,
   );
-  same(existsSync(join(project.folder, "schema.graphql")), true);
+  equals(existsSync(join(project.folder, "schema.graphql")), true);
 });
 await check("the types are generated", () => cli("generate-output"));
 await check("documents compile, with the types of their answers", async () => {
   project.write("use.ts", USE);
-  same(await project.compile(), "");
+  equals(await project.compile(), "");
   use = await project.load("use.js");
 });
 await check("its own checker is content", () => cli("check"));
 await check("a query", async () => {
   const answer = await api.request(use.Film, { id: 3 });
-  same([use.title(answer), use.director(answer)], ["Rashomon", "Akira Kurosawa"]);
+  equals([use.title(answer), use.director(answer)], ["Rashomon", "Akira Kurosawa"]);
 });
 await check("filters, order, page and total", async () =>
   has(await api.request(use.List, { where: use.where, order: [{ year: "asc" }] }), {
@@ -69,10 +69,10 @@ export const film: VariablesOf<typeof Add> = { film: { titel: "x" } };
 export const right: VariablesOf<typeof Film> = { id: 1 };
 `,
   );
-  same(await project.wrongLines("wrong.ts"), [3, 4, 5]);
+  equals(await project.wrongLines("wrong.ts"), [3, 4, 5]);
 });
 await check("its own checker finds a wrong field", async () => {
   project.write("use.ts", USE.replace("id title year", "id titel year"));
   has((await cli("check").catch((error) => error)).message, /titel/);
 });
-done();
+report();

@@ -1,10 +1,10 @@
 import { GraphQLClient } from "graphql-request";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { client as checksOf, has, place, same } from "../checks.mjs";
+import { client as checksOf, equals, has, place } from "../checks.mjs";
 import { openProject } from "../project.mjs";
 
-const { check, done } = checksOf("@graphql-codegen/client-preset", import.meta.url);
+const { check, report } = checksOf("@graphql-codegen/client-preset", import.meta.url);
 const project = openProject();
 const headers = { "x-hasura-admin-secret": place.secret };
 project.write(
@@ -35,7 +35,7 @@ await check("the types are generated", () =>
   project.program("@graphql-codegen/cli", "cjs/bin.js", ["--config", "codegen.json", "--silent"]),
 );
 await check("they compile, in strict mode", async () => {
-  same(await project.compile(), "");
+  equals(await project.compile(), "");
   use = await project.load("use.js");
 });
 await check("a query", async () =>
@@ -77,7 +77,7 @@ export const title = (result: ResultOf<typeof Film>) => result.films_by_pk?.tite
 export const right: VariablesOf<typeof Add> = { film: { title: "x", year: 2000 } };
 `,
   );
-  same(await project.wrongLines("wrong.ts"), [3, 4, 5]);
+  equals(await project.wrongLines("wrong.ts"), [3, 4, 5]);
 });
 await check("a wrong field in a document is refused", async () => {
   project.write("use.ts", DOCUMENTS.replace("id title year", "id titel year"));
@@ -86,4 +86,4 @@ await check("a wrong field in a document is refused", async () => {
     .catch((reason) => reason);
   has(error.message, /titel/);
 });
-done();
+report();

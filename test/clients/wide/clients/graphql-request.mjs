@@ -1,7 +1,7 @@
 import { batchRequests, gql, GraphQLClient, rawRequest, request } from "graphql-request";
-import { client as checksOf, has, place, rejects, same } from "../checks.mjs";
+import { client as checksOf, equals, has, place, rejects } from "../checks.mjs";
 
-const { check, done } = checksOf("graphql-request", import.meta.url);
+const { check, report } = checksOf("graphql-request", import.meta.url);
 const headers = { "x-hasura-admin-secret": place.secret };
 const FILM = gql`
   query ($id: Int!) {
@@ -13,15 +13,15 @@ const FILM = gql`
 `;
 
 for (const method of ["POST", "GET"]) {
-  const sent = [];
+  const methods = [];
   const client = new GraphQLClient(place.graphqlUrl, {
     headers,
     method,
-    fetch: (url, init) => (sent.push(init.method), fetch(url, init)),
+    fetch: (url, init) => (methods.push(init.method), fetch(url, init)),
   });
   await check(`${method}: a query`, async () => {
     has(await client.request(FILM, { id: 5 }), { films_by_pk: { title: "The Piano" } });
-    same(sent, [method]);
+    equals(methods, [method]);
   });
   await check(`${method}: filters, order, page and total`, async () =>
     has(
@@ -169,4 +169,4 @@ await check("the older address answers errors by status", () =>
     response: { status: 400 },
   }),
 );
-done();
+report();

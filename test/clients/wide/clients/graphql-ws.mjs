@@ -1,36 +1,38 @@
 import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
-import { client as checksOf, eventually, has, place, rejects, same } from "../checks.mjs";
+import { client as checksOf, equals, eventually, has, place, rejects } from "../checks.mjs";
 import { checkLiveQueries } from "../live-checks.mjs";
 
-const { check, done } = checksOf("graphql-ws", import.meta.url);
+const { check, report } = checksOf("graphql-ws", import.meta.url);
 const headers = { "x-hasura-admin-secret": place.secret };
-const open = (more = {}) =>
-  createClient({ url: place.socketUrl, webSocketImpl: WebSocket, connectionParams: { headers }, ...more });
+const open = (extraOptions = {}) =>
+  createClient({ url: place.socketUrl, webSocketImpl: WebSocket, connectionParams: { headers }, ...extraOptions });
 const admin = open();
-const one = async (payload, socket = admin) => (await socket.iterate(payload).next()).value;
+const firstResult = async (payload, socket = admin) => (await socket.iterate(payload).next()).value;
 const setYear = (id, year) =>
-  one({ query: `mutation { update_films_by_pk(pk_columns: {id: ${id}}, _set: {year: ${year}}) { id } }` });
+  firstResult({ query: `mutation { update_films_by_pk(pk_columns: {id: ${id}}, _set: {year: ${year}}) { id } }` });
 const YEAR = "subscription ($id: Int!) { films_by_pk(id: $id) { year } }";
 
 /** Collects results until `stop`. */
 const follow = (payload, socket = admin) => {
-  const seen = [];
-  const ended = { error: undefined, isComplete: false };
+  const results = [];
+  const outcome = { error: undefined, isComplete: false };
   const stop = socket.subscribe(payload, {
-    next: (result) => seen.push(result),
-    error: (error) => (ended.error = error),
-    complete: () => (ended.isComplete = true),
+    next: (result) => results.push(result),
+    error: (error) => (outcome.error = error),
+    complete: () => (outcome.isComplete = true),
   });
-  return { seen, ended, stop };
+  return { results, outcome, stop };
 };
 
 await check("a query", async () =>
-  has(await one({ query: "{ films_by_pk(id: 3) { title } }" }), { data: { films_by_pk: { title: "Rashomon" } } }),
+  has(await firstResult({ query: "{ films_by_pk(id: 3) { title } }" }), {
+    data: { films_by_pk: { title: "Rashomon" } },
+  }),
 );
 await check("variables and an operation name", async () =>
   has(
-    await one({
+    await firstResult({
       query: "query A { films { id } } query B($id: Int!) { films_by_pk(id: $id) { title } }",
       operationName: "B",
       variables: { id: 4 },
@@ -40,7 +42,7 @@ await check("variables and an operation name", async () =>
 );
 await check("filters, order, page and total", async () =>
   has(
-    await one({
+    await firstResult({
       query:
         "{ films(where: {year: {_gt: 1960}}, order_by: {year: asc}, limit: 2, offset: 1) { id } films_aggregate(where: {year: {_gt: 1960}}) { aggregate { count } } }",
     }),
@@ -48,13 +50,13 @@ await check("filters, order, page and total", async () =>
   ),
 );
 await check("insert", async () =>
-  has(await one({ query: 'mutation { insert_directors_one(object: {id: 60, name: "Vigo"}) { name } }' }), {
+  has(await firstResult({ query: 'mutation { insert_directors_one(object: {id: 60, name: "Vigo"}) { name } }' }), {
     data: { insert_directors_one: { name: "Vigo" } },
   }),
 );
 await check("upsert", async () =>
   has(
-    await one({
+    await firstResult({
       query:
         'mutation { insert_directors_one(object: {id: 60, name: "Jean Vigo"}, on_conflict: {constraint: directors_pkey, update_columns: [name]}) { name } }',
     }),
@@ -62,45 +64,47 @@ await check("upsert", async () =>
   ),
 );
 await check("delete", async () =>
-  has(await one({ query: "mutation { delete_directors_by_pk(id: 60) { id } }" }), {
+  has(await firstResult({ query: "mutation { delete_directors_by_pk(id: 60) { id } }" }), {
     data: { delete_directors_by_pk: { id: 60 } },
   }),
 );
 await check("a function", async () =>
-  has(await one({ query: '{ search_films(args: {words: "piano"}) { id } }' }), { data: { search_films: [{ id: 5 }] } }),
+  has(await firstResult({ query: '{ search_films(args: {words: "piano"}) { id } }' }), {
+    data: { search_films: [{ id: 5 }] },
+  }),
 );
 await checkLiveQueries(check, { follow, setYear });
 await check("a live list with a relationship", async () => {
-  const { seen, stop } = follow({
+  const { results, stop } = follow({
     query: "subscription { directors(where: {id: {_eq: 3}}) { name films { title } } }",
   });
-  await eventually(() => has(seen, [{ data: { directors: [{ films: [{ title: "The Piano" }] }] } }]));
-  await one({
+  await eventually(() => has(results, [{ data: { directors: [{ films: [{ title: "The Piano" }] }] } }]));
+  await firstResult({
     query: 'mutation { insert_films_one(object: {id: 60, title: "Bright Star", year: 2009, director_id: 3}) { id } }',
   });
-  await eventually(() => same(seen.at(-1).data.directors[0].films.length, 2));
+  await eventually(() => equals(results.at(-1).data.directors[0].films.length, 2));
   stop();
 });
 await check("a live aggregate", async () => {
-  const { seen, stop } = follow({ query: "subscription { films_aggregate { aggregate { count } } }" });
-  await eventually(() => has(seen, [{ data: { films_aggregate: { aggregate: { count: 7 } } } }]));
-  await one({ query: "mutation { delete_films_by_pk(id: 60) { id } }" });
-  await eventually(() => same(seen.at(-1).data.films_aggregate.aggregate.count, 6));
+  const { results, stop } = follow({ query: "subscription { films_aggregate { aggregate { count } } }" });
+  await eventually(() => has(results, [{ data: { films_aggregate: { aggregate: { count: 7 } } } }]));
+  await firstResult({ query: "mutation { delete_films_by_pk(id: 60) { id } }" });
+  await eventually(() => equals(results.at(-1).data.films_aggregate.aggregate.count, 6));
   stop();
 });
 await check("iteration, ended by the client", async () => {
   for await (const { data } of admin.iterate({ query: YEAR, variables: { id: 6 } })) {
-    same(data.films_by_pk.year, 2030);
+    equals(data.films_by_pk.year, 2030);
     break;
   }
 });
 await check("an error of the document", () =>
-  rejects(one({ query: "subscription { film { id } }" }), [{ extensions: { code: "validation-failed" } }]),
+  rejects(firstResult({ query: "subscription { film { id } }" }), [{ extensions: { code: "validation-failed" } }]),
 );
 await check("an error of the database is an answer", async () =>
   has(
     (
-      await one({ query: 'mutation { insert_directors_one(object: {name: "Jane Campion"}) { id } }' }).catch(
+      await firstResult({ query: 'mutation { insert_directors_one(object: {name: "Jane Campion"}) { id } }' }).catch(
         (errors) => ({ errors }),
       )
     ).errors,
@@ -109,7 +113,7 @@ await check("an error of the database is an answer", async () =>
 );
 await check("a wrong secret closes for good", () =>
   rejects(
-    one(
+    firstResult(
       { query: "{ __typename }" },
       open({ retryAttempts: 0, connectionParams: { headers: { "x-hasura-admin-secret": "wrong" } } }),
     ),
@@ -129,7 +133,7 @@ await check("a reader's rights", async () => {
 });
 await check("parameters by a function", async () => {
   const socket = open({ connectionParams: async () => ({ headers }) });
-  has(await one({ query: "{ films_by_pk(id: 3) { title } }" }, socket), {
+  has(await firstResult({ query: "{ films_by_pk(id: 3) { title } }" }, socket), {
     data: { films_by_pk: { title: "Rashomon" } },
   });
   await socket.dispose();
@@ -137,7 +141,7 @@ await check("parameters by a function", async () => {
 await check("pings of the client are answered", async () => {
   let pongs = 0;
   const socket = open({ lazy: false, keepAlive: 50, on: { pong: (received) => (pongs += received ? 1 : 0) } });
-  await eventually(() => same(pongs > 1, true));
+  await eventually(() => equals(pongs > 1, true));
   await socket.dispose();
 });
 await check("a lost connection is opened again, and the live query goes on", async () => {
@@ -148,22 +152,22 @@ await check("a lost connection is opened again, and the live query goes on", asy
     shouldRetry: () => true,
     on: { opened: (webSocket) => (current = webSocket) },
   });
-  const { seen, stop } = follow({ query: YEAR, variables: { id: 5 } }, socket);
-  await eventually(() => same(seen.length, 1));
+  const { results, stop } = follow({ query: YEAR, variables: { id: 5 } }, socket);
+  await eventually(() => equals(results.length, 1));
   current.terminate();
-  await eventually(() => same(seen.length > 1, true));
+  await eventually(() => equals(results.length > 1, true));
   await setYear(5, 1994);
-  await eventually(() => same(seen.at(-1).data.films_by_pk.year, 1994));
+  await eventually(() => equals(results.at(-1).data.films_by_pk.year, 1994));
   stop();
   await socket.dispose();
 });
 for (const path of ["/v1/graphql/ws", "/v1alpha1/graphql", "/v1/graphql/"])
   await check(`the address ${path}`, async () => {
     const socket = open({ url: place.socketUrl.replace("/v1/graphql", path) });
-    has(await one({ query: "{ films_by_pk(id: 3) { title } }" }, socket), {
+    has(await firstResult({ query: "{ films_by_pk(id: 3) { title } }" }, socket), {
       data: { films_by_pk: { title: "Rashomon" } },
     });
     await socket.dispose();
   });
 await admin.dispose();
-done();
+report();

@@ -1,7 +1,7 @@
 import { createNhostClient, withAdminSession } from "@nhost/nhost-js";
 import { client as checksOf, has, place, rejects } from "../checks.mjs";
 
-const { check, done } = checksOf("@nhost/nhost-js", import.meta.url);
+const { check, report } = checksOf("@nhost/nhost-js", import.meta.url);
 const admin = createNhostClient({
   graphqlUrl: place.graphqlUrl,
   configure: [withAdminSession({ adminSecret: place.secret })],
@@ -64,4 +64,4 @@ await check("an error of the database", () =>
 await check("a caller without rights", () =>
   rejects(body("mutation { delete_films_by_pk(id: 1) { id } }", {}, anyone), { message: /mutation/ }),
 );
-done();
+report();

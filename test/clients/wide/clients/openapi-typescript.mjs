@@ -1,7 +1,7 @@
-import { client as checksOf, has, place, same } from "../checks.mjs";
+import { client as checksOf, equals, has, place } from "../checks.mjs";
 import { openProject } from "../project.mjs";
 
-const { check, done } = checksOf("openapi-typescript", import.meta.url, "openapi-typescript, openapi-fetch");
+const { check, report } = checksOf("openapi-typescript", import.meta.url, "openapi-typescript, openapi-fetch");
 const project = openProject();
 const HEAD = `import createClient from "openapi-fetch";
 import type { paths } from "./api.js";
@@ -34,21 +34,21 @@ export const titles = async () => {
 export const add = () => api.POST("/films", { body: { title: "x", year: 2000 } });
 `,
   );
-  same(await project.compile(), "");
+  equals(await project.compile(), "");
   api = (await project.load("use.js")).client(base, place.editor);
 });
 await check("GET with filters, order and an embed", async () => {
   const { data, error } = await api.GET("/films", {
     params: { query: { year: "gt.1960", select: "*,directors(*)", order: "year.asc", limit: 2 } },
   });
-  same(error, undefined);
+  equals(error, undefined);
   has(data, [{ title: "Cléo from 5 to 7", directors: { name: "Agnès Varda" } }, { title: "Vagabond" }]);
 });
 await check("a page with a count", async () => {
   const { response, data } = await api.GET("/films", {
     params: { query: { order: "id", limit: 2, offset: 2 }, header: { Prefer: "count=exact" } },
   });
-  same([response.status, response.headers.get("content-range"), data.length], [206, "2-3/6", 2]);
+  equals([response.status, response.headers.get("content-range"), data.length], [206, "2-3/6", 2]);
 });
 await check("POST", async () =>
   has(
@@ -93,6 +93,6 @@ export const missing = () => api.POST("/films", { body: { title: "x" } });
 export const right = () => api.POST("/films", { body: { title: "x", year: 2000 } });
 `,
   );
-  same(await project.wrongLines("wrong.ts"), [6, 7, 8, 9, 10, 11]);
+  equals(await project.wrongLines("wrong.ts"), [6, 7, 8, 9, 10, 11]);
 });
-done();
+report();

@@ -1,7 +1,7 @@
 import { PostgrestClient } from "@supabase/postgrest-js";
-import { client, has, place, rejects, same } from "../checks.mjs";
+import { client, equals, has, place, rejects } from "../checks.mjs";
 
-const { check, done } = client("@supabase/postgrest-js", import.meta.url);
+const { check, report } = client("@supabase/postgrest-js", import.meta.url);
 const anyone = new PostgrestClient(`${place.url}/api`);
 const db = new PostgrestClient(`${place.url}/api`, { headers: { Authorization: `Bearer ${place.editor}` } });
 
@@ -15,16 +15,18 @@ const ids = async (query) => (await rows(query.order("id"))).map(({ id }) => id)
 const films = () => db.from("films").select("id");
 
 await check("select of columns", async () =>
-  same(await rows(anyone.from("films").select("id,title").eq("id", 3)), [{ id: 3, title: "Rashomon" }]),
+  equals(await rows(anyone.from("films").select("id,title").eq("id", 3)), [{ id: 3, title: "Rashomon" }]),
 );
 await check("rename and cast", async () =>
-  same(await rows(db.from("films").select("name:title,year::text").eq("id", 3)), [{ name: "Rashomon", year: "1950" }]),
+  equals(await rows(db.from("films").select("name:title,year::text").eq("id", 3)), [
+    { name: "Rashomon", year: "1950" },
+  ]),
 );
 await check("big integers as text", async () =>
-  same(await rows(db.from("films").select("gross::text").eq("id", 1)), [{ gross: "9007199254740993" }]),
+  equals(await rows(db.from("films").select("gross::text").eq("id", 1)), [{ gross: "9007199254740993" }]),
 );
 await check("a JSON path", async () =>
-  same(await rows(db.from("films").select("camera:details->crew->>camera").eq("id", 1)), [{ camera: "Rabier" }]),
+  equals(await rows(db.from("films").select("camera:details->crew->>camera").eq("id", 1)), [{ camera: "Rabier" }]),
 );
 
 for (const [name, query, expected] of [
@@ -64,24 +66,24 @@ for (const [name, query, expected] of [
   ["filter", () => films().filter("details->>minutes", "eq", "88"), [3]],
   ["regular expressions", () => films().filter("title", "imatch", "^[rv]"), [2, 3]],
 ])
-  await check(name, async () => same(await ids(query()), expected));
+  await check(name, async () => equals(await ids(query()), expected));
 
 await check("an embed", async () =>
-  same(await rows(db.from("films").select("title,directors(name)").eq("id", 5)), [
+  equals(await rows(db.from("films").select("title,directors(name)").eq("id", 5)), [
     { title: "The Piano", directors: { name: "Jane Campion" } },
   ]),
 );
 await check("an inner embed with a filter", async () =>
-  same(await ids(db.from("films").select("id,directors!inner(name)").eq("directors.name", "Agnès Varda")), [1, 2]),
+  equals(await ids(db.from("films").select("id,directors!inner(name)").eq("directors.name", "Agnès Varda")), [1, 2]),
 );
 await check("many to many", async () =>
-  same(
+  equals(
     await rows(db.from("actors").select("name,films(title)").eq("id", 3).order("id", { referencedTable: "films" })),
     [{ name: "Toshiro Mifune", films: [{ title: "Rashomon" }, { title: "Seven Samurai" }] }],
   ),
 );
 await check("order and limit of an embed", async () =>
-  same(
+  equals(
     await rows(
       db
         .from("directors")
@@ -94,7 +96,7 @@ await check("order and limit of an embed", async () =>
   ),
 );
 await check("or of an embed", async () =>
-  same(
+  equals(
     await rows(
       db.from("directors").select("id,films(id)").eq("id", 2).or("year.eq.1950", { referencedTable: "films" }),
     ),
@@ -102,22 +104,22 @@ await check("or of an embed", async () =>
   ),
 );
 await check("spread", async () =>
-  same(await rows(db.from("films").select("id,...directors(director:name)").eq("id", 3)), [
+  equals(await rows(db.from("films").select("id,...directors(director:name)").eq("id", 3)), [
     { id: 3, director: "Akira Kurosawa" },
   ]),
 );
 await check("count of an embed", async () =>
-  same(await rows(db.from("directors").select("id,films(count)").eq("id", 1)), [{ id: 1, films: [{ count: 2 }] }]),
+  equals(await rows(db.from("directors").select("id,films(count)").eq("id", 1)), [{ id: 1, films: [{ count: 2 }] }]),
 );
 await check("a computed field", async () =>
-  same(await rows(db.from("films").select("decade").eq("id", 2)), [{ decade: 1980 }]),
+  equals(await rows(db.from("films").select("decade").eq("id", 2)), [{ decade: 1980 }]),
 );
 await check("a view", async () =>
-  same(await rows(db.from("film_list").select("director").eq("id", 2)), [{ director: "Agnès Varda" }]),
+  equals(await rows(db.from("film_list").select("director").eq("id", 2)), [{ director: "Agnès Varda" }]),
 );
 
 await check("order, nulls first", async () =>
-  same(
+  equals(
     (await rows(db.from("films").select("id").order("rating", { ascending: false, nullsFirst: true }).limit(2))).map(
       ({ id }) => id,
     ),
@@ -143,8 +145,10 @@ await check("head with a count", async () =>
     error: null,
   }),
 );
-await check("limit", async () => same((await rows(db.from("films").select("id").order("id").limit(1)))[0], { id: 1 }));
-await check("single", async () => same(await rows(db.from("films").select("id").eq("id", 2).single()), { id: 2 }));
+await check("limit", async () =>
+  equals((await rows(db.from("films").select("id").order("id").limit(1)))[0], { id: 1 }),
+);
+await check("single", async () => equals(await rows(db.from("films").select("id").eq("id", 2).single()), { id: 2 }));
 await check("single of several", async () =>
   has(await db.from("films").select("id").single(), { status: 406, error: { code: "PGRST116" } }),
 );
@@ -152,10 +156,10 @@ await check("maybeSingle of none", async () =>
   has(await db.from("films").select("id").eq("id", 99).maybeSingle(), { data: null, error: null }),
 );
 await check("CSV", async () =>
-  same(await rows(db.from("directors").select("id,name").eq("id", 2).csv()), 'id,name\n2,"Akira Kurosawa"'),
+  equals(await rows(db.from("directors").select("id,name").eq("id", 2).csv()), 'id,name\n2,"Akira Kurosawa"'),
 );
 await check("stripped nulls", async () =>
-  same(await rows(db.from("films").select("id,rating").eq("id", 6).stripNulls()), [{ id: 6 }]),
+  equals(await rows(db.from("films").select("id,rating").eq("id", 6).stripNulls()), [{ id: 6 }]),
 );
 await check("an execution plan", async () =>
   has((await db.from("films").select("id").explain({ analyze: true })).data, /Scan/),
@@ -169,7 +173,7 @@ await check("insert", async () =>
   has(await db.from("directors").insert({ name: "Jean Vigo", born: 1905 }), { status: 201, data: null, error: null }),
 );
 await check("insert and select", async () =>
-  same(await rows(db.from("directors").insert({ id: 50, name: "Ida Lupino" }).select("id,name,born").single()), {
+  equals(await rows(db.from("directors").insert({ id: 50, name: "Ida Lupino" }).select("id,name,born").single()), {
     id: 50,
     name: "Ida Lupino",
     born: null,
@@ -191,7 +195,7 @@ await check("insert of several, with a count", async () =>
   ),
 );
 await check("insert with defaults for what is missing", async () =>
-  same(
+  equals(
     await rows(
       db
         .from("films")
@@ -211,15 +215,16 @@ await check("insert with defaults for what is missing", async () =>
   ),
 );
 await check("upsert", async () =>
-  same(await rows(db.from("directors").upsert({ id: 51, name: "Aa" }).select("id,name")), [{ id: 51, name: "Aa" }]),
+  equals(await rows(db.from("directors").upsert({ id: 51, name: "Aa" }).select("id,name")), [{ id: 51, name: "Aa" }]),
 );
 await check("upsert by another key", async () =>
-  same(await rows(db.from("directors").upsert({ name: "Aa", born: 1900 }, { onConflict: "name" }).select("id,born")), [
-    { id: 51, born: 1900 },
-  ]),
+  equals(
+    await rows(db.from("directors").upsert({ name: "Aa", born: 1900 }, { onConflict: "name" }).select("id,born")),
+    [{ id: 51, born: 1900 }],
+  ),
 );
 await check("upsert that ignores duplicates", async () =>
-  same(
+  equals(
     await rows(
       db
         .from("directors")
@@ -236,7 +241,7 @@ await check("upsert that ignores duplicates", async () =>
   ),
 );
 await check("update", async () =>
-  same(await rows(db.from("directors").update({ born: 1901 }).eq("id", 51).select("born")), [{ born: 1901 }]),
+  equals(await rows(db.from("directors").update({ born: 1901 }).eq("id", 51).select("born")), [{ born: 1901 }]),
 );
 await check("update with too many rows", async () =>
   has(await db.from("directors").update({ born: 1 }).gt("id", 0).maxAffected(1), {
@@ -248,21 +253,21 @@ await check("delete", async () =>
   has(await db.from("directors").delete({ count: "exact" }).in("id", [51, 52]), { status: 204, count: 2 }),
 );
 await check("delete and select", async () =>
-  same(await rows(db.from("directors").delete().eq("id", 60).select("name")), [{ name: "New" }]),
+  equals(await rows(db.from("directors").delete().eq("id", 60).select("name")), [{ name: "New" }]),
 );
 
 await check("a function", async () =>
-  same(await rows(db.rpc("search_films", { words: "piano" }).select("title")), [{ title: "The Piano" }]),
+  equals(await rows(db.rpc("search_films", { words: "piano" }).select("title")), [{ title: "The Piano" }]),
 );
 await check("a function by GET", async () =>
-  same(await rows(db.rpc("search_films", { words: "samurai" }, { get: true }).select("id")), [{ id: 4 }]),
+  equals(await rows(db.rpc("search_films", { words: "samurai" }, { get: true }).select("id")), [{ id: 4 }]),
 );
 await check("a function by HEAD", async () =>
   has(await db.rpc("search_films", { words: "samurai" }, { head: true, count: "exact" }), { count: 1, data: null }),
 );
-await check("a function of a scalar", async () => same(await rows(db.rpc("count_films")), 8));
+await check("a function of a scalar", async () => equals(await rows(db.rpc("count_films")), 8));
 await check("a function that writes", async () =>
-  same(await rows(db.rpc("add_years", { film_id: 6, years: 1 }).select("year").single()), { year: 2031 }),
+  equals(await rows(db.rpc("add_years", { film_id: 6, years: 1 }).select("year").single()), { year: 2031 }),
 );
 
 await check("an error of the database", async () =>
@@ -296,4 +301,4 @@ await check("a token that is none", async () =>
   ),
 );
 await check("throwOnError", () => rejects(db.from("film").select().throwOnError(), { code: "PGRST205" }));
-done();
+report();

@@ -1,9 +1,9 @@
 import postgrest from "@raphiniert/ra-data-postgrest";
 import { fetchUtils } from "ra-core";
-import { client, has, place, rejects, same } from "../checks.mjs";
+import { client, equals, has, place, rejects } from "../checks.mjs";
 
 const { default: postgrestRestProvider, defaultPrimaryKeys, defaultSchema } = postgrest; // CommonJS
-const { check, done } = client("@raphiniert/ra-data-postgrest", import.meta.url);
+const { check, report } = client("@raphiniert/ra-data-postgrest", import.meta.url);
 const httpClient = (url, options = {}) => {
   options.user = { authenticated: true, token: `Bearer ${place.editor}` };
   return fetchUtils.fetchJson(url, options);
@@ -20,7 +20,7 @@ const data = postgrestRestProvider(config(`${place.url}/api`));
 const documented = postgrestRestProvider(config(`${place.url}/api/`));
 const page = { page: 1, perPage: 10 };
 const byId = { field: "id", order: "ASC" };
-const list = (filter, more = {}) => data.getList("films", { pagination: page, sort: byId, filter, ...more });
+const list = (filter, overrides = {}) => data.getList("films", { pagination: page, sort: byId, filter, ...overrides });
 const ids = async (filter) => (await list(filter)).data.map(({ id }) => id);
 
 await check("getList: a page with the total", async () =>
@@ -28,10 +28,10 @@ await check("getList: a page with the total", async () =>
 );
 await check("getList: a page past the end", async () => has(await list({ id: 1 }), { total: 1, data: [{ id: 1 }] }));
 await check("getList: order", async () =>
-  same((await list({}, { sort: { field: "year", order: "DESC" } })).data[0].id, 6),
+  equals((await list({}, { sort: { field: "year", order: "DESC" } })).data[0].id, 6),
 );
 await check("getList: order, nulls last", async () =>
-  same((await list({}, { sort: { field: "rating", order: "DESC" }, meta: { nullslast: true } })).data[0].id, 4),
+  equals((await list({}, { sort: { field: "rating", order: "DESC" }, meta: { nullslast: true } })).data[0].id, 4),
 );
 for (const [name, filter, expected] of [
   ["eq", { year: 1954 }, [4]],
@@ -44,9 +44,9 @@ for (const [name, filter, expected] of [
   ["@cs", { "tags@cs": "{crime}" }, [3]],
   ["@or", { "@or": { "id@eq": 1, "year@gt": 2000 } }, [1, 6]],
 ])
-  await check(`getList: ${name}`, async () => same(await ids(filter), expected));
+  await check(`getList: ${name}`, async () => equals(await ids(filter), expected));
 await check("getList: columns", async () =>
-  same((await list({ id: 1 }, { meta: { columns: ["id", "name:title"] } })).data, [
+  equals((await list({ id: 1 }, { meta: { columns: ["id", "name:title"] } })).data, [
     { id: 1, name: "Cléo from 5 to 7" },
   ]),
 );
@@ -68,7 +68,7 @@ await check("getOne: compound key", async () =>
   has(await data.getOne("parts", { id: "[4,3]" }), { data: { part: "Kikuchiyo" } }),
 );
 await check("getMany", async () =>
-  same((await data.getMany("films", { ids: [2, 3] })).data.map(({ id }) => id).sort(), [2, 3]),
+  equals((await data.getMany("films", { ids: [2, 3] })).data.map(({ id }) => id).sort(), [2, 3]),
 );
 await check("getMany: compound keys", async () =>
   has(await data.getMany("parts", { ids: ["[3,3]", "[4,3]"] }), { data: [{ film_id: 3 }, { film_id: 4 }] }),
@@ -88,7 +88,7 @@ await check("update", async () =>
   }),
 );
 await check("updateMany", async () =>
-  same((await data.updateMany("directors", { ids: [80], data: { born: 1906 } })).data, [80]),
+  equals((await data.updateMany("directors", { ids: [80], data: { born: 1906 } })).data, [80]),
 );
 await check("update: compound key", async () =>
   has(await data.update("parts", { id: "[5,4]", data: { part: "Ada McGrath" }, previousData: {} }), {
@@ -100,7 +100,7 @@ await check("delete", async () =>
 );
 await check("deleteMany", async () => {
   await data.create("directors", { data: { id: 81, name: "A" } });
-  same((await data.deleteMany("directors", { ids: [81] })).data, [81]);
+  equals((await data.deleteMany("directors", { ids: [81] })).data, [81]);
 });
 await check("an error", () =>
   rejects(data.create("directors", { data: { name: "Jane Campion" } }), { status: 409, body: { code: "23505" } }),
@@ -116,4 +116,4 @@ await check("the address with a slash at its end: write", async () => {
   has(await documented.create("directors", { data: { id: 82, name: "B" } }), { data: { id: 82 } });
   has(await documented.delete("directors", { id: 82, previousData: { id: 82 } }), { data: { id: 82 } });
 });
-done();
+report();

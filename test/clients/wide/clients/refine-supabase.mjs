@@ -1,10 +1,10 @@
 import { dataProvider } from "@refinedev/supabase";
 import { createClient } from "@supabase/supabase-js";
 import { WebSocket } from "ws";
-import { client, has, place, rejects, same } from "../checks.mjs";
+import { client, equals, has, place, rejects } from "../checks.mjs";
 
 globalThis.WebSocket ??= WebSocket; // as in supabase-js.mjs
-const { check, done } = client("@refinedev/supabase", import.meta.url);
+const { check, report } = client("@refinedev/supabase", import.meta.url);
 const data = dataProvider(createClient(place.url, place.editor));
 const idsOf = ({ data: rows }) => rows.map(({ id }) => id);
 const where = async (...filters) =>
@@ -21,7 +21,7 @@ await check("getList: a page with the total", async () =>
   ),
 );
 await check("getList: order", async () =>
-  same(
+  equals(
     idsOf(
       await data.getList({
         resource: "films",
@@ -58,19 +58,19 @@ for (const [operator, field, value, expected] of [
   ["startswith", "title", "the", [5]],
   ["endswith", "title", "SAMURAI", [4]],
 ])
-  await check(`getList: ${operator}`, async () => same(await where({ field, operator, value }), expected));
+  await check(`getList: ${operator}`, async () => equals(await where({ field, operator, value }), expected));
 await check(
   "getList: nin of a list",
-  async () => same(await where({ field: "id", operator: "nin", value: [1, 2, 3, 4] }), [5, 6]),
+  async () => equals(await where({ field: "id", operator: "nin", value: [1, 2, 3, 4] }), [5, 6]),
   { exception: "it sends not.in.1,2,3,4, a list without parentheses" },
 );
 await check(
   "getList: ncontains",
-  async () => same(await where({ field: "title", operator: "ncontains", value: "a" }), [1, 6]),
+  async () => equals(await where({ field: "title", operator: "ncontains", value: "a" }), [1, 6]),
   { exception: "it sends not.ilike.a, a pattern without %, where contains has it" },
 );
 await check("getList: or", async () =>
-  same(
+  equals(
     await where({
       operator: "or",
       value: [
@@ -84,7 +84,9 @@ await check("getList: or", async () =>
 await check("getOne", async () =>
   has(await data.getOne({ resource: "films", id: 4 }), { data: { title: "Seven Samurai" } }),
 );
-await check("getMany", async () => same(idsOf(await data.getMany({ resource: "films", ids: [2, 3] })).sort(), [2, 3]));
+await check("getMany", async () =>
+  equals(idsOf(await data.getMany({ resource: "films", ids: [2, 3] })).sort(), [2, 3]),
+);
 await check("create", async () =>
   has(await data.create({ resource: "directors", variables: { id: 70, name: "Jean Vigo" } }), {
     data: { id: 70, name: "Jean Vigo" },
@@ -113,17 +115,17 @@ await check("updateMany", async () =>
   }),
 );
 // neither method requests the deleted rows
-const left = async () => (await data.getMany({ resource: "directors", ids: [70, 71, 72] })).data.length;
+const countRemaining = async () => (await data.getMany({ resource: "directors", ids: [70, 71, 72] })).data.length;
 await check("deleteOne", async () => {
   await data.deleteOne({ resource: "directors", id: 70 });
-  same(await left(), 2);
+  equals(await countRemaining(), 2);
 });
 await check("deleteMany", async () => {
   await data.deleteMany({ resource: "directors", ids: [71, 72] });
-  same(await left(), 0);
+  equals(await countRemaining(), 0);
 });
 await check("an error", () => rejects(data.getList({ resource: "film" }), { message: /Could not find the table/ }));
 await check("a broken constraint", () =>
   rejects(data.create({ resource: "directors", variables: { name: "Jane Campion" } }), { message: /duplicate key/ }),
 );
-done();
+report();

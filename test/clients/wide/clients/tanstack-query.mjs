@@ -3,9 +3,9 @@ import { EventSource } from "eventsource";
 import { createClient } from "graphql-ws";
 import { livePatches, liveRows } from "../../../../dist/plugins/live/patches/client.js";
 import { WebSocket } from "ws";
-import { client as checksOf, eventually, has, place, same } from "../checks.mjs";
+import { client as checksOf, equals, eventually, has, place } from "../checks.mjs";
 
-const { check, done } = checksOf("@tanstack/query-core", import.meta.url);
+const { check, report } = checksOf("@tanstack/query-core", import.meta.url);
 const headers = { "x-hasura-admin-secret": place.secret };
 const queries = new QueryClient({ defaultOptions: { queries: { staleTime: Infinity, retry: false } } });
 queries.mount();
@@ -15,74 +15,74 @@ const setYear = async (id, year) => {
     headers: { "x-session-admin-secret": place.secret, "content-type": "application/json" },
     body: JSON.stringify({ year }),
   });
-  same(response.status, 204);
+  equals(response.status, 204);
 };
 /** The states that a component with the query shows. */
 const observed = (queryKey, queryFn) => {
-  const shown = [];
+  const states = [];
   const stop = new QueryObserver(queries, { queryKey, queryFn }).subscribe(({ data }) => {
-    if (data !== undefined && data !== shown.at(-1)) shown.push(data);
+    if (data !== undefined && data !== states.at(-1)) states.push(data);
   });
-  return { shown, stop };
+  return { states, stop };
 };
 
 const LIST = `${place.url}/api/films?select=id,title,year&order=id`;
 /** A browser cannot set headers on this request, so the caller is the anonymous one. */
-const follow = (queryKey, { url, fetch: given = fetch }) => {
-  const sent = [];
-  const source = new EventSource(url, { fetch: given });
+const follow = (queryKey, { url, fetch: eventFetch = fetch }) => {
+  const events = [];
+  const source = new EventSource(url, { fetch: eventFetch });
   const rows = liveRows();
   source.onmessage = ({ data }) => {
-    sent.push(JSON.parse(data));
+    events.push(JSON.parse(data));
     queries.setQueryData(queryKey, rows(data));
   };
-  return { sent, close: () => source.close() };
+  return { events, close: () => source.close() };
 };
 
 await check("a query, then the same one live: EventSource and setQueryData", async () => {
-  const { shown, stop } = observed(["films"], async () => (await fetch(LIST)).json());
-  await eventually(() => same(shown.length, 1));
-  const { sent, close } = follow(["films"], { url: `${LIST}&live=patch` });
-  await eventually(() => same(sent.length, 1));
+  const { states, stop } = observed(["films"], async () => (await fetch(LIST)).json());
+  await eventually(() => equals(states.length, 1));
+  const { events, close } = follow(["films"], { url: `${LIST}&live=patch` });
+  await eventually(() => equals(events.length, 1));
   await setYear(3, 1951);
-  await eventually(() => same(shown.at(-1)[2].year, 1951));
-  same(sent.at(-1), { version: 2, patch: [{ op: "replace", path: "/2/year", value: 1951 }] });
-  same(shown.at(-1), await (await fetch(LIST)).json());
+  await eventually(() => equals(states.at(-1)[2].year, 1951));
+  equals(events.at(-1), { version: 2, patch: [{ op: "replace", path: "/2/year", value: 1951 }] });
+  equals(states.at(-1), await (await fetch(LIST)).json());
   // unchanged rows are the same objects as before
-  same(shown.at(-1)[0] === shown.at(-2)[0], true);
+  equals(states.at(-1)[0] === states.at(-2)[0], true);
   close();
   stop();
 });
 await check("a lost connection: nothing while nothing has changed, then the whole", async () => {
-  const asked = [];
+  const eventIds = [];
   let connection;
-  const { sent, close } = follow(["again"], {
+  const { events, close } = follow(["again"], {
     url: `${LIST}&id=eq.2&live=patch`,
     fetch: (url, init) => {
       connection = new AbortController();
-      asked.push(new Headers(init.headers).get("last-event-id"));
+      eventIds.push(new Headers(init.headers).get("last-event-id"));
       return fetch(url, { ...init, signal: AbortSignal.any([init.signal, connection.signal]) }).catch((error) => {
         throw new TypeError(error.message); // the message of browsers
       });
     },
   });
-  await eventually(() => same(sent.length, 1));
+  await eventually(() => equals(events.length, 1));
   const response = connection;
   response.abort(new TypeError("the network is gone"));
-  await eventually(() => same(asked.length, 2), 15_000);
-  same(typeof asked[1], "string");
+  await eventually(() => equals(eventIds.length, 2), 15_000);
+  equals(typeof eventIds[1], "string");
   await new Promise((resolve) => setTimeout(resolve, 400));
-  same(sent.length, 1);
+  equals(events.length, 1);
   await setYear(2, 1987);
-  await eventually(() => has(sent, [{ version: 1 }, { version: 1, data: [{ year: 1987 }] }]));
-  same(queries.getQueryData(["again"])[0].year, 1987);
+  await eventually(() => has(events, [{ version: 1 }, { version: 1, data: [{ year: 1987 }] }]));
+  equals(queries.getQueryData(["again"])[0].year, 1987);
   close();
 });
 await check("a subscription of GraphQL, with patches", async () => {
   const socket = createClient({ url: place.socketUrl, webSocketImpl: WebSocket, connectionParams: { headers } });
-  const sent = [];
+  const events = [];
   const next = livePatches();
-  const { shown, stop } = observed(
+  const { states, stop } = observed(
     ["socket"],
     () =>
       new Promise((resolve, reject) => {
@@ -90,7 +90,7 @@ await check("a subscription of GraphQL, with patches", async () => {
           { query: "subscription @live(patch: true) { films(order_by: {id: asc}) { id title year } }" },
           {
             next: (result) => {
-              sent.push(result);
+              events.push(result);
               const { data } = next(result);
               queries.setQueryData(["socket"], data);
               resolve(data);
@@ -101,12 +101,12 @@ await check("a subscription of GraphQL, with patches", async () => {
         );
       }),
   );
-  await eventually(() => same(shown.length, 1));
+  await eventually(() => equals(states.length, 1));
   await setYear(4, 1955);
-  await eventually(() => same(shown.at(-1).films[3].year, 1955));
-  same(sent.at(-1).extensions.live.patch, [{ op: "replace", path: "/films/3/year", value: 1955 }]);
+  await eventually(() => equals(states.at(-1).films[3].year, 1955));
+  equals(events.at(-1).extensions.live.patch, [{ op: "replace", path: "/films/3/year", value: 1955 }]);
   stop();
   await socket.dispose();
 });
 queries.unmount();
-done();
+report();

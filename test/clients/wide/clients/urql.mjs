@@ -2,22 +2,22 @@ import { Client, cacheExchange, fetchExchange, subscriptionExchange } from "@urq
 import { persistedExchange } from "@urql/exchange-persisted";
 import { createClient as createSocket } from "graphql-ws";
 import { WebSocket } from "ws";
-import { client as checksOf, eventually, has, place, same } from "../checks.mjs";
+import { client as checksOf, equals, eventually, has, place } from "../checks.mjs";
 
-const { check, done } = checksOf("@urql/core", import.meta.url);
+const { check, report } = checksOf("@urql/core", import.meta.url);
 const headers = { "x-hasura-admin-secret": place.secret };
-const sent = [];
+const requests = [];
 const recording = async (url, init) => {
-  sent.push({ method: init?.method ?? "GET", url: String(url) });
+  requests.push({ method: init?.method ?? "GET", url: String(url) });
   return fetch(url, init);
 };
-const make = (more = {}) =>
+const make = (extraOptions = {}) =>
   new Client({
     url: place.graphqlUrl,
     exchanges: [cacheExchange, fetchExchange],
     fetch: recording,
     fetchOptions: { headers },
-    ...more,
+    ...extraOptions,
   });
 const client = make();
 const good = ({ data, error }) => {
@@ -30,15 +30,15 @@ const mutate = async (document, variables = {}) => good(await client.mutation(do
 const FILM = "query Film($id: Int!) { films_by_pk(id: $id) { id title } }";
 
 await check("a query, as it is sent by default", async () => {
-  sent.length = 0;
+  requests.length = 0;
   has(await query(FILM, { id: 3 }), { films_by_pk: { title: "Rashomon" } });
-  has(sent, [{ method: "GET" }]);
+  has(requests, [{ method: "GET" }]);
 });
 await check("a long query, which it sends by POST", async () => {
-  sent.length = 0;
+  requests.length = 0;
   const document = `query ($id: Int!) { ${Array.from({ length: 120 }, (_, i) => `alias_${i}: films_by_pk(id: $id) { title }`).join(" ")} }`;
   has(await query(document, { id: 3 }), { alias_119: { title: "Rashomon" } });
-  has(sent, [{ method: "POST" }]);
+  has(requests, [{ method: "POST" }]);
 });
 await check("preferGetMethod: force", async () =>
   has(good(await make({ preferGetMethod: "force" }).query(FILM, { id: 2 }).toPromise()), {
@@ -70,14 +70,14 @@ await check("type names, for its cache", async () =>
   }),
 );
 await check("a mutation, by POST", async () => {
-  sent.length = 0;
+  requests.length = 0;
   has(
     await mutate("mutation ($o: directors_insert_input!) { insert_directors_one(object: $o) { id name } }", {
       o: { id: 60, name: "Jean Vigo" },
     }),
     { insert_directors_one: { id: 60 } },
   );
-  has(sent, [{ method: "POST" }]);
+  has(requests, [{ method: "POST" }]);
 });
 await check("a mutation makes its cache ask again", async () => {
   const names = "query Names { directors(where: {id: {_eq: 60}}) { id name } }";
@@ -115,7 +115,7 @@ await check("an error of the database", async () =>
 );
 for (const preferGet of [true, false])
   await check(`persisted queries, GET ${preferGet}`, async () => {
-    sent.length = 0;
+    requests.length = 0;
     const persisting = make({
       exchanges: [persistedExchange({ preferGetForPersistedQueries: preferGet }), fetchExchange],
       preferGetMethod: preferGet,
@@ -125,7 +125,7 @@ for (const preferGet of [true, false])
       has(good(await persisting.query(document, { id }).toPromise()), {
         films_by_pk: { title: id === 4 ? "Seven Samurai" : "The Piano" },
       });
-    same(sent.length, 3);
+    equals(requests.length, 3);
   });
 
 const socket = createSocket({ url: place.socketUrl, webSocketImpl: WebSocket, connectionParams: { headers } });
@@ -140,25 +140,25 @@ const live = make({
   ],
 });
 await check("a subscription brings changes", async () => {
-  const seen = [];
+  const results = [];
   const { unsubscribe } = live
     .subscription("subscription { films_by_pk(id: 1) { year } }", {})
-    .subscribe(({ data }) => seen.push(data?.films_by_pk?.year));
-  await eventually(() => same(seen, [1962]));
+    .subscribe(({ data }) => results.push(data?.films_by_pk?.year));
+  await eventually(() => equals(results, [1962]));
   await mutate("mutation { update_films_by_pk(pk_columns: {id: 1}, _inc: {year: 1}) { id } }");
-  await eventually(() => same(seen, [1962, 1963]));
+  await eventually(() => equals(results, [1962, 1963]));
   unsubscribe();
 });
 await socket.dispose();
 await check("subscriptions by its fetch exchange, as server-sent events", async () => {
-  const seen = [];
+  const results = [];
   const streaming = make({ exchanges: [fetchExchange], fetchSubscriptions: true });
   const { unsubscribe } = streaming
     .subscription("subscription { films_by_pk(id: 2) { year } }", {})
-    .subscribe(({ data, error }) => seen.push(error?.message ?? data?.films_by_pk?.year));
-  await eventually(() => same(seen, [1985]));
+    .subscribe(({ data, error }) => results.push(error?.message ?? data?.films_by_pk?.year));
+  await eventually(() => equals(results, [1985]));
   await mutate("mutation { update_films_by_pk(pk_columns: {id: 2}, _inc: {year: 1}) { id } }");
-  await eventually(() => same(seen, [1985, 1986]));
+  await eventually(() => equals(results, [1985, 1986]));
   unsubscribe();
 });
-done();
+report();

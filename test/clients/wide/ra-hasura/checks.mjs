@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
-import { client, has, place, rejects, same } from "../checks.mjs";
+import { client, equals, has, place, rejects } from "../checks.mjs";
 
-const { check, done } = client("ra-data-hasura", import.meta.url);
+const { check, report } = client("ra-data-hasura", import.meta.url);
 const require = createRequire(import.meta.url); // the whole package is CommonJS
 const { default: buildHasuraProvider } = require("ra-data-hasura");
 const { ApolloClient, InMemoryCache, gql } = require("@apollo/client");
@@ -14,7 +14,7 @@ const apollo = new ApolloClient({
 const data = await buildHasuraProvider({ client: apollo });
 const page = { page: 1, perPage: 10 };
 const byId = { field: "id", order: "ASC" };
-const list = (filter, more = {}) => data.getList("films", { pagination: page, sort: byId, filter, ...more });
+const list = (filter, overrides = {}) => data.getList("films", { pagination: page, sort: byId, filter, ...overrides });
 const ids = async (filter) => (await list(filter)).data.map(({ id }) => id);
 
 await check("introspection finds the resources", async () =>
@@ -24,13 +24,13 @@ await check("getList: a page with the total", async () =>
   has(await list({}, { pagination: { page: 2, perPage: 2 } }), { total: 6, data: [{ id: 3 }, { id: 4 }] }),
 );
 await check("getList: order", async () =>
-  same((await list({}, { sort: { field: "year", order: "DESC" } })).data[0].id, 6),
+  equals((await list({}, { sort: { field: "year", order: "DESC" } })).data[0].id, 6),
 );
 await check("getList: order by several", async () =>
-  same((await list({}, { sort: { field: "status,year", order: "ASC,DESC" } })).data.map(({ id }) => id)[0], 6),
+  equals((await list({}, { sort: { field: "status,year", order: "ASC,DESC" } })).data.map(({ id }) => id)[0], 6),
 );
 await check("getList: order by a relation", async () =>
-  same(
+  equals(
     (await list({ director_id: 3 }, { sort: { field: "director.name", order: "ASC" } })).data.map(({ id }) => id),
     [5],
   ),
@@ -48,7 +48,7 @@ for (const [name, filter, expected] of [
   ["of a relation", { "director#name@_ilike": "varda" }, [1, 2]],
   ["of a JSON document", { details: { format: "hasura-raw-query", value: { _contains: { colour: true } } } }, [2, 5]],
 ]) {
-  await check(`getList: ${name}`, async () => same(await ids(filter), expected));
+  await check(`getList: ${name}`, async () => equals(await ids(filter), expected));
 }
 await check("getOne", async () =>
   has((await data.getOne("films", { id: 4 })).data, {
@@ -59,7 +59,7 @@ await check("getOne", async () =>
   }),
 );
 await check("getMany", async () =>
-  same((await data.getMany("films", { ids: [2, 3] })).data.map(({ id }) => id).sort(), [2, 3]),
+  equals((await data.getMany("films", { ids: [2, 3] })).data.map(({ id }) => id).sort(), [2, 3]),
 );
 await check("getManyReference", async () =>
   has(
@@ -94,7 +94,7 @@ await check("update", async () =>
 );
 await check("updateMany", async () => {
   has((await data.updateMany("films", { ids: [90], data: { year: 1935 } })).data, [90]);
-  same(await ids({ year: 1935 }), [90]);
+  equals(await ids({ year: 1935 }), [90]);
 });
 await check("delete", async () =>
   has((await data.delete("films", { id: 90, previousData: { id: 90 } })).data, { id: 90 }),
@@ -105,9 +105,9 @@ await check("deleteMany", async () => {
 await check("an error of the database", () =>
   rejects(data.create("directors", { data: { name: "Jane Campion" } }), { message: /Uniqueness violation/ }),
 );
-await check("a row that is not there", async () => same(await ids({ ids: [99] }), []));
-await check("a query of one's own beside it", async () => {
-  const { data: found } = await apollo.query({
+await check("a row that is not there", async () => equals(await ids({ ids: [99] }), []));
+await check("another query beside it", async () => {
+  const { data: queryData } = await apollo.query({
     query: gql`
       {
         films_aggregate {
@@ -118,6 +118,6 @@ await check("a query of one's own beside it", async () => {
       }
     `,
   });
-  has(found, { films_aggregate: { aggregate: { count: 6 } } });
+  has(queryData, { films_aggregate: { aggregate: { count: 6 } } });
 });
-done();
+report();

@@ -3,9 +3,9 @@ import dataProvider, { liveProvider } from "@refinedev/hasura";
 import { GraphQLClient } from "graphql-request";
 import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
-import { eventually, has, place, rejects, same } from "../checks.mjs";
+import { equals, eventually, has, place, rejects } from "../checks.mjs";
 
-export const run = async ({ check, done }, { namingConvention, url, socketUrl, director, exceptions = {} }) => {
+export const run = async ({ check, report }, { namingConvention, url, socketUrl, director, exceptions = {} }) => {
   const headers = { "x-hasura-admin-secret": place.secret };
   const options = { namingConvention, idType: "Int" };
   const data = dataProvider(new GraphQLClient(url, { headers }), options);
@@ -21,7 +21,7 @@ export const run = async ({ check, done }, { namingConvention, url, socketUrl, d
     }),
   );
   await check("getList: order", async () =>
-    same(
+    equals(
       idsOf(
         await data.getList({
           resource: "films",
@@ -36,7 +36,7 @@ export const run = async ({ check, done }, { namingConvention, url, socketUrl, d
   await check(
     "getList: order by a relation",
     async () =>
-      same(
+      equals(
         idsOf(
           await data.getList({
             resource: "films",
@@ -83,10 +83,10 @@ export const run = async ({ check, done }, { namingConvention, url, socketUrl, d
     ["eq", `${director}.name`, "Jane Campion", [5]],
   ])
     await check(`getList: ${operator} of ${field}`, async () =>
-      same(await where({ field, operator, value }), expected),
+      equals(await where({ field, operator, value }), expected),
     );
   await check("getList: or, and", async () =>
-    same(
+    equals(
       await where({
         operator: "or",
         value: [
@@ -107,7 +107,7 @@ export const run = async ({ check, done }, { namingConvention, url, socketUrl, d
     has(await data.getOne({ resource: "films", id: 4, meta }), { data: { title: "Seven Samurai" } }),
   );
   await check("getMany", async () =>
-    same(idsOf(await data.getMany({ resource: "films", ids: [2, 3], meta })).sort(), [2, 3]),
+    equals(idsOf(await data.getMany({ resource: "films", ids: [2, 3], meta })).sort(), [2, 3]),
   );
   const fields = { fields: ["id", "name", "born"] };
   await check("create", async () =>
@@ -151,24 +151,24 @@ export const run = async ({ check, done }, { namingConvention, url, socketUrl, d
   );
   const socket = createClient({ url: socketUrl, webSocketImpl: WebSocket, connectionParams: { headers } });
   const live = liveProvider(socket, options);
-  const liveRows = async (born, more) => {
-    const seen = [];
+  const liveRows = async (born, overrides) => {
+    const results = [];
     const stop = live.subscribe({
       channel: "resources/directors",
       types: ["*"],
-      callback: (rows) => seen.push(rows.find(({ id }) => id === 1)?.born),
+      callback: (rows) => results.push(rows.find(({ id }) => id === 1)?.born),
       params: {
         resource: "directors",
         subscriptionType: "useList",
         meta: fields,
         pagination: { currentPage: 1, pageSize: 5 },
-        ...more,
+        ...overrides,
       },
     });
     try {
-      await eventually(() => same(seen.length, 1), 3000);
+      await eventually(() => equals(results.length, 1), 3000);
       await data.update({ resource: "directors", id: 1, variables: { born }, meta: fields });
-      await eventually(() => same(seen.at(-1), born));
+      await eventually(() => equals(results.at(-1), born));
     } finally {
       live.unsubscribe(stop);
     }
@@ -176,5 +176,5 @@ export const run = async ({ check, done }, { namingConvention, url, socketUrl, d
   await check("live: the provider's subscription brings changes", () => liveRows(1929, {}));
   await check("live: ordered", () => liveRows(1930, { sorters: byId }), exceptions.liveOrder);
   await socket.dispose();
-  done();
+  report();
 };
