@@ -9,6 +9,8 @@ import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } f
 import { initSocket, subscribe, untilNoneIsDue } from "../support/live.ts";
 import { until } from "../support/until.ts";
 import { createLogger } from "../support/logger.ts";
+import { startNats, startRedis } from "../production/processes.ts";
+import { freePort, has } from "../production/support.ts";
 
 /** A transport that records all messages between the processes of a test, and drops those that are to be lost. */
 const createLine = () => {
@@ -132,6 +134,38 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
       expect(() => busOf(one).publish("a b", "")).toThrow(/has a blank/);
     },
   );
+
+  describe.each([
+    ["notify", undefined],
+    ["redis", startRedis],
+    ["nats", startNats],
+  ] as const)("over %s", (scheme, startProgram) => {
+    test.skipIf(startProgram !== undefined && !has(`${scheme}-server`))(
+      "X-BUS-1 a process that leaves a topic and joins it again at once receives its messages",
+      async () => {
+        const port = await freePort();
+        await startProgram?.(port);
+        const options = startProgram === undefined ? {} : { busUrl: `${scheme}://127.0.0.1:${port}` };
+        const [sender, receiver] = [await start(options), await start(options)];
+        await until(() => busOf(sender).isUp && busOf(receiver).isUp, "both processes are on the bus");
+        const messages = new Set<string>();
+        const join = (): (() => void) => busOf(receiver).subscribe("topic", (text) => void messages.add(text));
+        let leave = join();
+        for (let i = 1; i <= 20; i++) {
+          await until(() => {
+            busOf(sender).publish("topic", String(i));
+            return messages.has(String(i));
+          }, `a message arrives after the process has joined ${i} times`);
+          leave();
+          leave = join();
+          await heardFrom(sender, receiver); // the connection of the receiver has processed its commands
+        }
+        leave();
+        await sender.api.close();
+        await receiver.api.close();
+      },
+    );
+  });
 
   test("X-BUS-1 a process that misses a message is notified, and no message arrives twice", async () => {
     const line = createLine();
@@ -277,6 +311,43 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
       for (const one of others)
         await sockets.get(one)!.next((message) => message.payload?.data?.album_by_pk?.sold === 777);
       for (const one of others) await one.api.close();
+    });
+
+    test("X-BUS-3a a follower that its leader does not know misses no change", async () => {
+      vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+      const tick = (count: number) => vi.advanceTimersByTimeAsync(count * 500);
+      const line = createLine();
+      const all = [await start(overLine(line)), await start(overLine(line)), await start(overLine(line))];
+      const sockets = new Map<Process, Awaited<ReturnType<typeof initSocket>>>();
+      for (const process of all) {
+        const socket = await initSocket(process.api);
+        subscribe(socket, "1", "subscription { album_by_pk(id: 1) { sold } }");
+        await socket.next();
+        sockets.set(process, socket);
+      }
+      const roleIn = ({ lines }: Process): string | undefined =>
+        lines.findLast((text) => text === follows || text === leads);
+      const countIn = (processes: readonly Process[], role: string): number =>
+        processes.filter((process) => roleIn(process) === role).length;
+      await until(() => countIn(all, follows) === 2, "two processes follow the leader");
+      await tick(3); // followers write every 8 ticks, so the next time is 5 ticks after the start of the new leader
+      const firstLeader = all.find((process) => roleIn(process) === leads)!;
+      const others = all.filter((process) => process !== firstLeader);
+      for (const { lines } of others) lines.length = 0;
+      line.isLost = (_topic, text) => text.includes('["want"');
+      await firstLeader.api.close();
+      await until(() => countIn(others, leads) === 1 && countIn(others, follows) === 1, "there is a new leader");
+      const leader = others.find((process) => roleIn(process) === leads)!;
+      const follower = others.find((process) => process !== leader)!;
+      for (const { context } of others) await untilNoneIsDue(context);
+      await tick(12); // afterwards, the leader does not expect unknown followers
+      await leader.api.sql("update album set sold = 888 where id = 1");
+      const hasChange = (message: any): boolean => message.payload?.data?.album_by_pk?.sold === 888;
+      await sockets.get(leader)!.next(hasChange);
+      line.isLost = () => false;
+      await tick(1); // the follower writes again
+      await sockets.get(follower)!.next(hasChange);
+      for (const { api } of others) await api.close();
     });
 
     test.each([[["bus", "nats-bus", "redis-bus", "notify-bus", "reload-all"]], [["notify-bus"]]])(

@@ -38,10 +38,20 @@ const createRedisBus = (
   let isStartReported = false;
   let isClosed = false;
 
-  const listen = (topic: string, listener: (text: string) => void): void => {
-    // if the connection is lost meanwhile, `handleReady` subscribes again
-    if (subscriber?.isReady === true) subscriber.subscribe(buildChannel(topic), listener).catch(() => undefined);
+  /** The last command of the subscriber. Commands run one after another, because the client counts a channel as
+   *  subscribed until its `UNSUBSCRIBE` is answered. */
+  let lastCommand: Promise<unknown> = Promise.resolve();
+  const runCommand = (send: (client: Redis) => Promise<void>): void => {
+    lastCommand = lastCommand
+      // if the connection is lost meanwhile, `handleReady` subscribes again
+      .then(() => (subscriber?.isReady === true ? send(subscriber) : undefined))
+      .catch(() => undefined);
   };
+
+  const listen = (topic: string, listener: (text: string) => void): void =>
+    runCommand((client) => client.subscribe(buildChannel(topic), listener));
+
+  const isReady = (): boolean => publisher?.isReady === true && subscriber?.isReady === true;
 
   const handleError = (error: unknown): void => {
     if (isClosed) return;
@@ -56,7 +66,10 @@ const createRedisBus = (
     isStartReported = true;
     // Redis ignores a second subscription of the same listener
     for (const [topic, listener] of listeners) listen(topic, listener);
-    if (publisher?.isReady === true && subscriber?.isReady === true) onConnect();
+    if (!isReady()) return;
+    void lastCommand.then(() => {
+      if (isReady() && !isClosed) onConnect();
+    });
   };
 
   const end = (): void => {
@@ -91,7 +104,7 @@ const createRedisBus = (
     },
     unsubscribe: (topic) => {
       listeners.delete(topic);
-      if (subscriber?.isOpen === true) subscriber.unsubscribe(buildChannel(topic)).catch(() => undefined);
+      runCommand((client) => client.unsubscribe(buildChannel(topic)));
     },
     close: async () => {
       isClosed = true;

@@ -58,6 +58,8 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
   let leader: { readonly sender: string; readonly epoch: number } | undefined;
   let silentTicks = 0;
   let unknownTicks = 0;
+  /** Whether this leader has sent no message about a change, because it knew of no follower. */
+  let hasUnsentChanges = false;
   let tickCount = 0;
   let retryMs = FIRST_RETRY_MS;
   let retryTimer: NodeJS.Timeout | undefined;
@@ -75,13 +77,14 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
   const isFollowed = (): boolean => bus !== undefined && (followers.count > 0 || unknownTicks > 0);
 
   const gatherer = createGatherer((changes) => {
-    if (bus === undefined || role !== "leading" || !isFollowed()) return;
+    if (bus === undefined || role !== "leading") return;
     for (const text of encodeChanges(epoch, changes, bus.maxBytes)) bus.publish(TOPIC, text);
   });
 
   const reportVisible = (changes: TableChanges): void => {
     if (role !== "leading") return;
     if (isFollowed()) gatherer.add(changes);
+    else hasUnsentChanges = true;
     parts.onChanges(changes);
   };
 
@@ -104,6 +107,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
   const lead = (lockedFeed: LockedFeed): void => {
     feed = lockedFeed.feed;
     epoch = lockedFeed.sinceMs;
+    hasUnsentChanges = false;
     role = "leading";
     retryMs = FIRST_RETRY_MS;
     failedAttemptCount = 0;
@@ -186,6 +190,7 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
     failedAttemptCount = 0;
     retryMs = FIRST_RETRY_MS;
     clearTimeout(retryTimer);
+    publishColumns();
     if (wasFollowing) parts.onMissed();
     else parts.onOpen(false);
   };
@@ -197,6 +202,9 @@ export const createSharedChanges = (parts: SharedChangesParts): SharedChanges =>
       case "want":
         if (role !== "leading") return;
         followers.recordFollower(sender, message[2] ?? {});
+        // the sender may have followed this leader before the unsent changes
+        if (hasUnsentChanges) epoch++;
+        hasUnsentChanges = false;
         return publish(["lead", epoch]);
       case "leave":
         followers.forget(sender);
