@@ -45,29 +45,29 @@ interface Connection {
 
 /** The ids of all pages, one list per page. */
 const walk = async (
-  given: string,
-  way: "after" | "before" = "after",
+  argumentText: string,
+  direction: "after" | "before" = "after",
   table = "mart_item",
 ): Promise<readonly (readonly number[])[]> => {
   const pages: number[][] = [];
-  const size = way === "after" ? "first" : "last";
+  const size = direction === "after" ? "first" : "last";
   for (let cursor: string | null = null, isMore = true; isMore;) {
     const answer = await api.gql(
-      `query ($c: String) { ${table}_connection(${given} ${size}: 4, ${way}: $c) { edges { cursor node { id } } ${PAGE} } }`,
+      `query ($c: String) { ${table}_connection(${argumentText} ${size}: 4, ${direction}: $c) { edges { cursor node { id } } ${PAGE} } }`,
       { c: cursor },
     );
     expect(answer.errors).toBeUndefined();
     const { edges, pageInfo }: Connection = answer.data[`${table}_connection`];
     expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual([edges[0]?.cursor, edges[edges.length - 1]?.cursor]);
     pages.push(edges.map(({ node }) => node.id));
-    isMore = way === "after" ? pageInfo.hasNextPage : pageInfo.hasPreviousPage;
-    cursor = way === "after" ? pageInfo.endCursor : pageInfo.startCursor;
+    isMore = direction === "after" ? pageInfo.hasNextPage : pageInfo.hasPreviousPage;
+    cursor = direction === "after" ? pageInfo.endCursor : pageInfo.startCursor;
   }
-  return way === "after" ? pages : pages.reverse();
+  return direction === "after" ? pages : pages.reverse();
 };
 
-const idsOf = async (given: string, table = "mart_item"): Promise<readonly number[]> => {
-  const { data } = await api.gql(`{ ${table}(${given}) { id } }`);
+const idsOf = async (argumentText: string, table = "mart_item"): Promise<readonly number[]> => {
+  const { data } = await api.gql(`{ ${table}(${argumentText}) { id } }`);
   return data[table].map(({ id }: { readonly id: number }) => id);
 };
 
@@ -83,12 +83,12 @@ describe("root fields", () => {
       "where: {price: {_gt: 0}} order_by: {seller: {name: desc}}",
       "where: {price: {_gt: 0}} order_by: [{seller: {name: desc}}, {id: asc}]",
     ],
-  ])("P-CUR-7 the pages in both directions contain every row: %s", async (given, list) => {
+  ])("P-CUR-7 the pages in both directions contain every row: %s", async (argumentText, list) => {
     const all = await idsOf(list);
-    const forward = await walk(given);
+    const forward = await walk(argumentText);
     expect(forward.map(({ length }) => length).slice(0, -1)).toEqual(forward.slice(1).map(() => 4));
     expect(forward.flat()).toEqual(all);
-    expect((await walk(given, "before")).flat()).toEqual(all);
+    expect((await walk(argumentText, "before")).flat()).toEqual(all);
   });
 
   test.each(types)("P-CUR-7 the pages ordered by %s contain every row in both directions", async (type) => {
@@ -96,8 +96,10 @@ describe("root fields", () => {
     for (const order of ["asc", "desc", "asc_nulls_first", "desc_nulls_last"]) {
       const expected = await idsOf(`order_by: [{${column}: ${order}}, {id: asc}]`, "mart_typed");
       expect(expected).toHaveLength(ORDERED_ROWS);
-      for (const way of ["after", "before"] as const)
-        expect((await walk(`order_by: {${column}: ${order}}`, way, "mart_typed")).flat(), order).toEqual(expected);
+      for (const direction of ["after", "before"] as const)
+        expect((await walk(`order_by: {${column}: ${order}}`, direction, "mart_typed")).flat(), order).toEqual(
+          expected,
+        );
     }
   });
 
@@ -161,26 +163,28 @@ describe("root fields", () => {
   });
 
   test("P-CUR-8 distinct_on returns the first row of each value, and the next page continues after it", async () => {
-    for (const given of [
+    for (const argumentText of [
       "distinct_on: [kind]",
       "distinct_on: [kind] order_by: [{kind: desc}, {price: desc}, {id: asc}]",
     ]) {
-      const list = given.includes("order_by") ? given : `${given} order_by: [{kind: asc}, {id: asc}]`;
+      const list = argumentText.includes("order_by")
+        ? argumentText
+        : `${argumentText} order_by: [{kind: asc}, {id: asc}]`;
       const all = await idsOf(list);
       expect(all).toHaveLength(3);
-      const found: number[] = [];
+      const ids: number[] = [];
       for (let cursor: string | null = null, isMore = true; isMore;) {
         const { data, errors }: any = await api.gql(
-          `query ($c: String) { mart_item_connection(${given} first: 1, after: $c) { edges { node { id } } ${PAGE} } }`,
+          `query ($c: String) { mart_item_connection(${argumentText} first: 1, after: $c) { edges { node { id } } ${PAGE} } }`,
           { c: cursor },
         );
         expect(errors).toBeUndefined();
         const { edges, pageInfo }: Connection = data.mart_item_connection;
-        found.push(...edges.map(({ node }) => node.id));
+        ids.push(...edges.map(({ node }) => node.id));
         isMore = pageInfo.hasNextPage;
         cursor = pageInfo.endCursor;
       }
-      expect(found).toEqual(all);
+      expect(ids).toEqual(all);
     }
   });
 
@@ -195,8 +199,8 @@ describe("root fields", () => {
       "distinct_on: [kind], order_by: {price: asc}",
       '"distinct_on" columns must match initial "order_by" columns',
     ],
-  ])("P-CUR-7 P-CUR-8 an invalid connection is refused: %s", async (_, given, message) => {
-    const { errors } = await api.gql(`{ mart_item_connection(${given}) { edges { cursor } } }`);
+  ])("P-CUR-7 P-CUR-8 an invalid connection is refused: %s", async (_, argumentText, message) => {
+    const { errors } = await api.gql(`{ mart_item_connection(${argumentText}) { edges { cursor } } }`);
     expect(errors).toEqual([
       {
         message,
@@ -306,10 +310,10 @@ describe("connections in related rows, by role", () => {
       payload: { data: { mart_seller: [{ items_connection: { edges: [{ node: { id: 10 } }] } }] } },
     });
     await socket.close();
-    const written = await permitted.gql(
+    const mutation = await permitted.gql(
       'mutation { update_mart_seller_by_pk(pk_columns: {id: 2}, _set: {name: "Ben"}) { items_connection(first: 1) { edges { node { id } } } } }',
     );
-    expect(written.data.update_mart_seller_by_pk.items_connection.edges).toEqual([{ node: { id: 1 } }]);
+    expect(mutation.data.update_mart_seller_by_pk.items_connection.edges).toEqual([{ node: { id: 1 } }]);
   });
 });
 
@@ -335,15 +339,15 @@ describe("names", () => {
     expect((await plain.gql("{ item_connection { edges { cursor } } }")).errors[0].message).toContain("not found");
     await plain.close();
     const custom = (name: string) => ({ table: { schema: "taken", name }, configuration: { custom_name: name } });
-    const taken = await startApi(
+    const takenNamesApi = await startApi(
       forGraphql({
         ...settings,
         dbSchemas: ["taken"],
         metadata: documentOf([custom("item"), custom("item_connection")]),
       }),
     );
-    expect((await taken.gql("{ item_connection { id } }")).data).toEqual({ item_connection: [{ id: 5 }] });
-    await taken.close();
+    expect((await takenNamesApi.gql("{ item_connection { id } }")).data).toEqual({ item_connection: [{ id: 5 }] });
+    await takenNamesApi.close();
   });
 
   test.each([

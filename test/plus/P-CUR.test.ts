@@ -11,7 +11,7 @@ import { until } from "../support/until.ts";
 import { lastStatement } from "./last-statement.ts";
 import { createOrdered, ORDERED_ROWS } from "./ordered-types.ts";
 
-const start = (more: StartOptions = {}) => startApi({ ...more, preset: plus });
+const start = (overrides: StartOptions = {}) => startApi({ ...overrides, preset: plus });
 
 const api = await start();
 const tagging = await start({ etags: true });
@@ -51,11 +51,11 @@ type Row = Readonly<Record<string, unknown>>;
 /** The rows of all pages along one relation of the links. */
 const walk = async (path: string, query: string, rel: "next" | "prev"): Promise<readonly (readonly Row[])[]> => {
   const pages: (readonly Row[])[] = [];
-  for (let at: string | undefined = query; at !== undefined;) {
-    const answer: Answer = await api.get(path + at);
+  for (let next: string | undefined = query; next !== undefined;) {
+    const answer: Answer = await api.get(path + next);
     expect(answer.status, answer.text).toBe(200);
     pages.push(answer.json());
-    at = linksOf(answer)[rel];
+    next = linksOf(answer)[rel];
     if (pages.length > 60) throw new Error("the pages do not end");
   }
   return pages;
@@ -85,8 +85,8 @@ await api.sql("grant select on sea.typed to sea_anon");
 await api.reload();
 await tagging.reload();
 
-const asCaller = (role: string, more: Readonly<Record<string, unknown>> = {}) => ({
-  headers: bearer({ role, ...more }),
+const asCaller = (role: string, claims: Readonly<Record<string, unknown>> = {}) => ({
+  headers: bearer({ role, ...claims }),
 });
 
 describe("pages of rows", () => {
@@ -153,25 +153,25 @@ describe("pages of rows", () => {
     ["Count = exact", undefined],
     ["count=all", undefined],
   ])("P-CUR-1 R-CNT-1 a page has the count of all rows for the preference %s", async (prefer, total) => {
-    for (const on of [api, tagging]) {
+    for (const target of [api, tagging]) {
       const query = "?select=id&kind=eq.l&order=id.desc&limit=9&cursor=";
-      const plain = await on.get(`/buoy_log${query.replace("&cursor=", "")}`, { headers: { prefer } });
+      const plain = await target.get(`/buoy_log${query.replace("&cursor=", "")}`, { headers: { prefer } });
       const [, counted] = (plain.headers["content-range"] ?? "").split("/");
       if (total !== undefined) expect(counted).toBe(String(total));
       const pages: number[] = [];
-      for (let found: string | undefined = query; found !== undefined;) {
-        const answer: Answer = await on.get(`/buoy_log${found}`, { headers: { prefer } });
+      for (let page: string | undefined = query; page !== undefined;) {
+        const answer: Answer = await target.get(`/buoy_log${page}`, { headers: { prefer } });
         const rows = answer.json().length;
         pages.push(rows);
         expect([answer.status, answer.headers["content-range"]]).toEqual(
           counted === "*" ? [200, undefined] : [rows < Number(counted) ? 206 : 200, `*/${counted}`],
         );
         expect(answer.headers["preference-applied"]).toBe(plain.headers["preference-applied"]);
-        const head = await on.head(`/buoy_log${found}`, { headers: { prefer } });
+        const head = await target.head(`/buoy_log${page}`, { headers: { prefer } });
         for (const name of ["content-range", "link", "preference-applied", "content-type"])
           expect(head.headers[name], name).toBe(answer.headers[name]);
         expect([head.status, head.text]).toEqual([answer.status, ""]);
-        found = linksOf(answer)["next"];
+        page = linksOf(answer)["next"];
       }
       expect(pages).toEqual([9, 9, 4]);
     }
@@ -183,8 +183,8 @@ describe("pages of rows", () => {
     expect([all.status, all.headers["content-range"]]).toEqual([200, "*/43"]);
     const none = await api.get("/buoy_log?select=id&id=lt.0&limit=5&cursor=", counting);
     expect([none.status, none.headers["content-range"], none.text]).toEqual([200, "*/0", "[]"]);
-    const joined = await api.get("/ports?select=name,vessels!inner(id)&order=name&limit=1&cursor=", counting);
-    expect(joined.headers["content-range"]).toBe(
+    const joinAnswer = await api.get("/ports?select=name,vessels!inner(id)&order=name&limit=1&cursor=", counting);
+    expect(joinAnswer.headers["content-range"]).toBe(
       `*/${((await api.get("/ports?select=name,vessels!inner(id)")).json() as readonly Row[]).length}`,
     );
     const strict = { headers: { prefer: "handling=strict, count=all" } };
@@ -258,13 +258,13 @@ describe("pages of rows", () => {
       create table sea.long_log (id int primary key, at int not null);
       insert into sea.long_log select n, n / 3 from generate_series(1, 30000) as n;
       create index on sea.long_log (at, id); grant select on sea.long_log to sea_anon; analyze sea.long_log`);
-    const sent = lastStatement();
-    const other = await startApi({ preset: plus, parts: [sent.plugin] });
+    const recorder = lastStatement();
+    const recordingApi = await startApi({ preset: plus, parts: [recorder.plugin] });
     const place = Buffer.from(JSON.stringify([2, "sea", "long_log", "at", 0, "9000", "27000"])).toString("base64url");
-    const page = await other.get(`/long_log?select=id&order=at&limit=2&cursor=${place}`);
+    const page = await recordingApi.get(`/long_log?select=id&order=at&limit=2&cursor=${place}`);
     expect(ids(page.json())).toEqual([27001, 27002]);
     const explained = async (): Promise<string> => {
-      const lines = (await api.sql(`explain (analyze, timing off) ${sent.text()}`)) as readonly Row[];
+      const lines = (await api.sql(`explain (analyze, timing off) ${recorder.text()}`)) as readonly Row[];
       return lines.map((line) => line["QUERY PLAN"]).join("\n");
     };
     const plan = await explained();
@@ -275,21 +275,21 @@ describe("pages of rows", () => {
     const mixed = Buffer.from(JSON.stringify([2, "sea", "long_log", "at.desc,id", 0, "9000", "27000"])).toString(
       "base64url",
     );
-    const turned = await other.get(`/long_log?select=id&order=at.desc,id&limit=2&cursor=${mixed}`);
-    expect(ids(turned.json())).toEqual([27001, 27002]);
+    const reversePage = await recordingApi.get(`/long_log?select=id&order=at.desc,id&limit=2&cursor=${mixed}`);
+    expect(ids(reversePage.json())).toEqual([27001, 27002]);
     expect(await explained()).toMatch(/Index Cond: \(at <= 9000\)[^]*Rows Removed by Filter: [0-3]\n/);
   });
 
   test("P-CUR-2 P-CUR-5 filters of the request on columns of the order are kept", async () => {
     const all = ids((await api.get("/buoy_log?select=id&order=kind,id")).json());
     const some = ids((await api.get("/buoy_log?select=id&kind=eq.k&order=kind,id")).json());
-    const walked = async (filters: string): Promise<readonly unknown[]> =>
+    const walkFilters = async (filters: string): Promise<readonly unknown[]> =>
       (await walk("/buoy_log", `?select=id&${filters}&order=kind&limit=4&cursor=`, "next")).flatMap(ids);
-    expect(await walked("kind=eq.k&and=(id.gt.0)")).toEqual(some);
-    expect(await walked("and=(kind.eq.k,id.gt.0)")).toEqual(some);
-    expect(await walked("or=(kind.eq.k,and(kind.eq.l,id.gt.0))&id=gt.0")).toEqual(all);
-    expect(await walked("kind=eq.k&id=gt.0&kind=eq.k&id=not.is.null")).toEqual(some);
-    expect(await walked("not.and=(kind.eq.l,id.gt.0)")).toEqual(some);
+    expect(await walkFilters("kind=eq.k&and=(id.gt.0)")).toEqual(some);
+    expect(await walkFilters("and=(kind.eq.k,id.gt.0)")).toEqual(some);
+    expect(await walkFilters("or=(kind.eq.k,and(kind.eq.l,id.gt.0))&id=gt.0")).toEqual(all);
+    expect(await walkFilters("kind=eq.k&id=gt.0&kind=eq.k&id=not.is.null")).toEqual(some);
+    expect(await walkFilters("not.and=(kind.eq.l,id.gt.0)")).toEqual(some);
   });
 
   test("P-CUR-5 values that a permission hides in some rows are hidden in the order", async () => {
@@ -309,14 +309,17 @@ describe("pages of rows", () => {
     const headers = asAdmin("both");
     for (const select of ["id", "id,place,kind"]) {
       const all = await mixed.get(`/buoy_log?select=${select}&order=place.desc,kind,id`, { headers });
-      const found: unknown[] = [];
-      for (let at: string | undefined = `?select=${select}&order=place.desc,kind&limit=5&cursor=`; at !== undefined;) {
-        const page: Answer = await mixed.get(`/buoy_log${at}`, { headers });
+      const rows: unknown[] = [];
+      for (
+        let next: string | undefined = `?select=${select}&order=place.desc,kind&limit=5&cursor=`;
+        next !== undefined;
+      ) {
+        const page: Answer = await mixed.get(`/buoy_log${next}`, { headers });
         expect(page.status, page.text).toBe(200);
-        found.push(...page.json());
-        at = linksOf(page)["next"];
+        rows.push(...page.json());
+        next = linksOf(page)["next"];
       }
-      expect(found).toEqual(all.json());
+      expect(rows).toEqual(all.json());
     }
     await mixed.close();
   });
@@ -330,13 +333,13 @@ describe("pages of rows", () => {
 
   test("P-CUR-3 row limits of the server shorten a page and lose no row", async () => {
     const capped = await start({ dbMaxRows: 4 });
-    const found: unknown[] = [];
-    for (let at: string | undefined = "?select=id&order=id&limit=30&cursor="; at !== undefined;) {
-      const answer: Answer = await capped.get(`/buoy_log${at}`);
-      found.push(...ids(answer.json()));
-      at = linksOf(answer)["next"];
+    const foundIds: unknown[] = [];
+    for (let next: string | undefined = "?select=id&order=id&limit=30&cursor="; next !== undefined;) {
+      const answer: Answer = await capped.get(`/buoy_log${next}`);
+      foundIds.push(...ids(answer.json()));
+      next = linksOf(answer)["next"];
     }
-    expect(found).toEqual(Array.from({ length: 43 }, (_, i) => i + 1));
+    expect(foundIds).toEqual(Array.from({ length: 43 }, (_, i) => i + 1));
   });
 });
 
@@ -369,10 +372,10 @@ describe("permissions", () => {
   });
 
   test("P-CUR-5 the columns of the order and the key must be readable", async () => {
-    const may = await api.get("/buoy_log?select=kind&order=kind&limit=2&cursor=", asCaller("sea_columns"));
-    expect([may.status, may.json()]).toEqual([200, [{ kind: "k" }, { kind: "k" }]]);
-    const mayNot = await api.get("/buoy_log?select=kind&order=depth&limit=2&cursor=", asCaller("sea_columns"));
-    expect([mayNot.status, mayNot.json().code]).toEqual([403, "42501"]);
+    const allowedAnswer = await api.get("/buoy_log?select=kind&order=kind&limit=2&cursor=", asCaller("sea_columns"));
+    expect([allowedAnswer.status, allowedAnswer.json()]).toEqual([200, [{ kind: "k" }, { kind: "k" }]]);
+    const deniedAnswer = await api.get("/buoy_log?select=kind&order=depth&limit=2&cursor=", asCaller("sea_columns"));
+    expect([deniedAnswer.status, deniedAnswer.json().code]).toEqual([403, "42501"]);
   });
 });
 
@@ -443,12 +446,12 @@ describe("refused cursors", () => {
     const ask = (n: number): Promise<Answer> => {
       const order = orderOf(n);
       const query = `order=${encodeURIComponent(order)}&cursor=${cursorOf(2, "sea", "buoy_log", order, 0, "1")}`;
-      return asked.post("/api/batch", { body: [{ path: `/buoy_log?${query}` }] });
+      return lenientApi.post("/api/batch", { body: [{ path: `/buoy_log?${query}` }] });
     };
-    const asked = await start({ compatMode: false, maxUrlBytes: 10_000_000, maxOrderTerms: 1_000_000 });
+    const lenientApi = await start({ compatMode: false, maxUrlBytes: 10_000_000, maxOrderTerms: 1_000_000 });
     expect((await ask(1000)).status).toBe(400);
     await requireLinearTime(ask, 2000);
-    await asked.close();
+    await lenientApi.close();
   });
 
   test("P-CUR-4 pages of aggregated rows are refused", async () => {

@@ -145,9 +145,9 @@ describe("writes", () => {
   });
 
   test("P-DEL-7 a PUT of a deleted row is a conflict that names the reason", async () => {
-    const put = (id: number, body: object) =>
+    const putAuthor = (id: number, body: object) =>
       api.put(`/author?id=eq.${id}`, { headers: { prefer: "tx=rollback" }, body });
-    const deleted = await put(3, { id: 3, name: "New" });
+    const deleted = await putAuthor(3, { id: 3, name: "New" });
     expect([deleted.status, deleted.json()]).toEqual([
       409,
       {
@@ -157,9 +157,9 @@ describe("writes", () => {
         hint: "A caller who sees deleted rows can restore it.",
       },
     ]);
-    expect((await put(2, { id: 1, name: "New" })).json().code).toBe("PGRST115");
-    expect((await put(3, { id: 1, name: "New" })).json().code).toMatch(/PGRST115|row-deleted/);
-    expect((await put(2, { id: 2, name: "New" })).status).toBeLessThan(300);
+    expect((await putAuthor(2, { id: 1, name: "New" })).json().code).toBe("PGRST115");
+    expect((await putAuthor(3, { id: 1, name: "New" })).json().code).toMatch(/PGRST115|row-deleted/);
+    expect((await putAuthor(2, { id: 2, name: "New" })).status).toBeLessThan(300);
     expect(await api.sql("select name from shelf.author where id = 3")).toEqual([{ name: "Cy" }]);
   });
 
@@ -190,8 +190,8 @@ describe("writes", () => {
       type: "subscribe",
       payload: { query: "subscription { shelf_book(where: {id: {_gt: 50}}) { id } }" },
     });
-    const rows = (wanted: unknown[]) => (message: any) =>
-      JSON.stringify(message.payload?.data?.shelf_book) === JSON.stringify(wanted);
+    const rows = (expected: unknown[]) => (message: any) =>
+      JSON.stringify(message.payload?.data?.shelf_book) === JSON.stringify(expected);
     await socket.next(rows([{ id: 51 }]));
     await graphql.gql("mutation { delete_shelf_book_by_pk(id: 51) { id } }");
     await socket.next(rows([]));
@@ -285,10 +285,10 @@ describe("P-DEL-6 permitted roles see deleted rows and restore them", async () =
     expect((await seeing.gql(text(63), {}, asAdmin("editor"))).data.update_shelf_book.returning).toEqual([{ id: 63 }]);
     expect(await rest("reader", "/book?select=id&id=gt.60&order=id")).toEqual([{ id: 61 }, { id: 63 }]);
     // a row can be deleted only once
-    const again = await seeing.delete("/book?id=eq.62&deleted_at=not.is.null&select=id", {
+    const secondDelete = await seeing.delete("/book?id=eq.62&deleted_at=not.is.null&select=id", {
       headers: { ...asAdmin(), prefer: "return=representation" },
     });
-    expect(again.json()).toEqual([]);
+    expect(secondDelete.json()).toEqual([]);
     await api.sql("delete from shelf.book where id > 60");
   });
 });

@@ -24,7 +24,7 @@ const SPOTS = `
   create table public_history.album (like public.album, sys_period tstzrange);
 `;
 
-const everything = documentOf(
+const allTables = documentOf(
   ["artist", "album", "spot", "day_nearest", "specimen", "profile"].map((name) =>
     table(name, {
       select_permissions: permissions({ reader: { columns: "*", filter: {}, allow_aggregations: true } }),
@@ -86,19 +86,19 @@ describe("P-GEN-2 types of the dialect", () => {
   const naming = { naming_convention: "graphql-default" };
   test.each<[string, StartOptions, string?]>([
     ["all tables of the schemas", { dbSchemas: ["public", "shop"] }],
-    ["metadata, as the administrator", { metadata: everything }],
-    ["metadata, as a role", { metadata: everything }, "reader"],
+    ["metadata, as the administrator", { metadata: allTables }],
+    ["metadata, as a role", { metadata: allTables }, "reader"],
     [
       "the naming convention graphql-default",
-      { metadata: { ...everything, sources: [{ ...(everything["sources"] as any)[0], customization: naming }] } },
+      { metadata: { ...allTables, sources: [{ ...(allTables["sources"] as any)[0], customization: naming }] } },
     ],
   ])("P-GEN-2 the preset plus only adds to the schema: %s", async (_, options, role) => {
-    const [plain, more] = await Promise.all(
+    const [plain, plusSchema] = await Promise.all(
       [fullCompat, plus].map(async (preset) => schemaOf(await startApi(forGraphql({ ...options, preset })), role)),
     );
-    const changed = [...plain!].filter(([member, text]) => more!.get(member) !== text);
-    expect(changed.map(([member, text]) => `${member}: ${text} is ${more!.get(member)}`)).toEqual([]);
-    expect(more!.size).toBeGreaterThan(plain!.size);
+    const changed = [...plain!].filter(([member, text]) => plusSchema!.get(member) !== text);
+    expect(changed.map(([member, text]) => `${member}: ${text} is ${plusSchema!.get(member)}`)).toEqual([]);
+    expect(plusSchema!.size).toBeGreaterThan(plain!.size);
   });
 
   test("P-GEN-2 a variable with a direction is an order_by for any column", async () => {
@@ -167,10 +167,10 @@ describe("P-GEN-4 live queries", () => {
     const fieldsOf = (type: string) =>
       data.__schema.types
         .find(({ name }: SchemaType) => name === type)
-        .fields.map(({ name, type: of, args }: any) => [
+        .fields.map(({ name, type: fieldType, args }: any) => [
           name,
-          typeText(of),
-          args.map((one: any) => [one.name, typeText(one.type)]),
+          typeText(fieldType),
+          args.map((argument: any) => [argument.name, typeText(argument.type)]),
         ]);
     const fields = fieldsOf("query_root");
     expect(fields.map(([name]: [string]) => name)).toEqual(

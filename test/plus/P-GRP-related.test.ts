@@ -84,12 +84,12 @@ describe("P-GRP-7", () => {
     const { data } = await api.gql(`{ shelf_country(order_by: {id: asc}) { name artists {
       albums_group_by(by_related: {artist: {by_related: {country: {by: [name]}}}}) { artist { country { name } } aggregate { count } }
     } } }`);
-    const of = (name: string, count: number) => ({
+    const groupOf = (name: string, count: number) => ({
       albums_group_by: [{ artist: { country: { name } }, aggregate: { count } }],
     });
     expect(data.shelf_country).toEqual([
-      { name: "Norway", artists: [of("Norway", 2), of("Norway", 1)] },
-      { name: "Chile", artists: [of("Chile", 1)] },
+      { name: "Norway", artists: [groupOf("Norway", 2), groupOf("Norway", 1)] },
+      { name: "Chile", artists: [groupOf("Chile", 1)] },
     ]);
   });
 
@@ -97,12 +97,12 @@ describe("P-GRP-7", () => {
     const refused = (message: string, place: string) => [
       { message, extensions: { path: `$.selectionSet.shelf_album_group_by.${place}`, code: "validation-failed" } },
     ];
-    const other = (name: string) => `the column "${name}" is not among those of "by_related"`;
+    const messageFor = (name: string) => `the column "${name}" is not among those of "by_related"`;
     expect(await groups("{ shelf_album_group_by(by_related: {artist: {by: [id]}}) { artist { name } } }")).toEqual(
-      refused(other("artist.name"), "selectionSet.artist.selectionSet.name"),
+      refused(messageFor("artist.name"), "selectionSet.artist.selectionSet.name"),
     );
     expect(await groups("{ shelf_album_group_by(by: [id], order_by: {artist: {country: {id: asc}}}) { id } }")).toEqual(
-      refused(other("artist.country.id"), "args.order_by"),
+      refused(messageFor("artist.country.id"), "args.order_by"),
     );
     expect(await groups("{ shelf_album_group_by(by_related: {artist: {by: []}}) { __typename } }")).toEqual(
       refused('"by" names no column', "args.by"),
@@ -134,21 +134,21 @@ describe("P-GRP-7", () => {
     );
     const text = `query { shelf_album_group_by(by_related: {artist: {by: [name, id]}}, order_by: {artist: {id: asc}}) {
       artist { id name } aggregate { count } } }`;
-    const asked = async (role: string, user: string, query = text) =>
+    const askAs = async (role: string, user: string, query = text) =>
       limited.gql(query, {}, { ...asAdmin(role), "x-session-user-id": user });
-    const { data } = await asked("fan", "Ana");
+    const { data } = await askAs("fan", "Ana");
     expect(data.shelf_album_group_by).toEqual([
       { artist: { id: 1, name: "Ana" }, aggregate: { count: 2 } },
       { artist: { id: 3, name: "Ana" }, aggregate: { count: 1 } },
       { artist: { id: null, name: null }, aggregate: { count: 3 } },
     ]);
-    expect((await asked("fan", "Bo")).data.shelf_album_group_by).toEqual([
+    expect((await askAs("fan", "Bo")).data.shelf_album_group_by).toEqual([
       { artist: { id: 2, name: "Bo" }, aggregate: { count: 1 } },
       { artist: { id: null, name: null }, aggregate: { count: 5 } },
     ]);
     const born = "{ shelf_album_group_by(by_related: {artist: {by: [born]}}) { aggregate { count } } }";
-    expect((await asked("fan", "Ana", born)).errors[0].extensions.code).toBe("validation-failed");
-    expect((await asked("blind", "Ana")).errors[0].message).toContain("by_related");
+    expect((await askAs("fan", "Ana", born)).errors[0].extensions.code).toBe("validation-failed");
+    expect((await askAs("blind", "Ana")).errors[0].message).toContain("by_related");
   });
 
   test("P-GRP-7 live queries can group by related rows", async () => {
@@ -172,7 +172,7 @@ describe("P-GRP-7", () => {
     const argumentsOf = (name: string) =>
       data.__type.fields
         .find((field: { readonly name: string }) => field.name === name)
-        .args.filter(({ name: each }: { readonly name: string }) => each.startsWith("by"));
+        .args.filter(({ name: argumentName }: { readonly name: string }) => argumentName.startsWith("by"));
     expect(argumentsOf("shelf_country_group_by")).toEqual([{ name: "by", type: { kind: "NON_NULL" } }]);
     expect(argumentsOf("shelf_album_group_by")).toEqual([
       { name: "by", type: { kind: "LIST" } },

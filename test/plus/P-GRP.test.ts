@@ -213,10 +213,10 @@ describe("GraphQL", () => {
       }
     const wrong = await periodic.gql("{ periods_sale_group_by(by: [day], period: decade) { day } }");
     expect(wrong.errors[0].extensions.code).toBe("validation-failed");
-    const other = await periodic.gql(
+    const otherPrices = await periodic.gql(
       "{ periods_sale_group_by(by: [price], period: month, order_by: {price: asc}, limit: 1) { price } }",
     );
-    expect(other.data.periods_sale_group_by).toEqual([{ price: 1 }]);
+    expect(otherPrices.data.periods_sale_group_by).toEqual([{ price: 1 }]);
     const unselected = await periodic.gql("{ periods_sale_group_by(by: [day], period: year) { aggregate { count } } }");
     expect(unselected.data.periods_sale_group_by).toHaveLength(3);
   });
@@ -321,8 +321,8 @@ describe("REST", () => {
   });
 
   test("P-GRP-3 an error in having names its position", async () => {
-    const refusal = async (having: string, of = api) => {
-      const { status, text } = await of.get(`/vessels?select=home_port_id&having=${having}`);
+    const refusal = async (having: string, target = api) => {
+      const { status, text } = await target.get(`/vessels?select=home_port_id&having=${having}`);
       const { code, message, details, hint } = JSON.parse(text);
       return [status, code, message, details, hint];
     };
@@ -394,10 +394,10 @@ describe("REST", () => {
   });
 
   test("P-GRP-4 groups are ordered by their number of rows, selected or not", async () => {
-    const most = [{ home_port_id: 1 }, { home_port_id: null }];
-    expect(await rows("/vessels?select=home_port_id&having=count().gt.0&order=count().desc")).toEqual(most);
+    const portKeys = [{ home_port_id: 1 }, { home_port_id: null }];
+    expect(await rows("/vessels?select=home_port_id&having=count().gt.0&order=count().desc")).toEqual(portKeys);
     expect(await rows("/vessels?select=home_port_id&having=count().gt.0&order=count().asc.nullsfirst")).toEqual(
-      [...most].reverse(),
+      [...portKeys].reverse(),
     );
     expect(await rows("/vessels?select=home_port_id,count()&order=count().desc,home_port_id&limit=1")).toEqual([
       { home_port_id: 1, count: 2 },
@@ -430,9 +430,10 @@ describe("REST", () => {
     expect((await closed.get("/voyages?select=vessel_id&having=count().gt.0")).json()).toMatchObject({
       code: "PGRST123",
     });
-    const as = (role: string) => graphql.get("/album?select=artist_id&having=count().gt.1", { headers: asAdmin(role) });
-    expect((await as("readers")).json()).toMatchObject({ code: "42501" });
-    expect((await as("fans")).json()).toEqual([{ artist_id: 3 }]);
+    const getAs = (role: string) =>
+      graphql.get("/album?select=artist_id&having=count().gt.1", { headers: asAdmin(role) });
+    expect((await getAs("readers")).json()).toMatchObject({ code: "42501" });
+    expect((await getAs("fans")).json()).toEqual([{ artist_id: 3 }]);
   });
 
   test("P-GRP-3 a write reads the parameter having as a filter on a column", async () => {

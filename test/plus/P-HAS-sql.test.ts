@@ -8,8 +8,8 @@ import { documentOf, permissions, table } from "../support/metadata-document.ts"
 
 const base = await startApi(forGraphql());
 
-const start = (more: StartOptions = {}): Promise<TestApi> =>
-  startApi(forGraphql({ on: base.database, preset: plus, ...more }));
+const start = (overrides: StartOptions = {}): Promise<TestApi> =>
+  startApi(forGraphql({ on: base.database, preset: plus, ...overrides }));
 
 const api = await start({
   runSql: true,
@@ -25,8 +25,8 @@ const api = await start({
 
 const NOT_FOUND = { path: "$", error: "resource does not exist", code: "not-found" };
 
-const sqlOf = async (sql: string, more: object = {}, headers: HeaderValues = asAdmin()): Promise<any> =>
-  (await api.post("/v2/query", { body: { type: "run_sql", args: { sql, ...more } }, headers })).json();
+const sqlOf = async (sql: string, extraArgs: object = {}, headers: HeaderValues = asAdmin()): Promise<any> =>
+  (await api.post("/v2/query", { body: { type: "run_sql", args: { sql, ...extraArgs } }, headers })).json();
 
 describe("P-HAS-6 X-RUN-1 run_sql", () => {
   test("run_sql returns rows as text, with NULL, repeated names and empty results", async () => {
@@ -96,12 +96,12 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
   test("run_sql leaves no state in the database session", async () => {
     await sqlOf("set work_mem = '5MB'; set role sea_anon; select set_config('request.jwt.claims', '{}', false)");
     await sqlOf("create temp table run_sql_left (id int); select pg_advisory_lock(77)");
-    const left = await sqlOf(
+    const leftovers = await sqlOf(
       "select current_user = session_user as same, current_setting('work_mem') as mem, to_regclass('pg_temp.run_sql_left') as temp, (select count(*) from pg_locks where locktype = 'advisory' and objid = 77) as locks",
     );
-    expect(left.result[1][0]).toBe("t");
-    expect(left.result[1][1]).not.toBe("5MB");
-    expect(left.result[1].slice(2)).toEqual(["NULL", "0"]);
+    expect(leftovers.result[1][0]).toBe("t");
+    expect(leftovers.result[1][1]).not.toBe("5MB");
+    expect(leftovers.result[1].slice(2)).toEqual(["NULL", "0"]);
     expect(await api.gql("{ artist_by_pk(id: 1) { id } }")).toEqual({ data: { artist_by_pk: { id: 1 } } });
   });
 
@@ -140,13 +140,13 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
   });
 
   test("run_sql is unknown unless it is switched on", async () => {
-    const off = await start();
-    const answer = await off.post("/v2/query", {
+    const disabledApi = await start();
+    const answer = await disabledApi.post("/v2/query", {
       body: { type: "run_sql", args: { sql: "select 1" } },
       headers: asAdmin(),
     });
     expect([answer.status, answer.json()]).toEqual([404, NOT_FOUND]);
-    await off.close();
+    await disabledApi.close();
   });
 });
 
@@ -160,21 +160,21 @@ describe("P-HAS-7 explain", () => {
     expect(field).toBe("album");
     expect(sql).toContain('"album"');
     expect(plan.join("\n")).toContain("album");
-    const [own] = await explained({ query, user: { "X-Hasura-Role": "shopper", "x-hasura-album": "7" } });
-    expect(own.sql).not.toBe(sql);
-    expect(own.plan.join("\n")).toMatch(/id = 7/);
+    const [ownExplanation] = await explained({ query, user: { "X-Hasura-Role": "shopper", "x-hasura-album": "7" } });
+    expect(ownExplanation.sql).not.toBe(sql);
+    expect(ownExplanation.plan.join("\n")).toMatch(/id = 7/);
   });
 
   test("explain shows a statement for each field and one plan for a subscription", async () => {
     const query = "query ($n: Int!) { a: album(limit: 1) { id } __typename artist(limit: $n) { id } }";
-    const both = await explained({ query: { query, variables: { n: 2 } } });
-    expect(both.map(({ field }: { readonly field: string }) => field)).toEqual(["a", "__typename", "artist"]);
-    expect(both[0].sql).not.toContain('"artist"');
-    expect(both[1]).toEqual({ field: "__typename", sql: null, plan: null });
-    expect(both[2].sql).not.toContain('"album"');
-    expect(both[2].plan.join("\n")).toContain("artist");
-    const one = await explained({ query: { query: "subscription { album(limit: 1) { id } }" } });
-    expect(Object.keys(one)).toEqual(["sql", "plan", "variables"]);
+    const explanations = await explained({ query: { query, variables: { n: 2 } } });
+    expect(explanations.map(({ field }: { readonly field: string }) => field)).toEqual(["a", "__typename", "artist"]);
+    expect(explanations[0].sql).not.toContain('"artist"');
+    expect(explanations[1]).toEqual({ field: "__typename", sql: null, plan: null });
+    expect(explanations[2].sql).not.toContain('"album"');
+    expect(explanations[2].plan.join("\n")).toContain("artist");
+    const explanation = await explained({ query: { query: "subscription { album(limit: 1) { id } }" } });
+    expect(Object.keys(explanation)).toEqual(["sql", "plan", "variables"]);
   });
 
   test("explain refuses invalid operations and runs nothing", async () => {
@@ -217,16 +217,16 @@ test("P-HAS-8 the configuration says whether a webhook authenticates and permiss
   const readConfig = async (from: TestApi): Promise<unknown> =>
     (await from.get("/v1alpha1/config", { headers: asAdmin() })).json();
   expect(await readConfig(api)).toMatchObject({ is_auth_hook_set: false, is_remote_schema_permissions_enabled: true });
-  const other = await start({
+  const configuredApi = await start({
     authHook: "https://auth.example/hook",
     jwtSecret: undefined,
     enableRemoteSchemaPermissions: false,
   });
-  expect(await readConfig(other)).toMatchObject({
+  expect(await readConfig(configuredApi)).toMatchObject({
     is_auth_hook_set: true,
     is_remote_schema_permissions_enabled: false,
   });
-  await other.close();
+  await configuredApi.close();
 });
 
 test.each([

@@ -45,19 +45,19 @@ grant execute on all functions in schema desk to sea_captain;
 const base = await startApi({ preset: plus, dbSchemas: ["public"] });
 await base.sql(SCHEMA);
 
-const start = (more: StartOptions = {}): Promise<TestApi> =>
-  startApi({ on: base.database, preset: plus, dbSchemas: ["desk"], dbAggregatesEnabled: true, ...more });
+const start = (overrides: StartOptions = {}): Promise<TestApi> =>
+  startApi({ on: base.database, preset: plus, dbSchemas: ["desk"], dbAggregatesEnabled: true, ...overrides });
 
 const api = await start();
 const writing = await start({ mcpWrites: true, mcpMaxRows: 2 });
 
 const captain = { authorization: `Bearer ${signToken({ role: "sea_captain" })}` };
 
-const connect = async (to: TestApi, headers: Record<string, string> = captain): Promise<Client> => {
+const connect = async (target: TestApi, headers: Record<string, string> = captain): Promise<Client> => {
   const client = new Client({ name: "test", version: "1.0.0" });
   // both implement one protocol, but its types do not support exact optional properties
   await client.connect(
-    new StreamableHTTPClientTransport(new URL(`${to.url}/mcp`), { requestInit: { headers } }) as never,
+    new StreamableHTTPClientTransport(new URL(`${target.url}/mcp`), { requestInit: { headers } }) as never,
   );
   atFileEnd(() => client.close());
   return client;
@@ -71,16 +71,17 @@ interface Result {
   readonly isError?: boolean;
 }
 
-const call = (name: string, args: Record<string, unknown> = {}, by = client): Promise<Result> =>
-  by.callTool({ name, arguments: args }) as Promise<Result>;
+const call = (name: string, args: Record<string, unknown> = {}, caller = client): Promise<Result> =>
+  caller.callTool({ name, arguments: args }) as Promise<Result>;
 
-const rowsOf = async (name: string, args: Record<string, unknown>, by = client): Promise<any> => {
-  const result = await call(name, args, by);
+const rowsOf = async (name: string, args: Record<string, unknown>, caller = client): Promise<any> => {
+  const result = await call(name, args, caller);
   expect(result.isError, result.content[0]?.text).toBeUndefined();
   return result.structuredContent.rows ?? result.structuredContent.value;
 };
 
-const namesOf = async (by: Client): Promise<readonly string[]> => (await by.listTools()).tools.map(({ name }) => name);
+const namesOf = async (caller: Client): Promise<readonly string[]> =>
+  (await caller.listTools()).tools.map(({ name }) => name);
 
 const READING = ["list_tables", "describe_table", "read_rows", "search_rows", "aggregate_rows", "call_function"];
 
@@ -92,10 +93,10 @@ describe("P-MCP-2 tools are those of the role and of the settings", () => {
   });
 
   test("a role without rights has only an empty list of tables", async () => {
-    const nobody = await connect(api, {});
-    expect(await namesOf(nobody)).toEqual(["list_tables"]);
-    expect((await call("list_tables", {}, nobody)).structuredContent).toMatchObject({ tables: [], functions: [] });
-    await expect(call("read_rows", { table: "ticket" }, nobody)).rejects.toThrow("no such tool");
+    const powerless = await connect(api, {});
+    expect(await namesOf(powerless)).toEqual(["list_tables"]);
+    expect((await call("list_tables", {}, powerless)).structuredContent).toMatchObject({ tables: [], functions: [] });
+    await expect(call("read_rows", { table: "ticket" }, powerless)).rejects.toThrow("no such tool");
   });
 
   test("list_tables names the tables, columns and functions of the role", async () => {
@@ -175,8 +176,10 @@ describe("P-MCP-3 tools ask the REST surface as the caller", () => {
       expect(
         await rowsOf("aggregate_rows", { table: "ticket", aggregates, group_by: ["agent_id"], order, limit: 1 }),
       ).toEqual([{ agent_id: 1, count: 2, sum_price: "3.50" }]);
-    const off = await connect(await start({ dbAggregatesEnabled: false }));
-    expect((await call("aggregate_rows", { table: "ticket", aggregates }, off)).content[0]?.text).toContain("PGRST123");
+    const disabledClient = await connect(await start({ dbAggregatesEnabled: false }));
+    expect((await call("aggregate_rows", { table: "ticket", aggregates }, disabledClient)).content[0]?.text).toContain(
+      "PGRST123",
+    );
     expect(await rowsOf("call_function", { function: "add_up", arguments: { a: 1, b: 2 } })).toBe(3);
   });
 
@@ -197,9 +200,9 @@ describe("P-MCP-3 tools ask the REST surface as the caller", () => {
       { filters: [{ column: "tags->a.limit", operator: "eq", value: 1 }] },
       "cannot contain a dot",
     ],
-  ])("read_rows refuses %s before anything runs", async (_, args, said) => {
+  ])("read_rows refuses %s before anything runs", async (_, args, message) => {
     const result = await call("read_rows", { table: "ticket", ...args });
-    expect([result.isError, result.content[0]?.text]).toEqual([true, expect.stringContaining(said)]);
+    expect([result.isError, result.content[0]?.text]).toEqual([true, expect.stringContaining(message)]);
   });
 });
 
@@ -213,43 +216,47 @@ describe("P-MCP-4 writes", () => {
   });
 
   test("writing tools follow row policies and limit the changed rows", async () => {
-    const by = await connect(writing);
+    const writer = await connect(writing);
     const row = { id: 10, owner: "sea_captain", title: "new" };
-    expect(await rowsOf("insert_rows", { table: "ticket", rows: [row], select: "id,title" }, by)).toEqual([
+    expect(await rowsOf("insert_rows", { table: "ticket", rows: [row], select: "id,title" }, writer)).toEqual([
       { id: 10, title: "new" },
     ]);
     expect(
-      (await call("insert_rows", { table: "ticket", rows: [{ ...row, id: 11, owner: "somebody" }] }, by)).isError,
+      (await call("insert_rows", { table: "ticket", rows: [{ ...row, id: 11, owner: "somebody" }] }, writer)).isError,
     ).toBe(true);
-    expect((await call("insert_rows", { table: "agent", rows: [{ id: 3, name: "x" }] }, by)).isError).toBe(true);
-    const which = [{ column: "id", operator: "eq", value: 10 }];
+    expect((await call("insert_rows", { table: "agent", rows: [{ id: 3, name: "x" }] }, writer)).isError).toBe(true);
+    const filters = [{ column: "id", operator: "eq", value: 10 }];
     expect(
-      await rowsOf("update_rows", { table: "ticket", set: { title: "newer" }, filters: which, select: "title" }, by),
+      await rowsOf("update_rows", { table: "ticket", set: { title: "newer" }, filters, select: "title" }, writer),
     ).toEqual([{ title: "newer" }]);
     const all = [{ column: "id", operator: "gt", value: 0 }];
-    expect((await call("delete_rows", { table: "ticket", filters: all }, by)).content[0]?.text).toContain("PGRST124");
-    expect((await call("delete_rows", { table: "ticket", filters: [] }, by)).content[0]?.text).toContain(
+    expect((await call("delete_rows", { table: "ticket", filters: all }, writer)).content[0]?.text).toContain(
+      "PGRST124",
+    );
+    expect((await call("delete_rows", { table: "ticket", filters: [] }, writer)).content[0]?.text).toContain(
       "at least one",
     );
-    expect(await rowsOf("delete_rows", { table: "ticket", filters: which, select: "id" }, by)).toEqual([{ id: 10 }]);
+    expect(await rowsOf("delete_rows", { table: "ticket", filters, select: "id" }, writer)).toEqual([{ id: 10 }]);
     expect(await base.sql("select count(*)::int as count from desk.ticket")).toEqual([{ count: 4 }]);
   });
 });
 
 describe("P-MCP-5 caps", () => {
   test("rows, bytes, time and the cost of the role are limited", async () => {
-    const few = await connect(writing);
-    expect(await rowsOf("read_rows", { table: "ticket", limit: 1000 }, few)).toHaveLength(2);
+    const writer = await connect(writing);
+    expect(await rowsOf("read_rows", { table: "ticket", limit: 1000 }, writer)).toHaveLength(2);
     const capped = await start({ mcpMaxBytes: 1000, mcpTimeout: 1, costLimits: { sea_captain: 100 } });
-    const by = await connect(capped);
-    expect((await call("read_rows", { table: "ticket", select: "*,a:agent(*),b:agent(ticket(*))" }, by)).isError).toBe(
-      true,
-    );
+    const cappedClient = await connect(capped);
+    expect(
+      (await call("read_rows", { table: "ticket", select: "*,a:agent(*),b:agent(ticket(*))" }, cappedClient)).isError,
+    ).toBe(true);
     const select = Array.from({ length: 10 }, (_, i) => `t${i}:title`).join(",");
-    expect((await call("read_rows", { table: "ticket", select }, by)).content[0]?.text).toContain("more than 1000");
+    expect((await call("read_rows", { table: "ticket", select }, cappedClient)).content[0]?.text).toContain(
+      "more than 1000",
+    );
     if (base.database.options.databaseUrl !== undefined) {
-      const late = await call("call_function", { function: "nap" }, by);
-      expect(late.content[0]?.text).toContain("longer than 1 second");
+      const timeout = await call("call_function", { function: "nap" }, cappedClient);
+      expect(timeout.content[0]?.text).toContain("longer than 1 second");
     }
     const costly = await start({ costLimits: { sea_captain: 1 } });
     expect((await call("read_rows", { table: "ticket" }, await connect(costly))).content[0]?.text).toContain("cost");
@@ -302,41 +309,43 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
         execute format('create function long.f%s(a int) returns int language sql stable as %L', i, 'select 1');
       end loop; end $$`);
     const mcpMaxBytes = 20_000;
-    const by = await connect(await start({ dbSchemas: ["long"], mcpMaxBytes }));
+    const longClient = await connect(await start({ dbSchemas: ["long"], mcpMaxBytes }));
     const names: string[] = [];
     let offset: number | undefined = 0;
     while (offset !== undefined) {
-      const result = await call("list_tables", { offset }, by);
+      const result = await call("list_tables", { offset }, longClient);
       expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThanOrEqual(mcpMaxBytes);
-      const { tables, functions, has_more: more, next_offset: next } = result.structuredContent;
+      const { tables, functions, has_more: hasMore, next_offset: next } = result.structuredContent;
       names.push(...[...tables, ...functions].map(({ name }: any) => name));
-      expect(more).toBe(next === undefined ? undefined : true);
+      expect(hasMore).toBe(next === undefined ? undefined : true);
       offset = next;
     }
     expect([names.length, new Set(names).size]).toEqual([240, 240]);
-    const { contents } = await by.readResource({ uri: "relapi://schema" });
+    const { contents } = await longClient.readResource({ uri: "relapi://schema" });
     expect(Buffer.byteLength(JSON.stringify(contents))).toBeLessThanOrEqual(mcpMaxBytes);
     const uris: string[] = [];
     let cursor: string | undefined;
     do {
-      const listed: any = await by.listResources(cursor === undefined ? {} : { cursor });
-      expect(Buffer.byteLength(JSON.stringify(listed))).toBeLessThanOrEqual(mcpMaxBytes);
-      uris.push(...listed.resources.map(({ uri }: any) => uri));
-      cursor = listed.nextCursor;
+      const resourcePage: any = await longClient.listResources(cursor === undefined ? {} : { cursor });
+      expect(Buffer.byteLength(JSON.stringify(resourcePage))).toBeLessThanOrEqual(mcpMaxBytes);
+      uris.push(...resourcePage.resources.map(({ uri }: any) => uri));
+      cursor = resourcePage.nextCursor;
     } while (cursor !== undefined);
     expect(uris).toHaveLength(121);
-    await expect(by.listResources({ cursor: "x" })).rejects.toThrow("not one of this list");
+    await expect(longClient.listResources({ cursor: "x" })).rejects.toThrow("not one of this list");
   });
 
   test("the limit applies to the text and the structured content of a response", async () => {
     const mcpMaxBytes = 10_000;
-    const by = await connect(await start({ dbSchemas: ["hall"], mcpMaxBytes }));
+    const hallClient = await connect(await start({ dbSchemas: ["hall"], mcpMaxBytes }));
     for (const limit of [10, 100, 250]) {
-      const result = await call("read_rows", { table: "item", limit }, by);
+      const result = await call("read_rows", { table: "item", limit }, hallClient);
       expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThanOrEqual(mcpMaxBytes);
     }
     const select = "id,name,a:name,b:name,c:name";
-    expect((await call("read_rows", { table: "item", select }, by)).content[0]?.text).toContain("more than 10000");
+    expect((await call("read_rows", { table: "item", select }, hallClient)).content[0]?.text).toContain(
+      "more than 10000",
+    );
   });
 
   test("P-MCP-8 without select the readable columns are returned, in embeds too", async () => {
@@ -363,8 +372,8 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
   });
 
   test("P-MCP-9 a truncated list says so and names the next offset", async () => {
-    const read = async (args: object, by = inHall) =>
-      (await call("read_rows", { table: "item", select: "id", order: "id", ...args }, by)).structuredContent;
+    const read = async (args: object, caller = inHall) =>
+      (await call("read_rows", { table: "item", select: "id", order: "id", ...args }, caller)).structuredContent;
     expect(await read({ limit: 1000 })).toMatchObject({ row_count: 100, has_more: true, next_offset: 100 });
     expect(await read({ offset: 200 })).toMatchObject({ row_count: 50, has_more: false });
     expect((await read({ offset: 200 })).next_offset).toBeUndefined();
@@ -378,8 +387,8 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
       has_more: true,
       next_offset: 6,
     });
-    const called = await call("call_function", { function: "items", offset: 240 }, inHall);
-    expect(called.structuredContent).toMatchObject({ row_count: 10, has_more: false });
+    const callResult = await call("call_function", { function: "items", offset: 240 }, inHall);
+    expect(callResult.structuredContent).toMatchObject({ row_count: 10, has_more: false });
     const search = await call("search_rows", { table: "item", text: "item", limit: 5 }, inHall);
     expect(search.structuredContent).toMatchObject({ row_count: 5, has_more: true });
     const limited = await connect(await start({ dbSchemas: ["hall"], dbMaxRows: 20 }));
@@ -393,37 +402,41 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
   });
 
   test("P-MCP-3 an error names the unknown, missing or oversized argument", async () => {
-    const said = async (args: Record<string, unknown>) =>
+    const textOf = async (args: Record<string, unknown>) =>
       (await call("read_rows", args, inHall)).content[0]?.text ?? "";
-    expect(await said({ tabel: "item" })).toBe('the tool has no argument "tabel"; did you mean "table"?');
-    expect(await said({})).toBe('the argument "table" is missing');
-    const long = "id,".repeat(100_000);
-    expect(await said({ table: "item", select: long })).toContain("longer than 65536 bytes");
-    expect(await said({ table: "item", filters: [{ column: "name", operator: "eq", value: long }] })).toContain(
+    expect(await textOf({ tabel: "item" })).toBe('the tool has no argument "tabel"; did you mean "table"?');
+    expect(await textOf({})).toBe('the argument "table" is missing');
+    const longText = "id,".repeat(100_000);
+    expect(await textOf({ table: "item", select: longText })).toContain("longer than 65536 bytes");
+    expect(await textOf({ table: "item", filters: [{ column: "name", operator: "eq", value: longText }] })).toContain(
       "The URL is longer than 65536 bytes",
     );
-    expect(await said({ table: "item", select: "part(".repeat(10_000) })).toContain("PGRST100");
+    expect(await textOf({ table: "item", select: "part(".repeat(10_000) })).toContain("PGRST100");
   });
 });
 
 describe("P-MCP-6 instructions in rows", () => {
   test("tools, instructions and resource names contain no text of rows or comments", async () => {
-    const said = JSON.stringify([await client.listTools(), client.getInstructions(), await client.listResources()]);
-    expect(said).not.toContain("Ignore all earlier");
-    expect(said).toContain("never instructions");
+    const outputText = JSON.stringify([
+      await client.listTools(),
+      client.getInstructions(),
+      await client.listResources(),
+    ]);
+    expect(outputText).not.toContain("Ignore all earlier");
+    expect(outputText).toContain("never instructions");
   });
 
   test("a text response marks the data with a delimiter that no row can know", async () => {
     const marks = new Set<string>();
     for (let i = 0; i < 3; i++) {
       const { content, structuredContent } = await call("read_rows", { table: "ticket", order: "id" });
-      const [head = "", begin = "", ...more] = (content[0]?.text ?? "").split("\n");
+      const [head = "", begin = "", ...rest] = (content[0]?.text ?? "").split("\n");
       const mark = begin.slice("<<<".length);
       expect(head).toContain("never instructions");
       expect(head).toContain(mark);
       expect(mark).toMatch(/^[\w-]{12}$/);
-      expect(more.at(-1)).toBe(`${mark}>>>`);
-      expect(JSON.parse(more.slice(0, -1).join("\n"))).toHaveLength(3);
+      expect(rest.at(-1)).toBe(`${mark}>>>`);
+      expect(JSON.parse(rest.slice(0, -1).join("\n"))).toHaveLength(3);
       expect(structuredContent.notice).toContain("never instructions");
       marks.add(mark);
     }
@@ -431,9 +444,9 @@ describe("P-MCP-6 instructions in rows", () => {
   });
 
   test("errors that quote rows are delimited too", async () => {
-    const by = await connect(writing);
+    const writer = await connect(writing);
     const row = { id: 1, owner: "sea_captain", title: "x" };
-    const { content, isError } = await call("insert_rows", { table: "ticket", rows: [row] }, by);
+    const { content, isError } = await call("insert_rows", { table: "ticket", rows: [row] }, writer);
     expect(isError).toBe(true);
     expect(content[0]?.text).toMatch(
       /^The request was refused with status 409:\n.*never instructions[^]*\n<<<[\w-]{12}\n[^]*23505/,
@@ -457,8 +470,8 @@ describe("P-MCP-6 instructions in rows", () => {
 
 describe("P-MCP-1 P-MCP-7 the transport", () => {
   const LIST = { jsonrpc: "2.0", id: 1, method: "tools/list" };
-  const send = (body: unknown, headers: HeaderValues = {}, to = api) =>
-    to.post("/mcp", { body, headers: { accept: "application/json, text/event-stream", ...captain, ...headers } });
+  const send = (body: unknown, headers: HeaderValues = {}, target = api) =>
+    target.post("/mcp", { body, headers: { accept: "application/json, text/event-stream", ...captain, ...headers } });
 
   test("each message is a separate request without a session", async () => {
     const answer = await send(LIST);

@@ -36,14 +36,14 @@ const QUERY = {
   returns: "sale",
 };
 
-const source = (more: Entry = {}): Entry => ({
+const source = (overrides: Entry = {}): Entry => ({
   native_queries: [QUERY, { root_field_name: "all_sales", code: "select * from public.album -- all", returns: "sale" }],
   logical_models: [MODEL],
-  ...more,
+  ...overrides,
 });
 
-const start = (metadata: Entry, more: StartOptions = {}): Promise<TestApi> =>
-  startApi(forGraphql({ on: base.database, preset: plus, metadata, ...more }));
+const start = (metadata: Entry, overrides: StartOptions = {}): Promise<TestApi> =>
+  startApi(forGraphql({ on: base.database, preset: plus, metadata, ...overrides }));
 
 const METADATA = documentOf([table("album")], {}, source());
 const api = await start(METADATA);
@@ -119,14 +119,14 @@ describe("P-NAT-1 fields of the query root", () => {
     const where =
       '{ _and: [{id: {_gt: 1}}, {_or: [{title: {_eq: "Debut"}}, {id: {_in: [2]}}]}], _not: {id: {_eq: 2}} }';
     expect(ids(await api.gql(`{ all_sales(where: ${where}) { id } }`))).toEqual([3]);
-    const [, kept] = [
+    const [, distinctAnswer] = [
       0,
       await api.gql(
         "query ($l: Int!) { sales_from(args: {least: $l}, distinct_on: [id], order_by: {id: asc}, limit: 1) { id price } }",
         { l: 2 },
       ),
     ];
-    expect(ids(kept)).toEqual([2]);
+    expect(ids(distinctAnswer)).toEqual([2]);
   });
 
   test("the schema has the types of the logical model", async () => {
@@ -203,10 +203,10 @@ describe("P-NAT-1 fields of the query root", () => {
       { native_queries: [{ ...QUERY, root_field_name: "a-b" }] },
       "not a valid GraphQL name",
     ],
-  ])("%s is noted, and left out", async (_, more, said) => {
-    const kept = notes();
-    const odd = await start(documentOf([table("album")], {}, source(more)), { logger: kept.logger });
-    expect(kept.all().join("\n")).toContain(said);
+  ])("%s is noted, and left out", async (_, overrides, message) => {
+    const noteLog = notes();
+    const odd = await start(documentOf([table("album")], {}, source(overrides)), { logger: noteLog.logger });
+    expect(noteLog.all().join("\n")).toContain(message);
     expect((await odd.gql("{ album(limit: 1) { id } }")).data.album).toHaveLength(1);
     expect((await odd.gql("{ sales_from(args: {least: 1}) { id } }")).errors[0].extensions.code).toBe(
       "validation-failed",
@@ -216,24 +216,24 @@ describe("P-NAT-1 fields of the query root", () => {
 });
 
 test("P-NAT-6a names of tables follow the convention of the settings, and custom names are kept", async () => {
-  const kept = notes();
+  const noteLog = notes();
   const names = ["albumByPk", "album_by_pk", "my_artist", "myArtist"];
-  const named = await start(
+  const namedApi = await start(
     documentOf(
       [table("album"), table("artist", { configuration: { custom_name: "my_artist" } })],
       {},
       source({ native_queries: names.map((name) => ({ ...QUERY, root_field_name: name })) }),
     ),
-    { logger: kept.logger, defaultNamingConvention: "graphql-default" },
+    { logger: noteLog.logger, defaultNamingConvention: "graphql-default" },
   );
-  const refused = kept.all().filter((line) => line.includes("a table or function has that name"));
+  const refused = noteLog.all().filter((line) => line.includes("a table or function has that name"));
   expect(names.filter((name) => refused.some((line) => line.includes(`query ${name}:`)))).toEqual([
     "albumByPk",
     "my_artist",
   ]);
   for (const name of ["album_by_pk", "myArtist"])
-    expect((await named.gql(`{ ${name}(args: {least: 1}) { id } }`)).errors).toBeUndefined();
-  await named.close();
+    expect((await namedApi.gql(`{ ${name}(args: {least: 1}) { id } }`)).errors).toBeUndefined();
+  await namedApi.close();
 });
 
 describe("P-NAT-2 permissions on native queries", () => {
@@ -255,12 +255,12 @@ describe("P-NAT-2 permissions on native queries", () => {
   });
 
   test("a value of a request is never read as a session variable", async () => {
-    const found = await api.gql(
+    const filtered = await api.gql(
       '{ all_sales(where: {title: {_eq: "X-Hasura-Upto"}}) { id } }',
       {},
       asAdmin("buyer", { upto: "2" }),
     );
-    expect(found).toEqual({ data: { all_sales: [] } });
+    expect(filtered).toEqual({ data: { all_sales: [] } });
   });
 });
 
@@ -268,15 +268,15 @@ describe("P-NAT-3 values are bound", () => {
   test.each(["'; drop table public.album; --", "{{least}}", "$1", "\\", "%' or true or '1' like '"])(
     "the argument %j is bound as text",
     async (word) => {
-      const found = await api.gql("query ($w: String) { sales_from(args: {least: 1, word: $w}) { id } }", { w: word });
-      expect(found).toEqual({ data: { sales_from: [] } });
+      const answer = await api.gql("query ($w: String) { sales_from(args: {least: 1, word: $w}) { id } }", { w: word });
+      expect(answer).toEqual({ data: { sales_from: [] } });
       const where = await api.gql("query ($w: String!) { all_sales(where: {title: {_eq: $w}}) { id } }", { w: word });
       expect(where).toEqual({ data: { all_sales: [] } });
     },
   );
 
   test("native queries cannot write, and errors do not show their SQL", async () => {
-    const more = {
+    const overrides = {
       native_queries: [
         {
           root_field_name: "writing",
@@ -297,7 +297,7 @@ describe("P-NAT-3 values are bound", () => {
       ],
     };
     await base.sql("create table public.odd_sales (secret_column int)");
-    const odd = await start(documentOf([table("album")], {}, source(more)));
+    const odd = await start(documentOf([table("album")], {}, source(overrides)));
     await base.sql("drop table public.odd_sales");
     expect((await odd.gql("{ writing { id title } }")).errors[0]).toMatchObject({
       message: "database query error",
@@ -321,9 +321,9 @@ test("P-NAT-1 P-HAS-1 the metadata API tracks and untracks native queries", asyn
   folders.push(folder);
   const path = join(folder, "metadata.json");
   await writeFile(path, JSON.stringify(documentOf([table("album")])));
-  const own = await startApi(forGraphql({ on: base.database, preset: plus, metadata: path }));
+  const metadataApi = await startApi(forGraphql({ on: base.database, preset: plus, metadata: path }));
   const run = async (type: string, args: unknown): Promise<any> =>
-    (await own.post("/v1/metadata", { body: { type, args }, headers: asAdmin() })).json();
+    (await metadataApi.post("/v1/metadata", { body: { type, args }, headers: asAdmin() })).json();
   const { select_permissions: _, ...model } = MODEL;
   const steps: readonly (readonly [string, unknown, string])[] = [
     ["pg_track_native_query", QUERY, "not-exists"],
@@ -342,7 +342,13 @@ test("P-NAT-1 P-HAS-1 the metadata API tracks and untracks native queries", asyn
     expect([type, message ?? code]).toEqual([type, expected]);
   }
   expect(
-    ids(await own.gql("{ sales_from(args: {least: 1}, limit: 1, order_by: {id: asc}) { id } }", {}, asAdmin("buyer"))),
+    ids(
+      await metadataApi.gql(
+        "{ sales_from(args: {least: 1}, limit: 1, order_by: {id: asc}) { id } }",
+        {},
+        asAdmin("buyer"),
+      ),
+    ),
   ).toEqual([1]);
   expect(await run("pg_drop_logical_model_select_permission", { name: "sale", role: "buyer" })).toEqual({
     message: "success",
@@ -354,18 +360,18 @@ test("P-NAT-1 P-HAS-1 the metadata API tracks and untracks native queries", asyn
     kind: "postgres",
     tables: [table("album")],
   });
-  await own.close();
+  await metadataApi.close();
 });
 
 test.each([
   ["fullCompat", fullCompat, []],
   ["plus without the plugin", plus, [without("native-queries")]],
 ])("P-GEN-2 %s ignores native queries with a line in the log", async (_, preset, parts) => {
-  const kept = notes();
+  const noteLog = notes();
   const bare = await startApi(
-    forGraphql({ on: base.database, preset, parts, metadata: METADATA, logger: kept.logger }),
+    forGraphql({ on: base.database, preset, parts, metadata: METADATA, logger: noteLog.logger }),
   );
-  expect(kept.all().join("\n")).toContain("native_queries is not supported; ignored");
+  expect(noteLog.all().join("\n")).toContain("native_queries is not supported; ignored");
   expect((await bare.gql("{ all_sales { id } }")).errors[0].message).toContain("all_sales");
   await bare.close();
 });

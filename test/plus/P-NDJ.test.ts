@@ -35,14 +35,18 @@ const linesOf = (text: string): unknown[] => {
     .map((line) => JSON.parse(line) as unknown);
 };
 
-const sent = { "content-type": "application/x-ndjson", prefer: "return=representation" };
+const bodyHeaders = { "content-type": "application/x-ndjson", prefer: "return=representation" };
 
 describe("lines of JSON", () => {
   test("P-NDJ-1 each row is one line, whatever its values contain", async () => {
-    const { text, status, headers: sent } = await started.get("/item?select=*,part(id)&order=id", { headers });
+    const {
+      text,
+      status,
+      headers: responseHeaders,
+    } = await started.get("/item?select=*,part(id)&order=id", { headers });
     expect(status).toBe(200);
-    expect(sent["content-type"]).toBe("application/x-ndjson");
-    expect(sent["content-range"]).toBe("0-1/*");
+    expect(responseHeaders["content-type"]).toBe("application/x-ndjson");
+    expect(responseHeaders["content-range"]).toBe("0-1/*");
     expect(linesOf(text)).toEqual([
       { id: 1, name: "two\nlines", doc: { a: [1, 2] }, owner: "sea_anon", part: [{ id: 1 }, { id: 2 }] },
       { id: 2, name: "säck", doc: null, owner: "sea_clerk", part: [] },
@@ -58,15 +62,17 @@ describe("lines of JSON", () => {
     expect((await started.get("/rpc/one", { headers })).text).toBe("7\n");
     const counted = await started.get("/item?limit=1&order=id", { headers: { ...headers, prefer: "count=exact" } });
     expect([counted.status, counted.headers["content-range"]]).toEqual([206, "0-0/2"]);
-    const own = await started.get("/item?select=id", { headers: { ...headers, ...bearer({ role: "sea_clerk" }) } });
-    expect(own.text).toBe('{"id":2}\n');
+    const clerkAnswer = await started.get("/item?select=id", {
+      headers: { ...headers, ...bearer({ role: "sea_clerk" }) },
+    });
+    expect(clerkAnswer.text).toBe('{"id":2}\n');
   });
 
   test("P-NDJ-2 long answers are streamed, and each line is complete", async () => {
     const { text } = await started.get("/many?order=id", { headers });
-    const found = linesOf(text) as { id: number; note: string }[];
-    expect(found).toHaveLength(20_000);
-    expect(found.at(-1)).toEqual({ id: 20_000, note: "é".repeat(30) });
+    const rows = linesOf(text) as { id: number; note: string }[];
+    expect(rows).toHaveLength(20_000);
+    expect(rows.at(-1)).toEqual({ id: 20_000, note: "é".repeat(30) });
   });
 
   test("R-STR-6 pages by cursor receive the whole body", async () => {
@@ -76,8 +82,8 @@ describe("lines of JSON", () => {
   });
 
   test("P-NDJ-1 an error is answered as JSON", async () => {
-    const { status, headers: sent, text } = await started.get("/item?nope=eq.1", { headers });
-    expect([status, sent["content-type"]]).toEqual([400, "application/json; charset=utf-8"]);
+    const { status, headers: responseHeaders, text } = await started.get("/item?nope=eq.1", { headers });
+    expect([status, responseHeaders["content-type"]]).toEqual([400, "application/json; charset=utf-8"]);
     expect(JSON.parse(text)).toMatchObject({ code: "42703" });
   });
 
@@ -93,8 +99,8 @@ describe("lines of JSON", () => {
 });
 
 describe("bodies of lines of JSON", () => {
-  const post = async (path: string, body: string | Buffer, more: Record<string, string> = {}) => {
-    const { status, text } = await started.post(path, { headers: { ...sent, ...more }, body });
+  const post = async (path: string, body: string | Buffer, extraHeaders: Record<string, string> = {}) => {
+    const { status, text } = await started.post(path, { headers: { ...bodyHeaders, ...extraHeaders }, body });
     return { status, text, rows: JSON.parse(text) as unknown };
   };
   const refused = (message: string, details: unknown = null) => ({
@@ -130,13 +136,16 @@ describe("bodies of lines of JSON", () => {
         { id: 11, name: "other" },
       ],
     });
-    const patched = await started.patch("/entry?id=eq.10&select=id,name", { headers: sent, body: '{"name":"p"}\n' });
+    const patched = await started.patch("/entry?id=eq.10&select=id,name", {
+      headers: bodyHeaders,
+      body: '{"name":"p"}\n',
+    });
     expect([patched.status, patched.json()]).toEqual([200, [{ id: 10, name: "p" }]]);
-    const put = await started.put("/entry?id=eq.12&select=id,name", {
-      headers: sent,
+    const putAnswer = await started.put("/entry?id=eq.12&select=id,name", {
+      headers: bodyHeaders,
       body: '{"id":12,"name":"put"}\n',
     });
-    expect([put.status, put.json()]).toEqual([201, [{ id: 12, name: "put" }]]);
+    expect([putAnswer.status, putAnswer.json()]).toEqual([201, [{ id: 12, name: "put" }]]);
   });
 
   test("P-NDJ-3 a function takes the arguments of a line", async () => {
@@ -157,10 +166,10 @@ describe("bodies of lines of JSON", () => {
 
   test("P-NDJ-3 a body without a line is answered like empty JSON", async () => {
     for (const body of ["", "\n", "\r\n \n", "\ufeff"]) {
-      const answer = await started.post("/entry", { headers: sent, body });
-      const asJson = await started.post("/entry", { headers: { prefer: sent.prefer }, body: "[]" });
+      const answer = await started.post("/entry", { headers: bodyHeaders, body });
+      const asJson = await started.post("/entry", { headers: { prefer: bodyHeaders.prefer }, body: "[]" });
       expect([answer.status, answer.text]).toEqual([asJson.status, asJson.text]);
-      const columns = await started.post("/entry?columns=id", { headers: sent, body });
+      const columns = await started.post("/entry?columns=id", { headers: bodyHeaders, body });
       expect([columns.status, columns.text]).toEqual([201, "[]"]);
     }
   });
@@ -173,8 +182,8 @@ describe("bodies of lines of JSON", () => {
       rows: [{ name: null }, { name: "b" }],
     });
     const prefer = "return=representation,missing=default";
-    const other = body.replaceAll('"id":4', '"id":5');
-    expect(await post("/entry?columns=id,name&select=name", other, { prefer })).toMatchObject({
+    const otherBody = body.replaceAll('"id":4', '"id":5');
+    expect(await post("/entry?columns=id,name&select=name", otherBody, { prefer })).toMatchObject({
       status: 201,
       rows: [{ name: "none" }, { name: "b" }],
     });
@@ -222,7 +231,7 @@ describe("bodies of lines of JSON", () => {
     const limits = { maxBodyBytes: 200, maxColumns: 2, maxJsonDepth: 3 };
     const limited = await startApi({ on: api.database, preset: plus, dbSchemas: ["lines"], ...limits });
     const errorOf = async (body: string, path = "/entry") => {
-      const { status, text } = await limited.post(path, { headers: sent, body });
+      const { status, text } = await limited.post(path, { headers: bodyHeaders, body });
       const { code, message } = JSON.parse(text) as { code: string; message: string };
       return [status, code, message];
     };
@@ -242,7 +251,7 @@ describe("bodies of lines of JSON", () => {
         "PGRST102",
         "The body is nested deeper than 3 levels",
       ]);
-    const { status } = await limited.post("/entry", { headers: sent, body: '{"id":80,"doc":[1]}\n' });
+    const { status } = await limited.post("/entry", { headers: bodyHeaders, body: '{"id":80,"doc":[1]}\n' });
     expect(status).toBe(201);
   });
 
@@ -256,7 +265,7 @@ describe("bodies of lines of JSON", () => {
 
   test("P-GEN-2 without the plugin the content type is unknown", async () => {
     const bare = await startApi({ on: api.database, preset: plus, dbSchemas: ["lines"], parts: [without("ndjson")] });
-    const { status, text } = await bare.post("/entry", { headers: sent, body: '{"id":90}\n' });
+    const { status, text } = await bare.post("/entry", { headers: bodyHeaders, body: '{"id":90}\n' });
     expect(status).toBe(400);
     expect(JSON.parse(text)).toMatchObject({
       code: "PGRST102",

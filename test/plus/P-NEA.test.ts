@@ -8,13 +8,13 @@ import { lastStatement } from "./last-statement.ts";
 
 type Row = Readonly<Record<string, any>>;
 
-const sent = lastStatement();
-const api = await startApi({ ...forGraphql(), preset: plus, parts: [sent.plugin] });
+const recorder = lastStatement();
+const api = await startApi({ ...forGraphql(), preset: plus, parts: [recorder.plugin] });
 
 const available = async (name: string): Promise<boolean> =>
   ((await api.sql(`select 1 from pg_available_extensions where name = '${name}'`)) as readonly Row[]).length > 0;
 
-const has = {
+const extensions = {
   trigrams: await available("pg_trgm"),
   gist: await available("btree_gist"),
   vectors: await available("vector"),
@@ -35,17 +35,17 @@ await api.sql(`
   insert into spot (id) values (0);
   create index on spot using gist (at);
   create index on spot using gist (area);
-  ${has.trigrams ? "create extension if not exists pg_trgm; alter extension pg_trgm set schema ext; create index on spot using gist (word ext.gist_trgm_ops);" : ""}
-  ${has.gist ? "create extension if not exists btree_gist; alter extension btree_gist set schema ext; create index on spot using gist (day); create index on spot using gist (amount); create index on spot using gist (seen);" : ""}
-  ${has.vectors ? "create extension if not exists vector; alter extension vector set schema ext; create table face (id int primary key, look ext.vector(3)); insert into face select n, ext.vector('[' || n || ',1,2]') from generate_series(1, 3000) as n; create index on face using hnsw (look ext.vector_l2_ops); grant select on face to sea_anon;" : ""}
-  ${has.cubes ? "create extension if not exists cube; alter extension cube set schema ext; create table block (id int primary key, c ext.cube); insert into block select n, ext.cube(n) from generate_series(1, 3) as n; grant select on block to sea_anon;" : ""}
+  ${extensions.trigrams ? "create extension if not exists pg_trgm; alter extension pg_trgm set schema ext; create index on spot using gist (word ext.gist_trgm_ops);" : ""}
+  ${extensions.gist ? "create extension if not exists btree_gist; alter extension btree_gist set schema ext; create index on spot using gist (day); create index on spot using gist (amount); create index on spot using gist (seen);" : ""}
+  ${extensions.vectors ? "create extension if not exists vector; alter extension vector set schema ext; create table face (id int primary key, look ext.vector(3)); insert into face select n, ext.vector('[' || n || ',1,2]') from generate_series(1, 3000) as n; create index on face using hnsw (look ext.vector_l2_ops); grant select on face to sea_anon;" : ""}
+  ${extensions.cubes ? "create extension if not exists cube; alter extension cube set schema ext; create table block (id int primary key, c ext.cube); insert into block select n, ext.cube(n) from generate_series(1, 3) as n; grant select on block to sea_anon;" : ""}
   grant usage on schema ext to public;
   grant select on spot to sea_anon;
   analyze spot`);
 await api.reload();
 
 const planOf = async (): Promise<string> => {
-  const lines = (await api.sql(`explain ${sent.text()}`)) as readonly Row[];
+  const lines = (await api.sql(`explain ${recorder.text()}`)) as readonly Row[];
   return lines.map((line) => line["QUERY PLAN"]).join("\n");
 };
 
@@ -114,7 +114,7 @@ describe("rows ordered by distance, with an index", () => {
     });
   });
 
-  test.skipIf(!has.trigrams)("P-NEA-2 words are ordered by pg_trgm in another schema", async () => {
+  test.skipIf(!extensions.trigrams)("P-NEA-2 words are ordered by pg_trgm in another schema", async () => {
     await check({
       column: "word",
       rest: "marsupials",
@@ -126,7 +126,7 @@ describe("rows ordered by distance, with an index", () => {
     });
   });
 
-  test.skipIf(!has.gist)("P-NEA-2 dates, numbers and times are ordered by btree_gist", async () => {
+  test.skipIf(!extensions.gist)("P-NEA-2 dates, numbers and times are ordered by btree_gist", async () => {
     await check({
       column: "day",
       rest: "2020-02-01",
@@ -184,7 +184,7 @@ describe("rows ordered by distance, with an index", () => {
     });
   });
 
-  test.skipIf(!has.cubes)("P-NEA-2 cubes are ordered by distance", async () => {
+  test.skipIf(!extensions.cubes)("P-NEA-2 cubes are ordered by distance", async () => {
     await check(
       {
         column: "c",
@@ -198,7 +198,7 @@ describe("rows ordered by distance, with an index", () => {
     );
   });
 
-  test.skipIf(!has.vectors)("P-NEA-2 vectors are ordered by pgvector", async () => {
+  test.skipIf(!extensions.vectors)("P-NEA-2 vectors are ordered by pgvector", async () => {
     await check(
       {
         column: "look",
@@ -220,7 +220,7 @@ describe("rows ordered by distance, with an index", () => {
       dbSchemas: ["atlas"],
       dbExtraSearchPath: ["public", "gis"],
       preset: plus,
-      parts: [sent.plugin],
+      parts: [recorder.plugin],
     });
     await geo.sql(`
       create table atlas.stop (id int primary key, at gis.geometry(point, 4326), earth gis.geography(point));
