@@ -24,8 +24,8 @@ const refused = (
   },
 });
 
-const WHO = "GET /rpc/who";
-const as = (role: string): Pick<Case, "request" | "answer"> => ({ request: WHO, answer: role });
+const WHO_REQUEST = "GET /rpc/who";
+const answerAs = (role: string): Pick<Case, "request" | "answer"> => ({ request: WHO_REQUEST, answer: role });
 
 let api: TestApi;
 /** Times and audiences are evaluated when the test runs. */
@@ -33,10 +33,10 @@ const timed = (
   title: string,
   claims: () => Record<string, unknown>,
   expected: Omit<Case, "title" | "request"> = { answer: "sea_clerk" },
-  on = () => api,
+  getApi = () => api,
 ): void =>
   test(title, async () => {
-    const answer = await on().get("/rpc/who", { headers: bearer({ role: "sea_clerk", ...claims() }) });
+    const answer = await getApi().get("/rpc/who", { headers: bearer({ role: "sea_clerk", ...claims() }) });
     expect(answer.status, answer.text).toBe(expected.status ?? 200);
     expect(answer.json()).toEqual(expected.answer);
     expect(answer.headers["www-authenticate"]).toBe(expected.responseHeaders?.["www-authenticate"]);
@@ -50,36 +50,36 @@ describe("the place of the token", () => {
   cases(
     () => api,
     [
-      { title: "R-AUT-1 a request without the header has no credentials", ...as("sea_anon") },
+      { title: "R-AUT-1 a request without the header has no credentials", ...answerAs("sea_anon") },
       {
         title: "R-AUT-1 another auth scheme is not a credential",
-        ...as("sea_anon"),
+        ...answerAs("sea_anon"),
         headers: { authorization: "Basic c2VhX2NsZXJrOng=" },
       },
       {
         title: 'R-AUT-1 a scheme that begins with "Bearer" is not a credential',
-        ...as("sea_anon"),
+        ...answerAs("sea_anon"),
         headers: { authorization: `Bearers ${signToken({ role: "sea_clerk" })}` },
       },
       {
         title: "R-AUT-1 the word Bearer may be in lower case",
-        ...as("sea_clerk"),
+        ...answerAs("sea_clerk"),
         headers: { authorization: `bearer ${signToken({ role: "sea_clerk" })}` },
       },
       {
         title: "R-AUT-1 the word Bearer may be in mixed case and followed by several blanks",
-        ...as("sea_clerk"),
+        ...answerAs("sea_clerk"),
         headers: { authorization: `bEaReR   ${signToken({ role: "sea_clerk" })}` },
       },
       {
         title: "R-AUT-1 an empty token is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: { authorization: "Bearer " },
         ...refused("PGRST301", "Empty JWT is sent in Authorization header"),
       },
       {
         title: "R-AUT-1 R-AUT-9 a scheme without a token is an empty token",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: { authorization: "Bearer" },
         ...refused("PGRST301", "Empty JWT is sent in Authorization header"),
       },
@@ -97,7 +97,7 @@ describe("without a secret", () => {
     [
       {
         title: "R-AUT-2 without a secret a token is answered 500",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: bearer({ role: "sea_clerk" }),
         status: 500,
         answer: { code: "PGRST300", details: null, hint: null, message: "Server lacks JWT secret" },
@@ -105,14 +105,14 @@ describe("without a secret", () => {
       },
       {
         title: "R-AUT-2 without a secret an empty token is refused as a server error",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: { authorization: "Bearer" },
         status: 500,
       },
-      { title: "R-AUT-2 without a secret a request without a token is anonymous", ...as("sea_anon") },
+      { title: "R-AUT-2 without a secret a request without a token is anonymous", ...answerAs("sea_anon") },
       {
         title: "R-AUT-2 without a secret another scheme is anonymous",
-        ...as("sea_anon"),
+        ...answerAs("sea_anon"),
         headers: { authorization: "Basic eDp5" },
       },
     ],
@@ -133,73 +133,73 @@ describe("signatures", () => {
     [
       {
         title: "R-AUT-3 a token of one part is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw("abc"),
         ...refused("PGRST301", "Expected 3 parts in JWT; got 1"),
       },
       {
         title: "R-AUT-3 a token of two parts is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw("a.b"),
         ...refused("PGRST301", "Expected 3 parts in JWT; got 2"),
       },
       {
         title: "R-AUT-3 a token of five parts, like an encrypted one, is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw("a.b.c.d.e"),
         ...refused("PGRST301", "Expected 3 parts in JWT; got 5"),
       },
       {
         title: "R-AUT-3 a token with a blank is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw(`${head}. ${body}.${signature}`),
         ...refused("PGRST301", BROKEN),
       },
       {
         title: "R-AUT-3 a token whose header is not base64url is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw(`+/==.${body}.${signature}`),
         ...refused("PGRST301", BROKEN),
       },
       {
         title: "R-AUT-3 a token whose signature is not base64url is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw(`${head}.${body}.${signature}=`),
         ...refused("PGRST301", BROKEN),
       },
       {
         title: "R-AUT-3 a token whose header is not JSON is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw(`${Buffer.from("no").toString("base64url")}.${body}.${signature}`),
         ...refused("PGRST301", BROKEN),
       },
       {
         title: "R-AUT-3 a token whose header is not an object is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw(`${encode(["HS256"])}.${body}.${signature}`),
         ...refused("PGRST301", BROKEN),
       },
       {
         title: "R-AUT-3 a token without an algorithm is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw(`${encode({ typ: "JWT" })}.${body}.${signature}`),
         ...refused("PGRST301", BROKEN),
       },
       {
         title: "R-AUT-3 a token with an unknown algorithm is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw(`${encode({ alg: "HS257" })}.${body}.${signature}`),
         ...refused("PGRST301", BROKEN),
       },
       {
         title: "R-AUT-3 R-AUT-3a a token with critical extensions is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: bearer({ role: "sea_clerk" }, { header: { crit: ["exp"] } }),
         ...refused("PGRST301", BROKEN),
       },
       {
         title: 'R-AUT-3 the algorithm "none" is refused',
-        request: WHO,
+        request: WHO_REQUEST,
         headers: bearer({ role: "sea_clerk" }, { algorithm: "none" }),
         ...refused(
           "PGRST301",
@@ -209,37 +209,37 @@ describe("signatures", () => {
       },
       {
         title: "R-AUT-3 a token signed with another secret is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: bearer({ role: "sea_clerk" }, { secret: "x".repeat(40) }),
         ...refused("PGRST301", NO_KEY, NOT_ABLE),
       },
       {
         title: "R-AUT-3 a token with a changed payload is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw(`${head}.${encode({ role: "sea_auditor" })}.${signature}`),
         ...refused("PGRST301", NO_KEY, NOT_ABLE),
       },
       {
         title: "R-AUT-3 a secret that is a plain string accepts only HS256",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: bearer({ role: "sea_clerk" }, { algorithm: "HS512" }),
         ...refused("PGRST301", NO_KEY, NOT_FOUND),
       },
       {
         title: "R-AUT-3 R-AUT-3a a token with the kid of no key is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: bearer({ role: "sea_clerk" }, { header: { kid: "k" } }),
         ...refused("PGRST301", NO_KEY, NOT_FOUND),
       },
       {
         title: "R-AUT-3 a token whose payload is not JSON is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: bearer("no json"),
         ...refused("PGRST303", "Parsing claims failed"),
       },
       {
         title: "R-AUT-3 a token whose payload is not an object is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: bearer('["role"]'),
         ...refused("PGRST303", "Parsing claims failed"),
       },
@@ -259,7 +259,7 @@ describe("signatures", () => {
       },
       {
         title: "R-AUT-9 WWW-Authenticate has a quoted description",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw("a.b"),
         status: 401,
         responseHeaders: {
@@ -280,13 +280,13 @@ describe("keys of other kinds", () => {
   });
   const clerk = { role: "sea_clerk" };
   const whoWith = async (options: StartOptions, ...tokens: readonly string[]): Promise<unknown[]> => {
-    const own = await startApi(options);
+    const ownApi = await startApi(options);
     const answers = [];
     for (const token of tokens) {
-      const answer = await own.get("/rpc/who", { headers: { authorization: `Bearer ${token}` } });
+      const answer = await ownApi.get("/rpc/who", { headers: { authorization: `Bearer ${token}` } });
       answers.push(answer.status === 200 ? answer.json() : answer.json().details);
     }
-    await own.close();
+    await ownApi.close();
     return answers;
   };
 
@@ -302,8 +302,8 @@ describe("keys of other kinds", () => {
       signToken(clerk, { algorithm: "PS256", key: rsa.privateKey }),
       signToken(clerk),
     );
-    const unfound = "No suitable key was found to decode the JWT";
-    expect(answers).toEqual(["sea_clerk", "sea_clerk", "sea_clerk", "sea_clerk", unfound, unfound, unfound]);
+    const keyError = "No suitable key was found to decode the JWT";
+    expect(answers).toEqual(["sea_clerk", "sea_clerk", "sea_clerk", "sea_clerk", keyError, keyError, keyError]);
   });
   test("R-AUT-3 a JWK of a secret accepts every HS algorithm or the named one", async () => {
     const k = Buffer.from(jwtSecret).toString("base64url");
@@ -437,12 +437,12 @@ describe("times", () => {
 });
 
 describe("audiences", () => {
-  let meant: TestApi;
+  let audienceApi: TestApi;
   beforeAll(async () => {
-    meant = await startApi({ jwtAud: "sea" });
+    audienceApi = await startApi({ jwtAud: "sea" });
   });
   const wrongType = refused("PGRST303", "The JWT 'aud' claim must be a string or an array of strings");
-  const other = refused("PGRST303", "JWT not in audience");
+  const wrongAudience = refused("PGRST303", "JWT not in audience");
   for (const aud of ["x", ["x", "y"], [], null])
     timed(`R-AUT-5 without JWT_AUD the audience ${JSON.stringify(aud)} is accepted`, () => ({ aud }));
   for (const aud of [1, true, {}, ["x", 1]])
@@ -456,39 +456,39 @@ describe("audiences", () => {
       `R-AUT-5 JWT_AUD accepts the audience ${JSON.stringify(aud)}`,
       () => ({ aud }),
       { answer: "sea_clerk" },
-      () => meant,
+      () => audienceApi,
     );
   for (const aud of ["SEA", "x", "", ["x"]])
     timed(
       `R-AUT-5 JWT_AUD refuses the audience ${JSON.stringify(aud)}`,
       () => ({ aud }),
-      other,
-      () => meant,
+      wrongAudience,
+      () => audienceApi,
     );
   for (const aud of [1, {}, [null]])
     timed(
       `R-AUT-5 with JWT_AUD an audience of the wrong type is refused: ${JSON.stringify(aud)}`,
       () => ({ aud }),
       wrongType,
-      () => meant,
+      () => audienceApi,
     );
   timed(
     "R-AUT-5 iss is not checked by default",
     () => ({ iss: "anybody" }),
     { answer: "sea_clerk" },
-    () => meant,
+    () => audienceApi,
   );
   test("R-AUT-5 iss is checked if the key object has an issuer", async () => {
-    const own = await startApi({
+    const ownApi = await startApi({
       jwtSecret: { type: "HS256", key: jwtSecret, issuer: "https://me", audience: ["a", "b"] },
     });
     const ask = async (claims: Record<string, unknown>) =>
-      (await own.get("/rpc/who", { headers: bearer({ role: "sea_clerk", ...claims }) })).json();
+      (await ownApi.get("/rpc/who", { headers: bearer({ role: "sea_clerk", ...claims }) })).json();
     expect(await ask({ iss: "https://me", aud: "b" })).toBe("sea_clerk");
     expect(await ask({})).toBe("sea_clerk");
     expect(await ask({ iss: "https://you" })).toMatchObject({ code: "PGRST303", message: "JWT not in issuer" });
     expect(await ask({ aud: "c" })).toMatchObject({ code: "PGRST303", message: "JWT not in audience" });
-    await own.close();
+    await ownApi.close();
   });
 });
 
@@ -510,50 +510,50 @@ describe("roles", () => {
     [
       {
         title: "R-AUT-6 the default role of the session claims precedes the role claim",
-        ...as("sea_clerk"),
+        ...answerAs("sea_clerk"),
         headers: bearer({ ...roles, role: "sea_captain" }),
       },
       {
         title: "R-AUT-6 a token with only a default role has that role",
-        ...as("sea_auditor"),
+        ...answerAs("sea_auditor"),
         headers: bearer({ "x-session-default-role": "sea_auditor" }),
       },
       {
         title: "R-AUT-6 claim names are read in any letter case and with the other prefix",
-        ...as("sea_auditor"),
+        ...answerAs("sea_auditor"),
         headers: bearer({ "X-Hasura-Default-Role": "sea_auditor" }),
       },
       {
         title: "R-AUT-6 the role header chooses another allowed role",
-        ...as("sea_auditor"),
+        ...answerAs("sea_auditor"),
         headers: { ...bearer(roles), "X-Session-Role": "sea_auditor" },
       },
       {
         title: "R-AUT-6 the role header may name the default role",
-        ...as("sea_clerk"),
+        ...answerAs("sea_clerk"),
         headers: { ...bearer(roles), "X-Session-Role": "sea_clerk" },
       },
       {
         title: "R-AUT-6 the role header is refused for a role that is not allowed",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: { ...bearer(roles), "X-Session-Role": "sea_captain" },
         ...forbidden("sea_captain"),
       },
       {
         title: "R-AUT-6 a token without a list of allowed roles allows no other role",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: { ...bearer({ "x-session-default-role": "sea_clerk" }), "X-Session-Role": "sea_auditor" },
         ...forbidden("sea_auditor"),
       },
       {
         title: "R-AUT-6 allowed roles that are not a list allow no other role",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: { ...bearer({ ...roles, "x-session-allowed-roles": "sea_auditor" }), "X-Session-Role": "sea_auditor" },
         ...forbidden("sea_auditor"),
       },
       {
         title: "R-AUT-6 the role header is ignored without a default role",
-        ...as("sea_clerk"),
+        ...answerAs("sea_clerk"),
         headers: {
           ...bearer({ role: "sea_clerk", "x-session-allowed-roles": ["sea_auditor"] }),
           "X-Session-Role": "sea_auditor",
@@ -561,29 +561,29 @@ describe("roles", () => {
       },
       {
         title: "R-AUT-6 a token has the role of the claim key",
-        ...as("sea_clerk"),
+        ...answerAs("sea_clerk"),
         headers: bearer({ role: "sea_clerk" }),
       },
       {
         title: "R-AUT-6 a token without a role gets the anonymous role",
-        ...as("sea_anon"),
+        ...answerAs("sea_anon"),
         headers: bearer({ sub: "ada" }),
       },
       {
         title: "R-AUT-6 the role header is ignored without a token",
-        ...as("sea_anon"),
+        ...answerAs("sea_anon"),
         headers: { "X-Session-Role": "sea_auditor" },
       },
       {
         title: "R-AUT-7 a role that is not a string is used as its JSON text",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: bearer({ role: 7 }),
         status: 401,
         answer: { code: "22023", details: null, hint: null, message: 'role "7" does not exist' },
       },
       {
         title: "R-AUT-7 a role claim of null is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: bearer({ role: null }),
         status: 401,
         answer: { code: "22023", details: null, hint: null, message: 'role "null" does not exist' },
@@ -595,12 +595,12 @@ describe("roles", () => {
     [
       {
         title: "R-AUT-6 R-AUT-9 without an anonymous role a request without credentials is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         ...refused("PGRST302", "Anonymous access is disabled"),
       },
       {
         title: "R-AUT-6 R-AUT-9 without an anonymous role a token without a role is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: bearer({ sub: "ada" }),
         ...refused("PGRST302", "Anonymous access is disabled"),
       },
@@ -616,7 +616,7 @@ describe("roles", () => {
       },
       {
         title: "R-AUT-6 without an anonymous role a token with a role is accepted",
-        ...as("sea_clerk"),
+        ...answerAs("sea_clerk"),
         headers: bearer({ role: "sea_clerk" }),
       },
     ],
@@ -626,18 +626,18 @@ describe("roles", () => {
     [
       {
         title: "R-AUT-8 an administrator runs as the login role",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: { "X-Session-Admin-Secret": adminSecret },
         check: ({ json }) => expect(json()).toMatch(/^(postgres)$/),
       },
       {
         title: "R-AUT-8 an administrator may act as another role",
-        ...as("sea_auditor"),
+        ...answerAs("sea_auditor"),
         headers: { "X-Session-Admin-Secret": adminSecret, "X-Session-Role": "sea_auditor" },
       },
       {
         title: "R-AUT-8 a token beside the admin secret is ignored",
-        ...as("sea_auditor"),
+        ...answerAs("sea_auditor"),
         headers: {
           ...bearer({ role: "sea_clerk" }),
           "X-Session-Admin-Secret": adminSecret,
@@ -646,19 +646,19 @@ describe("roles", () => {
       },
       {
         title: "R-AUT-8 R-AUT-9 a wrong admin secret is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: { "X-Session-Admin-Secret": "guess" },
         ...refused("PGRST302", "invalid x-session-admin-secret"),
       },
       {
         title: "R-AUT-8 a wrong admin secret is refused even with a valid token",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: { ...bearer({ role: "sea_clerk" }), "X-Session-Admin-Secret": "guess" },
         ...refused("PGRST302", "invalid x-session-admin-secret"),
       },
       {
         title: "R-AUT-8 an empty admin secret is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: { "X-Session-Admin-Secret": "" },
         ...refused("PGRST302", "invalid x-session-admin-secret"),
       },
@@ -669,17 +669,17 @@ describe("roles", () => {
     [
       {
         title: "R-AUT-8 without a configured admin secret no caller is administrator",
-        ...as("sea_anon"),
+        ...answerAs("sea_anon"),
         headers: { "X-Session-Admin-Secret": adminSecret, "X-Session-Role": "sea_auditor" },
       },
       {
         title: "R-AUT-8 without a configured admin secret an empty secret is ignored",
-        ...as("sea_anon"),
+        ...answerAs("sea_anon"),
         headers: { "X-Session-Admin-Secret": "", "X-Session-Role": "sea_auditor" },
       },
       {
         title: "R-AUT-8 without a configured admin secret the role header is ignored beside a token",
-        ...as("sea_clerk"),
+        ...answerAs("sea_clerk"),
         headers: { ...bearer(roles), "X-Session-Role": "sea_auditor" },
       },
     ],
@@ -695,9 +695,9 @@ describe("roles", () => {
       ["$..k", "sea_auditor"],
       [".nowhere", "sea_anon"],
     ] as const) {
-      const own = await startApi({ jwtRoleClaimKey });
-      expect((await own.get("/rpc/who", { headers: bearer(claims) })).json(), jwtRoleClaimKey).toBe(role);
-      await own.close();
+      const ownApi = await startApi({ jwtRoleClaimKey });
+      expect((await ownApi.get("/rpc/who", { headers: bearer(claims) })).json(), jwtRoleClaimKey).toBe(role);
+      await ownApi.close();
     }
   });
 });
@@ -777,11 +777,11 @@ describe("errors of the database", () => {
   test.skipIf(!capabilities.realServer)(
     "R-AUT-11 R-AUT-10 a role that the login role may not assume gets 403",
     async () => {
-      const own = await startApi({ databaseUrl: api.database.urlAs("sea_login") });
-      const answer = await own.get("/vessels", { headers: bearer({ role: "sea_ghost" }) });
+      const ownApi = await startApi({ databaseUrl: api.database.urlAs("sea_login") });
+      const answer = await ownApi.get("/vessels", { headers: bearer({ role: "sea_ghost" }) });
       expect(answer.status).toBe(403);
       expect(answer.json()).toMatchObject({ code: "42501", message: 'permission denied to set role "sea_ghost"' });
-      await own.close();
+      await ownApi.close();
     },
   );
 });
@@ -789,74 +789,75 @@ describe("errors of the database", () => {
 describe("the cost of refused and cached tokens", () => {
   const counting = async (
     options: StartOptions,
-  ): Promise<{ readonly own: TestApi; readonly count: (name: string) => number }> => {
+  ): Promise<{ readonly ownApi: TestApi; readonly count: (name: string) => number }> => {
     let counters: Counters | undefined;
     const reader = definePlugin({ name: "counter-reader", apply: (_hooks, context) => void ({ counters } = context) });
-    const own = await startApi({ ...options, parts: [reader] });
-    return { own, count: (name) => counters!.get(name) };
+    const ownApi = await startApi({ ...options, parts: [reader] });
+    return { ownApi, count: (name) => counters!.get(name) };
   };
   const cacheCounts = (count: (name: string) => number): readonly number[] =>
     ["requests", "hits", "evictions"].map((name) => count(`jwt-cache-${name}`));
 
   test("R-AUT-12 R-PIPE-1 a token is refused without waiting for a database connection", async () => {
-    const { own, count } = await counting({ dbPool: 1 });
-    const unlock = await lockTable(own.database, "sea.logbook");
-    const slow = own.get("/logbook?limit=1");
+    const { ownApi, count } = await counting({ dbPool: 1 });
+    const unlock = await lockTable(ownApi.database, "sea.logbook");
+    const slowRequest = ownApi.get("/logbook?limit=1");
     await until(() => count("pool-available") === 0, "the one connection is taken");
     const answers = await Promise.all([
-      own.get("/vessels", { headers: bearer({ role: "sea_clerk", exp: 1 }) }),
-      own.get("/vessels", { headers: bearer({ role: "sea_clerk" }, { secret: "y".repeat(40) }) }),
-      own.get("/vessels", { headers: { "x-session-admin-secret": "guess" } }),
+      ownApi.get("/vessels", { headers: bearer({ role: "sea_clerk", exp: 1 }) }),
+      ownApi.get("/vessels", { headers: bearer({ role: "sea_clerk" }, { secret: "y".repeat(40) }) }),
+      ownApi.get("/vessels", { headers: { "x-session-admin-secret": "guess" } }),
     ]);
     expect(answers.map((answer) => answer.status)).toEqual([401, 401, 401]);
     await unlock();
-    expect((await slow).status).toBe(200);
-    await own.close();
+    expect((await slowRequest).status).toBe(200);
+    await ownApi.close();
   });
 
-  const ask = async (own: TestApi, sub: string, more: Record<string, unknown> = {}): Promise<number> =>
-    (await own.get("/rpc/who", { headers: bearer({ role: "sea_clerk", sub, ...more }) })).status;
+  const ask = async (ownApi: TestApi, sub: string, extraClaims: Record<string, unknown> = {}): Promise<number> =>
+    (await ownApi.get("/rpc/who", { headers: bearer({ role: "sea_clerk", sub, ...extraClaims }) })).status;
 
   test("R-AUT-12 R-ADM-2 the cache has as many verified tokens as the setting allows", async () => {
-    const { own, count } = await counting({ jwtCacheMaxEntries: 2 });
-    for (const sub of ["a", "a", "b", "b", "c", "c", "a"]) expect(await ask(own, sub)).toBe(200);
+    const { ownApi, count } = await counting({ jwtCacheMaxEntries: 2 });
+    for (const sub of ["a", "a", "b", "b", "c", "c", "a"]) expect(await ask(ownApi, sub)).toBe(200);
     expect(cacheCounts(count)).toEqual([7, 3, 2]);
-    await own.close();
+    await ownApi.close();
   });
   test("R-AUT-12 refused tokens are not cached", async () => {
-    const { own, count } = await counting({ jwtCacheMaxEntries: 2 });
+    const { ownApi, count } = await counting({ jwtCacheMaxEntries: 2 });
     const bad = { headers: bearer({ role: "sea_clerk" }, { secret: "y".repeat(40) }) };
-    for (let i = 0; i < 3; i++) expect((await own.get("/rpc/who", bad)).status).toBe(401);
+    for (let i = 0; i < 3; i++) expect((await ownApi.get("/rpc/who", bad)).status).toBe(401);
     expect(cacheCounts(count)).toEqual([3, 0, 0]);
-    await own.close();
+    await ownApi.close();
   });
   test("R-AUT-12 R-SC-4 cached tokens are dropped when the secret changes", async () => {
-    const own = await startApi();
+    const ownApi = await startApi();
     const second = "a-second-secret-of-the-tests-with-32-bytes";
     const statuses = async (): Promise<readonly number[]> =>
       Promise.all(
         [jwtSecret, second].map(
-          async (secret) => (await own.get("/rpc/who", { headers: bearer({ role: "sea_clerk" }, { secret }) })).status,
+          async (secret) =>
+            (await ownApi.get("/rpc/who", { headers: bearer({ role: "sea_clerk" }, { secret }) })).status,
         ),
       );
     expect(await statuses()).toEqual([200, 401]);
-    const [{ name }] = (await own.sql("select quote_ident(current_database()) as name")) as [{ name: string }];
-    await own.sql(`alter role postgres in database ${name} set pgrst.jwt_secret = '${second}'`);
-    await own.reload();
+    const [{ name }] = (await ownApi.sql("select quote_ident(current_database()) as name")) as [{ name: string }];
+    await ownApi.sql(`alter role postgres in database ${name} set pgrst.jwt_secret = '${second}'`);
+    await ownApi.reload();
     expect(await statuses()).toEqual([401, 200]);
-    await own.sql(`alter role postgres in database ${name} set pgrst.jwt_secret = 'short'`);
-    await own.reload();
+    await ownApi.sql(`alter role postgres in database ${name} set pgrst.jwt_secret = 'short'`);
+    await ownApi.reload();
     expect(await statuses()).toEqual([401, 200]);
-    await own.sql(`alter role postgres in database ${name} reset pgrst.jwt_secret`);
-    await own.reload();
+    await ownApi.sql(`alter role postgres in database ${name} reset pgrst.jwt_secret`);
+    await ownApi.reload();
     expect(await statuses()).toEqual([200, 401]);
-    await own.close();
+    await ownApi.close();
   });
   test("R-AUT-12 the size 0 turns the cache of tokens off", async () => {
-    const { own, count } = await counting({ jwtCacheMaxEntries: 0 });
-    expect(await ask(own, "a")).toBe(200);
-    expect(await ask(own, "a")).toBe(200);
+    const { ownApi, count } = await counting({ jwtCacheMaxEntries: 0 });
+    expect(await ask(ownApi, "a")).toBe(200);
+    expect(await ask(ownApi, "a")).toBe(200);
     expect(cacheCounts(count)).toEqual([0, 0, 0]);
-    await own.close();
+    await ownApi.close();
   });
 });

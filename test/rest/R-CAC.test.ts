@@ -57,7 +57,7 @@ describe.each([CALL, READ])("requests with one difference: %s", (base) => {
     ["backwards", (list: readonly Variant[]) => list.toReversed()],
     [
       "each before all others",
-      (list: readonly Variant[]) => list.flatMap((one) => list.flatMap((other) => [one, other])),
+      (list: readonly Variant[]) => list.flatMap((first) => list.flatMap((second) => [first, second])),
     ],
   ])(
     "R-CAC-1 R-RPC-14 R-RNG-2 cached requests get the responses of a server without caches, %s",
@@ -75,8 +75,8 @@ const ownVessel = definePlugin({
   name: "own-vessel",
   apply: (hooks) => {
     hooks.transformPlan.tap("own-vessel", (plan, { model, session, surface }) => {
-      const own = session.claims["vessel"];
-      if (surface !== "rest" || typeof own !== "string") return plan;
+      const vessel = session.claims["vessel"];
+      if (surface !== "rest" || typeof vessel !== "string") return plan;
       return mapPlan(plan, model, {
         read: (read) => ({
           ...read,
@@ -84,7 +84,7 @@ const ownVessel = definePlugin({
             kind: "compare",
             left: { kind: "column", name: "name" },
             operator: "eq",
-            operand: { constant: own },
+            operand: { constant: vessel },
           },
         }),
       });
@@ -118,9 +118,9 @@ const wrapped = definePlugin({
       const get = route.methods.get("GET");
       if (get === undefined) return route;
       const ofRoute: RestHandler = (exchange) => get(exchange, route.target);
-      const elsewhere: RestHandler = (exchange, target) =>
+      const getElsewhere: RestHandler = (exchange, target) =>
         get(Object.create(exchange, { method: { value: "GET" }, path: { value: "/elsewhere" } }) as Exchange, target);
-      return { ...route, methods: new Map([...route.methods, ["GET", ofRoute], ["SEARCH", elsewhere]]) };
+      return { ...route, methods: new Map([...route.methods, ["GET", ofRoute], ["SEARCH", getElsewhere]]) };
     });
   },
 });
@@ -145,8 +145,8 @@ describe("a request similar to an earlier one", async () => {
   let context: PluginContext | undefined;
   const counting = definePlugin({
     name: "counting",
-    apply: (_, given) => {
-      context = given;
+    apply: (_, pluginContext) => {
+      context = pluginContext;
     },
   });
   // a read that cannot join others looks its transaction up again

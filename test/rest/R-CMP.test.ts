@@ -138,16 +138,16 @@ test("R-CMP-1 functions of another exposed schema are outside the search path", 
     create function land.near(sea.vessels) returns text language sql stable as $$ select 'land' $$;
     create function sea.near(sea.vessels) returns text language sql stable as $$ select 'sea' $$;
     grant usage on schema land to sea_anon`);
-  const own = await startApi({ dbSchemas: ["land", "sea"], on: api.database });
+  const ownApi = await startApi({ dbSchemas: ["land", "sea"], on: api.database });
   const get = async (select: string) =>
-    (await own.get(`/vessels?select=${select}&id=eq.1`, { headers: { "accept-profile": "sea" } })).json();
+    (await ownApi.get(`/vessels?select=${select}&id=eq.1`, { headers: { "accept-profile": "sea" } })).json();
   expect((await get("afar")).code).toBe("42703");
   expect(await get("near")).toEqual([{ near: "sea" }]);
-  const written = await own.patch("/vessels?select=near&id=eq.1", {
+  const patchAnswer = await ownApi.patch("/vessels?select=near&id=eq.1", {
     headers: { ...represented, "content-profile": "sea" },
     body: { flags: [] },
   });
-  expect(written.json()).toEqual([{ near: "sea" }]);
+  expect(patchAnswer.json()).toEqual([{ near: "sea" }]);
 });
 
 describe("fields as PostgreSQL finds them", async () => {
@@ -178,7 +178,7 @@ describe("fields as PostgreSQL finds them", async () => {
     grant select, update on all tables in schema zoo to sea_anon;
   `);
   const zoo = await startApi({ on: db, dbSchemas: ["zoo"] });
-  const many = [{ id: 1, hit_label: "hit 1" }];
+  const hits = [{ id: 1, hit_label: "hit 1" }];
 
   cases(zoo, [
     {
@@ -224,14 +224,14 @@ describe("fields as PostgreSQL finds them", async () => {
     {
       title: "R-CMP-1 rows of a composite type that a function returns have computed fields",
       request: "GET /rpc/find_hits?q=n&select=id,hit_label",
-      answer: many,
+      answer: hits,
     },
     {
       title: "R-CMP-1 inherited computed fields can be filtered, ordered, counted and limited",
       request: "GET /rpc/find_hits?q=nnn&select=id,hit_label&hit_label=neq.hit%202&order=hit_label&limit=1",
       headers: { prefer: "count=exact" },
       status: 206,
-      answer: many,
+      answer: hits,
       responseHeaders: { "content-range": "0-0/2" },
     },
     {

@@ -163,8 +163,8 @@ describe("R-CON-1 the client library postgrest-js", async () => {
     expect((await client.from("vessels").select("name").eq("id", 1).single()).data).toEqual({ name: "Ariel" });
     const none = await client.from("vessels").select("name").eq("id", 99).single();
     expect([none.status, none.error?.code]).toEqual([406, "PGRST116"]);
-    const maybe = await client.from("vessels").select("name").eq("id", 99).maybeSingle();
-    expect([maybe.error, maybe.data]).toEqual([null, null]);
+    const emptyResult = await client.from("vessels").select("name").eq("id", 99).maybeSingle();
+    expect([emptyResult.error, emptyResult.data]).toEqual([null, null]);
   });
 
   test("R-CON-1 postgrest-js inserts, updates, upserts and deletes", async () => {

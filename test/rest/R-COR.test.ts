@@ -90,9 +90,9 @@ cases(api, [
   },
 ]);
 
-const listed = await startApi({ corsAllowedOrigins: [origin, "https://b.example"] });
+const originsApi = await startApi({ corsAllowedOrigins: [origin, "https://b.example"] });
 
-cases(listed, [
+cases(originsApi, [
   {
     title: "R-COR-1 a listed origin is returned with credentials allowed",
     request: "GET /ports",

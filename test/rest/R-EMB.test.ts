@@ -10,13 +10,13 @@ const strict = await startApi({ urlUseLegacyTargetNames: false, on: api.database
 
 const names = (...list: readonly string[]) => list.map((name) => ({ name }));
 const ids = (...list: readonly number[]) => list.map((id) => ({ id }));
-const code = (wanted: string) => ({
-  check: (answer: { json(): { readonly code: string } }) => expect(answer.json().code).toBe(wanted),
+const code = (expected: string) => ({
+  check: (answer: { json(): { readonly code: string } }) => expect(answer.json().code).toBe(expected),
 });
 
-const notFound = (source: string, target: string, hint: string | null = null, used?: string) => ({
+const notFound = (source: string, target: string, hint: string | null = null, embedHint?: string) => ({
   code: "PGRST200",
-  details: `Searched for a foreign key relationship between '${source}' and '${target}'${used === undefined ? "" : ` using the hint '${used}'`} in the schema 'sea', but no matches were found.`,
+  details: `Searched for a foreign key relationship between '${source}' and '${target}'${embedHint === undefined ? "" : ` using the hint '${embedHint}'`} in the schema 'sea', but no matches were found.`,
   hint,
   message: `Could not find a relationship between '${source}' and '${target}' in the schema cache`,
 });
@@ -779,11 +779,11 @@ describe("suggestions", () => {
 
 describe("the plugin nest-embeds", () => {
   test("R-EMB-1 without the plugin nest-embeds embeds are a syntax error", async () => {
-    const less = await startApi({
+    const reducedApi = await startApi({
       preset: (options) => compose(fullCompat(options), without("nest-embeds")),
       on: api.database,
     });
-    const answer = await less.get("/vessels?select=ports(name)");
+    const answer = await reducedApi.get("/vessels?select=ports(name)");
     expect(answer.status).toBe(400);
     expect(answer.json().code).toBe("PGRST100");
   });

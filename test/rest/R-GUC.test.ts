@@ -192,40 +192,40 @@ describe("result columns of plugins", async () => {
       });
     },
   });
-  const own = await startApi({ parts: [clock] });
+  const ownApi = await startApi({ parts: [clock] });
   const zone = { "x-zone": "Asia/Tokyo" };
-  const sent = { prefer: "timezone=Asia/Tokyo, tx=rollback" };
+  const timezoneHeaders = { prefer: "timezone=Asia/Tokyo, tx=rollback" };
 
-  cases(own, [
+  cases(ownApi, [
     {
       title: "X-RES-1 X-RES-2 a result column sets headers of reads",
       request: "GET /vessels",
-      headers: sent,
+      headers: timezoneHeaders,
       responseHeaders: zone,
     },
     {
       title: "X-RES-1 X-RES-2 a result column sets headers of writes",
       request: "POST /ports",
-      headers: sent,
+      headers: timezoneHeaders,
       body: [],
       responseHeaders: zone,
     },
     {
       title: "X-RES-1 X-RES-2 a result column sets headers of calls",
       request: "GET /rpc/add_numbers?a=1&b=2",
-      headers: sent,
+      headers: timezoneHeaders,
       responseHeaders: zone,
     },
     {
       title: "X-RES-1 X-RES-2 a result column sets headers of the OpenAPI document",
       request: "GET /",
-      headers: sent,
+      headers: timezoneHeaders,
       responseHeaders: zone,
     },
     {
       title: "X-RES-2 headers of result columns and of response settings are both sent",
       request: headers('[{"X-Seen":"yes"}]'),
-      headers: sent,
+      headers: timezoneHeaders,
       responseHeaders: { ...zone, "x-seen": "yes" },
     },
   ]);

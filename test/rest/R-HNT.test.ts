@@ -7,7 +7,7 @@ import { testDatabase } from "../support/database.ts";
 const api = await startApi({ compatMode: false });
 const exact = await startApi({ compatMode: true, on: api.database });
 
-const told = (hint: unknown, status = 400): Pick<Case, "status" | "answer"> => ({
+const hintAnswer = (hint: unknown, status = 400): Pick<Case, "status" | "answer"> => ({
   status,
   answer: expect.objectContaining({ hint }),
 });
@@ -22,22 +22,22 @@ describe("parameters", () => {
     ...["page=2", "per_page=20", "pageSize=20", "page[number]=2", "skip=10", "$top=5", "cursor=abc"].map((query) => ({
       title: `R-HNT-1 the hint for ${query} is about limit and offset`,
       request: `GET /api/ports?${query}`,
-      ...told(PAGES),
+      ...hintAnswer(PAGES),
     })),
     ...["sort=name", "sortBy=name", "order_by=name.desc", "ordering=-name"].map((query) => ({
       title: `R-HNT-1 the hint for ${query} is about order`,
       request: `GET /api/ports?${query}`,
-      ...told(ORDER),
+      ...hintAnswer(ORDER),
     })),
     ...["fields=id,name", "include=vessels", "$expand=vessels", "populate=*"].map((query) => ({
       title: `R-HNT-1 the hint for ${query} is about select`,
       request: `GET /api/ports?${query}`,
-      ...told(SELECT),
+      ...hintAnswer(SELECT),
     })),
     ...["filter=x", "q=oslo", "search=oslo", "filter[name]=Oslo", "where={}"].map((query) => ({
       title: `R-HNT-1 the hint for ${query} is about filters`,
       request: `GET /api/ports?${query}`,
-      ...told(FILTER),
+      ...hintAnswer(FILTER),
     })),
     {
       title: "R-HNT-1 the parser's message and details are kept beside the hint",
@@ -53,54 +53,58 @@ describe("parameters", () => {
     {
       title: "R-HNT-1 an unknown relation gets the hint about parameters",
       request: "GET /api/nowhere?page=2",
-      ...told(PAGES),
+      ...hintAnswer(PAGES),
     },
-    { title: "R-HNT-1 writes get the hint about parameters", request: "DELETE /api/ports?page=2", ...told(PAGES) },
+    {
+      title: "R-HNT-1 writes get the hint about parameters",
+      request: "DELETE /api/ports?page=2",
+      ...hintAnswer(PAGES),
+    },
     {
       title: "R-HNT-2 the hint names the parameter near a misspelt one",
       request: "GET /api/ports?lmit=2",
-      ...told("Perhaps you meant 'limit' instead of 'lmit'"),
+      ...hintAnswer("Perhaps you meant 'limit' instead of 'lmit'"),
     },
     {
       title: "R-HNT-2 the hint names the column near a misspelt one without an operator",
       request: "GET /api/ports?nmae=Oslo",
-      ...told("Perhaps you meant 'name' instead of 'nmae'"),
+      ...hintAnswer("Perhaps you meant 'name' instead of 'nmae'"),
     },
     {
       title: "R-HNT-2 the hint names the operator near a misspelt one",
       request: "GET /api/ports?name=eqq.Oslo",
-      ...told("Perhaps you meant the operator 'eq' instead of 'eqq'"),
+      ...hintAnswer("Perhaps you meant the operator 'eq' instead of 'eqq'"),
     },
     {
       title: "R-HNT-2 the hint names the operator near a misspelt one after not.",
       request: "GET /api/ports?name=not.ilke.*o*",
-      ...told(expect.stringMatching(/^Perhaps you meant the operator '(?:like' or 'ilike|ilike|like)'/)),
+      ...hintAnswer(expect.stringMatching(/^Perhaps you meant the operator '(?:like' or 'ilike|ilike|like)'/)),
     },
     {
       title: "R-HNT-2 R-HNT-2a the hint for a value without an operator shows the form",
       request: "GET /api/ports?name=Oslo",
-      ...told("A filter has an operator: perhaps you meant name=eq.Oslo"),
+      ...hintAnswer("A filter has an operator: perhaps you meant name=eq.Oslo"),
     },
     {
       title: "R-HNT-2 R-HNT-2a the hint for in without parentheses shows the list",
       request: "GET /api/ports?id=in.1,2",
-      ...told("Put the list in parentheses: id=in.(1,2)"),
+      ...hintAnswer("Put the list in parentheses: id=in.(1,2)"),
     },
     {
       title: "R-HNT-2 the hint for an operator without a value shows the form",
       request: "GET /api/ports?name=eq",
-      ...told(FILTER),
+      ...hintAnswer(FILTER),
     },
     {
       title: "R-HNT-2 R-HNT-2a invalid text after an operator has no hint",
       request: "GET /api/ports?name=is.Oslo",
-      ...told(null),
+      ...hintAnswer(null),
     },
-    { title: "R-HNT-2 a second not. has no hint", request: "GET /api/ports?name=not.not.eq.Oslo", ...told(null) },
+    { title: "R-HNT-2 a second not. has no hint", request: "GET /api/ports?name=not.not.eq.Oslo", ...hintAnswer(null) },
     {
       title: "R-HNT-2 the hint for a long value does not repeat the value",
       request: `GET /api/ports?name=${"o".repeat(99)}`,
-      ...told(FILTER),
+      ...hintAnswer(FILTER),
     },
   ]);
 
@@ -138,14 +142,14 @@ describe("names", () => {
       request: "POST /api/ports?columns=contry",
       body: { contry: "NO" },
       role: "sea_clerk",
-      ...told("Perhaps you meant the column 'country'"),
+      ...hintAnswer("Perhaps you meant the column 'country'"),
     },
     {
       title: "R-HNT-3 an unknown column has no hint if no column is near",
       request: "POST /api/ports",
       body: { zzzzzz: 1 },
       role: "sea_clerk",
-      ...told(null),
+      ...hintAnswer(null),
     },
     {
       title: "R-HNT-4 the hint names the preference near a misspelt one",
@@ -163,7 +167,7 @@ describe("names", () => {
       title: "R-HNT-4 the hint names the values near several misspelt preferences",
       request: "GET /api/ports",
       headers: { prefer: "handling=strict, return=minmal, cuont=exat, tx=maybe, max-afected=3, zzz=1" },
-      ...told(
+      ...hintAnswer(
         "Perhaps you meant return=minimal; perhaps you meant count=exact; tx takes commit, rollback; perhaps you meant max-affected=3",
       ),
     },
@@ -171,7 +175,7 @@ describe("names", () => {
       title: "R-HNT-4 an unknown preference has no hint if none is near",
       request: "GET /api/ports",
       headers: { prefer: "handling=strict, qwertyuiop" },
-      ...told(null),
+      ...hintAnswer(null),
     },
   ]);
 
@@ -231,25 +235,25 @@ describe("R-HNT-6 errors in compatibility mode", async () => {
     ["with COMPAT_MODE", exact, ""],
     ["without the plugin", bare, "/api"],
   ];
-  for (const [title, one, prefix] of rows)
-    cases(one, [
+  for (const [title, target, prefix] of rows)
+    cases(target, [
       {
         title: `R-HNT-6 errors of parameters have no hint ${title}`,
         request: `GET ${prefix}/ports?page=2`,
-        ...told(null),
+        ...hintAnswer(null),
       },
       {
         title: `R-HNT-6 errors of columns have no hint ${title}`,
         request: `POST ${prefix}/ports`,
         role: "sea_clerk",
         body: { nmae: 1 },
-        ...told(null),
+        ...hintAnswer(null),
       },
       {
         title: `R-HNT-6 errors of preferences have no hint ${title}`,
         request: `GET ${prefix}/ports`,
         headers: { prefer: "handling=strict, retrun=minimal" },
-        ...told(null),
+        ...hintAnswer(null),
       },
       {
         title: `R-HNT-6 errors of bodies have no hint ${title}`,
@@ -304,13 +308,13 @@ describe("useful hints", async () => {
   ])(
     "R-EMB-5 R-EMB-5b each embed that a hint offers for %s means one relationship",
     async (_what, path, target, offered) => {
-      const asked = await helpful.get(path.replace("EMBED", target));
-      expect(asked.status).toBe(300);
-      const hints = [...asked.json().hint.matchAll(/'([^']+![^']+)'/g)].map(([, hint]) => hint as string);
+      const ambiguousAnswer = await helpful.get(path.replace("EMBED", target));
+      expect(ambiguousAnswer.status).toBe(300);
+      const hints = [...ambiguousAnswer.json().hint.matchAll(/'([^']+![^']+)'/g)].map(([, hint]) => hint as string);
       expect([...hints].sort()).toEqual([...offered].sort());
       const answers = await Promise.all(hints.map(async (hint) => helpful.get(path.replace("EMBED", hint))));
       for (const [i, answer] of answers.entries()) expect(answer.status, `${hints[i]}: ${answer.text}`).toBe(200);
-      expect(asked.json().details).toHaveLength(hints.length);
+      expect(ambiguousAnswer.json().details).toHaveLength(hints.length);
     },
   );
 
@@ -338,7 +342,7 @@ describe("useful hints", async () => {
   });
 
   test("R-EMB-19 R-EMB-19a a relation without a relationship is not called misspelt", async () => {
-    const hintOf = async (of: TestApi, path: string) => (await of.get(path)).json().hint;
+    const hintOf = async (target: TestApi, path: string) => (await target.get(path)).json().hint;
     expect(await hintOf(helpful, "/dog?select=id,region(name)")).toBeNull();
     expect(await hintOf(compat, "/dog?select=id,region(name)")).toContain("instead of 'dog'");
     expect(await hintOf(helpful, "/msg?select=id,nod(name)")).toBe("Perhaps you meant 'node' instead of 'nod'.");

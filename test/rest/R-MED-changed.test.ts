@@ -11,7 +11,7 @@ const db = await testDatabase();
 const point = capabilities.postgis ? ", at gis.geometry" : "";
 
 /** The table, and functions that return its rows. */
-const made = (name: string, columns: string): string => `
+const tableSql = (name: string, columns: string): string => `
   create table changing.${name} (${columns}${point});
   grant all on changing.${name} to sea_anon;
   insert into changing.${name} (id, nick, mail, phone) values (1, 'bo', 'b@x', '555');
@@ -43,7 +43,7 @@ const CHANGES: readonly { readonly name: string; readonly sql: string; readonly 
   },
   {
     name: "rebuilt",
-    sql: `drop table changing.rebuilt cascade; ${made("rebuilt", "phone text, mail text, id int primary key, nick text")}`,
+    sql: `drop table changing.rebuilt cascade; ${tableSql("rebuilt", "phone text, mail text, id int primary key, nick text")}`,
     names: ["phone", "mail", "id", "nick"],
   },
 ];
@@ -51,8 +51,8 @@ const CHANGES: readonly { readonly name: string; readonly sql: string; readonly 
 await db.query(`
   create schema changing;
   grant usage on schema changing to sea_anon;
-  ${CHANGES.map(({ name }) => made(name, COLUMNS) + reference(name)).join("")}
-  ${made("returned", COLUMNS)}
+  ${CHANGES.map(({ name }) => tableSql(name, COLUMNS) + reference(name)).join("")}
+  ${tableSql("returned", COLUMNS)}
 `);
 const api = await startApi({
   on: db,
@@ -107,7 +107,7 @@ const MEDIA: readonly Media[] = [
     : []),
 ];
 
-const shown = rolledBack("return=representation");
+const representation = rolledBack("return=representation");
 
 type Row = Readonly<Record<string, string | null>>;
 
@@ -122,13 +122,14 @@ const OF_TABLES: readonly RequestKind[] = [
   { what: "GET", send: (name, accept) => api.get(`/${name}`, { headers: { accept } }) },
   {
     what: "POST",
-    send: (name, accept) => api.post(`/${name}`, { headers: { ...shown, accept }, body: { id: 2, mail: "m@x" } }),
+    send: (name, accept) =>
+      api.post(`/${name}`, { headers: { ...representation, accept }, body: { id: 2, mail: "m@x" } }),
     row: () => ({ id: "2", mail: "m@x", zip: "9" }),
   },
   {
     what: "PUT",
     send: (name, accept) =>
-      api.put(`/${name}?id=eq.2`, { headers: { ...shown, accept }, body: { id: 2, mail: "m@x" } }),
+      api.put(`/${name}?id=eq.2`, { headers: { ...representation, accept }, body: { id: 2, mail: "m@x" } }),
     row: () => ({ id: "2", mail: "m@x", zip: "9" }),
   },
   {
@@ -142,10 +143,14 @@ const OF_TABLES: readonly RequestKind[] = [
   },
   {
     what: "PATCH",
-    send: (name, accept) => api.patch(`/${name}?id=eq.1`, { headers: { ...shown, accept }, body: { mail: "new@x" } }),
+    send: (name, accept) =>
+      api.patch(`/${name}?id=eq.1`, { headers: { ...representation, accept }, body: { mail: "new@x" } }),
     row: (stored) => ({ ...stored, mail: "new@x" }),
   },
-  { what: "DELETE", send: (name, accept) => api.delete(`/${name}?id=eq.1`, { headers: { ...shown, accept } }) },
+  {
+    what: "DELETE",
+    send: (name, accept) => api.delete(`/${name}?id=eq.1`, { headers: { ...representation, accept } }),
+  },
 ];
 const OF_FUNCTIONS: readonly RequestKind[] = [
   { what: "a function of rows", send: (name, accept) => api.get(`/rpc/all_${name}`, { headers: { accept } }) },
@@ -184,9 +189,9 @@ test.each(CHANGES)("R-MED-1 R-MED-2 $name columns: each value appears under its 
 
   await db.query(sql);
 
-  const [found] = await db.query(`select to_json(t) as row from changing.${name} as t`);
-  const stored: Row = Object.fromEntries(entriesOf(found?.["row"]));
-  for (const { what, send, row = (same: Row) => same } of [...OF_TABLES, ...OF_FUNCTIONS]) {
+  const [firstRow] = await db.query(`select to_json(t) as row from changing.${name} as t`);
+  const stored: Row = Object.fromEntries(entriesOf(firstRow?.["row"]));
+  for (const { what, send, row = (storedRow: Row) => storedRow } of [...OF_TABLES, ...OF_FUNCTIONS]) {
     const values = row(stored);
     const entries = names.map((column) => [column, values[column] ?? null] as const);
     for (const { type, read, hasNulls = true } of MEDIA) {
@@ -210,7 +215,7 @@ test("R-MED-2 CSV of a function has the columns of its JSON, even after the colu
     await expectSame();
   }
   await db.query(
-    `drop table changing.returned cascade; ${made("returned", "phone text, mail text, id int, nick text")}`,
+    `drop table changing.returned cascade; ${tableSql("returned", "phone text, mail text, id int, nick text")}`,
   );
   await expectSame();
 });

@@ -22,8 +22,8 @@ const exact = await startApi({ on: db, dbSchemas: ["trip"], compatMode: true });
 
 const csvOf = async (table: string, from = api): Promise<string> =>
   (await from.get(`/${table}`, { headers: { accept: "text/csv" } })).text;
-const send = async (table: string, body: string, to = api): Promise<number> =>
-  (await to.post(`/${table}`, { headers: { "content-type": "text/csv" }, body })).status;
+const send = async (table: string, body: string, target = api): Promise<number> =>
+  (await target.post(`/${table}`, { headers: { "content-type": "text/csv" }, body })).status;
 const rowsOf = async (table: string): Promise<unknown> =>
   db.query(`select r::text from trip.${table} r order by r::text`);
 
@@ -93,8 +93,8 @@ test.each([
   ["csv", false],
   ["csv of the compatibility mode", true],
 ])("R-MED-2c PostgreSQL prints each row of %s once", async (_what, compatMode) => {
-  const planned = await startApi({ on: db, dbSchemas: ["trip"], compatMode, restPrefixes: ["/"], dbPlanEnabled: true });
+  const planApi = await startApi({ on: db, dbSchemas: ["trip"], compatMode, restPrefixes: ["/"], dbPlanEnabled: true });
   const accept = 'application/vnd.pgrst.plan+text; for="text/csv"; options=verbose';
-  const plan = (await planned.get("/word?select=t&limit=5", { headers: { accept } })).text;
+  const plan = (await planApi.get("/word?select=t&limit=5", { headers: { accept } })).text;
   expect(plan.match(/_rows\.\*\)::text/g)).toHaveLength(1);
 });

@@ -248,8 +248,8 @@ test("R-OPT-1 without the plugin rest-options OPTIONS is refused", async () => {
 });
 
 describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async () => {
-  const own = await startApi({ dbSchemas: ["kinds"], dbTxEnd: "rollback" });
-  await own.sql(`
+  const ownApi = await startApi({ dbSchemas: ["kinds"], dbTxEnd: "rollback" });
+  await ownApi.sql(`
     create schema kinds;
     grant usage on schema kinds to sea_anon;
     create table kinds.plain (id int primary key, v text);
@@ -311,7 +311,7 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async 
     insert into kinds.conditional values (1, 'one');
     grant all on all tables in schema kinds to sea_anon;
   `);
-  await own.reload();
+  await ownApi.reload();
 
   const expected: Readonly<Record<string, string>> = {
     plain: FULL,
@@ -345,17 +345,17 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async 
   test.each(Object.keys(expected))(
     "R-OPT-4 R-OPT-9 R-PUT-6 R-WRT-7 the methods of Allow succeed on %s",
     async (name) => {
-      const allowed = (await own.request("OPTIONS", `/${name}`)).headers["allow"] ?? "";
+      const allowed = (await ownApi.request("OPTIONS", `/${name}`)).headers["allow"] ?? "";
       const body = (id: number): unknown =>
         /generated/.test(name) ? { n: id, v: "x" } : generatesKey.test(name) ? { v: "x" } : { id, v: "x" };
-      const tried: unknown[] = [];
+      const failures: unknown[] = [];
       for (const method of allowed.split(","))
         for (const id of method === "PUT" ? [1, 5] : [1]) {
           const path =
             method === "POST" || method === "OPTIONS"
               ? `/${name}`
               : `/${name}?${name === "grouped" ? "v=eq.one" : `id=eq.${id}`}`;
-          const given =
+          const requestBody =
             method === "POST"
               ? body(6)
               : method === "PATCH"
@@ -363,26 +363,30 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async 
                 : method === "PUT"
                   ? { id, v: "x" }
                   : undefined;
-          const { status, text } = await own.request(method, path, given === undefined ? {} : { body: given });
-          if (status >= 300) tried.push([method, id, status, text]);
+          const { status, text } = await ownApi.request(
+            method,
+            path,
+            requestBody === undefined ? {} : { body: requestBody },
+          );
+          if (status >= 300) failures.push([method, id, status, text]);
         }
-      expect(tried).toEqual([]);
+      expect(failures).toEqual([]);
       expect(allowed).toBe(expected[name]);
     },
   );
 
   test("R-PUT-6 PUT through triggers and rules distinguishes inserts from updates, and writes once", async () => {
-    const committing = await startApi({ on: own.database, dbSchemas: ["kinds"], dbTxEnd: "commit" });
+    const committing = await startApi({ on: ownApi.database, dbSchemas: ["kinds"], dbTxEnd: "commit" });
     for (const [i, name] of ["by_triggers", "of_triggers", "by_rules", "deferrable_key", "of_deferrable"].entries()) {
       const id = 100 + i;
-      const put = async (v: string, key = id) =>
+      const putRow = async (v: string, key = id) =>
         committing.request("PUT", `/${name}?id=eq.${id}&select=id,v`, {
           headers: { prefer: "return=representation" },
           body: [{ id: key, v }],
         });
       const rows: unknown[] = [];
       for (const v of ["first", "second"]) {
-        const { status, text } = await put(v);
+        const { status, text } = await putRow(v);
         rows.push([status, JSON.parse(text)]);
       }
       expect([name, rows]).toEqual([
@@ -392,7 +396,7 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async 
           [200, [{ id, v: "second" }]],
         ],
       ]);
-      expect((await put("third", id + 1000)).json().code).toBe("PGRST115");
+      expect((await putRow("third", id + 1000)).json().code).toBe("PGRST115");
       expect((await committing.get(`/${name}?id=eq.${id}&select=v`)).json()).toEqual([{ v: "second" }]);
       expect((await committing.get(`/${name}?id=eq.${id + 1000}&select=v`)).json()).toEqual([]);
     }
@@ -400,10 +404,15 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async 
   });
 
   test("R-HNT-7 the hint of an upsert into a relation without ON CONFLICT suggests PUT", async () => {
-    const told = await startApi({ on: own.database, dbSchemas: ["kinds"], compatMode: false, restPrefixes: ["/"] });
+    const lenientApi = await startApi({
+      on: ownApi.database,
+      dbSchemas: ["kinds"],
+      compatMode: false,
+      restPrefixes: ["/"],
+    });
     const upsert = async (name: string, resolution = "merge-duplicates") =>
       (
-        await told.post(`/${name}`, {
+        await lenientApi.post(`/${name}`, {
           headers: { prefer: `tx=rollback, resolution=${resolution}` },
           body: { id: 1, v: "x" },
         })
@@ -422,14 +431,17 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async 
         ]);
     expect(
       (
-        await told.post("/plain?on_conflict=v", { headers: { prefer: "resolution=merge-duplicates" }, body: { id: 1 } })
+        await lenientApi.post("/plain?on_conflict=v", {
+          headers: { prefer: "resolution=merge-duplicates" },
+          body: { id: 1 },
+        })
       ).json(),
     ).toMatchObject({ code: "42P10", hint: null });
-    await told.close();
+    await lenientApi.close();
   });
 
   test("R-WRT-7 R-WRT-7a writes that request only the number of rows work with rules on both surfaces", async () => {
-    const committing = await startApi({ on: own.database, dbSchemas: ["kinds"], dbTxEnd: "commit" });
+    const committing = await startApi({ on: ownApi.database, dbSchemas: ["kinds"], dbTxEnd: "commit" });
     const minimal = { prefer: "return=minimal" };
     expect(
       (

@@ -5,7 +5,7 @@ import { cases } from "../support/cases.ts";
 
 const api = await startApi();
 const prefixed = await startApi({ compatMode: false, on: api.database });
-const many = await startApi({ compatMode: false, restPrefixes: ["/api", "/rest/v1/"], on: api.database });
+const prefixesApi = await startApi({ compatMode: false, restPrefixes: ["/api", "/rest/v1/"], on: api.database });
 const atRoot = await startApi({ compatMode: false, restPath: "", on: api.database });
 const disabled = await startApi({ openapiMode: "disabled", on: api.database });
 const rooted = await startApi({ dbRootSpec: "root", on: api.database });
@@ -134,7 +134,7 @@ describe("without compatibility mode", () => {
     expect((await rest.get("/ports")).json().hint).toBe("The REST API is below /api; perhaps you meant /api/ports");
     await rest.close();
   });
-  cases(many, [
+  cases(prefixesApi, [
     ...["/api/ports", "/rest/v1/ports", "/rest/v1//ports"].map((path) => ({
       title: `R-PATH-11 the path ${path} is that of the relation with two prefixes`,
       request: `GET ${path}?select=id&order=id`,

@@ -10,7 +10,9 @@ const api = await startApi();
 
 const badToken = { authorization: "Bearer not.a.token" };
 const air = { "accept-profile": "air" };
-const code = (wanted: string): Pick<Case, "check"> => ({ check: (answer) => expect(answer.json().code).toBe(wanted) });
+const code = (expected: string): Pick<Case, "check"> => ({
+  check: (answer) => expect(answer.json().code).toBe(expected),
+});
 const strict = { prefer: "handling=strict, colour=blue" };
 
 cases(api, [
@@ -235,10 +237,10 @@ test("R-PIPE-1 a request that is refused early takes no connection", async () =>
     single.get("/vessels", { headers: { "x-session-admin-secret": `${adminSecret}x` } }),
     single.options("/vessels"),
   ]);
-  const waited = await single.get("/vessels?select=id");
+  const timeoutAnswer = await single.get("/vessels?select=id");
   expect(refused.map((answer) => answer.status).slice(0, 4)).toEqual([404, 404, 400, 406]);
   expect(refused.at(-1)?.status).toBe(200);
-  expect([waited.status, waited.json().code]).toEqual([504, "PGRST003"]);
+  expect([timeoutAnswer.status, timeoutAnswer.json().code]).toEqual([504, "PGRST003"]);
   await unlock();
   expect((await busy).status).toBe(200);
 });

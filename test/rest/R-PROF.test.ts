@@ -14,7 +14,9 @@ const invalid = (name: string, exposed = "sea, land") => ({
   hint: `Only the following schemas are exposed: ${exposed}`,
   message: `Invalid schema: ${name}`,
 });
-const code = (wanted: string): Pick<Case, "check"> => ({ check: (answer) => expect(answer.json().code).toBe(wanted) });
+const code = (expected: string): Pick<Case, "check"> => ({
+  check: (answer) => expect(answer.json().code).toBe(expected),
+});
 
 cases(api, [
   {

@@ -11,7 +11,7 @@ const text = { "content-type": "text/plain" };
 const object = { accept: "application/vnd.pgrst.object+json" };
 const counted = { prefer: "count=exact" };
 
-const code = (wanted: string) => (answer: Answer) => expect(answer.json().code).toBe(wanted);
+const code = (expected: string) => (answer: Answer) => expect(answer.json().code).toBe(expected);
 const noRelationship = (source: string, target: string, hint: string | null = null) => ({
   code: "PGRST200",
   details: `Searched for a foreign key relationship between '${source}' and '${target}' in the schema 'sea', but no matches were found.`,
@@ -994,9 +994,9 @@ test("R-RPC-14 a function is called once, with or without a count and a body", a
     { accept: "text/csv" },
     { accept: "application/vnd.pgrst.object+json" },
   ]) {
-    const was = await before();
+    const previous = await before();
     expect((await api.post("/rpc/next_number", { headers, body: {} })).status).toBe(200);
-    expect(await before()).toBe(was + 1);
+    expect(await before()).toBe(previous + 1);
   }
   await api.sql("delete from sea.bells");
   await api.post("/rpc/ring?limit=1", { headers: { prefer: "count=exact" }, body: { times: 3 } });
@@ -1008,10 +1008,10 @@ test("R-RPC-14 a function that is not volatile is called once, although the plan
   await api.sql(`create schema once; grant usage on schema once to sea_anon;
     create function once.calls() returns int language plpgsql stable as $$ begin
       return set_config('once.calls', (coalesce(nullif(current_setting('once.calls', true), ''), '0')::int + 1)::text, true)::int; end $$;`);
-  const own = await startApi({ dbSchemas: ["once"] });
+  const ownApi = await startApi({ dbSchemas: ["once"] });
   for (const headers of [{}, { prefer: "count=exact" }, { accept: "text/csv" }])
-    expect((await own.get("/rpc/calls", { headers })).text).toMatch(/1$/);
-  expect((await own.get("/rpc/calls?limit=1", { headers: counted })).text).toBe("1");
+    expect((await ownApi.get("/rpc/calls", { headers })).text).toMatch(/1$/);
+  expect((await ownApi.get("/rpc/calls?limit=1", { headers: counted })).text).toBe("1");
 });
 
 test("R-RPC-13 R-PRF-5 a call whose rows are refused changes nothing", async () => {
@@ -1028,9 +1028,9 @@ test("R-RPC-13 R-PRF-5 a call whose rows are refused changes nothing", async () 
 });
 
 test("R-RPC-16 only the listed settings of a function apply to the transaction", async () => {
-  const other = await startApi({ dbHoistedTxSettings: [] });
-  expect((await other.get("/rpc/isolated")).json()).toBe("read committed");
-  expect((await other.get("/rpc/patient")).json()).toBe("7s"); // the function's own setting applies while it runs
+  const otherApi = await startApi({ dbHoistedTxSettings: [] });
+  expect((await otherApi.get("/rpc/isolated")).json()).toBe("read committed");
+  expect((await otherApi.get("/rpc/patient")).json()).toBe("7s"); // the function's own setting applies while it runs
 });
 
 test("R-RNG-5 the row limit applies to results of functions", async () => {

@@ -379,12 +379,12 @@ describe("aggregates", () => {
 });
 
 test("R-SPR-1 without the plugin spread-embeds spreads are a syntax error", async () => {
-  const less = await startApi({
+  const reducedApi = await startApi({
     preset: (options) => compose(fullCompat(options), without("spread-embeds")),
     on: api.database,
   });
   for (const select of ["...ports(name)", "id,...ports(name)", "crew(...sailors(name))"]) {
-    const answer = await less.get(`/vessels?select=${select}`);
+    const answer = await reducedApi.get(`/vessels?select=${select}`);
     expect(answer.status, select).toBe(400);
     expect(answer.json().code, select).toBe("PGRST100");
   }

@@ -265,16 +265,16 @@ test("R-TX-5 the settings and the preference tx decide whether a transaction com
     dbTxEnd: "commit" | "commit-allow-override" | "rollback" | "rollback-allow-override",
     prefer: string | null,
   ): Promise<readonly unknown[]> => {
-    const own = await startApi({ dbTxEnd });
-    const answer = await own.post("/ports?select=name", {
+    const ownApi = await startApi({ dbTxEnd });
+    const answer = await ownApi.post("/ports?select=name", {
       headers: { prefer: prefer === null ? "return=representation" : `return=representation, ${prefer}` },
       body: { name: "Ends" },
     });
-    await own.close();
+    await ownApi.close();
     expect(answer.json()).toEqual([{ name: "Ends" }]); // the response is unaffected
-    const kept = await stored("Ends");
+    const storedRows = await stored("Ends");
     await api.sql("delete from sea.ports where name = 'Ends'");
-    return [kept, answer.headers["preference-applied"]];
+    return [storedRows, answer.headers["preference-applied"]];
   };
   expect(await ends("commit", null)).toEqual([1, "return=representation"]);
   expect(await ends("commit", "tx=rollback")).toEqual([1, "return=representation"]);
@@ -313,8 +313,8 @@ test("R-TX-7 a pre-request function without a schema is found by the search path
 });
 
 test("R-TX-7 a missing pre-request function is an error", async () => {
-  const lost = await startApi({ dbPreRequest: "sea.not_there" });
-  const answer = await lost.get("/ports");
+  const brokenApi = await startApi({ dbPreRequest: "sea.not_there" });
+  const answer = await brokenApi.get("/ports");
   expect([answer.status, answer.json().code]).toEqual([404, "42883"]);
 });
 

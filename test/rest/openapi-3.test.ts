@@ -7,7 +7,7 @@ import { startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { bearer } from "../support/tokens.ts";
 
-const THREE = { accept: "application/openapi+json;version=3.1" };
+const OPENAPI_3 = { accept: "application/openapi+json;version=3.1" };
 
 const api = await startApi({ compatMode: false, restPrefixes: ["/api", "/rest/v1"] });
 const compat = await startApi({ on: api.database });
@@ -54,7 +54,7 @@ cases(api, [
   {
     title: "R-OAS-7 the root returns OpenAPI 3.1 by Accept",
     request: "GET /api",
-    headers: THREE,
+    headers: OPENAPI_3,
     responseHeaders: { "content-type": "application/openapi+json;version=3.1; charset=utf-8" },
     check: isThree,
   },
@@ -83,7 +83,7 @@ cases(compat, [
   {
     title: "R-OAS-7 the root returns OpenAPI 3.1 by Accept in compatibility mode",
     request: "GET /",
-    headers: THREE,
+    headers: OPENAPI_3,
     check: isThree,
   },
 ]);
@@ -99,7 +99,7 @@ cases(bare, [
   {
     title: "R-OAS-7 without the plugin openapi-3 the root returns OpenAPI 2.0",
     request: "GET /",
-    headers: THREE,
+    headers: OPENAPI_3,
     check: isTwo,
   },
   {
@@ -123,7 +123,7 @@ describe("the document", () => {
     expect(await serverAt("/api/openapi.json")).toBe("/api");
     expect(await serverAt("/rest/v1/openapi.json")).toBe("/rest/v1");
     expect(await serverAt("/openapi.json")).toBe("/api");
-    expect(await serverAt("/rest/v1", THREE)).toBe("/rest/v1");
+    expect(await serverAt("/rest/v1", OPENAPI_3)).toBe("/rest/v1");
   });
 
   test("R-OAS-7 R-OAS-7a the document leaves out paths that the role may not use", async () => {
@@ -140,11 +140,11 @@ describe("the document", () => {
     await api.sql("grant all on all functions in schema sea to sea_clerk");
     await api.reload();
     const headers = bearer({ role: "sea_clerk" });
-    const three = Object.keys((await api.get("/api/openapi.json", { headers })).json().paths);
-    const two = Object.keys((await api.get("/api", { headers })).json().paths);
-    expect(two).toContain("/rpc/show_limit");
-    expect(three).toContain("/rpc/of_our_own");
-    expect(three).not.toContain("/rpc/show_limit");
+    const openapi3Paths = Object.keys((await api.get("/api/openapi.json", { headers })).json().paths);
+    const swaggerPaths = Object.keys((await api.get("/api", { headers })).json().paths);
+    expect(swaggerPaths).toContain("/rpc/show_limit");
+    expect(openapi3Paths).toContain("/rpc/of_our_own");
+    expect(openapi3Paths).not.toContain("/rpc/show_limit");
   });
 
   test("R-OAS-8 R-OAS-8a the document describes the rows of reads, inserts and updates", () => {
