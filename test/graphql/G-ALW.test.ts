@@ -36,17 +36,17 @@ await writeFile(join(folder, "broken.graphql"), "query {");
 
 const collection = (name: string, ...queries: readonly string[]) => ({
   name,
-  definition: { queries: queries.map((query, at) => ({ name: `${name}-${at}`, query })) },
+  definition: { queries: queries.map((query, index) => ({ name: `${name}-${index}`, query })) },
 });
 
-const everything = { columns: "*", filter: {}, allow_aggregations: true };
+const fullPermission = { columns: "*", filter: {}, allow_aggregations: true };
 
 const FOR_ALL = "{ team(where: {id: {_eq: 2}}) { name } }";
 const FOR_READERS = "{ team(where: {id: {_eq: 1}}) { name } }";
 const NOBODYS = "{ team(where: {id: {_eq: 3}}) { name } }";
 
 const metadata = documentOf(
-  [table("team", { select_permissions: permissions({ reader: everything, guest: everything }) })],
+  [table("team", { select_permissions: permissions({ reader: fullPermission, guest: fullPermission }) })],
   {
     query_collections: [
       collection("open", FOR_ALL),

@@ -638,83 +638,83 @@ describe("the location of the token", () => {
     );
   });
 
-  const OTHER = "another-secret-with-more-than-32-bytes!!";
-  const several: StartOptions = {
+  const OTHER_SECRET = "another-secret-with-more-than-32-bytes!!";
+  const severalSecrets: StartOptions = {
     jwtSecret: [
       { ...HS, issuer: "one" },
-      { type: "HS256", key: OTHER, issuer: "two" },
-      { type: "HS512", key: OTHER, header: { type: "Cookie", name: "tok" } },
+      { type: "HS256", key: OTHER_SECRET, issuer: "two" },
+      { type: "HS512", key: OTHER_SECRET, header: { type: "Cookie", name: "tok" } },
     ],
   };
   const fallback: StartOptions = {
     jwtSecret: [
       { ...HS, issuer: "one" },
-      { type: "HS256", key: OTHER },
+      { type: "HS256", key: OTHER_SECRET },
     ],
   };
   granted([
     {
       title: "G-AUTH-12 G-AUTH-12a the first of several configurations is chosen by issuer",
-      options: several,
+      options: severalSecrets,
       claims: { ...READER, iss: "one" },
       ...reader,
     },
     {
       title: "G-AUTH-12 G-AUTH-12a the second of several configurations is chosen by issuer",
-      options: several,
+      options: severalSecrets,
       claims: { ...READER, iss: "two" },
-      sign: { secret: OTHER },
+      sign: { secret: OTHER_SECRET },
       ...reader,
     },
     {
       title: "G-AUTH-12 one of several configurations is chosen by the location of the token",
-      options: several,
-      headers: { cookie: `tok=${signToken(READER, { algorithm: "HS512", secret: OTHER })}` },
+      options: severalSecrets,
+      headers: { cookie: `tok=${signToken(READER, { algorithm: "HS512", secret: OTHER_SECRET })}` },
       ...reader,
     },
     {
       title: "G-AUTH-12 G-AUTH-12a the configuration without an issuer is used for other issuers",
       options: fallback,
       claims: { ...READER, iss: "anybody" },
-      sign: { secret: OTHER },
+      sign: { secret: OTHER_SECRET },
       ...reader,
     },
     {
       title: "G-AUTH-12 G-AUTH-12a the configuration without an issuer is used for tokens without an issuer",
       options: fallback,
       claims: READER,
-      sign: { secret: OTHER },
+      sign: { secret: OTHER_SECRET },
       ...reader,
     },
   ]);
   refused([
     {
       title: "G-AUTH-12 G-AUTH-12a a token with an issuer of no configuration is refused",
-      options: several,
+      options: severalSecrets,
       claims: { ...READER, iss: "three" },
       error: "Could not verify JWT: JWTNotInIssuer",
       code: "invalid-jwt",
     },
     {
       title: "G-AUTH-12 G-AUTH-12a a token without an issuer is refused if every configuration has one",
-      options: several,
+      options: severalSecrets,
       claims: READER,
       error: "Could not verify JWT: JWTNotInIssuer",
       code: "invalid-jwt",
     },
     {
       title: "G-AUTH-12 the key of another configuration is refused for an issuer",
-      options: several,
+      options: severalSecrets,
       claims: { ...READER, iss: "one" },
-      sign: { secret: OTHER },
+      sign: { secret: OTHER_SECRET },
       error: "Could not verify JWT: JWSError JWSInvalidSignature",
       code: "invalid-jwt",
     },
     {
       title: "G-AUTH-13 tokens in several locations are refused",
-      options: several,
+      options: severalSecrets,
       claims: { ...READER, iss: "one" },
-      headers: { cookie: `tok=${signToken(READER, { algorithm: "HS512", secret: OTHER })}` },
+      headers: { cookie: `tok=${signToken(READER, { algorithm: "HS512", secret: OTHER_SECRET })}` },
       error: "Could not verify JWT: Multiple JWTs found",
       code: "invalid-headers",
     },

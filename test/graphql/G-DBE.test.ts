@@ -133,13 +133,17 @@ test("G-DBE-12 an error of the database has status 500 at v1alpha1 and 200 elsew
 });
 
 test("G-DBE-12 more values than a statement can bind are refused, and the connection stays usable", async () => {
-  const one = await gqlApi({ dbPool: 1, maxFilters: 200_000 });
+  const singlePoolApi = await gqlApi({ dbPool: 1, maxFilters: 200_000 });
   const where = { _or: Array.from({ length: 65_536 }, (_, id) => ({ id: { _eq: id } })) };
   expect(
-    await one.gql("query ($where: album_bool_exp) { album(where: $where) { id } }", { where }, asAdmin("music_reader")),
+    await singlePoolApi.gql(
+      "query ($where: album_bool_exp) { album(where: $where) { id } }",
+      { where },
+      asAdmin("music_reader"),
+    ),
   ).toEqual({
     errors: [{ message: "database query error", extensions: { path: "$", code: "unexpected" } }],
   });
-  expect(await one.gql("{ album_by_pk(id: 1) { id } }")).toEqual({ data: { album_by_pk: { id: 1 } } });
-  await one.close();
+  expect(await singlePoolApi.gql("{ album_by_pk(id: 1) { id } }")).toEqual({ data: { album_by_pk: { id: 1 } } });
+  await singlePoolApi.close();
 });

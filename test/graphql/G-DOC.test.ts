@@ -439,18 +439,18 @@ gqlCases(api, [
 ]);
 
 test("G-DOC-2 G-DOC-2a operationName chooses the operation", async () => {
-  const two = "query a { artist_by_pk(id: 1) { id } } query b { artist_by_pk(id: 2) { id } }";
-  expect(await send({ query: two, operationName: "b" })).toEqual({ data: { artist_by_pk: { id: 2 } } });
+  const twoOperations = "query a { artist_by_pk(id: 1) { id } } query b { artist_by_pk(id: 2) { id } }";
+  expect(await send({ query: twoOperations, operationName: "b" })).toEqual({ data: { artist_by_pk: { id: 2 } } });
   expect(await send({ query: "query a { artist_by_pk(id: 1) { id } }", operationName: null })).toEqual({
     data: { artist_by_pk: { id: 1 } },
   });
-  expect(await send({ query: two })).toEqual(
+  expect(await send({ query: twoOperations })).toEqual(
     errorOf("exactly one operation has to be present in the document when operationName is not specified", "$"),
   );
   expect(await send({ query: "fragment f on album { id }" })).toEqual(
     errorOf("exactly one operation has to be present in the document when operationName is not specified", "$"),
   );
-  expect(await send({ query: two, operationName: "c" })).toEqual(
+  expect(await send({ query: twoOperations, operationName: "c" })).toEqual(
     errorOf('no such operation found in the document: "c"', "$"),
   );
   expect(await send({ query: "{ artist { id } } query a { album { id } }", operationName: "a" })).toEqual(

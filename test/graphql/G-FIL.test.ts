@@ -8,7 +8,7 @@ import { createLogger } from "../support/logger.ts";
 
 interface FilterCase {
   readonly title: string;
-  readonly on?: "album" | "artist" | "person" | "profile" | "category" | "specimen";
+  readonly tableName?: "album" | "artist" | "person" | "profile" | "category" | "specimen";
   readonly filter: unknown;
   readonly session?: Readonly<Record<string, string>>;
   /** The ids of the rows. Undefined if the permission is not served. */
@@ -44,25 +44,25 @@ const cases: readonly FilterCase[] = [
   { title: "G-FIL-1 a filter accepts operators of text", filter: { title: { _regex: "^[AD]" } }, ids: [1, 3] },
   {
     title: "G-FIL-1 a filter accepts operators of JSON documents",
-    on: "artist",
+    tableName: "artist",
     filter: { stats: { _contains: { genres: ["pop"] } } },
     ids: [1],
   },
   {
     title: "G-FIL-1 a filter accepts operators for keys of JSON documents",
-    on: "artist",
+    tableName: "artist",
     filter: { stats: { _has_keys_all: ["label", "members"] } },
     ids: [1],
   },
   {
     title: "G-FIL-1 a filter accepts operators of ltree paths",
-    on: "category",
+    tableName: "category",
     filter: { path: { _descendant: "top.science" } },
     ids: [2, 3],
   },
   {
     title: "G-FIL-1 a filter accepts _cast of a JSON document",
-    on: "artist",
+    tableName: "artist",
     filter: { stats: { _cast: { String: { _like: "%Polar%" } } } },
     ids: [1],
   },
@@ -87,32 +87,32 @@ const cases: readonly FilterCase[] = [
   },
   {
     title: "G-FIL-2 a bare document means _eq",
-    on: "artist",
+    tableName: "artist",
     filter: { stats: { members: 1, genres: ["art"] } },
     ids: [2],
   },
   { title: "G-FIL-3 a filter accepts an object relationship", filter: { maker: { country: "SE" } }, ids: [1, 2] },
   {
     title: "G-FIL-3 a filter accepts an array relationship",
-    on: "artist",
+    tableName: "artist",
     filter: { works: { price: { _gte: 20 } } },
     ids: [1, 3],
   },
   {
     title: "G-FIL-3 _not of an empty filter finds rows without related rows",
-    on: "artist",
+    tableName: "artist",
     filter: { _not: { works: {} } },
     ids: [4],
   },
   {
     title: "G-FIL-3 a filter accepts the count of related rows",
-    on: "artist",
+    tableName: "artist",
     filter: { works_aggregate: { count: { predicate: { _eq: 0 } } } },
     ids: [4],
   },
   {
     title: "G-FIL-3 a filter accepts an aggregate of filtered related rows",
-    on: "artist",
+    tableName: "artist",
     filter: {
       works_aggregate: {
         bool_and: { arguments: "live", filter: { live: { _is_null: false } }, predicate: { _eq: true } },
@@ -120,23 +120,28 @@ const cases: readonly FilterCase[] = [
     },
     ids: [2, 3],
   },
-  { title: "G-FIL-3 a filter accepts a computed field", on: "person", filter: { adult: { _eq: true } }, ids: [1, 3] },
+  {
+    title: "G-FIL-3 a filter accepts a computed field",
+    tableName: "person",
+    filter: { adult: { _eq: true } },
+    ids: [1, 3],
+  },
   {
     title: "G-FIL-3 a filter accepts a computed field with the session argument",
-    on: "person",
+    tableName: "person",
     filter: { greeting: { _eq: "Ann meets 7" } },
     session: { "user-id": "7" },
     ids: [1],
   },
   {
     title: "G-FIL-3 a filter accepts a computed field that returns rows",
-    on: "person",
+    tableName: "person",
     filter: { peers: { id: { _eq: 3 } } },
     ids: [1, 2],
   },
   {
     title: "G-FIL-3 a filter refuses a computed field with arguments",
-    on: "person",
+    tableName: "person",
     filter: { age_in: { _gt: 30 } },
     ids: undefined,
   },
@@ -146,13 +151,18 @@ const cases: readonly FilterCase[] = [
     ids: undefined,
   },
   { title: "G-FIL-4 _eq holds for two nulls", filter: { live: { _eq: null } }, ids: [5] },
-  { title: "G-FIL-4 _eq: null matches a jsonb null of SQL", on: "artist", filter: { stats: { _eq: null } }, ids: [4] },
+  {
+    title: "G-FIL-4 _eq: null matches a jsonb null of SQL",
+    tableName: "artist",
+    filter: { stats: { _eq: null } },
+    ids: [4],
+  },
   { title: "G-FIL-4 _neq holds for one null", filter: { live: { _neq: true } }, ids: [2, 5] },
   { title: "G-FIL-4 _not of _eq holds for null", filter: { _not: { live: { _eq: true } } }, ids: [2, 5] },
   { title: "G-FIL-4 _not of _neq excludes null", filter: { _not: { live: { _neq: true } } }, ids: [1, 3, 4] },
   {
     title: "G-FIL-4 _not applies to a condition along a relationship",
-    on: "artist",
+    tableName: "artist",
     filter: { _not: { works: { live: { _eq: true } } } },
     ids: [4],
   },
@@ -170,7 +180,7 @@ const cases: readonly FilterCase[] = [
   },
   {
     title: "G-FIL-5 the role is a session variable",
-    on: "person",
+    tableName: "person",
     filter: { name: { _neq: "X-Session-Role" } },
     ids: [1, 2, 3],
   },
@@ -182,28 +192,28 @@ const cases: readonly FilterCase[] = [
   },
   {
     title: "G-FIL-5 a session variable may be a JSON document",
-    on: "artist",
+    tableName: "artist",
     filter: { stats: { _contains: "X-Session-Doc" } },
     session: { doc: '{"members": 4}' },
     ids: [1],
   },
   {
     title: "G-FIL-5 a session variable may be a key of a document",
-    on: "artist",
+    tableName: "artist",
     filter: { stats: { _has_key: "X-Session-Key" } },
     session: { key: "label" },
     ids: [1],
   },
   {
     title: "G-FIL-5 a session variable may be in a list of keys",
-    on: "artist",
+    tableName: "artist",
     filter: { stats: { _has_keys_any: ["X-Session-Key", "nothing"] } },
     session: { key: "label" },
     ids: [1],
   },
   {
     title: "G-FIL-5 a session variable may be a JSON path",
-    on: "artist",
+    tableName: "artist",
     filter: { stats: { _jsonb_path_exists: "X-Session-Path" } },
     session: { path: "$.label.name" },
     ids: [1],
@@ -222,7 +232,7 @@ const cases: readonly FilterCase[] = [
   },
   {
     title: "G-FIL-5 a session variable may be compared with a count",
-    on: "artist",
+    tableName: "artist",
     filter: { works_aggregate: { count: { predicate: { _gte: "X-Session-Least" } } } },
     session: { least: "2" },
     ids: [1, 3],
@@ -259,21 +269,21 @@ const cases: readonly FilterCase[] = [
   },
   {
     title: "G-FIL-6 a session variable may be a list of keys",
-    on: "artist",
+    tableName: "artist",
     filter: { stats: { _has_keys_all: "X-Session-Keys" } },
     session: { keys: "{label,members}" },
     ids: [1],
   },
   {
     title: "G-FIL-6 _has_keys_any with an empty list matches no row",
-    on: "artist",
+    tableName: "artist",
     filter: { stats: { _has_keys_any: "X-Session-Keys" } },
     session: { keys: "{}" },
     ids: [],
   },
   {
     title: "G-FIL-6 _has_keys_all with an empty list matches every document",
-    on: "artist",
+    tableName: "artist",
     filter: { stats: { _has_keys_all: "X-Session-Keys" } },
     session: { keys: "{}" },
     ids: [1, 2, 3],
@@ -297,25 +307,25 @@ const cases: readonly FilterCase[] = [
   },
   {
     title: "G-FIL-8 _ceq holds for two nulls",
-    on: "artist",
+    tableName: "artist",
     filter: { country: { _ceq: "country" } },
     ids: [1, 2, 3, 4],
   },
   {
     title: "G-FIL-8 _cneq holds for one null",
-    on: "artist",
+    tableName: "artist",
     filter: { name: { _cneq: "country" } },
     ids: [1, 2, 3, 4],
   },
   {
     title: "G-FIL-8 $ names a column of the permission's table",
-    on: "artist",
+    tableName: "artist",
     filter: { works: { sold: { _ceq: ["$", "id"] } } },
     ids: [],
   },
   {
     title: "G-FIL-8 $ names a column of the permission's table if rows match",
-    on: "artist",
+    tableName: "artist",
     filter: { works: { id: { _ceq: ["$", "id"] } } },
     ids: [1],
   },
@@ -365,7 +375,7 @@ const cases: readonly FilterCase[] = [
   { title: "G-FIL-11 _exists without _where is refused", filter: { _exists: { _table: "artist" } }, ids: undefined },
   {
     title: "G-FIL-4 a filter compares values of every type",
-    on: "specimen",
+    tableName: "specimen",
     filter: {
       c_int8: "9223372036854775807",
       c_numeric: 12.34,
@@ -390,16 +400,18 @@ const roleOf = (index: number): string => `case_${index}`;
 const selectsOn = (name: string): readonly Entry[] =>
   permissions(
     Object.fromEntries(
-      cases.flatMap((one, index) =>
-        (one.on ?? "album") === name ? [[roleOf(index), { columns: ["id"], filter: one.filter }]] : [],
+      cases.flatMap((filterCase, index) =>
+        (filterCase.tableName ?? "album") === name
+          ? [[roleOf(index), { columns: ["id"], filter: filterCase.filter }]]
+          : [],
       ),
     ),
   );
 
-const kept = notes();
+const noteLog = notes();
 const api = await startApi(
   forGraphql({
-    logger: kept.logger,
+    logger: noteLog.logger,
     metadata: documentOf([
       table("album", {
         configuration: { column_config: { title: { custom_name: "heading" } } },
@@ -432,17 +444,19 @@ const api = await startApi(
 );
 await api.sql("insert into badge_change values (1)");
 
-for (const [index, { title, on = "album", session, ids }] of cases.entries()) {
+for (const [index, { title, tableName = "album", session, ids }] of cases.entries()) {
   test(title, async () => {
-    const answer = await api.gql(`{ ${on} { id } }`, {}, asAdmin(roleOf(index), session));
+    const answer = await api.gql(`{ ${tableName} { id } }`, {}, asAdmin(roleOf(index), session));
     if (ids === undefined) {
-      expect(answer.errors[0].message).toBe(`field '${on}' not found in type: 'query_root'`);
+      expect(answer.errors[0].message).toBe(`field '${tableName}' not found in type: 'query_root'`);
       expect(
-        kept.all().filter((note) => note.startsWith(`table ${on}: select permission of ${roleOf(index)}: `)),
+        noteLog.all().filter((note) => note.startsWith(`table ${tableName}: select permission of ${roleOf(index)}: `)),
       ).toHaveLength(1);
     } else {
       expect(answer.errors).toBeUndefined();
-      expect(answer.data[on].map(({ id }: { id: number }) => id).sort((a: number, b: number) => a - b)).toEqual(ids);
+      expect(answer.data[tableName].map(({ id }: { id: number }) => id).sort((a: number, b: number) => a - b)).toEqual(
+        ids,
+      );
     }
   });
 }
@@ -595,10 +609,10 @@ test.skipIf(!capabilities.postgis)(
         .sql<{ id: number }>(`set search_path = public, gis; select id from atlas.spots where ${condition} order by id`)
         .then((rows) => rows.map(({ id }) => id));
     const place = `st_geomfromgeojson('${point}')`;
-    const within = await expected(`st_dwithin(at, ${place}, 0.5)`);
-    expect(within.length).toBeGreaterThan(0);
-    expect(await ids("near", { distance: "0.5", place: point })).toEqual(within);
-    expect(await ids("fixed", {})).toEqual(within);
+    const nearIds = await expected(`st_dwithin(at, ${place}, 0.5)`);
+    expect(nearIds.length).toBeGreaterThan(0);
+    expect(await ids("near", { distance: "0.5", place: point })).toEqual(nearIds);
+    expect(await ids("fixed", {})).toEqual(nearIds);
     expect(await ids("covered", { place: point })).toEqual(await expected(`st_contains(area, ${place})`));
     expect(await ids("same", { place: point })).toEqual(await expected(`at = ${place}`));
     expect(await ids("earth", { place: point, distance: "1000" })).toEqual(
@@ -614,10 +628,10 @@ test("G-FIL-11 G-FIL-11a a permission with validate_input, which needs a service
     check: {},
     validate_input: { type: "http", definition: { url: "http://127.0.0.1/never", timeout: 10 } },
   };
-  const own = notes();
+  const guardedLog = notes();
   const guarded = await startApi(
     forGraphql({
-      logger: own.logger,
+      logger: guardedLog.logger,
       metadata: documentOf([
         table("album", {
           select_permissions: permissions({ writer: { columns: ["id"], filter: {} } }),
@@ -634,7 +648,7 @@ test("G-FIL-11 G-FIL-11a a permission with validate_input, which needs a service
     "delete_album",
     "delete_album_by_pk",
   ]);
-  expect(own.all()).toEqual(
+  expect(guardedLog.all()).toEqual(
     ["insert", "update"].map(
       (operation) => `table album: ${operation} permission of writer: validate_input is not served`,
     ),

@@ -129,9 +129,9 @@ gqlCases(api, [
       ["ids: [2]", "_int4", "ids"],
       ["contact: 5", "email", "contact"],
     ] as const
-  ).map(([given, type, name]) => ({
-    title: `G-FN-4 G-FN-4a the argument ${given} is refused because it is not a string`,
-    query: `{ typed_people(args: {${given}}) { id } }`,
+  ).map(([argument, type, name]) => ({
+    title: `G-FN-4 G-FN-4a the argument ${argument} is refused because it is not a string`,
+    query: `{ typed_people(args: {${argument}}) { id } }`,
     error: {
       message: `A string is expected for type: ${type}`,
       code: "parse-failed",

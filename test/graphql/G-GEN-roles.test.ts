@@ -7,7 +7,7 @@ import { schemaOf } from "../support/schema.ts";
 
 type Permissions = Readonly<Record<string, Entry>>;
 
-const select = (more: Entry): Permissions => ({ select: { columns: [], filter: {}, ...more } });
+const select = (overrides: Entry): Permissions => ({ select: { columns: [], filter: {}, ...overrides } });
 
 const personReads: Readonly<Record<string, Permissions>> = {
   unreadable: {},
@@ -69,10 +69,10 @@ const permissionsOf = (side: "person" | "passport"): Entry =>
     ]),
   );
 
-const kept = notes();
+const noteLog = notes();
 const api = await startApi(
   forGraphql({
-    logger: kept.logger,
+    logger: noteLog.logger,
     metadata: documentOf([
       table("person", {
         array_relationships: [array("passports", "passport", "person_id")],
@@ -104,7 +104,7 @@ const api = await startApi(
 );
 
 test("G-GEN-14a the schema of every role is valid", async () => {
-  expect(kept.all()).toEqual([]);
+  expect(noteLog.all()).toEqual([]);
   const invalid: string[] = [];
   for (const name of [...roles.map((role) => role.name), "listener"]) {
     const { data, errors } = await api.gql(getIntrospectionQuery(), {}, asAdmin(name));

@@ -13,12 +13,12 @@ interface GqlError {
 }
 
 const send = async (
-  one: TestApi,
+  target: TestApi,
   query: string,
   variables?: Readonly<Record<string, unknown>>,
   headers: HeaderValues = asAdmin(),
 ): Promise<GqlError> => {
-  const { errors } = (await one.post("/v1/graphql", { headers, body: { query, variables } })).json();
+  const { errors } = (await target.post("/v1/graphql", { headers, body: { query, variables } })).json();
   expect(errors).toHaveLength(1);
   return errors[0];
 };
@@ -183,9 +183,9 @@ describe("positions", () => {
 
   test("G-HNT-3 each request of a batch has its own position", async () => {
     const body = [{ query: "{ album { titel } }" }, { query: "{" }];
-    const [one, other] = (await api.post("/v1/graphql", { headers: asAdmin(), body })).json();
-    expect(one.errors[0].extensions.suggestions).toEqual(["title"]);
-    expect(other.errors[0].extensions.position).toEqual({ line: 1, column: 2 });
+    const [firstResult, secondResult] = (await api.post("/v1/graphql", { headers: asAdmin(), body })).json();
+    expect(firstResult.errors[0].extensions.suggestions).toEqual(["title"]);
+    expect(secondResult.errors[0].extensions.position).toEqual({ line: 1, column: 2 });
   });
 });
 
@@ -195,17 +195,17 @@ test("G-HNT-4 errors are those of the dialect with COMPAT_MODE, without the sett
   const bare = await startApi(
     forGraphql({ compatMode: false, errorHints: true, parts: [without("graphql-hints")], on: api.database }),
   );
-  for (const one of [exact, usual, bare]) {
+  for (const target of [exact, usual, bare]) {
     for (const query of [
       "{ album { titel } }",
       "{ album",
       '{ specimen(where: {c_mood: {_eq: "hapy"}}) { __typename } }',
     ])
-      expect(Object.keys((await send(one, query, undefined, asAdmin("music_reader"))).extensions)).toEqual([
+      expect(Object.keys((await send(target, query, undefined, asAdmin("music_reader"))).extensions)).toEqual([
         "path",
         "code",
       ]);
-    await one.close();
+    await target.close();
   }
 });
 

@@ -15,10 +15,10 @@ const { data } = await api.gql(
   }),
 );
 const schema = data.__schema;
-type Named = { readonly name: string };
-const typeOf = (name: string) => schema.types.find((type: Named) => type.name === name);
-const names = (list: readonly Named[]): string[] => list.map((each) => each.name);
-const isSorted = (list: readonly Named[]): boolean =>
+type NamedEntry = { readonly name: string };
+const typeOf = (name: string) => schema.types.find((type: NamedEntry) => type.name === name);
+const names = (list: readonly NamedEntry[]): string[] => list.map((entry) => entry.name);
+const isSorted = (list: readonly NamedEntry[]): boolean =>
   JSON.stringify(names(list)) === JSON.stringify([...names(list)].sort());
 
 gqlCases(api, [
@@ -125,7 +125,7 @@ test("G-INT-2 all types, fields and values are sorted by name", () => {
     type.enumValues ?? [],
     ...(type.fields ?? []).map((field: any) => field.args),
   ]);
-  expect(lists.filter((list: Named[]) => !isSorted(list)).map(names)).toEqual([]);
+  expect(lists.filter((list: NamedEntry[]) => !isSorted(list)).map(names)).toEqual([]);
 });
 
 test("G-INT-3 tools build a valid schema from introspection", () => {
@@ -161,7 +161,7 @@ test("G-INT-6 default values are printed as literals", () => {
   expect(new Set(defaults.map((pair: unknown) => JSON.stringify(pair)))).toEqual(new Set(['["update_columns","[]"]']));
   expect(
     schema.directives
-      .find((each: Named) => each.name === "cached")
+      .find((entry: NamedEntry) => entry.name === "cached")
       .args.map((arg: any) => [arg.name, arg.defaultValue]),
   ).toEqual([
     ["refresh", "false"],
@@ -173,8 +173,8 @@ test("G-INT-7 introspection lists the used built-in scalars and its own types", 
   expect(names(schema.types)).toEqual(
     expect.arrayContaining(["Boolean", "Float", "Int", "String", "__Schema", "__Type", "__TypeKind"]),
   );
-  const { data: small } = await api.gql("{ __schema { types { name } } }", {}, asAdmin("music_nobody"));
-  expect(names(small.__schema.types).filter((name) => !name.startsWith("__"))).toEqual([
+  const { data: nobodyData } = await api.gql("{ __schema { types { name } } }", {}, asAdmin("music_nobody"));
+  expect(names(nobodyData.__schema.types).filter((name) => !name.startsWith("__"))).toEqual([
     "Boolean",
     "Int",
     "String",

@@ -54,10 +54,10 @@ test("G-NAM-3 G-NAM-3c a generated type gives way to a required type of another 
     expect(Object.keys(schema.args("query_root", "song_max"))).toContain("order_by");
     await api.sql("alter table song add column max_id int references song_max");
     await api.reload();
-    const both = await schemaOf(api);
-    expect(both.members("song_max_order_by")).toHaveProperty("song_id");
-    expect(Object.keys(both.members("song_aggregate_order_by"))).not.toContain("max");
-    expect(Object.keys(both.members("song_aggregate_order_by"))).toContain("min");
+    const bothSchema = await schemaOf(api);
+    expect(bothSchema.members("song_max_order_by")).toHaveProperty("song_id");
+    expect(Object.keys(bothSchema.members("song_aggregate_order_by"))).not.toContain("max");
+    expect(Object.keys(bothSchema.members("song_aggregate_order_by"))).toContain("min");
   } finally {
     await api.sql("alter table song drop column if exists max_id; drop table song_max");
     await api.reload();
@@ -418,9 +418,9 @@ test("G-NAM-8 computed fields keep their names in types, conditions, orders and 
         [
           {
             table: "person",
-            computed_fields: Object.entries(functions).map(([name, of]) => ({
+            computed_fields: Object.entries(functions).map(([name, functionName]) => ({
               name,
-              definition: { function: of },
+              definition: { function: functionName },
             })),
           },
         ],
@@ -482,9 +482,9 @@ test("G-NAM-8 the aggregate of a relationship has a name in camelCase", async ()
     "allAlbumsAggregate",
     "ownAlbumsAggregate",
   ]);
-  const kept = ["OwnAlbumsAggregate", "_more_albumsAggregate", "albumsAggregate", "all_albumsAggregate"];
-  expect(namesOf("ArtistOrderBy")).toEqual(kept);
-  expect(namesOf("ArtistBoolExp")).toEqual(kept);
+  const fieldNames = ["OwnAlbumsAggregate", "_more_albumsAggregate", "albumsAggregate", "all_albumsAggregate"];
+  expect(namesOf("ArtistOrderBy")).toEqual(fieldNames);
+  expect(namesOf("ArtistBoolExp")).toEqual(fieldNames);
   expect(
     await api.gql(`{ artist(limit: 1, orderBy: [{all_albumsAggregate: {count: DESC}}], where: {all_albumsAggregate: {count: {predicate: {_gt: 0}}}}) {
       all_albums { id } allAlbumsAggregate { aggregate { count } } } }`),

@@ -337,8 +337,8 @@ await overlapping.sql(`
   create table stand (id int primary key, city text not null, site_number int, guild_title text, foreign key (city, site_number) references site, foreign key (city, guild_title) references guild)`);
 await overlapping.reload();
 
-const stand = (more: string) =>
-  `mutation { insert_stand(objects: [{id: 1, ${more}}]) { affected_rows returning { city site { number } guild { title } } } }`;
+const stand = (fields: string) =>
+  `mutation { insert_stand(objects: [{id: 1, ${fields}}]) { affected_rows returning { city site { number } guild { title } } } }`;
 
 test("G-NST-12 two object relationships may share a column", async () => {
   expect(
@@ -374,12 +374,12 @@ test("G-NST-12 two object relationships may share a column", async () => {
 });
 
 test("G-NST-5 G-NST-12 a column that is given or determined by the parent is refused", async () => {
-  const given = await overlapping.gql(
+  const answer = await overlapping.gql(
     stand(
       'city: "Bergen", site: {data: {city: "Bergen", number: 5}}, guild: {data: {city: "Bergen", title: "Coopers"}}',
     ),
   );
-  expect(given.errors[0]).toEqual({
+  expect(answer.errors[0]).toEqual({
     message: 'cannot insert object relationship "guild" as "city" column values are already determined',
     extensions: { path: "$.selectionSet.insert_stand.args.objects[0].guild", code: failed },
   });
@@ -488,12 +488,13 @@ gqlCases(api, [
 ]);
 
 test("G-NST-11 writes before a contradiction are undone", async () => {
-  const kept = await startApi(forGraphql({ on: api.database }));
+  const ownApi = await startApi(forGraphql({ on: api.database }));
   expect(
-    (await kept.gql(artist(`[{name: "Undone", albums: {data: [{title: "x"}]}}, ${contradiction}]`))).errors[0].message,
+    (await ownApi.gql(artist(`[{name: "Undone", albums: {data: [{title: "x"}]}}, ${contradiction}]`))).errors[0]
+      .message,
   ).toBe(determined);
   expect(await api.sql("select 1 from artist where name in ('Undone', 'C')")).toEqual([]);
-  await kept.close();
+  await ownApi.close();
 });
 
 test("G-NST-11 the check of a permission precedes an error of the database in a later row", async () => {
@@ -506,17 +507,17 @@ test("G-NST-11 the check of a permission precedes an error of the database in a 
     table("album", { insert_permissions: [{ role: "writer", permission: { columns: "*", check: {} } }] }),
   ]);
   const checked = await startApi(forGraphql({ on: api.database, metadata, dbTxEnd: "rollback" }));
-  const asked = async (objects: string) => (await checked.gql(artist(objects), {}, asAdmin("writer"))).errors[0];
+  const errorOf = async (objects: string) => (await checked.gql(artist(objects), {}, asAdmin("writer"))).errors[0];
   const refused = {
     message: "check constraint of an insert/update permission has failed",
     extensions: { path: at(".objects[0]"), code: "permission-error" },
   };
-  expect(await asked('[{name: "N", country: "NO", albums: {data: [{id: 1, title: "x"}]}}]')).toEqual(refused);
-  expect(await asked(`[{name: "N", country: "NO", albums: {data: [{id: 1, title: "x"}]}}, ${duplicate}]`)).toEqual(
+  expect(await errorOf('[{name: "N", country: "NO", albums: {data: [{id: 1, title: "x"}]}}]')).toEqual(refused);
+  expect(await errorOf(`[{name: "N", country: "NO", albums: {data: [{id: 1, title: "x"}]}}, ${duplicate}]`)).toEqual(
     refused,
   );
   expect(
-    (await asked('[{name: "N", country: "SE", albums: {data: [{id: 1, title: "x"}]}}, {name: "O", country: "NO"}]'))
+    (await errorOf('[{name: "N", country: "SE", albums: {data: [{id: 1, title: "x"}]}}, {name: "O", country: "NO"}]'))
       .extensions.path,
   ).toBe(at(".objects[0].albums.data"));
   await checked.close();

@@ -85,13 +85,13 @@ describe("G-OVH-3 the body of a POST", () => {
   });
 });
 
-const asked = (accept: string) => ({ accept, "content-type": "application/json" });
+const requestHeaders = (accept: string) => ({ accept, "content-type": "application/json" });
 
 describe.each([
   ["application/json", 200],
   ["application/graphql-response+json", 400],
 ])("G-OVH-4 statuses for the media type %s", (accept, status) => {
-  const headers = asked(accept);
+  const headers = requestHeaders(accept);
   cases(api, [
     {
       title: `G-OVH-4 an invalid document is ${status}`,
@@ -182,7 +182,7 @@ describe.each([
 
 test("G-OVH-4 a batch is answered with 200, in JSON", async () => {
   const answer = await api.post("/v1/graphql", {
-    headers: asked("application/graphql-response+json, application/json"),
+    headers: requestHeaders("application/graphql-response+json, application/json"),
     body: [{ query: "{ __typename }" }, { query: "{ nope }" }],
   });
   expect([answer.status, answer.headers["content-type"]]).toEqual([200, PLAIN]);

@@ -13,17 +13,17 @@ const refused = (rule: string, args: string, message: string, code = "validation
   query: `{ album(${args}) { id } }`,
   error: { message, path: `$.selectionSet.album.args.${args.split(":")[0]}`, code },
 });
-const variable = (rule: string, name: string, given: unknown, message: string, code = "validation-failed") => ({
-  title: `${rule} the variable ${JSON.stringify(given)} is refused for ${name}`,
+const variable = (rule: string, name: string, value: unknown, message: string, code = "validation-failed") => ({
+  title: `${rule} the variable ${JSON.stringify(value)} is refused for ${name}`,
   query: `query ($n: Int) { album(${name}: $n) { id } }`,
-  variables: { n: given },
+  variables: { n: value },
   error: { message, path: `$.selectionSet.album.args.${name}`, code },
 });
-const limitOf = (found: string) => `expected a non-negative 32-bit integer for type 'Int', but found ${found}`;
-const offsetOf = (found: string) =>
-  `expected a 32-bit integer, or a 64-bit integer represented as a string for type 'Int', but found ${found}`;
-const outside = (shown: string) =>
-  `The value ${shown} lies outside the bounds or is not an integer. Maybe it is a float, or is there integer overflow?`;
+const limitOf = (actual: string) => `expected a non-negative 32-bit integer for type 'Int', but found ${actual}`;
+const offsetOf = (actual: string) =>
+  `expected a 32-bit integer, or a 64-bit integer represented as a string for type 'Int', but found ${actual}`;
+const outsideBounds = (value: string) =>
+  `The value ${value} lies outside the bounds or is not an integer. Maybe it is a float, or is there integer overflow?`;
 
 gqlCases(api, [
   paged("G-PAG-1", "limit: 2", 1, 2),
@@ -34,11 +34,11 @@ gqlCases(api, [
   refused("G-PAG-1", 'limit: "3"', limitOf("a string")),
   refused("G-PAG-1", "limit: true", limitOf("a boolean")),
   refused("G-PAG-1", "limit: [1]", limitOf("a list")),
-  refused("G-PAG-1", "limit: 5000000000", outside("5.0e9"), "parse-failed"),
+  refused("G-PAG-1", "limit: 5000000000", outsideBounds("5.0e9"), "parse-failed"),
   variable("G-PAG-1", "limit", -1, limitOf("a number")),
   variable("G-PAG-1", "limit", "3", limitOf("a string")),
-  variable("G-PAG-1", "limit", 2.5, outside("2.5"), "parse-failed"),
-  variable("G-PAG-1", "limit", 5000000000, outside("5.0e9"), "parse-failed"),
+  variable("G-PAG-1", "limit", 2.5, outsideBounds("2.5"), "parse-failed"),
+  variable("G-PAG-1", "limit", 5000000000, outsideBounds("5.0e9"), "parse-failed"),
   {
     title: "G-PAG-1 an integral number from JSON is accepted as an integer",
     query: "query ($n: Int) { album(limit: $n, order_by: {id: asc}) { id } }",

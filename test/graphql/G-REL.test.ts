@@ -137,7 +137,7 @@ test("G-REL-1 G-REL-1a a related row that a row policy hides is null in a non-nu
 });
 
 const all = { columns: "*", filter: {} };
-const artists = (permission: unknown, more: Entry = {}): Entry =>
+const artists = (permission: unknown, extraKeys: Entry = {}): Entry =>
   documentOf(
     [
       table("artist", {
@@ -154,11 +154,11 @@ const artists = (permission: unknown, more: Entry = {}): Entry =>
         ],
       }),
     ],
-    more,
+    extraKeys,
   );
 
-const typeOf = async (on: TestApi, role?: string): Promise<string | undefined> =>
-  (await schemaOf(on, role)).members("album")["artist"];
+const typeOf = async (target: TestApi, role?: string): Promise<string | undefined> =>
+  (await schemaOf(target, role)).members("album")["artist"];
 
 test("G-REL-11 without the option a hidden row is null in a non-null type", async () => {
   const plain = await startApi(forGraphql({ metadata: artists({ columns: "*", filter: { name: { _eq: "Abba" } } }) }));

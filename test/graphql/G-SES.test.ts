@@ -20,8 +20,8 @@ import { documentOf } from "../support/metadata-document.ts";
 
 let api: TestApi;
 
-const see = async (headers: HeaderValues, more: readonly string[] = [], on = api): Promise<Sight> =>
-  sightOfGraphql(await askGraphql(on, headers, more));
+const see = async (headers: HeaderValues, extraSettings: readonly string[] = [], target = api): Promise<Sight> =>
+  sightOfGraphql(await askGraphql(target, headers, extraSettings));
 
 const READER = {
   sub: "7",
@@ -219,7 +219,7 @@ describe("statements that read session variables", () => {
     expect(answer.json().data.b).toEqual([{ value: "7" }]);
   });
   test("G-SES-5 functions and computed fields get both prefixes", async () => {
-    const both = {
+    const bothPrefixes = {
       "x-session-role": "admin",
       "x-hasura-role": "admin",
       "x-session-user-id": "7",
@@ -231,24 +231,24 @@ describe("statements that read session variables", () => {
       { "x-session-user-id": "7" },
     );
     expect(answer).toHaveProperty("data");
-    expect(JSON.parse(answer.data.session_seen[0].value)).toEqual(both);
-    expect(JSON.parse(answer.data.sight[0].sight_both)).toEqual(both);
+    expect(JSON.parse(answer.data.session_seen[0].value)).toEqual(bothPrefixes);
+    expect(JSON.parse(answer.data.sight[0].sight_both)).toEqual(bothPrefixes);
   });
 });
 
 describe("plugins", () => {
-  const argumentOf = async (on: TestApi): Promise<unknown> => {
-    const { data } = await on.gql("{ session_seen { value } }", {}, { "x-session-user-id": "7" });
+  const argumentOf = async (target: TestApi): Promise<unknown> => {
+    const { data } = await target.gql("{ session_seen { value } }", {}, { "x-session-user-id": "7" });
     return JSON.parse(data.session_seen[0].value);
   };
-  const own = { "x-session-role": "admin", "x-session-user-id": "7" };
+  const ownVariables = { "x-session-role": "admin", "x-session-user-id": "7" };
 
   test("G-SES-4 G-SES-5 without hasura-session its setting and names are missing, and the others stay", async () => {
     const lacking = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("hasura-session")] }));
     const sight = await see(bearer(READER), [], lacking);
     expect(sight["hasura.user"] || null).toBe(null); // "" on a connection where another API has set it
     expect(sight).toMatchObject({ "session.user_id": "7" });
-    expect(await argumentOf(lacking)).toEqual(own);
+    expect(await argumentOf(lacking)).toEqual(ownVariables);
   });
   test("G-SES-1 G-SES-2 G-SES-3 without session-settings the claims and the setting hasura.user stay", async () => {
     const lacking = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("session-settings")] }));
@@ -286,7 +286,7 @@ describe("plugins", () => {
       expect(await see(caller, ["acme.tenant"], withTenants)).toMatchObject({ "acme.tenant": "music_reader north" });
     expect(calls).toBe(1);
     expect(await argumentOf(withTenants)).toEqual({
-      ...own,
+      ...ownVariables,
       "x-hasura-role": "admin",
       "x-hasura-user-id": "7",
       "x-acme-role": "admin",
@@ -301,9 +301,9 @@ describe("plugins", () => {
       await see(headers, ["request.headers"], withKeys),
       sightOfRest(await askRest(withKeys, headers, ["request.headers"])),
     ]) {
-      const seen = JSON.parse(sight["request.headers"]!);
-      expect(seen).toMatchObject({ "x-tenant": "t", "x-session-admin-secret": "of nobody" });
-      expect(seen).not.toHaveProperty("x-api-key");
+      const requestHeaders = JSON.parse(sight["request.headers"]!);
+      expect(requestHeaders).toMatchObject({ "x-tenant": "t", "x-session-admin-secret": "of nobody" });
+      expect(requestHeaders).not.toHaveProperty("x-api-key");
     }
   });
   test("X-SES-1 an error in the settings of a plugin is logged with the plugin and fails the request", async () => {
@@ -361,11 +361,11 @@ describe("values of session variables", () => {
       string,
       string
     >;
-    for (const [sent, payload] of [
+    for (const [socketHeaders, payload] of [
       [headers, {}],
       [{}, { headers: asAdmin("music_reader", { "user-id": text }) }],
     ] as const) {
-      const socket = await openSocket(api, { headers: sent });
+      const socket = await openSocket(api, { headers: socketHeaders });
       await socket.init(payload);
       socket.send({
         id: "1",
@@ -432,7 +432,7 @@ describe("one connection shared by two callers", () => {
     await narrow.reload();
   });
 
-  const MORE = [
+  const EXTRA_SETTINGS = [
     "session.artist_id",
     "session.org",
     "request.headers",
@@ -461,11 +461,11 @@ describe("one connection shared by two callers", () => {
     expect(JSON.stringify(sight)).not.toMatch(/first|sea_clerk/);
   };
   const bothSurfaces = async (pid: string | null | undefined): Promise<void> => {
-    expectClean(await see({}, MORE, narrow), pid);
-    expectClean(sightOfRest(await askRest(narrow, {}, MORE)), pid);
+    expectClean(await see({}, EXTRA_SETTINGS, narrow), pid);
+    expectClean(sightOfRest(await askRest(narrow, {}, EXTRA_SETTINGS)), pid);
   };
   const firstCaller = async (): Promise<string | null | undefined> => {
-    const sight = await see(first, MORE, narrow);
+    const sight = await see(first, EXTRA_SETTINGS, narrow);
     expect(sight).toMatchObject({
       current_user: "sea_clerk",
       "session.artist_id": "1",
@@ -481,7 +481,7 @@ describe("one connection shared by two callers", () => {
   });
   test("G-SES-7 R-TX-6 no session variable is left after a response of REST", async () => {
     const pid = await firstCaller();
-    sightOfRest(await askRest(narrow, { ...first, prefer: "timezone=America/Lima" }, MORE));
+    sightOfRest(await askRest(narrow, { ...first, prefer: "timezone=America/Lima" }, EXTRA_SETTINGS));
     await bothSurfaces(pid);
   });
   test("G-SES-7 R-TX-6 no session variable is left after a mutation", async () => {
@@ -538,23 +538,23 @@ describe("one connection shared by two callers", () => {
       );
       await narrow.reload();
       await firstCaller();
-      const gone = request({
+      const abandonedRequest = request({
         host: "127.0.0.1",
         port: narrow.port,
         method: "POST",
         path: "/api/rpc/doze",
         headers: { ...(first as Record<string, string>), "content-type": "application/json" },
       });
-      gone.on("error", () => {});
-      gone.end('{"seconds":600}');
+      abandonedRequest.on("error", () => {});
+      abandonedRequest.end('{"seconds":600}');
       const sleeping = async (): Promise<number> =>
         (await narrow.sql("select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()"))
           .length;
       await until(async () => (await sleeping()) === 1, "the statement runs");
-      gone.destroy();
+      abandonedRequest.destroy();
       await until(() => counters.get("pool-available") === 1, "the connection is free");
       expect(await sleeping()).toBe(0);
-      const { pid } = await see({}, MORE, narrow);
+      const { pid } = await see({}, EXTRA_SETTINGS, narrow);
       await bothSurfaces(pid);
     },
   );
@@ -578,20 +578,22 @@ describe("one connection shared by two callers", () => {
 });
 
 describe.skipIf(!capabilities.realServer)("the search path of the login role", () => {
-  let own: TestApi;
+  let ownApi: TestApi;
   const setPath = async (scope: string, path: string | undefined): Promise<void> => {
-    const [row] = await own.sql<{ database: string; role: string }>(
+    const [row] = await ownApi.sql<{ database: string; role: string }>(
       "select current_database() as database, current_user as role",
     );
-    const named = `${scope === "role" ? `role "${row?.role}" in ` : ""}database "${row?.database}"`;
-    await own.sql(`alter ${named} ${path === undefined ? "reset search_path" : `set search_path = ${path}`}`);
-    await own.reload();
+    const settingTarget = `${scope === "role" ? `role "${row?.role}" in ` : ""}database "${row?.database}"`;
+    await ownApi.sql(
+      `alter ${settingTarget} ${path === undefined ? "reset search_path" : `set search_path = ${path}`}`,
+    );
+    await ownApi.reload();
   };
   const QUERY = "{ coined(order_by: {id: asc}) { id } }";
   const COINED = { data: { coined: [{ id: 2 }, { id: 4 }] } };
 
   beforeAll(async () => {
-    own = await startApi(
+    ownApi = await startApi(
       forGraphql({
         anonRole: "music_editor",
         metadata: documentOf(
@@ -606,61 +608,61 @@ describe.skipIf(!capabilities.realServer)("the search path of the login role", (
         ),
       }),
     );
-    await own.sql(`
+    await ownApi.sql(`
       create schema vault;
       create table vault.coin (album_id int);
       grant usage on schema vault to music_editor;
       grant select on vault.coin to music_editor;
       insert into vault.coin values (2), (4);
       create function public.coined() returns setof album language plpgsql stable as $$ begin return query select * from public.album where id in (select album_id from coin); end $$`);
-    await own.reload();
+    await ownApi.reload();
   });
 
   test("G-SES-11 G-SES-11a a function finds unqualified tables on the database's search path", async () => {
-    expect((await own.gql(QUERY)).errors[0].extensions.code).toBe("unexpected");
+    expect((await ownApi.gql(QUERY)).errors[0].extensions.code).toBe("unexpected");
     await setPath("database", `"$user", public, vault`);
-    expect(await own.gql(QUERY)).toEqual(COINED);
-    expect(await own.gql(QUERY, {}, { "x-session-role": "listener" })).toEqual(COINED);
-    expect(await own.gql(QUERY, {}, { "x-session-admin-secret": null })).toEqual(COINED);
-    const socket = await openSocket(own);
+    expect(await ownApi.gql(QUERY)).toEqual(COINED);
+    expect(await ownApi.gql(QUERY, {}, { "x-session-role": "listener" })).toEqual(COINED);
+    expect(await ownApi.gql(QUERY, {}, { "x-session-admin-secret": null })).toEqual(COINED);
+    const socket = await openSocket(ownApi);
     await socket.init();
     socket.send({ id: "1", type: "subscribe", payload: { query: `subscription ${QUERY}` } });
     expect(await socket.next()).toMatchObject({ type: "next", payload: COINED });
     await socket.close();
     await setPath("database", undefined);
-    expect(await own.gql(QUERY)).toHaveProperty("errors");
+    expect(await ownApi.gql(QUERY)).toHaveProperty("errors");
   });
 
   test("G-SES-11 G-SES-11a a function finds unqualified tables on the search path of the login role and connection string", async () => {
     await setPath("role", "vault");
-    expect(await own.gql(QUERY)).toEqual(COINED);
+    expect(await ownApi.gql(QUERY)).toEqual(COINED);
     await setPath("role", undefined);
-    const on = {
-      ...own.database,
-      options: { databaseUrl: `${own.database.options.databaseUrl}?options=-c%20search_path%3Dvault` },
+    const loginDatabase = {
+      ...ownApi.database,
+      options: { databaseUrl: `${ownApi.database.options.databaseUrl}?options=-c%20search_path%3Dvault` },
     };
-    const api = await startApi(forGraphql({ on }));
+    const api = await startApi(forGraphql({ on: loginDatabase }));
     expect(await api.gql(QUERY)).toEqual(COINED);
     await api.close();
   });
 
   test("G-SES-11 G-SES-11a the login role's own schema is used, and an empty path causes no error", async () => {
-    await own.sql(
-      `alter schema vault rename to "${(await own.sql<{ role: string }>("select current_user as role"))[0]?.role}"`,
+    await ownApi.sql(
+      `alter schema vault rename to "${(await ownApi.sql<{ role: string }>("select current_user as role"))[0]?.role}"`,
     );
-    await own.reload();
-    expect(await own.gql(QUERY)).toEqual(COINED);
+    await ownApi.reload();
+    expect(await ownApi.gql(QUERY)).toEqual(COINED);
     await setPath("database", "''");
-    expect(await own.gql(QUERY)).toHaveProperty("errors");
-    expect(await own.gql("{ album_by_pk(id: 1) { id } }")).toEqual({ data: { album_by_pk: { id: 1 } } });
+    expect(await ownApi.gql(QUERY)).toHaveProperty("errors");
+    expect(await ownApi.gql("{ album_by_pk(id: 1) { id } }")).toEqual({ data: { album_by_pk: { id: 1 } } });
   });
 
   test("G-SES-11 G-SES-11a the search path of the login role does not apply to REST", async () => {
     await setPath("database", "vault");
-    await own.sql(
+    await ownApi.sql(
       "create function public.path_now() returns text language sql stable as $$ select current_setting('search_path') $$",
     );
-    await own.reload();
-    expect((await own.get("/api/rpc/path_now")).json()).toBe('"public", "public"');
+    await ownApi.reload();
+    expect((await ownApi.get("/api/rpc/path_now")).json()).toBe('"public", "public"');
   });
 });

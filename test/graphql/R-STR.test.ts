@@ -82,61 +82,67 @@ const options = forGraphql({
   dbTxEnd: "commit-allow-override",
 });
 const api = await startMeasured(options);
-const held = await startApi({ ...options, parts: hasSpeed ? [without("streamed-answers")] : [] });
+const bufferedApi = await startApi({ ...options, parts: hasSpeed ? [without("streamed-answers")] : [] });
 
 const admin = { "x-session-admin-secret": adminSecret };
-const streamCount = async (of: Measured): Promise<number> => (await of.metrics())["relapi_streams_total"] ?? -1;
+const streamCount = async (target: Measured): Promise<number> => (await target.metrics())["relapi_streams_total"] ?? -1;
 
 /** The response without the time and the request's id. */
 const headersOf = ({ rawHeaders }: Answer): unknown =>
   rawHeaders.filter(([name]) => name !== "Date" && name !== "x-request-id");
 
 const crates = "{ flood_crate(order_by: {id: asc}) { id label note } }";
-const several =
+const severalFields =
   "{ a: flood_crate(order_by: {id: asc}) { id label } flood_part(limit: 1) { id } c: flood_crate_aggregate { aggregate { count } } }";
 const described = `{ flood_crate(order_by: {id: asc}) { id label note } __type(name: "flood_crate") { name } }`;
 
 describe("the same response with and without streaming", () => {
-  type Same = [what: string, query: string, isStreamed?: boolean];
-  test.each<Same>([
+  type StreamedCase = [what: string, query: string, isStreamed?: boolean];
+  test.each<StreamedCase>([
     ["one root field", crates],
     ["rows with their own", "{ flood_crate(order_by: {id: desc}) { label parts(order_by: {id: asc}) { name } } }"],
     ["one long value", "{ flood_text { id t } }"],
-    ["several root fields, which one statement answers as one value", several],
+    ["several root fields, which one statement answers as one value", severalFields],
     ["a name beside it", "{ __typename flood_crate(order_by: {id: asc}) { id label __typename } }"],
     ["the schema beside it, which no statement answers", described, false],
     ["a short one", "{ flood_crate(limit: 3, order_by: {id: asc}) { id } }", false],
     ["a mutation", "mutation { update_flood_crate(where: {}, _set: {note: null}) { returning { id label } } }", false],
-  ])("R-STR-7 a response is the same with and without streaming: %s", async (...[, query, isStreamed = true]: Same) => {
-    const before = await streamCount(api);
-    const streamed = await api.post("/v1/graphql", { body: { query }, headers: { ...admin, prefer: "tx=rollback" } });
-    expect(await streamCount(api)).toBe(before + (isStreamed && isStreaming ? 1 : 0));
-    const whole = await held.post("/v1/graphql", { body: { query }, headers: { ...admin, prefer: "tx=rollback" } });
-    expect(streamed.bytes.equals(whole.bytes)).toBe(true);
-    expect(streamed.status).toBe(200);
-    expect(streamed.text.slice(0, 100)).not.toContain("errors");
-    expect(headersOf(streamed)).toEqual(headersOf(whole));
-    expect(streamed.headers["content-length"]).toBe(String(streamed.bytes.length));
-  });
+  ])(
+    "R-STR-7 a response is the same with and without streaming: %s",
+    async (...[, query, isStreamed = true]: StreamedCase) => {
+      const before = await streamCount(api);
+      const streamed = await api.post("/v1/graphql", { body: { query }, headers: { ...admin, prefer: "tx=rollback" } });
+      expect(await streamCount(api)).toBe(before + (isStreamed && isStreaming ? 1 : 0));
+      const bufferedAnswer = await bufferedApi.post("/v1/graphql", {
+        body: { query },
+        headers: { ...admin, prefer: "tx=rollback" },
+      });
+      expect(streamed.bytes.equals(bufferedAnswer.bytes)).toBe(true);
+      expect(streamed.status).toBe(200);
+      expect(streamed.text.slice(0, 100)).not.toContain("errors");
+      expect(headersOf(streamed)).toEqual(headersOf(bufferedAnswer));
+      expect(streamed.headers["content-length"]).toBe(String(streamed.bytes.length));
+    },
+  );
 
   test("R-STR-7 GET and named queries are streamed", async () => {
     for (const path of [`/v1/graphql?query=${encodeURIComponent(crates)}`, `/api/rest/crates/${ROWS}`]) {
       const before = await streamCount(api);
       const streamed = await api.get(path, { headers: admin });
       expect(await streamCount(api)).toBe(before + (isStreaming ? 1 : 0));
-      const whole = await held.get(path, { headers: admin });
+      const bufferedAnswer = await bufferedApi.get(path, { headers: admin });
       expect(streamed.bytes.length).toBeGreaterThan(200_000);
-      expect(streamed.bytes.equals(whole.bytes)).toBe(true);
-      expect(headersOf(streamed)).toEqual(headersOf(whole));
+      expect(streamed.bytes.equals(bufferedAnswer.bytes)).toBe(true);
+      expect(headersOf(streamed)).toEqual(headersOf(bufferedAnswer));
       const head = await api.head(path, { headers: admin });
       expect(head.bytes.length).toBe(0);
-      expect(headersOf(head)).toEqual(headersOf(await held.head(path, { headers: admin })));
+      expect(headersOf(head)).toEqual(headersOf(await bufferedApi.head(path, { headers: admin })));
     }
   });
 
   test("R-STR-7 R-STR-7a a client that accepts gzip gets compressed chunks", async () => {
-    for (const query of [crates, several, described, "{ flood_text { t } }"]) {
-      const plain = await held.post("/v1/graphql", { body: { query }, headers: admin });
+    for (const query of [crates, severalFields, described, "{ flood_text { t } }"]) {
+      const plain = await bufferedApi.post("/v1/graphql", { body: { query }, headers: admin });
       const zipped = await api.post("/v1/graphql", {
         body: { query },
         headers: { ...admin, "accept-encoding": "gzip" },
@@ -168,37 +174,37 @@ describe("the same response with and without streaming", () => {
 
   test("R-STR-7 an error in the last row is answered as without streaming", async () => {
     const query = "{ flood_broken(order_by: {id: asc}) { id n } }";
-    const [one, other] = [
+    const [streamedAnswer, bufferedAnswer] = [
       await api.post("/v1/graphql", { body: { query }, headers: admin }),
-      await held.post("/v1/graphql", { body: { query }, headers: admin }),
+      await bufferedApi.post("/v1/graphql", { body: { query }, headers: admin }),
     ];
-    expect(one.status).toBe(200);
-    expect(one.json()).toEqual(other.json());
-    expect(one.json().errors[0].extensions.code).toBe("data-exception");
+    expect(streamedAnswer.status).toBe(200);
+    expect(streamedAnswer.json()).toEqual(bufferedAnswer.json());
+    expect(streamedAnswer.json().errors[0].extensions.code).toBe("data-exception");
   });
 
   test("R-STR-7 batches, calls of the application and plugins that read the body receive it whole", async () => {
     const before = await streamCount(api);
-    const { data } = (await held.post("/v1/graphql", { body: { query: crates }, headers: admin })).json();
+    const { data } = (await bufferedApi.post("/v1/graphql", { body: { query: crates }, headers: admin })).json();
     const batch = await api.post("/v1/graphql", { body: [{ query: crates }, { query: crates }], headers: admin });
     expect(batch.json()).toEqual([{ data }, { data }]);
-    const called = await api.relApi.graphql({ query: crates, session: { role: "admin", isAdmin: true } });
-    expect(called).toEqual({ data });
+    const callResult = await api.relApi.graphql({ query: crates, session: { role: "admin", isAdmin: true } });
+    expect(callResult).toEqual({ data });
     expect(await streamCount(api)).toBe(before);
-    let seen = 0;
+    let byteCount = 0;
     const looking = definePlugin({
       name: "looking",
       apply: (_hooks, context) =>
         context.addStep({
           name: "looking",
           beforeAuthorize: (exchange) => void Object.defineProperty(exchange, "needsBody", { value: true }),
-          afterResponse: (_, { bytes }) => void (seen = bytes),
+          afterResponse: (_, { bytes }) => void (byteCount = bytes),
         }),
     });
-    const looked = await startMeasured({ ...options, parts: [...(options.parts ?? []), looking] });
-    const answer = await looked.post("/v1/graphql", { body: { query: crates }, headers: admin });
+    const observedApi = await startMeasured({ ...options, parts: [...(options.parts ?? []), looking] });
+    const answer = await observedApi.post("/v1/graphql", { body: { query: crates }, headers: admin });
     expect(answer.json()).toEqual({ data });
-    expect(seen).toBe(answer.bytes.length);
+    expect(byteCount).toBe(answer.bytes.length);
   });
 });
 
@@ -210,7 +216,7 @@ const ask = (port: number, query: string, headers = ""): SlowClient => {
   );
 };
 
-const LONG = "{ flood_long { t } }";
+const LONG_QUERY = "{ flood_long { t } }";
 const GZIP = "Accept-Encoding: gzip\r\n";
 const NOISE = "{ flood_noise { t } }";
 /** Less than the whole response, compressed. */
@@ -224,7 +230,7 @@ const slowly = (): Promise<void> => new Promise((resolve) => setTimeout(resolve,
 
 describe.skipIf(!isStreaming)("the pace of the client", () => {
   test("R-STR-7 the database waits for a client that does not read, and the client later receives everything", async () => {
-    const clients = [ask(api.port, LONG), ask(api.port, LONG), ask(api.port, NOISE, GZIP)];
+    const clients = [ask(api.port, LONG_QUERY), ask(api.port, LONG_QUERY), ask(api.port, NOISE, GZIP)];
     await untilFigure(api, "relapi_streams_waiting", (count) => count === 3);
     // until other long responses are complete, all data without backpressure would have arrived
     for (let i = 0; i < 3; i++)
@@ -233,17 +239,21 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
     expect(figures["relapi_streams_waiting"]).toBe(3);
     expect(figures["relapi_unread_bytes"]).toBeLessThan(LONG_BYTES);
     for (const { socket } of clients) socket.resume();
-    for (const [at, { received }] of clients.entries()) await untilRead(received, at === 2 ? NOISE_BYTES : LONG_BYTES);
+    for (const [index, { received }] of clients.entries())
+      await untilRead(received, index === 2 ? NOISE_BYTES : LONG_BYTES);
     await untilFigure(api, "relapi_streams_waiting", (count) => count === 0);
     await untilFigure(api, "relapi_db_pool_in_use", (count) => count === 0);
   });
 
   test("R-STR-7 a client that reads slowly receives everything", async () => {
-    for (const [query, headers, bytes] of [[LONG, "", LONG_BYTES] as const, [NOISE, GZIP, NOISE_BYTES] as const]) {
+    for (const [query, headers, bytes] of [
+      [LONG_QUERY, "", LONG_BYTES] as const,
+      [NOISE, GZIP, NOISE_BYTES] as const,
+    ]) {
       const { socket, received } = ask(api.port, query, headers);
-      for (let wanted = 3_000_000; wanted < bytes; wanted += 3_000_000) {
+      for (let byteCount = 3_000_000; byteCount < bytes; byteCount += 3_000_000) {
         socket.resume();
-        await untilRead(received, wanted);
+        await untilRead(received, byteCount);
         socket.pause();
         await slowly();
       }
@@ -253,19 +263,19 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
   });
 
   test("R-STR-7 when a client disconnects, its connection is free and clean", async () => {
-    const small = await startMeasured({ ...options, dbPool: 2 });
+    const smallPoolApi = await startMeasured({ ...options, dbPool: 2 });
     for (const headers of ["", GZIP, ""]) {
-      const { socket } = ask(small.port, NOISE, headers);
-      await untilFigure(small, "relapi_streams_waiting", (count) => count === 1);
+      const { socket } = ask(smallPoolApi.port, NOISE, headers);
+      await untilFigure(smallPoolApi, "relapi_streams_waiting", (count) => count === 1);
       socket.destroy();
-      await untilFigure(small, "relapi_streams_waiting", (count) => count === 0);
-      await untilFigure(small, "relapi_db_pool_in_use", (count) => count === 0);
+      await untilFigure(smallPoolApi, "relapi_streams_waiting", (count) => count === 0);
+      await untilFigure(smallPoolApi, "relapi_db_pool_in_use", (count) => count === 0);
       const query = "{ flood_crate(limit: 1) { id } }";
-      const both = [1, 2].map(() => small.post("/v1/graphql", { body: { query }, headers: admin }));
-      for (const answer of await Promise.all(both)) expect(answer.json().data.flood_crate).toHaveLength(1);
+      const requests = [1, 2].map(() => smallPoolApi.post("/v1/graphql", { body: { query }, headers: admin }));
+      for (const answer of await Promise.all(requests)) expect(answer.json().data.flood_crate).toHaveLength(1);
     }
     expect(
-      await small.sql(
+      await smallPoolApi.sql(
         "select count(*)::int as n from pg_stat_activity where datname = current_database() and state = 'active' and query like '%\"flood\".\"noise\"%' and pid <> pg_backend_pid()",
       ),
     ).toEqual([{ n: 0 }]);
@@ -315,7 +325,10 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
 
   test("R-STR-7 after STREAM_PATIENCE the remainder is held in memory, and the connection is free", async () => {
     const patient = await startMeasured({ ...options, streamPatience: 1 });
-    for (const [query, headers, bytes] of [[LONG, "", LONG_BYTES] as const, [NOISE, GZIP, NOISE_BYTES] as const]) {
+    for (const [query, headers, bytes] of [
+      [LONG_QUERY, "", LONG_BYTES] as const,
+      [NOISE, GZIP, NOISE_BYTES] as const,
+    ]) {
       const { socket, received } = ask(patient.port, query, headers);
       await untilFigure(patient, "relapi_streams_waiting", (count) => count === 1);
       await untilFigure(patient, "relapi_db_pool_in_use", (count) => count === 0);
@@ -328,7 +341,7 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
   test("R-STR-7 further requests on the connection in an application of node:http are answered in turn", async () => {
     const server = createServer((request, response) => void api.relApi(request, response));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { socket, received } = ask((server.address() as AddressInfo).port, LONG);
+    const { socket, received } = ask((server.address() as AddressInfo).port, LONG_QUERY);
     const body = JSON.stringify({ query: "{ flood_crate(limit: 1, order_by: {id: asc}) { id } }" });
     socket.write(
       `POST /v1/graphql HTTP/1.1\r\nHost: x\r\nConnection: close\r\nx-session-admin-secret: ${adminSecret}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,

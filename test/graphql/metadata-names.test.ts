@@ -8,7 +8,7 @@ import type { GqlRootFieldName, GqlTableRights } from "../../plugins/graphql/api
 const inShop = (name: string) => ({ schema: "shop", name });
 const inPublic = (name: string) => ({ schema: "public", name });
 
-const shown = (query: readonly GqlRootFieldName[], subscription: readonly GqlRootFieldName[]): GqlTableRights => ({
+const rightsOf = (query: readonly GqlRootFieldName[], subscription: readonly GqlRootFieldName[]): GqlTableRights => ({
   select: {
     columns: new Set(["id", "title", "artist_id"]),
     computedFields: new Set(),
@@ -69,9 +69,9 @@ const api = await startApi(
                 role: "visitor",
                 rights: (table) =>
                   table.relation.name === "album"
-                    ? shown([], ["select_by_pk"])
+                    ? rightsOf([], ["select_by_pk"])
                     : table.relation.name === "artist"
-                      ? shown(["select", "select_aggregate"], ["select"])
+                      ? rightsOf(["select", "select_aggregate"], ["select"])
                       : {},
                 mayCall: () => false,
               },

@@ -75,8 +75,8 @@ test("G-HTTP-12 the content security policy allows only the page's own script", 
 });
 
 test("G-HTTP-12 each response has a nonce of its own", async () => {
-  const again = await api.get("/v1/graphql", { headers: BROWSER });
-  expect(again.headers["content-security-policy"]).not.toBe(page.headers["content-security-policy"]);
+  const secondAnswer = await api.get("/v1/graphql", { headers: BROWSER });
+  expect(secondAnswer.headers["content-security-policy"]).not.toBe(page.headers["content-security-policy"]);
 });
 
 test("G-HTTP-12 the page loads nothing from other servers", () => {
@@ -117,7 +117,7 @@ test("G-HTTP-16 a role without tables and a caller without credentials get no fi
 });
 
 test("G-HTTP-16 the first query has the names of the metadata and the naming convention", async () => {
-  const named = await startApi(
+  const namedApi = await startApi(
     forGraphql({
       defaultNamingConvention: "graphql-default",
       metadata: documentOf(
@@ -132,11 +132,11 @@ test("G-HTTP-16 the first query has the names of the metadata and the naming con
       ),
     }),
   );
-  const { text } = await named.get(EXAMPLE, { headers: asAdmin() });
+  const { text } = await namedApi.get(EXAMPLE, { headers: asAdmin() });
   expect(text).toMatch(/^query \{\n {2}shop \{\n {4}album\(limit: 3\)/);
   expect(text).toContain("madeBy {");
-  expect((await named.gql(text)).errors).toBeUndefined();
-  await named.close();
+  expect((await namedApi.gql(text)).errors).toBeUndefined();
+  await namedApi.close();
 });
 
 test("G-HTTP-12 without the plugin the address has no page", async () => {

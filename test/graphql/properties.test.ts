@@ -25,18 +25,18 @@ test("G-BEXP-1 G-ORD-1 G-PAG-1 G-VAR-9 random conditions return the rows of plai
       const rows = await api.sql(
         `select album.id from album where ${condition.sql("album")} order by ${order.sql}${limit === null ? "" : ` limit ${limit}`}${offset === null ? "" : ` offset ${offset}`}`,
       );
-      const wanted = {
+      const expected = {
         data: { album: rows.map(({ id }) => ({ id })), album_aggregate: { aggregate: { count: rows.length } } },
       };
-      const given = await post({
+      const variableAnswer = await post({
         query: inVariables,
         variables: { w: asJson(condition.value), o: asJson(order.value), l: limit, s: offset },
       });
-      expect(given).toEqual(wanted);
+      expect(variableAnswer).toEqual(expected);
       const args = `where: ${asLiteral(condition.value)}, order_by: ${asLiteral(order.value)}, limit: ${limit}, offset: ${offset}`;
       expect(
         await post({ query: `{ album(${args}) { id } album_aggregate(${args}) { aggregate { count } } }` }),
-      ).toEqual(wanted);
+      ).toEqual(expected);
     }),
     { numRuns: 150 },
   );
@@ -128,13 +128,13 @@ const broken = fc
   .map(([document, changes]) => {
     const tokens: string[] = document.match(TOKENS) ?? [];
     for (const [change, place, word] of changes) {
-      const at = place % tokens.length;
-      const token = tokens[at] as string;
-      if (change === "drop") tokens.splice(at, 1);
-      else if (change === "double") tokens.splice(at, 0, token);
-      else if (change === "replace") tokens[at] = word;
-      else if (change === "insert") tokens.splice(at, 0, word);
-      else tokens.push(...tokens.splice(at, 1));
+      const index = place % tokens.length;
+      const token = tokens[index] as string;
+      if (change === "drop") tokens.splice(index, 1);
+      else if (change === "double") tokens.splice(index, 0, token);
+      else if (change === "replace") tokens[index] = word;
+      else if (change === "insert") tokens.splice(index, 0, word);
+      else tokens.push(...tokens.splice(index, 1));
     }
     return tokens.join(" ");
   });
@@ -164,8 +164,8 @@ test(
   { timeout: 240_000 },
   async () => {
     await fc.assert(
-      fc.asyncProperty(broken, variables, async (query, given) => {
-        const answer = await post({ query, variables: given });
+      fc.asyncProperty(broken, variables, async (query, variableValues) => {
+        const answer = await post({ query, variables: variableValues });
         if ("data" in answer) {
           expect(Object.keys(answer)).toEqual(["data"]);
           return;
