@@ -88,8 +88,8 @@ describe("requests of a batch", () => {
     ]);
     expect(answer.status).toBe(200);
     expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
-    const [created, read, csv, head, removed, callPart] = answer.json();
-    expect(created).toMatchObject({
+    const [insertPart, read, csv, head, deletePart, callPart] = answer.json();
+    expect(insertPart).toMatchObject({
       id: "ben",
       status: 201,
       body: [{ name: "Ben" }],
@@ -97,7 +97,13 @@ describe("requests of a batch", () => {
     });
     expect(read).toMatchObject({ status: 200, body: [{ name: "Ben" }], headers: { "content-range": "0-0/1" } });
     expect(csv).toMatchObject({ status: 200, body: "name\nAnn" });
-    expect([head.status, head.body, removed.status, removed.body, callPart.body]).toEqual([200, null, 204, null, 1]);
+    expect([head.status, head.body, deletePart.status, deletePart.body, callPart.body]).toEqual([
+      200,
+      null,
+      204,
+      null,
+      1,
+    ]);
     expect(await countOf("Ben")).toBe(0);
   });
 
@@ -108,9 +114,9 @@ describe("requests of a batch", () => {
       { path: "/author?name=in.(Zoë ☃)&select=name".replace(" ", "%20"), headers: zone },
       { method: "DELETE", path: "/author?name=eq.Zoë+☃", headers: { Prefer: "count=exact" } },
     ]);
-    const [, read, removed] = answer.json();
+    const [, read, deletePart] = answer.json();
     expect(read).toMatchObject({ body: [{ name: "Zoë ☃" }], headers: { "preference-applied": "timezone=<€uro>-9" } });
-    expect(removed.headers["content-range"]).toBe("*/1");
+    expect(deletePart.headers["content-range"]).toBe("*/1");
   });
 
   test("P-BAT-2 later requests use values of earlier responses in bodies and filters", async () => {
@@ -129,11 +135,11 @@ describe("requests of a batch", () => {
       { path: '/book?title=in.($2[0].title,"x")&or=(author_id.eq.$1.id,id.eq.0)&select=title' },
       { method: "PATCH", path: "/book?id=eq.$2[1].id", body: { title: "$1.50 each" }, headers: representation },
     ]);
-    const [, books, titleRead, listRead, changed] = answer.json();
+    const [, books, titleRead, listRead, updatePart] = answer.json();
     expect(books.body.map(({ title }: { readonly title: string }) => title)).toEqual(["Cy", "$1.id"]);
     expect(titleRead.body).toEqual([{ title: "Cy" }, { title: "$1.id" }]);
     expect(listRead.body).toEqual([{ title: "Cy" }]);
-    expect(changed.body[0].title).toBe("$1.50 each");
+    expect(updatePart.body[0].title).toBe("$1.50 each");
     await database.query("delete from press.book; delete from press.author where name = 'Cy'");
   });
 
@@ -232,18 +238,18 @@ describe("references to whole answers, lists and other names", () => {
   });
 
   test.each(["numbers", "texts"])("P-BAT-2 %s that a function returns can be referenced by item", async (name) => {
-    const [all, echoed] = bodiesOf(
+    const [all, echo] = bodiesOf(
       await batch([
         { path: `/rpc/${name}` },
         { method: "POST", path: "/rpc/echo", body: { given: ["$1[1]", "$1", "$1[*]"] } },
       ]),
     );
-    expect(echoed).toEqual([all[1], all, all]);
+    expect(echo).toEqual([all[1], all, all]);
   });
 
   test("P-BAT-2 P-BAT-3 [*] takes a value of each row, in bodies and in lists of filters", async () => {
     const names = ["One", 'T"w\\o', "Th,ree)"];
-    const [created, foundRows, inTree, echoed, none, otherRows] = bodiesOf(
+    const [insertedRows, foundRows, inTree, echo, none, otherRows] = bodiesOf(
       await batch(
         [
           { ...insert(names.map((name) => ({ name }))), path: "/author?select=id,name" },
@@ -256,15 +262,15 @@ describe("references to whole answers, lists and other names", () => {
         rollback,
       ),
     );
-    expect(created.map(({ name }: { readonly name: string }) => name)).toEqual(names);
-    expect([foundRows, inTree]).toEqual([created, created]);
-    const ids = created.map(({ id }: { readonly id: number }) => id);
-    expect(echoed).toEqual({ ids, last: names[2] });
+    expect(insertedRows.map(({ name }: { readonly name: string }) => name)).toEqual(names);
+    expect([foundRows, inTree]).toEqual([insertedRows, insertedRows]);
+    const ids = insertedRows.map(({ id }: { readonly id: number }) => id);
+    expect(echo).toEqual({ ids, last: names[2] });
     expect([none, otherRows]).toEqual([[], ids.map((id: number) => ({ id }))]);
   });
 
   test("P-BAT-2 P-BAT-3 a referenced null is null in a body and left out of a list in a filter", async () => {
-    const [, , foundRows, echoed] = bodiesOf(
+    const [, , foundRows, echo] = bodiesOf(
       await batch([
         { method: "POST", path: "/rpc/nothing" },
         { method: "POST", path: "/rpc/echo", body: { given: [{ id: 1 }, { id: null }] } },
@@ -272,11 +278,11 @@ describe("references to whole answers, lists and other names", () => {
         { method: "POST", path: "/rpc/echo", body: { given: ["$1", "$2[*].id"] } },
       ]),
     );
-    expect([foundRows, echoed]).toEqual([[{ name: "Ann" }], [null, [1, null]]]);
+    expect([foundRows, echo]).toEqual([[{ name: "Ann" }], [null, [1, null]]]);
   });
 
   test('P-BAT-2 P-BAT-3 $1["…"] names a member that has any characters', async () => {
-    const [, echoed, foundRows] = bodiesOf(
+    const [, echo, foundRows] = bodiesOf(
       await batch([
         { path: '/author?name=eq.Ann&select="from.where":name,"q\\"x":id' },
         {
@@ -287,7 +293,7 @@ describe("references to whole answers, lists and other names", () => {
         { path: '/author?name=eq.$1["from.where"]&id=in.($1[0]["q\\"x"],0)&select=name' },
       ]),
     );
-    expect([echoed, foundRows]).toEqual([["Ann", 1, ["Ann"]], [{ name: "Ann" }]]);
+    expect([echo, foundRows]).toEqual([["Ann", 1, ["Ann"]], [{ name: "Ann" }]]);
   });
 
   test("P-BAT-2 a reference in place of a body sends the earlier response", async () => {
@@ -435,8 +441,8 @@ describe("the transaction of a batch", () => {
   });
 
   test("P-BAT-5 a reading request may not write, and the next request may", async () => {
-    const refused = await batch([{ path: "/rpc/write_it?name=Sly" }]);
-    expect(refused.json()).toMatchObject({ code: "25006", request: 1 });
+    const refusal = await batch([{ path: "/rpc/write_it?name=Sly" }]);
+    expect(refusal.json()).toMatchObject({ code: "25006", request: 1 });
     const answer = await batch([
       { path: "/author?select=name&name=eq.Ann" },
       { method: "POST", path: "/rpc/write_it", body: { name: "Fay" } },
@@ -542,8 +548,8 @@ describe("the transaction of a batch", () => {
     const write = { method: "POST", path: "/author", body: { name: "Hal" } };
     const clerk = bearer({ role: "sea_clerk" });
     expect((await batch([read], clerk)).json()[0].body).toEqual([{ name: "Ann" }]);
-    const denied = await batch([read, write], clerk);
-    expect([denied.status, denied.json().code, denied.json().request]).toEqual([403, "42501", 2]);
+    const refusal = await batch([read, write], clerk);
+    expect([refusal.status, refusal.json().code, refusal.json().request]).toEqual([403, "42501", 2]);
     const foreignAnswer = await batch([{ ...read, headers: { Authorization: "Bearer x" } }], clerk);
     expect([foreignAnswer.status, foreignAnswer.json().message]).toEqual([
       400,
@@ -563,7 +569,7 @@ describe("the transaction of a batch", () => {
         }),
       }),
     ]);
-    const governed = await startApi({ ...settings, metadata, metadataPermissionsForRest: true });
+    const governedApi = await startApi({ ...settings, metadata, metadataPermissionsForRest: true });
     const add = (name: string) => ({
       method: "POST",
       path: "/author?select=name",
@@ -571,10 +577,10 @@ describe("the transaction of a batch", () => {
       body: { name },
     });
     const guest = bearer({ role: "guest" });
-    const fine = await batch([add("Gil"), { path: "/author?select=name" }], guest, governed);
+    const fine = await batch([add("Gil"), { path: "/author?select=name" }], guest, governedApi);
     expect(fine.json()[1].body).toEqual([{ name: "Gil" }]);
-    const refused = await batch([add("Gem"), add("Ida")], guest, governed);
-    expect([refused.status, refused.json().request]).toEqual([403, 2]);
+    const refusal = await batch([add("Gem"), add("Ida")], guest, governedApi);
+    expect([refusal.status, refusal.json().request]).toEqual([403, 2]);
     expect([await countOf("Gem"), await countOf("Gil")]).toEqual([0, 1]);
     await database.query("delete from press.author where name = 'Gil'");
   });
@@ -728,36 +734,36 @@ describe("limits of a batch", () => {
     [{ sea_anon: 1 }, 400, "costLimits"],
     [{ sea_anon: 1_000_000 }, 200, undefined],
   ])("P-BAT-5 R-LIM-8 cost limits apply to each request of a batch: %o", async (costLimits, status, limit) => {
-    const limited = await startApi({ ...settings, costLimits });
-    const answer = await batch([add2("Costly"), { path: "/rpc/many?select=id" }, { path: "/author" }], {}, limited);
+    const limitedApi = await startApi({ ...settings, costLimits });
+    const answer = await batch([add2("Costly"), { path: "/rpc/many?select=id" }, { path: "/author" }], {}, limitedApi);
     expect(answer.status, answer.text).toBe(status);
     if (limit !== undefined) expect(answer.json()).toMatchObject({ code: "PGRSTX05", request: 2 });
     expect(await countOf("Costly")).toBe(status === 200 ? 1 : 0);
     await database.query("delete from press.author where name = 'Costly'");
-    await limited.close();
+    await limitedApi.close();
   });
 
   test("P-BAT-5 P-BAT-7 P-WHY-1 an explained batch keeps its writes and has its explanation", async () => {
-    const telling = await startApi({ ...settings, explainEmpty: "admin" });
+    const explainingApi = await startApi({ ...settings, explainEmpty: "admin" });
     const answer = await batch(
       [add2("Told"), { path: "/vault?select=id&id=eq.1", headers: {} }],
       { ...asAdmin("sea_anon"), "x-relapi-why": "yes" },
-      telling,
+      explainingApi,
     );
     expect(answer.status, answer.text).toBe(200);
     expect(JSON.parse(answer.json()[1].headers["x-relapi-why"])).toMatchObject({ role: "sea_anon" });
     expect(await countOf("Told")).toBe(1);
     await database.query("delete from press.author where name = 'Told'");
-    await telling.close();
+    await explainingApi.close();
   });
 
   test("P-BAT-4 R-LIM-6 a batch with too many requests says when to try again", async () => {
-    const limited = await startApi({ ...settings, rateLimits: { sea_anon: 2 } });
-    const answer = await batch([add2("Often"), add2("Oftener")], {}, limited);
+    const limitedApi = await startApi({ ...settings, rateLimits: { sea_anon: 2 } });
+    const answer = await batch([add2("Often"), add2("Oftener")], {}, limitedApi);
     expect([answer.status, answer.json()]).toMatchObject([429, { code: "PGRSTX04", request: 2 }]);
     expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
     expect(await countOf("Often")).toBe(0);
-    await limited.close();
+    await limitedApi.close();
   });
 
   test("P-BAT-1 other methods are refused, and OPTIONS lists the allowed ones", async () => {

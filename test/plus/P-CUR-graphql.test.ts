@@ -105,8 +105,8 @@ describe("root fields", () => {
 
   test("P-CUR-7 totalCount counts the rows of all pages, at the root and in related rows", async () => {
     const all = "order_by: {id: asc} where: {price: {_gte: 1}}";
-    const counted = await api.gql(`{ of: mart_item_aggregate(where: {price: {_gte: 1}}) { aggregate { count } } }`);
-    const { count } = counted.data.of.aggregate;
+    const countAnswer = await api.gql(`{ of: mart_item_aggregate(where: {price: {_gte: 1}}) { aggregate { count } } }`);
+    const { count } = countAnswer.data.of.aggregate;
     expect(count).toBeGreaterThan(2);
     const query = `query ($c: String) {
       first: mart_item_connection(first: 2, ${all}) { totalCount edges { node { id } } pageInfo { endCursor } }
@@ -260,7 +260,7 @@ const metadata = documentOf([
     }),
   }),
 ]);
-const permitted = await startApi(forGraphql({ ...settings, dbSchemas: ["mart"], metadata }));
+const permissionsApi = await startApi(forGraphql({ ...settings, dbSchemas: ["mart"], metadata }));
 
 describe("connections in related rows, by role", () => {
   const clerk = asAdmin("clerk", { least: "4" });
@@ -268,7 +268,7 @@ describe("connections in related rows, by role", () => {
   test("P-CUR-7 permissions and their limits apply to connections of array relationships", async () => {
     const text = `query ($c: String) { mart_seller(order_by: {id: asc}) { name
       items_connection(first: 5, after: $c, order_by: {id: asc}) { edges { node { id } } pageInfo { hasNextPage endCursor } } } }`;
-    const { data } = await permitted.gql(text, {}, clerk);
+    const { data } = await permissionsApi.gql(text, {}, clerk);
     const pages = data.mart_seller.map(({ items_connection: { edges, pageInfo } }: any) => [
       edges.map(({ node }: any) => node.id),
       pageInfo.hasNextPage,
@@ -277,31 +277,31 @@ describe("connections in related rows, by role", () => {
       [[6, 8], true],
       [[5, 7], true],
     ]);
-    const next = await permitted.gql(text, { c: data.mart_seller[0].items_connection.pageInfo.endCursor }, clerk);
+    const next = await permissionsApi.gql(text, { c: data.mart_seller[0].items_connection.pageInfo.endCursor }, clerk);
     expect(next.data.mart_seller[0].items_connection.edges).toEqual([{ node: { id: 10 } }]);
   });
 
   test("P-CUR-7 totalCount applies filters of permissions and not their limits, if the role may aggregate", async () => {
     const query =
       "{ mart_item_connection { totalCount edges { cursor } } mart_item_aggregate { aggregate { count } } }";
-    const { data } = await permitted.gql(query, {}, asAdmin("counter"));
+    const { data } = await permissionsApi.gql(query, {}, asAdmin("counter"));
     expect(data.mart_item_connection.totalCount).toBe(data.mart_item_aggregate.aggregate.count);
     expect(data.mart_item_connection.totalCount).toBeGreaterThan(2);
     expect(data.mart_item_connection.edges).toHaveLength(2);
-    const { errors } = await permitted.gql("{ mart_item_connection { totalCount } }", {}, clerk);
+    const { errors } = await permissionsApi.gql("{ mart_item_connection { totalCount } }", {}, clerk);
     expect(errors[0].message).toBe("field 'totalCount' not found in type: 'mart_itemConnection'");
   });
 
   test("P-CUR-7 a role that may not read the key has no connections", async () => {
-    const { errors } = await permitted.gql("{ mart_item_connection { edges { cursor } } }", {}, asAdmin("blind"));
+    const { errors } = await permissionsApi.gql("{ mart_item_connection { edges { cursor } } }", {}, asAdmin("blind"));
     expect(errors[0].message).toBe("field 'mart_item_connection' not found in type: 'query_root'");
-    expect((await permitted.gql("{ mart_item(limit: 1) { kind } }", {}, asAdmin("blind"))).data.mart_item).toHaveLength(
-      1,
-    );
+    expect(
+      (await permissionsApi.gql("{ mart_item(limit: 1) { kind } }", {}, asAdmin("blind"))).data.mart_item,
+    ).toHaveLength(1);
   });
 
   test("P-CUR-7 live queries and mutations have connections in related rows", async () => {
-    const socket = await openSocket(permitted, { headers: { "x-hasura-admin-secret": adminSecret } });
+    const socket = await openSocket(permissionsApi, { headers: { "x-hasura-admin-secret": adminSecret } });
     await socket.init({});
     const query =
       "subscription { mart_seller(where: {id: {_eq: 1}}) { items_connection(last: 1) { edges { node { id } } } } }";
@@ -310,7 +310,7 @@ describe("connections in related rows, by role", () => {
       payload: { data: { mart_seller: [{ items_connection: { edges: [{ node: { id: 10 } }] } }] } },
     });
     await socket.close();
-    const mutation = await permitted.gql(
+    const mutation = await permissionsApi.gql(
       'mutation { update_mart_seller_by_pk(pk_columns: {id: 2}, _set: {name: "Ben"}) { items_connection(first: 1) { edges { node { id } } } } }',
     );
     expect(mutation.data.update_mart_seller_by_pk.items_connection.edges).toEqual([{ node: { id: 1 } }]);

@@ -54,8 +54,8 @@ describe("reads", () => {
   test("P-DEL-1 deleted rows are hidden at the root, in counts, ranges and functions", async () => {
     expect(await ids("/author?select=id&order=id")).toEqual([1, 2]);
     expect(await ids("/book?select=id&order=id&author_id=eq.2")).toEqual([3]);
-    const counted = await api.get("/book?select=id&limit=1", { headers: { prefer: "count=exact" } });
-    expect(counted.headers["content-range"]).toBe("0-0/4");
+    const countAnswer = await api.get("/book?select=id&limit=1", { headers: { prefer: "count=exact" } });
+    expect(countAnswer.headers["content-range"]).toBe("0-0/4");
     expect(await ids("/rpc/books_of?author=2&select=id")).toEqual([3]);
     expect((await api.get("/book?select=sold.sum(),id.count()")).json()).toEqual([{ sum: 110, count: 4 }]);
   });
@@ -147,8 +147,8 @@ describe("writes", () => {
   test("P-DEL-7 a PUT of a deleted row is a conflict that names the reason", async () => {
     const putAuthor = (id: number, body: object) =>
       api.put(`/author?id=eq.${id}`, { headers: { prefer: "tx=rollback" }, body });
-    const deleted = await putAuthor(3, { id: 3, name: "New" });
-    expect([deleted.status, deleted.json()]).toEqual([
+    const deletedAnswer = await putAuthor(3, { id: 3, name: "New" });
+    expect([deletedAnswer.status, deletedAnswer.json()]).toEqual([
       409,
       {
         code: "row-deleted",
@@ -166,8 +166,8 @@ describe("writes", () => {
   test("P-DEL-2 GraphQL deletes softly by the permission to delete", async () => {
     await api.sql("insert into shelf.book values (41, 1, 'X', 11), (42, 1, 'Y', 5)");
     const text = "mutation { delete_shelf_book(where: {id: {_in: [41, 42]}}) { affected_rows returning { id } } }";
-    const denied = await graphql.gql(text, {}, asAdmin("reader"));
-    expect(denied.errors[0].message).toBe("no mutations exist");
+    const refusal = await graphql.gql(text, {}, asAdmin("reader"));
+    expect(refusal.errors[0].message).toBe("no mutations exist");
     expect(await graphql.gql(text, {}, asAdmin("editor"))).toEqual({
       data: { delete_shelf_book: { affected_rows: 1, returning: [{ id: 41 }] } },
     });
@@ -201,7 +201,7 @@ describe("writes", () => {
 });
 
 describe("P-DEL-6 permitted roles see deleted rows and restore them", async () => {
-  const seeing = await startApi(
+  const permissionsApi = await startApi(
     forGraphql({
       ...settings,
       metadata: documentOf([
@@ -232,7 +232,7 @@ describe("P-DEL-6 permitted roles see deleted rows and restore them", async () =
     }),
   );
   const rest = async (role: string | undefined, path: string) =>
-    (await seeing.get(path, { headers: asAdmin(role) })).json();
+    (await permissionsApi.get(path, { headers: asAdmin(role) })).json();
 
   test("a condition on the column shows deleted rows on both surfaces to permitted roles and administrators", async () => {
     for (const role of ["editor", undefined]) {
@@ -244,7 +244,7 @@ describe("P-DEL-6 permitted roles see deleted rows and restore them", async () =
       expect(await rest(role, "/author?select=id,book(id)&book.deleted_at=not.is.null&id=eq.2")).toEqual([
         { id: 2, book: [{ id: 4 }] },
       ]);
-      const { data } = await seeing.gql(
+      const { data } = await permissionsApi.gql(
         `{ shelf_book(where: {deleted_at: {_is_null: false}}) { id }
            shelf_book_aggregate(where: {deleted_at: {_is_null: false}}) { aggregate { count } }
            shelf_author(where: {id: {_eq: 2}}) { books(where: {deleted_at: {_is_null: false}}) { id } } }`,
@@ -259,7 +259,7 @@ describe("P-DEL-6 permitted roles see deleted rows and restore them", async () =
     }
     expect(await rest("reader", "/book?select=id&deleted_at=not.is.null")).toEqual([]);
     expect(await rest("reader", "/book?select=id&or=(deleted_at.is.null,deleted_at.not.is.null)")).toHaveLength(4);
-    const { data } = await seeing.gql(
+    const { data } = await permissionsApi.gql(
       "{ shelf_book(where: {deleted_at: {_is_null: false}}) { id } }",
       {},
       asAdmin("reader"),
@@ -272,7 +272,7 @@ describe("P-DEL-6 permitted roles see deleted rows and restore them", async () =
       "insert into shelf.book values (61, 1, 'X', 1, now()), (62, 1, 'Y', 1, now()), (63, 1, 'Z', 1, now())",
     );
     const restore = (role: string | undefined, id: number) =>
-      seeing.patch(`/book?id=eq.${id}&deleted_at=not.is.null&select=id`, {
+      permissionsApi.patch(`/book?id=eq.${id}&deleted_at=not.is.null&select=id`, {
         headers: { ...asAdmin(role), prefer: "return=representation" },
         body: { deleted_at: null },
       });
@@ -281,11 +281,13 @@ describe("P-DEL-6 permitted roles see deleted rows and restore them", async () =
     expect(await rest("editor", "/book?select=id&id=eq.62&deleted_at=not.is.null")).toEqual([]);
     const text = (id: number) =>
       `mutation { update_shelf_book(where: {id: {_eq: ${id}}, deleted_at: {_is_null: false}}, _set: {deleted_at: null}) { returning { id } } }`;
-    expect((await seeing.gql(text(63), {}, asAdmin("reader"))).data.update_shelf_book.returning).toEqual([]);
-    expect((await seeing.gql(text(63), {}, asAdmin("editor"))).data.update_shelf_book.returning).toEqual([{ id: 63 }]);
+    expect((await permissionsApi.gql(text(63), {}, asAdmin("reader"))).data.update_shelf_book.returning).toEqual([]);
+    expect((await permissionsApi.gql(text(63), {}, asAdmin("editor"))).data.update_shelf_book.returning).toEqual([
+      { id: 63 },
+    ]);
     expect(await rest("reader", "/book?select=id&id=gt.60&order=id")).toEqual([{ id: 61 }, { id: 63 }]);
     // a row can be deleted only once
-    const secondDelete = await seeing.delete("/book?id=eq.62&deleted_at=not.is.null&select=id", {
+    const secondDelete = await permissionsApi.delete("/book?id=eq.62&deleted_at=not.is.null&select=id", {
       headers: { ...asAdmin(), prefer: "return=representation" },
     });
     expect(secondDelete.json()).toEqual([]);

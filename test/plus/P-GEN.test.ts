@@ -67,9 +67,9 @@ test.each(["row-history", "soft-delete"])(
       .map((name) => readFileSync(folder + name, "utf8"))
       .join("\n");
     expect(text).toContain("hooks.transformPlan");
-    const imported = [...text.matchAll(/^(?:import (?!type )[^;]*?|\} )from "(\.[^"]+)"/gm)].map(([, from]) => from);
-    expect(imported).toContain("../../../core/index.ts");
-    expect(imported.filter((from) => from !== "../../../core/index.ts" && from !== "./settings.ts")).toEqual([]);
+    const importPaths = [...text.matchAll(/^(?:import (?!type )[^;]*?|\} )from "(\.[^"]+)"/gm)].map(([, from]) => from);
+    expect(importPaths).toContain("../../../core/index.ts");
+    expect(importPaths.filter((from) => from !== "../../../core/index.ts" && from !== "./settings.ts")).toEqual([]);
   },
 );
 
@@ -96,8 +96,8 @@ describe("P-GEN-2 types of the dialect", () => {
     const [plain, plusSchema] = await Promise.all(
       [fullCompat, plus].map(async (preset) => schemaOf(await startApi(forGraphql({ ...options, preset })), role)),
     );
-    const changed = [...plain!].filter(([member, text]) => plusSchema!.get(member) !== text);
-    expect(changed.map(([member, text]) => `${member}: ${text} is ${plusSchema!.get(member)}`)).toEqual([]);
+    const changedMembers = [...plain!].filter(([member, text]) => plusSchema!.get(member) !== text);
+    expect(changedMembers.map(([member, text]) => `${member}: ${text} is ${plusSchema!.get(member)}`)).toEqual([]);
     expect(plusSchema!.size).toBeGreaterThan(plain!.size);
   });
 

@@ -18,9 +18,9 @@ const api = await startApi({ preset: plus, dbAggregatesEnabled: true });
 const graphql = await startApi(
   forGraphql({ preset: plus, metadata, dbAggregatesEnabled: true, metadataPermissionsForRest: true }),
 );
-const stringified = await startApi(forGraphql({ preset: plus, stringifyNumericTypes: true }));
-const related = await startApi(forGraphql({ preset: plus }));
-const limited = await startApi(
+const stringifyingApi = await startApi(forGraphql({ preset: plus, stringifyNumericTypes: true }));
+const relatedApi = await startApi(forGraphql({ preset: plus }));
+const permissionsApi = await startApi(
   forGraphql({
     preset: plus,
     metadata: documentOf([
@@ -40,7 +40,7 @@ const limited = await startApi(
     ]),
   }),
 );
-const closed = await startApi({ preset: plus });
+const disabledApi = await startApi({ preset: plus });
 const plain = await startApi(
   forGraphql({ preset: (options) => compose(plus(options), without("graphql-group-by"), without("rest-having")) }),
 );
@@ -106,7 +106,7 @@ describe("GraphQL", () => {
 
   test("P-GRP-1 numbers are strings if the setting says so, and are compared as numbers", async () => {
     const { data } =
-      await stringified.gql(`{ album_group_by(by: [price], having: {max: {price: {_gt: "9.99"}}}, order_by: {max: {price: asc}}) {
+      await stringifyingApi.gql(`{ album_group_by(by: [price], having: {max: {price: {_gt: "9.99"}}}, order_by: {max: {price: asc}}) {
       price aggregate { max { price } } } }`);
     expect(data.album_group_by).toEqual([
       { price: "12.50", aggregate: { max: { price: "12.50" } } },
@@ -116,17 +116,17 @@ describe("GraphQL", () => {
   });
 
   test("P-GRP-2 columns that are not keys, and groups without keys, are refused with their position", async () => {
-    const refused = (message: string, place: string) => [
+    const refusalOf = (message: string, place: string) => [
       { message, extensions: { path: `$.selectionSet.album_group_by.${place}`, code: "validation-failed" } },
     ];
     expect(await groups("{ album_group_by(by: [artist_id]) { title } }")).toEqual(
-      refused('the column "title" is not among those of "by"', "selectionSet.title"),
+      refusalOf('the column "title" is not among those of "by"', "selectionSet.title"),
     );
     expect(await groups("{ album_group_by(by: [artist_id], order_by: {sold: asc}) { artist_id } }")).toEqual(
-      refused('the column "sold" is not among those of "by"', "args.order_by"),
+      refusalOf('the column "sold" is not among those of "by"', "args.order_by"),
     );
     expect(await groups("{ x: album_group_by(by: []) { artist_id } }")).toEqual(
-      refused('"by" names no column', "args.by"),
+      refusalOf('"by" names no column', "args.by"),
     );
     expect((await groups("{ album_group_by(by: [nothing]) { artist_id } }"))[0].extensions.code).toBe(
       "validation-failed",
@@ -169,8 +169,8 @@ describe("GraphQL", () => {
         aggregate { max { sold } } __typename
       }
     } }`;
-    const { data } = await related.gql(`query${text}`, { sold: 3 });
-    const rows = await related.database.query<any>(`select artist.id,
+    const { data } = await relatedApi.gql(`query${text}`, { sold: 3 });
+    const rows = await relatedApi.database.query<any>(`select artist.id,
         coalesce((select json_agg(json_build_object('sold', g.sold, 'aggregate', json_build_object('count', g.n)) order by g.sold nulls first)
           from (select sold, count(*) n from album where album.artist_id = artist.id group by sold) g), '[]') as "all",
         coalesce((select json_agg(json_build_object('aggregate', json_build_object('max', json_build_object('sold', g.sold)), '__typename', 'album_group'))
@@ -178,12 +178,12 @@ describe("GraphQL", () => {
       from artist order by id`);
     expect(data.artist).toEqual(rows);
     expect(rows.some(({ all }) => all.length > 1)).toBe(true);
-    const wrong = await related.gql("{ artist { albums_group_by(by: []) { sold } } }");
+    const wrong = await relatedApi.gql("{ artist { albums_group_by(by: []) { sold } } }");
     expect(wrong.errors[0].extensions).toEqual({
       path: "$.selectionSet.artist.selectionSet.albums_group_by.args.by",
       code: "validation-failed",
     });
-    expect((await related.gql("{ album { artist_group_by(by: [name]) { name } } }")).errors[0].message).toBe(
+    expect((await relatedApi.gql("{ album { artist_group_by(by: [name]) { name } } }")).errors[0].message).toBe(
       "field 'artist_group_by' not found in type: 'album'",
     );
   });
@@ -217,19 +217,21 @@ describe("GraphQL", () => {
       "{ periods_sale_group_by(by: [price], period: month, order_by: {price: asc}, limit: 1) { price } }",
     );
     expect(otherPrices.data.periods_sale_group_by).toEqual([{ price: 1 }]);
-    const unselected = await periodic.gql("{ periods_sale_group_by(by: [day], period: year) { aggregate { count } } }");
-    expect(unselected.data.periods_sale_group_by).toHaveLength(3);
+    const unselectedAnswer = await periodic.gql(
+      "{ periods_sale_group_by(by: [day], period: year) { aggregate { count } } }",
+    );
+    expect(unselectedAnswer.data.periods_sale_group_by).toHaveLength(3);
   });
 
   test("P-GRP-5 permissions and row limits of the related table apply to groups", async () => {
     const text = "{ artist(order_by: {id: asc}) { id albums_group_by(by: [artist_id]) { aggregate { count } } } }";
-    expect((await limited.gql(text, {}, asAdmin("fans"))).data.artist).toEqual([
+    expect((await permissionsApi.gql(text, {}, asAdmin("fans"))).data.artist).toEqual([
       { id: 1, albums_group_by: [{ aggregate: { count: 1 } }] },
       { id: 2, albums_group_by: [] },
       { id: 3, albums_group_by: [{ aggregate: { count: 2 } }] },
       { id: 4, albums_group_by: [] },
     ]);
-    expect((await limited.gql(text, {}, asAdmin("readers"))).errors[0].message).toBe(
+    expect((await permissionsApi.gql(text, {}, asAdmin("readers"))).errors[0].message).toBe(
       "field 'albums_group_by' not found in type: 'artist'",
     );
   });
@@ -300,15 +302,17 @@ describe("REST", () => {
     expect(await rows("/rpc/all_vessels?select=home_port_id,n:count()&having=count().gt.1")).toEqual([
       { home_port_id: 1, n: 2 },
     ]);
-    const counted = await api.get("/rpc/all_vessels?select=home_port_id&having=count().gt.0&limit=1", {
+    const countAnswer = await api.get("/rpc/all_vessels?select=home_port_id&having=count().gt.0&limit=1", {
       headers: { prefer: "count=exact" },
     });
-    expect(counted.headers["content-range"]).toBe("0-0/2");
+    expect(countAnswer.headers["content-range"]).toBe("0-0/2");
     for (const query of ["vessels.having=eq.5", "vessels.having=count()", "voyages.having=count().gt.1"])
       expect((await api.get(`/ports?select=id,vessels(id)&${query}`)).status, query).toBe(400);
     const spread = await api.get("/vessels?select=id,...ports(name)&ports.having=count().gt.0");
     expect(spread.status, spread.text).toBeLessThan(500);
-    expect((await closed.get("/ports?select=id,vessels(id)&vessels.having=count().gt.0")).json().code).toBe("PGRST123");
+    expect((await disabledApi.get("/ports?select=id,vessels(id)&vessels.having=count().gt.0")).json().code).toBe(
+      "PGRST123",
+    );
   });
 
   test("P-GRP-3 an argument named having precedes the parameter for groups", async () => {
@@ -427,7 +431,7 @@ describe("REST", () => {
   });
 
   test("P-GRP-3 having refuses aggregates that are switched off or not permitted", async () => {
-    expect((await closed.get("/voyages?select=vessel_id&having=count().gt.0")).json()).toMatchObject({
+    expect((await disabledApi.get("/voyages?select=vessel_id&having=count().gt.0")).json()).toMatchObject({
       code: "PGRST123",
     });
     const getAs = (role: string) =>

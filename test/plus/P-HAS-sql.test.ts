@@ -69,8 +69,8 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
   });
 
   test("run_sql is one transaction and reloads the schema", async () => {
-    const failed = await sqlOf("create table run_sql_a (id int); select 1/0");
-    expect(failed).toMatchObject({
+    const failure = await sqlOf("create table run_sql_a (id int); select 1/0");
+    expect(failure).toMatchObject({
       path: "$.args",
       error: "query execution failed",
       code: "postgres-error",
@@ -150,50 +150,50 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
   });
 });
 
-const explained = async (body: unknown, headers: HeaderValues = asAdmin()): Promise<any> =>
+const explain = async (body: unknown, headers: HeaderValues = asAdmin()): Promise<any> =>
   (await api.post("/v1/graphql/explain", { body, headers })).json();
 
 describe("P-HAS-7 explain", () => {
   test("explain shows the SQL for an administrator and for a role with its permission", async () => {
     const query = { query: "query ($n: Int!) { album(limit: $n) { id } }", variables: { n: 1 } };
-    const [{ field, sql, plan }] = await explained({ query });
+    const [{ field, sql, plan }] = await explain({ query });
     expect(field).toBe("album");
     expect(sql).toContain('"album"');
     expect(plan.join("\n")).toContain("album");
-    const [ownExplanation] = await explained({ query, user: { "X-Hasura-Role": "shopper", "x-hasura-album": "7" } });
+    const [ownExplanation] = await explain({ query, user: { "X-Hasura-Role": "shopper", "x-hasura-album": "7" } });
     expect(ownExplanation.sql).not.toBe(sql);
     expect(ownExplanation.plan.join("\n")).toMatch(/id = 7/);
   });
 
   test("explain shows a statement for each field and one plan for a subscription", async () => {
     const query = "query ($n: Int!) { a: album(limit: 1) { id } __typename artist(limit: $n) { id } }";
-    const explanations = await explained({ query: { query, variables: { n: 2 } } });
+    const explanations = await explain({ query: { query, variables: { n: 2 } } });
     expect(explanations.map(({ field }: { readonly field: string }) => field)).toEqual(["a", "__typename", "artist"]);
     expect(explanations[0].sql).not.toContain('"artist"');
     expect(explanations[1]).toEqual({ field: "__typename", sql: null, plan: null });
     expect(explanations[2].sql).not.toContain('"album"');
     expect(explanations[2].plan.join("\n")).toContain("artist");
-    const explanation = await explained({ query: { query: "subscription { album(limit: 1) { id } }" } });
+    const explanation = await explain({ query: { query: "subscription { album(limit: 1) { id } }" } });
     expect(Object.keys(explanation)).toEqual(["sql", "plan", "variables"]);
   });
 
   test("explain refuses invalid operations and runs nothing", async () => {
+    expect(await explain({ query: { query: "mutation { delete_album(where: {}) { affected_rows } }" } })).toMatchObject(
+      {
+        code: "invalid-params",
+      },
+    );
+    expect(await explain({ query: { query: "{ nothing }" } })).toMatchObject({ code: "validation-failed" });
+    expect(await explain({})).toMatchObject({ code: "parse-failed" });
     expect(
-      await explained({ query: { query: "mutation { delete_album(where: {}) { affected_rows } }" } }),
-    ).toMatchObject({
-      code: "invalid-params",
-    });
-    expect(await explained({ query: { query: "{ nothing }" } })).toMatchObject({ code: "validation-failed" });
-    expect(await explained({})).toMatchObject({ code: "parse-failed" });
-    expect(
-      await explained({ query: { query: "{ album { price } }" }, user: { "x-hasura-role": "shopper" } }),
+      await explain({ query: { query: "{ album { price } }" }, user: { "x-hasura-role": "shopper" } }),
     ).toMatchObject({
       code: "validation-failed",
     });
     const query = { query: "{ album { id } }" };
-    expect(await explained({ query, user: { "x-hasura-role": 1 } })).toMatchObject({ code: "parse-failed" });
-    expect(await explained({ query }, asAdmin("shopper"))).toMatchObject({ code: "access-denied" });
-    expect(await explained({ query }, {})).toMatchObject({ code: "access-denied" });
+    expect(await explain({ query, user: { "x-hasura-role": 1 } })).toMatchObject({ code: "parse-failed" });
+    expect(await explain({ query }, asAdmin("shopper"))).toMatchObject({ code: "access-denied" });
+    expect(await explain({ query }, {})).toMatchObject({ code: "access-denied" });
   });
 });
 

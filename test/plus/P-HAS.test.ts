@@ -47,7 +47,7 @@ const filesIn = async (folder: string): Promise<readonly string[]> => {
   return files.flat().sort();
 };
 
-const EXPORTED = documentOf(
+const EXPORT = documentOf(
   [
     table("album", {
       object_relationships: [object("artist", "artist_id")],
@@ -65,13 +65,13 @@ test("P-HAS-1 P-HAS-3 P-HAS-5 the command line of Hasura applies, compares and e
   expect((await api.get("/v1/version")).status).toBe(200);
   expect(await run(api, "get_catalog_state")).toMatchObject({ cli_state: {}, console_state: {} });
   // the command apply
-  const applied = await run(
+  const applyResult = await run(
     api,
     "replace_metadata",
-    { allow_inconsistent_metadata: true, metadata: EXPORTED },
+    { allow_inconsistent_metadata: true, metadata: EXPORT },
     { version: 2 },
   );
-  expect(applied).toEqual({ is_consistent: true, inconsistent_objects: [] });
+  expect(applyResult).toEqual({ is_consistent: true, inconsistent_objects: [] });
   expect(await api.gql("{ album(order_by: {id: asc}) { id } }", {}, reader)).toEqual({
     data: { album: [{ id: 1 }, { id: 2 }] },
   });
@@ -79,10 +79,10 @@ test("P-HAS-1 P-HAS-3 P-HAS-5 the command line of Hasura applies, compares and e
     data: { album: [{ artist: { name: "Bjork" } }] },
   });
   // the commands diff and export
-  const exported = await run(api, "export_metadata", {}, { version: 2 });
-  expect(exported.metadata).toEqual(EXPORTED);
-  expect(exported.resource_version).toBeGreaterThan(0);
-  expect(await run(api, "export_metadata")).toEqual(EXPORTED);
+  const exportResult = await run(api, "export_metadata", {}, { version: 2 });
+  expect(exportResult.metadata).toEqual(EXPORT);
+  expect(exportResult.resource_version).toBeGreaterThan(0);
+  expect(await run(api, "export_metadata")).toEqual(EXPORT);
   // the folder has the layout of the command line
   expect(await filesIn(folder)).toEqual([
     "databases/databases.yaml",
@@ -97,7 +97,7 @@ test("P-HAS-1 P-HAS-3 P-HAS-5 the command line of Hasura applies, compares and e
   );
   // a server that starts from it exports the same
   const next = await start(folder);
-  expect(await run(next, "export_metadata", {}, { version: 2 })).toEqual(exported);
+  expect(await run(next, "export_metadata", {}, { version: 2 })).toEqual(exportResult);
   expect(await run(next, "reload_metadata")).toMatchObject({ message: "success", is_consistent: true });
   await next.close();
   await api.close();
@@ -274,7 +274,7 @@ describe("P-HAS-2 callers other than administrators cannot use the API", async (
 
 test("P-HAS-13 lists of objects change what they can, and the rest are warnings", async () => {
   const api = await start(await folderOf());
-  const tracked = async (): Promise<readonly string[]> => {
+  const trackedTables = async (): Promise<readonly string[]> => {
     const { sources = [] } = (await run(api, "export_metadata")) as {
       sources?: { tables: { table: { name: string } }[] }[];
     };
@@ -286,7 +286,7 @@ test("P-HAS-13 lists of objects change what they can, and the rest are warnings"
     name: `table ${name} in source default`,
     type: "table",
   });
-  const missing = warning(
+  const missingTable = warning(
     "track-table-failed",
     "nowhere",
     'Inconsistent object: no such table/view exists in source: "nowhere"',
@@ -295,20 +295,20 @@ test("P-HAS-13 lists of objects change what they can, and the rest are warnings"
 
   expect(await run(api, "pg_track_tables", { tables: ["artist", "nowhere", { table: "album" }] })).toEqual({
     message: "success",
-    warnings: [missing],
+    warnings: [missingTable],
   });
   expect(await run(api, "pg_track_tables", { tables: ["artist", "nowhere", "genre"] })).toEqual({
     message: "success",
-    warnings: [alreadyTracked, missing],
+    warnings: [alreadyTracked, missingTable],
   });
-  expect(await tracked()).toEqual(["album", "artist", "genre"]);
+  expect(await trackedTables()).toEqual(["album", "artist", "genre"]);
 
   for (const [args, error, code, internal] of [
     [
       { tables: ["artist", "nowhere"] },
       "all tables failed to track",
       "invalid-configuration",
-      [alreadyTracked, missing],
+      [alreadyTracked, missingTable],
     ],
     [
       { tables: ["studio", "artist"], allow_warnings: false },
@@ -320,7 +320,7 @@ test("P-HAS-13 lists of objects change what they can, and the rest are warnings"
       { tables: ["studio", "nowhere"], allow_warnings: false },
       "failed due to metadata warnings",
       "metadata-warnings",
-      [missing],
+      [missingTable],
     ],
     [
       { tables: ["studio", { table: { schema: "public", name: "studio" } }] },
@@ -335,7 +335,7 @@ test("P-HAS-13 lists of objects change what they can, and the rest are warnings"
       code,
       ...(internal === undefined ? {} : { internal }),
     });
-  expect(await tracked()).toEqual(["album", "artist", "genre"]);
+  expect(await trackedTables()).toEqual(["album", "artist", "genre"]);
 
   // a table to which another one refers stays, unless both are untracked
   await run(api, "pg_create_object_relationship", {
@@ -353,7 +353,7 @@ test("P-HAS-13 lists of objects change what they can, and the rest are warnings"
     message: "success",
     warnings: [warning("untrack-table-failed", "genre", 'view/table already untracked: "genre"')],
   });
-  expect(await tracked()).toEqual([]);
+  expect(await trackedTables()).toEqual([]);
   await api.close();
 });
 
@@ -437,16 +437,16 @@ test("P-HAS-4 a command that does not match the database is refused and changes 
 test("P-HAS-9 inconsistent objects are reported in the form of the dialect", async () => {
   const api = await start(await folderOf());
   await run(api, "pg_track_tables", { tables: ["artist", "album"] });
-  const missing = 'Inconsistent object: no such table/view exists in source: "shop.nowhere"';
+  const missingTable = 'Inconsistent object: no such table/view exists in source: "shop.nowhere"';
   expect(await run(api, "pg_track_table", { table: { schema: "shop", name: "nowhere" } })).toEqual({
     path: "$.args",
-    error: missing,
+    error: missingTable,
     code: "invalid-configuration",
     internal: [
       {
         definition: { schema: "shop", name: "nowhere" },
         name: "table shop.nowhere in source default",
-        reason: missing,
+        reason: missingTable,
         type: "table",
       },
     ],
@@ -497,8 +497,8 @@ test("P-HAS-4 P-NAT-6 a native query that the database refuses, or with a name i
   // this includes replacing all metadata, and changes of the database
   const native = (extraKeys: Entry): Entry =>
     documentOf([table("album")], {}, { native_queries: [{ ...query, ...extraKeys }], logical_models: [model] });
-  const replaced = { allow_inconsistent_metadata: true, metadata: native({ code: "select nope" }) };
-  expect(await run(api, "replace_metadata", replaced, { version: 2 })).toMatchObject({
+  const replacement = { allow_inconsistent_metadata: true, metadata: native({ code: "select nope" }) };
+  expect(await run(api, "replace_metadata", replacement, { version: 2 })).toMatchObject({
     is_consistent: false,
     inconsistent_objects: [{ type: "native_query", name: "native_query tunes" }],
   });
@@ -511,8 +511,8 @@ test("P-HAS-4 G-NAM-3 G-MET-12a a table or function without a valid GraphQL name
     create table public.al_bum (id int primary key);
     create function public."odd one"() returns setof public.al_bum stable language sql as 'select * from public.al_bum'`);
   const api = await start(await folderOf());
-  const refused = await run(api, "pg_track_table", { table: "Odd Table" });
-  expect([refused.code, refused.error]).toEqual([
+  const refusal = await run(api, "pg_track_table", { table: "Odd Table" });
+  expect([refusal.code, refusal.error]).toEqual([
     "invalid-configuration",
     'Inconsistent object: the table "Odd Table" has no fields in GraphQL: "Odd Table" is not a valid GraphQL name: set custom_name',
   ]);
@@ -531,12 +531,12 @@ test("P-HAS-4 G-NAM-3 G-MET-12a a table or function without a valid GraphQL name
   });
   expect(await run(api, "get_inconsistent_metadata")).toEqual({ is_consistent: true, inconsistent_objects: [] });
   await api.close();
-  const loaded = await start(documentOf([table("Odd Table")]));
-  expect(await run(loaded, "get_inconsistent_metadata")).toMatchObject({
+  const loadedApi = await start(documentOf([table("Odd Table")]));
+  expect(await run(loadedApi, "get_inconsistent_metadata")).toMatchObject({
     is_consistent: false,
     inconsistent_objects: [{ type: "table", reason: expect.stringContaining("set custom_name") }],
   });
-  await loaded.close();
+  await loadedApi.close();
 });
 
 test("P-HAS-4 an error of a bulk names the position of its command and links to no other documentation", async () => {
@@ -565,9 +565,9 @@ test("P-HAS-4 an error of a bulk names the position of its command and links to 
     path,
     code: "permission-denied",
   });
-  const unread = await bulk("pg_create_select_permission", { table: "artist", role: "r" });
-  expect(unread).toMatchObject({ path, code: "parse-failed" });
-  expect(unread.error).not.toContain("http");
+  const unreadError = await bulk("pg_create_select_permission", { table: "artist", role: "r" });
+  expect(unreadError).toMatchObject({ path, code: "parse-failed" });
+  expect(unreadError.error).not.toContain("http");
   await api.close();
 });
 
@@ -752,14 +752,14 @@ test("P-HAS-4 dependent objects are dropped only with cascade, and a failing bul
   );
   expect(await run(api, "pg_untrack_table", { table: "artist", cascade: true })).toEqual(SUCCESS);
   expect((await run(api, "export_metadata")).sources[0].tables).toEqual([table("album")]);
-  const mixed = [
+  const commands = [
     { type: "pg_track_table", args: { table: "artist" } },
     { type: "pg_drop_relationship", args: { table: "album", relationship: "none" } },
     { type: "pg_track_table", args: { table: "nowhere" } },
   ];
-  expect(await run(api, "bulk", mixed)).toMatchObject({ code: "not-exists", path: "$.args[1].args" });
+  expect(await run(api, "bulk", commands)).toMatchObject({ code: "not-exists", path: "$.args[1].args" });
   expect((await run(api, "export_metadata")).sources[0].tables).toEqual([table("album")]);
-  const results = await run(api, "bulk_keep_going", mixed);
+  const results = await run(api, "bulk_keep_going", commands);
   expect(results.map(({ message, code }: Entry) => message ?? code)).toEqual([
     "success",
     "not-exists",
@@ -817,8 +817,8 @@ test("P-HAS-5 unchanged files keep their text, and no name leads out of the fold
   ]);
   const texts: readonly Entry[] = [{ comment: "!include ../../../etc/passwd" }];
   for (const configuration of texts) {
-    const refused = await run(api, "replace_metadata", documentOf([table("artist", { configuration })]));
-    expect(refused).toMatchObject({ code: "not-supported" });
+    const refusal = await run(api, "replace_metadata", documentOf([table("artist", { configuration })]));
+    expect(refusal).toMatchObject({ code: "not-supported" });
   }
   // the database does not accept the name
   const nul = await run(api, "replace_metadata", {
@@ -904,10 +904,10 @@ test("P-HAS-3 P-HAS-5 other processes with the folder serve changed metadata", a
   expect(answers).toEqual([SUCCESS, SUCCESS, SUCCESS]);
   expect((await run(firstApi, "export_metadata")).sources[0].tables).toHaveLength(3);
   for (const api of [firstApi, secondApi]) {
-    const served = async (): Promise<any> =>
+    const servedRows = async (): Promise<any> =>
       (await api.gql("{ artist(limit: 1) { id } album(limit: 1) { id } team(limit: 1) { id } }")).data;
-    await until(async () => (await served()) !== undefined, "all three tables are served");
-    expect((await served()).artist).toEqual([{ id: 1 }]);
+    await until(async () => (await servedRows()) !== undefined, "all three tables are served");
+    expect((await servedRows()).artist).toEqual([{ id: 1 }]);
   }
   await Promise.all([firstApi.close(), secondApi.close()]);
 });

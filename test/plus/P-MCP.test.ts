@@ -49,7 +49,7 @@ const start = (overrides: StartOptions = {}): Promise<TestApi> =>
   startApi({ on: base.database, preset: plus, dbSchemas: ["desk"], dbAggregatesEnabled: true, ...overrides });
 
 const api = await start();
-const writing = await start({ mcpWrites: true, mcpMaxRows: 2 });
+const writingApi = await start({ mcpWrites: true, mcpMaxRows: 2 });
 
 const captain = { authorization: `Bearer ${signToken({ role: "sea_captain" })}` };
 
@@ -83,13 +83,18 @@ const rowsOf = async (name: string, args: Record<string, unknown>, caller = clie
 const namesOf = async (caller: Client): Promise<readonly string[]> =>
   (await caller.listTools()).tools.map(({ name }) => name);
 
-const READING = ["list_tables", "describe_table", "read_rows", "search_rows", "aggregate_rows", "call_function"];
+const READING_TOOLS = ["list_tables", "describe_table", "read_rows", "search_rows", "aggregate_rows", "call_function"];
 
 describe("P-MCP-2 tools are those of the role and of the settings", () => {
   test("a role has the reading tools, and the writing tools if they are switched on", async () => {
     expect(client.getServerVersion()?.name).toBe("relapi");
-    expect(await namesOf(client)).toEqual(READING);
-    expect(await namesOf(await connect(writing))).toEqual([...READING, "insert_rows", "update_rows", "delete_rows"]);
+    expect(await namesOf(client)).toEqual(READING_TOOLS);
+    expect(await namesOf(await connect(writingApi))).toEqual([
+      ...READING_TOOLS,
+      "insert_rows",
+      "update_rows",
+      "delete_rows",
+    ]);
   });
 
   test("a role without rights has only an empty list of tables", async () => {
@@ -151,8 +156,8 @@ describe("P-MCP-3 tools ask the REST surface as the caller", () => {
       await rowsOf("read_rows", { table: "ticket", filters: [{ column: "id", operator: "eq", value: 4 }] }),
     ).toEqual([]);
     expect(await rowsOf("call_function", { function: "tickets_of", arguments: { agent: 2 } })).toHaveLength(1);
-    const refused = await call("read_rows", { table: "agent", select: "salary" });
-    expect([refused.isError, refused.content[0]?.text]).toEqual([true, expect.stringContaining("42501")]);
+    const refusal = await call("read_rows", { table: "agent", select: "salary" });
+    expect([refusal.isError, refusal.content[0]?.text]).toEqual([true, expect.stringContaining("42501")]);
     expect((await call("read_rows", { table: "ticket", select: "*,secret(*)" })).isError).toBe(true);
   });
 
@@ -210,13 +215,13 @@ describe("P-MCP-4 writes", () => {
   test("writing tools are unknown unless they are switched on", async () => {
     for (const name of ["insert_rows", "update_rows", "delete_rows"])
       await expect(call(name, { table: "ticket", rows: [], filters: [], set: {} })).rejects.toThrow("no such tool");
-    const refused = await call("call_function", { function: "wipe" });
-    expect(refused.content[0]?.text).toContain("writing is switched off");
+    const refusal = await call("call_function", { function: "wipe" });
+    expect(refusal.content[0]?.text).toContain("writing is switched off");
     expect(await base.sql("select count(*)::int as count from desk.ticket")).toEqual([{ count: 4 }]);
   });
 
   test("writing tools follow row policies and limit the changed rows", async () => {
-    const writer = await connect(writing);
+    const writer = await connect(writingApi);
     const row = { id: 10, owner: "sea_captain", title: "new" };
     expect(await rowsOf("insert_rows", { table: "ticket", rows: [row], select: "id,title" }, writer)).toEqual([
       { id: 10, title: "new" },
@@ -243,10 +248,10 @@ describe("P-MCP-4 writes", () => {
 
 describe("P-MCP-5 caps", () => {
   test("rows, bytes, time and the cost of the role are limited", async () => {
-    const writer = await connect(writing);
+    const writer = await connect(writingApi);
     expect(await rowsOf("read_rows", { table: "ticket", limit: 1000 }, writer)).toHaveLength(2);
-    const capped = await start({ mcpMaxBytes: 1000, mcpTimeout: 1, costLimits: { sea_captain: 100 } });
-    const cappedClient = await connect(capped);
+    const cappedApi = await start({ mcpMaxBytes: 1000, mcpTimeout: 1, costLimits: { sea_captain: 100 } });
+    const cappedClient = await connect(cappedApi);
     expect(
       (await call("read_rows", { table: "ticket", select: "*,a:agent(*),b:agent(ticket(*))" }, cappedClient)).isError,
     ).toBe(true);
@@ -361,12 +366,14 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
     expect(await rowsOf("search_rows", { table: "item", text: "ITEM 250" }, inHall)).toEqual([
       { id: 250, name: "item 250" },
     ]);
-    const added = { id: 1000, name: "new" };
-    const changed = { id: 1000, name: "newer" };
+    const newRow = { id: 1000, name: "new" };
+    const changedRow = { id: 1000, name: "newer" };
     const filters = [{ column: "id", operator: "eq", value: 1000 }];
-    expect(await rowsOf("insert_rows", { table: "item", rows: [added] }, writer)).toEqual([added]);
-    expect(await rowsOf("update_rows", { table: "item", set: { name: "newer" }, filters }, writer)).toEqual([changed]);
-    expect(await rowsOf("delete_rows", { table: "item", filters }, writer)).toEqual([changed]);
+    expect(await rowsOf("insert_rows", { table: "item", rows: [newRow] }, writer)).toEqual([newRow]);
+    expect(await rowsOf("update_rows", { table: "item", set: { name: "newer" }, filters }, writer)).toEqual([
+      changedRow,
+    ]);
+    expect(await rowsOf("delete_rows", { table: "item", filters }, writer)).toEqual([changedRow]);
     expect((await call("insert_rows", { table: "inbox", rows: [{ id: 1 }] }, writer)).isError).toBeUndefined();
     expect((await call("read_rows", { ...first, select: "*,secret" }, inHall)).content[0]?.text).toContain("42501");
   });
@@ -378,8 +385,8 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
     expect(await read({ offset: 200 })).toMatchObject({ row_count: 50, has_more: false });
     expect((await read({ offset: 200 })).next_offset).toBeUndefined();
     expect(await read({ offset: 150 })).toMatchObject({ row_count: 100, has_more: false });
-    const cut = await call("read_rows", { table: "item", limit: 2 }, inHall);
-    expect(JSON.stringify(cut.content)).toContain("call the tool again with offset 2");
+    const cutResult = await call("read_rows", { table: "item", limit: 2 }, inHall);
+    expect(JSON.stringify(cutResult.content)).toContain("call the tool again with offset 2");
     const count = [{ function: "count" }];
     const groups = { table: "item", aggregates: count, group_by: ["id"], order: "id", limit: 3, offset: 3 };
     expect((await call("aggregate_rows", groups, inHall)).structuredContent).toMatchObject({
@@ -391,9 +398,9 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
     expect(callResult.structuredContent).toMatchObject({ row_count: 10, has_more: false });
     const search = await call("search_rows", { table: "item", text: "item", limit: 5 }, inHall);
     expect(search.structuredContent).toMatchObject({ row_count: 5, has_more: true });
-    const limited = await connect(await start({ dbSchemas: ["hall"], dbMaxRows: 20 }));
-    expect(await read({}, limited)).toMatchObject({ row_count: 20, has_more: true, next_offset: 20 });
-    expect(await read({ offset: 240 }, limited)).toMatchObject({ row_count: 10, has_more: false });
+    const limitedClient = await connect(await start({ dbSchemas: ["hall"], dbMaxRows: 20 }));
+    expect(await read({}, limitedClient)).toMatchObject({ row_count: 20, has_more: true, next_offset: 20 });
+    expect(await read({ offset: 240 }, limitedClient)).toMatchObject({ row_count: 10, has_more: false });
   });
 
   test("P-MCP-2 a related table behind an unreadable junction is not listed", async () => {
@@ -444,7 +451,7 @@ describe("P-MCP-6 instructions in rows", () => {
   });
 
   test("errors that quote rows are delimited too", async () => {
-    const writer = await connect(writing);
+    const writer = await connect(writingApi);
     const row = { id: 1, owner: "sea_captain", title: "x" };
     const { content, isError } = await call("insert_rows", { table: "ticket", rows: [row] }, writer);
     expect(isError).toBe(true);
@@ -477,7 +484,7 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
     const answer = await send(LIST);
     expect([answer.status, answer.headers["content-type"]]).toEqual([200, "application/json"]);
     expect(answer.headers["mcp-session-id"]).toBeUndefined();
-    expect(answer.json().result.tools).toHaveLength(READING.length);
+    expect(answer.json().result.tools).toHaveLength(READING_TOOLS.length);
     expect((await send({ jsonrpc: "2.0", method: "notifications/initialized" })).status).toBe(202);
   });
 
@@ -486,32 +493,35 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
     const refusedByRest = await api.get("/agent", { headers: { authorization: "Bearer wrong" } });
     expect([wrong.status, wrong.headers["www-authenticate"]]).toEqual([401, refusedByRest.headers["www-authenticate"]]);
     expect(wrong.headers["www-authenticate"]).toContain("invalid_token");
-    const closed = await start({ anonRole: undefined });
-    const refused = await send(LIST, { authorization: null }, closed);
-    expect([refused.status, refused.json().error.code]).toEqual([401, -32001]);
-    expect(refused.headers["www-authenticate"]).toBeDefined();
-    const acting = await send(LIST, { authorization: null, ...asAdmin("sea_captain") });
-    expect(acting.json().result.tools).toHaveLength(READING.length);
+    const authenticatedApi = await start({ anonRole: undefined });
+    const refusal = await send(LIST, { authorization: null }, authenticatedApi);
+    expect([refusal.status, refusal.json().error.code]).toEqual([401, -32001]);
+    expect(refusal.headers["www-authenticate"]).toBeDefined();
+    const adminAnswer = await send(LIST, { authorization: null, ...asAdmin("sea_captain") });
+    expect(adminAnswer.json().result.tools).toHaveLength(READING_TOOLS.length);
   });
 
   test("P-MCP-10 a 401 and the standard address lead clients to the authorization servers", async () => {
     const resource = "https://api.example.com/mcp";
-    const described = await start({ mcpAuthorizationServers: ["https://login.example.com"], mcpResourceUrl: resource });
+    const describedApi = await start({
+      mcpAuthorizationServers: ["https://login.example.com"],
+      mcpResourceUrl: resource,
+    });
     const paths = ["/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource"];
     for (const path of paths) {
-      const read = await described.get(path, { headers: { origin: "https://inspector.example.com" } });
+      const read = await describedApi.get(path, { headers: { origin: "https://inspector.example.com" } });
       expect([read.status, read.headers["access-control-allow-origin"], read.json()]).toEqual([
         200,
         "*",
         { resource, authorization_servers: ["https://login.example.com"], bearer_methods_supported: ["header"] },
       ]);
-      const head = await described.request("HEAD", path);
-      expect([head.status, head.text, (await described.post(path, { body: {} })).status]).toEqual([200, "", 405]);
-      expect((await described.request("OPTIONS", path)).headers["allow"]).toBe("GET, HEAD, OPTIONS");
+      const head = await describedApi.request("HEAD", path);
+      expect([head.status, head.text, (await describedApi.post(path, { body: {} })).status]).toEqual([200, "", 405]);
+      expect((await describedApi.request("OPTIONS", path)).headers["allow"]).toBe("GET, HEAD, OPTIONS");
       expect((await api.get(path)).status).toBe(404);
     }
-    const refused = await send(LIST, { authorization: "Bearer wrong" }, described);
-    expect(refused.headers["www-authenticate"]).toMatch(
+    const refusal = await send(LIST, { authorization: "Bearer wrong" }, describedApi);
+    expect(refusal.headers["www-authenticate"]).toMatch(
       /^Bearer resource_metadata="https:\/\/api\.example\.com\/\.well-known\/oauth-protected-resource\/mcp", error="invalid_token", error_description="/,
     );
     for (const options of [

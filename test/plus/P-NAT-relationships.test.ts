@@ -172,8 +172,12 @@ describe("P-NAT-5 roles", () => {
       (await api.gql("{ get_articles(args: {length: 1}) { writer { name } } }", {}, blind)).errors[0].message,
     ).toBe("field 'writer' not found in type: 'an_article'");
     expect((await api.gql("{ get_articles(args: {length: 1}, limit: 1) { tags } }", {}, blind)).data).toBeDefined();
-    const missing = await api.gql("{ get_articles(args: {length: 1}) { writer { name } } }", {}, asAdmin("reader"));
-    expect(missing.errors[0].message).toContain("missing session variable");
+    const missingVariable = await api.gql(
+      "{ get_articles(args: {length: 1}) { writer { name } } }",
+      {},
+      asAdmin("reader"),
+    );
+    expect(missingVariable.errors[0].message).toContain("missing session variable");
   });
 });
 

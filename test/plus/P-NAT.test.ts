@@ -74,23 +74,23 @@ test("P-NAT-7 a null in a non-null field of the model is an error that names the
       },
     ),
   );
-  const refused = (name: string, message: string) => ({
+  const refusalOf = (name: string, message: string) => ({
     errors: [{ message, extensions: { path: `$.selectionSet.${name}`, code: "postgres-error" } }],
   });
   expect(await odd.gql("{ no_number { n: number } }")).toEqual(
-    refused(
+    refusalOf(
       "no_number",
       'the native query "no_number" gives null for the field "number" of the logical model "numbered", which is not nullable',
     ),
   );
   expect(await odd.gql("{ no_list { list } }")).toEqual(
-    refused(
+    refusalOf(
       "no_list",
       'the native query "no_list" gives null for the field "list" of the logical model "listed", which is not nullable',
     ),
   );
   expect(await odd.gql("{ gap { list } }")).toEqual(
-    refused(
+    refusalOf(
       "gap",
       'the native query "gap" gives a list with null in it for the field "list" of the logical model "listed", which is not nullable',
     ),
@@ -226,8 +226,8 @@ test("P-NAT-6a names of tables follow the convention of the settings, and custom
     ),
     { logger: noteLog.logger, defaultNamingConvention: "graphql-default" },
   );
-  const refused = noteLog.all().filter((line) => line.includes("a table or function has that name"));
-  expect(names.filter((name) => refused.some((line) => line.includes(`query ${name}:`)))).toEqual([
+  const refusals = noteLog.all().filter((line) => line.includes("a table or function has that name"));
+  expect(names.filter((name) => refusals.some((line) => line.includes(`query ${name}:`)))).toEqual([
     "albumByPk",
     "my_artist",
   ]);
@@ -248,19 +248,19 @@ describe("P-NAT-2 permissions on native queries", () => {
       "{ all_sales(distinct_on: [price]) { id } }",
     ])
       expect((await api.gql(query, {}, buyer)).errors[0].extensions.code).toBe("validation-failed");
-    const missing = await api.gql("{ all_sales { id } }", {}, asAdmin("buyer"));
-    expect(missing.errors[0].message).toContain("missing session variable");
+    const missingVariable = await api.gql("{ all_sales { id } }", {}, asAdmin("buyer"));
+    expect(missingVariable.errors[0].message).toContain("missing session variable");
     expect((await api.gql("{ all_sales { id } }", {}, asAdmin("stranger"))).errors[0].message).toContain("all_sales");
     expect(ids(await api.gql("{ all_sales { id price } }", {}, asAdmin("picky"))).length).toBeGreaterThan(1);
   });
 
   test("a value of a request is never read as a session variable", async () => {
-    const filtered = await api.gql(
+    const filteredAnswer = await api.gql(
       '{ all_sales(where: {title: {_eq: "X-Hasura-Upto"}}) { id } }',
       {},
       asAdmin("buyer", { upto: "2" }),
     );
-    expect(filtered).toEqual({ data: { all_sales: [] } });
+    expect(filteredAnswer).toEqual({ data: { all_sales: [] } });
   });
 });
 
@@ -303,8 +303,8 @@ describe("P-NAT-3 values are bound", () => {
       message: "database query error",
       extensions: { code: "postgres-error" },
     });
-    const failed = await odd.gql("{ odd { id } }");
-    expect(failed.errors[0].message).toBe("database query error");
+    const failure = await odd.gql("{ odd { id } }");
+    expect(failure.errors[0].message).toBe("database query error");
     expect((await odd.gql("{ by_zero(args: {a: 1}) { id } }")).errors[0]).toMatchObject({
       message: "division by zero",
       extensions: { code: "data-exception" },

@@ -295,10 +295,10 @@ describe("other orders", () => {
       { "x-session-role": "music_reader" },
     );
     expect(errors[0].message).toBe("field 'at_distance' not found in type: 'hidden_spot'");
-    const ordered = await api.get('/hidden_spot?select=id&order=at.nearest("(0,0)")', {
+    const orderAnswer = await api.get('/hidden_spot?select=id&order=at.nearest("(0,0)")', {
       headers: { "x-session-admin-secret": null },
     });
-    expect(ordered.status).toBe(401);
+    expect(orderAnswer.status).toBe(401);
   });
 });
 
@@ -310,8 +310,8 @@ test("P-NEA-5 without the plugin the order is unknown", async () => {
   expect((await plain.gql('{ spot { at_distance(from: "(0,0)") } }')).errors[0].message).toBe(
     "field 'at_distance' not found in type: 'spot'",
   );
-  const preferred = await plain.get("/spot?limit=1", { headers: { prefer: "distance=column, handling=strict" } });
-  expect(preferred.json().code).toBe("PGRST122");
+  const preferAnswer = await plain.get("/spot?limit=1", { headers: { prefer: "distance=column, handling=strict" } });
+  expect(preferAnswer.json().code).toBe("PGRST122");
 });
 
 test("P-NEA-5 X-ORD-4 the error of a type without a distance lists the types that have one", async () => {

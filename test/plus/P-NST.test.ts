@@ -57,7 +57,7 @@ const write = async (text: string, variables = {}, headers = {}, target: TestApi
   );
   return errors === undefined ? Object.values(data)[0] : { refused: errors[0] };
 };
-const failed = async (...parts: Parameters<typeof write>): Promise<string> => {
+const failureOf = async (...parts: Parameters<typeof write>): Promise<string> => {
   const { refused } = await write(...parts);
   expect(refused).toBeDefined();
   return `${refused.extensions.code} ${refused.extensions.path}: ${refused.message}`;
@@ -208,7 +208,7 @@ describe("operations", () => {
     const text = `mutation ($id: Int!, $related: nest_country_related_input, $title: String) {
       update_nest_country_by_pk(pk_columns: {id: $id}, _related: $related) {
         authors { books(where: {title: {_eq: $title}}) { title chapters { title notes { body } } } } } }`;
-    const related = (title: string) => ({
+    const relatedWrites = (title: string) => ({
       authors: {
         update: [
           {
@@ -235,7 +235,7 @@ describe("operations", () => {
       },
     });
     for (const title of ["One", "Two"])
-      expect(await write(text, { id: 1, related: related(title), title })).toEqual({
+      expect(await write(text, { id: 1, related: relatedWrites(title), title })).toEqual({
         authors: [
           { books: [{ title, chapters: [{ title: "A1", notes: expect.arrayContaining([{ body: title }]) }] }] },
         ],
@@ -358,7 +358,9 @@ describe("updates of several rows or none", () => {
       ["insert", '{data: {title: "x"}}'],
       ["connect", "{id: 4}"],
     ])
-      expect(await failed(`${all} _inc: {changed: 1}, _related: {books: {${verb}: ${input}}}) { affected_rows }`)).toBe(
+      expect(
+        await failureOf(`${all} _inc: {changed: 1}, _related: {books: {${verb}: ${input}}}) { affected_rows }`),
+      ).toBe(
         `not-supported ${relatedPath}.books.${verb}: cannot proceed to ${verb} array relation "books" since update of table "author" affects more than one row`,
       );
     expect(await rows("nest_author(where: {changed: {_gt: 0}}) { id }")).toEqual({ nest_author: [] });
@@ -374,7 +376,7 @@ describe("updates of several rows or none", () => {
       ['object relation "biography"', "insert", '{data: {body: "x"}}'],
     ] as const) {
       const name = relationText.split('"')[1] as string;
-      expect(await failed(`${none} _related: {${name}: {${verb}: ${input}}}) { affected_rows }`)).toBe(
+      expect(await failureOf(`${none} _related: {${name}: {${verb}: ${input}}}) { affected_rows }`)).toBe(
         `not-supported ${relatedPath}.${name}.${verb}: cannot proceed to ${verb} ${relationText} since update of table "author" affects zero rows`,
       );
     }
@@ -406,18 +408,18 @@ describe("keys of connected rows", () => {
     "P-NST-6 a connect with %s is refused",
     async (keys) => {
       const item = keys.startsWith("[") ? 1 : 0;
-      expect(await failed(connect(keys))).toBe(
+      expect(await failureOf(connect(keys))).toBe(
         `validation-failed ${relatedPath}.books.connect[${item}]: expected the columns of one key: "id"; or "author_id", "place"`,
       );
     },
   );
 
   test("P-NST-6 a connect of a missing row is refused", async () => {
-    expect(await failed(connect("[{id: 4}, {id: 99}]"))).toBe(
+    expect(await failureOf(connect("[{id: 4}, {id: 99}]"))).toBe(
       `not-supported ${relatedPath}.books.connect[1]: cannot proceed to connect array relation "books" since table "book" has no such row`,
     );
     expect(
-      await failed(
+      await failureOf(
         'update_nest_author_by_pk(pk_columns: {id: 1}, _related: {country: {connect: {code: "XX"}}}) { id }',
       ),
     ).toBe(
@@ -429,7 +431,7 @@ describe("keys of connected rows", () => {
 
 describe("connects of many rows", async () => {
   let statements = 0;
-  const counted = await startApi({
+  const countingApi = await startApi({
     ...settings,
     parts: [
       definePlugin({
@@ -450,9 +452,9 @@ describe("connects of many rows", async () => {
   const relatedPath = "$.selectionSet.update_nest_author_by_pk.args._related.books.connect";
   const connect = async (keys: readonly unknown[]): Promise<any> => {
     statements = 0;
-    return write(text, { keys }, {}, counted);
+    return write(text, { keys }, {}, countingApi);
   };
-  const connected = (count: number) => ({ books_aggregate: { aggregate: { count } } });
+  const bookCount = (count: number) => ({ books_aggregate: { aggregate: { count } } });
   const ROW_COUNT = 500;
   beforeEach(() =>
     database.query(
@@ -466,9 +468,9 @@ describe("connects of many rows", async () => {
 
   test.each(Object.entries(keys))("P-NST-6 many rows are connected by %s in one statement", async (_, key) => {
     const keys = Array.from({ length: ROW_COUNT }, (_item, i) => key(1000 + i));
-    expect(await connect(keys.slice(0, 1))).toEqual(connected(3));
+    expect(await connect(keys.slice(0, 1))).toEqual(bookCount(3));
     const ofOne = statements;
-    expect(await connect(keys.slice(1))).toEqual(connected(2 + ROW_COUNT));
+    expect(await connect(keys.slice(1))).toEqual(bookCount(2 + ROW_COUNT));
     expect(statements).toBe(ofOne);
   });
 
@@ -488,7 +490,7 @@ describe("connects of many rows", async () => {
   );
 
   test("P-NST-6 a connect accepts keys of different columns and repeated rows", async () => {
-    expect(await connect([{ id: 1000 }, { author_id: 2, place: 1001 }, { id: 4 }, { id: 1000 }])).toEqual(connected(5));
+    expect(await connect([{ id: 1000 }, { author_id: 2, place: 1001 }, { id: 4 }, { id: 1000 }])).toEqual(bookCount(5));
     expect(
       await connect([{ id: 1002 }, { id: 1003 }, { author_id: 2, place: 1004 }, { author_id: 2, place: 99 }]),
     ).toMatchObject({
@@ -503,10 +505,10 @@ describe("connects of many rows", async () => {
       create policy kept on nest.book as restrictive for update to sea_captain using (id <> 1001);
     `);
     try {
-      await counted.reload();
+      await countingApi.reload();
       for (const key of Object.values(keys)) {
-        const refused = await write(text, { keys: [1000, 1001].map(key) }, asAdmin("sea_captain"), counted);
-        expect(refused).toMatchObject({
+        const refusal = await write(text, { keys: [1000, 1001].map(key) }, asAdmin("sea_captain"), countingApi);
+        expect(refusal).toMatchObject({
           refused: { extensions: { code: "not-supported", path: `${relatedPath}[1]` } },
         });
       }
@@ -514,7 +516,7 @@ describe("connects of many rows", async () => {
       await database.query(
         "drop policy of_captain on nest.book; drop policy kept on nest.book; revoke all on all tables in schema nest from sea_captain; revoke usage on schema nest from sea_captain",
       );
-      await counted.reload();
+      await countingApi.reload();
     }
   });
 });
@@ -522,7 +524,7 @@ describe("connects of many rows", async () => {
 describe("related writes without effect or with contradictions", () => {
   const updateBy = (related: string): string =>
     `update_nest_author_by_pk(pk_columns: {id: 1}, _set: {name: "Ann"}, _related: ${related}) { books { id } biography { id } country { id } }`;
-  const unchanged = { books: [{ id: 1 }, { id: 2 }], biography: { id: 1 }, country: { id: 1 } };
+  const unchangedAuthor = { books: [{ id: 1 }, { id: 2 }], biography: { id: 1 }, country: { id: 1 } };
 
   test.each([
     "null",
@@ -535,7 +537,7 @@ describe("related writes without effect or with contradictions", () => {
     "{books: {update: [{where: {}, _related: null}]}}",
     "{biography: {delete: false, disconnect: false, update: null}, country: {delete: false, update: {}}}",
   ])("P-NST-7 %s changes nothing", async (related) => {
-    expect(await write(updateBy(related))).toEqual(unchanged);
+    expect(await write(updateBy(related))).toEqual(unchangedAuthor);
   });
 
   test("P-NST-7 an update with empty related writes is an ordinary update", async () => {
@@ -600,7 +602,7 @@ describe("related writes without effect or with contradictions", () => {
 
   test("P-NST-7 a column that an operator also sets is refused", async () => {
     expect(
-      await failed(
+      await failureOf(
         "update_nest_author(where: {}, _set: {country_id: 1}, _related: {country: {disconnect: true}}) { affected_rows }",
       ),
     ).toBe(
@@ -611,12 +613,12 @@ describe("related writes without effect or with contradictions", () => {
   test("P-NST-7 a key that may not be null is disconnected only with a replacement", async () => {
     const chapter = (related: string): string =>
       `update_nest_chapter_by_pk(pk_columns: {book_id: 3, no: 1}, _related: {book: {${related}}}) { book_id }`;
-    expect(await failed(chapter("delete: true"))).toContain(
+    expect(await failureOf(chapter("delete: true"))).toContain(
       'cannot delete object relation "book": "book_id" cannot be null',
     );
-    expect(await failed(chapter("disconnect: true"))).toContain("field 'disconnect' not found");
+    expect(await failureOf(chapter("disconnect: true"))).toContain("field 'disconnect' not found");
     expect(
-      await failed("update_nest_book(where: {}, _related: {chapters: {disconnect: {}}}) { affected_rows }"),
+      await failureOf("update_nest_book(where: {}, _related: {chapters: {disconnect: {}}}) { affected_rows }"),
     ).toContain("field 'disconnect' not found");
   });
 });
@@ -679,9 +681,9 @@ const metadata = documentOf([
 ]);
 
 describe("permissions", async () => {
-  const governed = await startApi({ ...settings, metadata });
+  const governedApi = await startApi({ ...settings, metadata });
   const headersOf = (role: string) => asAdmin(role, { sold: "5" });
-  const edit = (text: string): Promise<any> => write(text, {}, headersOf("editor"), governed);
+  const edit = (text: string): Promise<any> => write(text, {}, headersOf("editor"), governedApi);
   const relatedPath = "$.selectionSet.update_writer_by_pk.args._related";
   const updateWriter = (related: string, id = 1): string =>
     `update_writer_by_pk(pk_columns: {id: ${id}}, _related: ${related}) { changed works(order_by: {id: asc}) { id title sold } }`;
@@ -732,7 +734,7 @@ describe("permissions", async () => {
   });
 
   test("P-NST-5 operations without permission are not in the role's schema", async () => {
-    const editor = await schemaOf(governed, "editor");
+    const editor = await schemaOf(governedApi, "editor");
     expect(Object.keys(editor.members("writer_rel_works_update_input")).sort()).toEqual([
       "connect",
       "delete",
@@ -751,7 +753,7 @@ describe("permissions", async () => {
       "update",
     ]);
     expect(Object.keys(editor.members("writer_key_columns_input")).sort()).toEqual(["id", "penName"]);
-    const clerk = await schemaOf(governed, "clerk");
+    const clerk = await schemaOf(governedApi, "clerk");
     expect(Object.keys(clerk.members("writer_related_input"))).toEqual(["works"]);
     expect(Object.keys(clerk.members("writer_rel_works_update_input"))).toEqual(["update"]);
     expect(clerk.has("nest_book_key_columns_input")).toBe(false);
@@ -778,7 +780,7 @@ describe("permissions", async () => {
         `update_writer_by_pk(pk_columns: {id: 1}, _set: {penName: "x" ${extraSet}}, _related: {home: {delete: true}}) { country_id }`,
         {},
         headersOf("starter"),
-        governed,
+        governedApi,
       );
     expect((await end(", changed: 1")).refused).toEqual({
       message:
@@ -954,9 +956,9 @@ describe("one transaction", () => {
       employee: {update: {_set: {name: "up"}}}}) { id }`;
       const answers = await Promise.all([write(downward), write(upward)]);
       await database.query("drop function nest.together cascade; drop sequence nest.arrived");
-      const refused = answers.filter((answer) => answer.refused !== undefined);
-      expect(refused).toHaveLength(1);
-      expect(JSON.stringify(refused[0].refused)).toContain("40P01");
+      const refusals = answers.filter((answer) => answer.refused !== undefined);
+      expect(refusals).toHaveLength(1);
+      expect(JSON.stringify(refusals[0].refused)).toContain("40P01");
       const winner = answers[0].refused === undefined ? "down" : "up";
       expect(await rows("nest_employee(where: {id: {_in: [1, 3]}}) { name }")).toEqual({
         nest_employee: [{ name: winner }, { name: winner }],
@@ -971,14 +973,14 @@ describe("limits", () => {
     const connects = (count: number): string =>
       `update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {connect: [${Array(count).fill("{id: 4}").join()}]}}) { id }`;
     expect(await write(connects(3), {}, {}, limitedApi)).toEqual({ id: 1 });
-    expect(await failed(connects(5), {}, {}, limitedApi)).toContain("values to insert");
+    expect(await failureOf(connects(5), {}, {}, limitedApi)).toContain("values to insert");
     const deep = (levels: number): string =>
       levels === 0 ? "{}" : `{employees: {update: [{where: {}, _related: ${deep(levels - 1)}}]}}`;
-    const nested = (levels: number): string =>
+    const nestedUpdate = (levels: number): string =>
       `update_nest_employee_by_pk(pk_columns: {id: 1}, _set: {name: "x"}, _related: ${deep(levels)}) { id }`;
-    expect(await write(nested(1), {}, {}, limitedApi)).toEqual({ id: 1 });
-    expect(await failed(nested(4), {}, {}, limitedApi)).toContain("values to insert");
-    expect(await failed(nested(2000), {}, {}, limitedApi)).toBeDefined();
+    expect(await write(nestedUpdate(1), {}, {}, limitedApi)).toEqual({ id: 1 });
+    expect(await failureOf(nestedUpdate(4), {}, {}, limitedApi)).toContain("values to insert");
+    expect(await failureOf(nestedUpdate(2000), {}, {}, limitedApi)).toBeDefined();
   });
 
   test("P-NST-9 statements are counted as for other writes", async () => {
@@ -986,19 +988,19 @@ describe("limits", () => {
     const updates = (count: number): string =>
       `update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {update: [${Array(count).fill('{where: {}, _set: {title: "x"}}').join()}]}}) { id }`;
     expect(await write(updates(2), {}, {}, limitedApi)).toEqual({ id: 1 });
-    expect(await failed(updates(3), {}, {}, limitedApi)).toContain(
+    expect(await failureOf(updates(3), {}, {}, limitedApi)).toContain(
       "the operation has more than 3 statements that write",
     );
   });
 
   test("P-NST-9 cost limits and required filters apply", async () => {
-    const limited = await startApi({ ...settings, costLimits: { music_editor: 1 } });
+    const limitedApi = await startApi({ ...settings, costLimits: { music_editor: 1 } });
     const cheap = "update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {delete: {}}}) { id }";
-    expect(await failed(cheap, {}, asAdmin("music_editor"), limited)).toContain("estimated cost");
+    expect(await failureOf(cheap, {}, asAdmin("music_editor"), limitedApi)).toContain("estimated cost");
     const safe = await startApi({ ...settings, safeWrites: true });
     expect(await write(cheap, {}, {}, safe)).toEqual({ id: 1 });
     expect(
-      await failed("update_nest_author(where: {}, _related: {books: {delete: {}}}) { affected_rows }", {}, {}, safe),
+      await failureOf("update_nest_author(where: {}, _related: {books: {delete: {}}}) { affected_rows }", {}, {}, safe),
     ).toContain("UPDATE requires a WHERE clause");
   });
 });
@@ -1058,9 +1060,11 @@ describe("beside other plugins", () => {
         customization: { naming_convention: "graphql-default" },
       },
     );
-    const cased = await startApi({ ...settings, metadata: convention });
+    const conventionApi = await startApi({ ...settings, metadata: convention });
     // its metadata has no relationship
-    expect((await schemaOf(cased)).args("mutation_root", "updateNestAuthorByPk")).not.toHaveProperty("_related");
+    expect((await schemaOf(conventionApi)).args("mutation_root", "updateNestAuthorByPk")).not.toHaveProperty(
+      "_related",
+    );
     const namedApi = await startApi({
       ...settings,
       metadata: documentOf(
@@ -1107,13 +1111,13 @@ describe("beside other plugins", () => {
 
   test("P-NST-1 without the plugin the argument is unknown", async () => {
     const text = "update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {delete: {}}}) { id }";
-    expect(await failed(text, {}, {}, plain)).toBe(
+    expect(await failureOf(text, {}, {}, plain)).toBe(
       "validation-failed $.selectionSet.update_nest_author_by_pk: 'update_nest_author_by_pk' has no argument named '_related'",
     );
     const { names } = await schemaOf(plain);
     expect(names.filter((name) => /related|_rel_.*update|key_columns/.test(name))).toEqual([]);
     expect(
-      await failed("update_nest_author_many(updates: [{where: {}, _related: {}}]) { affected_rows }", {}, {}, plain),
+      await failureOf("update_nest_author_many(updates: [{where: {}, _related: {}}]) { affected_rows }", {}, {}, plain),
     ).toBe(
       "validation-failed $.selectionSet.update_nest_author_many.args.updates[0]._related: field '_related' not found in type: 'nest_author_updates'",
     );

@@ -45,7 +45,7 @@ const askOf =
     (await target.post("/v1beta1/relay", { headers, body: { query, variables } })).json();
 const ask = askOf(api);
 
-const decoded = (text: string): unknown => JSON.parse(Buffer.from(text, "base64").toString());
+const decode = (text: string): unknown => JSON.parse(Buffer.from(text, "base64").toString());
 
 const PAGE = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
 
@@ -78,7 +78,7 @@ describe("nodes", () => {
   test("P-RLY-3 each row has a global id that leads back to it", async () => {
     const { data } = await ask("{ pair_connection { edges { node { id a note } } } }");
     const nodes = data.pair_connection.edges.map(({ node }: any) => node);
-    expect(nodes.map(({ id }: any) => decoded(id))).toEqual([
+    expect(nodes.map(({ id }: any) => decode(id))).toEqual([
       [1, "public", "pair", 1, "x"],
       [1, "public", "pair", 1, 'y "z"'],
       [1, "public", "pair", 2, "x"],
@@ -310,8 +310,8 @@ describe("connections", () => {
   });
 
   test("P-RLY-6 row limits of the server shorten a page and lose no row", async () => {
-    const capped = await startApi({ ...forGraphql({ dbMaxRows: 4 }), preset: plus });
-    const { data } = await askOf(capped)(`{ log_entry_connection(first: 30) { edges { cursor } ${PAGE} } }`);
+    const cappedApi = await startApi({ ...forGraphql({ dbMaxRows: 4 }), preset: plus });
+    const { data } = await askOf(cappedApi)(`{ log_entry_connection(first: 30) { edges { cursor } ${PAGE} } }`);
     expect(data.log_entry_connection.edges).toHaveLength(4);
     expect(data.log_entry_connection.pageInfo).toMatchObject({
       hasNextPage: true,
@@ -325,12 +325,12 @@ describe("connections", () => {
         select_permissions: permissions({ music_reader: { columns: ["id", "kind"], filter: {}, limit: 3 } }),
       }),
     ]);
-    const limited = askOf(await startApi({ ...forGraphql(), preset: plus, metadata }));
+    const askWithLimit = askOf(await startApi({ ...forGraphql(), preset: plus, metadata }));
     const reader = asAdmin("music_reader");
     const query = `query ($c: String) { log_entry_connection(first: 30, after: $c) { edges { cursor node { id } } ${PAGE} } }`;
     const foundIds: string[] = [];
     for (let cursor: string | null = null, hasMore = true; hasMore;) {
-      const { data }: any = await limited(query, { c: cursor }, reader);
+      const { data }: any = await askWithLimit(query, { c: cursor }, reader);
       const page = data.log_entry_connection;
       foundIds.push(...page.edges.map(({ node }: any) => node.id));
       cursor = page.pageInfo.endCursor;
@@ -367,16 +367,16 @@ describe("connections", () => {
       "distinct_on",
     ],
   ])("P-RLY-5 an invalid argument is refused with its path: %s", async (_what, argumentText, message, argument) => {
-    const refused = (field: string) => [
+    const refusalOf = (field: string) => [
       { message, extensions: { path: `$.selectionSet.${field}.args.${argument}`, code: "validation-failed" } },
     ];
     expect((await ask(`{ x: artist_connection(${argumentText}) { edges { cursor } } }`)).errors).toEqual(
-      refused("artist_connection"),
+      refusalOf("artist_connection"),
     );
     if (argument === "order_by" || argument === "distinct_on") return;
     const inRows = `{ artist_connection { edges { node { albums_connection(${argumentText}) { edges { cursor } } } } } }`;
     expect((await ask(inRows)).errors).toEqual(
-      refused("artist_connection.selectionSet.edges.selectionSet.node.selectionSet.albums_connection"),
+      refusalOf("artist_connection.selectionSet.edges.selectionSet.node.selectionSet.albums_connection"),
     );
   });
 
@@ -393,8 +393,8 @@ describe("connections", () => {
   });
 
   test("P-RLY-4 P-RLY-6 DB_MAX_ROWS shortens the page and not totalCount", async () => {
-    const capped = await startApi({ ...forGraphql({ dbMaxRows: 4 }), preset: plus });
-    const { data } = await askOf(capped)("{ log_entry_connection { totalCount edges { cursor } } }");
+    const cappedApi = await startApi({ ...forGraphql({ dbMaxRows: 4 }), preset: plus });
+    const { data } = await askOf(cappedApi)("{ log_entry_connection { totalCount edges { cursor } } }");
     expect(data.log_entry_connection.edges).toHaveLength(4);
     expect(data.log_entry_connection.totalCount).toBe(23);
   });
@@ -422,12 +422,12 @@ describe("connections", () => {
 describe("the endpoint of Relay", () => {
   test("P-RLY-1 mutations return nodes", async () => {
     const { data, errors } = await ask('mutation { insert_pair_one(object: { a: 7, b_c: "n" }) { id } }');
-    if (errors === undefined) expect(decoded(data.insert_pair_one.id)).toEqual([1, "public", "pair", 7, "n"]);
+    if (errors === undefined) expect(decode(data.insert_pair_one.id)).toEqual([1, "public", "pair", 7, "n"]);
     const mutation = await ask(
       'mutation { insert_guarded_one(object: { id: 99, owner: "x" }) { id owner } delete_guarded_by_pk(id: 99) { id } }',
     );
-    expect(decoded(mutation.data.insert_guarded_one.id)).toEqual([1, "public", "guarded", 99]);
-    expect(decoded(mutation.data.delete_guarded_by_pk.id)).toEqual([1, "public", "guarded", 99]);
+    expect(decode(mutation.data.insert_guarded_one.id)).toEqual([1, "public", "guarded", 99]);
+    expect(decode(mutation.data.delete_guarded_by_pk.id)).toEqual([1, "public", "guarded", 99]);
   });
 
   test("P-RLY-1 the endpoint accepts only POST and valid bodies", async () => {
@@ -440,11 +440,11 @@ describe("the endpoint of Relay", () => {
     expect([latin1.status, latin1.json().errors[0].message]).toEqual([200, "Error in $: the body is not UTF-8"]);
     expect((await ask("subscription { x }")).errors[0].message).toBe("no subscriptions exist");
     expect((await ask("{ nothing }")).errors[0].message).toBe("field 'nothing' not found in type: 'query_root'");
-    const refused = await api.post("/v1beta1/relay", {
+    const refusal = await api.post("/v1beta1/relay", {
       headers: { "x-session-admin-secret": "wrong" },
       body: { query: '{ node(id: "") { id } }' },
     });
-    expect(refused.json().errors[0].extensions.code).toBe("access-denied");
+    expect(refusal.json().errors[0].extensions.code).toBe("access-denied");
   });
 
   test("P-RLY-1 variables that the document does not declare are ignored", async () => {

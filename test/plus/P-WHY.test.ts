@@ -122,10 +122,10 @@ describe("explanations", () => {
       [expect.objectContaining({ id: 15 })],
       toldOf(1, "b15"),
     ]);
-    const removed = await api.delete("/buoy?id=eq.30", {
+    const deleteAnswer = await api.delete("/buoy?id=eq.30", {
       headers: { ...bearer({ role: "sea_clerk", sub: "ann" }), ...WHY_HEADER },
     });
-    expect(removed.status).toBe(204);
+    expect(deleteAnswer.status).toBe(204);
     expect(await api.sql("select count(*)::int as n from sea.buoy")).toEqual([{ n: 29 }]);
     await api.sql("insert into sea.buoy values (30, 'ann', 30, 'b30')");
   });
