@@ -24,20 +24,20 @@ const options = {
   appSettings: { key: "very secret" },
 } as const;
 
-let served: StandaloneServer;
+let standaloneServer: StandaloneServer;
 let admin: string;
 
 beforeAll(async () => {
   const adminPort = await freePort();
-  served = await serve({
+  standaloneServer = await serve({
     options,
     server: { host: "127.0.0.1", port: 0, adminPort, unixSocketMode: 0o660, workers: 1 },
   });
-  await served.api.ready;
+  await standaloneServer.api.ready;
   admin = `http://127.0.0.1:${adminPort}`;
 });
 
-afterAll(() => served.stop());
+afterAll(() => standaloneServer.stop());
 
 const get = async (path: string): Promise<readonly [status: number, text: string, type: string | null]> => {
   const response = await fetch(admin + path);
@@ -68,8 +68,8 @@ test("R-ADM-1b X-PAGE-6 a browser gets a page that links to the endpoints, with 
 });
 
 test("R-ADM-1 the listener of the API does not serve the admin endpoints", async () => {
-  expect((await fetch(`${served.address}/live`)).status).toBe(404);
-  expect((await fetch(`${served.address}/api/metrics`)).status).toBe(404);
+  expect((await fetch(`${standaloneServer.address}/live`)).status).toBe(404);
+  expect((await fetch(`${standaloneServer.address}/api/metrics`)).status).toBe(404);
 });
 
 test("R-ADM-1 /schema_cache shows the model as JSON", async () => {
@@ -146,8 +146,9 @@ test("R-ADM-2 /metrics counts loads of the schema and uses of the JWT cache", as
   });
   expect(before["pgrst_schema_cache_query_time_seconds"]).toBeGreaterThan(0);
   const headers = bearer({ role: "sea_clerk" });
-  for (let i = 0; i < 3; i++) expect((await fetch(`${served.address}/api/ports`, { headers })).status).toBe(200);
-  await served.api.reload();
+  for (let i = 0; i < 3; i++)
+    expect((await fetch(`${standaloneServer.address}/api/ports`, { headers })).status).toBe(200);
+  await standaloneServer.api.reload();
   const after = await metrics();
   expect(after['pgrst_schema_cache_loads_total{status="SUCCESS"}']).toBe(
     before['pgrst_schema_cache_loads_total{status="SUCCESS"}']! + 1,
@@ -158,10 +159,10 @@ test("R-ADM-2 /metrics counts loads of the schema and uses of the JWT cache", as
 
 test("R-ADM-2 R-LIM-1 G-LIM-1 a metric counts the refused requests of each limit by its option", async () => {
   const before = await metrics();
-  const embeds = `${served.address}/api/ports?select=${Array.from({ length: 51 }, (_, i) => `a${i}:vessels(id)`).join()}`;
+  const embeds = `${standaloneServer.address}/api/ports?select=${Array.from({ length: 51 }, (_, i) => `a${i}:vessels(id)`).join()}`;
   for (let i = 0; i < 2; i++) expect((await fetch(embeds)).status).toBe(400);
   const batch = JSON.stringify(Array.from({ length: 101 }, () => ({ query: "{ __typename }" })));
-  expect((await fetch(`${served.address}/v1/graphql`, { method: "POST", body: batch })).status).toBe(200);
+  expect((await fetch(`${standaloneServer.address}/v1/graphql`, { method: "POST", body: batch })).status).toBe(200);
   const after = await metrics();
   const limits = collectSettings(fullCompat({})).filter(({ isLimit }) => isLimit === true);
   expect(limits.map(({ name }) => name)).toEqual(expect.arrayContaining(["maxEmbeds", "maxBatchEntries"]));

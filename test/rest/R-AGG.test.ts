@@ -5,32 +5,37 @@ import { cases } from "../support/cases.ts";
 const disabledApi = await startApi();
 const api = await startApi({ dbAggregatesEnabled: true, on: disabledApi.database });
 
-const disabled = { code: "PGRST123", details: null, hint: null, message: "Use of aggregate functions is not allowed" };
+const disabledError = {
+  code: "PGRST123",
+  details: null,
+  hint: null,
+  message: "Use of aggregate functions is not allowed",
+};
 
 cases(disabledApi, [
   {
     title: "R-AGG-1 aggregates are off by default",
     request: "GET /vessels?select=tonnage.sum()",
     status: 400,
-    answer: disabled,
+    answer: disabledError,
   },
   {
     title: "R-AGG-1 by default the row count is off too",
     request: "GET /vessels?select=count()",
     status: 400,
-    answer: disabled,
+    answer: disabledError,
   },
   {
     title: "R-AGG-1 by default aggregates are off at any depth",
     request: "GET /ports?select=name,vessels(crew(count()))",
     status: 400,
-    answer: disabled,
+    answer: disabledError,
   },
   {
     title: "R-AGG-1 by default aggregates are off in spreads",
     request: "GET /voyages?select=id,...vessels(tonnage.sum())",
     status: 400,
-    answer: disabled,
+    answer: disabledError,
   },
   {
     title: "R-AGG-7 count without parentheses is a column",

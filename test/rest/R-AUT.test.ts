@@ -11,7 +11,7 @@ import { until } from "../support/until.ts";
 
 const now = (): number => Math.floor(Date.now() / 1000);
 
-const refused = (
+const refusalOf = (
   code: string,
   message: string,
   details: string | null = null,
@@ -29,7 +29,7 @@ const answerAs = (role: string): Pick<Case, "request" | "answer"> => ({ request:
 
 let api: TestApi;
 /** Times and audiences are evaluated when the test runs. */
-const timed = (
+const testClaims = (
   title: string,
   claims: () => Record<string, unknown>,
   expected: Omit<Case, "title" | "request"> = { answer: "sea_clerk" },
@@ -75,13 +75,13 @@ describe("the place of the token", () => {
         title: "R-AUT-1 an empty token is refused",
         request: WHO_REQUEST,
         headers: { authorization: "Bearer " },
-        ...refused("PGRST301", "Empty JWT is sent in Authorization header"),
+        ...refusalOf("PGRST301", "Empty JWT is sent in Authorization header"),
       },
       {
         title: "R-AUT-1 R-AUT-9 a scheme without a token is an empty token",
         request: WHO_REQUEST,
         headers: { authorization: "Bearer" },
-        ...refused("PGRST301", "Empty JWT is sent in Authorization header"),
+        ...refusalOf("PGRST301", "Empty JWT is sent in Authorization header"),
       },
     ],
   );
@@ -127,7 +127,7 @@ describe("signatures", () => {
   const NO_KEY = "No suitable key or wrong key type";
   const NOT_ABLE = "None of the keys was able to decode the JWT";
   const NOT_FOUND = "No suitable key was found to decode the JWT";
-  const BROKEN = "JWT cryptographic operation failed";
+  const BROKEN_TOKEN = "JWT cryptographic operation failed";
   cases(
     () => api,
     [
@@ -135,73 +135,73 @@ describe("signatures", () => {
         title: "R-AUT-3 a token of one part is refused",
         request: WHO_REQUEST,
         headers: raw("abc"),
-        ...refused("PGRST301", "Expected 3 parts in JWT; got 1"),
+        ...refusalOf("PGRST301", "Expected 3 parts in JWT; got 1"),
       },
       {
         title: "R-AUT-3 a token of two parts is refused",
         request: WHO_REQUEST,
         headers: raw("a.b"),
-        ...refused("PGRST301", "Expected 3 parts in JWT; got 2"),
+        ...refusalOf("PGRST301", "Expected 3 parts in JWT; got 2"),
       },
       {
         title: "R-AUT-3 a token of five parts, like an encrypted one, is refused",
         request: WHO_REQUEST,
         headers: raw("a.b.c.d.e"),
-        ...refused("PGRST301", "Expected 3 parts in JWT; got 5"),
+        ...refusalOf("PGRST301", "Expected 3 parts in JWT; got 5"),
       },
       {
         title: "R-AUT-3 a token with a blank is refused",
         request: WHO_REQUEST,
         headers: raw(`${head}. ${body}.${signature}`),
-        ...refused("PGRST301", BROKEN),
+        ...refusalOf("PGRST301", BROKEN_TOKEN),
       },
       {
         title: "R-AUT-3 a token whose header is not base64url is refused",
         request: WHO_REQUEST,
         headers: raw(`+/==.${body}.${signature}`),
-        ...refused("PGRST301", BROKEN),
+        ...refusalOf("PGRST301", BROKEN_TOKEN),
       },
       {
         title: "R-AUT-3 a token whose signature is not base64url is refused",
         request: WHO_REQUEST,
         headers: raw(`${head}.${body}.${signature}=`),
-        ...refused("PGRST301", BROKEN),
+        ...refusalOf("PGRST301", BROKEN_TOKEN),
       },
       {
         title: "R-AUT-3 a token whose header is not JSON is refused",
         request: WHO_REQUEST,
         headers: raw(`${Buffer.from("no").toString("base64url")}.${body}.${signature}`),
-        ...refused("PGRST301", BROKEN),
+        ...refusalOf("PGRST301", BROKEN_TOKEN),
       },
       {
         title: "R-AUT-3 a token whose header is not an object is refused",
         request: WHO_REQUEST,
         headers: raw(`${encode(["HS256"])}.${body}.${signature}`),
-        ...refused("PGRST301", BROKEN),
+        ...refusalOf("PGRST301", BROKEN_TOKEN),
       },
       {
         title: "R-AUT-3 a token without an algorithm is refused",
         request: WHO_REQUEST,
         headers: raw(`${encode({ typ: "JWT" })}.${body}.${signature}`),
-        ...refused("PGRST301", BROKEN),
+        ...refusalOf("PGRST301", BROKEN_TOKEN),
       },
       {
         title: "R-AUT-3 a token with an unknown algorithm is refused",
         request: WHO_REQUEST,
         headers: raw(`${encode({ alg: "HS257" })}.${body}.${signature}`),
-        ...refused("PGRST301", BROKEN),
+        ...refusalOf("PGRST301", BROKEN_TOKEN),
       },
       {
         title: "R-AUT-3 R-AUT-3a a token with critical extensions is refused",
         request: WHO_REQUEST,
         headers: bearer({ role: "sea_clerk" }, { header: { crit: ["exp"] } }),
-        ...refused("PGRST301", BROKEN),
+        ...refusalOf("PGRST301", BROKEN_TOKEN),
       },
       {
         title: 'R-AUT-3 the algorithm "none" is refused',
         request: WHO_REQUEST,
         headers: bearer({ role: "sea_clerk" }, { algorithm: "none" }),
-        ...refused(
+        ...refusalOf(
           "PGRST301",
           "Wrong or unsupported encoding algorithm",
           "JWT is unsecured but expected 'alg' was not 'none'",
@@ -211,43 +211,43 @@ describe("signatures", () => {
         title: "R-AUT-3 a token signed with another secret is refused",
         request: WHO_REQUEST,
         headers: bearer({ role: "sea_clerk" }, { secret: "x".repeat(40) }),
-        ...refused("PGRST301", NO_KEY, NOT_ABLE),
+        ...refusalOf("PGRST301", NO_KEY, NOT_ABLE),
       },
       {
         title: "R-AUT-3 a token with a changed payload is refused",
         request: WHO_REQUEST,
         headers: raw(`${head}.${encode({ role: "sea_auditor" })}.${signature}`),
-        ...refused("PGRST301", NO_KEY, NOT_ABLE),
+        ...refusalOf("PGRST301", NO_KEY, NOT_ABLE),
       },
       {
         title: "R-AUT-3 a secret that is a plain string accepts only HS256",
         request: WHO_REQUEST,
         headers: bearer({ role: "sea_clerk" }, { algorithm: "HS512" }),
-        ...refused("PGRST301", NO_KEY, NOT_FOUND),
+        ...refusalOf("PGRST301", NO_KEY, NOT_FOUND),
       },
       {
         title: "R-AUT-3 R-AUT-3a a token with the kid of no key is refused",
         request: WHO_REQUEST,
         headers: bearer({ role: "sea_clerk" }, { header: { kid: "k" } }),
-        ...refused("PGRST301", NO_KEY, NOT_FOUND),
+        ...refusalOf("PGRST301", NO_KEY, NOT_FOUND),
       },
       {
         title: "R-AUT-3 a token whose payload is not JSON is refused",
         request: WHO_REQUEST,
         headers: bearer("no json"),
-        ...refused("PGRST303", "Parsing claims failed"),
+        ...refusalOf("PGRST303", "Parsing claims failed"),
       },
       {
         title: "R-AUT-3 a token whose payload is not an object is refused",
         request: WHO_REQUEST,
         headers: bearer('["role"]'),
-        ...refused("PGRST303", "Parsing claims failed"),
+        ...refusalOf("PGRST303", "Parsing claims failed"),
       },
       {
         title: "R-PIPE-2 R-AUT-9 a bad token on an unknown path is 401, not 404",
         request: "GET /nowhere/at/all",
         headers: raw("a.b"),
-        ...refused("PGRST301", "Expected 3 parts in JWT; got 2"),
+        ...refusalOf("PGRST301", "Expected 3 parts in JWT; got 2"),
       },
       {
         title: "R-AUT-9 HEAD with a bad token has WWW-Authenticate and no body",
@@ -362,70 +362,70 @@ describe("times", () => {
   // the clock stands still, so that on a slow machine a time slightly ahead does not pass
   beforeAll(() => void vi.useFakeTimers({ toFake: ["Date"] }));
   afterAll(() => void vi.useRealTimers());
-  timed("R-AUT-4 a token with exp in the future is accepted", () => ({ exp: now() + 60 }));
-  timed("R-AUT-4 a token that expired within the tolerance is accepted", () => ({ exp: now() - 20 }));
-  timed(
+  testClaims("R-AUT-4 a token with exp in the future is accepted", () => ({ exp: now() + 60 }));
+  testClaims("R-AUT-4 a token that expired within the tolerance is accepted", () => ({ exp: now() - 20 }));
+  testClaims(
     "R-AUT-4 a token that expired before the tolerance is refused",
     () => ({ exp: now() - 40 }),
-    refused("PGRST303", "JWT expired"),
+    refusalOf("PGRST303", "JWT expired"),
   );
-  timed("R-AUT-4 a token with nbf in the past is accepted", () => ({ nbf: now() - 60 }));
-  timed("R-AUT-4 a token with nbf ahead by less than the tolerance is accepted", () => ({ nbf: now() + 20 }));
-  timed(
+  testClaims("R-AUT-4 a token with nbf in the past is accepted", () => ({ nbf: now() - 60 }));
+  testClaims("R-AUT-4 a token with nbf ahead by less than the tolerance is accepted", () => ({ nbf: now() + 20 }));
+  testClaims(
     "R-AUT-4 a token with nbf ahead by more than the tolerance is refused",
     () => ({ nbf: now() + 40 }),
-    refused("PGRST303", "JWT not yet valid"),
+    refusalOf("PGRST303", "JWT not yet valid"),
   );
-  timed("R-AUT-4 a token with iat ahead by less than the tolerance is accepted", () => ({ iat: now() + 20 }));
-  timed(
+  testClaims("R-AUT-4 a token with iat ahead by less than the tolerance is accepted", () => ({ iat: now() + 20 }));
+  testClaims(
     "R-AUT-4 a token with iat ahead by more than the tolerance is refused",
     () => ({ iat: now() + 40 }),
-    refused("PGRST303", "JWT issued at future"),
+    refusalOf("PGRST303", "JWT issued at future"),
   );
-  timed("R-AUT-4 R-AUT-4a a token with null in its time claims is accepted", () => ({
+  testClaims("R-AUT-4 R-AUT-4a a token with null in its time claims is accepted", () => ({
     exp: null,
     nbf: null,
     iat: null,
     aud: null,
   }));
-  timed(
+  testClaims(
     "R-AUT-4 exp is checked before nbf, iat and aud",
     () => ({ exp: now() - 99, nbf: "x", iat: "x", aud: 1 }),
-    refused("PGRST303", "JWT expired"),
+    refusalOf("PGRST303", "JWT expired"),
   );
-  timed(
+  testClaims(
     "R-AUT-4 nbf is checked before iat",
     () => ({ nbf: now() + 99, iat: now() + 99 }),
-    refused("PGRST303", "JWT not yet valid"),
+    refusalOf("PGRST303", "JWT not yet valid"),
   );
-  timed(
+  testClaims(
     "R-AUT-4 a fraction in exp counts as 0, so the token has expired",
     () => ({ exp: now() + 99.5 }),
-    refused("PGRST303", "JWT expired"),
+    refusalOf("PGRST303", "JWT expired"),
   );
-  timed("R-AUT-4 fractions in nbf and iat count as 0, so the token is accepted", () => ({
+  testClaims("R-AUT-4 fractions in nbf and iat count as 0, so the token is accepted", () => ({
     nbf: now() + 99.5,
     iat: now() + 99.5,
   }));
-  timed(
+  testClaims(
     "R-AUT-4 a number beyond 64 bits counts as 0",
     () => ({ exp: 1e30, nbf: 1e30 }),
-    refused("PGRST303", "JWT expired"),
+    refusalOf("PGRST303", "JWT expired"),
   );
-  timed(
+  testClaims(
     "R-AUT-4 a token whose exp is a string is refused",
     () => ({ exp: String(now() + 60) }),
-    refused("PGRST303", "The JWT 'exp' claim must be a number"),
+    refusalOf("PGRST303", "The JWT 'exp' claim must be a number"),
   );
-  timed(
+  testClaims(
     "R-AUT-4 a token whose nbf is a list is refused",
     () => ({ nbf: [1] }),
-    refused("PGRST303", "The JWT 'nbf' claim must be a number"),
+    refusalOf("PGRST303", "The JWT 'nbf' claim must be a number"),
   );
-  timed(
+  testClaims(
     "R-AUT-4 a token whose iat is true is refused",
     () => ({ iat: true }),
-    refused("PGRST303", "The JWT 'iat' claim must be a number"),
+    refusalOf("PGRST303", "The JWT 'iat' claim must be a number"),
   );
   test("R-AUT-4 R-AUT-12 a cached token is refused once it has expired", async () => {
     const headers = bearer({ role: "sea_clerk", exp: now() + 5 });
@@ -441,38 +441,38 @@ describe("audiences", () => {
   beforeAll(async () => {
     audienceApi = await startApi({ jwtAud: "sea" });
   });
-  const wrongType = refused("PGRST303", "The JWT 'aud' claim must be a string or an array of strings");
-  const wrongAudience = refused("PGRST303", "JWT not in audience");
+  const wrongType = refusalOf("PGRST303", "The JWT 'aud' claim must be a string or an array of strings");
+  const wrongAudience = refusalOf("PGRST303", "JWT not in audience");
   for (const aud of ["x", ["x", "y"], [], null])
-    timed(`R-AUT-5 without JWT_AUD the audience ${JSON.stringify(aud)} is accepted`, () => ({ aud }));
+    testClaims(`R-AUT-5 without JWT_AUD the audience ${JSON.stringify(aud)} is accepted`, () => ({ aud }));
   for (const aud of [1, true, {}, ["x", 1]])
-    timed(
+    testClaims(
       `R-AUT-5 without JWT_AUD an audience of the wrong type is refused: ${JSON.stringify(aud)}`,
       () => ({ aud }),
       wrongType,
     );
   for (const aud of ["sea", ["x", "sea"], [], null, undefined])
-    timed(
+    testClaims(
       `R-AUT-5 JWT_AUD accepts the audience ${JSON.stringify(aud)}`,
       () => ({ aud }),
       { answer: "sea_clerk" },
       () => audienceApi,
     );
   for (const aud of ["SEA", "x", "", ["x"]])
-    timed(
+    testClaims(
       `R-AUT-5 JWT_AUD refuses the audience ${JSON.stringify(aud)}`,
       () => ({ aud }),
       wrongAudience,
       () => audienceApi,
     );
   for (const aud of [1, {}, [null]])
-    timed(
+    testClaims(
       `R-AUT-5 with JWT_AUD an audience of the wrong type is refused: ${JSON.stringify(aud)}`,
       () => ({ aud }),
       wrongType,
       () => audienceApi,
     );
-  timed(
+  testClaims(
     "R-AUT-5 iss is not checked by default",
     () => ({ iss: "anybody" }),
     { answer: "sea_clerk" },
@@ -494,11 +494,11 @@ describe("audiences", () => {
 
 describe("roles", () => {
   const roles = { "x-session-default-role": "sea_clerk", "x-session-allowed-roles": ["sea_clerk", "sea_auditor"] };
-  let closed: TestApi;
-  let unsecured: TestApi;
+  let authenticatedApi: TestApi;
+  let unsecuredApi: TestApi;
   beforeAll(async () => {
-    closed = await startApi({ anonRole: undefined });
-    unsecured = await startApi({ adminSecret: undefined });
+    authenticatedApi = await startApi({ anonRole: undefined });
+    unsecuredApi = await startApi({ adminSecret: undefined });
   });
   const forbidden = (role: string): Pick<Case, "status" | "answer" | "responseHeaders"> => ({
     status: 403,
@@ -591,28 +591,28 @@ describe("roles", () => {
     ],
   );
   cases(
-    () => closed,
+    () => authenticatedApi,
     [
       {
         title: "R-AUT-6 R-AUT-9 without an anonymous role a request without credentials is refused",
         request: WHO_REQUEST,
-        ...refused("PGRST302", "Anonymous access is disabled"),
+        ...refusalOf("PGRST302", "Anonymous access is disabled"),
       },
       {
         title: "R-AUT-6 R-AUT-9 without an anonymous role a token without a role is refused",
         request: WHO_REQUEST,
         headers: bearer({ sub: "ada" }),
-        ...refused("PGRST302", "Anonymous access is disabled"),
+        ...refusalOf("PGRST302", "Anonymous access is disabled"),
       },
       {
         title: "R-AUT-6 R-AUT-9 without an anonymous role unknown paths are refused with 401 too",
         request: "DELETE /nowhere",
-        ...refused("PGRST302", "Anonymous access is disabled"),
+        ...refusalOf("PGRST302", "Anonymous access is disabled"),
       },
       {
         title: "R-AUT-6 R-AUT-9 without an anonymous role OPTIONS is refused too",
         request: "OPTIONS /vessels",
-        ...refused("PGRST302", "Anonymous access is disabled"),
+        ...refusalOf("PGRST302", "Anonymous access is disabled"),
       },
       {
         title: "R-AUT-6 without an anonymous role a token with a role is accepted",
@@ -648,24 +648,24 @@ describe("roles", () => {
         title: "R-AUT-8 R-AUT-9 a wrong admin secret is refused",
         request: WHO_REQUEST,
         headers: { "X-Session-Admin-Secret": "guess" },
-        ...refused("PGRST302", "invalid x-session-admin-secret"),
+        ...refusalOf("PGRST302", "invalid x-session-admin-secret"),
       },
       {
         title: "R-AUT-8 a wrong admin secret is refused even with a valid token",
         request: WHO_REQUEST,
         headers: { ...bearer({ role: "sea_clerk" }), "X-Session-Admin-Secret": "guess" },
-        ...refused("PGRST302", "invalid x-session-admin-secret"),
+        ...refusalOf("PGRST302", "invalid x-session-admin-secret"),
       },
       {
         title: "R-AUT-8 an empty admin secret is refused",
         request: WHO_REQUEST,
         headers: { "X-Session-Admin-Secret": "" },
-        ...refused("PGRST302", "invalid x-session-admin-secret"),
+        ...refusalOf("PGRST302", "invalid x-session-admin-secret"),
       },
     ],
   );
   cases(
-    () => unsecured,
+    () => unsecuredApi,
     [
       {
         title: "R-AUT-8 without a configured admin secret no caller is administrator",
@@ -703,7 +703,7 @@ describe("roles", () => {
 });
 
 describe("errors of the database", () => {
-  const denied = { code: "42501", details: null, hint: null, message: "permission denied for table payroll" };
+  const deniedError = { code: "42501", details: null, hint: null, message: "permission denied for table payroll" };
   cases(
     () => api,
     [
@@ -711,7 +711,7 @@ describe("errors of the database", () => {
         title: "R-AUT-10 R-AUT-9 a caller without credentials and privilege gets 401",
         request: "GET /payroll",
         status: 401,
-        answer: denied,
+        answer: deniedError,
         responseHeaders: { "www-authenticate": "Bearer" },
       },
       {
@@ -719,7 +719,7 @@ describe("errors of the database", () => {
         request: "GET /payroll",
         headers: bearer({ sub: "ada" }),
         status: 401,
-        answer: denied,
+        answer: deniedError,
         responseHeaders: { "www-authenticate": "Bearer" },
       },
       {
@@ -727,21 +727,21 @@ describe("errors of the database", () => {
         request: "GET /payroll",
         role: "sea_anon",
         status: 401,
-        answer: denied,
+        answer: deniedError,
       },
       {
         title: "R-AUT-10 an administrator acting as the anonymous role gets 401 without privilege",
         request: "GET /payroll",
         headers: { "x-session-admin-secret": adminSecret, "x-session-role": "sea_anon" },
         status: 401,
-        answer: denied,
+        answer: deniedError,
       },
       {
         title: "R-AUT-10 another role without privilege gets 403",
         request: "GET /payroll",
         role: "sea_clerk",
         status: 403,
-        answer: denied,
+        answer: deniedError,
         responseHeaders: { "www-authenticate": null },
       },
       {
@@ -787,7 +787,7 @@ describe("errors of the database", () => {
 });
 
 describe("the cost of refused and cached tokens", () => {
-  const counting = async (
+  const startCounting = async (
     options: StartOptions,
   ): Promise<{ readonly ownApi: TestApi; readonly count: (name: string) => number }> => {
     let counters: Counters | undefined;
@@ -799,7 +799,7 @@ describe("the cost of refused and cached tokens", () => {
     ["requests", "hits", "evictions"].map((name) => count(`jwt-cache-${name}`));
 
   test("R-AUT-12 R-PIPE-1 a token is refused without waiting for a database connection", async () => {
-    const { ownApi, count } = await counting({ dbPool: 1 });
+    const { ownApi, count } = await startCounting({ dbPool: 1 });
     const unlock = await lockTable(ownApi.database, "sea.logbook");
     const slowRequest = ownApi.get("/logbook?limit=1");
     await until(() => count("pool-available") === 0, "the one connection is taken");
@@ -818,13 +818,13 @@ describe("the cost of refused and cached tokens", () => {
     (await ownApi.get("/rpc/who", { headers: bearer({ role: "sea_clerk", sub, ...extraClaims }) })).status;
 
   test("R-AUT-12 R-ADM-2 the cache has as many verified tokens as the setting allows", async () => {
-    const { ownApi, count } = await counting({ jwtCacheMaxEntries: 2 });
+    const { ownApi, count } = await startCounting({ jwtCacheMaxEntries: 2 });
     for (const sub of ["a", "a", "b", "b", "c", "c", "a"]) expect(await ask(ownApi, sub)).toBe(200);
     expect(cacheCounts(count)).toEqual([7, 3, 2]);
     await ownApi.close();
   });
   test("R-AUT-12 refused tokens are not cached", async () => {
-    const { ownApi, count } = await counting({ jwtCacheMaxEntries: 2 });
+    const { ownApi, count } = await startCounting({ jwtCacheMaxEntries: 2 });
     const bad = { headers: bearer({ role: "sea_clerk" }, { secret: "y".repeat(40) }) };
     for (let i = 0; i < 3; i++) expect((await ownApi.get("/rpc/who", bad)).status).toBe(401);
     expect(cacheCounts(count)).toEqual([3, 0, 0]);
@@ -854,7 +854,7 @@ describe("the cost of refused and cached tokens", () => {
     await ownApi.close();
   });
   test("R-AUT-12 the size 0 turns the cache of tokens off", async () => {
-    const { ownApi, count } = await counting({ jwtCacheMaxEntries: 0 });
+    const { ownApi, count } = await startCounting({ jwtCacheMaxEntries: 0 });
     expect(await ask(ownApi, "a")).toBe(200);
     expect(await ask(ownApi, "a")).toBe(200);
     expect(cacheCounts(count)).toEqual([0, 0, 0]);

@@ -669,7 +669,7 @@ const wrappedBodies = definePlugin({
       );
   },
 });
-const wrapped = { "content-type": "text/x-wrapped", ...representation };
+const wrappedHeaders = { "content-type": "text/x-wrapped", ...representation };
 
 const lines = { "content-type": "application/x-ndjson; charset=utf-8", ...representation };
 
@@ -677,7 +677,7 @@ cases(await startApi({ parts: [lineBodies, wrappedBodies] }), [
   {
     title: "X-BODY-1 JSON that a plugin's body format produces is inspected like a JSON body",
     request: "POST /ports",
-    headers: wrapped,
+    headers: wrappedHeaders,
     body: '{"name":"Narvik"},{"country":"NO"}',
     status: 400,
     answer: bad("All object keys must match"),
@@ -685,7 +685,7 @@ cases(await startApi({ parts: [lineBodies, wrappedBodies] }), [
   {
     title: "X-BODY-1 columns selects keys of JSON that a plugin's body format produces",
     request: "POST /ports?columns=name&select=name",
-    headers: wrapped,
+    headers: wrappedHeaders,
     body: '{"name":"Narvik","nothing":1}',
     status: 201,
     answer: [{ name: "Narvik" }],
@@ -718,17 +718,17 @@ cases(await startApi({ parts: [lineBodies, wrappedBodies] }), [
 /** The response to a body that arrives in these pieces, each a separate event. */
 const inPieces = (path: string, pieces: readonly Uint8Array[]): Promise<string> =>
   new Promise((resolve, reject) => {
-    const outgoing = httpRequest(`${api.url}${path}`, { method: "POST", headers: { ...csv } }, (incoming) => {
+    const clientRequest = httpRequest(`${api.url}${path}`, { method: "POST", headers: { ...csv } }, (response) => {
       const chunks: Buffer[] = [];
-      incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-      incoming.on("end", () => resolve(`${incoming.statusCode} ${Buffer.concat(chunks).toString()}`));
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("end", () => resolve(`${response.statusCode} ${Buffer.concat(chunks).toString()}`));
     });
-    outgoing.on("error", reject);
-    for (const piece of pieces) if (piece.length > 0) outgoing.write(piece);
-    outgoing.end();
+    clientRequest.on("error", reject);
+    for (const piece of pieces) if (piece.length > 0) clientRequest.write(piece);
+    clientRequest.end();
   });
 
-const cut = (bytes: Buffer, places: readonly number[]): readonly Buffer[] => {
+const split = (bytes: Buffer, places: readonly number[]): readonly Buffer[] => {
   const ends = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
   return [...ends, bytes.length].map((end, i) => bytes.subarray(i === 0 ? 0 : ends[i - 1], end));
 };
@@ -769,7 +769,7 @@ test("X-BODY-2 R-BODY-6 R-BODY-8 a CSV body has the same result in any division 
       const path = "/ports?select=name,country";
       const answer = async (pieces: readonly Buffer[]): Promise<string> =>
         (await inPieces(path, pieces)).replace(/Failing row contains \(\d+/, ""); // each run has a new key
-      expect(await answer(cut(body, places))).toBe(await answer([body]));
+      expect(await answer(split(body, places))).toBe(await answer([body]));
     }),
     { numRuns: 150 },
   );
@@ -822,7 +822,7 @@ test("R-BODY-6 a CSV field may be longer than a chunk", async () => {
 
 test("X-BODY-2 an error of a body reader is sent before the rest of the body arrives", async () => {
   let byteCount = 0;
-  const counted = definePlugin({
+  const countedBodies = definePlugin({
     name: "counted-bodies",
     requires: ["rest"],
     apply: (_hooks, context) => {
@@ -838,16 +838,16 @@ test("X-BODY-2 an error of a body reader is sent before the rest of the body arr
       });
     },
   });
-  const ownApi = await startApi({ parts: [counted], on: api.database });
+  const ownApi = await startApi({ parts: [countedBodies], on: api.database });
   const headers = { "content-type": "text/x-counted" };
   expect((await ownApi.post("/rpc/add_numbers", { headers, body: "12345" })).json()).toBe(5);
   const status = await new Promise((resolve, reject) => {
-    const outgoing = httpRequest(`${ownApi.url}/ports`, { method: "POST", headers }, (incoming) => {
-      resolve(incoming.statusCode);
-      outgoing.destroy();
+    const clientRequest = httpRequest(`${ownApi.url}/ports`, { method: "POST", headers }, (response) => {
+      resolve(response.statusCode);
+      clientRequest.destroy();
     });
-    outgoing.on("error", reject);
-    outgoing.write("12345678"); // the body never ends
+    clientRequest.on("error", reject);
+    clientRequest.write("12345678"); // the body never ends
   });
   expect(status).toBe(400);
 });
@@ -876,7 +876,8 @@ test("R-BODY-7 X-BODY-2 R-BODY-7a a form has the same result in any division int
     });
   const expected = [{ name: `${'caf\u00e9 \u20ac\u{1f600}"\\\n'.repeat(6000)}%4A`, country: "y+" }];
   expect(JSON.parse(await send([]))).toEqual(expected);
-  for (let cut = 11; cut < 60; cut++) expect(JSON.parse(await send([cut, cut + 1, 65_536 + cut]))).toEqual(expected);
+  for (let offset = 11; offset < 60; offset++)
+    expect(JSON.parse(await send([offset, offset + 1, 65_536 + offset]))).toEqual(expected);
 });
 
 describe("R-BODY-9 byte order marks", () => {

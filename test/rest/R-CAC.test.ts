@@ -110,7 +110,7 @@ describe("a plugin whose plans depend on the caller", () => {
 });
 
 /** A plugin that wraps the handlers of the surface, and receives its usual context. */
-const wrapped = definePlugin({
+const wrapperPlugin = definePlugin({
   name: "wrapped",
   requires: ["rest"],
   apply: (hooks) => {
@@ -127,7 +127,7 @@ const wrapped = definePlugin({
 
 describe("a plugin that replaces the target or the exchange", () => {
   test("R-CAC-1 R-PATH-9 a request is read from its own path, in any order of requests", async () => {
-    const api = await startApi({ dbSchemas: ["public"], parts: [wrapped] });
+    const api = await startApi({ dbSchemas: ["public"], parts: [wrapperPlugin] });
     await api.sql(
       "create view seen_path as select current_setting('request.path') as path; grant select on seen_path to sea_anon",
     );
@@ -143,14 +143,14 @@ describe("a plugin that replaces the target or the exchange", () => {
 
 describe("a request similar to an earlier one", async () => {
   let context: PluginContext | undefined;
-  const counting = definePlugin({
+  const contextPlugin = definePlugin({
     name: "counting",
     apply: (_, pluginContext) => {
       context = pluginContext;
     },
   });
   // a read that cannot join others looks its transaction up again
-  const api = await startApi({ maxCoalescedReads: 1, parts: [counting] });
+  const api = await startApi({ maxCoalescedReads: 1, parts: [contextPlugin] });
   const headers = { "x-session-admin-secret": null };
   const query = "query($id: Int!) { sea_ports(where: { id: { _eq: $id } }) { name } }";
 

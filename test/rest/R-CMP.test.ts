@@ -10,7 +10,7 @@ const unknown = {
   status: 400,
   check: (answer: { json(): { readonly code: string } }) => expect(answer.json().code).toBe("42703"),
 };
-const represented = { prefer: "return=representation, tx=rollback" };
+const representation = { prefer: "return=representation, tx=rollback" };
 
 cases(api, [
   {
@@ -70,7 +70,7 @@ cases(api, [
   {
     title: "R-CMP-1 R-CMP-1b computed fields can be selected in representations of POST",
     request: "POST /vessels?select=label",
-    headers: represented,
+    headers: representation,
     body: { id: 900, name: "Vega" },
     status: 201,
     answer: [{ label: "Vega #900" }],
@@ -78,20 +78,20 @@ cases(api, [
   {
     title: "R-CMP-1 R-CMP-1b computed fields can be selected in representations of PATCH",
     request: "PATCH /vessels?select=label,heavy&id=eq.3",
-    headers: represented,
+    headers: representation,
     body: { tonnage: 500 },
     answer: [{ label: "Gjoa #3", heavy: true }],
   },
   {
     title: "R-CMP-1 R-CMP-1b computed fields can be selected in representations of DELETE",
     request: "DELETE /vessels?select=label&id=eq.3",
-    headers: represented,
+    headers: representation,
     answer: [{ label: "Gjoa #3" }],
   },
   {
     title: "R-CMP-1 a computed field can be the condition of a write",
     request: "PATCH /vessels?heavy=is.false&select=id",
-    headers: represented,
+    headers: representation,
     body: { flags: [] },
     answer: [{ id: 3 }],
   },
@@ -144,7 +144,7 @@ test("R-CMP-1 functions of another exposed schema are outside the search path", 
   expect((await get("afar")).code).toBe("42703");
   expect(await get("near")).toEqual([{ near: "sea" }]);
   const patchAnswer = await ownApi.patch("/vessels?select=near&id=eq.1", {
-    headers: { ...represented, "content-profile": "sea" },
+    headers: { ...representation, "content-profile": "sea" },
     body: { flags: [] },
   });
   expect(patchAnswer.json()).toEqual([{ near: "sea" }]);

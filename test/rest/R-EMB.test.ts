@@ -26,7 +26,7 @@ const notEmbedded = (name: string) => ({
   hint: `Verify that '${name}' is included in the 'select' query parameter.`,
   message: `'${name}' is not an embedded resource in this request`,
 });
-const deprecated = (list: string) =>
+const deprecationWarning = (list: string) =>
   new RegExp(
     `^299 PostgRESTv\\S+ "Embedded resource was referenced by relation name even though it has an alias. This is deprecated and will stop working in a future release. Update ${list} in query string filters, orders or limits."$`,
   );
@@ -270,14 +270,14 @@ describe("names", () => {
       title: "R-EMB-7 parameters name an aliased embed by its written name too",
       request: "GET /ports?select=name,big:vessels(name)&vessels.tonnage=gt.500&id=eq.1",
       answer: [{ name: "Oslo", big: names("Ariel") }],
-      responseHeaders: { warning: deprecated("`vessels` to `big`") },
+      responseHeaders: { warning: deprecationWarning("`vessels` to `big`") },
     },
     {
       title: "R-EMB-7 written names work on each level of nested embeds",
       request:
         "GET /ports?select=name,big:vessels(h:crew(rank))&vessels.tonnage=gt.500&vessels.crew.rank=eq.mate&vessels.order=id&id=eq.1",
       answer: [{ name: "Oslo", big: [{ h: [{ rank: "mate" }] }] }],
-      responseHeaders: { warning: deprecated("`vessels` to `big`, `crew` to `h`") },
+      responseHeaders: { warning: deprecationWarning("`vessels` to `big`, `crew` to `h`") },
     },
     {
       title: "R-EMB-7 parameters apply to the first of two embeds of one relation",

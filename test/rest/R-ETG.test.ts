@@ -24,7 +24,7 @@ const tagOf = async (path: string, headers = {}): Promise<string> =>
 const nameOf = async (id: number): Promise<unknown> =>
   (await api.sql<{ name: string }>(`select name from sea.etag_rows where id = ${id}`))[0]?.name;
 
-const FAILED = {
+const TAG_MISMATCH = {
   code: "PGRSTX03",
   details: null,
   hint: "Read them again, and send the new ETag in If-Match",
@@ -39,9 +39,9 @@ describe("reads", () => {
       apply: (_hooks, context) =>
         context.addStep({ name: "plan-keys", afterResponse: (_exchange, { planKey }) => void keys.push(planKey) }),
     });
-    const watched = await startApi({ on: api.database, etags: true, parts: [planKeys] });
-    await watched.request("GET", "/etag_rows");
-    await watched.request("HEAD", "/etag_rows");
+    const planKeysApi = await startApi({ on: api.database, etags: true, parts: [planKeys] });
+    await planKeysApi.request("GET", "/etag_rows");
+    await planKeysApi.request("HEAD", "/etag_rows");
     await expect.poll(() => keys).toEqual([expect.any(String), keys[0]]);
   });
 
@@ -137,8 +137,8 @@ describe("reads", () => {
       expect((await api.get(rowPath, { headers: { "if-none-match": tags } })).status, tags).toBe(200);
     expect((await api.get(rowPath, { headers: { "if-none-match": '"other"' } })).status).toBe(200);
     await api.sql("update sea.etag_rows set name = 'blue' where id = 1");
-    const changed = await api.get(rowPath, { headers: { "if-none-match": tag } });
-    expect([changed.status, changed.json()]).toEqual([200, [{ id: 1, name: "blue" }]]);
+    const changedAnswer = await api.get(rowPath, { headers: { "if-none-match": tag } });
+    expect([changedAnswer.status, changedAnswer.json()]).toEqual([200, [{ id: 1, name: "blue" }]]);
   });
 });
 
@@ -163,7 +163,7 @@ describe("writes", () => {
     const tag = await tagOf(rowPath);
     await api.sql("update sea.etag_rows set name = 'white' where id = 1");
     const answer = await write(method, rowPath, tag, body);
-    expect([answer.status, answer.json()]).toEqual([412, FAILED]);
+    expect([answer.status, answer.json()]).toEqual([412, TAG_MISMATCH]);
     expect(await nameOf(1)).toBe("white");
   });
 
@@ -194,11 +194,11 @@ describe("writes", () => {
     const tag = await tagOf(rowPath);
     const connection = await api.database.connect();
     await connection.query("begin; update sea.etag_rows set name = 'white' where id = 1");
-    const answering = write("PATCH", rowPath, tag, { name: "blue" });
+    const pendingWrite = write("PATCH", rowPath, tag, { name: "blue" });
     if (capabilities.realServer) await untilLocked(api.database); // the statement waits for the row
     await connection.query("commit");
     await connection.end();
-    const answer = await answering;
+    const answer = await pendingWrite;
     expect([answer.status, answer.json().code]).toEqual([412, "PGRSTX03"]);
     expect(await nameOf(1)).toBe("white");
   });
@@ -208,7 +208,7 @@ describe("writes", () => {
     expect((await write("POST", "/etag_rows", '"none"', { id: 3, name: "blue" }, headers)).status).toBe(201);
   });
 
-  const EXCLUDED = {
+  const TAG_EXCLUDED = {
     code: "PGRSTX03",
     details: null,
     hint: "To change them, send their ETag in If-Match",
@@ -220,7 +220,7 @@ describe("writes", () => {
   test("R-ETG-4 PUT with If-None-Match: * inserts a row and refuses an existing one", async () => {
     expect((await writeUnless("PUT", "/etag_rows?id=eq.7", "*", { id: 7, name: "blue" })).status).toBe(204);
     const secondAnswer = await writeUnless("PUT", "/etag_rows?id=eq.7", "*", { id: 7, name: "white" });
-    expect([secondAnswer.status, secondAnswer.json()]).toEqual([412, EXCLUDED]);
+    expect([secondAnswer.status, secondAnswer.json()]).toEqual([412, TAG_EXCLUDED]);
     expect(await nameOf(7)).toBe("blue");
   });
 
@@ -239,8 +239,8 @@ describe("writes", () => {
     ["DELETE", undefined],
   ])("R-ETG-4 %s of rows with an excluded tag is refused", async (method, body) => {
     const tag = await tagOf(rowPath);
-    const refused = await writeUnless(method, rowPath, `"other", W/${tag}`, body);
-    expect([refused.status, refused.json()]).toEqual([412, EXCLUDED]);
+    const refusal = await writeUnless(method, rowPath, `"other", W/${tag}`, body);
+    expect([refusal.status, refusal.json()]).toEqual([412, TAG_EXCLUDED]);
     expect(await nameOf(1)).toBe("red");
     expect((await writeUnless(method, rowPath, '"other"', body)).status).toBe(204);
     const noRowAnswer = await writeUnless(

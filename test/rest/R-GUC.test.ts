@@ -6,7 +6,7 @@ import { startApi, type Answer } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const api = await startApi();
-const watched = await startApi({ dbPreRequest: "sea.before_request", on: api.database });
+const preRequestApi = await startApi({ dbPreRequest: "sea.before_request", on: api.database });
 
 const headers = (value: string) => `GET /rpc/answer_headers?headers=${encodeURIComponent(value)}`;
 const status = (value: string) => `GET /rpc/answer_status?status=${encodeURIComponent(value)}`;
@@ -127,7 +127,7 @@ test("R-GUC-4 a write is committed although its response settings are invalid", 
 });
 
 describe("settings of the pre-request function", () => {
-  cases(watched, [
+  cases(preRequestApi, [
     {
       title: "R-GUC-1 R-GUC-1a the pre-request function sets headers of reads",
       request: "GET /ports?limit=0",

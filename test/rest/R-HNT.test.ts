@@ -193,7 +193,7 @@ describe("names", () => {
 });
 
 describe("bodies", () => {
-  const broken = (body: string, details: unknown): Pick<Case, "body" | "headers" | "status" | "answer"> => ({
+  const brokenBody = (body: string, details: unknown): Pick<Case, "body" | "headers" | "status" | "answer"> => ({
     body,
     headers: { "content-type": "application/json" },
     status: 400,
@@ -204,18 +204,18 @@ describe("bodies", () => {
       title: "R-HNT-5 the error of broken JSON has its position",
       request: "POST /api/ports",
       role: "sea_clerk",
-      ...broken('{\n  "name": "Oslo",\n  "country" "NO"\n}', 'line 3, column 13: expected ":", found "\\""'),
+      ...brokenBody('{\n  "name": "Oslo",\n  "country" "NO"\n}', 'line 3, column 13: expected ":", found "\\""'),
     },
     {
       title: "R-HNT-5 the error of an empty body has a position",
       request: "POST /api/ports",
       role: "sea_clerk",
-      ...broken("", "line 1, column 1: expected a value, found the end"),
+      ...brokenBody("", "line 1, column 1: expected a value, found the end"),
     },
     {
       title: "R-HNT-5 the error of a body of a call has a position",
       request: "POST /api/rpc/add_numbers",
-      ...broken('{"a":1,"b":}', 'line 1, column 12: expected a value, found "}"'),
+      ...brokenBody('{"a":1,"b":}', 'line 1, column 12: expected a value, found "}"'),
     },
     {
       title: "R-HNT-5 errors of bodies that the database parses have a position",
@@ -307,11 +307,11 @@ describe("useful hints", async () => {
     ["a view of a self reference", "/selft?select=nm,EMBED(nm)", "selft_v", ["selft_v!id", "selft_v!up_id"]],
   ])(
     "R-EMB-5 R-EMB-5b each embed that a hint offers for %s means one relationship",
-    async (_what, path, target, offered) => {
+    async (_what, path, target, offeredHints) => {
       const ambiguousAnswer = await helpful.get(path.replace("EMBED", target));
       expect(ambiguousAnswer.status).toBe(300);
       const hints = [...ambiguousAnswer.json().hint.matchAll(/'([^']+![^']+)'/g)].map(([, hint]) => hint as string);
-      expect([...hints].sort()).toEqual([...offered].sort());
+      expect([...hints].sort()).toEqual([...offeredHints].sort());
       const answers = await Promise.all(hints.map(async (hint) => helpful.get(path.replace("EMBED", hint))));
       for (const [i, answer] of answers.entries()) expect(answer.status, `${hints[i]}: ${answer.text}`).toBe(200);
       expect(ambiguousAnswer.json().details).toHaveLength(hints.length);

@@ -115,7 +115,7 @@ interface RequestKind {
   readonly what: string;
   readonly send: (name: string, accept: string) => Promise<Answer>;
   /** The row in the response, if it differs from the stored one. */
-  readonly row?: (stored: Row) => Row;
+  readonly row?: (storedRow: Row) => Row;
 }
 
 const OF_TABLES: readonly RequestKind[] = [
@@ -139,13 +139,13 @@ const OF_TABLES: readonly RequestKind[] = [
         headers: { ...rolledBack("return=representation", "resolution=merge-duplicates"), accept },
         body: { id: 1, mail: "m@x" },
       }),
-    row: (stored) => ({ ...stored, mail: "m@x" }),
+    row: (storedRow) => ({ ...storedRow, mail: "m@x" }),
   },
   {
     what: "PATCH",
     send: (name, accept) =>
       api.patch(`/${name}?id=eq.1`, { headers: { ...representation, accept }, body: { mail: "new@x" } }),
-    row: (stored) => ({ ...stored, mail: "new@x" }),
+    row: (storedRow) => ({ ...storedRow, mail: "new@x" }),
   },
   {
     what: "DELETE",
@@ -158,10 +158,12 @@ const OF_FUNCTIONS: readonly RequestKind[] = [
 ];
 
 /** Expects embedded rows as JSON in each media type, and spread columns under the names of the loaded schema. */
-const expectEmbeds = async (name: string, stored: Row, names: readonly string[]): Promise<void> => {
-  const row = Object.fromEntries(names.filter((column) => column in stored).map((column) => [column, stored[column]]));
-  const embedded = JSON.stringify({ ...row, id: 1 });
-  const wholeRow = expect.objectContaining(JSON.parse(embedded));
+const expectEmbeds = async (name: string, storedRow: Row, names: readonly string[]): Promise<void> => {
+  const row = Object.fromEntries(
+    names.filter((column) => column in storedRow).map((column) => [column, storedRow[column]]),
+  );
+  const embeddedRow = JSON.stringify({ ...row, id: 1 });
+  const wholeRow = expect.objectContaining(JSON.parse(embeddedRow));
   const ask = async (select: string, accept: string): Promise<Answer> =>
     api.get(`/of_${name}?select=${select}`, { headers: { accept } });
   expect((await ask(`*,${name}(*)`, "application/json")).json()).toEqual([{ n: 7, to_id: 1, [name]: wholeRow }]);
@@ -176,7 +178,7 @@ const expectEmbeds = async (name: string, stored: Row, names: readonly string[])
     if (spread.status === 400) expect(spread.json().code).toBe("42703");
     else
       for (const [column, value] of read(spread.text).flat())
-        if (column !== "n") expect([type, column, value]).toEqual([type, column, stored[column] ?? null]);
+        if (column !== "n") expect([type, column, value]).toEqual([type, column, storedRow[column] ?? null]);
   }
 };
 

@@ -157,9 +157,10 @@ test("R-OAS-2 ignore-privileges shows every object", async () => {
 });
 
 test("R-PATH-8 a disabled description refuses every method", async () => {
-  const closed = await startApi({ openapiMode: "disabled" });
-  for (const method of ["GET", "HEAD", "OPTIONS", "POST"]) expect((await closed.request(method, "/")).status).toBe(404);
-  expect((await closed.get("/")).json()).toEqual({
+  const disabledApi = await startApi({ openapiMode: "disabled" });
+  for (const method of ["GET", "HEAD", "OPTIONS", "POST"])
+    expect((await disabledApi.request(method, "/")).status).toBe(404);
+  expect((await disabledApi.get("/")).json()).toEqual({
     code: "PGRST126",
     details: null,
     hint: null,
@@ -442,8 +443,11 @@ test("R-OAS-6 literal defaults of columns are shown", () => {
 });
 
 test("R-OAS-1 settings add a security scheme and the address of a proxy", async () => {
-  const secured = await startApi({ openapiSecurityActive: true, openapiServerProxyUri: "https://sea.example/rest/v1" });
-  const openapi = (await secured.get("/")).json();
+  const securedApi = await startApi({
+    openapiSecurityActive: true,
+    openapiServerProxyUri: "https://sea.example/rest/v1",
+  });
+  const openapi = (await securedApi.get("/")).json();
   expect(openapi).toMatchObject({
     host: "sea.example:443",
     basePath: "/rest/v1",
@@ -491,14 +495,14 @@ test("R-OAS-1 a browser gets a page that loads everything from the same server",
     expect([source, asset.status, asset.bytes.length > 100]).toEqual([source, 200, true]);
   }
   expect((await api.get("/api/openapi/ui/page.js")).text).toContain("validatorUrl: null");
-  const zipped = await api.get("/api/openapi/ui/swagger-ui.css", { headers: { "accept-encoding": "gzip" } });
-  expect(zipped.headers["content-encoding"]).toBe("gzip");
+  const zippedAnswer = await api.get("/api/openapi/ui/swagger-ui.css", { headers: { "accept-encoding": "gzip" } });
+  expect(zippedAnswer.headers["content-encoding"]).toBe("gzip");
 });
 
 test("R-OAS-1 the page needs no credentials, and the document does", async () => {
-  const guarded = await startApi({ anonRole: undefined });
-  expect((await guarded.get("/", { headers: BROWSER })).status).toBe(200);
-  expect((await guarded.get("/")).status).toBe(401);
+  const authenticatedApi = await startApi({ anonRole: undefined });
+  expect((await authenticatedApi.get("/", { headers: BROWSER })).status).toBe(200);
+  expect((await authenticatedApi.get("/")).status).toBe(401);
 });
 
 test("R-OAS-1 R-SC-4 the page follows a reload of the settings", async () => {

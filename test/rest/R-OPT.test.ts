@@ -222,29 +222,29 @@ cases(api, [
 ]);
 
 test("R-OPT-1 OPTIONS needs no connection, and works while the database does not respond", async () => {
-  const guarded = await startApi({ dbPreRequest: "sea.before_request" });
-  const answer = await guarded.options("/vessels", { headers: { "x-pre": "raise" } });
+  const guardedApi = await startApi({ dbPreRequest: "sea.before_request" });
+  const answer = await guardedApi.options("/vessels", { headers: { "x-pre": "raise" } });
   expect(answer.status).toBe(200);
-  expect((await guarded.get("/vessels", { headers: { "x-pre": "raise" } })).status).toBe(418);
+  expect((await guardedApi.get("/vessels", { headers: { "x-pre": "raise" } })).status).toBe(418);
 });
 
 test("R-OPT-2 Allow lists only methods that a plugin handles", async () => {
   const readOnly = await startApi({ parts: [without("rest-writes")] });
   expect((await readOnly.options("/vessels")).headers["allow"]).toBe("OPTIONS,GET,HEAD");
-  const refused = await readOnly.post("/vessels", { body: {} });
-  expect([refused.status, refused.json().code]).toEqual([405, "PGRST117"]);
+  const refusal = await readOnly.post("/vessels", { body: {} });
+  expect([refusal.status, refusal.json().code]).toEqual([405, "PGRST117"]);
 });
 
 test("R-OPT-7 without the plugin rest-rpc the path of a function is unknown", async () => {
   const tables = await startApi({ parts: [without("rest-rpc")] });
-  const refused = await tables.get("/rpc/add_numbers?a=1&b=2");
-  expect([refused.status, refused.json().code]).toEqual([404, "PGRST125"]);
+  const refusal = await tables.get("/rpc/add_numbers?a=1&b=2");
+  expect([refusal.status, refusal.json().code]).toEqual([404, "PGRST125"]);
 });
 
 test("R-OPT-1 without the plugin rest-options OPTIONS is refused", async () => {
   const silent = await startApi({ parts: [without("rest-options")] });
-  const refused = await silent.options("/vessels");
-  expect([refused.status, refused.json().code]).toEqual([405, "PGRST117"]);
+  const refusal = await silent.options("/vessels");
+  expect([refusal.status, refusal.json().code]).toEqual([405, "PGRST117"]);
 });
 
 describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async () => {
@@ -313,7 +313,7 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async 
   `);
   await ownApi.reload();
 
-  const expected: Readonly<Record<string, string>> = {
+  const expectedMethods: Readonly<Record<string, string>> = {
     plain: FULL,
     identity_always: "OPTIONS,GET,HEAD,POST,PATCH,DELETE",
     identity_default: FULL,
@@ -342,14 +342,14 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async 
   };
   const generatesKey = /identity|generated/;
 
-  test.each(Object.keys(expected))(
+  test.each(Object.keys(expectedMethods))(
     "R-OPT-4 R-OPT-9 R-PUT-6 R-WRT-7 the methods of Allow succeed on %s",
     async (name) => {
-      const allowed = (await ownApi.request("OPTIONS", `/${name}`)).headers["allow"] ?? "";
+      const allowedMethods = (await ownApi.request("OPTIONS", `/${name}`)).headers["allow"] ?? "";
       const body = (id: number): unknown =>
         /generated/.test(name) ? { n: id, v: "x" } : generatesKey.test(name) ? { v: "x" } : { id, v: "x" };
       const failures: unknown[] = [];
-      for (const method of allowed.split(","))
+      for (const method of allowedMethods.split(","))
         for (const id of method === "PUT" ? [1, 5] : [1]) {
           const path =
             method === "POST" || method === "OPTIONS"
@@ -371,16 +371,16 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async 
           if (status >= 300) failures.push([method, id, status, text]);
         }
       expect(failures).toEqual([]);
-      expect(allowed).toBe(expected[name]);
+      expect(allowedMethods).toBe(expectedMethods[name]);
     },
   );
 
   test("R-PUT-6 PUT through triggers and rules distinguishes inserts from updates, and writes once", async () => {
-    const committing = await startApi({ on: ownApi.database, dbSchemas: ["kinds"], dbTxEnd: "commit" });
+    const committingApi = await startApi({ on: ownApi.database, dbSchemas: ["kinds"], dbTxEnd: "commit" });
     for (const [i, name] of ["by_triggers", "of_triggers", "by_rules", "deferrable_key", "of_deferrable"].entries()) {
       const id = 100 + i;
       const putRow = async (v: string, key = id) =>
-        committing.request("PUT", `/${name}?id=eq.${id}&select=id,v`, {
+        committingApi.request("PUT", `/${name}?id=eq.${id}&select=id,v`, {
           headers: { prefer: "return=representation" },
           body: [{ id: key, v }],
         });
@@ -397,10 +397,10 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async 
         ],
       ]);
       expect((await putRow("third", id + 1000)).json().code).toBe("PGRST115");
-      expect((await committing.get(`/${name}?id=eq.${id}&select=v`)).json()).toEqual([{ v: "second" }]);
-      expect((await committing.get(`/${name}?id=eq.${id + 1000}&select=v`)).json()).toEqual([]);
+      expect((await committingApi.get(`/${name}?id=eq.${id}&select=v`)).json()).toEqual([{ v: "second" }]);
+      expect((await committingApi.get(`/${name}?id=eq.${id + 1000}&select=v`)).json()).toEqual([]);
     }
-    await committing.close();
+    await committingApi.close();
   });
 
   test("R-HNT-7 the hint of an upsert into a relation without ON CONFLICT suggests PUT", async () => {
@@ -441,11 +441,11 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async 
   });
 
   test("R-WRT-7 R-WRT-7a writes that request only the number of rows work with rules on both surfaces", async () => {
-    const committing = await startApi({ on: ownApi.database, dbSchemas: ["kinds"], dbTxEnd: "commit" });
+    const committingApi = await startApi({ on: ownApi.database, dbSchemas: ["kinds"], dbTxEnd: "commit" });
     const minimal = { prefer: "return=minimal" };
     expect(
       (
-        await committing.post("/also", {
+        await committingApi.post("/also", {
           headers: minimal,
           body: [
             { id: 7, v: "a" },
@@ -454,18 +454,20 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async 
         })
       ).status,
     ).toBe(201);
-    expect((await committing.post("/of_also", { headers: minimal, body: { id: 9, v: "c" } })).status).toBe(201);
+    expect((await committingApi.post("/of_also", { headers: minimal, body: { id: 9, v: "c" } })).status).toBe(201);
     expect(
-      (await committing.gql('mutation { insert_kinds_also(objects: [{id: 10, v: "d"}]) { affected_rows } }')).data,
+      (await committingApi.gql('mutation { insert_kinds_also(objects: [{id: 10, v: "d"}]) { affected_rows } }')).data,
     ).toEqual({
       insert_kinds_also: { affected_rows: 1 },
     });
-    expect((await committing.get("/log?v=neq.one&order=v")).json()).toEqual(["a", "b", "c", "d"].map((v) => ({ v })));
-    expect((await committing.delete("/of_soft?id=eq.1", { headers: minimal })).status).toBe(204);
-    expect((await committing.get("/soft?id=eq.1&select=gone")).json()).toEqual([{ gone: true }]);
+    expect((await committingApi.get("/log?v=neq.one&order=v")).json()).toEqual(
+      ["a", "b", "c", "d"].map((v) => ({ v })),
+    );
+    expect((await committingApi.delete("/of_soft?id=eq.1", { headers: minimal })).status).toBe(204);
+    expect((await committingApi.get("/soft?id=eq.1&select=gone")).json()).toEqual([{ gone: true }]);
     expect(
-      (await committing.gql("mutation { delete_kinds_soft(where: {id: {_eq: 1}}) { affected_rows } }")).errors,
+      (await committingApi.gql("mutation { delete_kinds_soft(where: {id: {_eq: 1}}) { affected_rows } }")).errors,
     ).toBeUndefined();
-    await committing.close();
+    await committingApi.close();
   });
 });

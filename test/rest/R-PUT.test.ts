@@ -5,7 +5,7 @@ import { cases } from "../support/cases.ts";
 const api = await startApi();
 
 const representation = rolledBack("return=representation");
-const refused = {
+const invalidFilters = {
   code: "PGRST105",
   details: null,
   hint: null,
@@ -68,14 +68,14 @@ cases(api, [
     headers: representation,
     body: { id: 7, name: "Hull" },
     status: 405,
-    answer: refused,
+    answer: invalidFilters,
   })),
   {
     title: "R-PUT-1 invalid filters of PUT are reported before errors of the columns",
     request: "PUT /ports?name=eq.Hull",
     body: { nope: 1 },
     status: 405,
-    answer: refused,
+    answer: invalidFilters,
   },
 
   {

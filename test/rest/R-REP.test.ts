@@ -203,12 +203,12 @@ test("R-REP-3 R-REP-3a a represented key works in the URL of a PUT and in Locati
     const answer = await putTint(name);
     expect([answer.status, answer.text]).toEqual([status, `[{"shade":"#0000ff","name":"${name}"}]`]);
   }
-  const created = await ownApi.post("/tint", {
+  const insertAnswer = await ownApi.post("/tint", {
     headers: { prefer: "return=headers-only" },
     body: { shade: "#00ff00", name: "green" },
   });
-  expect(created.headers["location"]).toBe("/tint?shade=eq.%2300ff00");
-  expect((await ownApi.get(created.headers["location"]!)).json()).toEqual([{ shade: "#00ff00", name: "green" }]);
+  expect(insertAnswer.headers["location"]).toBe("/tint?shade=eq.%2300ff00");
+  expect((await ownApi.get(insertAnswer.headers["location"]!)).json()).toEqual([{ shade: "#00ff00", name: "green" }]);
 });
 
 describe("R-REP-2 R-REP-3 represented values in every position", async () => {

@@ -9,7 +9,7 @@ const form = { "content-type": "application/x-www-form-urlencoded" };
 const csv = { "content-type": "text/csv" };
 const text = { "content-type": "text/plain" };
 const object = { accept: "application/vnd.pgrst.object+json" };
-const counted = { prefer: "count=exact" };
+const countHeaders = { prefer: "count=exact" };
 
 const code = (expected: string) => (answer: Answer) => expect(answer.json().code).toBe(expected);
 const noRelationship = (source: string, target: string, hint: string | null = null) => ({
@@ -601,7 +601,7 @@ cases(api, [
   {
     title: "R-RPC-11 a function's rows can be counted and limited",
     request: "GET /rpc/all_vessels?limit=1&offset=1&select=id",
-    headers: counted,
+    headers: countHeaders,
     status: 206,
     answer: [{ id: 2 }],
     responseHeaders: { "Content-Range": "1-1/3", "Preference-Applied": "count=exact" },
@@ -647,7 +647,7 @@ cases(api, [
   {
     title: "R-RPC-11 inner embeds remove a function's rows and are counted",
     request: "GET /rpc/all_vessels?select=id,ports!inner(name)&limit=1",
-    headers: counted,
+    headers: countHeaders,
     answer: [{ id: 1, ports: { name: "Oslo" } }],
     responseHeaders: { "Content-Range": "0-0/2" },
   },
@@ -790,7 +790,7 @@ cases(api, [
   {
     title: "R-RPC-13 a single value that limit removes is null",
     request: "GET /rpc/add_numbers?a=1&b=2&limit=0",
-    headers: counted,
+    headers: countHeaders,
     status: 200,
     bytes: "null",
     responseHeaders: { "Content-Range": "0-0/1" },
@@ -806,7 +806,7 @@ cases(api, [
   {
     title: "R-RPC-14 limit and offset apply to a set of scalars",
     request: "GET /rpc/tonnages?limit=1&offset=1",
-    headers: counted,
+    headers: countHeaders,
     status: 206,
     answer: [402],
     responseHeaders: { "Content-Range": "1-1/3" },
@@ -814,7 +814,7 @@ cases(api, [
   {
     title: "R-RPC-14 an offset beyond the rows of a function is 416",
     request: "GET /rpc/all_vessels?offset=9",
-    headers: counted,
+    headers: countHeaders,
     status: 416,
     answer: {
       code: "PGRST103",
@@ -827,14 +827,14 @@ cases(api, [
   {
     title: "R-RPC-14 a count of all rows of a function",
     request: "GET /rpc/tonnages",
-    headers: counted,
+    headers: countHeaders,
     status: 200,
     responseHeaders: { "Content-Range": "0-2/3" },
   },
   {
     title: "R-CNT-4 a single value counts 1",
     request: "GET /rpc/add_numbers?a=1&b=2",
-    headers: counted,
+    headers: countHeaders,
     status: 200,
     responseHeaders: { "Content-Range": "0-0/1" },
   },
@@ -1011,7 +1011,7 @@ test("R-RPC-14 a function that is not volatile is called once, although the plan
   const ownApi = await startApi({ dbSchemas: ["once"] });
   for (const headers of [{}, { prefer: "count=exact" }, { accept: "text/csv" }])
     expect((await ownApi.get("/rpc/calls", { headers })).text).toMatch(/1$/);
-  expect((await ownApi.get("/rpc/calls?limit=1", { headers: counted })).text).toBe("1");
+  expect((await ownApi.get("/rpc/calls?limit=1", { headers: countHeaders })).text).toBe("1");
 });
 
 test("R-RPC-13 R-PRF-5 a call whose rows are refused changes nothing", async () => {
@@ -1034,12 +1034,15 @@ test("R-RPC-16 only the listed settings of a function apply to the transaction",
 });
 
 test("R-RNG-5 the row limit applies to results of functions", async () => {
-  const capped = await startApi({ dbMaxRows: 2 });
-  expect((await capped.get("/rpc/tonnages")).json()).toEqual([853, 402]);
-  expect((await capped.get("/rpc/all_vessels?select=id")).json()).toEqual([{ id: 1 }, { id: 2 }]);
+  const cappedApi = await startApi({ dbMaxRows: 2 });
+  expect((await cappedApi.get("/rpc/tonnages")).json()).toEqual([853, 402]);
+  expect((await cappedApi.get("/rpc/all_vessels?select=id")).json()).toEqual([{ id: 1 }, { id: 2 }]);
   expect(
     (
-      await capped.patch("/vessels?select=id", { headers: rolledBack("return=representation"), body: { tonnage: 1 } })
+      await cappedApi.patch("/vessels?select=id", {
+        headers: rolledBack("return=representation"),
+        body: { tonnage: 1 },
+      })
     ).json(),
   ).toHaveLength(3);
 });

@@ -109,14 +109,14 @@ test("R-SC-4 the old model serves during a reload and after a failed one", async
   expect(ownApi.relApi.model().version).toBe(version);
   expect((await ownApi.get("/ports?select=id&id=eq.1")).json()).toEqual([{ id: 1 }]);
   mode = "waits";
-  const reloading = ownApi.reload();
+  const reload = ownApi.reload();
   await hasBegun;
   expect(ownApi.relApi.model().version).toBe(version);
   // the embedded database has one connection, which the load occupies
   if (capabilities.realServer) expect((await ownApi.get("/ports?select=id&id=eq.1")).json()).toEqual([{ id: 1 }]);
   mode = "fine";
   goOn();
-  await reloading;
+  await reload;
   expect(ownApi.relApi.model().version).toBeGreaterThan(version);
 });
 
@@ -141,45 +141,45 @@ test("R-SC-4 a column may change its type while the server runs", async () => {
   expect((await api.get("/shifting?select=v")).json()).toEqual([{ v: "5" }]);
 });
 
-const raising = { "x-pre": "raise" };
+const raiseHeaders = { "x-pre": "raise" };
 
 cases(api, [
   {
     title: "R-SC-7 a request for an unknown relation runs no statement",
     request: "GET /nowhere",
-    headers: raising,
+    headers: raiseHeaders,
     status: 404,
   },
   {
     title: "R-SC-7 a request for an unknown embed runs no statement",
     request: "GET /vessels?select=nope(*)",
-    headers: raising,
+    headers: raiseHeaders,
     status: 400,
   },
   {
     title: "R-SC-7 a call of an unknown function runs no statement",
     request: "POST /rpc/nope",
-    headers: raising,
+    headers: raiseHeaders,
     body: {},
     status: 404,
   },
   {
     title: "R-SC-7 a write to an unknown column runs no statement",
     request: "POST /ports",
-    headers: raising,
+    headers: raiseHeaders,
     body: { nope: 1 },
     status: 400,
   },
   {
     title: "R-SC-7 a request for an unknown media type runs no statement",
     request: "GET /ports",
-    headers: { ...raising, accept: "text/nope" },
+    headers: { ...raiseHeaders, accept: "text/nope" },
     status: 406,
   },
   {
     title: "R-SC-7 a valid request runs the pre-request function",
     request: "GET /ports",
-    headers: raising,
+    headers: raiseHeaders,
     status: 418,
   },
 ]);

@@ -5,7 +5,7 @@ import { rolledBack, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const api = await startApi();
-const aggregating = await startApi({ dbAggregatesEnabled: true, on: api.database });
+const aggregatesApi = await startApi({ dbAggregatesEnabled: true, on: api.database });
 
 const notImplemented = {
   code: "PGRST127",
@@ -351,7 +351,7 @@ cases(api, [
 ]);
 
 describe("aggregates", () => {
-  cases(aggregating, [
+  cases(aggregatesApi, [
     {
       title: "R-SPR-7 an aggregate in a to-many spread is refused",
       request: "GET /ports?select=name,...vessels(tonnage.sum())",

@@ -90,13 +90,13 @@ describe("the same response with and without streaming", () => {
     "R-STR-1 R-STR-2 a response is the same with and without streaming: %s",
     async (...[, path, headers, isStreamed = true]: StreamedCase) => {
       const before = await streamCount(api);
-      const streamed = await api.get(path, { headers });
+      const streamedAnswer = await api.get(path, { headers });
       expect(await streamCount(api)).toBe(before + (isStreamed && isStreaming ? 1 : 0));
       const bufferedAnswer = await bufferedApi.get(path, { headers });
-      expect(streamed.bytes.equals(bufferedAnswer.bytes)).toBe(true);
-      expect(streamed.status).toBe(bufferedAnswer.status);
-      expect(headersOf(streamed)).toEqual(headersOf(bufferedAnswer));
-      expect(streamed.headers["content-length"]).toBe(String(streamed.bytes.length));
+      expect(streamedAnswer.bytes.equals(bufferedAnswer.bytes)).toBe(true);
+      expect(streamedAnswer.status).toBe(bufferedAnswer.status);
+      expect(headersOf(streamedAnswer)).toEqual(headersOf(bufferedAnswer));
+      expect(streamedAnswer.headers["content-length"]).toBe(String(streamedAnswer.bytes.length));
     },
   );
 
@@ -142,10 +142,10 @@ describe("the same response with and without streaming", () => {
   });
 
   test("R-STR-6 with ETags an answer has a tag and is not streamed", async () => {
-    const tagged = await startMeasured({ ...options, etags: true });
-    const answer = await tagged.get("/crate?order=id");
+    const etagApi = await startMeasured({ ...options, etags: true });
+    const answer = await etagApi.get("/crate?order=id");
     expect(answer.headers["etag"]).toMatch(/^"/);
-    expect(await streamCount(tagged)).toBe(0);
+    expect(await streamCount(etagApi)).toBe(0);
   });
 
   test("R-STR-6 a call of the application receives the whole body at once", async () => {
@@ -176,11 +176,11 @@ describe("the same response with and without streaming", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
     const text = await new Promise<Buffer>((resolve, reject) => {
-      httpGet({ port, host: "127.0.0.1", path: "/crate?order=id", agent: false }, (incoming) => {
-        expect(incoming.headers["content-encoding"]).toBe("gzip");
-        expect(incoming.headers["content-length"]).toBeUndefined();
+      httpGet({ port, host: "127.0.0.1", path: "/crate?order=id", agent: false }, (response) => {
+        expect(response.headers["content-encoding"]).toBe("gzip");
+        expect(response.headers["content-length"]).toBeUndefined();
         const chunks: Buffer[] = [];
-        incoming
+        response
           .pipe(createGunzip())
           .on("data", (chunk: Buffer) => chunks.push(chunk))
           .on("end", () => resolve(Buffer.concat(chunks)))
@@ -260,14 +260,14 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
   test("R-STR-5 a lost database connection breaks off the streamed answer", async () => {
     const proxy = await startDatabaseProxy(database);
     proxy.breakAfter(5_000_000);
-    const broken = await startMeasured({ ...options, databaseUrl: proxy.url });
-    const { socket, received, closed } = ask(broken.port, "/long");
+    const brokenApi = await startMeasured({ ...options, databaseUrl: proxy.url });
+    const { socket, received, closed } = ask(brokenApi.port, "/long");
     socket.resume();
     await closed;
     expect(received()).toBeGreaterThan(0);
     expect(received()).toBeLessThan(LONG_BYTES);
-    expect((await broken.get("/crate?limit=1")).status).toBe(200);
-    await untilFigure(broken, "relapi_streams_waiting", (count) => count === 0);
+    expect((await brokenApi.get("/crate?limit=1")).status).toBe(200);
+    await untilFigure(brokenApi, "relapi_streams_waiting", (count) => count === 0);
   });
 
   test("R-STR-4 R-STR-4a half of the connections may wait for clients, and other answers are held in memory", async () => {
@@ -303,11 +303,11 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
   });
 
   test("R-STR-4 statement_timeout covers the time until the body begins, and not the time of the client", async () => {
-    const timed = await startMeasured({ ...options, anonStatementTimeout: STATEMENT_SECONDS });
-    const { socket, received } = ask(timed.port, "/long");
-    await untilFigure(timed, "relapi_streams_waiting", (count) => count === 1);
+    const timeoutApi = await startMeasured({ ...options, anonStatementTimeout: STATEMENT_SECONDS });
+    const { socket, received } = ask(timeoutApi.port, "/long");
+    await untilFigure(timeoutApi, "relapi_streams_waiting", (count) => count === 1);
     await until(async () => {
-      const [statement] = await timed.sql<{ seconds: number }>(
+      const [statement] = await timeoutApi.sql<{ seconds: number }>(
         `select extract(epoch from now() - query_start)::float8 as seconds from pg_stat_activity
           where datname = current_database() and query like '%"flow"."long"%' and pid <> pg_backend_pid()
           order by query_start desc limit 1`,
@@ -316,16 +316,16 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
     }, "the statement has run for longer than its timeout");
     socket.resume();
     await untilRead(received);
-    await untilFigure(timed, "relapi_db_pool_in_use", (count) => count === 0);
-    expect((await timed.get("/crate?limit=1")).status).toBe(200);
+    await untilFigure(timeoutApi, "relapi_db_pool_in_use", (count) => count === 0);
+    expect((await timeoutApi.get("/crate?limit=1")).status).toBe(200);
   });
 
   test("R-STR-4 a closing server waits for a streamed answer", async () => {
-    const closing = await startApi({ ...options, shutdownGrace: 600 });
-    const { socket, received } = ask(closing.port, "/long");
+    const closingApi = await startApi({ ...options, shutdownGrace: 600 });
+    const { socket, received } = ask(closingApi.port, "/long");
     socket.resume();
     await untilRead(received, 1);
-    await closing.relApi.close();
+    await closingApi.relApi.close();
     await untilRead(received);
   });
 });

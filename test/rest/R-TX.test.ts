@@ -257,7 +257,7 @@ test("R-TX-4 a failed statement is not run again", async () => {
   });
 });
 
-const stored = async (name: string): Promise<unknown> =>
+const countStored = async (name: string): Promise<unknown> =>
   (await api.sql("select count(*)::int as n from sea.ports where name = $1", [name]))[0]?.["n"];
 
 test("R-TX-5 the settings and the preference tx decide whether a transaction commits", async () => {
@@ -272,7 +272,7 @@ test("R-TX-5 the settings and the preference tx decide whether a transaction com
     });
     await ownApi.close();
     expect(answer.json()).toEqual([{ name: "Ends" }]); // the response is unaffected
-    const storedRows = await stored("Ends");
+    const storedRows = await countStored("Ends");
     await api.sql("delete from sea.ports where name = 'Ends'");
     return [storedRows, answer.headers["preference-applied"]];
   };
@@ -296,20 +296,20 @@ test("R-PRF-6 deferred constraints are checked before a rollback", async () => {
   expect((await api.post("/rpc/swap_places", { headers: rolledBack(), body: {} })).status).toBe(204);
   const clash = await api.post("/rpc/clash_places", { headers: rolledBack(), body: {} });
   expect([clash.status, clash.json().code]).toEqual([409, "23505"]);
-  const committed = await api.post("/rpc/clash_places", { body: {} });
-  expect([committed.status, committed.json().code]).toEqual([409, "23505"]);
+  const commitAnswer = await api.post("/rpc/clash_places", { body: {} });
+  expect([commitAnswer.status, commitAnswer.json().code]).toEqual([409, "23505"]);
 });
 
 test("R-TX-7 a pre-request function without a schema is found by the search path, and runs in the mode of the request", async () => {
   await api.sql(
     `create function sea.pre_write() returns void language sql volatile as $$ insert into sea.logbook values ('pre') $$`,
   );
-  const writing = await startApi({ dbPreRequest: "pre_write" });
-  const read = await writing.get("/ports");
+  const preRequestApi = await startApi({ dbPreRequest: "pre_write" });
+  const read = await preRequestApi.get("/ports");
   expect([read.status, read.json().code]).toEqual([405, "25006"]);
-  const root = await writing.get("/");
+  const root = await preRequestApi.get("/");
   expect(root.json().code).toBe("25006");
-  expect((await writing.post("/ports", { headers: rolledBack(), body: { name: "A" } })).status).toBe(201);
+  expect((await preRequestApi.post("/ports", { headers: rolledBack(), body: { name: "A" } })).status).toBe(201);
 });
 
 test("R-TX-7 a missing pre-request function is an error", async () => {

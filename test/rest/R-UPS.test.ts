@@ -238,10 +238,10 @@ test("R-INS-4 R-UPS-5 R-INS-4b missing=default takes one number of a sequence pe
       await api.sql(`alter sequence sea.${sequence} restart`);
       const headers = rolledBack("return=representation", "missing=default", `resolution=${resolution}`);
       const answer = await api.post(`/${relation}?columns=id,name&on_conflict=name`, { headers, body: rows });
-      const merged = resolution === "merge-duplicates" ? [{ id: 4, name: "old" }] : [];
+      const mergedRows = resolution === "merge-duplicates" ? [{ id: 4, name: "old" }] : [];
       expect([relation, answer.json()]).toEqual([
         relation,
-        [{ id: 1, name: "a" }, { id: 50, name: "b" }, { id: 3, name: "c" }, ...merged],
+        [{ id: 1, name: "a" }, { id: 50, name: "b" }, { id: 3, name: "c" }, ...mergedRows],
       ]);
       expect(await api.sql(`select last_value::int from sea.${sequence}`)).toEqual([{ last_value: 4 }]);
     }

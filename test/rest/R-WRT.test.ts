@@ -464,13 +464,13 @@ test("R-WRT-6 the object type refuses a write of several rows with any return, a
     expect(answer.status).toBe(406);
     expect(answer.json().details).toBe("The result contains 4 rows");
   }
-  const created = await api.post("/sailors", {
+  const insertAnswer = await api.post("/sailors", {
     headers: { accept: "application/vnd.pgrst.object+json" },
     body: [{ name: "X" }, { name: "Y" }],
   });
-  expect(created.json().code).toBe("PGRST116");
-  const removed = await api.delete("/logbook", { headers: { accept: "application/vnd.pgrst.object+json" } });
-  expect(removed.json().details).toBe("The result contains 2 rows");
+  expect(insertAnswer.json().code).toBe("PGRST116");
+  const deleteAnswer = await api.delete("/logbook", { headers: { accept: "application/vnd.pgrst.object+json" } });
+  expect(deleteAnswer.json().details).toBe("The result contains 2 rows");
   expect(await rows()).toEqual(before);
   expect((await api.get("/logbook")).json()).toHaveLength(2);
 });

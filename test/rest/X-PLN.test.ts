@@ -84,9 +84,9 @@ describe("X-PLN-8 arguments of a JSON body are read from the body's text", () =>
   test.each(TYPES.map((type, i) => [type, i] as const))("%s", async (_, i) => {
     for (const value of VALUES) {
       for (const name of [`plain_${i}`, `plain_rows_${i}`]) {
-        const bound = await call(name, `{"v":${value}}`);
+        const boundAnswer = await call(name, `{"v":${value}}`);
         const read = await call(name, `[{"v":${value}}]`);
-        expect(bound, `${name} ${value}`).toBe(read);
+        expect(boundAnswer, `${name} ${value}`).toBe(read);
       }
     }
   });

@@ -11,16 +11,16 @@ const OPENAPI_3 = { accept: "application/openapi+json;version=3.1" };
 
 const api = await startApi({ compatMode: false, restPrefixes: ["/api", "/rest/v1"] });
 const compat = await startApi({ on: api.database });
-const disabled = await startApi({ on: api.database, openapiMode: "disabled" });
+const disabledApi = await startApi({ on: api.database, openapiMode: "disabled" });
 const bare = await startApi({ on: api.database, parts: [without("openapi-3")] });
-const secured = await startApi({
+const securedApi = await startApi({
   on: api.database,
   openapiMode: "ignore-privileges",
   openapiSecurityActive: true,
   openapiServerProxyUri: "https://shop.example/data",
 });
 
-const described = await startApi({
+const describedApi = await startApi({
   on: api.database,
   parts: [
     definePlugin({
@@ -87,7 +87,7 @@ cases(compat, [
     check: isThree,
   },
 ]);
-cases(disabled, [
+cases(disabledApi, [
   {
     title: "R-OAS-7 R-OAS-7a the document is not found if the description is disabled",
     request: "GET /api/openapi.json",
@@ -112,7 +112,7 @@ cases(bare, [
 
 describe("the document", () => {
   test("R-OAS-7 a validator accepts the document", async () => {
-    const copy = structuredClone((await secured.get("/api/openapi.json")).json());
+    const copy = structuredClone((await securedApi.get("/api/openapi.json")).json());
     await expect(SwaggerParser.validate(copy)).resolves.toMatchObject({ openapi: "3.1.0" });
     expect(copy.servers).toEqual([{ url: "https://shop.example/data" }]);
     expect(copy.components.securitySchemes.JWT.scheme).toBe("bearer");
@@ -182,7 +182,7 @@ describe("the document", () => {
 });
 
 describe("additions of plugins", async () => {
-  const { paths, components } = (await described.get("/api/openapi.json")).json();
+  const { paths, components } = (await describedApi.get("/api/openapi.json")).json();
   const isNamed = (path: string, parameter: string): boolean =>
     paths[path].get.parameters.some(({ $ref }: { $ref: string }) => $ref === `#/components/parameters/${parameter}`);
 
