@@ -4,7 +4,7 @@ import { gqlApi } from "./start.ts";
 
 const api = await gqlApi();
 
-const failed = "validation-failed";
+const validationFailed = "validation-failed";
 const parse = "parse-failed";
 
 /** Compares a column of `specimen` with a literal. */
@@ -47,7 +47,7 @@ gqlCases(api, [
     error: {
       message: `expected a boolean for type 'Boolean', but found ${actual}`,
       path: "$.selectionSet.album.args.where.id._is_null",
-      code: failed,
+      code: validationFailed,
     },
   })),
   ...(
@@ -65,7 +65,7 @@ gqlCases(api, [
     error: {
       message: `expected a boolean for type 'Boolean', but found ${actual}`,
       path: "$.selectionSet.album.args.where.id._is_null",
-      code: failed,
+      code: validationFailed,
     },
   })),
   {
@@ -74,7 +74,7 @@ gqlCases(api, [
     error: {
       message: "expected a 32-bit integer for type 'Int', but found a float",
       path: "$.cached.args.ttl",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -88,7 +88,7 @@ gqlCases(api, [
     error: {
       message: "expected a string for type 'String', but found an integer",
       path: "$.selectionSet.artist.selectionSet.stats.args.path",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -106,7 +106,7 @@ gqlCases(api, [
     error: {
       message: "expected an object for type 'album_bool_exp', but found an integer",
       path: "$.selectionSet.album.args.where",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -125,7 +125,7 @@ gqlCases(api, [
     error: {
       message: 'variable value contains object with key "odd key", which is not a legal GraphQL name',
       path: "$.selectionSet.album.args.where.id",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -140,7 +140,7 @@ gqlCases(api, [
     error: {
       message: "expected a list, but found null",
       path: "$.selectionSet.insert_artist.args.objects",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -149,7 +149,7 @@ gqlCases(api, [
     error: {
       message: "expected an enum value for type 'order_by', but found a string",
       path: "$.selectionSet.album.args.order_by[0].id",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -173,11 +173,11 @@ gqlCases(api, [
     error: {
       message: "expected one of the values ['id', 'name'] for type 'team_select_column', but found 'goals'",
       path: "$.selectionSet.team.args.distinct_on[0]",
-      code: failed,
+      code: validationFailed,
     },
   },
-  literal("G-COE-8", "c_int4", "null", "unexpected null value for type 'Int'", failed),
-  literal("G-COE-8", "c_timestamptz", "null", "unexpected null value for type 'timestamptz'", failed),
+  literal("G-COE-8", "c_int4", "null", "unexpected null value for type 'Int'", validationFailed),
+  literal("G-COE-8", "c_timestamptz", "null", "unexpected null value for type 'timestamptz'", validationFailed),
   literal("G-COE-9", "c_int4", "true", integer("PGInteger", "Boolean")),
   literal("G-COE-9", "c_int4", "[1]", integer("PGInteger", "Array")),
   literal("G-COE-9", "c_int4", "{a: 1}", integer("PGInteger", "Object")),
@@ -230,7 +230,7 @@ gqlCases(api, [
     error: {
       message: `parse json path error: ${path}. Accept letters, digits, underscore (_) or hyphen (-) only. Use quotes enclosed in bracket (["..."]) if there is any special character`,
       path: "$.selectionSet.artist.selectionSet.stats.args",
-      code: failed,
+      code: validationFailed,
     },
   })),
   ...(

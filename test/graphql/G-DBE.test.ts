@@ -14,7 +14,7 @@ const raise = (rule: string, state: string, code: string, message: string) => ({
   query: `mutation { raise_state(args: {state: "${state}", message: "what it says"}) { id } }`,
   error: { message, code, path: "$" },
 });
-const booking = (values: string) => `mutation { insert_booking_one(object: {room_id: 1, ${values}}) { id } }`;
+const insertBooking = (values: string) => `mutation { insert_booking_one(object: {room_id: 1, ${values}}) { id } }`;
 
 gqlCases(api, [
   {
@@ -64,7 +64,7 @@ gqlCases(api, [
   ),
   {
     title: "G-DBE-5 an exclusion violation is reported with its constraint",
-    query: booking('period: "[2,3)", seats: 2'),
+    query: insertBooking('period: "[2,3)", seats: 2'),
     error: {
       message: 'Exclusion violation. conflicting key value violates exclusion constraint "booking_period_excl"',
       code: "constraint-violation",
@@ -72,7 +72,7 @@ gqlCases(api, [
   },
   {
     title: "G-DBE-6 a check violation is reported with its constraint",
-    query: booking('period: "[20,30)", seats: 200'),
+    query: insertBooking('period: "[20,30)", seats: 200'),
     error: {
       message:
         'Check constraint violation. new row for relation "booking" violates check constraint "booking_seats_check"',
@@ -81,7 +81,7 @@ gqlCases(api, [
   },
   {
     title: "G-DBE-6 a check violation of a domain is reported",
-    query: booking('period: "[20,30)", seats: 2, guest: "nobody"'),
+    query: insertBooking('period: "[20,30)", seats: 2, guest: "nobody"'),
     error: {
       message: 'Check constraint violation. value for domain email violates check constraint "email_check"',
       code: "permission-error",

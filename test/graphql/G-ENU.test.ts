@@ -8,8 +8,8 @@ const reader = await schemaOf(api, "music_reader");
 
 test("G-ENU-1 order_by has the directions and the positions of nulls", () => {
   expect(admin.description("order_by")).toBe("column ordering options");
-  const described = admin.values("order_by").map((name) => [name, admin.description("order_by", name)]);
-  expect(described).toEqual([
+  const descriptions = admin.values("order_by").map((name) => [name, admin.description("order_by", name)]);
+  expect(descriptions).toEqual([
     ["asc", "in ascending order, nulls last"],
     ["asc_nulls_first", "in ascending order, nulls first"],
     ["asc_nulls_last", "in ascending order, nulls last"],

@@ -498,7 +498,7 @@ test("G-FIL-9 a filter along a relationship does not add the filter of the other
 });
 
 test("G-FIL-8 $ means the permission's table wherever its filter is used", async () => {
-  const rooted = await startApi(
+  const rootFilterApi = await startApi(
     forGraphql({
       on: api.database,
       metadata: documentOf([
@@ -520,7 +520,7 @@ test("G-FIL-8 $ means the permission's table wherever its filter is used", async
     }),
   );
   // albums that have a later one of the same artist: 1 and 4
-  const answer = await rooted.gql(
+  const answer = await rootFilterApi.gql(
     `{ album(order_by: {id: asc}) { id }
        in_where: artist(where: {albums: {}}, order_by: {id: asc}) { id }
        embedded: artist(order_by: {id: asc}) { albums { id } albums_aggregate { aggregate { count } } }
@@ -604,47 +604,47 @@ test.skipIf(!capabilities.postgis)(
       (await geo.gql("{ atlas_spots(order_by: {id: asc}) { id } }", {}, asAdmin(role, session))).data?.atlas_spots.map(
         ({ id }: { id: number }) => id,
       );
-    const expected = (condition: string) =>
+    const expectedIds = (condition: string) =>
       api
         .sql<{ id: number }>(`set search_path = public, gis; select id from atlas.spots where ${condition} order by id`)
         .then((rows) => rows.map(({ id }) => id));
     const place = `st_geomfromgeojson('${point}')`;
-    const nearIds = await expected(`st_dwithin(at, ${place}, 0.5)`);
+    const nearIds = await expectedIds(`st_dwithin(at, ${place}, 0.5)`);
     expect(nearIds.length).toBeGreaterThan(0);
     expect(await ids("near", { distance: "0.5", place: point })).toEqual(nearIds);
     expect(await ids("fixed", {})).toEqual(nearIds);
-    expect(await ids("covered", { place: point })).toEqual(await expected(`st_contains(area, ${place})`));
-    expect(await ids("same", { place: point })).toEqual(await expected(`at = ${place}`));
+    expect(await ids("covered", { place: point })).toEqual(await expectedIds(`st_contains(area, ${place})`));
+    expect(await ids("same", { place: point })).toEqual(await expectedIds(`at = ${place}`));
     expect(await ids("earth", { place: point, distance: "1000" })).toEqual(
-      await expected(`st_dwithin(earth, ${place}::geography, 1000)`),
+      await expectedIds(`st_dwithin(earth, ${place}::geography, 1000)`),
     );
   },
 );
 
 test("G-FIL-11 G-FIL-11a a permission with validate_input, which needs a service, is left out", async () => {
-  const checked = {
+  const checkedPermission = {
     columns: ["title"],
     filter: {},
     check: {},
     validate_input: { type: "http", definition: { url: "http://127.0.0.1/never", timeout: 10 } },
   };
   const guardedLog = notes();
-  const guarded = await startApi(
+  const guardedApi = await startApi(
     forGraphql({
       logger: guardedLog.logger,
       metadata: documentOf([
         table("album", {
           select_permissions: permissions({ writer: { columns: ["id"], filter: {} } }),
           insert_permissions: permissions({
-            writer: { columns: ["title"], check: {}, validate_input: checked.validate_input },
+            writer: { columns: ["title"], check: {}, validate_input: checkedPermission.validate_input },
           }),
-          update_permissions: permissions({ writer: checked }),
+          update_permissions: permissions({ writer: checkedPermission }),
           delete_permissions: permissions({ writer: { filter: {}, validate_input: null } }),
         }),
       ]),
     }),
   );
-  expect(Object.keys((await schemaOf(guarded, "writer")).members("mutation_root"))).toEqual([
+  expect(Object.keys((await schemaOf(guardedApi, "writer")).members("mutation_root"))).toEqual([
     "delete_album",
     "delete_album_by_pk",
   ]);
@@ -653,5 +653,5 @@ test("G-FIL-11 G-FIL-11a a permission with validate_input, which needs a service
       (operation) => `table album: ${operation} permission of writer: validate_input is not served`,
     ),
   );
-  await guarded.close();
+  await guardedApi.close();
 });

@@ -4,7 +4,7 @@ import { gqlApi } from "./start.ts";
 const api = await gqlApi();
 
 const rows = (name: string, ...list: number[]) => ({ [name]: list.map((id) => ({ id })) });
-const refused = (rule: string, call: string, message: string, code: string, path: string) => ({
+const refusalCase = (rule: string, call: string, message: string, code: string, path: string) => ({
   title: `${rule} the call ${call} is refused`,
   query: `{ ${call} { id } }`,
   error: { message, code, path },
@@ -138,14 +138,14 @@ gqlCases(api, [
       path: `$.selectionSet.typed_people.args.args.${name}`,
     },
   })),
-  refused(
+  refusalCase(
     "G-FN-4",
     "search_albums",
     "missing required field 'args'",
     "validation-failed",
     "$.selectionSet.search_albums.args.args",
   ),
-  refused(
+  refusalCase(
     "G-FN-4",
     "search_albums(args: null)",
     "expected an object for type 'search_albums_args', but found null",
@@ -157,7 +157,7 @@ gqlCases(api, [
     query: "{ filter_albums(order_by: {id: asc}) { id } }",
     data: rows("filter_albums", 1, 2, 3, 4),
   },
-  refused(
+  refusalCase(
     "G-FN-4",
     "live_albums(args: {})",
     "'live_albums' has no argument named 'args'",
@@ -182,14 +182,14 @@ gqlCases(api, [
     variables: { a: { min_price: 20 }, t: "Debut" },
     data: { ...rows("filter_albums", 2, 4), ...rows("search_albums", 3) },
   },
-  refused(
+  refusalCase(
     "G-FN-5",
     "range_albums(args: {to_id: 3})",
     "Non default arguments cannot be omitted",
     "not-supported",
     "$.selectionSet.range_albums.args.args",
   ),
-  refused(
+  refusalCase(
     "G-FN-5",
     'half_named_albums(args: {arg_1: "D%"})',
     "Non default arguments cannot be omitted",

@@ -115,8 +115,8 @@ test("G-GEN-14a the schema of every role is valid", async () => {
 });
 
 test("G-GEN-14a a table without a selectable field is left out, and relationships to it too", async () => {
-  const hidden = await schemaOf(api, "empty_empty_none");
-  expect(Object.keys(hidden.members("query_root"))).toEqual(["no_queries_available"]);
+  const emptySchema = await schemaOf(api, "empty_empty_none");
+  expect(Object.keys(emptySchema.members("query_root"))).toEqual(["no_queries_available"]);
 
   const listener = await schemaOf(api, "listener");
   expect(Object.keys(listener.members("query_root"))).toEqual(["album"]);
@@ -140,20 +140,20 @@ test("G-GEN-14a a table without a selectable field is left out, and relationship
 });
 
 test("G-GEN-14a rows may consist of relationships, computed fields or aggregates", async () => {
-  const counted = await schemaOf(api, "empty_counted_none");
-  expect(counted.members("person")).toEqual({
+  const countSchema = await schemaOf(api, "empty_counted_none");
+  expect(countSchema.members("person")).toEqual({
     friends: "[person!]",
     passports: "[passport!]!",
     passports_aggregate: "passport_aggregate!",
   });
-  expect(counted.members("passport_aggregate")).toEqual({
+  expect(countSchema.members("passport_aggregate")).toEqual({
     aggregate: "passport_aggregate_fields",
     nodes: "[passport!]!",
   });
-  expect(counted.members("passport")).toEqual({ holder: "person!" });
+  expect(countSchema.members("passport")).toEqual({ holder: "person!" });
 
-  const related = await schemaOf(api, "empty_numbered_none");
-  expect(related.members("person")).toEqual({ friends: "[person!]", passports: "[passport!]!" });
+  const relatedSchema = await schemaOf(api, "empty_numbered_none");
+  expect(relatedSchema.members("person")).toEqual({ friends: "[person!]", passports: "[passport!]!" });
   expect(
     await api.gql(
       "{ person(order_by: {passports_aggregate: {count: desc}}, limit: 1) { passports { number } } }",

@@ -90,20 +90,20 @@ describe("names", () => {
 describe("names that a role may not see", () => {
   test("G-HNT-2 suggestions are names of the role's own types", async () => {
     // music_reader sees id, name and country of artists
-    const [hidden] = (await api.sql(
+    const [hiddenColumn] = (await api.sql(
       `select attname as name from pg_attribute where attrelid = 'public.artist'::regclass and attnum > 0
          and not attisdropped and not has_column_privilege('music_reader', attrelid, attnum, 'select')
          and length(attname) > 3 limit 1`,
     )) as [{ name: string }];
-    const query = `{ artist { ${hidden.name}x } }`;
-    expect((await send(api, query)).extensions["suggestions"]).toEqual([hidden.name]);
+    const query = `{ artist { ${hiddenColumn.name}x } }`;
+    expect((await send(api, query)).extensions["suggestions"]).toEqual([hiddenColumn.name]);
     expect((await send(api, query, undefined, asAdmin("music_reader"))).extensions).not.toHaveProperty("suggestions");
     const table = "{ song_playlists { id } }";
     expect((await send(api, table, undefined, asAdmin("music_nobody"))).extensions).not.toHaveProperty("suggestions");
   });
 
   test("G-HNT-2 roles without introspection get no suggestions", async () => {
-    const closed = await startApi(
+    const closedApi = await startApi(
       forGraphql({
         compatMode: false,
         errorHints: true,
@@ -129,11 +129,11 @@ describe("names that a role may not see", () => {
         ],
       }),
     );
-    const { message, extensions } = await send(closed, "{ album { titel } }", undefined, asAdmin("closed"));
+    const { message, extensions } = await send(closedApi, "{ album { titel } }", undefined, asAdmin("closed"));
     expect(message).toBe("field 'titel' not found in type: 'album'");
     expect(Object.keys(extensions)).toEqual(["path", "code"]);
-    expect((await send(closed, "{ album { titel } }")).extensions["suggestions"]).toEqual(["title"]);
-    await closed.close();
+    expect((await send(closedApi, "{ album { titel } }")).extensions["suggestions"]).toEqual(["title"]);
+    await closedApi.close();
     const bare = await startApi(
       forGraphql({ compatMode: false, errorHints: true, parts: [without("graphql-introspection")] }),
     );

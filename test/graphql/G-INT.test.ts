@@ -129,8 +129,8 @@ test("G-INT-2 all types, fields and values are sorted by name", () => {
 });
 
 test("G-INT-3 tools build a valid schema from introspection", () => {
-  const built = buildClientSchema(data);
-  expect(validateSchema(built).map((error) => error.message)).toEqual([]);
+  const clientSchema = buildClientSchema(data);
+  expect(validateSchema(clientSchema).map((error) => error.message)).toEqual([]);
 });
 
 test("G-INT-5 lists are null or empty as in the dialect", () => {
@@ -203,7 +203,7 @@ test("G-INT-8 introspection lists the directives", () => {
   ]);
 });
 
-const closed = await startApi(
+const closedApi = await startApi(
   forGraphql({
     parts: [
       withMetadata(() => ({
@@ -216,7 +216,7 @@ const closed = await startApi(
   }),
 );
 
-gqlCases(closed, [
+gqlCases(closedApi, [
   {
     title: "G-INT-9 G-CON-15 introspection can be disabled for a role",
     query: "{ __schema { queryType { name } } }",

@@ -124,8 +124,8 @@ test("G-MET-14 collections, the allow list and endpoints of a folder are read", 
   const { api, notes: noteLog } = await start(folder, notes(), { enableAllowlist: true });
   const answer = await api.get("/api/rest/albums/4", { headers: asAdmin("reader") });
   expect(answer.json()).toEqual({ record_of_album_by_pk: { title: "Tago Mago" } });
-  const refused = await api.gql("{ record_of_album { id } }", {}, asAdmin("reader"));
-  expect(refused.errors[0].message).toBe("query is not allowed");
+  const refusal = await api.gql("{ record_of_album { id } }", {}, asAdmin("reader"));
+  expect(refusal.errors[0].message).toBe("query is not allowed");
   expect(noteLog.all()).toEqual([]);
   await api.close();
 });
@@ -216,7 +216,7 @@ test("G-MET-4 the first source of kind postgres is served, and the others are lo
   await api.close();
 });
 
-const UNSERVED = [
+const UNSERVED_KEYS = [
   "actions",
   "custom_types",
   "remote_schemas",
@@ -245,14 +245,14 @@ test("G-MET-5 entries that are not served are read and logged once each unless t
   const { api, notes: noteLog } = await start(
     documentOf(
       [table("album", { event_triggers: [{ name: "e" }], remote_relationships: [{ name: "r" }] })],
-      Object.fromEntries(UNSERVED.map((key) => [key, [{ name: "x" }]])),
+      Object.fromEntries(UNSERVED_KEYS.map((key) => [key, [{ name: "x" }]])),
       { native_queries: [{ name: "q" }], logical_models: [{ name: "m" }], stored_procedures: [{ name: "s" }] },
     ),
     notes(),
     { parts: UNSERVED_PARTS },
   );
   for (const key of [
-    ...UNSERVED,
+    ...UNSERVED_KEYS,
     "native_queries",
     "logical_models",
     "stored_procedures",
@@ -264,7 +264,7 @@ test("G-MET-5 entries that are not served are read and logged once each unless t
       key,
     ).toHaveLength(1);
   await api.close();
-  const empty = await start(documentOf([table("album")], Object.fromEntries(UNSERVED.map((key) => [key, []]))));
+  const empty = await start(documentOf([table("album")], Object.fromEntries(UNSERVED_KEYS.map((key) => [key, []]))));
   expect(empty.notes.all()).toEqual([]);
   await empty.api.close();
 });
@@ -306,9 +306,12 @@ test("G-MET-6 unreadable and malformed files stop the start, with file, line and
   await expect(start(bad)).rejects.toThrow(/public_artist\.yaml:2:\d+ cannot be read/);
   const json = await folderOf({ "metadata.json": '{"version": 3,\n  "sources": [}' });
   await expect(start(join(json, "metadata.json"))).rejects.toThrow(/metadata\.json:2:\d+ cannot be read/);
-  const missing = await folderOf({ ...FOLDER, "databases/default/tables/tables.yaml": '- "!include nothing.yaml"\n' });
-  await expect(start(missing)).rejects.toThrow(/nothing\.yaml cannot be read/);
-  await expect(start(join(missing, "elsewhere"))).rejects.toThrow("no such file or folder");
+  const incompleteFolder = await folderOf({
+    ...FOLDER,
+    "databases/default/tables/tables.yaml": '- "!include nothing.yaml"\n',
+  });
+  await expect(start(incompleteFolder)).rejects.toThrow(/nothing\.yaml cannot be read/);
+  await expect(start(join(incompleteFolder, "elsewhere"))).rejects.toThrow("no such file or folder");
   await expect(start(await folderOf({ "tables.yaml": "[]" }))).rejects.toThrow("the folder has no version.yaml");
 });
 
@@ -332,8 +335,8 @@ test("G-MET-6 metadata that includes too many files is refused, and no further f
   const forest = Object.fromEntries([file("a", "b"), file("b", "c"), file("c", "d"), ["d.yaml", "1\n"]]);
   const folder = await folderOf({ ...forest, "metadata.yaml": 'version: 3\nsources: "!include a.yaml"\n' });
   const metadata = join(folder, "metadata.yaml");
-  const refused = /[abc]\.yaml cannot be read: the metadata includes more than 10000 files/;
-  await expect(start(metadata)).rejects.toThrow(refused);
+  const includeError = /[abc]\.yaml cannot be read: the metadata includes more than 10000 files/;
+  await expect(start(metadata)).rejects.toThrow(includeError);
   // each of the five files is read once, with any number of includes
   expect(process.getActiveResourcesInfo().filter((resource) => resource === "FSReqPromise").length).toBeLessThanOrEqual(
     5,
@@ -341,8 +344,8 @@ test("G-MET-6 metadata that includes too many files is refused, and no further f
 });
 
 test("G-MET-6 metadata with too many includes in one file is refused before one of them is read", async () => {
-  const included = Array.from({ length: 10_001 }, (_, i) => `- "!include ${i}.yaml"\n`);
-  const folder = await folderOf({ "metadata.yaml": `version: 3\nsources:\n${included.join("")}` });
+  const includeLines = Array.from({ length: 10_001 }, (_, i) => `- "!include ${i}.yaml"\n`);
+  const folder = await folderOf({ "metadata.yaml": `version: 3\nsources:\n${includeLines.join("")}` });
   // the files do not exist, so reading one would fail with another error
   await expect(start(join(folder, "metadata.yaml"))).rejects.toThrow("includes more than 10000 files");
   expect(process.getActiveResourcesInfo().filter((resource) => resource === "FSReqPromise")).toEqual([]);
@@ -663,7 +666,7 @@ test("G-MET-9 G-NST-9 manual relationships choose the order of inserts", async (
   await base.sql(
     "create table leader (id serial primary key, tag text); create table follower (id serial primary key, leader_tag text, note text)",
   );
-  const ordered = (order?: string) =>
+  const startOrdered = (order?: string) =>
     start(
       documentOf([
         table("leader", { object_relationships: [manual("follower", "follower", { tag: "leader_tag" }, order)] }),
@@ -676,13 +679,13 @@ test("G-MET-9 G-NST-9 manual relationships choose the order of inserts", async (
     api.gql(
       `mutation { insert_leader_one(object: {${leader} follower: {data: {${follower}}}}) { tag follower { leader_tag note } } }`,
     );
-  const after = await ordered("after_parent");
+  const after = await startOrdered("after_parent");
   expect(await insert(after.api, 'tag: "a"', 'note: "n"')).toEqual({
     data: { insert_leader_one: { tag: "a", follower: { leader_tag: "a", note: "n" } } },
   });
   await after.api.close();
   for (const order of ["before_parent", undefined]) {
-    const before = await ordered(order);
+    const before = await startOrdered(order);
     expect(await insert(before.api, "", 'note: "n", leader_tag: "b"')).toEqual({
       data: { insert_leader_one: { tag: "b", follower: { leader_tag: "b", note: "n" } } },
     });
@@ -731,7 +734,7 @@ test("G-MET-10 functions and their configuration are read", async () => {
     data: { mine: [{ id: 3 }] },
   });
   await api.close();
-  const started = await start(
+  const listedStart = await start(
     documentOf(
       [table("album", { select_permissions: permissions({ reader: fullPermission, listed: fullPermission }) })],
       {},
@@ -740,9 +743,9 @@ test("G-MET-10 functions and their configuration are read", async () => {
     notes(),
     { inferFunctionPermissions: false },
   );
-  expect(await rootsOf(started.api, "reader")).toEqual(["album", "album_by_pk"]);
-  expect(await rootsOf(started.api, "listed")).toEqual(["album", "album_by_pk", "search_albums"]);
-  await started.api.close();
+  expect(await rootsOf(listedStart.api, "reader")).toEqual(["album", "album_by_pk"]);
+  expect(await rootsOf(listedStart.api, "listed")).toEqual(["album", "album_by_pk", "search_albums"]);
+  await listedStart.api.close();
 });
 
 test("G-MET-11 G-INT-9 introspection can be disabled for roles of the metadata and of the database", async () => {

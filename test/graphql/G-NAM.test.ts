@@ -95,10 +95,10 @@ const custom = await startApi(
     ],
   }),
 );
-const renamed = await schemaOf(custom);
+const customSchema = await schemaOf(custom);
 
 test("G-NAM-5 a custom table name is used in every position", () => {
-  expect(Object.keys(renamed.members("query_root"))).toEqual([
+  expect(Object.keys(customSchema.members("query_root"))).toEqual([
     "artist",
     "artist_aggregate",
     "artist_by_pk",
@@ -106,11 +106,11 @@ test("G-NAM-5 a custom table name is used in every position", () => {
     "record_by_pk",
     "records",
   ]);
-  expect(renamed.names.filter((name) => name.startsWith("album"))).toEqual([]);
-  expect(Object.keys(renamed.members("mutation_root"))).toEqual(
+  expect(customSchema.names.filter((name) => name.startsWith("album"))).toEqual([]);
+  expect(Object.keys(customSchema.members("mutation_root"))).toEqual(
     expect.arrayContaining(["insert_record", "addRecord", "update_record_many", "delete_record_by_pk"]),
   );
-  expect(renamed.members("query_root")["records"]).toBe("[record!]!");
+  expect(customSchema.members("query_root")["records"]).toBe("[record!]!");
 });
 
 test("G-NAM-5 G-NAM-5a a custom column name is used in every position", () => {
@@ -122,17 +122,19 @@ test("G-NAM-5 G-NAM-5a a custom column name is used in every position", () => {
     "record_set_input",
     "record_max_fields",
   ])
-    expect(Object.keys(renamed.members(type))).toContain("artistId");
+    expect(Object.keys(customSchema.members(type))).toContain("artistId");
   for (const type of ["record_select_column", "record_update_column"])
-    expect(renamed.values(type)).toContain("artistId");
+    expect(customSchema.values(type)).toContain("artistId");
 });
 
 test("G-NAM-5 G-GEN-10b comments of the metadata are descriptions", () => {
-  expect(renamed.description("record")).toBe("Published albums");
-  expect(renamed.description("record", "artistId")).toBe("Who made it");
-  expect(renamed.description("query_root", "records")).toBe("all of them");
-  expect(renamed.description("query_root", "record_by_pk")).toBeNull();
-  expect(renamed.description("query_root", "record_aggregate")).toBe('fetch aggregated fields from the table: "album"');
+  expect(customSchema.description("record")).toBe("Published albums");
+  expect(customSchema.description("record", "artistId")).toBe("Who made it");
+  expect(customSchema.description("query_root", "records")).toBe("all of them");
+  expect(customSchema.description("query_root", "record_by_pk")).toBeNull();
+  expect(customSchema.description("query_root", "record_aggregate")).toBe(
+    'fetch aggregated fields from the table: "album"',
+  );
 });
 
 gqlCases(custom, [
@@ -154,7 +156,7 @@ gqlCases(custom, [
   },
 ]);
 
-const wrapped = await startApi(
+const customizedApi = await startApi(
   forGraphql({
     parts: [
       withMetadata((model) => ({
@@ -170,13 +172,13 @@ const wrapped = await startApi(
     ],
   }),
 );
-const customized = await schemaOf(wrapped);
+const customizedSchema = await schemaOf(customizedApi);
 
 test("G-NAM-6 G-NAM-6a all root fields are under the namespace, with prefix and suffix", () => {
-  expect(customized.members("query_root")).toEqual({ music: "T_music_query_type" });
-  expect(customized.members("mutation_root")).toEqual({ music: "T_music_mutation_frontend_type" });
-  expect(customized.members("subscription_root")).toEqual({ music: "T_music_subscription_type" });
-  expect(Object.keys(customized.members("T_music_query_type"))).toEqual([
+  expect(customizedSchema.members("query_root")).toEqual({ music: "T_music_query_type" });
+  expect(customizedSchema.members("mutation_root")).toEqual({ music: "T_music_mutation_frontend_type" });
+  expect(customizedSchema.members("subscription_root")).toEqual({ music: "T_music_subscription_type" });
+  expect(Object.keys(customizedSchema.members("T_music_query_type"))).toEqual([
     "the_album_aggregate_field",
     "the_album_by_pk_field",
     "the_album_field",
@@ -184,31 +186,35 @@ test("G-NAM-6 G-NAM-6a all root fields are under the namespace, with prefix and 
     "the_artist_by_pk_field",
     "the_artist_field",
   ]);
-  expect(Object.keys(customized.members("T_music_mutation_frontend_type"))).toContain("the_insert_album_one_field");
+  expect(Object.keys(customizedSchema.members("T_music_mutation_frontend_type"))).toContain(
+    "the_insert_album_one_field",
+  );
 });
 
 test("G-NAM-6 types of tables have prefix and suffix, and scalars and comparisons do not", () => {
-  expect(customized.members("T_album_bool_exp_type")).toMatchObject({
+  expect(customizedSchema.members("T_album_bool_exp_type")).toMatchObject({
     id: "Int_comparison_exp",
     _not: "T_album_bool_exp_type",
   });
-  expect(customized.members("T_album_type")).toMatchObject({ price: "numeric" });
-  expect(customized.has("order_by")).toBe(true);
+  expect(customizedSchema.members("T_album_type")).toMatchObject({ price: "numeric" });
+  expect(customizedSchema.has("order_by")).toBe(true);
 });
 
 test("G-NAM-6 types of conditions on aggregates have no prefix, and the enums of their columns have one", () => {
-  expect(customized.members("T_artist_bool_exp_type")).toMatchObject({ albums_aggregate: "album_aggregate_bool_exp" });
-  expect(customized.members("album_aggregate_bool_exp")).toMatchObject({
+  expect(customizedSchema.members("T_artist_bool_exp_type")).toMatchObject({
+    albums_aggregate: "album_aggregate_bool_exp",
+  });
+  expect(customizedSchema.members("album_aggregate_bool_exp")).toMatchObject({
     bool_and: "album_aggregate_bool_exp_bool_and",
     count: "album_aggregate_bool_exp_count",
   });
-  expect(customized.members("album_aggregate_bool_exp_bool_and")).toMatchObject({
+  expect(customizedSchema.members("album_aggregate_bool_exp_bool_and")).toMatchObject({
     arguments: "T_album_select_column_album_aggregate_bool_exp_bool_and_arguments_columns_type!",
     filter: "T_album_bool_exp_type",
   });
 });
 
-gqlCases(wrapped, [
+gqlCases(customizedApi, [
   {
     title: "G-NAM-6 G-NAM-6a a query may be under a namespace",
     query: "{ music { the_album_by_pk_field(id: 1) { title __typename } } }",

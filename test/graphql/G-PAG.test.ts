@@ -3,12 +3,12 @@ import { gqlApi } from "./start.ts";
 
 const api = await gqlApi();
 
-const paged = (rule: string, args: string, ...list: number[]) => ({
+const pageCase = (rule: string, args: string, ...list: number[]) => ({
   title: `${rule} the argument ${args} selects its rows`,
   query: `{ album(order_by: {id: asc}, ${args}) { id } }`,
   data: { album: list.map((id) => ({ id })) },
 });
-const refused = (rule: string, args: string, message: string, code = "validation-failed") => ({
+const refusalCase = (rule: string, args: string, message: string, code = "validation-failed") => ({
   title: `${rule} the argument ${args} is refused`,
   query: `{ album(${args}) { id } }`,
   error: { message, path: `$.selectionSet.album.args.${args.split(":")[0]}`, code },
@@ -26,15 +26,15 @@ const outsideBounds = (value: string) =>
   `The value ${value} lies outside the bounds or is not an integer. Maybe it is a float, or is there integer overflow?`;
 
 gqlCases(api, [
-  paged("G-PAG-1", "limit: 2", 1, 2),
-  paged("G-PAG-1", "limit: 0"),
-  paged("G-PAG-1", "limit: null", 1, 2, 3, 4, 5),
-  refused("G-PAG-1", "limit: -1", limitOf("an integer")),
-  refused("G-PAG-1", "limit: 1.5", limitOf("a float")),
-  refused("G-PAG-1", 'limit: "3"', limitOf("a string")),
-  refused("G-PAG-1", "limit: true", limitOf("a boolean")),
-  refused("G-PAG-1", "limit: [1]", limitOf("a list")),
-  refused("G-PAG-1", "limit: 5000000000", outsideBounds("5.0e9"), "parse-failed"),
+  pageCase("G-PAG-1", "limit: 2", 1, 2),
+  pageCase("G-PAG-1", "limit: 0"),
+  pageCase("G-PAG-1", "limit: null", 1, 2, 3, 4, 5),
+  refusalCase("G-PAG-1", "limit: -1", limitOf("an integer")),
+  refusalCase("G-PAG-1", "limit: 1.5", limitOf("a float")),
+  refusalCase("G-PAG-1", 'limit: "3"', limitOf("a string")),
+  refusalCase("G-PAG-1", "limit: true", limitOf("a boolean")),
+  refusalCase("G-PAG-1", "limit: [1]", limitOf("a list")),
+  refusalCase("G-PAG-1", "limit: 5000000000", outsideBounds("5.0e9"), "parse-failed"),
   variable("G-PAG-1", "limit", -1, limitOf("a number")),
   variable("G-PAG-1", "limit", "3", limitOf("a string")),
   variable("G-PAG-1", "limit", 2.5, outsideBounds("2.5"), "parse-failed"),
@@ -51,13 +51,13 @@ gqlCases(api, [
     variables: { n: null },
     data: { album_aggregate: { aggregate: { count: 5 } } },
   },
-  paged("G-PAG-2", "offset: 3", 4, 5),
-  paged("G-PAG-2", 'offset: "3"', 4, 5),
-  paged("G-PAG-2", "offset: 5000000000"),
-  paged("G-PAG-2", "offset: null, limit: 1", 1),
-  refused("G-PAG-2", "offset: 1.5", offsetOf("a float")),
-  refused("G-PAG-2", 'offset: "x"', offsetOf("a string")),
-  refused("G-PAG-2", "offset: {}", offsetOf("an object")),
+  pageCase("G-PAG-2", "offset: 3", 4, 5),
+  pageCase("G-PAG-2", 'offset: "3"', 4, 5),
+  pageCase("G-PAG-2", "offset: 5000000000"),
+  pageCase("G-PAG-2", "offset: null, limit: 1", 1),
+  refusalCase("G-PAG-2", "offset: 1.5", offsetOf("a float")),
+  refusalCase("G-PAG-2", 'offset: "x"', offsetOf("a string")),
+  refusalCase("G-PAG-2", "offset: {}", offsetOf("an object")),
   variable("G-PAG-2", "offset", true, offsetOf("a boolean")),
   {
     title: "G-PAG-2 the database refuses a negative offset",
@@ -66,9 +66,9 @@ gqlCases(api, [
   },
 ]);
 
-const capped = await gqlApi({ dbMaxRows: 2 });
+const cappedApi = await gqlApi({ dbMaxRows: 2 });
 
-gqlCases(capped, [
+gqlCases(cappedApi, [
   {
     title: "G-PAG-3 DB_MAX_ROWS limits lists",
     query: "{ album(order_by: {id: asc}) { id } }",

@@ -152,11 +152,11 @@ test("G-PRE-3 presets apply to every row, and to nested rows under any parent", 
     headersOf("3"),
   );
   expect(rows.data.insert_album.returning).toEqual([{ artist_id: 3 }, { artist_id: 3 }]);
-  const nested = await mutate(
+  const nestedInsert = await mutate(
     'insert_artist_one(object: {name: "New", albums: {data: [{title: "a"}, {title: "b"}]}}) { id albums { id } }',
     headersOf("3"),
   );
-  expect(nested.data.insert_artist_one.albums).toEqual([]); // the albums belong to artist 3
+  expect(nestedInsert.data.insert_artist_one.albums).toEqual([]); // the albums belong to artist 3
   const parent = await mutate(
     'insert_album_one(object: {title: "a", artist: {data: {name: "Other"}}}) { artist_id }',
     headersOf("3"),

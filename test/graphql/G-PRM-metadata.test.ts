@@ -159,7 +159,7 @@ test("G-PRM-3 a database role with permissions in the metadata has only those, a
   await api.sql(
     "create view acting_now as select current_user::text as name, current_setting('session.user_id', true) as who",
   );
-  const mixed = await startApi(
+  const mixedApi = await startApi(
     forGraphql({
       on: api.database,
       metadata: documentOf([
@@ -169,14 +169,14 @@ test("G-PRM-3 a database role with permissions in the metadata has only those, a
     }),
   );
   const [login] = await api.sql("select current_user::text as name");
-  const answer = await mixed.gql("{ acting_now { name who } }", {}, asAdmin("music_reader", { "user-id": "7" }));
+  const answer = await mixedApi.gql("{ acting_now { name who } }", {}, asAdmin("music_reader", { "user-id": "7" }));
   expect(answer).toEqual({ data: { acting_now: [{ name: login?.name, who: "7" }] } });
-  expect((await mixed.gql("{ album { id } }", {}, asAdmin("music_reader"))).errors[0].message).toBe(
+  expect((await mixedApi.gql("{ album { id } }", {}, asAdmin("music_reader"))).errors[0].message).toBe(
     "field 'album' not found in type: 'query_root'",
   );
   // others keep their grants, on what the metadata lists
-  expect((await mixed.gql("{ album { id } }", {}, asAdmin("music_editor"))).data.album).toHaveLength(5);
-  await mixed.close();
+  expect((await mixedApi.gql("{ album { id } }", {}, asAdmin("music_editor"))).data.album).toHaveLength(5);
+  await mixedApi.close();
   await api.sql("drop view acting_now");
 });
 
@@ -262,13 +262,13 @@ test("G-PRM-8 a limit of 0 empties lists and not single rows", async () => {
   });
 });
 
-const failed = "check constraint of an insert/update permission has failed";
+const checkMessage = "check constraint of an insert/update permission has failed";
 
 test("G-PRM-9 G-PRM-9b a check that is NULL fails, and it sees defaults and triggers", async () => {
   expect(
     (await ask('mutation { insert_album(objects: [{artist_id: 1, title: "x"}]) { affected_rows } }', "checked"))
       .errors[0].message,
-  ).toBe(failed);
+  ).toBe(checkMessage);
   expect(
     (
       await ask(
@@ -277,7 +277,7 @@ test("G-PRM-9 G-PRM-9b a check that is NULL fails, and it sees defaults and trig
       )
     ).errors[0],
   ).toEqual({
-    message: failed,
+    message: checkMessage,
     extensions: { path: "$.selectionSet.insert_album.args.objects", code: "permission-error" },
   });
   expect(
@@ -289,17 +289,19 @@ test("G-PRM-9 G-PRM-9b a check that is NULL fails, and it sees defaults and trig
 });
 
 test("G-PRM-9 G-NST-10 nested rows have the check of their table, with errors at their path", async () => {
-  const nested = (price: number, country: string) =>
+  const insertNested = (price: number, country: string) =>
     ask(
       `mutation { insert_artist_one(object: {name: "N", country: ${country}, albums: {data: [{title: "x", price: ${price}}]}}) { name albums { price } } }`,
       "checked",
     );
-  expect((await nested(1, '"SE"')).errors[0]).toEqual({
-    message: failed,
+  expect((await insertNested(1, '"SE"')).errors[0]).toEqual({
+    message: checkMessage,
     extensions: { path: "$.selectionSet.insert_artist_one.args.object[0].albums.data", code: "permission-error" },
   });
-  expect((await nested(11, "null")).errors[0].extensions.path).toBe("$.selectionSet.insert_artist_one.args.object[0]");
-  expect((await nested(11, '"SE"')).data.insert_artist_one.albums).toEqual([{ price: 11 }]);
+  expect((await insertNested(11, "null")).errors[0].extensions.path).toBe(
+    "$.selectionSet.insert_artist_one.args.object[0]",
+  );
+  expect((await insertNested(11, '"SE"')).data.insert_artist_one.albums).toEqual([{ price: 11 }]);
 });
 
 test("G-PRM-9 G-UPS-3 G-UPS-4 G-PRM-9a an upsert applies the insert check to new rows, and the update filter and check to others", async () => {
@@ -309,9 +311,9 @@ test("G-PRM-9 G-UPS-3 G-UPS-4 G-PRM-9a an upsert applies the insert check to new
       "checked",
     );
   expect((await upsert(1, 5)).data.insert_album.affected_rows).toBe(1); // the insert check would refuse 5
-  expect((await upsert(1, 150)).errors[0].message).toBe(failed); // the update check refuses 150
+  expect((await upsert(1, 150)).errors[0].message).toBe(checkMessage); // the update check refuses 150
   expect((await upsert(900, 150)).data.insert_album.affected_rows).toBe(1); // not for new rows
-  expect((await upsert(900, 5)).errors[0].message).toBe(failed);
+  expect((await upsert(900, 5)).errors[0].message).toBe(checkMessage);
   // the update filter leaves it out
   expect((await upsert(4, 5)).data.insert_album).toEqual({ affected_rows: 0, returning: [] });
 });
@@ -322,7 +324,7 @@ test("G-PRM-9 G-UPS-4 an upsert on a partitioned table applies the insert and th
       `mutation { insert_measure(objects: [{id: ${id}, kind: "a", value: ${value}}], on_conflict: {constraint: measure_pkey, update_columns: [value]}) { affected_rows } }`,
       "checked",
     );
-  expect(await upsert(1, 5)).toMatchObject({ errors: [{ message: failed }] });
+  expect(await upsert(1, 5)).toMatchObject({ errors: [{ message: checkMessage }] });
   expect(await upsert(1, 50)).toEqual({ data: { insert_measure: { affected_rows: 1 } } });
   expect(await upsert(9, 5)).toEqual({ data: { insert_measure: { affected_rows: 1 } } });
 });
@@ -478,7 +480,7 @@ test("G-PRM-16 G-FN-8 mutation functions are available to listed roles and to ro
     data: { sell_album: { id: 1, sold: 4 } },
   });
   expect((await schemaOf(api, "short")).roots.mutation).toBeUndefined();
-  const inherited = await startApi(
+  const inheritedApi = await startApi(
     forGraphql({
       on: api.database,
       metadata: documentOf(
@@ -495,8 +497,8 @@ test("G-PRM-16 G-FN-8 mutation functions are available to listed roles and to ro
       ),
     }),
   );
-  expect(Object.keys((await schemaOf(inherited, "caller")).members("mutation_root"))).toEqual(["sell_album"]);
-  expect((await schemaOf(inherited, "other")).roots.mutation).toBeUndefined();
+  expect(Object.keys((await schemaOf(inheritedApi, "caller")).members("mutation_root"))).toEqual(["sell_album"]);
+  expect((await schemaOf(inheritedApi, "other")).roots.mutation).toBeUndefined();
 });
 
 test("G-PRM-17 a role's own permission replaces the inherited one", async () => {
@@ -613,7 +615,7 @@ describe("G-PRM-19 permission checks after the statement", async () => {
   await inStatementApi.reload();
   await afterStatementApi.reload();
 
-  const FAILED = "check constraint of an insert/update permission has failed";
+  const CHECK_FAILED = "check constraint of an insert/update permission has failed";
   const resetRows = async (): Promise<void> =>
     void (await inStatementApi.sql(`
       truncate member, task, node;
@@ -639,7 +641,7 @@ describe("G-PRM-19 permission checks after the statement", async () => {
       "an update that goes beyond a quota",
       'update_member(where: {id: {_in: [2, 3]}}, _set: {status: "active"}) { affected_rows }',
       rows(2),
-      FAILED,
+      CHECK_FAILED,
     ],
     [
       "an update within it",
@@ -651,19 +653,24 @@ describe("G-PRM-19 permission checks after the statement", async () => {
       "an insert beyond it",
       'insert_member(objects: [{id: 5, status: "active", team: "a"}, {id: 6, status: "active", team: "a"}]) { affected_rows }',
       rows(2),
-      FAILED,
+      CHECK_FAILED,
     ],
     [
       "a row whose parent is in the same insert",
       "insert_node(objects: [{id: 10, parent_id: 2}, {id: 11, parent_id: 10}]) { affected_rows }",
-      FAILED,
+      CHECK_FAILED,
       rows(2),
     ],
-    ["a row with another's parent", "insert_node(objects: [{id: 10, parent_id: 1}]) { affected_rows }", FAILED, FAILED],
+    [
+      "a row with another's parent",
+      "insert_node(objects: [{id: 10, parent_id: 1}]) { affected_rows }",
+      CHECK_FAILED,
+      CHECK_FAILED,
+    ],
     [
       "rows that a trigger changes after the write",
       "insert_node(objects: [{id: 10, parent_id: -1}]) { affected_rows }",
-      FAILED,
+      CHECK_FAILED,
       rows(1),
     ],
     [
@@ -671,20 +678,20 @@ describe("G-PRM-19 permission checks after the statement", async () => {
       `insert_member(objects: [{id: 2, status: "active", team: "a"}, {id: 5, status: "active", team: "a"}],
          on_conflict: {constraint: member_pkey, update_columns: [status]}) { affected_rows }`,
       rows(2),
-      FAILED,
+      CHECK_FAILED,
     ],
     [
       "an upsert that only updates, beyond the quota",
       `insert_member(objects: [{id: 2, status: "active", team: "x"}, {id: 3, status: "active", team: "x"}],
          on_conflict: {constraint: member_pkey, update_columns: [status]}) { affected_rows }`,
       rows(2),
-      FAILED,
+      CHECK_FAILED,
     ],
     [
       "nested rows beyond a quota of their own",
       `insert_member_one(object: {id: 5, status: "inactive", team: "b", tasks: {data: [{id: 1}, {id: 2}, {id: 3}]}}) { id }`,
       { id: 5 },
-      FAILED,
+      CHECK_FAILED,
     ],
     [
       "nested rows within it",
@@ -712,7 +719,7 @@ describe("G-PRM-19 permission checks after the statement", async () => {
     );
     expect(errors).toEqual([
       expect.objectContaining({
-        message: FAILED,
+        message: CHECK_FAILED,
         extensions: expect.objectContaining({ code: "permission-error", path: expect.stringContaining("tasks") }),
       }),
     ]);
@@ -740,8 +747,8 @@ describe("G-PRM-19 permission checks after the statement", async () => {
       "return=representation",
       "resolution=merge-duplicates,return=representation",
     ]) {
-      const refused = await afterStatementApi.post("/member", { headers: { ...headers, prefer }, body });
-      expect([refused.status, refused.json().message]).toEqual([403, FAILED]);
+      const refusal = await afterStatementApi.post("/member", { headers: { ...headers, prefer }, body });
+      expect([refusal.status, refusal.json().message]).toEqual([403, CHECK_FAILED]);
       const insertAnswer = await afterStatementApi.post("/member", {
         headers: { ...headers, prefer },
         body: body.slice(0, 1),
@@ -749,8 +756,8 @@ describe("G-PRM-19 permission checks after the statement", async () => {
       expect(insertAnswer.status).toBe(201);
       await resetRows();
     }
-    const updated = await afterStatementApi.patch("/member?id=in.(2,3)", { headers, body: { status: "active" } });
-    expect(updated.json().message).toBe(FAILED);
+    const updateAnswer = await afterStatementApi.patch("/member?id=in.(2,3)", { headers, body: { status: "active" } });
+    expect(updateAnswer.json().message).toBe(CHECK_FAILED);
     expect((await inStatementApi.patch("/member?id=in.(2,3)", { headers, body: { status: "active" } })).status).toBe(
       204,
     );

@@ -103,12 +103,12 @@ test("G-PRM-9 G-CON-5 a failing check rolls back the mutation, and presets are a
     headersOf("owner", { "artist-id": "2" }),
   );
   expect(update.errors[0].extensions.path).toBe("$");
-  const removed = await api.gql(
+  const deleteAnswer = await api.gql(
     "mutation { delete_album(where: {id: {_in: [1, 902]}}) { returning { id } } }",
     {},
     headersOf("owner", { "artist-id": "2" }),
   );
-  expect(removed).toEqual({ data: { delete_album: { returning: [{ id: 902 }] } } });
+  expect(deleteAnswer).toEqual({ data: { delete_album: { returning: [{ id: 902 }] } } });
 });
 
 test("G-PRM-11 backend-only fields need the header", async () => {

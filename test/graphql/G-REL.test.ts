@@ -201,11 +201,11 @@ test("G-REL-11 the type is nullable if row policies apply to the acting role", a
   const option = await startApi(forGraphql({ nullableRelationships: true, on: database }));
   expect([await typeOf(option, "music_reader"), await typeOf(option)]).toEqual(["artist", "artist!"]);
   await option.close();
-  const switching = await startApi(
+  const preRequestApi = await startApi(
     forGraphql({ nullableRelationships: true, on: database, dbPreRequest: "sea.before_request" }),
   );
-  expect(await typeOf(switching)).toBe("artist");
-  await switching.close();
+  expect(await typeOf(preRequestApi)).toBe("artist");
+  await preRequestApi.close();
 });
 
 test("G-REL-11 the type is nullable if a plugin changes plans", async () => {

@@ -147,10 +147,10 @@ test("G-ROOT-4 functions are root fields", () => {
 });
 
 test("G-ROOT-5 list arguments have descriptions", () => {
-  const described = Object.fromEntries(
+  const descriptions = Object.fromEntries(
     Object.keys(LIST).map((name) => [name, admin.description("query_root", "album", name)]),
   );
-  expect(described).toEqual({
+  expect(descriptions).toEqual({
     distinct_on: "distinct select on columns",
     limit: "limit the number of rows returned",
     offset: "skip the first n rows. Use only with order_by",

@@ -244,23 +244,23 @@ describe("plugins", () => {
   const ownVariables = { "x-session-role": "admin", "x-session-user-id": "7" };
 
   test("G-SES-4 G-SES-5 without hasura-session its setting and names are missing, and the others stay", async () => {
-    const lacking = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("hasura-session")] }));
-    const sight = await see(bearer(READER), [], lacking);
+    const reducedApi = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("hasura-session")] }));
+    const sight = await see(bearer(READER), [], reducedApi);
     expect(sight["hasura.user"] || null).toBe(null); // "" on a connection where another API has set it
     expect(sight).toMatchObject({ "session.user_id": "7" });
-    expect(await argumentOf(lacking)).toEqual(ownVariables);
+    expect(await argumentOf(reducedApi)).toEqual(ownVariables);
   });
   test("G-SES-1 G-SES-2 G-SES-3 without session-settings the claims and the setting hasura.user stay", async () => {
-    const lacking = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("session-settings")] }));
-    const sight = await see(bearer(READER), [], lacking);
+    const reducedApi = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("session-settings")] }));
+    const sight = await see(bearer(READER), [], reducedApi);
     expect([sight["session.variables"] || null, sight["session.user_id"] || null]).toEqual([null, null]);
     expect(sight).toMatchObject({ role: "music_reader" });
     expect(JSON.parse(sight["request.jwt.claims"]!)).toMatchObject({ sub: "7" });
     expect(JSON.parse(sight["hasura.user"]!)).toMatchObject({ "x-hasura-user-id": "7" });
   });
   test("G-SES-3 G-SES-10 without request-settings the claims and the request are missing, and the other settings stay", async () => {
-    const lacking = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("request-settings")] }));
-    const sight = await see(bearer(READER), ["request.headers", "request.method"], lacking);
+    const reducedApi = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("request-settings")] }));
+    const sight = await see(bearer(READER), ["request.headers", "request.method"], reducedApi);
     for (const name of ["request.jwt.claims", "request.headers", "request.method"])
       expect([name, sight[name] || null]).toEqual([name, null]);
     expect(sight).toMatchObject({ role: "music_reader", "session.user_id": "7" });
@@ -318,13 +318,13 @@ describe("plugins", () => {
         },
       ],
     });
-    const logged: unknown[] = [];
+    const logLines: unknown[] = [];
     const logger = createLogger({
-      error: (message: string, facts?: object) => void logged.push({ message, ...facts }),
+      error: (message: string, facts?: object) => void logLines.push({ message, ...facts }),
     });
-    const broken = await startApi(forGraphql({ anonRole: "music_nobody", parts: [faulty], logger }));
-    expect(gqlError(await askGraphql(broken)).code).toBe("unexpected");
-    expect(logged).toMatchObject([{ plugin: "faulty", hook: 'sessions("faulty").settings' }]);
+    const faultyApi = await startApi(forGraphql({ anonRole: "music_nobody", parts: [faulty], logger }));
+    expect(gqlError(await askGraphql(faultyApi)).code).toBe("unexpected");
+    expect(logLines).toMatchObject([{ plugin: "faulty", hook: 'sessions("faulty").settings' }]);
   });
   test("X-SES-1 two plugins with one prefix are refused at the start", () => {
     const session = (name: string) => definePlugin({ name, sessions: [{ name, prefix: "x-acme-" }] });
@@ -547,13 +547,13 @@ describe("one connection shared by two callers", () => {
       });
       abandonedRequest.on("error", () => {});
       abandonedRequest.end('{"seconds":600}');
-      const sleeping = async (): Promise<number> =>
+      const countSleeping = async (): Promise<number> =>
         (await narrow.sql("select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()"))
           .length;
-      await until(async () => (await sleeping()) === 1, "the statement runs");
+      await until(async () => (await countSleeping()) === 1, "the statement runs");
       abandonedRequest.destroy();
       await until(() => counters.get("pool-available") === 1, "the connection is free");
-      expect(await sleeping()).toBe(0);
+      expect(await countSleeping()).toBe(0);
       const { pid } = await see({}, EXTRA_SETTINGS, narrow);
       await bothSurfaces(pid);
     },
@@ -590,7 +590,7 @@ describe.skipIf(!capabilities.realServer)("the search path of the login role", (
     await ownApi.reload();
   };
   const QUERY = "{ coined(order_by: {id: asc}) { id } }";
-  const COINED = { data: { coined: [{ id: 2 }, { id: 4 }] } };
+  const COINED_RESULT = { data: { coined: [{ id: 2 }, { id: 4 }] } };
 
   beforeAll(async () => {
     ownApi = await startApi(
@@ -621,13 +621,13 @@ describe.skipIf(!capabilities.realServer)("the search path of the login role", (
   test("G-SES-11 G-SES-11a a function finds unqualified tables on the database's search path", async () => {
     expect((await ownApi.gql(QUERY)).errors[0].extensions.code).toBe("unexpected");
     await setPath("database", `"$user", public, vault`);
-    expect(await ownApi.gql(QUERY)).toEqual(COINED);
-    expect(await ownApi.gql(QUERY, {}, { "x-session-role": "listener" })).toEqual(COINED);
-    expect(await ownApi.gql(QUERY, {}, { "x-session-admin-secret": null })).toEqual(COINED);
+    expect(await ownApi.gql(QUERY)).toEqual(COINED_RESULT);
+    expect(await ownApi.gql(QUERY, {}, { "x-session-role": "listener" })).toEqual(COINED_RESULT);
+    expect(await ownApi.gql(QUERY, {}, { "x-session-admin-secret": null })).toEqual(COINED_RESULT);
     const socket = await openSocket(ownApi);
     await socket.init();
     socket.send({ id: "1", type: "subscribe", payload: { query: `subscription ${QUERY}` } });
-    expect(await socket.next()).toMatchObject({ type: "next", payload: COINED });
+    expect(await socket.next()).toMatchObject({ type: "next", payload: COINED_RESULT });
     await socket.close();
     await setPath("database", undefined);
     expect(await ownApi.gql(QUERY)).toHaveProperty("errors");
@@ -635,14 +635,14 @@ describe.skipIf(!capabilities.realServer)("the search path of the login role", (
 
   test("G-SES-11 G-SES-11a a function finds unqualified tables on the search path of the login role and connection string", async () => {
     await setPath("role", "vault");
-    expect(await ownApi.gql(QUERY)).toEqual(COINED);
+    expect(await ownApi.gql(QUERY)).toEqual(COINED_RESULT);
     await setPath("role", undefined);
     const loginDatabase = {
       ...ownApi.database,
       options: { databaseUrl: `${ownApi.database.options.databaseUrl}?options=-c%20search_path%3Dvault` },
     };
     const api = await startApi(forGraphql({ on: loginDatabase }));
-    expect(await api.gql(QUERY)).toEqual(COINED);
+    expect(await api.gql(QUERY)).toEqual(COINED_RESULT);
     await api.close();
   });
 
@@ -651,7 +651,7 @@ describe.skipIf(!capabilities.realServer)("the search path of the login role", (
       `alter schema vault rename to "${(await ownApi.sql<{ role: string }>("select current_user as role"))[0]?.role}"`,
     );
     await ownApi.reload();
-    expect(await ownApi.gql(QUERY)).toEqual(COINED);
+    expect(await ownApi.gql(QUERY)).toEqual(COINED_RESULT);
     await setPath("database", "''");
     expect(await ownApi.gql(QUERY)).toHaveProperty("errors");
     expect(await ownApi.gql("{ album_by_pk(id: 1) { id } }")).toEqual({ data: { album_by_pk: { id: 1 } } });

@@ -5,7 +5,7 @@ import { gqlApi } from "./start.ts";
 
 const api = await gqlApi();
 
-const failed = "validation-failed";
+const validationFailed = "validation-failed";
 const byId = (id: number) => ({ album_by_pk: { id } });
 
 const send = async (body: object) => (await api.post("/v1/graphql", { headers: asAdmin(), body })).json();
@@ -14,7 +14,7 @@ gqlCases(api, [
   {
     title: "G-VAR-1 a variable that is used but not declared is refused",
     query: "query ($b: Int) { album(limit: $a, offset: $b) { id } }",
-    error: { message: 'unbound variable "a"', path: "$", code: failed },
+    error: { message: 'unbound variable "a"', path: "$", code: validationFailed },
   },
   {
     title: "G-VAR-1 an undeclared variable in a fragment is refused",
@@ -30,7 +30,7 @@ gqlCases(api, [
     title: "G-VAR-3 a variable that is given but not used is refused",
     query: "query ($a: Int) { album(limit: $a) { id } }",
     variables: { c: 1, a: 1, b: 2 },
-    error: { message: "unexpected variables in variableValues: b, c", path: "$", code: failed },
+    error: { message: "unexpected variables in variableValues: b, c", path: "$", code: validationFailed },
   },
   {
     title: "G-VAR-3 a variable that is declared and given, but not used, is refused",
@@ -41,7 +41,7 @@ gqlCases(api, [
   {
     title: "G-VAR-4 a non-null variable without a value is refused",
     query: "query ($a: Int!) { album(limit: $a) { id } }",
-    error: { message: 'expecting a value for non-nullable variable: "a"', path: "$", code: failed },
+    error: { message: 'expecting a value for non-nullable variable: "a"', path: "$", code: validationFailed },
   },
   {
     title: "G-VAR-4 a default is the value of an absent variable",
@@ -52,7 +52,7 @@ gqlCases(api, [
     title: "G-VAR-5 null for a non-null variable is refused",
     query: "query ($a: Int!) { album(limit: $a) { id } }",
     variables: { a: null },
-    error: { message: 'null value found for non-nullable type: "Int!"', path: "$", code: failed },
+    error: { message: 'null value found for non-nullable type: "Int!"', path: "$", code: validationFailed },
   },
   {
     title: "G-VAR-5 null for a non-null variable with a default is refused",
@@ -67,7 +67,7 @@ gqlCases(api, [
     error: {
       message: "variable 'a' is declared as 'Int!', but used where 'String' is expected",
       path: "$.selectionSet.album.args.where.title._eq",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -164,7 +164,7 @@ gqlCases(api, [
     error: {
       message: "unexpected null value for type 'Int'",
       path: "$.selectionSet.album.args.where.id._eq",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -196,7 +196,9 @@ test("G-VAR-10 G-LIM-2 a variable of 3000 levels is refused", async () => {
   for (let i = 0; i < 3000; i++) w = { _not: w };
   const answer = await send({ query: "query ($w: album_bool_exp) { album(where: $w) { id } }", variables: { w } });
   expect(answer).toEqual({
-    errors: [{ message: "the request is nested deeper than 500 levels", extensions: { path: "$", code: failed } }],
+    errors: [
+      { message: "the request is nested deeper than 500 levels", extensions: { path: "$", code: validationFailed } },
+    ],
   });
 });
 

@@ -62,11 +62,11 @@ describe("R-SC-12 preparation for all documents", () => {
 
   test("R-SC-12 G-SUB-8 R-SC-12b live queries wait for the preparation after changed settings, and continue or end", async () => {
     let dbMaxRows = 1000;
-    const moving = definePlugin({
+    const changingOptions = definePlugin({
       name: "moving",
       apply: (_, context) => context.addOptionSource({ name: "the test", read: async () => ({ dbMaxRows }) }),
     });
-    const api = await startLive(forGraphql({ parts: [moving] }));
+    const api = await startLive(forGraphql({ parts: [changingOptions] }));
     await api.sql("create table berries (id int primary key); create table leaves (id int primary key)");
     await api.reload();
     const socket = await initiated(api);
@@ -83,9 +83,9 @@ describe("R-SC-12 preparation for all documents", () => {
     expect(await socket.next()).toMatchObject({ id: "stays", payload: { data: { berries: [{ id: 1 }] } } });
     // a live query ends, or the schema is loaded again, while the live query waits
     dbMaxRows++;
-    const reloaded = api.reload();
+    const reload = api.reload();
     socket.send({ id: "stays", type: "complete" });
-    await reloaded;
+    await reload;
     dbMaxRows++;
     await Promise.all([api.reload(), api.reload()]);
     await api.sql("insert into berries values (2)");

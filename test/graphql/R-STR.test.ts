@@ -94,7 +94,7 @@ const headersOf = ({ rawHeaders }: Answer): unknown =>
 const crates = "{ flood_crate(order_by: {id: asc}) { id label note } }";
 const severalFields =
   "{ a: flood_crate(order_by: {id: asc}) { id label } flood_part(limit: 1) { id } c: flood_crate_aggregate { aggregate { count } } }";
-const described = `{ flood_crate(order_by: {id: asc}) { id label note } __type(name: "flood_crate") { name } }`;
+const mixedQuery = `{ flood_crate(order_by: {id: asc}) { id label note } __type(name: "flood_crate") { name } }`;
 
 describe("the same response with and without streaming", () => {
   type StreamedCase = [what: string, query: string, isStreamed?: boolean];
@@ -104,36 +104,39 @@ describe("the same response with and without streaming", () => {
     ["one long value", "{ flood_text { id t } }"],
     ["several root fields, which one statement answers as one value", severalFields],
     ["a name beside it", "{ __typename flood_crate(order_by: {id: asc}) { id label __typename } }"],
-    ["the schema beside it, which no statement answers", described, false],
+    ["the schema beside it, which no statement answers", mixedQuery, false],
     ["a short one", "{ flood_crate(limit: 3, order_by: {id: asc}) { id } }", false],
     ["a mutation", "mutation { update_flood_crate(where: {}, _set: {note: null}) { returning { id label } } }", false],
   ])(
     "R-STR-7 a response is the same with and without streaming: %s",
     async (...[, query, isStreamed = true]: StreamedCase) => {
       const before = await streamCount(api);
-      const streamed = await api.post("/v1/graphql", { body: { query }, headers: { ...admin, prefer: "tx=rollback" } });
+      const streamedAnswer = await api.post("/v1/graphql", {
+        body: { query },
+        headers: { ...admin, prefer: "tx=rollback" },
+      });
       expect(await streamCount(api)).toBe(before + (isStreamed && isStreaming ? 1 : 0));
       const bufferedAnswer = await bufferedApi.post("/v1/graphql", {
         body: { query },
         headers: { ...admin, prefer: "tx=rollback" },
       });
-      expect(streamed.bytes.equals(bufferedAnswer.bytes)).toBe(true);
-      expect(streamed.status).toBe(200);
-      expect(streamed.text.slice(0, 100)).not.toContain("errors");
-      expect(headersOf(streamed)).toEqual(headersOf(bufferedAnswer));
-      expect(streamed.headers["content-length"]).toBe(String(streamed.bytes.length));
+      expect(streamedAnswer.bytes.equals(bufferedAnswer.bytes)).toBe(true);
+      expect(streamedAnswer.status).toBe(200);
+      expect(streamedAnswer.text.slice(0, 100)).not.toContain("errors");
+      expect(headersOf(streamedAnswer)).toEqual(headersOf(bufferedAnswer));
+      expect(streamedAnswer.headers["content-length"]).toBe(String(streamedAnswer.bytes.length));
     },
   );
 
   test("R-STR-7 GET and named queries are streamed", async () => {
     for (const path of [`/v1/graphql?query=${encodeURIComponent(crates)}`, `/api/rest/crates/${ROWS}`]) {
       const before = await streamCount(api);
-      const streamed = await api.get(path, { headers: admin });
+      const streamedAnswer = await api.get(path, { headers: admin });
       expect(await streamCount(api)).toBe(before + (isStreaming ? 1 : 0));
       const bufferedAnswer = await bufferedApi.get(path, { headers: admin });
-      expect(streamed.bytes.length).toBeGreaterThan(200_000);
-      expect(streamed.bytes.equals(bufferedAnswer.bytes)).toBe(true);
-      expect(headersOf(streamed)).toEqual(headersOf(bufferedAnswer));
+      expect(streamedAnswer.bytes.length).toBeGreaterThan(200_000);
+      expect(streamedAnswer.bytes.equals(bufferedAnswer.bytes)).toBe(true);
+      expect(headersOf(streamedAnswer)).toEqual(headersOf(bufferedAnswer));
       const head = await api.head(path, { headers: admin });
       expect(head.bytes.length).toBe(0);
       expect(headersOf(head)).toEqual(headersOf(await bufferedApi.head(path, { headers: admin })));
@@ -141,17 +144,17 @@ describe("the same response with and without streaming", () => {
   });
 
   test("R-STR-7 R-STR-7a a client that accepts gzip gets compressed chunks", async () => {
-    for (const query of [crates, severalFields, described, "{ flood_text { t } }"]) {
+    for (const query of [crates, severalFields, mixedQuery, "{ flood_text { t } }"]) {
       const plain = await bufferedApi.post("/v1/graphql", { body: { query }, headers: admin });
-      const zipped = await api.post("/v1/graphql", {
+      const zippedAnswer = await api.post("/v1/graphql", {
         body: { query },
         headers: { ...admin, "accept-encoding": "gzip" },
       });
-      expect(zipped.headers["content-encoding"]).toBe("gzip");
-      expect(zipped.headers["vary"]).toBe("Accept-Encoding");
-      const isStreamed = isStreaming && query !== described;
-      expect(zipped.headers["transfer-encoding"]).toBe(isStreamed ? "chunked" : undefined);
-      expect(gunzipSync(zipped.bytes).equals(plain.bytes)).toBe(true);
+      expect(zippedAnswer.headers["content-encoding"]).toBe("gzip");
+      expect(zippedAnswer.headers["vary"]).toBe("Accept-Encoding");
+      const isStreamed = isStreaming && query !== mixedQuery;
+      expect(zippedAnswer.headers["transfer-encoding"]).toBe(isStreamed ? "chunked" : undefined);
+      expect(gunzipSync(zippedAnswer.bytes).equals(plain.bytes)).toBe(true);
     }
   });
 
@@ -192,7 +195,7 @@ describe("the same response with and without streaming", () => {
     expect(callResult).toEqual({ data });
     expect(await streamCount(api)).toBe(before);
     let byteCount = 0;
-    const looking = definePlugin({
+    const bytesPlugin = definePlugin({
       name: "looking",
       apply: (_hooks, context) =>
         context.addStep({
@@ -201,7 +204,7 @@ describe("the same response with and without streaming", () => {
           afterResponse: (_, { bytes }) => void (byteCount = bytes),
         }),
     });
-    const observedApi = await startMeasured({ ...options, parts: [...(options.parts ?? []), looking] });
+    const observedApi = await startMeasured({ ...options, parts: [...(options.parts ?? []), bytesPlugin] });
     const answer = await observedApi.post("/v1/graphql", { body: { query: crates }, headers: admin });
     expect(answer.json()).toEqual({ data });
     expect(byteCount).toBe(answer.bytes.length);
@@ -282,18 +285,18 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
   });
 
   describe("a lost connection to the database", () => {
-    let broken: Measured;
+    let brokenApi: Measured;
     beforeAll(async () => {
       const proxy = await startDatabaseProxy(database);
       proxy.breakAfter(5_000_000);
-      broken = await startMeasured({ ...options, databaseUrl: proxy.url });
+      brokenApi = await startMeasured({ ...options, databaseUrl: proxy.url });
     });
 
     test.each([
       ["plain", "", NOISE_LENGTH],
       ["compressed", GZIP, NOISE_BYTES],
     ] as const)("R-STR-7 a lost database connection breaks off the answer: %s", async (_, headers, bytes) => {
-      const { socket, received, closed } = ask(broken.port, NOISE, headers);
+      const { socket, received, closed } = ask(brokenApi.port, NOISE, headers);
       let end = "";
       socket.on("data", (chunk: Buffer) => (end = chunk.toString("latin1").slice(-10)));
       socket.resume();
@@ -301,23 +304,28 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
       expect(received()).toBeGreaterThan(0);
       expect(received()).toBeLessThan(bytes);
       expect(end.endsWith("\r\n0\r\n\r\n")).toBe(false); // the last chunk
-      await untilFigure(broken, "relapi_streams_waiting", (count) => count === 0);
+      await untilFigure(brokenApi, "relapi_streams_waiting", (count) => count === 0);
       const query = "{ flood_crate(limit: 1) { id } }";
-      expect((await broken.post("/v1/graphql", { body: { query }, headers: admin })).json().data).toBeDefined();
+      expect((await brokenApi.post("/v1/graphql", { body: { query }, headers: admin })).json().data).toBeDefined();
     });
 
     test("R-STR-7 a client of Node receives an error", async () => {
       const outcome = new Promise<string>((resolve, reject) => {
-        const outgoing = send(
-          { port: broken.port, method: "POST", path: "/v1/graphql", headers: { ...admin, "accept-encoding": "gzip" } },
-          (incoming) => {
-            incoming
+        const clientRequest = send(
+          {
+            port: brokenApi.port,
+            method: "POST",
+            path: "/v1/graphql",
+            headers: { ...admin, "accept-encoding": "gzip" },
+          },
+          (response) => {
+            response
               .on("end", () => resolve("complete"))
               .on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? "error"))
               .resume();
           },
         );
-        outgoing.on("error", reject).end(JSON.stringify({ query: NOISE }));
+        clientRequest.on("error", reject).end(JSON.stringify({ query: NOISE }));
       });
       expect(await outcome).toBe("ECONNRESET");
     });
@@ -332,7 +340,7 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
       const { socket, received } = ask(patient.port, query, headers);
       await untilFigure(patient, "relapi_streams_waiting", (count) => count === 1);
       await untilFigure(patient, "relapi_db_pool_in_use", (count) => count === 0);
-      await untilFigure(patient, "relapi_unread_bytes", (unread) => unread > bytes / 8);
+      await untilFigure(patient, "relapi_unread_bytes", (unreadBytes) => unreadBytes > bytes / 8);
       socket.resume();
       await untilRead(received, bytes);
     }

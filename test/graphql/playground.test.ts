@@ -87,12 +87,12 @@ test("G-HTTP-12 the page loads nothing from other servers", () => {
 
 test("G-HTTP-12 scripts and workers are served, compressed for clients that accept gzip", async () => {
   for (const name of ["main.js", "worker.js"]) {
-    const packed = await api.get(folder + name, { headers: { "accept-encoding": "gzip" } });
-    expect(packed.headers).toMatchObject({
+    const compressedAnswer = await api.get(folder + name, { headers: { "accept-encoding": "gzip" } });
+    expect(compressedAnswer.headers).toMatchObject({
       "content-encoding": "gzip",
       "content-type": "text/javascript; charset=utf-8",
     });
-    expect(gunzipSync(packed.bytes).length).toBeGreaterThan(100_000);
+    expect(gunzipSync(compressedAnswer.bytes).length).toBeGreaterThan(100_000);
   }
 });
 
@@ -149,12 +149,12 @@ test("G-HTTP-12 without the plugin the address has no page", async () => {
 });
 
 test("R-PATH-11 the page finds its files with additional slashes", async () => {
-  const forgiving = await startApi(forGraphql({ on: api.database, compatMode: false }));
+  const lenientApi = await startApi(forGraphql({ on: api.database, compatMode: false }));
   for (const path of ["/v1/graphql", "/v1/graphql/", "//v1/graphql", "/v1//graphql//"]) {
-    const { text } = await forgiving.get(path, { headers: BROWSER });
+    const { text } = await lenientApi.get(path, { headers: BROWSER });
     const relative = /src="([^"]+main\.js)"/.exec(text)?.[1] ?? "";
     const { pathname } = new URL(relative, `http://host${path}`);
-    expect((await forgiving.head(pathname)).status, `${path} ${pathname}`).toBe(200);
+    expect((await lenientApi.head(pathname)).status, `${path} ${pathname}`).toBe(200);
   }
-  await forgiving.close();
+  await lenientApi.close();
 });

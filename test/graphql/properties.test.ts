@@ -61,9 +61,11 @@ test("G-INS-1 G-INS-3 random rows are returned as they were inserted", async () 
     "mutation ($o: [album_insert_input!]!) { insert_album(objects: $o) { affected_rows returning { title artist_id price sold live tags } } }";
   await fc.assert(
     fc.asyncProperty(fc.array(rowArbitrary, { maxLength: 4 }), async (rows) => {
-      const missing = { price: null, sold: null, live: null, tags: null };
+      const nullColumns = { price: null, sold: null, live: null, tags: null };
       expect(await post({ query, variables: { o: rows } })).toEqual({
-        data: { insert_album: { affected_rows: rows.length, returning: rows.map((row) => ({ ...missing, ...row })) } },
+        data: {
+          insert_album: { affected_rows: rows.length, returning: rows.map((row) => ({ ...nullColumns, ...row })) },
+        },
       });
     }),
     { numRuns: 80 },
@@ -117,7 +119,7 @@ const WORDS = [
 ];
 
 /** Documents with tokens dropped, duplicated, exchanged or replaced. */
-const broken = fc
+const brokenDocuments = fc
   .tuple(
     fc.constantFrom(...DOCUMENTS),
     fc.array(
@@ -164,7 +166,7 @@ test(
   { timeout: 240_000 },
   async () => {
     await fc.assert(
-      fc.asyncProperty(broken, variables, async (query, variableValues) => {
+      fc.asyncProperty(brokenDocuments, variables, async (query, variableValues) => {
         const answer = await post({ query, variables: variableValues });
         if ("data" in answer) {
           expect(Object.keys(answer)).toEqual(["data"]);

@@ -88,7 +88,7 @@ const artistColumn = fc.oneof(
 
 let aliases = 0;
 
-const combined = (condition: fc.Arbitrary<Condition>): fc.Arbitrary<Condition> =>
+const combine = (condition: fc.Arbitrary<Condition>): fc.Arbitrary<Condition> =>
   fc.oneof(
     fc.tuple(fc.constantFrom("_and", "_or"), fc.array(condition, { maxLength: 3 })).map(([kind, parts]): Condition => ({
       value: { [kind]: parts.map((part) => part.value) },
@@ -103,7 +103,7 @@ const combined = (condition: fc.Arbitrary<Condition>): fc.Arbitrary<Condition> =
   );
 
 const tree = (leaves: fc.Arbitrary<Condition>): fc.Arbitrary<Condition> =>
-  fc.oneof({ weight: 3, arbitrary: leaves }, { weight: 2, arbitrary: combined(fc.oneof(leaves, combined(leaves))) });
+  fc.oneof({ weight: 3, arbitrary: leaves }, { weight: 2, arbitrary: combine(fc.oneof(leaves, combine(leaves))) });
 
 const artistConditions = tree(
   fc.oneof(
