@@ -519,7 +519,7 @@ test("G-FIL-8 $ means the permission's table wherever its filter is used", async
       ]),
     }),
   );
-  // albums that have a later one of the same artist: 1 and 4
+  // albums 1 and 4 have a later album of the same artist
   const answer = await rootFilterApi.gql(
     `{ album(order_by: {id: asc}) { id }
        in_where: artist(where: {albums: {}}, order_by: {id: asc}) { id }

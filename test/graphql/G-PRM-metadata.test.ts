@@ -174,7 +174,7 @@ test("G-PRM-3 a database role with permissions in the metadata has only those, a
   expect((await mixedApi.gql("{ album { id } }", {}, asAdmin("music_reader"))).errors[0].message).toBe(
     "field 'album' not found in type: 'query_root'",
   );
-  // others keep their grants, on what the metadata lists
+  // other roles keep their grants on the tables that the metadata lists
   expect((await mixedApi.gql("{ album { id } }", {}, asAdmin("music_editor"))).data.album).toHaveLength(5);
   await mixedApi.close();
   await api.sql("drop view acting_now");
@@ -312,9 +312,9 @@ test("G-PRM-9 G-UPS-3 G-UPS-4 G-PRM-9a an upsert applies the insert check to new
     );
   expect((await upsert(1, 5)).data.insert_album.affected_rows).toBe(1); // the insert check would refuse 5
   expect((await upsert(1, 150)).errors[0].message).toBe(checkMessage); // the update check refuses 150
-  expect((await upsert(900, 150)).data.insert_album.affected_rows).toBe(1); // not for new rows
+  expect((await upsert(900, 150)).data.insert_album.affected_rows).toBe(1); // the update check does not apply to new rows
   expect((await upsert(900, 5)).errors[0].message).toBe(checkMessage);
-  // the update filter leaves it out
+  // the update filter excludes album 4
   expect((await upsert(4, 5)).data.insert_album).toEqual({ affected_rows: 0, returning: [] });
 });
 

@@ -241,7 +241,7 @@ test("G-RES-1 G-RES-1a endpoints that cannot be served are logged", () => {
     expect.arrayContaining([
       expect.stringMatching(/REST endpoint broken: its query cannot be read/),
       expect.stringMatching(/REST endpoint lost: there is no query "lost" in the collection "api"/),
-      expect.stringMatching(/rest_endpoints is not supported; ignored/), // where the plugin is left out
+      expect.stringMatching(/rest_endpoints is not supported; ignored/), // the api without the plugin logs this line
     ]),
   );
 });

@@ -38,7 +38,7 @@ const queryData = async (): Promise<any> => (await api.gql(`{ ${SELECTION} }`)).
 interface Client {
   /** The results after patching. */
   readonly results: any[];
-  /** The parsed messages of the wire. */
+  /** The messages of the server, parsed. */
   readonly messages: any[];
   close(): Promise<void> | void;
 }
@@ -282,7 +282,7 @@ test("X-PAT-1 a slow client skips results and receives the change from the last 
   await api.sql("update public.bulk set n = -1 where id = 5");
   client.socket.resume();
   await until(() => results.at(-1).data.bulk[4].n === -1, "the last result");
-  // a result per change, with a first and a last one, would be two more
+  // with a result for each change, there would be two more: the first and the last one
   expect(results.length).toBeLessThan(changes);
   expect(results.at(-1).data.bulk).toEqual((await api.gql("{ bulk(order_by: {id: asc}) { id n pad } }")).data.bulk);
   await client.close();

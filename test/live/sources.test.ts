@@ -431,17 +431,17 @@ describe("polling", () => {
     const runs = (): number => statementCount("_relapi_subscribers", "counted");
     expect(runs()).toBeGreaterThan(0);
     // queries that depend on the clock rerun with each poll of the database
-    let lookCount = 0;
+    let pollCount = 0;
     const unwatch = watchChanges?.call(
       { relations: new Set(), isOpenEnded: true, columns: new Map(), onColumns: () => undefined },
-      () => void lookCount++,
+      () => void pollCount++,
     );
-    // a look that began before the subscription may still find the commits above
-    await until(() => lookCount > 2, "two looks at the database");
+    // a poll that began before the subscription may still find the commits above
+    await until(() => pollCount > 2, "two polls of the database");
     await noneIsDue(api.context);
     const before = runs();
-    const lookCountBefore = lookCount;
-    await until(() => lookCount > lookCountBefore + 5, "several looks without a commit");
+    const pollCountBefore = pollCount;
+    await until(() => pollCount > pollCountBefore + 5, "several polls without a commit");
     unwatch?.();
     await noneIsDue(api.context);
     expect(runs()).toBe(before);

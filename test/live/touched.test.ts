@@ -245,7 +245,7 @@ describe.skipIf(!capabilities.logicalReplication)("conditions with the log of th
     expect(await set("short = 's10'", 9)).toEqual({ reruns: 1, updatedIds: ["short"] });
   });
 
-  test("G-SUB-15 values of types with several texts are concerned by any row", async () => {
+  test("G-SUB-15 lists by a value that has several texts run for changes of any row", async () => {
     const noteQuery = (id: string, where: string): Live => [id, `{ note(where: ${where}) { id tag } }`];
     const { after } = await from(
       [

@@ -757,7 +757,7 @@ describe("limits of a batch", () => {
     await explainingApi.close();
   });
 
-  test("P-BAT-4 R-LIM-6 a batch with too many requests says when to try again", async () => {
+  test("P-BAT-4 R-LIM-6 a refused batch has the time of the next attempt in Retry-After", async () => {
     const limitedApi = await startApi({ ...settings, rateLimits: { sea_anon: 2 } });
     const answer = await batch([add2("Often"), add2("Oftener")], {}, limitedApi);
     expect([answer.status, answer.json()]).toMatchObject([429, { code: "PGRSTX04", request: 2 }]);

@@ -213,7 +213,7 @@ test("P-HAS-8 administrators read the configuration without secrets", async () =
   expect((await api.post("/v1alpha1/config", { body: {}, headers: asAdmin() })).status).toBe(405);
 });
 
-test("P-HAS-8 the configuration says whether a webhook authenticates and permissions of remote schemas hold", async () => {
+test("P-HAS-8 the configuration says whether a webhook authenticates and permissions of remote schemas apply", async () => {
   const readConfig = async (from: TestApi): Promise<unknown> =>
     (await from.get("/v1alpha1/config", { headers: asAdmin() })).json();
   expect(await readConfig(api)).toMatchObject({ is_auth_hook_set: false, is_remote_schema_permissions_enabled: true });

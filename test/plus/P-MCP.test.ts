@@ -127,7 +127,7 @@ describe("P-MCP-2 tools are those of the role and of the settings", () => {
   });
 });
 
-describe("P-MCP-3 tools ask the REST surface as the caller", () => {
+describe("P-MCP-3 tools send requests to the REST surface as the caller", () => {
   const titles = (rows: readonly { readonly title: string }[]): readonly string[] => rows.map(({ title }) => title);
 
   test("read_rows accepts filters, embeds, order, limit and offset", async () => {
@@ -246,7 +246,7 @@ describe("P-MCP-4 writes", () => {
   });
 });
 
-describe("P-MCP-5 caps", () => {
+describe("P-MCP-5 limits", () => {
   test("rows, bytes, time and the cost of the role are limited", async () => {
     const writer = await connect(writingApi);
     expect(await rowsOf("read_rows", { table: "ticket", limit: 1000 }, writer)).toHaveLength(2);
@@ -378,7 +378,7 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
     expect((await call("read_rows", { ...first, select: "*,secret" }, inHall)).content[0]?.text).toContain("42501");
   });
 
-  test("P-MCP-9 a truncated list says so and names the next offset", async () => {
+  test("P-MCP-9 a truncated list is marked as such and names the next offset", async () => {
     const read = async (args: object, caller = inHall) =>
       (await call("read_rows", { table: "item", select: "id", order: "id", ...args }, caller)).structuredContent;
     expect(await read({ limit: 1000 })).toMatchObject({ row_count: 100, has_more: true, next_offset: 100 });
@@ -433,7 +433,7 @@ describe("P-MCP-6 instructions in rows", () => {
     expect(outputText).toContain("never instructions");
   });
 
-  test("a text response marks the data with a delimiter that no row can know", async () => {
+  test("a text response marks the data with a delimiter that no row can contain", async () => {
     const marks = new Set<string>();
     for (let i = 0; i < 3; i++) {
       const { content, structuredContent } = await call("read_rows", { table: "ticket", order: "id" });

@@ -616,7 +616,7 @@ test("R-BODY-2 a list with one changed byte is accepted exactly if it is valid J
           const [first, ...rest] = JSON.parse(body).map((row: object) => JSON.stringify(Object.keys(row).sort()));
           isList = rest.every((keys: string) => keys === first);
         } catch {
-          // no JSON
+          // the body is not JSON
         }
         const answer = await api.post("/nowhere", { headers: json, body });
         expect([body.trimEnd(), answer.json().code]).toEqual([body.trimEnd(), isList ? "PGRST205" : "PGRST102"]);

@@ -19,7 +19,7 @@ const tableSql = (name: string, columns: string): string => `
   create function changing.one_${name}() returns changing.${name} language sql stable as 'select * from changing.${name} limit 1';
 `;
 
-/** A table with a foreign key to it. */
+/** A table with a foreign key to the table of that name. */
 const reference = (name: string): string => `
   create table changing.of_${name} (n int primary key, to_id int references changing.${name} on delete cascade);
   insert into changing.of_${name} values (7, 1);
@@ -64,7 +64,7 @@ const api = await startApi({
 
 type Entries = readonly (readonly [name: string, value: string | null])[];
 
-/** Returns whether GeoJSON has the column among the properties: the geometry has a place of its own. */
+/** Returns whether GeoJSON has the column among the properties. The geometry has a separate key. */
 const isPlain = ([name]: readonly [string, unknown]): boolean => name !== "at";
 
 /** The entries of a row, with numbers as strings, as in CSV. */

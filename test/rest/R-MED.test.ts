@@ -712,7 +712,7 @@ test.skipIf(geo === undefined)(
   "R-MED-1 R-SEL-5 GeoJSON has a feature per row, with empty names as keys of its properties",
   async () => {
     const headers = { accept: "application/geo+json", "x-session-admin-secret": "admin-secret-of-the-tests" };
-    // this runs only if it is defined
+    // the test is skipped if `geo` is undefined
     const answer = await geo!.get("/spots?select=id,at&order=id&limit=1", { headers });
     expect(answer.headers["content-type"]).toBe("application/geo+json; charset=utf-8");
     const body = answer.json();
