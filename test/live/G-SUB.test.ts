@@ -452,20 +452,20 @@ describe("errors", () => {
 });
 
 test("G-SUB-4 without a change source a live query sends one result", async () => {
-  const deaf = await startLive(
+  const deafApi = await startLive(
     forGraphql({ parts: [without("poll-changes"), without("notify-changes"), without("replication-changes")] }),
   );
-  const socket = await initiated(deaf);
+  const socket = await initiated(deafApi);
   subscribe(socket, "1", "subscription { artist_by_pk(id: 1) { country } }");
   await socket.next();
-  await deaf.sql("update artist set country = 'X' where id = 1");
+  await deafApi.sql("update artist set country = 'X' where id = 1");
   subscribe(socket, "later", "subscription { artist_by_pk(id: 1) { country name } }");
   expect(await socket.next()).toMatchObject({ id: "later", payload: { data: { artist_by_pk: { country: "X" } } } });
-  await noneIsDue(deaf.context);
-  await roundTrip(deaf);
+  await noneIsDue(deafApi.context);
+  await roundTrip(deafApi);
   expect(socket.arrived()).toEqual([]);
   await socket.close();
-  await deaf.close();
+  await deafApi.close();
 });
 
 describe("values that are invalid although no row is compared with them", async () => {

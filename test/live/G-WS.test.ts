@@ -543,9 +543,9 @@ describe("the upgrade", () => {
 
 describe("limits and slow clients", () => {
   test("G-WS-22 pings are sent at the interval of the setting", async () => {
-    const frequent = await startApi(forGraphql({ on: api.database, websocketKeepalive: 1 }));
+    const frequentApi = await startApi(forGraphql({ on: api.database, websocketKeepalive: 1 }));
     stopTimers();
-    const socket = await initiated(frequent);
+    const socket = await initiated(frequentApi);
     const isPing = (message: any): boolean => message.type === "ping";
     for (let count = 0; count < 4; count++) {
       await socket.next(isPing);
@@ -556,7 +556,7 @@ describe("limits and slow clients", () => {
     await socket.next(isPing);
     await socket.close();
     vi.useRealTimers();
-    await frequent.close();
+    await frequentApi.close();
   });
 
   test("G-WS-4 more operations than the limit on one connection are refused", async () => {

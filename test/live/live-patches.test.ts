@@ -326,10 +326,10 @@ describe("Last-Event-ID", () => {
     expect(JSON.parse(resumedStream.events[0]!.data)).toMatchObject({ version: 1, data: [{ country: "Elsewhere" }] });
     resumedStream.close();
     // the value changed and changed back while the client was away
-    const restored = await first(api);
+    const restoredEvent = await first(api);
     await api.sql("update artist set country = 'Nowhere' where id = 3");
     await api.sql("update artist set country = 'Elsewhere' where id = 3");
-    const quiet = await openRows(api, restored.id);
+    const quiet = await openRows(api, restoredEvent.id);
     await api.settled();
     expect(quiet.events).toEqual([]);
     quiet.close();

@@ -116,7 +116,7 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
   test("G-SUB-4 changes of other rows do not run a live query of one row", async () => {
     const statements: string[] = [];
     const { logger } = createLog();
-    const quiet = await startLive(
+    const quietApi = await startLive(
       forGraphql({
         liveQueryInterval: NEVER_MS,
         busName: "rows", // the process reads the changes itself
@@ -124,54 +124,54 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
         logger: { ...logger, info: (message) => void statements.push(message) },
       }),
     );
-    await quiet.sql(`create table public.keyed (filler text default repeat('it''s [long]: ', 100), "the ""key""" int primary key, n int);
+    await quietApi.sql(`create table public.keyed (filler text default repeat('it''s [long]: ', 100), "the ""key""" int primary key, n int);
       insert into public.keyed ("the ""key""", n) select i, 0 from generate_series(1, 20) as i`);
-    await quiet.sql('alter table public.keyed rename column "the ""key""" to id');
-    await quiet.reload();
-    const socket = await initiated(quiet);
+    await quietApi.sql('alter table public.keyed rename column "the ""key""" to id');
+    await quietApi.reload();
+    const socket = await initiated(quietApi);
     for (const id of [1, 2])
       subscribe(socket, String(id), "subscription ($id: Int!) { keyed_by_pk(id: $id) { id n } }", { id });
     subscribe(socket, "all", "subscription { keyed_aggregate { aggregate { sum { n } } } }");
     for (let i = 0; i < 3; i++) await socket.next();
     await until(() => statements.includes(FEED_OPEN_MESSAGE), "the changes are read");
-    await quiet.settled();
+    await quietApi.settled();
     const runs = (): number =>
       statements.filter(
         (text) => text.includes("_relapi_subscribers") && text.includes("keyed") && !text.includes("sum("),
       ).length;
     const before = runs();
-    await quiet.sql("update public.keyed set n = 5 where id > 10");
+    await quietApi.sql("update public.keyed set n = 5 where id > 10");
     expect(await socket.next()).toMatchObject({
       id: "all",
       payload: { data: { keyed_aggregate: { aggregate: { sum: { n: 50 } } } } },
     });
-    await quiet.settled();
+    await quietApi.settled();
     expect(runs()).toBe(before);
-    await quiet.sql("update public.keyed set n = 7 where id = 2");
+    await quietApi.sql("update public.keyed set n = 7 where id = 2");
     const messages = [await socket.next(), await socket.next()];
     expect(messages.find((message) => message.id === "2")).toMatchObject({
       payload: { data: { keyed_by_pk: { id: 2, n: 7 } } },
     });
     expect(runs()).toBeGreaterThan(before);
     // the row gets another key, and another row takes the old one
-    await quiet.sql("update public.keyed set id = 100 where id = 2");
+    await quietApi.sql("update public.keyed set id = 100 where id = 2");
     expect(await socket.next()).toMatchObject({ id: "2", payload: { data: { keyed_by_pk: null } } });
-    await quiet.sql("update public.keyed set id = 2 where id = 100");
+    await quietApi.sql("update public.keyed set id = 2 where id = 100");
     expect(await socket.next()).toMatchObject({ id: "2", payload: { data: { keyed_by_pk: { id: 2, n: 7 } } } });
-    await quiet.sql("delete from public.keyed where id = 1");
+    await quietApi.sql("delete from public.keyed where id = 1");
     expect(await socket.next((message) => message.id === "1")).toMatchObject({
       payload: { data: { keyed_by_pk: null } },
     });
-    await quiet.sql("insert into public.keyed (id, n) values (1, 9)");
+    await quietApi.sql("insert into public.keyed (id, n) values (1, 9)");
     expect(await socket.next((message) => message.id === "1")).toMatchObject({
       payload: { data: { keyed_by_pk: { id: 1, n: 9 } } },
     });
-    await quiet.sql("truncate public.keyed");
+    await quietApi.sql("truncate public.keyed");
     expect(await socket.next((message) => message.id === "2")).toMatchObject({
       payload: { data: { keyed_by_pk: null } },
     });
     await socket.close();
-    await quiet.close();
+    await quietApi.close();
   });
 
   test("G-SUB-4 R-SC-9 a table that the log describes partly or not at all is still followed", async () => {

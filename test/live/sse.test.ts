@@ -106,14 +106,14 @@ describe("REST", () => {
 
 describe("GraphQL", () => {
   test("G-SUB-3 a subscription by POST sends an event next for each result", async () => {
-    const plain = await startApi({ dbSchemas: ["public"], liveQueryInterval: 20 });
-    const live = await open(plain, "/v1/graphql", subscription("subscription { artist_by_pk(id: 1) { country } }"));
+    const plainApi = await startApi({ dbSchemas: ["public"], liveQueryInterval: 20 });
+    const live = await open(plainApi, "/v1/graphql", subscription("subscription { artist_by_pk(id: 1) { country } }"));
     await until(() => live.events.length === 1, "the first event");
     expect(live.events[0]!.event).toBe("next");
-    await plain.sql("update artist set country = 'SSE' where id = 1");
+    await plainApi.sql("update artist set country = 'SSE' where id = 1");
     await until(() => live.events.length === 2, "the second event");
     expect(JSON.parse(live.events[1]!.data)).toEqual({ data: { artist_by_pk: { country: "SSE" } } });
-    const closePromise = plain.close();
+    const closePromise = plainApi.close();
     await live.ended;
     expect(live.events.at(-1)).toMatchObject({ event: "complete" });
     await closePromise;

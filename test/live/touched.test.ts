@@ -73,9 +73,9 @@ const openWatched = async (
 ): Promise<Omit<Watcher, "socket" | "after" | "settle"> & { reruns(): number }> => {
   let context: PluginContext | undefined;
   let reruns = 0;
-  let isTold = false;
+  let isReported = false;
   const info = (line: string): void => {
-    if (SOURCE_MESSAGES.includes(line)) isTold = true;
+    if (SOURCE_MESSAGES.includes(line)) isReported = true;
   };
   const logger = createLogger({ error: info, warn: info, info });
   const countingPlugin = definePlugin({
@@ -98,7 +98,7 @@ const openWatched = async (
   const socket = await initiated(api);
   subscribe(socket, "1", "subscription { beacon { n } }");
   await socket.next();
-  await until(() => isTold, "the changes are read"); // a slot waits for all transactions of the server
+  await until(() => isReported, "the changes are read"); // a slot waits for all transactions of the server
   await socket.close();
   return { api, context: context!, reruns: () => reruns };
 };
@@ -199,8 +199,8 @@ describe.skipIf(!capabilities.logicalReplication)("conditions with the log of th
     expect(await after("update note set body = 'other' where id = 9")).toEqual({ reruns: 1, updatedIds: [] });
     expect(await after("begin; update note set tag = 'never'; rollback")).toEqual(NO_RERUNS);
     expect(await after("update note set chat_id = 1 where id = 10")).toEqual({ reruns: 2, updatedIds: ["1", "10"] });
-    const cleared = await from(lists("usual", TEN));
-    expect((await cleared.after("truncate usual")).updatedIds).toHaveLength(10);
+    const usualLists = await from(lists("usual", TEN));
+    expect((await usualLists.after("truncate usual")).updatedIds).toHaveLength(10);
     await open.api.sql("insert into usual select * from note");
   });
 
@@ -321,21 +321,24 @@ describe.skipIf(!capabilities.logicalReplication)("conditions with the log of th
       if (name === "part")
         expect(await after(`update part set user_id = 4 where id = 3`)).toEqual({ reruns: 10, updatedIds: ["3", "4"] });
     }
-    const keyed = await from(lists("usual", TEN));
-    expect(await keyed.after("update usual set tag = 'keyed' where id = 3")).toEqual({ reruns: 10, updatedIds: ["3"] });
-    expect(await keyed.after("insert into usual (id, chat_id) values (21, 4)")).toEqual({
+    const keyLists = await from(lists("usual", TEN));
+    expect(await keyLists.after("update usual set tag = 'keyed' where id = 3")).toEqual({
+      reruns: 10,
+      updatedIds: ["3"],
+    });
+    expect(await keyLists.after("insert into usual (id, chat_id) values (21, 4)")).toEqual({
       reruns: 1,
       updatedIds: ["4"],
     });
-    const indexed = await from(queriesOf("by_index"));
-    expect(await indexed.after("update by_index set n = 1 where id = 3")).toEqual({ reruns: 1, updatedIds: ["3"] });
-    expect(await indexed.after("update by_index set user_id = 4 where id = 3")).toEqual({
+    const indexLists = await from(queriesOf("by_index"));
+    expect(await indexLists.after("update by_index set n = 1 where id = 3")).toEqual({ reruns: 1, updatedIds: ["3"] });
+    expect(await indexLists.after("update by_index set user_id = 4 where id = 3")).toEqual({
       reruns: 2,
       updatedIds: ["3", "4"],
     });
-    expect(await indexed.after("delete from by_index where id = 3")).toEqual({ reruns: 1, updatedIds: ["4"] });
-    const viewed = await from([["view", "{ note_view(where: {id: {_eq: 1}}) { tag } }"]]);
-    expect((await viewed.after("update note set tag = 'v' where id = 19")).reruns).toBe(1);
+    expect(await indexLists.after("delete from by_index where id = 3")).toEqual({ reruns: 1, updatedIds: ["4"] });
+    const viewQuery = await from([["view", "{ note_view(where: {id: {_eq: 1}}) { tag } }"]]);
+    expect((await viewQuery.after("update note set tag = 'v' where id = 19")).reruns).toBe(1);
   });
 
   test("G-SUB-15 G-SUB-15a no change is missed after a table stops reporting complete rows", async () => {
@@ -402,7 +405,7 @@ describe.skipIf(!capabilities.logicalReplication)("conditions with the log of th
 
 const NO_RERUNS: Outcome = { reruns: 0, updatedIds: [] };
 
-const RELATED = documentOf([
+const RELATED_METADATA = documentOf([
   table("beacon"),
   table("member", {
     object_relationships: [object("chat", "chat_id")],
@@ -429,7 +432,7 @@ describe.skipIf(!capabilities.logicalReplication)("relationships and permissions
   const from = (live: readonly Live[], payload?: unknown): Promise<Watcher> => watch(open, live, payload);
 
   beforeAll(async () => {
-    open = await openWatched({ busName: "related", metadata: RELATED });
+    open = await openWatched({ busName: "related", metadata: RELATED_METADATA });
     await open.api.sql("alter table chat replica identity full; alter table member replica identity full");
     await open.api.reload();
   });
