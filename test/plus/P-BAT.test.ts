@@ -60,7 +60,7 @@ await database.query(`
 `);
 const settings = { on: database, preset: plus, dbSchemas: ["press"], compatMode: false };
 const api = await startApi(settings);
-const plain = await startApi({ ...settings, preset: (options) => compose(plus(options), without("rest-batch")) });
+const plainApi = await startApi({ ...settings, preset: (options) => compose(plus(options), without("rest-batch")) });
 
 type BatchPart = {
   readonly method?: string;
@@ -454,7 +454,7 @@ describe("the transaction of a batch", () => {
   });
 
   test("P-BAT-5 R-TX-16 the pre-request function runs for each request, whose settings do not affect the next one", async () => {
-    const before = await startApi({ ...settings, dbPreRequest: "press.mark" });
+    const preRequestApi = await startApi({ ...settings, dbPreRequest: "press.mark" });
     const answer = await batch(
       [
         { method: "POST", path: "/rpc/teapot" },
@@ -463,7 +463,7 @@ describe("the transaction of a batch", () => {
         { path: "/author?limit=0" },
       ],
       { "x-own": "1" },
-      before,
+      preRequestApi,
     );
     const [tea, quiet, headers] = answer.json();
     expect([tea.status, tea.headers["x-tea"], quiet.status, quiet.headers["x-tea"]]).toEqual([
@@ -695,12 +695,12 @@ describe("limits of a batch", () => {
   test.skipIf(!capabilities.realServer)(
     "P-BAT-8 a batch that takes too long is undone, and its connection is free",
     async () => {
-      const hasty = await startApi({ ...settings, batchTimeout: 1, dbPool: 1 });
+      const hastyApi = await startApi({ ...settings, batchTimeout: 1, dbPool: 1 });
       const nap = (seconds: number) => ({ method: "POST", path: "/rpc/nap", body: { seconds } });
       const answer = await batch(
         [add2("Late"), ...Array.from({ length: 40 }, () => nap(0.2)), { ...nap(600), id: "last" }],
         {},
-        hasty,
+        hastyApi,
       );
       expect([answer.status, answer.json()]).toEqual([
         504,
@@ -712,9 +712,12 @@ describe("limits of a batch", () => {
           request: expect.any(Number),
         },
       ]);
-      expect((await batch([{ ...nap(600), id: "long" }], {}, hasty)).json()).toMatchObject({ request: 1, id: "long" });
-      expect((await hasty.get("/api/author?name=eq.Late&select=id")).json()).toEqual([]);
-      await hasty.close();
+      expect((await batch([{ ...nap(600), id: "long" }], {}, hastyApi)).json()).toMatchObject({
+        request: 1,
+        id: "long",
+      });
+      expect((await hastyApi.get("/api/author?name=eq.Late&select=id")).json()).toEqual([]);
+      await hastyApi.close();
     },
   );
 
@@ -774,7 +777,7 @@ describe("limits of a batch", () => {
     }
     const options = await api.options("/api/batch");
     expect([options.status, options.headers["allow"], options.text]).toEqual([200, "OPTIONS,POST", ""]);
-    expect((await plain.get("/api/batch")).json().code).toBe("PGRST205");
+    expect((await plainApi.get("/api/batch")).json().code).toBe("PGRST205");
   });
 
   test("P-BAT-1 a table named batch is served as a table", async () => {
@@ -786,6 +789,6 @@ describe("limits of a batch", () => {
   });
 
   test("P-GEN-2 without the plugin the path is an unknown relation", async () => {
-    expect((await batch([{ path: "/author" }], {}, plain)).json().code).toBe("PGRST205");
+    expect((await batch([{ path: "/author" }], {}, plainApi)).json().code).toBe("PGRST205");
   });
 });

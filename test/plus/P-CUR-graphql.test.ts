@@ -319,13 +319,13 @@ describe("connections in related rows, by role", () => {
 
 describe("names", () => {
   test("P-CUR-9 connections keep the names of tables", async () => {
-    const odd = await startApi(forGraphql({ ...settings, dbSchemas: ["odd"] }));
-    expect((await odd.gql("{ odd_item { id } }")).data).toEqual({ odd_item: [{ id: 1 }] });
-    expect((await odd.gql("{ odd_item_connection { edges { cursor } } }")).data.odd_item_connection.edges).toHaveLength(
-      1,
-    );
-    await odd.close();
-    const plain = await startApi(
+    const oddApi = await startApi(forGraphql({ ...settings, dbSchemas: ["odd"] }));
+    expect((await oddApi.gql("{ odd_item { id } }")).data).toEqual({ odd_item: [{ id: 1 }] });
+    expect(
+      (await oddApi.gql("{ odd_item_connection { edges { cursor } } }")).data.odd_item_connection.edges,
+    ).toHaveLength(1);
+    await oddApi.close();
+    const plainApi = await startApi(
       forGraphql({
         ...settings,
         dbSchemas: ["odd"],
@@ -335,9 +335,9 @@ describe("names", () => {
         ]),
       }),
     );
-    expect((await plain.gql("{ PageInfo { id } item { id } }")).data).toEqual({ PageInfo: [], item: [{ id: 1 }] });
-    expect((await plain.gql("{ item_connection { edges { cursor } } }")).errors[0].message).toContain("not found");
-    await plain.close();
+    expect((await plainApi.gql("{ PageInfo { id } item { id } }")).data).toEqual({ PageInfo: [], item: [{ id: 1 }] });
+    expect((await plainApi.gql("{ item_connection { edges { cursor } } }")).errors[0].message).toContain("not found");
+    await plainApi.close();
     const custom = (name: string) => ({ table: { schema: "taken", name }, configuration: { custom_name: name } });
     const takenNamesApi = await startApi(
       forGraphql({
@@ -354,10 +354,10 @@ describe("names", () => {
     ["graphql-connections", "mart_item_connection", 200],
     ["relay", "mart_item_by_connection", 404],
   ])("P-GEN-2 without %s the connections are unknown", async (name, field, status) => {
-    const bare = await startApi(
+    const bareApi = await startApi(
       forGraphql({ ...settings, dbSchemas: ["mart"], preset: (options) => compose(plus(options), without(name)) }),
     );
-    expect((await bare.gql(`{ ${field} { edges { cursor } } }`)).errors).toEqual([
+    expect((await bareApi.gql(`{ ${field} { edges { cursor } } }`)).errors).toEqual([
       {
         message: `field '${field}' not found in type: 'query_root'`,
         extensions: { path: `$.selectionSet.${field}`, code: "validation-failed" },
@@ -365,7 +365,7 @@ describe("names", () => {
     ]);
     const path = "/v1beta1/relay";
     const body = { query: "{ mart_item_connection(first: 1) { edges { node { id } } } }" };
-    expect((await bare.post(path, { headers: asAdmin(), body })).status).toBe(status);
-    await bare.close();
+    expect((await bareApi.post(path, { headers: asAdmin(), body })).status).toBe(status);
+    await bareApi.close();
   });
 });

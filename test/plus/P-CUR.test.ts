@@ -484,7 +484,7 @@ test("P-CUR-6 a column named cursor can be filtered, and without the plugin the 
   await api.reload();
   expect((await api.get("/queries?cursor=eq.x")).json()).toEqual([{ id: 1, cursor: "x" }]);
   expect((await api.get("/queries?cursor=not.is.null&cursor=")).json()).toEqual([{ id: 1, cursor: "x" }]);
-  const plain = await startApi({ preset: plus, parts: [without("cursor-pages")] });
-  const answer = await plain.get("/buoy_log?order=id&limit=2&cursor=");
+  const plainApi = await startApi({ preset: plus, parts: [without("cursor-pages")] });
+  const answer = await plainApi.get("/buoy_log?order=id&limit=2&cursor=");
   expect([answer.status, answer.json().code]).toEqual([400, "PGRST100"]);
 });

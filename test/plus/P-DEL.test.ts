@@ -24,7 +24,7 @@ await database.query(`
 `);
 const settings = { on: database, preset: plus, dbSchemas: ["shelf"], dbAggregatesEnabled: true };
 const api = await startApi({ ...settings, softDeleteColumn: "deleted_at" });
-const plain = await startApi({ ...settings, preset: (options) => compose(plus(options), without("soft-delete")) });
+const plainApi = await startApi({ ...settings, preset: (options) => compose(plus(options), without("soft-delete")) });
 
 const metadata = documentOf([
   table("shelf.author", {
@@ -45,7 +45,7 @@ const metadata = documentOf([
     delete_permissions: permissions({ editor: { filter: { sold: { _gt: 10 } } } }),
   }),
 ]);
-const graphql = await startApi(forGraphql({ ...settings, metadata, softDeleteColumn: "deleted_at" }));
+const graphqlApi = await startApi(forGraphql({ ...settings, metadata, softDeleteColumn: "deleted_at" }));
 
 const ids = async (path: string): Promise<unknown> =>
   (await api.get(path)).json().map(({ id }: { readonly id: number }) => id);
@@ -84,11 +84,13 @@ describe("reads", () => {
       { id: 1, book_tag: [{ word: "red" }] },
       { id: 2, book_tag: [] },
     ]);
-    expect((await plain.get("/book?select=id,tag(word)&id=eq.2")).json()).toEqual([{ id: 2, tag: [{ word: "red" }] }]);
+    expect((await plainApi.get("/book?select=id,tag(word)&id=eq.2")).json()).toEqual([
+      { id: 2, tag: [{ word: "red" }] },
+    ]);
   });
 
   test("P-DEL-1 deleted rows are hidden in lists, keys, aggregates, conditions and orders of GraphQL", async () => {
-    const { data } = await graphql.gql(`{
+    const { data } = await graphqlApi.gql(`{
       shelf_author(order_by: {id: asc}) { id books(order_by: {id: asc}) { id } books_aggregate { aggregate { count sum { sold } } } }
       shelf_author_by_pk(id: 3) { id }
       all: shelf_book_aggregate { aggregate { count } }
@@ -166,12 +168,12 @@ describe("writes", () => {
   test("P-DEL-2 GraphQL deletes softly by the permission to delete", async () => {
     await api.sql("insert into shelf.book values (41, 1, 'X', 11), (42, 1, 'Y', 5)");
     const text = "mutation { delete_shelf_book(where: {id: {_in: [41, 42]}}) { affected_rows returning { id } } }";
-    const refusal = await graphql.gql(text, {}, asAdmin("reader"));
+    const refusal = await graphqlApi.gql(text, {}, asAdmin("reader"));
     expect(refusal.errors[0].message).toBe("no mutations exist");
-    expect(await graphql.gql(text, {}, asAdmin("editor"))).toEqual({
+    expect(await graphqlApi.gql(text, {}, asAdmin("editor"))).toEqual({
       data: { delete_shelf_book: { affected_rows: 1, returning: [{ id: 41 }] } },
     });
-    expect(await graphql.gql("mutation { delete_shelf_book_by_pk(id: 42) { title } }")).toEqual({
+    expect(await graphqlApi.gql("mutation { delete_shelf_book_by_pk(id: 42) { title } }")).toEqual({
       data: { delete_shelf_book_by_pk: { title: "Y" } },
     });
     expect(await api.sql("select id from shelf.book where id > 40 and deleted_at is not null order by id")).toEqual([
@@ -183,7 +185,7 @@ describe("writes", () => {
 
   test("P-DEL-5 a deleted row disappears from a live query", async () => {
     await api.sql("insert into shelf.book values (51, 1, 'X', 1)");
-    const socket = await openSocket(graphql);
+    const socket = await openSocket(graphqlApi);
     await socket.init();
     socket.send({
       id: "1",
@@ -193,7 +195,7 @@ describe("writes", () => {
     const rows = (expected: unknown[]) => (message: any) =>
       JSON.stringify(message.payload?.data?.shelf_book) === JSON.stringify(expected);
     await socket.next(rows([{ id: 51 }]));
-    await graphql.gql("mutation { delete_shelf_book_by_pk(id: 51) { id } }");
+    await graphqlApi.gql("mutation { delete_shelf_book_by_pk(id: 51) { id } }");
     await socket.next(rows([]));
     await socket.close();
     await api.sql("delete from shelf.book where id = 51");
@@ -296,8 +298,8 @@ describe("P-DEL-6 permitted roles see deleted rows and restore them", async () =
 });
 
 test("P-GEN-2 without the plugin rows are deleted, and rows with a time are visible", async () => {
-  expect((await plain.get("/book?id=eq.4&select=id")).json()).toEqual([{ id: 4 }]);
-  const answer = await plain.delete("/book?id=eq.4&select=id,deleted_at", {
+  expect((await plainApi.get("/book?id=eq.4&select=id")).json()).toEqual([{ id: 4 }]);
+  const answer = await plainApi.delete("/book?id=eq.4&select=id,deleted_at", {
     headers: { prefer: "return=representation, tx=rollback" },
   });
   expect(answer.json()).toEqual([{ id: 4, deleted_at: "2020-01-01T00:00:00" }]);

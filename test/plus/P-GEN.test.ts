@@ -143,15 +143,15 @@ describe("P-GEN-4 live queries", () => {
     ],
   };
   const open = async () => {
-    const first = await startApi(forGraphql());
-    await first.sql(`
+    const firstApi = await startApi(forGraphql());
+    await firstApi.sql(`
       create table if not exists public.live_name (id int primary key, name text, kind text);
       create schema if not exists public_history;
       create table if not exists public_history.live_name (id int, name text, kind text, valid_from timestamptz not null, valid_to timestamptz);
       truncate public.live_name, public_history.live_name;
       insert into public.live_name values (1, 'a', 'x'), (2, 'b', 'x');
       insert into public_history.live_name values (1, 'a', 'x', '2020-01-01', null)`);
-    await first.close();
+    await firstApi.close();
     return startLive(
       forGraphql({
         preset: plus,

@@ -15,7 +15,7 @@ const metadata = documentOf([
   }),
 ]);
 const api = await startApi({ preset: plus, dbAggregatesEnabled: true });
-const graphql = await startApi(
+const graphqlApi = await startApi(
   forGraphql({ preset: plus, metadata, dbAggregatesEnabled: true, metadataPermissionsForRest: true }),
 );
 const stringifyingApi = await startApi(forGraphql({ preset: plus, stringifyNumericTypes: true }));
@@ -41,12 +41,12 @@ const permissionsApi = await startApi(
   }),
 );
 const disabledApi = await startApi({ preset: plus });
-const plain = await startApi(
+const plainApi = await startApi(
   forGraphql({ preset: (options) => compose(plus(options), without("graphql-group-by"), without("rest-having")) }),
 );
 
 const groups = async (query: string, variables = {}, headers = {}): Promise<any> => {
-  const { data, errors } = await graphql.gql(query, variables, headers);
+  const { data, errors } = await graphqlApi.gql(query, variables, headers);
   return errors ?? data.album_group_by;
 };
 
@@ -189,35 +189,35 @@ describe("GraphQL", () => {
   });
 
   test("P-GRP-6 times are grouped by period", async () => {
-    const periodic = await startApi(forGraphql({ preset: plus, dbSchemas: ["periods"] }));
-    await periodic.sql(`
+    const periodicApi = await startApi(forGraphql({ preset: plus, dbSchemas: ["periods"] }));
+    await periodicApi.sql(`
       create schema periods;
       create table periods.sale (id int primary key generated always as identity, day date, at timestamp, tz timestamptz, price int);
       insert into periods.sale (day, at, tz, price)
         select d::date, d, d, extract(day from d) from generate_series(timestamp '2024-01-15 10:30', '2025-02-01', '37 hours') d
         union all select null, null, null, 5;
     `);
-    await periodic.reload();
+    await periodicApi.reload();
     for (const period of ["hour", "day", "week", "month", "quarter", "year"])
       for (const column of ["day", "at", "tz"]) {
-        const { data } = await periodic.gql(
+        const { data } = await periodicApi.gql(
           `query { periods_sale_group_by(by: [${column}], period: ${period}, order_by: {${column}: asc}, where: {price: {_gt: 3}}) {
             ${column} aggregate { count max { ${column} } } } }`,
         );
-        const expected = await periodic.database.query<any>(
+        const expected = await periodicApi.database.query<any>(
           `select json_build_object('${column}', "${column}", 'aggregate', json_build_object('count', n, 'max', json_build_object('${column}', m))) g
            from (select date_trunc('${period}', ${column})${column === "day" ? "::date" : ""} as "${column}", count(*) n, max(${column}) m
              from periods.sale where price > 3 group by 1 order by 1) s`,
         );
         expect([period, column, data.periods_sale_group_by]).toEqual([period, column, expected.map(({ g }) => g)]);
       }
-    const wrong = await periodic.gql("{ periods_sale_group_by(by: [day], period: decade) { day } }");
+    const wrong = await periodicApi.gql("{ periods_sale_group_by(by: [day], period: decade) { day } }");
     expect(wrong.errors[0].extensions.code).toBe("validation-failed");
-    const otherPrices = await periodic.gql(
+    const otherPrices = await periodicApi.gql(
       "{ periods_sale_group_by(by: [price], period: month, order_by: {price: asc}, limit: 1) { price } }",
     );
     expect(otherPrices.data.periods_sale_group_by).toEqual([{ price: 1 }]);
-    const unselectedAnswer = await periodic.gql(
+    const unselectedAnswer = await periodicApi.gql(
       "{ periods_sale_group_by(by: [day], period: year) { aggregate { count } } }",
     );
     expect(unselectedAnswer.data.periods_sale_group_by).toHaveLength(3);
@@ -237,13 +237,13 @@ describe("GraphQL", () => {
   });
 
   test("P-GEN-2 without the plugin the field is unknown", async () => {
-    expect((await plain.gql("{ album_group_by(by: [title]) { title } }")).errors[0].message).toBe(
+    expect((await plainApi.gql("{ album_group_by(by: [title]) { title } }")).errors[0].message).toBe(
       "field 'album_group_by' not found in type: 'query_root'",
     );
   });
 
   test("P-GRP-1 introspection lists the types of groups", async () => {
-    const { data } = await graphql.gql(`{ __type(name: "album_group") { fields { name } }
+    const { data } = await graphqlApi.gql(`{ __type(name: "album_group") { fields { name } }
       having: __type(name: "album_group_having_sum") { inputFields { name type { name } } } }`);
     expect(data.__type.fields.map(({ name }: { readonly name: string }) => name)).toContain("aggregate");
     expect(data.having.inputFields).toContainEqual({ name: "sold", type: { name: "Int_comparison_exp" } });
@@ -320,8 +320,8 @@ describe("REST", () => {
     await db.query(
       `create schema argued; create table argued.meal (id int); insert into argued.meal values (1); create function argued.meals("having" text) returns setof argued.meal language sql stable as 'select * from argued.meal'; grant usage on schema argued to sea_anon; grant select on argued.meal to sea_anon`,
     );
-    const meals = await startApi({ preset: plus, on: db, dbSchemas: ["argued"] });
-    expect((await meals.get("/rpc/meals?having=more")).json()).toEqual([{ id: 1 }]);
+    const mealsApi = await startApi({ preset: plus, on: db, dbSchemas: ["argued"] });
+    expect((await mealsApi.get("/rpc/meals?having=more")).json()).toEqual([{ id: 1 }]);
   });
 
   test("P-GRP-3 an error in having names its position", async () => {
@@ -361,17 +361,17 @@ describe("REST", () => {
     await db.query(
       'create schema meals; create table meals.meal (id int, "having" int); insert into meals.meal values (1, 6); grant usage on schema meals to sea_anon; grant select on meals.meal to sea_anon',
     );
-    const meals = await startApi({
+    const mealsApi = await startApi({
       preset: plus,
       on: db,
       dbSchemas: ["meals"],
       compatMode: false,
       restPrefixes: ["/"],
     });
-    expect((await meals.get("/meal?having=eq.6")).json().hint).toBe(
+    expect((await mealsApi.get("/meal?having=eq.6")).json().hint).toBe(
       "A filter on the column 'having' stands in a logic tree: and=(having.eq.6)",
     );
-    expect((await meals.get("/meal?and=(having.eq.6)")).json()).toEqual([{ id: 1, having: 6 }]);
+    expect((await mealsApi.get("/meal?and=(having.eq.6)")).json()).toEqual([{ id: 1, having: 6 }]);
   });
 
   test("P-GRP-3 the count is that of the groups, with embeds and windows beside it", async () => {
@@ -435,7 +435,7 @@ describe("REST", () => {
       code: "PGRST123",
     });
     const getAs = (role: string) =>
-      graphql.get("/album?select=artist_id&having=count().gt.1", { headers: asAdmin(role) });
+      graphqlApi.get("/album?select=artist_id&having=count().gt.1", { headers: asAdmin(role) });
     expect((await getAs("readers")).json()).toMatchObject({ code: "42501" });
     expect((await getAs("fans")).json()).toEqual([{ artist_id: 3 }]);
   });
@@ -447,9 +447,9 @@ describe("REST", () => {
   });
 
   test("P-GEN-2 without the plugin having is a filter for reads too, and an order refuses aggregates", async () => {
-    expect((await plain.get("/album?having=sold.sum().gt.1")).json().code).toBe("PGRST100");
-    expect((await plain.get("/album?order=sold.sum()")).json().code).toBe("PGRST100");
-    const full = await startApi({ preset: fullCompat, on: plain.database });
-    expect((await full.get("/vessels?having=eq.1")).json().code).toBe("42703");
+    expect((await plainApi.get("/album?having=sold.sum().gt.1")).json().code).toBe("PGRST100");
+    expect((await plainApi.get("/album?order=sold.sum()")).json().code).toBe("PGRST100");
+    const fullApi = await startApi({ preset: fullCompat, on: plainApi.database });
+    expect((await fullApi.get("/vessels?having=eq.1")).json().code).toBe("42703");
   });
 });

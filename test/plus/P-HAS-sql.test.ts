@@ -6,10 +6,10 @@ import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "
 import type { HeaderValues } from "../support/http.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 
-const base = await startApi(forGraphql());
+const baseApi = await startApi(forGraphql());
 
 const start = (overrides: StartOptions = {}): Promise<TestApi> =>
-  startApi(forGraphql({ on: base.database, preset: plus, ...overrides }));
+  startApi(forGraphql({ on: baseApi.database, preset: plus, ...overrides }));
 
 const api = await start({
   runSql: true,
@@ -56,16 +56,16 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
     ];
     const answer = await api.post("/v2/query", { body: { type: "bulk", args: bulk }, headers: asAdmin() });
     expect(answer.json()).toEqual({ ...unknown, path: "$.args[1].args" });
-    const bare = await start({ runSql: true });
+    const bareApi = await start({ runSql: true });
     expect(
       (
-        await bare.post("/v2/query", {
+        await bareApi.post("/v2/query", {
           body: { type: "run_sql", args: { sql: "select 1", source: "zz" } },
           headers: asAdmin(),
         })
       ).json(),
     ).toEqual(unknown);
-    await bare.close();
+    await bareApi.close();
   });
 
   test("run_sql is one transaction and reloads the schema", async () => {
@@ -126,7 +126,7 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
     ["a wrong secret", { "x-session-admin-secret": "wrong" }],
   ])("%s is refused", async (_, headers) => {
     expect(await sqlOf("create table run_sql_c (id int)", {}, headers)).toMatchObject({ code: "access-denied" });
-    expect(await base.sql("select to_regclass('run_sql_c')::text as found")).toEqual([{ found: null }]);
+    expect(await baseApi.sql("select to_regclass('run_sql_c')::text as found")).toEqual([{ found: null }]);
   });
 
   test.each([
@@ -233,13 +233,13 @@ test.each([
   ["fullCompat", fullCompat, []],
   ["plus without the plugins", plus, ["run-sql", "graphql-explain", "config-api"].map(without)],
 ])("P-GEN-2 run_sql, explain and the configuration are unknown to %s", async (_, preset, parts) => {
-  const bare = await startApi(forGraphql({ on: base.database, preset, parts, runSql: true }));
+  const bareApi = await startApi(forGraphql({ on: baseApi.database, preset, parts, runSql: true }));
   const headers = asAdmin();
   for (const answer of [
-    await bare.post("/v2/query", { body: { type: "run_sql", args: { sql: "select 1" } }, headers }),
-    await bare.post("/v1/graphql/explain", { body: { query: { query: "{ album { id } }" } }, headers }),
-    await bare.get("/v1alpha1/config", { headers }),
+    await bareApi.post("/v2/query", { body: { type: "run_sql", args: { sql: "select 1" } }, headers }),
+    await bareApi.post("/v1/graphql/explain", { body: { query: { query: "{ album { id } }" } }, headers }),
+    await bareApi.get("/v1alpha1/config", { headers }),
   ])
     expect([answer.status, answer.json()]).toEqual([404, NOT_FOUND]);
-  await bare.close();
+  await bareApi.close();
 });

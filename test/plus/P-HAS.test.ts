@@ -24,10 +24,10 @@ const folderOf = async (files: Readonly<Record<string, string>> = { "version.yam
   return folder;
 };
 
-const base = await startApi(forGraphql());
+const baseApi = await startApi(forGraphql());
 
 const start = (metadata: string | Entry, overrides: StartOptions = {}): Promise<TestApi> =>
-  startApi(forGraphql({ on: base.database, preset: plus, metadata, ...overrides }));
+  startApi(forGraphql({ on: baseApi.database, preset: plus, metadata, ...overrides }));
 
 const send = (api: TestApi, body: unknown, headers: HeaderValues = asAdmin()): Promise<Answer> =>
   api.post("/v1/metadata", { body, headers });
@@ -96,10 +96,10 @@ test("P-HAS-1 P-HAS-3 P-HAS-5 the command line of Hasura applies, compares and e
     '- "!include public_album.yaml"\n- "!include public_artist.yaml"\n',
   );
   // a server that starts from it exports the same
-  const next = await start(folder);
-  expect(await run(next, "export_metadata", {}, { version: 2 })).toEqual(exportResult);
-  expect(await run(next, "reload_metadata")).toMatchObject({ message: "success", is_consistent: true });
-  await next.close();
+  const restartedApi = await start(folder);
+  expect(await run(restartedApi, "export_metadata", {}, { version: 2 })).toEqual(exportResult);
+  expect(await run(restartedApi, "reload_metadata")).toMatchObject({ message: "success", is_consistent: true });
+  await restartedApi.close();
   await api.close();
 });
 
@@ -262,13 +262,13 @@ describe("P-HAS-2 callers other than administrators cannot use the API", async (
     ["fullCompat", fullCompat, []],
     ["plus without the plugin", plus, [without("metadata-api")]],
   ])("P-GEN-2 the metadata API is unknown to %s", async (_, preset, parts) => {
-    const bare = await startApi(forGraphql({ on: base.database, preset, parts, metadata: folder }));
-    const answer = await send(bare, body);
+    const bareApi = await startApi(forGraphql({ on: baseApi.database, preset, parts, metadata: folder }));
+    const answer = await send(bareApi, body);
     expect([answer.status, answer.json()]).toEqual([
       404,
       { path: "$", error: "resource does not exist", code: "not-found" },
     ]);
-    await bare.close();
+    await bareApi.close();
   });
 });
 
@@ -507,7 +507,7 @@ test("P-HAS-4 P-NAT-6 a native query that the database refuses, or with a name i
 });
 
 test("P-HAS-4 G-NAM-3 G-MET-12a a table or function without a valid GraphQL name is inconsistent until it has one", async () => {
-  await base.sql(`create table public."Odd Table" (id int primary key); create schema al; create table al.bum (id int primary key);
+  await baseApi.sql(`create table public."Odd Table" (id int primary key); create schema al; create table al.bum (id int primary key);
     create table public.al_bum (id int primary key);
     create function public."odd one"() returns setof public.al_bum stable language sql as 'select * from public.al_bum'`);
   const api = await start(await folderOf());
@@ -854,11 +854,11 @@ test("P-HAS-5 a single file keeps its format, mode and digits, and version 2 bec
   });
   expect((await send(api, { type: "export_metadata" })).text).toContain("9007199254740993.50");
   await api.close();
-  const yaml = await start(join(folder, "metadata.yaml"));
-  expect(await run(yaml, "pg_track_table", { table: "artist" })).toEqual(SUCCESS);
+  const yamlApi = await start(join(folder, "metadata.yaml"));
+  expect(await run(yamlApi, "pg_track_table", { table: "artist" })).toEqual(SUCCESS);
   expect(await readFile(join(folder, "metadata.yaml"), "utf8")).toContain("name: artist\n");
   expect(await filesIn(folder)).toEqual(["metadata.json", "metadata.yaml"]);
-  await yaml.close();
+  await yamlApi.close();
 });
 
 test("P-HAS-5 metadata that the program provides can be read and not changed", async () => {
@@ -871,10 +871,10 @@ test("P-HAS-5 metadata that the program provides can be read and not changed", a
   });
   expect(await run(memoryApi, "export_metadata")).toEqual(documentOf([table("artist")]));
   await memoryApi.close();
-  const none = await startApi(forGraphql({ on: base.database, preset: plus }));
-  expect(await run(none, "pg_track_table", { table: "album" })).toMatchObject({ code: "not-supported" });
-  expect(await run(none, "export_metadata")).toEqual({ version: 3, sources: [] });
-  await none.close();
+  const emptyApi = await startApi(forGraphql({ on: baseApi.database, preset: plus }));
+  expect(await run(emptyApi, "pg_track_table", { table: "album" })).toMatchObject({ code: "not-supported" });
+  expect(await run(emptyApi, "export_metadata")).toEqual({ version: 3, sources: [] });
+  await emptyApi.close();
 });
 
 test("P-HAS-5 a write that a process has begun is finished by the next process", async () => {
@@ -894,7 +894,7 @@ test("P-HAS-5 a write that a process has begun is finished by the next process",
 });
 
 test("P-HAS-3 P-HAS-5 other processes with the folder serve changed metadata", async ({ skip }) => {
-  if (base.database.options.databaseUrl === undefined) skip("an embedded database has one process");
+  if (baseApi.database.options.databaseUrl === undefined) skip("an embedded database has one process");
   const folder = await folderOf();
   const [firstApi, secondApi] = await Promise.all([start(folder), start(folder)]);
   const names = ["artist", "album", "team"];

@@ -49,9 +49,9 @@ const metadata = documentOf([
 ]);
 const settings = { on: database, preset: plus, dbSchemas: ["shelf"], dbAggregatesEnabled: true };
 const api = await startApi(settings);
-const graphql = await startApi(forGraphql({ ...settings, metadata }));
+const graphqlApi = await startApi(forGraphql({ ...settings, metadata }));
 const permissionsApi = await startApi(forGraphql({ ...settings, metadata, metadataPermissionsForRest: true }));
-const plain = await startApi(
+const plainApi = await startApi(
   forGraphql({ ...settings, preset: (options) => compose(plus(options), without("row-history")) }),
 );
 
@@ -163,20 +163,20 @@ describe("GraphQL", () => {
       },
     });
     const ann = (name: string) => ({ id: 1, name, __typename: "shelf_author" });
-    expect(await graphql.gql(text, { at: "2020-06-01" })).toEqual(expectedData([ann("Anne")]));
-    expect(await graphql.gql(text, { at: "2023-06-01T00:00:00Z" })).toEqual(
+    expect(await graphqlApi.gql(text, { at: "2020-06-01" })).toEqual(expectedData([ann("Anne")]));
+    expect(await graphqlApi.gql(text, { at: "2023-06-01T00:00:00Z" })).toEqual(
       expectedData([ann("Ann"), { id: 2, name: "Ben", __typename: "shelf_author" }]),
     );
-    expect((await graphql.gql(text, { at: "soon" })).errors[0].extensions.code).toBe("data-exception");
+    expect((await graphqlApi.gql(text, { at: "soon" })).errors[0].extensions.code).toBe("data-exception");
   });
 
   test("P-HIS-1 permissions of the table apply to its earlier rows", async () => {
     const text = '{ shelf_author_as_of(at: "2020-06-01", order_by: {name: asc}) { name } }';
-    expect(await graphql.gql(text, {}, asAdmin("late"))).toEqual({ data: { shelf_author_as_of: [{ name: "Cy" }] } });
-    expect(await graphql.gql(text, {}, asAdmin("names"))).toEqual({
+    expect(await graphqlApi.gql(text, {}, asAdmin("late"))).toEqual({ data: { shelf_author_as_of: [{ name: "Cy" }] } });
+    expect(await graphqlApi.gql(text, {}, asAdmin("names"))).toEqual({
       data: { shelf_author_as_of: [{ name: "Anne" }, { name: "Cy" }] },
     });
-    const hiddenColumn = await graphql.gql('{ shelf_author_as_of(at: "2020-06-01") { id } }', {}, asAdmin("names"));
+    const hiddenColumn = await graphqlApi.gql('{ shelf_author_as_of(at: "2020-06-01") { id } }', {}, asAdmin("names"));
     expect(hiddenColumn.errors[0].message).toBe("field 'id' not found in type: 'shelf_author'");
   });
 
@@ -246,9 +246,13 @@ describe("GraphQL", () => {
         },
       ],
     });
-    expect(await plain.gql('{ shelf_author_as_of(at: "2020-06-01") { id } }')).toEqual(unknown("shelf_author_as_of"));
-    expect(await graphql.gql('{ shelf_genre_as_of(at: "2020-06-01") { id } }')).toEqual(unknown("shelf_genre_as_of"));
-    const answer = await plain.get("/author?id=eq.1&select=name", { headers: { prefer: "as-of=2020-06-01" } });
+    expect(await plainApi.gql('{ shelf_author_as_of(at: "2020-06-01") { id } }')).toEqual(
+      unknown("shelf_author_as_of"),
+    );
+    expect(await graphqlApi.gql('{ shelf_genre_as_of(at: "2020-06-01") { id } }')).toEqual(
+      unknown("shelf_genre_as_of"),
+    );
+    const answer = await plainApi.get("/author?id=eq.1&select=name", { headers: { prefer: "as-of=2020-06-01" } });
     expect(answer.json()).toEqual([{ name: "Ann" }]);
   });
 });

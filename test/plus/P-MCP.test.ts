@@ -42,11 +42,11 @@ grant select, insert, update, delete on desk.ticket to sea_captain;
 grant execute on all functions in schema desk to sea_captain;
 `;
 
-const base = await startApi({ preset: plus, dbSchemas: ["public"] });
-await base.sql(SCHEMA);
+const baseApi = await startApi({ preset: plus, dbSchemas: ["public"] });
+await baseApi.sql(SCHEMA);
 
 const start = (overrides: StartOptions = {}): Promise<TestApi> =>
-  startApi({ on: base.database, preset: plus, dbSchemas: ["desk"], dbAggregatesEnabled: true, ...overrides });
+  startApi({ on: baseApi.database, preset: plus, dbSchemas: ["desk"], dbAggregatesEnabled: true, ...overrides });
 
 const api = await start();
 const writingApi = await start({ mcpWrites: true, mcpMaxRows: 2 });
@@ -217,7 +217,7 @@ describe("P-MCP-4 writes", () => {
       await expect(call(name, { table: "ticket", rows: [], filters: [], set: {} })).rejects.toThrow("no such tool");
     const refusal = await call("call_function", { function: "wipe" });
     expect(refusal.content[0]?.text).toContain("writing is switched off");
-    expect(await base.sql("select count(*)::int as count from desk.ticket")).toEqual([{ count: 4 }]);
+    expect(await baseApi.sql("select count(*)::int as count from desk.ticket")).toEqual([{ count: 4 }]);
   });
 
   test("writing tools follow row policies and limit the changed rows", async () => {
@@ -242,7 +242,7 @@ describe("P-MCP-4 writes", () => {
       "at least one",
     );
     expect(await rowsOf("delete_rows", { table: "ticket", filters, select: "id" }, writer)).toEqual([{ id: 10 }]);
-    expect(await base.sql("select count(*)::int as count from desk.ticket")).toEqual([{ count: 4 }]);
+    expect(await baseApi.sql("select count(*)::int as count from desk.ticket")).toEqual([{ count: 4 }]);
   });
 });
 
@@ -259,17 +259,17 @@ describe("P-MCP-5 limits", () => {
     expect((await call("read_rows", { table: "ticket", select }, cappedClient)).content[0]?.text).toContain(
       "more than 1000",
     );
-    if (base.database.options.databaseUrl !== undefined) {
+    if (baseApi.database.options.databaseUrl !== undefined) {
       const timeout = await call("call_function", { function: "nap" }, cappedClient);
       expect(timeout.content[0]?.text).toContain("longer than 1 second");
     }
-    const costly = await start({ costLimits: { sea_captain: 1 } });
-    expect((await call("read_rows", { table: "ticket" }, await connect(costly))).content[0]?.text).toContain("cost");
+    const costlyApi = await start({ costLimits: { sea_captain: 1 } });
+    expect((await call("read_rows", { table: "ticket" }, await connect(costlyApi))).content[0]?.text).toContain("cost");
   });
 });
 
 describe("P-MCP-5 a response within the limit of bytes", async () => {
-  await base.sql(`
+  await baseApi.sql(`
     create schema hall;
     grant usage on schema hall to sea_captain;
     create table hall.spatial_ref_sys (id int primary key);
@@ -293,8 +293,8 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
     create extension if not exists hstore with schema hall;
     alter extension hstore add table hall.spatial_ref_sys;
   `);
-  const hall = await start({ dbSchemas: ["hall"] });
-  const inHall = await connect(hall);
+  const hallApi = await start({ dbSchemas: ["hall"] });
+  const inHall = await connect(hallApi);
   const writer = await connect(await start({ dbSchemas: ["hall"], mcpWrites: true }));
 
   test("objects of extensions, and functions without named arguments, are not listed", async () => {
@@ -307,7 +307,7 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
   });
 
   test("a long list of tables has pages within the limit", async () => {
-    await base.sql(`
+    await baseApi.sql(`
       create schema long; grant usage on schema long to sea_captain;
       do $$ begin for i in 1..120 loop
         execute format('create table long.t%s (id int); comment on table long.t%1$s is %L; grant select on long.t%1$s to sea_captain', i, repeat('"c" ', 200));
@@ -543,9 +543,9 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
   });
 
   test("an origin of the setting is accepted", async () => {
-    const open = await start({ mcpAllowedOrigins: ["http://localhost:6274"] });
-    expect((await send(LIST, { origin: "http://localhost:6274" }, open)).status).toBe(200);
-    expect((await send(LIST, { origin: "http://localhost:6275" }, open)).status).toBe(403);
+    const openApi = await start({ mcpAllowedOrigins: ["http://localhost:6274"] });
+    expect((await send(LIST, { origin: "http://localhost:6274" }, openApi)).status).toBe(200);
+    expect((await send(LIST, { origin: "http://localhost:6275" }, openApi)).status).toBe(403);
   });
 
   test.each([
@@ -572,8 +572,8 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
     ["fullCompat", fullCompat, []],
     ["plus without the plugin", plus, [without("mcp")]],
   ])("P-GEN-2 the path /mcp is unknown to %s", async (_, preset, parts) => {
-    const bare = await startApi({ on: base.database, preset, parts, dbSchemas: ["desk"] });
-    const answer = await send(LIST, {}, bare);
+    const bareApi = await startApi({ on: baseApi.database, preset, parts, dbSchemas: ["desk"] });
+    const answer = await send(LIST, {}, bareApi);
     expect([answer.status, answer.json().code]).toEqual([404, "PGRST205"]);
   });
 });

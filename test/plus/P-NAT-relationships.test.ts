@@ -269,12 +269,12 @@ describe("P-NAT-4 invalid relationships", () => {
     "an invalid relationship is logged and left out with its dependents: %s",
     async (_, overrides, message) => {
       const noteLog = notes();
-      const odd = await start(source(overrides), { logger: noteLog.logger });
+      const oddApi = await start(source(overrides), { logger: noteLog.logger });
       expect(noteLog.all().join("\n")).toContain(message);
-      expect((await odd.gql("{ get_articles(args: {length: 1}) { id } }")).errors[0].extensions.code).toBe(
+      expect((await oddApi.gql("{ get_articles(args: {length: 1}) { id } }")).errors[0].extensions.code).toBe(
         "validation-failed",
       );
-      await odd.close();
+      await oddApi.close();
     },
   );
 
@@ -288,12 +288,14 @@ describe("P-NAT-4 invalid relationships", () => {
     const overrides = {
       native_queries: [ARTICLES, WRITERS, otherQuery, { ...WRITERS, root_field_name: "other_writers" }],
     };
-    const odd = await start(source(overrides), { logger: noteLog.logger });
+    const oddApi = await start(source(overrides), { logger: noteLog.logger });
     expect(noteLog.all().join("\n")).toContain(
       'native query other_articles: relationship writer: another native query of "an_article" leads elsewhere',
     );
-    expect((await odd.gql("{ get_articles(args: {length: 1}, limit: 1) { writer { name } } }")).errors).toBeUndefined();
-    await odd.close();
+    expect(
+      (await oddApi.gql("{ get_articles(args: {length: 1}, limit: 1) { writer { name } } }")).errors,
+    ).toBeUndefined();
+    await oddApi.close();
   });
 });
 

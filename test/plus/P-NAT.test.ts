@@ -9,7 +9,7 @@ import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "
 import { documentOf, notes, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
 
-const base = await startApi(forGraphql());
+const baseApi = await startApi(forGraphql());
 
 const MODEL = {
   name: "sale",
@@ -43,7 +43,7 @@ const source = (overrides: Entry = {}): Entry => ({
 });
 
 const start = (metadata: Entry, overrides: StartOptions = {}): Promise<TestApi> =>
-  startApi(forGraphql({ on: base.database, preset: plus, metadata, ...overrides }));
+  startApi(forGraphql({ on: baseApi.database, preset: plus, metadata, ...overrides }));
 
 const METADATA = documentOf([table("album")], {}, source());
 const api = await start(METADATA);
@@ -56,7 +56,7 @@ const ids = ({ data, errors }: any): readonly number[] => {
 test("P-NAT-7 a null in a non-null field of the model is an error that names the field", async () => {
   const model = (name: string, fields: readonly Entry[]): Entry => ({ name, fields });
   const query = (name: string, code: string, returns: string): Entry => ({ root_field_name: name, code, returns });
-  const odd = await start(
+  const oddApi = await start(
     documentOf(
       [table("album")],
       {},
@@ -77,28 +77,28 @@ test("P-NAT-7 a null in a non-null field of the model is an error that names the
   const refusalOf = (name: string, message: string) => ({
     errors: [{ message, extensions: { path: `$.selectionSet.${name}`, code: "postgres-error" } }],
   });
-  expect(await odd.gql("{ no_number { n: number } }")).toEqual(
+  expect(await oddApi.gql("{ no_number { n: number } }")).toEqual(
     refusalOf(
       "no_number",
       'the native query "no_number" gives null for the field "number" of the logical model "numbered", which is not nullable',
     ),
   );
-  expect(await odd.gql("{ no_list { list } }")).toEqual(
+  expect(await oddApi.gql("{ no_list { list } }")).toEqual(
     refusalOf(
       "no_list",
       'the native query "no_list" gives null for the field "list" of the logical model "listed", which is not nullable',
     ),
   );
-  expect(await odd.gql("{ gap { list } }")).toEqual(
+  expect(await oddApi.gql("{ gap { list } }")).toEqual(
     refusalOf(
       "gap",
       'the native query "gap" gives a list with null in it for the field "list" of the logical model "listed", which is not nullable',
     ),
   );
-  expect(await odd.gql("{ none { number } no_number { __typename } }")).toEqual({
+  expect(await oddApi.gql("{ none { number } no_number { __typename } }")).toEqual({
     data: { none: [], no_number: [{ __typename: "numbered" }] },
   });
-  await odd.close();
+  await oddApi.close();
 });
 
 describe("P-NAT-1 fields of the query root", () => {
@@ -205,13 +205,13 @@ describe("P-NAT-1 fields of the query root", () => {
     ],
   ])("%s is noted, and left out", async (_, overrides, message) => {
     const noteLog = notes();
-    const odd = await start(documentOf([table("album")], {}, source(overrides)), { logger: noteLog.logger });
+    const oddApi = await start(documentOf([table("album")], {}, source(overrides)), { logger: noteLog.logger });
     expect(noteLog.all().join("\n")).toContain(message);
-    expect((await odd.gql("{ album(limit: 1) { id } }")).data.album).toHaveLength(1);
-    expect((await odd.gql("{ sales_from(args: {least: 1}) { id } }")).errors[0].extensions.code).toBe(
+    expect((await oddApi.gql("{ album(limit: 1) { id } }")).data.album).toHaveLength(1);
+    expect((await oddApi.gql("{ sales_from(args: {least: 1}) { id } }")).errors[0].extensions.code).toBe(
       "validation-failed",
     );
-    await odd.close();
+    await oddApi.close();
   });
 });
 
@@ -296,20 +296,20 @@ describe("P-NAT-3 values are bound", () => {
         },
       ],
     };
-    await base.sql("create table public.odd_sales (secret_column int)");
-    const odd = await start(documentOf([table("album")], {}, source(overrides)));
-    await base.sql("drop table public.odd_sales");
-    expect((await odd.gql("{ writing { id title } }")).errors[0]).toMatchObject({
+    await baseApi.sql("create table public.odd_sales (secret_column int)");
+    const oddApi = await start(documentOf([table("album")], {}, source(overrides)));
+    await baseApi.sql("drop table public.odd_sales");
+    expect((await oddApi.gql("{ writing { id title } }")).errors[0]).toMatchObject({
       message: "database query error",
       extensions: { code: "postgres-error" },
     });
-    const failure = await odd.gql("{ odd { id } }");
+    const failure = await oddApi.gql("{ odd { id } }");
     expect(failure.errors[0].message).toBe("database query error");
-    expect((await odd.gql("{ by_zero(args: {a: 1}) { id } }")).errors[0]).toMatchObject({
+    expect((await oddApi.gql("{ by_zero(args: {a: 1}) { id } }")).errors[0]).toMatchObject({
       message: "division by zero",
       extensions: { code: "data-exception" },
     });
-    await odd.close();
+    await oddApi.close();
   });
 });
 
@@ -321,7 +321,7 @@ test("P-NAT-1 P-HAS-1 the metadata API tracks and untracks native queries", asyn
   folders.push(folder);
   const path = join(folder, "metadata.json");
   await writeFile(path, JSON.stringify(documentOf([table("album")])));
-  const metadataApi = await startApi(forGraphql({ on: base.database, preset: plus, metadata: path }));
+  const metadataApi = await startApi(forGraphql({ on: baseApi.database, preset: plus, metadata: path }));
   const run = async (type: string, args: unknown): Promise<any> =>
     (await metadataApi.post("/v1/metadata", { body: { type, args }, headers: asAdmin() })).json();
   const { select_permissions: _, ...model } = MODEL;
@@ -368,10 +368,10 @@ test.each([
   ["plus without the plugin", plus, [without("native-queries")]],
 ])("P-GEN-2 %s ignores native queries with a line in the log", async (_, preset, parts) => {
   const noteLog = notes();
-  const bare = await startApi(
-    forGraphql({ on: base.database, preset, parts, metadata: METADATA, logger: noteLog.logger }),
+  const bareApi = await startApi(
+    forGraphql({ on: baseApi.database, preset, parts, metadata: METADATA, logger: noteLog.logger }),
   );
   expect(noteLog.all().join("\n")).toContain("native_queries is not supported; ignored");
-  expect((await bare.gql("{ all_sales { id } }")).errors[0].message).toContain("all_sales");
-  await bare.close();
+  expect((await bareApi.gql("{ all_sales { id } }")).errors[0].message).toContain("all_sales");
+  await bareApi.close();
 });

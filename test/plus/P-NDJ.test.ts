@@ -90,8 +90,13 @@ describe("lines of JSON", () => {
   });
 
   test("P-GEN-2 without the plugin the type is unknown", async () => {
-    const bare = await startApi({ on: api.database, preset: plus, dbSchemas: ["lines"], parts: [without("ndjson")] });
-    const { status, text } = await bare.get("/item", { headers });
+    const bareApi = await startApi({
+      on: api.database,
+      preset: plus,
+      dbSchemas: ["lines"],
+      parts: [without("ndjson")],
+    });
+    const { status, text } = await bareApi.get("/item", { headers });
     expect(status).toBe(406);
     expect(JSON.parse(text)).toMatchObject({
       code: "PGRST107",
@@ -266,8 +271,13 @@ describe("bodies of lines of JSON", () => {
   });
 
   test("P-GEN-2 without the plugin the content type is unknown", async () => {
-    const bare = await startApi({ on: api.database, preset: plus, dbSchemas: ["lines"], parts: [without("ndjson")] });
-    const { status, text } = await bare.post("/entry", { headers: bodyHeaders, body: '{"id":90}\n' });
+    const bareApi = await startApi({
+      on: api.database,
+      preset: plus,
+      dbSchemas: ["lines"],
+      parts: [without("ndjson")],
+    });
+    const { status, text } = await bareApi.post("/entry", { headers: bodyHeaders, body: '{"id":90}\n' });
     expect(status).toBe(400);
     expect(JSON.parse(text)).toMatchObject({
       code: "PGRST102",

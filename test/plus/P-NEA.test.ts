@@ -216,29 +216,29 @@ describe("rows ordered by distance, with an index", () => {
   });
 
   test.skipIf(!capabilities.postgis)("P-NEA-2 geometries of PostGIS are ordered by distance", async () => {
-    const geo = await startApi({
+    const geoApi = await startApi({
       dbSchemas: ["atlas"],
       dbExtraSearchPath: ["public", "gis"],
       preset: plus,
       parts: [recorder.plugin],
     });
-    await geo.sql(`
+    await geoApi.sql(`
       create table atlas.stop (id int primary key, at gis.geometry(point, 4326), earth gis.geography(point));
       insert into atlas.stop select n, gis.st_setsrid(gis.st_makepoint(n % 100, n / 100), 4326), gis.st_makepoint(n % 100, n / 100)::gis.geography
         from generate_series(1, 5000) as n;
       create index on atlas.stop using gist (at); create index on atlas.stop using gist (earth);
       grant select on atlas.stop to sea_anon; grant usage on schema atlas, gis to sea_anon; analyze atlas.stop`);
-    await geo.reload();
+    await geoApi.reload();
     for (const [column, distances] of [
       ["at", [expect.closeTo(0.2, 9), expect.closeTo(0.8, 9)]],
       ["earth", [expect.closeTo(22_140, -3), expect.closeTo(88_560, -3)]],
     ] as const) {
-      const byRest = await geo.get(`/stop?select=id&order=${column}.nearest("SRID=4326%3BPOINT(50 20.2)")&limit=2`, {
+      const byRest = await geoApi.get(`/stop?select=id&order=${column}.nearest("SRID=4326%3BPOINT(50 20.2)")&limit=2`, {
         headers: { prefer: "distance=column" },
       });
       expect(byRest.json()).toEqual([2050, 2150].map((id, i) => ({ id, [`${column}_distance`]: distances[i] })));
       expect(await planOf()).toMatch(new RegExp(`Index Scan using stop_${column}_idx[^]*Order By: `));
-      const { data, errors } = await geo.gql(
+      const { data, errors } = await geoApi.gql(
         `query ($from: ${column === "at" ? "geometry" : "geography"}!) { atlas_stop(limit: 2, order_by: { ${column}_nearest: { from: $from } }) { id far: ${column}_distance(from: $from) } }`,
         { from: { type: "Point", coordinates: [50, 20.2] } },
       );
@@ -303,14 +303,14 @@ describe("other orders", () => {
 });
 
 test("P-NEA-5 without the plugin the order is unknown", async () => {
-  const plain = await startApi({ ...forGraphql(), preset: plus, parts: [without("nearest")] });
-  expect((await plain.get('/spot?order=at.nearest("(0,0)")')).json().code).toBe("PGRST100");
-  const { errors } = await plain.gql('{ spot(order_by: { at_nearest: { from: "(0,0)" } }) { id } }');
+  const plainApi = await startApi({ ...forGraphql(), preset: plus, parts: [without("nearest")] });
+  expect((await plainApi.get('/spot?order=at.nearest("(0,0)")')).json().code).toBe("PGRST100");
+  const { errors } = await plainApi.gql('{ spot(order_by: { at_nearest: { from: "(0,0)" } }) { id } }');
   expect(errors[0].extensions.code).toBe("validation-failed");
-  expect((await plain.gql('{ spot { at_distance(from: "(0,0)") } }')).errors[0].message).toBe(
+  expect((await plainApi.gql('{ spot { at_distance(from: "(0,0)") } }')).errors[0].message).toBe(
     "field 'at_distance' not found in type: 'spot'",
   );
-  const preferAnswer = await plain.get("/spot?limit=1", { headers: { prefer: "distance=column, handling=strict" } });
+  const preferAnswer = await plainApi.get("/spot?limit=1", { headers: { prefer: "distance=column, handling=strict" } });
   expect(preferAnswer.json().code).toBe("PGRST122");
 });
 

@@ -46,7 +46,7 @@ beforeEach(async () => {
 
 const settings = forGraphql({ on: database, preset: plus, dbSchemas: ["nest"] });
 const api = await startApi(settings);
-const plain = await startApi({ ...settings, preset: (options) => compose(plus(options), without("nested-writes")) });
+const plainApi = await startApi({ ...settings, preset: (options) => compose(plus(options), without("nested-writes")) });
 
 /** Runs a mutation and returns its single root field. */
 const write = async (text: string, variables = {}, headers = {}, target: TestApi = api): Promise<any> => {
@@ -997,10 +997,15 @@ describe("limits", () => {
     const limitedApi = await startApi({ ...settings, costLimits: { music_editor: 1 } });
     const cheap = "update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {delete: {}}}) { id }";
     expect(await failureOf(cheap, {}, asAdmin("music_editor"), limitedApi)).toContain("estimated cost");
-    const safe = await startApi({ ...settings, safeWrites: true });
-    expect(await write(cheap, {}, {}, safe)).toEqual({ id: 1 });
+    const safeApi = await startApi({ ...settings, safeWrites: true });
+    expect(await write(cheap, {}, {}, safeApi)).toEqual({ id: 1 });
     expect(
-      await failureOf("update_nest_author(where: {}, _related: {books: {delete: {}}}) { affected_rows }", {}, {}, safe),
+      await failureOf(
+        "update_nest_author(where: {}, _related: {books: {delete: {}}}) { affected_rows }",
+        {},
+        {},
+        safeApi,
+      ),
     ).toContain("UPDATE requires a WHERE clause");
   });
 });
@@ -1016,7 +1021,7 @@ describe("beside other plugins", () => {
     const relationshipTo = (name: string, ownColumn: string, otherColumn: string) => ({
       manual_configuration: { remote_table: { schema: "nest", name }, column_mapping: { [ownColumn]: otherColumn } },
     });
-    const manual = await startApi({
+    const manualApi = await startApi({
       ...settings,
       metadata: documentOf([
         table("nest.writers", {
@@ -1027,7 +1032,7 @@ describe("beside other plugins", () => {
         }),
       ]),
     });
-    const writeManual = (text: string): Promise<any> => write(text, {}, {}, manual);
+    const writeManual = (text: string): Promise<any> => write(text, {}, {}, manualApi);
     expect(
       await writeManual(`update_nest_writers(where: {id: {_eq: 1}}, _related: {works: {
         insert: {data: {title: "N"}}, delete: {place: {_eq: 2}}
@@ -1095,13 +1100,13 @@ describe("beside other plugins", () => {
 
   test("P-NST-9 softly deleted rows are kept and hidden", async () => {
     await database.query("alter table nest.note add column deleted_at timestamptz");
-    const soft = await startApi({ ...settings, softDeleteColumn: "deleted_at" });
+    const softApi = await startApi({ ...settings, softDeleteColumn: "deleted_at" });
     const updateNotes = (related: string): Promise<any> =>
       write(
         `update_nest_chapter_by_pk(pk_columns: {book_id: 1, no: 1}, _related: {notes: ${related}}) { notes { id } }`,
         {},
         {},
-        soft,
+        softApi,
       );
     expect(await updateNotes("{delete: {}}")).toEqual({ notes: [] });
     expect((await updateNotes("{connect: [{id: 1}]}")).refused.message).toContain("has no such row");
@@ -1111,13 +1116,18 @@ describe("beside other plugins", () => {
 
   test("P-NST-1 without the plugin the argument is unknown", async () => {
     const text = "update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {delete: {}}}) { id }";
-    expect(await failureOf(text, {}, {}, plain)).toBe(
+    expect(await failureOf(text, {}, {}, plainApi)).toBe(
       "validation-failed $.selectionSet.update_nest_author_by_pk: 'update_nest_author_by_pk' has no argument named '_related'",
     );
-    const { names } = await schemaOf(plain);
+    const { names } = await schemaOf(plainApi);
     expect(names.filter((name) => /related|_rel_.*update|key_columns/.test(name))).toEqual([]);
     expect(
-      await failureOf("update_nest_author_many(updates: [{where: {}, _related: {}}]) { affected_rows }", {}, {}, plain),
+      await failureOf(
+        "update_nest_author_many(updates: [{where: {}, _related: {}}]) { affected_rows }",
+        {},
+        {},
+        plainApi,
+      ),
     ).toBe(
       "validation-failed $.selectionSet.update_nest_author_many.args.updates[0]._related: field '_related' not found in type: 'nest_author_updates'",
     );

@@ -467,17 +467,22 @@ describe("the endpoint of Relay", () => {
   });
 
   test("P-RLY-1 without the plugin the path is unknown", async () => {
-    const plain = await startApi({ ...forGraphql(), preset: plus, parts: [without("relay")] });
-    const answer = await plain.post("/v1beta1/relay", { headers: asAdmin(), body: { query: "{ __typename }" } });
+    const plainApi = await startApi({ ...forGraphql(), preset: plus, parts: [without("relay")] });
+    const answer = await plainApi.post("/v1beta1/relay", { headers: asAdmin(), body: { query: "{ __typename }" } });
     expect([answer.status, answer.json().code]).toEqual([404, "not-found"]);
   });
 
   test("P-RLY-1 G-TX-6 a request may choose how its transaction ends, if the setting allows it", async () => {
-    const free = await startApi({ ...forGraphql(), preset: plus, on: api.database, dbTxEnd: "commit-allow-override" });
+    const freeApi = await startApi({
+      ...forGraphql(),
+      preset: plus,
+      on: api.database,
+      dbTxEnd: "commit-allow-override",
+    });
     await api.sql("insert into bare values ('kept')");
     const query = 'mutation { update_bare(where: {note: {_eq: "kept"}}, _set: {note: "changed"}) { affected_rows } }';
     const headers = { ...asAdmin(), prefer: "tx=rollback" };
-    const answer = await free.post("/v1beta1/relay", { headers, body: { query } });
+    const answer = await freeApi.post("/v1beta1/relay", { headers, body: { query } });
     expect(answer.json()).toEqual({ data: { update_bare: { affected_rows: 1 } } });
     expect(await api.sql("select note from bare where note in ('kept', 'changed')")).toEqual([{ note: "kept" }]);
   });

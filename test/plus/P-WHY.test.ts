@@ -16,7 +16,7 @@ await api.sql(`
   create policy everything on sea.buoy to sea_auditor using (true);
   grant select, update, delete on sea.buoy to sea_clerk, sea_anon`);
 await api.reload();
-const admins = await startApi({ preset: plus, explainEmpty: "admin", on: api.database });
+const adminsApi = await startApi({ preset: plus, explainEmpty: "admin", on: api.database });
 const disabledApi = await startApi({ preset: plus, on: api.database });
 
 const WHY_HEADER = { "x-relapi-why": "yes" };
@@ -72,7 +72,7 @@ describe("explanations", () => {
   });
 
   test("P-WHY-3 an administrator receives an explanation of row policies, as the role", async () => {
-    for (const target of [api, admins]) {
+    for (const target of [api, adminsApi]) {
       const answer = await target.get(PATH, { headers: { ...asAdmin("sea_clerk"), ...WHY_HEADER } });
       expect([answer.status, answer.json()]).toEqual([200, []]);
       expect(explanationOf(answer)).toEqual({
@@ -104,7 +104,7 @@ describe("explanations", () => {
         headers: { ...ann, ...WHY_HEADER, prefer: "return=representation" },
         body: { label: "b15!" },
       });
-    const toldOf = (rowCount: number, label: string) => [
+    const stepsOf = (rowCount: number, label: string) => [
       {
         relation: "sea.buoy",
         command: "update",
@@ -116,11 +116,11 @@ describe("explanations", () => {
       },
     ];
     const none = await patch("nothing");
-    expect([none.json(), explanationOf(none).relations]).toEqual([[], toldOf(0, "nothing")]);
+    expect([none.json(), explanationOf(none).relations]).toEqual([[], stepsOf(0, "nothing")]);
     const patchAnswer = await patch("b15");
     expect([patchAnswer.json(), explanationOf(patchAnswer).relations]).toEqual([
       [expect.objectContaining({ id: 15 })],
-      toldOf(1, "b15"),
+      stepsOf(1, "b15"),
     ]);
     const deleteAnswer = await api.delete("/buoy?id=eq.30", {
       headers: { ...bearer({ role: "sea_clerk", sub: "ann" }), ...WHY_HEADER },
@@ -162,7 +162,7 @@ describe("explanations", () => {
 });
 
 describe("GraphQL, with permissions of the metadata", async () => {
-  const graphql = await startApi({
+  const graphqlApi = await startApi({
     ...forGraphql(),
     preset: plus,
     explainEmpty: "roles",
@@ -173,13 +173,13 @@ describe("GraphQL, with permissions of the metadata", async () => {
     ]),
   });
   const ask = (headers: Readonly<Record<string, unknown>>) =>
-    graphql.post("/v1/graphql", {
+    graphqlApi.post("/v1/graphql", {
       headers: { ...headers, ...WHY_HEADER } as never,
       body: { query: "query ($t: String) { album(where: { title: { _eq: $t } }) { id } }", variables: { t: "none" } },
     });
 
   test("P-WHY-3 an administrator receives the permission and its condition", async () => {
-    const [{ total } = {}] = await graphql.sql("select count(*)::int as total from album");
+    const [{ total } = {}] = await graphqlApi.sql("select count(*)::int as total from album");
     const answer = await ask(asAdmin("reader"));
     expect(answer.json()).toEqual({ data: { album: [] } });
     expect(explanationOf(answer).relations[0].rows).toEqual([
@@ -206,7 +206,7 @@ describe("GraphQL, with permissions of the metadata", async () => {
 
 describe("callers who get an explanation", () => {
   test("P-WHY-1 anonymous callers never receive an explanation", async () => {
-    for (const target of [api, admins, disabledApi]) {
+    for (const target of [api, adminsApi, disabledApi]) {
       const answer = await target.get(PATH, { headers: WHY_HEADER });
       expect([answer.status, explanationOf(answer)]).toEqual([200, null]);
     }
@@ -216,8 +216,8 @@ describe("callers who get an explanation", () => {
   });
 
   test("P-WHY-1 with the setting admin only administrators receive an explanation", async () => {
-    expect(explanationOf(await admins.get(PATH, { headers: { ...ann, ...WHY_HEADER } }))).toBeNull();
-    const wrong = await admins.get(PATH, { headers: { ...ann, ...WHY_HEADER, "x-session-admin-secret": "guess" } });
+    expect(explanationOf(await adminsApi.get(PATH, { headers: { ...ann, ...WHY_HEADER } }))).toBeNull();
+    const wrong = await adminsApi.get(PATH, { headers: { ...ann, ...WHY_HEADER, "x-session-admin-secret": "guess" } });
     expect([wrong.status >= 400, explanationOf(wrong)]).toEqual([true, null]);
   });
 
@@ -225,12 +225,12 @@ describe("callers who get an explanation", () => {
     expect(
       explanationOf(await disabledApi.get(PATH, { headers: { ...asAdmin("sea_clerk"), ...WHY_HEADER } })),
     ).toBeNull();
-    const plain = await startApi({
+    const plainApi = await startApi({
       preset: plus,
       parts: [without("why-empty")],
       explainEmpty: "roles",
       on: api.database,
     });
-    expect(explanationOf(await plain.get(PATH, { headers: { ...ann, ...WHY_HEADER } }))).toBeNull();
+    expect(explanationOf(await plainApi.get(PATH, { headers: { ...ann, ...WHY_HEADER } }))).toBeNull();
   });
 });
