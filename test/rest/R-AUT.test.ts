@@ -88,12 +88,12 @@ describe("the place of the token", () => {
 });
 
 describe("without a secret", () => {
-  let bare: TestApi;
+  let bareApi: TestApi;
   beforeAll(async () => {
-    bare = await startApi({ jwtSecret: undefined });
+    bareApi = await startApi({ jwtSecret: undefined });
   });
   cases(
-    () => bare,
+    () => bareApi,
     [
       {
         title: "R-AUT-2 without a secret a token is answered 500",

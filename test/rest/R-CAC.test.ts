@@ -34,11 +34,11 @@ const variantsOf = (path: string): readonly Variant[] => [
 
 describe.each([CALL, READ])("requests with one difference: %s", (base) => {
   const variants = variantsOf(base);
-  let warm: TestApi;
-  let cold: TestApi;
+  let warmApi: TestApi;
+  let coldApi: TestApi;
   beforeAll(async () => {
-    warm = await startApi({ dbPool: 1 });
-    cold = await startApi({ dbPool: 1, cacheBytes: 0, dbPreparedStatements: false });
+    warmApi = await startApi({ dbPool: 1 });
+    coldApi = await startApi({ dbPool: 1, cacheBytes: 0, dbPreparedStatements: false });
   });
 
   const answerOf = async (api: TestApi, [path, headers, method = "GET"]: Variant): Promise<unknown> => {
@@ -63,9 +63,9 @@ describe.each([CALL, READ])("requests with one difference: %s", (base) => {
     "R-CAC-1 R-RPC-14 R-RNG-2 cached requests get the responses of a server without caches, %s",
     async (_title, arrange) => {
       const expected = new Map<unknown, unknown>();
-      for (const variant of variants) expected.set(variant, await answerOf(cold, variant));
+      for (const variant of variants) expected.set(variant, await answerOf(coldApi, variant));
       for (const variant of arrange(variants))
-        expect([variant, await answerOf(warm, variant)]).toEqual([variant, expected.get(variant)]);
+        expect([variant, await answerOf(warmApi, variant)]).toEqual([variant, expected.get(variant)]);
     },
   );
 });

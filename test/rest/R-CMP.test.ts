@@ -4,7 +4,7 @@ import { cases } from "../support/cases.ts";
 import { testDatabase } from "../support/database.ts";
 
 const api = await startApi();
-const narrow = await startApi({ dbExtraSearchPath: [], on: api.database });
+const narrowApi = await startApi({ dbExtraSearchPath: [], on: api.database });
 
 const unknown = {
   status: 400,
@@ -128,7 +128,7 @@ cases(api, [
   },
 ]);
 
-cases(narrow, [
+cases(narrowApi, [
   { title: "R-CMP-1 the search path is that of the request", request: "GET /vessels?select=hull_code", ...unknown },
 ]);
 
@@ -177,10 +177,10 @@ describe("fields as PostgreSQL finds them", async () => {
     grant usage on schema zoo to sea_anon;
     grant select, update on all tables in schema zoo to sea_anon;
   `);
-  const zoo = await startApi({ on: db, dbSchemas: ["zoo"] });
+  const zooApi = await startApi({ on: db, dbSchemas: ["zoo"] });
   const hits = [{ id: 1, hit_label: "hit 1" }];
 
-  cases(zoo, [
+  cases(zooApi, [
     {
       title: "R-CMP-1 a child table has the computed fields of its parent",
       request: "GET /dog?select=id,label&label=like.L*&order=label.desc",

@@ -195,12 +195,12 @@ describe("counts of groups", () => {
       create function sea.sales() returns setof sea.sale language sql stable as 'select * from sea.sale';
       grant select on sea.sale to sea_anon;
       analyze sea.sale`);
-    const free = await startAggregating();
+    const freeApi = await startAggregating();
     const [twoRowApi, oneRowApi] = [await startAggregating(2), await startAggregating(1)];
     const totalOf = async (
       path: string,
       count: string,
-      target = free,
+      target = freeApi,
     ): Promise<readonly (string | number | undefined)[]> => {
       const { status, headers } = await target.get(path, { headers: prefer(`count=${count}`) });
       return [status, headers["content-range"]];
@@ -221,7 +221,7 @@ describe("counts of groups", () => {
       expect(await totalOf("/sale?select=day&having=count().gt.0&limit=1", count)).toEqual([206, "0-0/2"]);
     }
     expect(await totalOf("/sale?select=day&having=count().gt.900&limit=1", "exact")).toEqual([200, "*/0"]);
-    const { status, headers } = await free.get("/sale?select=day,count()", {
+    const { status, headers } = await freeApi.get("/sale?select=day,count()", {
       headers: { ...prefer("count=exact"), range: "0-9" },
     });
     expect([status, headers["content-range"]]).toEqual([200, "0-1/2"]);

@@ -95,7 +95,7 @@ cases(api, [
 ]);
 
 describe("R-CON-1 the client library postgrest-js", async () => {
-  const live = await startApi({
+  const liveApi = await startApi({
     ...conformance,
     dbTxEnd: "commit-allow-override",
     dbPlanEnabled: true,
@@ -104,7 +104,7 @@ describe("R-CON-1 the client library postgrest-js", async () => {
     compatMode: false,
   });
   // its types require a generated description of the schema
-  const connect = (headers = {}): any => new PostgrestClient(`${live.url}/api`, { headers }).schema("sea");
+  const connect = (headers = {}): any => new PostgrestClient(`${liveApi.url}/api`, { headers }).schema("sea");
   const client = connect();
 
   test("R-CON-1 postgrest-js selects with filters, orders and windows", async () => {

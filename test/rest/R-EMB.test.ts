@@ -6,7 +6,7 @@ import { cases } from "../support/cases.ts";
 import { bearer } from "../support/tokens.ts";
 
 const api = await startApi();
-const strict = await startApi({ urlUseLegacyTargetNames: false, on: api.database });
+const strictApi = await startApi({ urlUseLegacyTargetNames: false, on: api.database });
 
 const names = (...list: readonly string[]) => list.map((name) => ({ name }));
 const ids = (...list: readonly number[]) => list.map((id) => ({ id }));
@@ -329,7 +329,7 @@ describe("names", () => {
     },
   ]);
 
-  cases(strict, [
+  cases(strictApi, [
     {
       title: "R-EMB-7 R-EMB-7a if the setting is off, the written name of an aliased embed is refused",
       request: "GET /ports?select=name,big:vessels(name)&vessels.tonnage=gt.500",

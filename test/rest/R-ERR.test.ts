@@ -6,7 +6,7 @@ import { startApi } from "../support/api.ts";
 import { cases, type Case } from "../support/cases.ts";
 
 const api = await startApi();
-const minimal = await startApi({ clientErrorVerbosity: "minimal", on: api.database });
+const minimalApi = await startApi({ clientErrorVerbosity: "minimal", on: api.database });
 
 const call = (name: string, query: Readonly<Record<string, string>> = {}) =>
   `GET /rpc/${name}?${new URLSearchParams(query)}`;
@@ -251,7 +251,7 @@ cases(api, [
 ]);
 
 describe("minimal verbosity", () => {
-  cases(minimal, [
+  cases(minimalApi, [
     {
       title: "R-ERR-1 minimal verbosity shows only the code and the message",
       request: "GET /vessels?ports.name=eq.x",

@@ -5,13 +5,13 @@ import { untilLocked } from "../support/locks.ts";
 
 const api = await startApi({ etags: true, dbTxEnd: "commit" });
 const disabledApi = await startApi({ on: api.database, dbTxEnd: "commit" });
-const bare = await startApi({ on: api.database, dbTxEnd: "commit", parts: [without("etag")] });
+const bareApi = await startApi({ on: api.database, dbTxEnd: "commit", parts: [without("etag")] });
 
 await api.sql(`create table sea.etag_rows (id int primary key, name text);
   grant all on sea.etag_rows to sea_anon`);
 await api.sql(`create function sea.etag_row_count() returns bigint stable language sql as $$ select count(*) from sea.etag_rows $$;
   grant execute on function sea.etag_row_count() to sea_anon`);
-for (const target of [api, disabledApi, bare]) await target.reload();
+for (const target of [api, disabledApi, bareApi]) await target.reload();
 
 beforeEach(async () => {
   await api.sql("truncate sea.etag_rows");
@@ -294,7 +294,7 @@ describe("writes", () => {
 
   test.each([
     ["switched off", disabledApi],
-    ["without etag", bare],
+    ["without etag", bareApi],
   ])("R-ETG-1 R-ETG-3 %s there are no tags", async (_title, target) => {
     expect((await target.get(rowPath)).headers["etag"]).toBeUndefined();
     expect((await target.head(rowPath)).headers["etag"]).toBeUndefined();

@@ -339,8 +339,8 @@ cases(api, [
 ]);
 
 test("R-FLT-13 operators of an extension outside the search path are unknown", async () => {
-  const bare = await startApi({ dbExtraSearchPath: [], on: api.database });
-  const answer = await bare.get("/kinds?select=id&c_hstore=cs.depth=>12");
+  const bareApi = await startApi({ dbExtraSearchPath: [], on: api.database });
+  const answer = await bareApi.get("/kinds?select=id&c_hstore=cs.depth=>12");
   expect(answer.json()).toMatchObject({ code: "42883" });
   expect(answer.status).toBe(404);
 });

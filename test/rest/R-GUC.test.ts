@@ -231,10 +231,10 @@ describe("result columns of plugins", async () => {
   ]);
 
   test("X-RES-2 an error that a tap throws is the response", async () => {
-    const strict = await startApi({
+    const strictApi = await startApi({
       parts: [{ ...clock, resultColumns: [{ name: "day", compile: () => sql`'Nowhere'::text` }] }],
     });
-    const answer = await strict.get("/vessels?limit=1");
+    const answer = await strictApi.get("/vessels?limit=1");
     expect([answer.status, answer.json().message]).toEqual([422, "no such place"]);
   });
 

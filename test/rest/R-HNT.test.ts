@@ -5,7 +5,7 @@ import { cases, type Case } from "../support/cases.ts";
 import { testDatabase } from "../support/database.ts";
 
 const api = await startApi({ compatMode: false });
-const exact = await startApi({ compatMode: true, on: api.database });
+const exactApi = await startApi({ compatMode: true, on: api.database });
 
 const hintAnswer = (hint: unknown, status = 400): Pick<Case, "status" | "answer"> => ({
   status,
@@ -230,10 +230,10 @@ describe("bodies", () => {
 });
 
 describe("R-HNT-6 errors in compatibility mode", async () => {
-  const bare = await startApi({ compatMode: false, parts: [without("rest-hints")], on: api.database });
+  const bareApi = await startApi({ compatMode: false, parts: [without("rest-hints")], on: api.database });
   const rows: readonly (readonly [path: string, api: TestApi, prefix: string])[] = [
-    ["with COMPAT_MODE", exact, ""],
-    ["without the plugin", bare, "/api"],
+    ["with COMPAT_MODE", exactApi, ""],
+    ["without the plugin", bareApi, "/api"],
   ];
   for (const [title, target, prefix] of rows)
     cases(target, [
@@ -288,8 +288,8 @@ describe("useful hints", async () => {
     grant usage on schema led to sea_anon;
     grant select on all tables in schema led to sea_anon;
   `);
-  const helpful = await startApi({ on: db, dbSchemas: ["led"], compatMode: false, restPrefixes: ["/"] });
-  const compat = await startApi({ on: db, dbSchemas: ["led"], compatMode: true });
+  const helpfulApi = await startApi({ on: db, dbSchemas: ["led"], compatMode: false, restPrefixes: ["/"] });
+  const compatApi = await startApi({ on: db, dbSchemas: ["led"], compatMode: true });
 
   test.each([
     [
@@ -308,18 +308,18 @@ describe("useful hints", async () => {
   ])(
     "R-EMB-5 R-EMB-5b each embed that a hint offers for %s means one relationship",
     async (_what, path, target, offeredHints) => {
-      const ambiguousAnswer = await helpful.get(path.replace("EMBED", target));
+      const ambiguousAnswer = await helpfulApi.get(path.replace("EMBED", target));
       expect(ambiguousAnswer.status).toBe(300);
       const hints = [...ambiguousAnswer.json().hint.matchAll(/'([^']+![^']+)'/g)].map(([, hint]) => hint as string);
       expect([...hints].sort()).toEqual([...offeredHints].sort());
-      const answers = await Promise.all(hints.map(async (hint) => helpful.get(path.replace("EMBED", hint))));
+      const answers = await Promise.all(hints.map(async (hint) => helpfulApi.get(path.replace("EMBED", hint))));
       for (const [i, answer] of answers.entries()) expect(answer.status, `${hints[i]}: ${answer.text}`).toBe(200);
       expect(ambiguousAnswer.json().details).toHaveLength(hints.length);
     },
   );
 
   test("R-EMB-1 a self reference by its constraint returns the rows that its column returns", async () => {
-    for (const api of [helpful, compat]) {
+    for (const api of [helpfulApi, compatApi]) {
       const rows = async (embed: string) => (await api.get(`/node?select=name,to:${embed}(name)&order=id`)).json();
       expect(await rows("node!node_parent_id_fkey")).toEqual([
         { name: "root", to: [{ name: "leaf" }] },
@@ -330,7 +330,7 @@ describe("useful hints", async () => {
   });
 
   test("R-EMB-1 R-EMB-5c the column of either side chooses a direction between a table and its view", async () => {
-    const rows = async (embed: string) => (await helpful.get(`/selft?select=nm,to:${embed}(nm)&order=id`)).json();
+    const rows = async (embed: string) => (await helpfulApi.get(`/selft?select=nm,to:${embed}(nm)&order=id`)).json();
     expect(await rows("selft_v!up_id")).toEqual([
       { nm: "a", to: null },
       { nm: "b", to: { nm: "a" } },
@@ -343,35 +343,37 @@ describe("useful hints", async () => {
 
   test("R-EMB-19 R-EMB-19a a relation without a relationship is not called misspelt", async () => {
     const hintOf = async (target: TestApi, path: string) => (await target.get(path)).json().hint;
-    expect(await hintOf(helpful, "/dog?select=id,region(name)")).toBeNull();
-    expect(await hintOf(compat, "/dog?select=id,region(name)")).toContain("instead of 'dog'");
-    expect(await hintOf(helpful, "/msg?select=id,nod(name)")).toBe("Perhaps you meant 'node' instead of 'nod'.");
-    expect((await helpful.get("/msg?select=id,node(name)")).status).toBe(200);
+    expect(await hintOf(helpfulApi, "/dog?select=id,region(name)")).toBeNull();
+    expect(await hintOf(compatApi, "/dog?select=id,region(name)")).toContain("instead of 'dog'");
+    expect(await hintOf(helpfulApi, "/msg?select=id,nod(name)")).toBe("Perhaps you meant 'node' instead of 'nod'.");
+    expect((await helpfulApi.get("/msg?select=id,node(name)")).status).toBe(200);
   });
 
   test("R-EMB-19a the type of a function's rows is not called misspelt", async () => {
     const path = "/rpc/list_visits?select=id,place(name)";
-    expect((await helpful.get(path)).json()).toMatchObject({ code: "PGRST200", hint: null });
-    expect((await compat.get(path)).json().hint).toBe("Perhaps you meant 'visit' instead of 'visits'.");
+    expect((await helpfulApi.get(path)).json()).toMatchObject({ code: "PGRST200", hint: null });
+    expect((await compatApi.get(path)).json().hint).toBe("Perhaps you meant 'visit' instead of 'visits'.");
   });
 
   test("R-RPC-10 R-RPC-10a the hint for GET of a function that takes a body suggests POST", async () => {
-    const answer = await helpful.get("/rpc/f_json");
+    const answer = await helpfulApi.get("/rpc/f_json");
     expect([answer.status, answer.json().hint]).toEqual([
       404,
       "The function takes its argument as the body of a POST request",
     ]);
-    expect((await helpful.post("/rpc/f_json", { body: { a: 1 } })).json()).toEqual({ a: 1 });
-    expect((await compat.get("/rpc/f_json")).json().hint).toBe("Perhaps you meant to call the function led.f_json()");
+    expect((await helpfulApi.post("/rpc/f_json", { body: { a: 1 } })).json()).toEqual({ a: 1 });
+    expect((await compatApi.get("/rpc/f_json")).json().hint).toBe(
+      "Perhaps you meant to call the function led.f_json()",
+    );
   });
 
   test("R-HNT-2 R-HNT-2a the hint for a filter with blanks around its equals sign shows the form", async () => {
-    const answer = await helpful.get("/place?id%20=%20eq.1");
+    const answer = await helpfulApi.get("/place?id%20=%20eq.1");
     expect(answer.json().hint).toBe("A filter has no blanks in front of its operator: perhaps you meant id=eq.1");
-    expect((await helpful.get("/place?id=eq.1")).status).toBe(200);
-    expect((await helpful.get("/place?id%20=%20x")).json().hint).toBe(
+    expect((await helpfulApi.get("/place?id=eq.1")).status).toBe(200);
+    expect((await helpfulApi.get("/place?id%20=%20x")).json().hint).toBe(
       "A filter has an operator: perhaps you meant id=eq.x",
     );
-    expect((await compat.get("/place?id%20=%20eq.1")).json().hint).toBeNull();
+    expect((await compatApi.get("/place?id%20=%20eq.1")).json().hint).toBeNull();
   });
 });

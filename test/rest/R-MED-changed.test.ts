@@ -192,9 +192,9 @@ test.each(CHANGES)("R-MED-1 R-MED-2 $name columns: each value appears under its 
   await db.query(sql);
 
   const [firstRow] = await db.query(`select to_json(t) as row from changing.${name} as t`);
-  const stored: Row = Object.fromEntries(entriesOf(firstRow?.["row"]));
-  for (const { what, send, row = (storedRow: Row) => storedRow } of [...OF_TABLES, ...OF_FUNCTIONS]) {
-    const values = row(stored);
+  const storedRow: Row = Object.fromEntries(entriesOf(firstRow?.["row"]));
+  for (const { what, send, row = (sameRow: Row) => sameRow } of [...OF_TABLES, ...OF_FUNCTIONS]) {
+    const values = row(storedRow);
     const entries = names.map((column) => [column, values[column] ?? null] as const);
     for (const { type, read, hasNulls = true } of MEDIA) {
       const { status, text } = await send(name, type);
@@ -202,7 +202,7 @@ test.each(CHANGES)("R-MED-1 R-MED-2 $name columns: each value appears under its 
       expect([what, type, status < 300 ? read(text) : text]).toEqual([what, type, [expected]]);
     }
   }
-  if (name !== "rebuilt") await expectEmbeds(name, stored, names); // CASCADE removed its foreign key
+  if (name !== "rebuilt") await expectEmbeds(name, storedRow, names); // CASCADE removed its foreign key
 });
 
 test("R-MED-2 CSV of a function has the columns of its JSON, even after the columns have changed", async () => {

@@ -612,7 +612,7 @@ test("R-MED-7 R-MED-7b a plan with ANALYZE writes the rows, and a plan without i
 });
 
 test("R-MED-1 a media type whose plugin is left out is unknown", async () => {
-  const bare = await startApi({
+  const bareApi = await startApi({
     parts: [
       without("csv-media"),
       without("singular-media"),
@@ -629,11 +629,11 @@ test("R-MED-1 a media type whose plugin is left out is unknown", async () => {
     "application/vnd.pgrst.array+json;nulls=stripped",
     "application/vnd.pgrst.plan+json",
   ]) {
-    const answer = await bare.get("/ports", { headers: { accept: type } });
+    const answer = await bareApi.get("/ports", { headers: { accept: type } });
     expect(answer.status, type).toBe(406);
     expect(answer.json().code).toBe("PGRST107");
   }
-  expect((await bare.get("/ports?select=id&id=eq.1")).json()).toEqual([{ id: 1 }]);
+  expect((await bareApi.get("/ports?select=id&id=eq.1")).json()).toEqual([{ id: 1 }]);
 });
 
 test("R-MED-1 a plugin adds a media type", async () => {

@@ -149,8 +149,8 @@ test("R-OAS-2 R-OAS-2a follow-privileges shows the objects that the role has a p
 });
 
 test("R-OAS-2 ignore-privileges shows every object", async () => {
-  const open = await startApi({ openapiMode: "ignore-privileges" });
-  const paths = (await open.get("/", { headers: bearer({ role: "sea_writeonly" }) })).json().paths;
+  const openApi = await startApi({ openapiMode: "ignore-privileges" });
+  const paths = (await openApi.get("/", { headers: bearer({ role: "sea_writeonly" }) })).json().paths;
   expect(paths).toHaveProperty("/payroll");
   expect(paths).toHaveProperty("/rpc/clerks_only");
   expect(paths).not.toHaveProperty("/rpc/unnamed");
@@ -169,9 +169,9 @@ test("R-PATH-8 a disabled description refuses every method", async () => {
 });
 
 test("R-OAS-1 without the plugin openapi the root is not found", async () => {
-  const bare = await startApi({ parts: [without("openapi")] });
-  expect((await bare.get("/")).json().code).toBe("PGRST126");
-  expect((await bare.get("/", { headers: { accept: "text/html" } })).status).toBe(404);
+  const bareApi = await startApi({ parts: [without("openapi")] });
+  expect((await bareApi.get("/")).json().code).toBe("PGRST126");
+  expect((await bareApi.get("/", { headers: { accept: "text/html" } })).status).toBe(404);
 });
 
 test("R-PATH-8 a root function replaces the description", async () => {

@@ -229,21 +229,21 @@ test("R-OPT-1 OPTIONS needs no connection, and works while the database does not
 });
 
 test("R-OPT-2 Allow lists only methods that a plugin handles", async () => {
-  const readOnly = await startApi({ parts: [without("rest-writes")] });
-  expect((await readOnly.options("/vessels")).headers["allow"]).toBe("OPTIONS,GET,HEAD");
-  const refusal = await readOnly.post("/vessels", { body: {} });
+  const readOnlyApi = await startApi({ parts: [without("rest-writes")] });
+  expect((await readOnlyApi.options("/vessels")).headers["allow"]).toBe("OPTIONS,GET,HEAD");
+  const refusal = await readOnlyApi.post("/vessels", { body: {} });
   expect([refusal.status, refusal.json().code]).toEqual([405, "PGRST117"]);
 });
 
 test("R-OPT-7 without the plugin rest-rpc the path of a function is unknown", async () => {
-  const tables = await startApi({ parts: [without("rest-rpc")] });
-  const refusal = await tables.get("/rpc/add_numbers?a=1&b=2");
+  const tablesApi = await startApi({ parts: [without("rest-rpc")] });
+  const refusal = await tablesApi.get("/rpc/add_numbers?a=1&b=2");
   expect([refusal.status, refusal.json().code]).toEqual([404, "PGRST125"]);
 });
 
 test("R-OPT-1 without the plugin rest-options OPTIONS is refused", async () => {
-  const silent = await startApi({ parts: [without("rest-options")] });
-  const refusal = await silent.options("/vessels");
+  const silentApi = await startApi({ parts: [without("rest-options")] });
+  const refusal = await silentApi.options("/vessels");
   expect([refusal.status, refusal.json().code]).toEqual([405, "PGRST117"]);
 });
 

@@ -6,7 +6,7 @@ import { cases } from "../support/cases.ts";
 const api = await startApi();
 const prefixedApi = await startApi({ compatMode: false, on: api.database });
 const prefixesApi = await startApi({ compatMode: false, restPrefixes: ["/api", "/rest/v1/"], on: api.database });
-const atRoot = await startApi({ compatMode: false, restPath: "", on: api.database });
+const rootApi = await startApi({ compatMode: false, restPath: "", on: api.database });
 const disabledApi = await startApi({ openapiMode: "disabled", on: api.database });
 const rootSpecApi = await startApi({ dbRootSpec: "root", on: api.database });
 
@@ -130,9 +130,9 @@ describe("without compatibility mode", () => {
       expect((await prefixedApi.get(`/${name}`)).json().hint, name).toBe(hint);
   });
   test("R-PATH-12 without GraphQL the hint does not name its path", async () => {
-    const rest = await startApi({ compatMode: false, preset: restCompat, on: api.database });
-    expect((await rest.get("/ports")).json().hint).toBe("The REST API is below /api; perhaps you meant /api/ports");
-    await rest.close();
+    const restApi = await startApi({ compatMode: false, preset: restCompat, on: api.database });
+    expect((await restApi.get("/ports")).json().hint).toBe("The REST API is below /api; perhaps you meant /api/ports");
+    await restApi.close();
   });
   cases(prefixesApi, [
     ...["/api/ports", "/rest/v1/ports", "/rest/v1//ports"].map((path) => ({
@@ -160,7 +160,7 @@ describe("without compatibility mode", () => {
       },
     },
   ]);
-  cases(atRoot, [
+  cases(rootApi, [
     {
       title: "R-PATH-11 the root of the server is a prefix",
       request: "GET /ports/?select=id&order=id",

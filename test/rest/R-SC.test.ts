@@ -71,15 +71,15 @@ test("R-SC-1 R-SC-1b loads run read-only, with an empty search path and without 
 
 test("R-SC-3 the channel of notifications is a setting and can be turned off", async () => {
   const ownApi = await startApi({ dbChannel: "harbour" });
-  const deaf = await startApi({ dbChannelEnabled: false });
-  const versionOfDeaf = deaf.relApi.model().version;
+  const deafApi = await startApi({ dbChannelEnabled: false });
+  const versionOfDeaf = deafApi.relApi.model().version;
   await api.sql(
     "create table sea.by_harbour (id int primary key); grant select on sea.by_harbour to sea_anon; notify harbour, 'reload schema'",
   );
   await until(async () => (await code(ownApi, "/by_harbour")) === 200, "/by_harbour is served");
   await api.sql("notify pgrst, 'reload schema'");
   await until(async () => (await code(api, "/by_harbour")) === 200, "/by_harbour is served");
-  expect(deaf.relApi.model().version).toBe(versionOfDeaf);
+  expect(deafApi.relApi.model().version).toBe(versionOfDeaf);
 });
 
 test("R-SC-4 the old model serves during a reload and after a failed one", async () => {

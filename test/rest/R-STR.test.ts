@@ -15,9 +15,9 @@ import { until } from "../support/until.ts";
 const ROW_COUNT = 6_000;
 /** More than the buffers of both sockets, which are 10 MB on Linux. */
 const LONG_BYTES = 16_000_000;
-const first = await startApi();
-const { database } = first;
-await first.sql(`
+const firstApi = await startApi();
+const { database } = firstApi;
+await firstApi.sql(`
   create schema flow;
   grant usage on schema flow to sea_anon, sea_clerk;
   create table flow.crate (id int primary key, label text, note text, owner text);
@@ -283,20 +283,20 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
   });
 
   test("R-STR-4 after STREAM_PATIENCE the remainder is held in memory, and the connection is free", async () => {
-    const patient = await startMeasured({ ...options, streamPatience: 1 });
-    const { socket, received } = ask(patient.port, "/long");
-    await untilFigure(patient, "relapi_streams_waiting", (count) => count === 1);
-    await untilFigure(patient, "relapi_db_pool_in_use", (count) => count === 0);
-    await untilFigure(patient, "relapi_unread_bytes", (bytes) => bytes > LONG_BYTES / 8);
+    const patientApi = await startMeasured({ ...options, streamPatience: 1 });
+    const { socket, received } = ask(patientApi.port, "/long");
+    await untilFigure(patientApi, "relapi_streams_waiting", (count) => count === 1);
+    await untilFigure(patientApi, "relapi_db_pool_in_use", (count) => count === 0);
+    await untilFigure(patientApi, "relapi_unread_bytes", (bytes) => bytes > LONG_BYTES / 8);
     socket.resume();
     await untilRead(received);
   });
 
   test("R-STR-4 a client that reads nothing for UNREAD_TIMEOUT is disconnected", async () => {
-    const strict = await startMeasured({ ...options, unreadTimeout: 1 });
-    const { socket, received, closed } = ask(strict.port, "/long");
-    await untilFigure(strict, "relapi_unread_closed_total", (count) => count === 1);
-    await untilFigure(strict, "relapi_db_pool_in_use", (count) => count === 0);
+    const strictApi = await startMeasured({ ...options, unreadTimeout: 1 });
+    const { socket, received, closed } = ask(strictApi.port, "/long");
+    await untilFigure(strictApi, "relapi_unread_closed_total", (count) => count === 1);
+    await untilFigure(strictApi, "relapi_db_pool_in_use", (count) => count === 0);
     socket.resume();
     await closed;
     expect(received()).toBeLessThan(LONG_BYTES);

@@ -319,9 +319,9 @@ test("R-TX-7 a missing pre-request function is an error", async () => {
 });
 
 test.skipIf(!capabilities.realServer)("R-TX-1 settings that the login role may not set are left out", async () => {
-  const login = await startApi({ databaseUrl: api.database.urlAs("sea_login"), database: undefined });
-  expect((await login.get("/rpc/who", { headers: clerk })).json()).toBe("sea_clerk");
-  expect((await login.get("/rpc/setting?name=app.desk", { headers: clerk })).json()).toBe("front");
-  const ghost = await login.get("/rpc/who", { headers: bearer({ role: "sea_ghost" }) });
+  const loginApi = await startApi({ databaseUrl: api.database.urlAs("sea_login"), database: undefined });
+  expect((await loginApi.get("/rpc/who", { headers: clerk })).json()).toBe("sea_clerk");
+  expect((await loginApi.get("/rpc/setting?name=app.desk", { headers: clerk })).json()).toBe("front");
+  const ghost = await loginApi.get("/rpc/who", { headers: bearer({ role: "sea_ghost" }) });
   expect([ghost.status, ghost.json().code]).toEqual([403, "42501"]);
 });

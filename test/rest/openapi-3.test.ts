@@ -10,9 +10,9 @@ import { bearer } from "../support/tokens.ts";
 const OPENAPI_3 = { accept: "application/openapi+json;version=3.1" };
 
 const api = await startApi({ compatMode: false, restPrefixes: ["/api", "/rest/v1"] });
-const compat = await startApi({ on: api.database });
+const compatApi = await startApi({ on: api.database });
 const disabledApi = await startApi({ on: api.database, openapiMode: "disabled" });
-const bare = await startApi({ on: api.database, parts: [without("openapi-3")] });
+const bareApi = await startApi({ on: api.database, parts: [without("openapi-3")] });
 const securedApi = await startApi({
   on: api.database,
   openapiMode: "ignore-privileges",
@@ -79,7 +79,7 @@ cases(api, [
     check: (answer) => expect(answer.json().code).toBe("PGRST106"),
   },
 ]);
-cases(compat, [
+cases(compatApi, [
   {
     title: "R-OAS-7 the root returns OpenAPI 3.1 by Accept in compatibility mode",
     request: "GET /",
@@ -95,7 +95,7 @@ cases(disabledApi, [
     check: (answer) => expect(answer.json().code).toBe("PGRST126"),
   },
 ]);
-cases(bare, [
+cases(bareApi, [
   {
     title: "R-OAS-7 without the plugin openapi-3 the root returns OpenAPI 2.0",
     request: "GET /",
