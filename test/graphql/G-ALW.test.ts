@@ -64,11 +64,11 @@ const metadata = documentOf(
 const warnings: string[] = [];
 const logger = createLogger({ warn: (text: string) => void warnings.push(text) });
 const base: StartOptions = { metadata, logger, trustedDocuments: folder };
-const open = await startApi(forGraphql(base));
+const openApi = await startApi(forGraphql(base));
 const allowlistApi = await startApi(
   forGraphql({
     ...base,
-    on: open.database,
+    on: openApi.database,
     enableAllowlist: true,
   }),
 );
@@ -92,7 +92,7 @@ describe("trusted documents", () => {
     ["the hash of the printed document", persistedQuery(sha256(PRINTED_TEAMS))],
     ["documentId", { documentId: `sha256:${sha256(PRINTED_TEAMS)}` }],
   ])("G-ALW-1 G-ALW-1a a trusted document is found by %s", async (_title, body) => {
-    expect(await send(open, body)).toEqual(teams);
+    expect(await send(openApi, body)).toEqual(teams);
     expect(await send(allowlistApi, body)).toEqual(teams);
   });
 
@@ -116,7 +116,7 @@ describe("trusted documents", () => {
   });
 
   test("G-ALW-1 G-ALW-1a an unknown document name is not found", async () => {
-    expect(await send(open, { documentId: "two-teams" })).toEqual(NOT_FOUND);
+    expect(await send(openApi, { documentId: "two-teams" })).toEqual(NOT_FOUND);
     expect(await send(allowlistApi, persistedQuery(sha256("two")))).toEqual(NOT_FOUND);
   });
 
@@ -151,7 +151,7 @@ describe("trusted documents", () => {
 
 describe("the allow list", () => {
   test("G-ALW-2 without the allow list every document runs", async () => {
-    expect(await send(open, { query: NOBODYS })).toHaveProperty("data");
+    expect(await send(openApi, { query: NOBODYS })).toHaveProperty("data");
   });
 
   test("G-ALW-2 documents outside of the allow list are refused, also when they are repeated", async () => {

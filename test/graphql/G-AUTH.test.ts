@@ -445,17 +445,17 @@ describe("tokens", () => {
     // with a stopped clock, a time slightly ahead stays ahead
     vi.useFakeTimers({ toFake: ["Date"] });
     onTestFinished(() => void vi.useRealTimers());
-    const strict = await withOptions({});
-    const lax = await withOptions({ jwtSecret: { ...HS, allowed_skew: 60 } });
+    const strictApi = await withOptions({});
+    const laxApi = await withOptions({ jwtSecret: { ...HS, allowed_skew: 60 } });
     const ask = async (api: TestApi, claims: Record<string, unknown>): Promise<string> => {
       const answer = await askGraphql(api, bearer({ ...READER, ...claims }));
       return "data" in answer.json() ? "good" : gqlError(answer).message.replace("Could not verify JWT: ", "");
     };
-    expect(await ask(strict, { exp: now() - 2 })).toBe("JWTExpired");
-    expect(await ask(strict, { nbf: now() + 5 })).toBe("JWTNotYetValid");
-    expect(await ask(strict, { iat: now() + 5 })).toBe("JWTIssuedAtFuture");
-    expect(await ask(lax, { exp: now() - 50, nbf: now() + 50, iat: now() + 50 })).toBe("good");
-    expect(await ask(lax, { exp: now() - 70 })).toBe("JWTExpired");
+    expect(await ask(strictApi, { exp: now() - 2 })).toBe("JWTExpired");
+    expect(await ask(strictApi, { nbf: now() + 5 })).toBe("JWTNotYetValid");
+    expect(await ask(strictApi, { iat: now() + 5 })).toBe("JWTIssuedAtFuture");
+    expect(await ask(laxApi, { exp: now() - 50, nbf: now() + 50, iat: now() + 50 })).toBe("good");
+    expect(await ask(laxApi, { exp: now() - 70 })).toBe("JWTExpired");
   });
   test("G-AUTH-14 the times of a cached token are checked again", async () => {
     const api = await withOptions({});

@@ -472,7 +472,7 @@ test("G-FIL-7 a missing session variable matters only for the fields that use it
 });
 
 test("G-FIL-9 a filter along a relationship does not add the filter of the other table", async () => {
-  const where = await startApi(
+  const whereFilterApi = await startApi(
     forGraphql({
       on: api.database,
       metadata: documentOf([
@@ -489,7 +489,7 @@ test("G-FIL-9 a filter along a relationship does not add the filter of the other
     }),
   );
   expect(
-    (await where.gql("{ album(order_by: {id: asc}) { id artist { id } } }", {}, asAdmin("reader"))).data.album,
+    (await whereFilterApi.gql("{ album(order_by: {id: asc}) { id artist { id } } }", {}, asAdmin("reader"))).data.album,
   ).toEqual([
     { id: 3, artist: { id: 2 } },
     { id: 4, artist: null },
@@ -551,7 +551,7 @@ test("G-FIL-4 a filter on a column can use its index", async () => {
   );
   const statements: string[] = [];
   const info = (message: string): void => void statements.push(message);
-  const owner = await startApi(
+  const ownerApi = await startApi(
     forGraphql({
       on: api.database,
       logQuery: true,
@@ -563,7 +563,7 @@ test("G-FIL-4 a filter on a column can use its index", async () => {
       ]),
     }),
   );
-  expect(await owner.gql("{ owned { id } }", {}, asAdmin("owner", { "user-id": "7" }))).toEqual({
+  expect(await ownerApi.gql("{ owned { id } }", {}, asAdmin("owner", { "user-id": "7" }))).toEqual({
     data: { owned: [{ id: 7 }] },
   });
   const statement = statements.find((text) => text.includes('"owned"."owner"')) ?? "";
@@ -579,7 +579,7 @@ test.skipIf(!capabilities.postgis)(
   async () => {
     const point = JSON.stringify({ type: "Point", coordinates: [10.75, 59.91] });
     const near = { _st_d_within: { distance: "X-Session-Distance", from: "X-Session-Place" } };
-    const geo = await startApi(
+    const geoApi = await startApi(
       forGraphql({
         on: api.database,
         dbSchemas: ["atlas"],
@@ -601,9 +601,9 @@ test.skipIf(!capabilities.postgis)(
       }),
     );
     const ids = async (role: string, session: Record<string, string>) =>
-      (await geo.gql("{ atlas_spots(order_by: {id: asc}) { id } }", {}, asAdmin(role, session))).data?.atlas_spots.map(
-        ({ id }: { id: number }) => id,
-      );
+      (
+        await geoApi.gql("{ atlas_spots(order_by: {id: asc}) { id } }", {}, asAdmin(role, session))
+      ).data?.atlas_spots.map(({ id }: { id: number }) => id);
     const expectedIds = (condition: string) =>
       api
         .sql<{ id: number }>(`set search_path = public, gis; select id from atlas.spots where ${condition} order by id`)

@@ -246,13 +246,13 @@ gqlCases(api, [
   },
 ]);
 
-const half = await gqlApi();
-await half.sql(
+const halfApi = await gqlApi();
+await halfApi.sql(
   "create function gap_albums(int default 1, int default 2, top int default 3) returns setof album language sql stable as 'select * from album where id in ($1, $2, $3) order by id'",
 );
-await half.reload();
+await halfApi.reload();
 
-gqlCases(half, [
+gqlCases(halfApi, [
   {
     title: "G-FN-5 G-FN-5a an unnamed argument after an omitted one is refused",
     query: "{ gap_albums(args: {arg_2: 4}) { id } }",

@@ -14,7 +14,7 @@ const api = await startApi(
     ),
   }),
 );
-const bare = await startApi(forGraphql({ on: api.database, parts: [without("graphql-get")] }));
+const bareApi = await startApi(forGraphql({ on: api.database, parts: [without("graphql-get")] }));
 
 beforeAll(async () => {
   await api.sql(`create table notes (id int generated always as identity primary key, note text)`);
@@ -170,6 +170,6 @@ test("G-GET-1 R-PATH-11 additional slashes are accepted", async () => {
 });
 
 test("G-HTTP-12 without graphql-get the method is refused", async () => {
-  const answer = await bare.get(url({ query: QUERY }), { headers: { accept: "application/json" } });
+  const answer = await bareApi.get(url({ query: QUERY }), { headers: { accept: "application/json" } });
   expect([answer.status, answer.headers["allow"]]).toEqual([405, "OPTIONS, GET, HEAD, POST"]);
 });

@@ -134,11 +134,11 @@ describe("names that a role may not see", () => {
     expect(Object.keys(extensions)).toEqual(["path", "code"]);
     expect((await send(closedApi, "{ album { titel } }")).extensions["suggestions"]).toEqual(["title"]);
     await closedApi.close();
-    const bare = await startApi(
+    const bareApi = await startApi(
       forGraphql({ compatMode: false, errorHints: true, parts: [without("graphql-introspection")] }),
     );
-    expect((await send(bare, "{ album { titel } }")).extensions).not.toHaveProperty("suggestions");
-    await bare.close();
+    expect((await send(bareApi, "{ album { titel } }")).extensions).not.toHaveProperty("suggestions");
+    await bareApi.close();
   });
 });
 
@@ -190,12 +190,12 @@ describe("positions", () => {
 });
 
 test("G-HNT-4 errors are those of the dialect with COMPAT_MODE, without the setting and without the plugin", async () => {
-  const exact = await startApi(forGraphql({ compatMode: true, errorHints: true, on: api.database }));
-  const usual = await startApi(forGraphql({ compatMode: false, on: api.database }));
-  const bare = await startApi(
+  const exactApi = await startApi(forGraphql({ compatMode: true, errorHints: true, on: api.database }));
+  const usualApi = await startApi(forGraphql({ compatMode: false, on: api.database }));
+  const bareApi = await startApi(
     forGraphql({ compatMode: false, errorHints: true, parts: [without("graphql-hints")], on: api.database }),
   );
-  for (const target of [exact, usual, bare]) {
+  for (const target of [exactApi, usualApi, bareApi]) {
     for (const query of [
       "{ album { titel } }",
       "{ album",

@@ -237,13 +237,13 @@ gqlCases(closedApi, [
 ]);
 
 test("G-INT-1 without the plugin __schema and __type are unknown fields", async () => {
-  const bare = await startApi(forGraphql({ parts: [without("graphql-introspection")] }));
+  const bareApi = await startApi(forGraphql({ parts: [without("graphql-introspection")] }));
   try {
-    expect(await bare.gql("{ __schema { queryType { name } } }")).toMatchObject({
+    expect(await bareApi.gql("{ __schema { queryType { name } } }")).toMatchObject({
       errors: [{ message: "field '__schema' not found in type: 'query_root'" }],
     });
-    expect(await bare.gql("{ __typename }")).toEqual({ data: { __typename: "query_root" } });
+    expect(await bareApi.gql("{ __typename }")).toEqual({ data: { __typename: "query_root" } });
   } finally {
-    await bare.close();
+    await bareApi.close();
   }
 });

@@ -69,7 +69,7 @@ test("G-NAM-4 names beginning with two underscores are left out", () => {
   expect(Object.keys(admin.members("odd_names"))).not.toContain("__reserved");
 });
 
-const custom = await startApi(
+const customApi = await startApi(
   forGraphql({
     parts: [
       withMetadata((model) => ({
@@ -95,7 +95,7 @@ const custom = await startApi(
     ],
   }),
 );
-const customSchema = await schemaOf(custom);
+const customSchema = await schemaOf(customApi);
 
 test("G-NAM-5 a custom table name is used in every position", () => {
   expect(Object.keys(customSchema.members("query_root"))).toEqual([
@@ -137,7 +137,7 @@ test("G-NAM-5 G-GEN-10b comments of the metadata are descriptions", () => {
   );
 });
 
-gqlCases(custom, [
+gqlCases(customApi, [
   {
     title: "G-NAM-5 G-NAM-5a renamed fields read and filter their columns",
     query:
@@ -227,7 +227,7 @@ gqlCases(customizedApi, [
   },
 ]);
 
-const convention = await startApi(
+const conventionApi = await startApi(
   forGraphql({
     parts: [
       withMetadata((model) => ({
@@ -257,7 +257,7 @@ const convention = await startApi(
     ],
   }),
 );
-const camel = await schemaOf(convention);
+const camel = await schemaOf(conventionApi);
 
 test("G-NAM-7 the convention hasura-default keeps names", () => {
   expect(roots).toEqual(expect.arrayContaining(["album_by_pk", "playlist_song_aggregate"]));
@@ -386,7 +386,7 @@ test("G-NAM-8 custom names, relationships and members of responses are unchanged
   expect(Object.keys(camel.members("albumRowAggregate"))).toEqual(["aggregate", "nodes"]);
 });
 
-gqlCases(convention, [
+gqlCases(conventionApi, [
   {
     title: "G-NAM-8 a query in camelCase is answered",
     query:
@@ -406,9 +406,9 @@ gqlCases(convention, [
   },
 ]);
 
-const byDefault = await startApi(forGraphql({ defaultNamingConvention: "graphql-default", dbTxEnd: "rollback" }));
+const defaultApi = await startApi(forGraphql({ defaultNamingConvention: "graphql-default", dbTxEnd: "rollback" }));
 
-gqlCases(byDefault, [
+gqlCases(defaultApi, [
   {
     title: "G-NAM-7 the convention of the options applies without metadata",
     query: "{ playlistSong(limit: 1, orderBy: {songId: ASC}) { songId __typename } }",

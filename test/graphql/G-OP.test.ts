@@ -119,14 +119,14 @@ test("G-OP-36 values of any number share one statement", async () => {
 });
 
 const { postgis, raster } = capabilities;
-const atlas = postgis ? await gqlApi({ dbSchemas: ["atlas"], dbExtraSearchPath: ["public", "gis"] }) : api;
+const atlasApi = postgis ? await gqlApi({ dbSchemas: ["atlas"], dbExtraSearchPath: ["public", "gis"] }) : api;
 const spots = (rule: string, condition: string, ...list: number[]) => ({
   ...caseOf(rule, "atlas_spots", condition, ...list),
   when: postgis,
 });
 const square = "{type: Polygon, coordinates: [[[10, 59], [12, 59], [12, 61], [10, 61], [10, 59]]]}";
 
-gqlCases(atlas, [
+gqlCases(atlasApi, [
   spots("G-OP-23", "{area: {_st_contains: {type: Point, coordinates: [11, 60]}}}", 1),
   spots("G-OP-23b", `{area: {_st_equals: ${square}}}`, 1),
   spots(
@@ -158,7 +158,7 @@ gqlCases(atlas, [
   spots("G-OP-1", "{at: {_eq: {type: Point, coordinates: [10.75, 59.91]}}}", 1),
 ]);
 
-const [tile] = raster ? await atlas.sql("select gis.st_ashexwkb(rast) as hex from atlas.tiles where id = 1") : [];
+const [tile] = raster ? await atlasApi.sql("select gis.st_ashexwkb(rast) as hex from atlas.tiles where id = 1") : [];
 const plain = '{type: "name", properties: {name: "EPSG:0"}}';
 const tiles = (rule: string, condition: string, ...list: number[]) => ({
   ...caseOf(rule, "atlas_tiles", condition, ...list),
@@ -166,7 +166,7 @@ const tiles = (rule: string, condition: string, ...list: number[]) => ({
   when: raster,
 });
 
-gqlCases(atlas, [
+gqlCases(atlasApi, [
   tiles("G-OP-29", `{rast: {_st_intersects_rast: "${tile?.["hex"]}"}}`, 1),
   tiles(
     "G-OP-30",

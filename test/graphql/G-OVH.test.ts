@@ -5,7 +5,7 @@ import { forGraphql, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const api = await startApi(forGraphql({ anonRole: "music_reader", graphqlOverHttp: true }));
-const dialect = await startApi(forGraphql({ anonRole: "music_reader", on: api.database }));
+const dialectApi = await startApi(forGraphql({ anonRole: "music_reader", on: api.database }));
 
 const RESPONSE = "application/graphql-response+json; charset=utf-8";
 const PLAIN = "application/json; charset=utf-8";
@@ -18,9 +18,9 @@ test("G-OVH-1 all audits of the package graphql-http pass, including warnings an
 
 test("G-OVH-1 without the setting statuses and media types are those of the dialect", async () => {
   const accept = "application/graphql-response+json";
-  const answer = await dialect.post("/v1/graphql", { headers: { accept }, body: { query: "{ nope }" } });
+  const answer = await dialectApi.post("/v1/graphql", { headers: { accept }, body: { query: "{ nope }" } });
   expect([answer.status, answer.headers["content-type"]]).toEqual([200, PLAIN]);
-  const text = await dialect.post("/v1/graphql", {
+  const text = await dialectApi.post("/v1/graphql", {
     headers: { "content-type": "text/plain" },
     body: '{"query":"{__typename}"}',
   });

@@ -221,7 +221,7 @@ test("G-PRE-5 an input whose columns all have presets has a placeholder", async 
 test.skipIf(!capabilities.postgis)(
   "G-PRE-1 G-FIL-5 a preset may be geometry in GeoJSON, as a literal and in a session variable",
   async () => {
-    const geo = await startApi(
+    const geoApi = await startApi(
       forGraphql({
         on: api.database,
         dbTxEnd: "rollback",
@@ -250,7 +250,7 @@ test.skipIf(!capabilities.postgis)(
         ]),
       }),
     );
-    const answer = await geo.gql(
+    const answer = await geoApi.gql(
       'mutation { insert_atlas_spots_one(object: {id: 900, name: "x"}) { at track } }',
       {},
       asAdmin("maker", { place: '{"type":"Point","coordinates":[1,2]}' }),

@@ -41,12 +41,12 @@ test("G-PRM-2 G-PRM-2a a role has the rights of its grants, including functions 
 });
 
 test("G-PRM-2 G-PRM-2a a schema without USAGE is not served", async () => {
-  const shop = await startApi(forGraphql({ dbSchemas: ["shop"] }));
+  const shopApi = await startApi(forGraphql({ dbSchemas: ["shop"] }));
   try {
-    expect((await schemaOf(shop, "music_reader")).members("query_root")).toHaveProperty("no_queries_available");
-    expect(Object.keys((await schemaOf(shop, "music_editor")).members("query_root"))).toContain("shop_order");
+    expect((await schemaOf(shopApi, "music_reader")).members("query_root")).toHaveProperty("no_queries_available");
+    expect(Object.keys((await schemaOf(shopApi, "music_editor")).members("query_root"))).toContain("shop_order");
   } finally {
-    await shop.close();
+    await shopApi.close();
   }
 });
 

@@ -63,7 +63,7 @@ const options = forGraphql({
   ),
 });
 const api = await startApi(options);
-const bare = await startApi({ ...options, on: api.database, parts: [without("rest-endpoints")] });
+const bareApi = await startApi({ ...options, on: api.database, parts: [without("rest-endpoints")] });
 const allowlistApi = await startApi({ ...options, on: api.database, enableAllowlist: true });
 
 const reader = asAdmin("reader");
@@ -227,7 +227,7 @@ cases(allowlistApi, [
   }),
 ]);
 
-cases(bare, [
+cases(bareApi, [
   asReader({
     title: "G-RES-1 without rest-endpoints the paths are unknown relations",
     request: "GET /api/rest/teams",

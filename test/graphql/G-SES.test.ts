@@ -280,12 +280,12 @@ describe("plugins", () => {
         },
       ],
     });
-    const withTenants = await startApi(forGraphql({ anonRole: "music_nobody", parts: [tenants] }));
+    const tenantsApi = await startApi(forGraphql({ anonRole: "music_nobody", parts: [tenants] }));
     const caller = bearer(READER);
     for (let i = 0; i < 3; i++)
-      expect(await see(caller, ["acme.tenant"], withTenants)).toMatchObject({ "acme.tenant": "music_reader north" });
+      expect(await see(caller, ["acme.tenant"], tenantsApi)).toMatchObject({ "acme.tenant": "music_reader north" });
     expect(calls).toBe(1);
-    expect(await argumentOf(withTenants)).toEqual({
+    expect(await argumentOf(tenantsApi)).toEqual({
       ...ownVariables,
       "x-hasura-role": "admin",
       "x-hasura-user-id": "7",
@@ -295,11 +295,11 @@ describe("plugins", () => {
   });
   test("X-HDR-1 a plugin's secret headers are hidden from SQL on both surfaces", async () => {
     const keys = definePlugin({ name: "keys", secretHeaders: ["X-Api-Key"] });
-    const withKeys = await startApi(forGraphql({ anonRole: "music_nobody", parts: [keys, without("admin-secret")] }));
+    const keysApi = await startApi(forGraphql({ anonRole: "music_nobody", parts: [keys, without("admin-secret")] }));
     const headers = { "x-api-key": "k", "x-session-admin-secret": "of nobody", "x-tenant": "t" };
     for (const sight of [
-      await see(headers, ["request.headers"], withKeys),
-      sightOfRest(await askRest(withKeys, headers, ["request.headers"])),
+      await see(headers, ["request.headers"], keysApi),
+      sightOfRest(await askRest(keysApi, headers, ["request.headers"])),
     ]) {
       const requestHeaders = JSON.parse(sight["request.headers"]!);
       expect(requestHeaders).toMatchObject({ "x-tenant": "t", "x-session-admin-secret": "of nobody" });
@@ -412,11 +412,11 @@ describe("values of session variables", () => {
 });
 
 describe("one connection shared by two callers", () => {
-  let narrow: TestApi;
+  let narrowApi: TestApi;
   let counters: Counters;
   beforeAll(async () => {
     const reader = definePlugin({ name: "counter-reader", apply: (_hooks, context) => void ({ counters } = context) });
-    narrow = await startApi(
+    narrowApi = await startApi(
       // these options set no value without credentials, so any value belongs to another caller
       forGraphql({
         anonRole: "music_nobody",
@@ -426,10 +426,10 @@ describe("one connection shared by two callers", () => {
         parts: [reader],
       }),
     );
-    await narrow.sql(
+    await narrowApi.sql(
       `create function public.nap(seconds float8) returns text language sql volatile set statement_timeout = '200ms' as $$ select pg_sleep(seconds)::text $$`,
     );
-    await narrow.reload();
+    await narrowApi.reload();
   });
 
   const EXTRA_SETTINGS = [
@@ -461,11 +461,11 @@ describe("one connection shared by two callers", () => {
     expect(JSON.stringify(sight)).not.toMatch(/first|sea_clerk/);
   };
   const bothSurfaces = async (pid: string | null | undefined): Promise<void> => {
-    expectClean(await see({}, EXTRA_SETTINGS, narrow), pid);
-    expectClean(sightOfRest(await askRest(narrow, {}, EXTRA_SETTINGS)), pid);
+    expectClean(await see({}, EXTRA_SETTINGS, narrowApi), pid);
+    expectClean(sightOfRest(await askRest(narrowApi, {}, EXTRA_SETTINGS)), pid);
   };
   const firstCaller = async (): Promise<string | null | undefined> => {
-    const sight = await see(first, EXTRA_SETTINGS, narrow);
+    const sight = await see(first, EXTRA_SETTINGS, narrowApi);
     expect(sight).toMatchObject({
       current_user: "sea_clerk",
       "session.artist_id": "1",
@@ -481,12 +481,12 @@ describe("one connection shared by two callers", () => {
   });
   test("G-SES-7 R-TX-6 no session variable is left after a response of REST", async () => {
     const pid = await firstCaller();
-    sightOfRest(await askRest(narrow, { ...first, prefer: "timezone=America/Lima" }, EXTRA_SETTINGS));
+    sightOfRest(await askRest(narrowApi, { ...first, prefer: "timezone=America/Lima" }, EXTRA_SETTINGS));
     await bothSurfaces(pid);
   });
   test("G-SES-7 R-TX-6 no session variable is left after a mutation", async () => {
     const pid = await firstCaller();
-    const answer = await narrow.gql(
+    const answer = await narrowApi.gql(
       'mutation { update_artist(where: {id: {_eq: -1}}, _set: {name: "x"}) { affected_rows } }',
       {},
       { "x-session-org": "first" },
@@ -499,13 +499,13 @@ describe("one connection shared by two callers", () => {
     ["a violated constraint", 'mutation { insert_artist_one(object: {name: "Abba"}) { id } }'],
   ])("G-SES-7 R-TX-6 no session variable is left after %s", async (_title, query) => {
     const pid = await firstCaller();
-    const answer = await narrow.gql(query, {}, { "x-session-org": "first" });
+    const answer = await narrowApi.gql(query, {}, { "x-session-org": "first" });
     expect(answer).toHaveProperty("errors");
     await bothSurfaces(pid);
   });
   test("G-SES-7 R-TX-6 no session variable is left after settings that could not be made", async () => {
     const pid = await firstCaller();
-    const answer = await narrow.get("/api/rpc/seen", {
+    const answer = await narrowApi.get("/api/rpc/seen", {
       headers: bearer({ role: "nobody_of_that_name", "x-session-org": "first" }),
     });
     expect(answer.status).toBe(401);
@@ -513,7 +513,7 @@ describe("one connection shared by two callers", () => {
   });
   test("G-SES-7 R-TX-6 no session variable is left after a refused result", async () => {
     const pid = await firstCaller();
-    const answer = await narrow.patch("/api/artist?id=gt.0", {
+    const answer = await narrowApi.patch("/api/artist?id=gt.0", {
       headers: {
         ...asAdmin(undefined, { org: "first" }),
         accept: "application/vnd.pgrst.object+json",
@@ -526,21 +526,21 @@ describe("one connection shared by two callers", () => {
   });
   test.skipIf(!capabilities.realServer)("G-SES-7 R-TX-6 no session variable is left after a time-out", async () => {
     const pid = await firstCaller();
-    const answer = await narrow.post("/api/rpc/nap", { headers: first, body: { seconds: 600 } });
+    const answer = await narrowApi.post("/api/rpc/nap", { headers: first, body: { seconds: 600 } });
     expect(answer.json().code).toBe("57014");
     await bothSurfaces(pid);
   });
   test.skipIf(!capabilities.realServer)(
     "G-SES-7 R-TX-6 no session variable is left after a client that disconnected",
     async () => {
-      await narrow.sql(
+      await narrowApi.sql(
         "create or replace function public.doze(seconds float8) returns text language sql volatile as $$ select pg_sleep(seconds)::text $$",
       );
-      await narrow.reload();
+      await narrowApi.reload();
       await firstCaller();
       const abandonedRequest = request({
         host: "127.0.0.1",
-        port: narrow.port,
+        port: narrowApi.port,
         method: "POST",
         path: "/api/rpc/doze",
         headers: { ...(first as Record<string, string>), "content-type": "application/json" },
@@ -548,13 +548,16 @@ describe("one connection shared by two callers", () => {
       abandonedRequest.on("error", () => {});
       abandonedRequest.end('{"seconds":600}');
       const countSleeping = async (): Promise<number> =>
-        (await narrow.sql("select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()"))
-          .length;
+        (
+          await narrowApi.sql(
+            "select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()",
+          )
+        ).length;
       await until(async () => (await countSleeping()) === 1, "the statement runs");
       abandonedRequest.destroy();
       await until(() => counters.get("pool-available") === 1, "the connection is free");
       expect(await countSleeping()).toBe(0);
-      const { pid } = await see({}, EXTRA_SETTINGS, narrow);
+      const { pid } = await see({}, EXTRA_SETTINGS, narrowApi);
       await bothSurfaces(pid);
     },
   );
@@ -563,10 +566,10 @@ describe("one connection shared by two callers", () => {
     const sights = await Promise.all(
       callers.map((i) =>
         i % 3 === 0
-          ? see({}, [], narrow)
+          ? see({}, [], narrowApi)
           : i % 3 === 1
-            ? see(bearer({ "x-session-default-role": "music_reader", "x-session-user-id": `t${i}` }), [], narrow)
-            : see(asAdmin("music_editor", { "user-id": `a${i}` }), [], narrow),
+            ? see(bearer({ "x-session-default-role": "music_reader", "x-session-user-id": `t${i}` }), [], narrowApi)
+            : see(asAdmin("music_editor", { "user-id": `a${i}` }), [], narrowApi),
       ),
     );
     expect(sights.map((sight) => [sight.current_user, sight["session.user_id"] ?? ""])).toEqual(

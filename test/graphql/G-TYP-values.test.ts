@@ -227,9 +227,9 @@ gqlCases(stringifyingApi, [
   },
 ]);
 
-const opaque = await gqlApi({ disablePostgresArrays: true });
+const opaqueApi = await gqlApi({ disablePostgresArrays: true });
 
-gqlCases(opaque, [
+gqlCases(opaqueApi, [
   {
     title: "G-TYP-38 arrays as opaque scalars accept array literals",
     query: 'mutation { update_album_by_pk(pk_columns: {id: 1}, _set: {tags: "{a,b}"}) { tags } }',
@@ -238,7 +238,7 @@ gqlCases(opaque, [
 ]);
 
 const { postgis, raster } = capabilities;
-const atlas = postgis ? await gqlApi({ dbSchemas: ["atlas"], dbExtraSearchPath: ["public", "gis"] }) : api;
+const atlasApi = postgis ? await gqlApi({ dbSchemas: ["atlas"], dbExtraSearchPath: ["public", "gis"] }) : api;
 
 const geo = (literal: string, message: string) => ({
   title: `G-TYP-34 the geometry ${literal} is refused`,
@@ -248,7 +248,7 @@ const geo = (literal: string, message: string) => ({
 });
 const crs = { type: "name", properties: { name: "urn:ogc:def:crs:EPSG::4326" } };
 
-gqlCases(atlas, [
+gqlCases(atlasApi, [
   {
     title: "G-TYP-22 G-TYP-34 geometries are GeoJSON in responses",
     when: postgis,

@@ -21,9 +21,9 @@ const NOISE_LENGTH = 20_000_000;
 /** A text that compression leaves three quarters of. */
 const noise = (length: number): string =>
   `(select string_agg(encode(decode(md5(i::text), 'hex'), 'base64'), '') from generate_series(1, ${Math.ceil(length / 24)}) i)`;
-const first = await startApi();
-const { database } = first;
-await first.sql(`
+const firstApi = await startApi();
+const { database } = firstApi;
+await firstApi.sql(`
   create schema flood;
   create table flood.crate (id int primary key, label text, note text);
   insert into flood.crate select i, 'crate "' || i || '", säck', case when i % 3 > 0 then repeat('é', 30) end
@@ -332,15 +332,15 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
   });
 
   test("R-STR-7 after STREAM_PATIENCE the remainder is held in memory, and the connection is free", async () => {
-    const patient = await startMeasured({ ...options, streamPatience: 1 });
+    const patientApi = await startMeasured({ ...options, streamPatience: 1 });
     for (const [query, headers, bytes] of [
       [LONG_QUERY, "", LONG_BYTES] as const,
       [NOISE, GZIP, NOISE_BYTES] as const,
     ]) {
-      const { socket, received } = ask(patient.port, query, headers);
-      await untilFigure(patient, "relapi_streams_waiting", (count) => count === 1);
-      await untilFigure(patient, "relapi_db_pool_in_use", (count) => count === 0);
-      await untilFigure(patient, "relapi_unread_bytes", (unreadBytes) => unreadBytes > bytes / 8);
+      const { socket, received } = ask(patientApi.port, query, headers);
+      await untilFigure(patientApi, "relapi_streams_waiting", (count) => count === 1);
+      await untilFigure(patientApi, "relapi_db_pool_in_use", (count) => count === 0);
+      await untilFigure(patientApi, "relapi_unread_bytes", (unreadBytes) => unreadBytes > bytes / 8);
       socket.resume();
       await untilRead(received, bytes);
     }

@@ -140,11 +140,11 @@ test("G-HTTP-16 the first query has the names of the metadata and the naming con
 });
 
 test("G-HTTP-12 without the plugin the address has no page", async () => {
-  const bare = await startApi(forGraphql({ parts: [without("playground")] }));
+  const bareApi = await startApi(forGraphql({ parts: [without("playground")] }));
   try {
-    expect((await bare.get("/v1/graphql", { headers: BROWSER })).status).toBe(405);
+    expect((await bareApi.get("/v1/graphql", { headers: BROWSER })).status).toBe(405);
   } finally {
-    await bare.close();
+    await bareApi.close();
   }
 });
 
