@@ -16,7 +16,7 @@ afterAll(() => rm(folder, { recursive: true }));
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 const TEAMS = "# all of them\nquery Teams { team(order_by: {id: asc}) { name } }\n";
-const PRINTED = "query Teams {\n  team(order_by: {id: asc}) {\n    name\n  }\n}";
+const PRINTED_TEAMS = "query Teams {\n  team(order_by: {id: asc}) {\n    name\n  }\n}";
 const MANIFEST = "query One($id: Int!) { team_by_pk(id: $id) { name } }";
 const APOLLO = "query Count { team_aggregate { aggregate { count } } }";
 
@@ -36,17 +36,17 @@ await writeFile(join(folder, "broken.graphql"), "query {");
 
 const collection = (name: string, ...queries: readonly string[]) => ({
   name,
-  definition: { queries: queries.map((query, at) => ({ name: `${name}-${at}`, query })) },
+  definition: { queries: queries.map((query, index) => ({ name: `${name}-${index}`, query })) },
 });
 
-const everything = { columns: "*", filter: {}, allow_aggregations: true };
+const fullPermission = { columns: "*", filter: {}, allow_aggregations: true };
 
 const FOR_ALL = "{ team(where: {id: {_eq: 2}}) { name } }";
 const FOR_READERS = "{ team(where: {id: {_eq: 1}}) { name } }";
 const NOBODYS = "{ team(where: {id: {_eq: 3}}) { name } }";
 
 const metadata = documentOf(
-  [table("team", { select_permissions: permissions({ reader: everything, guest: everything }) })],
+  [table("team", { select_permissions: permissions({ reader: fullPermission, guest: fullPermission }) })],
   {
     query_collections: [
       collection("open", FOR_ALL),
@@ -64,11 +64,11 @@ const metadata = documentOf(
 const warnings: string[] = [];
 const logger = createLogger({ warn: (text: string) => void warnings.push(text) });
 const base: StartOptions = { metadata, logger, trustedDocuments: folder };
-const open = await startApi(forGraphql(base));
-const closed = await startApi(
+const openApi = await startApi(forGraphql(base));
+const allowlistApi = await startApi(
   forGraphql({
     ...base,
-    on: open.database,
+    on: openApi.database,
     enableAllowlist: true,
   }),
 );
@@ -82,40 +82,42 @@ const NOT_FOUND = {
 
 const send = async (api: TestApi, body: unknown, role: string | undefined = "reader") =>
   (await api.post("/v1/graphql", { body, headers: asAdmin(role) })).json();
-const persisted = (sha256Hash: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash } } });
+const persistedQuery = (sha256Hash: string) => ({ extensions: { persistedQuery: { version: 1, sha256Hash } } });
 const teams = { data: { team: expect.arrayContaining([{ name: "Reds" }, { name: "Blues" }]) } };
 
 describe("trusted documents", () => {
   test.each([
-    ["the hash of the file", persisted(sha256(TEAMS))],
-    ["the hash of the file without its last line break", persisted(sha256(TEAMS.trim()))],
-    ["the hash of the printed document", persisted(sha256(PRINTED))],
-    ["documentId", { documentId: `sha256:${sha256(PRINTED)}` }],
+    ["the hash of the file", persistedQuery(sha256(TEAMS))],
+    ["the hash of the file without its last line break", persistedQuery(sha256(TEAMS.trim()))],
+    ["the hash of the printed document", persistedQuery(sha256(PRINTED_TEAMS))],
+    ["documentId", { documentId: `sha256:${sha256(PRINTED_TEAMS)}` }],
   ])("G-ALW-1 G-ALW-1a a trusted document is found by %s", async (_title, body) => {
-    expect(await send(open, body)).toEqual(teams);
-    expect(await send(closed, body)).toEqual(teams);
+    expect(await send(openApi, body)).toEqual(teams);
+    expect(await send(allowlistApi, body)).toEqual(teams);
   });
 
   test.each(["documentId", "doc_id", "id"])(
     "G-ALW-1 G-ALW-1a a trusted document is found by the id of a manifest in %s",
     async (name) => {
-      expect(await send(closed, { [name]: "one-team", variables: { id: 1 } })).toEqual({
+      expect(await send(allowlistApi, { [name]: "one-team", variables: { id: 1 } })).toEqual({
         data: { team_by_pk: { name: "Reds" } },
       });
     },
   );
 
   test("G-ALW-1 a trusted document is found by the id of Apollo's manifest", async () => {
-    expect((await send(closed, persisted(sha256(APOLLO)))).data.team_aggregate.aggregate.count).toBeGreaterThan(1);
+    expect(
+      (await send(allowlistApi, persistedQuery(sha256(APOLLO)))).data.team_aggregate.aggregate.count,
+    ).toBeGreaterThan(1);
   });
 
   test("G-ALW-1 documents of the allow list are found by their hash", async () => {
-    expect(await send(closed, persisted(sha256(FOR_ALL)))).toEqual({ data: { team: [{ name: "Blues" }] } });
+    expect(await send(allowlistApi, persistedQuery(sha256(FOR_ALL)))).toEqual({ data: { team: [{ name: "Blues" }] } });
   });
 
   test("G-ALW-1 G-ALW-1a an unknown document name is not found", async () => {
-    expect(await send(open, { documentId: "two-teams" })).toEqual(NOT_FOUND);
-    expect(await send(closed, persisted(sha256("two")))).toEqual(NOT_FOUND);
+    expect(await send(openApi, { documentId: "two-teams" })).toEqual(NOT_FOUND);
+    expect(await send(allowlistApi, persistedQuery(sha256("two")))).toEqual(NOT_FOUND);
   });
 
   test("G-ALW-1 G-ALW-1b invalid documents and missing collections are logged", () => {
@@ -140,67 +142,67 @@ describe("trusted documents", () => {
 
   test("G-ALW-1 the folder is read again with the schema", async () => {
     const later = "query Later { team(limit: 1) { name } }";
-    expect(await send(closed, { query: later })).toEqual(NOT_ALLOWED);
+    expect(await send(allowlistApi, { query: later })).toEqual(NOT_ALLOWED);
     await writeFile(join(folder, "later.gql"), later);
-    await closed.reload();
-    expect(await send(closed, { query: later })).toHaveProperty("data");
+    await allowlistApi.reload();
+    expect(await send(allowlistApi, { query: later })).toHaveProperty("data");
   });
 });
 
 describe("the allow list", () => {
   test("G-ALW-2 without the allow list every document runs", async () => {
-    expect(await send(open, { query: NOBODYS })).toHaveProperty("data");
+    expect(await send(openApi, { query: NOBODYS })).toHaveProperty("data");
   });
 
   test("G-ALW-2 documents outside of the allow list are refused, also when they are repeated", async () => {
     for (let time = 0; time < 2; time++) {
-      expect(await send(closed, { query: NOBODYS })).toEqual(NOT_ALLOWED);
-      expect(await send(closed, { query: "{ __schema { queryType { name } } }" })).toEqual(NOT_ALLOWED);
+      expect(await send(allowlistApi, { query: NOBODYS })).toEqual(NOT_ALLOWED);
+      expect(await send(allowlistApi, { query: "{ __schema { queryType { name } } }" })).toEqual(NOT_ALLOWED);
     }
   });
 
   test("G-ALW-2 administrators may run any document", async () => {
-    expect(await send(closed, { query: NOBODYS }, "admin")).toHaveProperty("data");
+    expect(await send(allowlistApi, { query: NOBODYS }, "admin")).toHaveProperty("data");
   });
 
   test("G-ALW-2 blanks, comments and __typename do not matter", async () => {
     const query = "{\n  # mine\n team(where: {id: {_eq: 2}}) { __typename, name } __typename }";
-    expect(await send(closed, { query })).toEqual({
+    expect(await send(allowlistApi, { query })).toEqual({
       data: { team: [{ __typename: "team", name: "Blues" }], __typename: "query_root" },
     });
   });
 
   test("G-ALW-2 different values and aliases make another document", async () => {
-    expect(await send(closed, { query: FOR_ALL.replace("2", "1") }, "guest")).toEqual(NOT_ALLOWED);
-    expect(await send(closed, { query: FOR_ALL.replace("name", "called: name") })).toEqual(NOT_ALLOWED);
+    expect(await send(allowlistApi, { query: FOR_ALL.replace("2", "1") }, "guest")).toEqual(NOT_ALLOWED);
+    expect(await send(allowlistApi, { query: FOR_ALL.replace("name", "called: name") })).toEqual(NOT_ALLOWED);
   });
 
   test("G-ALW-2 a document with one more operation is another document", async () => {
     const query = `query a ${FOR_ALL} query b ${NOBODYS}`;
-    expect(await send(closed, { query, operationName: "b" })).toEqual(NOT_ALLOWED);
+    expect(await send(allowlistApi, { query, operationName: "b" })).toEqual(NOT_ALLOWED);
   });
 
   test("G-ALW-2 a document that cannot be parsed gets its parse error", async () => {
-    expect((await send(closed, { query: "{ team" })).errors[0].message).toBe("not a valid graphql query");
+    expect((await send(allowlistApi, { query: "{ team" })).errors[0].message).toBe("not a valid graphql query");
   });
 
   test("G-ALW-2 a persisted query does not bypass the allow list", async () => {
-    expect(await send(closed, { query: NOBODYS, ...persisted(sha256(NOBODYS)) })).toEqual(NOT_ALLOWED);
-    expect(await send(closed, persisted(sha256(NOBODYS)))).toEqual(NOT_ALLOWED);
+    expect(await send(allowlistApi, { query: NOBODYS, ...persistedQuery(sha256(NOBODYS)) })).toEqual(NOT_ALLOWED);
+    expect(await send(allowlistApi, persistedQuery(sha256(NOBODYS)))).toEqual(NOT_ALLOWED);
   });
 
   test("G-ALW-2 the allow list applies in the URL, in batches, and to calls of the application", async () => {
     const url = `/v1/graphql?${new URLSearchParams({ query: NOBODYS }).toString()}`;
-    expect((await closed.get(url, { headers: asAdmin("reader") })).json()).toEqual(NOT_ALLOWED);
-    expect(await send(closed, [{ query: FOR_ALL }, { query: NOBODYS }])).toEqual([
+    expect((await allowlistApi.get(url, { headers: asAdmin("reader") })).json()).toEqual(NOT_ALLOWED);
+    expect(await send(allowlistApi, [{ query: FOR_ALL }, { query: NOBODYS }])).toEqual([
       { data: { team: [{ name: "Blues" }] } },
       NOT_ALLOWED,
     ]);
-    expect(await closed.relApi.graphql({ query: NOBODYS, session: { role: "reader" } })).toEqual(NOT_ALLOWED);
+    expect(await allowlistApi.relApi.graphql({ query: NOBODYS, session: { role: "reader" } })).toEqual(NOT_ALLOWED);
   });
 
   test("G-ALW-2 the allow list applies over a WebSocket", async () => {
-    const socket = await openSocket(closed);
+    const socket = await openSocket(allowlistApi);
     await socket.init({ headers: asAdmin("reader") });
     socket.send({ id: "1", type: "subscribe", payload: { query: `subscription ${NOBODYS}` } });
     expect(await socket.next()).toMatchObject({ id: "1", type: "error", payload: NOT_ALLOWED.errors });
@@ -213,8 +215,8 @@ describe("the allow list", () => {
   });
 
   test("G-ALW-3 a collection may be restricted to some roles", async () => {
-    expect(await send(closed, { query: FOR_READERS })).toEqual({ data: { team: [{ name: "Reds" }] } });
-    expect(await send(closed, { query: FOR_READERS }, "guest")).toEqual(NOT_ALLOWED);
-    expect(await send(closed, { query: FOR_ALL }, "guest")).toHaveProperty("data");
+    expect(await send(allowlistApi, { query: FOR_READERS })).toEqual({ data: { team: [{ name: "Reds" }] } });
+    expect(await send(allowlistApi, { query: FOR_READERS }, "guest")).toEqual(NOT_ALLOWED);
+    expect(await send(allowlistApi, { query: FOR_ALL }, "guest")).toHaveProperty("data");
   });
 });

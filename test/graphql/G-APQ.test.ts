@@ -6,66 +6,68 @@ import { openSocket } from "../support/socket.ts";
 const api = await startApi(forGraphql({ anonRole: "music_reader" }));
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
-const persisted = (sha256Hash: unknown) => ({ extensions: { persistedQuery: { version: 1, sha256Hash } } });
-const refused = (message: string, code: string, path = "$") => ({ errors: [{ message, extensions: { path, code } }] });
-const NOT_FOUND = refused("PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND");
+const persistedQuery = (sha256Hash: unknown) => ({ extensions: { persistedQuery: { version: 1, sha256Hash } } });
+const refusalOf = (message: string, code: string, path = "$") => ({
+  errors: [{ message, extensions: { path, code } }],
+});
+const NOT_FOUND = refusalOf("PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND");
 const REDS = { data: { team_by_pk: { name: "Reds" } } };
 
-let made = 0;
+let documentCount = 0;
 /** A document that no client has sent before. */
-const fresh = (): string => `query q${made++}($id: Int = 1) { team_by_pk(id: $id) { name } }`;
+const newDocument = (): string => `query q${documentCount++}($id: Int = 1) { team_by_pk(id: $id) { name } }`;
 
-const send = async (body: unknown, headers = {}, on: TestApi = api) =>
-  (await on.post("/v1/graphql", { body, headers })).json();
+const send = async (body: unknown, headers = {}, target: TestApi = api) =>
+  (await target.post("/v1/graphql", { body, headers })).json();
 
 describe("persisted queries", () => {
   test("G-APQ-1 G-APQ-2 a hash is unknown until it is sent with its document", async () => {
-    const query = fresh();
-    expect(await send(persisted(sha256(query)))).toEqual(NOT_FOUND);
-    expect(await send({ query, ...persisted(sha256(query)) })).toEqual(REDS);
-    expect(await send(persisted(sha256(query)))).toEqual(REDS);
-    expect(await send({ ...persisted(sha256(query).toUpperCase()), variables: { id: 2 } })).toEqual({
+    const query = newDocument();
+    expect(await send(persistedQuery(sha256(query)))).toEqual(NOT_FOUND);
+    expect(await send({ query, ...persistedQuery(sha256(query)) })).toEqual(REDS);
+    expect(await send(persistedQuery(sha256(query)))).toEqual(REDS);
+    expect(await send({ ...persistedQuery(sha256(query).toUpperCase()), variables: { id: 2 } })).toEqual({
       data: { team_by_pk: { name: "Blues" } },
     });
   });
 
   test("G-APQ-2 a hash may be sent in the URL", async () => {
-    const query = fresh();
-    const { extensions } = persisted(sha256(query));
-    const url = (more: Record<string, string>) =>
-      `/v1/graphql?${new URLSearchParams({ extensions: JSON.stringify(extensions), ...more }).toString()}`;
+    const query = newDocument();
+    const { extensions } = persistedQuery(sha256(query));
+    const url = (extraParameters: Record<string, string>) =>
+      `/v1/graphql?${new URLSearchParams({ extensions: JSON.stringify(extensions), ...extraParameters }).toString()}`;
     expect((await api.get(url({}))).json()).toEqual(NOT_FOUND);
     expect((await api.get(url({ query }))).json()).toEqual(REDS);
     expect((await api.get(url({}))).json()).toEqual(REDS);
   });
 
   test("G-APQ-2 a hash may be sent in a batch", async () => {
-    const query = fresh();
-    await send({ query, ...persisted(sha256(query)) });
-    expect(await send([persisted(sha256(query)), { query }])).toEqual([REDS, REDS]);
+    const query = newDocument();
+    await send({ query, ...persistedQuery(sha256(query)) });
+    expect(await send([persistedQuery(sha256(query)), { query }])).toEqual([REDS, REDS]);
   });
 
   test("G-APQ-2 a hash may be sent over a WebSocket", async () => {
-    const query = fresh();
-    await send({ query, ...persisted(sha256(query)) });
+    const query = newDocument();
+    await send({ query, ...persistedQuery(sha256(query)) });
     const socket = await openSocket(api);
     await socket.init();
-    socket.send({ id: "1", type: "subscribe", payload: { query: "", ...persisted(sha256(query)) } });
+    socket.send({ id: "1", type: "subscribe", payload: { query: "", ...persistedQuery(sha256(query)) } });
     expect(await socket.next()).toMatchObject({ id: "1", type: "next", payload: REDS });
   });
 
   test("G-APQ-3 the hash of another document is refused", async () => {
-    const [one, other] = [fresh(), fresh()];
-    expect(await send({ query: one, ...persisted(sha256(other)) })).toEqual(
-      refused("provided sha does not match query", "bad-request", "$.extensions.persistedQuery"),
+    const [firstDocument, otherDocument] = [newDocument(), newDocument()];
+    expect(await send({ query: firstDocument, ...persistedQuery(sha256(otherDocument)) })).toEqual(
+      refusalOf("provided sha does not match query", "bad-request", "$.extensions.persistedQuery"),
     );
-    expect(await send(persisted(sha256(other)))).toEqual(NOT_FOUND);
+    expect(await send(persistedQuery(sha256(otherDocument)))).toEqual(NOT_FOUND);
   });
 
   test.each([["abc"], [7], [undefined], [null]])("G-APQ-3 %j is refused as a hash", async (hash) => {
-    for (const more of [{}, { query: fresh() }])
-      expect(await send({ ...persisted(hash), ...more })).toEqual(
-        refused("sha256Hash is not a SHA-256 hash in hexadecimal", "bad-request", "$.extensions.persistedQuery"),
+    for (const extraKeys of [{}, { query: newDocument() }])
+      expect(await send({ ...persistedQuery(hash), ...extraKeys })).toEqual(
+        refusalOf("sha256Hash is not a SHA-256 hash in hexadecimal", "bad-request", "$.extensions.persistedQuery"),
       );
   });
 
@@ -74,23 +76,25 @@ describe("persisted queries", () => {
     await api.sql("create table if not exists secret_note (id int)");
     await api.sql("insert into secret_note values (1)");
     await api.reload();
-    expect(await send({ query, ...persisted(sha256(query)) }, asAdmin())).toEqual({
+    expect(await send({ query, ...persistedQuery(sha256(query)) }, asAdmin())).toEqual({
       data: { secret_note: [{ id: 1 }] },
     });
-    expect((await send(persisted(sha256(query)))).errors[0].message).toBe(
+    expect((await send(persistedQuery(sha256(query)))).errors[0].message).toBe(
       "field 'secret_note' not found in type: 'query_root'",
     );
   });
 
   test("G-APQ-4 the least recently used document is removed", async () => {
-    const small = await startApi(forGraphql({ on: api.database, anonRole: "music_reader", persistedQueryBytes: 8000 }));
-    const first = fresh();
-    await send({ query: first, ...persisted(sha256(first)) }, {}, small);
-    expect(await send(persisted(sha256(first)), {}, small)).toEqual(REDS);
-    for (let more = 0; more < 20; more++) {
-      const query = fresh();
-      await send({ query, ...persisted(sha256(query)) }, {}, small);
+    const limitedApi = await startApi(
+      forGraphql({ on: api.database, anonRole: "music_reader", persistedQueryBytes: 8000 }),
+    );
+    const first = newDocument();
+    await send({ query: first, ...persistedQuery(sha256(first)) }, {}, limitedApi);
+    expect(await send(persistedQuery(sha256(first)), {}, limitedApi)).toEqual(REDS);
+    for (let i = 0; i < 20; i++) {
+      const query = newDocument();
+      await send({ query, ...persistedQuery(sha256(query)) }, {}, limitedApi);
     }
-    expect(await send(persisted(sha256(first)), {}, small)).toEqual(NOT_FOUND);
+    expect(await send(persistedQuery(sha256(first)), {}, limitedApi)).toEqual(NOT_FOUND);
   });
 });

@@ -9,7 +9,7 @@ import { adminSecret, bearer, jwtSecret, signToken, type SignOptions } from "../
 const now = (): number => Math.floor(Date.now() / 1000);
 
 const ANON = { anonRole: "music_nobody" };
-const CLOSED = { anonRole: undefined };
+const NO_ANONYMOUS = { anonRole: undefined };
 const HS = { type: "HS256", key: jwtSecret };
 const READER = {
   "x-session-default-role": "music_reader",
@@ -20,13 +20,13 @@ const READER = {
 /** A claim set that a configuration reads as READER's. */
 type Claims = Readonly<Record<string, unknown>> | string;
 
-const running = new Map<string, Promise<TestApi>>();
+const apis = new Map<string, Promise<TestApi>>();
 
 /** Creates one API for each set of options. */
 const withOptions = (options: StartOptions): Promise<TestApi> => {
   const key = JSON.stringify(options, (_, value: unknown) => value ?? null);
-  let api = running.get(key);
-  if (api === undefined) running.set(key, (api = startApi(forGraphql({ ...ANON, ...options }))));
+  let api = apis.get(key);
+  if (api === undefined) apis.set(key, (api = startApi(forGraphql({ ...ANON, ...options }))));
   return api;
 };
 
@@ -39,7 +39,7 @@ interface Row {
   readonly path?: string;
 }
 
-interface Granted extends Row {
+interface GrantedCase extends Row {
   readonly role: string;
   /** The variables without `x-session-role`. */
   readonly variables?: Readonly<Record<string, string>>;
@@ -47,7 +47,7 @@ interface Granted extends Row {
   readonly user?: string;
 }
 
-interface Refused extends Row {
+interface RefusedCase extends Row {
   readonly error: string | RegExp;
   readonly code: string;
   /** The status of `/v1alpha1/graphql`. */
@@ -59,7 +59,7 @@ const send = async ({ options = {}, claims, sign, headers }: Row, path = "/v1/gr
   return askGraphql(api, { ...(claims === undefined ? {} : bearer(claims, sign)), ...headers }, [], path);
 };
 
-const granted = (rows: readonly Granted[]): void => {
+const testGranted = (rows: readonly GrantedCase[]): void => {
   for (const row of rows)
     test(row.title, async () => {
       const sight = sightOfGraphql(await send(row));
@@ -70,7 +70,7 @@ const granted = (rows: readonly Granted[]): void => {
     });
 };
 
-const refused = (rows: readonly Refused[]): void => {
+const testRefused = (rows: readonly RefusedCase[]): void => {
   for (const row of rows)
     test(row.title, async () => {
       const answer = await send(row);
@@ -93,7 +93,7 @@ beforeAll(async () => {
 });
 
 describe("the admin secret", () => {
-  granted([
+  testGranted([
     { title: "G-AUTH-3 the admin secret makes an administrator", headers: secret, role: "admin", user: "postgres" },
     {
       title: "G-AUTH-3 the admin secret with the role admin makes an administrator",
@@ -181,7 +181,7 @@ describe("the admin secret", () => {
     },
   ]);
   const wrong = { error: "invalid x-session-admin-secret", code: "access-denied", status: 401 };
-  refused([
+  testRefused([
     {
       title: "G-AUTH-4 G-CON-2 a wrong admin secret is refused",
       headers: { "x-session-admin-secret": "guess" },
@@ -206,7 +206,7 @@ describe("the admin secret", () => {
       ...wrong,
     },
   ]);
-  granted([
+  testGranted([
     {
       title: "G-AUTH-1 without a secret no caller is an administrator, and session headers are ignored",
       options: { adminSecret: undefined },
@@ -227,7 +227,7 @@ describe("the admin secret", () => {
 describe("the header for backend-only permissions", () => {
   const words =
     'x-session-use-backend-only-permissions:  Not a valid boolean text. True values are ["true","t","yes","y"] and  False values are ["false","f","no","n"]. All values are case insensitive';
-  refused([
+  testRefused([
     {
       title: "G-AUTH-20 G-AUTH-20a a value that is not a boolean is refused",
       headers: { ...secret, "x-session-role": "music_reader", "x-session-use-backend-only-permissions": "1" },
@@ -236,14 +236,14 @@ describe("the header for backend-only permissions", () => {
     },
   ]);
   for (const word of ["true", "T", "Yes", "y", "FALSE", "f", "no", "N"])
-    granted([
+    testGranted([
       {
         title: `G-AUTH-20 G-SES-6 the value ${word} is accepted and is not a session variable`,
         headers: { ...secret, "x-session-role": "music_reader", "x-session-use-backend-only-permissions": word },
         role: "music_reader",
       },
     ]);
-  granted([
+  testGranted([
     {
       title: "G-AUTH-20 the header is ignored without the admin secret",
       headers: { "x-session-use-backend-only-permissions": "perhaps" },
@@ -253,43 +253,43 @@ describe("the header for backend-only permissions", () => {
 });
 
 describe("callers without credentials", () => {
-  refused([
+  testRefused([
     {
       title: "G-AUTH-5 G-CON-2 a caller without credentials is refused if only an admin secret is configured",
-      options: { ...CLOSED, jwtSecret: undefined },
+      options: { ...NO_ANONYMOUS, jwtSecret: undefined },
       error: "x-session-admin-secret required, but not found",
       code: "access-denied",
       status: 401,
     },
     {
       title: "G-AUTH-8 a caller without credentials is refused if tokens are configured",
-      options: CLOSED,
+      options: NO_ANONYMOUS,
       error: "Missing 'Authorization' or 'Cookie' header in JWT authentication mode",
       code: "invalid-headers",
     },
     {
       title: "G-AUTH-8 a caller without credentials is refused if only tokens are configured",
-      options: { ...CLOSED, adminSecret: undefined },
+      options: { ...NO_ANONYMOUS, adminSecret: undefined },
       error: "Missing 'Authorization' or 'Cookie' header in JWT authentication mode",
       code: "invalid-headers",
     },
     {
       title: "G-AUTH-9 a caller without credentials is refused if nothing is configured",
-      options: { ...CLOSED, jwtSecret: undefined, adminSecret: undefined },
+      options: { ...NO_ANONYMOUS, jwtSecret: undefined, adminSecret: undefined },
       error: "no authentication is configured; set an admin secret, a JWT secret or an anonymous role",
       code: "access-denied",
       status: 401,
     },
     {
       title: "G-AUTH-10 without token configuration a token is not a credential",
-      options: { ...CLOSED, jwtSecret: undefined },
+      options: { ...NO_ANONYMOUS, jwtSecret: undefined },
       claims: READER,
       error: "x-session-admin-secret required, but not found",
       code: "access-denied",
       status: 401,
     },
   ]);
-  granted([
+  testGranted([
     {
       title: "G-AUTH-7 a caller without credentials has the anonymous role, with any session headers",
       headers: { "x-session-role": "music_editor", "x-session-user-id": "1" },
@@ -303,20 +303,20 @@ describe("callers without credentials", () => {
     },
   ]);
   test("G-AUTH-5 a batch without credentials gets one error object", async () => {
-    const api = await withOptions(CLOSED);
+    const api = await withOptions(NO_ANONYMOUS);
     const answer = await api.post("/v1/graphql", { body: [{ query: "{ __typename }" }] });
     expect(gqlError(answer).code).toBe("invalid-headers");
   });
 });
 
 describe("tokens", () => {
-  const failed = (reason: string): Pick<Refused, "error" | "code"> => ({
+  const failureOf = (reason: string): Pick<RefusedCase, "error" | "code"> => ({
     error: `Could not verify JWT: ${reason}`,
     code: "invalid-jwt",
   });
-  const UNSIGNED = failed("JWSError JWSInvalidSignature");
+  const UNSIGNED = failureOf("JWSError JWSInvalidSignature");
   const UNREADABLE = { error: /^Could not verify JWT: JWSError \(JSONDecodeError ".+"\)$/, code: "invalid-jwt" };
-  granted([
+  testGranted([
     {
       title: "G-AUTH-6 a valid token is accepted",
       claims: READER,
@@ -357,16 +357,16 @@ describe("tokens", () => {
       variables: { "x-session-user-id": "7" },
     },
   ]);
-  refused([
+  testRefused([
     {
       title: "G-AUTH-6 an invalid token never gives the anonymous role",
       headers: { authorization: "Bearer x" },
-      ...failed("JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got 1)"),
+      ...failureOf("JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got 1)"),
     },
     {
       title: "G-AUTH-14 a token of four parts is refused",
       headers: { authorization: "Bearer a.b.c.d" },
-      ...failed("JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got 4)"),
+      ...failureOf("JWSError (CompactDecodeError Invalid number of parts: Expected 3 parts; got 4)"),
     },
     {
       title: "G-AUTH-14 a token with an unreadable header is refused",
@@ -393,45 +393,45 @@ describe("tokens", () => {
       claims: READER,
       ...UNSIGNED,
     },
-    { title: "G-AUTH-14 an expired token is refused", claims: { ...READER, exp: 1 }, ...failed("JWTExpired") },
+    { title: "G-AUTH-14 an expired token is refused", claims: { ...READER, exp: 1 }, ...failureOf("JWTExpired") },
     {
       title: "G-AUTH-14 a token that is not yet valid is refused",
       claims: { ...READER, nbf: 4e9 },
-      ...failed("JWTNotYetValid"),
+      ...failureOf("JWTNotYetValid"),
     },
     {
       title: "G-AUTH-14 a token issued in the future is refused",
       claims: { ...READER, iat: 4e9 },
-      ...failed("JWTIssuedAtFuture"),
+      ...failureOf("JWTIssuedAtFuture"),
     },
     {
       title: "G-AUTH-14 a token with another audience is refused",
       options: { jwtSecret: { ...HS, audience: ["a", "b"] } },
       claims: { ...READER, aud: "c" },
-      ...failed("JWTNotInAudience"),
+      ...failureOf("JWTNotInAudience"),
     },
     {
       title: "G-AUTH-14 a token with an empty list of audiences is refused",
       options: { jwtSecret: { ...HS, audience: ["a", "b"] } },
       claims: { ...READER, aud: [] },
-      ...failed("JWTNotInAudience"),
+      ...failureOf("JWTNotInAudience"),
     },
     {
       title: "G-AUTH-14 JWT_AUD applies if the configuration has no audience",
       options: { jwtAud: "a" },
       claims: { ...READER, aud: "b" },
-      ...failed("JWTNotInAudience"),
+      ...failureOf("JWTNotInAudience"),
     },
     {
       title: "G-AUTH-14 a token with another issuer is refused",
       options: { jwtSecret: { ...HS, audience: "a", issuer: "me" } },
       claims: { ...READER, iss: "you" },
-      ...failed("JWTNotInIssuer"),
+      ...failureOf("JWTNotInIssuer"),
     },
     {
       title: "G-AUTH-14 exp is checked before nbf and iat",
       claims: { ...READER, exp: 1, nbf: 4e9, iat: 4e9 },
-      ...failed("JWTExpired"),
+      ...failureOf("JWTExpired"),
     },
     {
       title: "G-AUTH-14 a token whose exp is text is refused",
@@ -445,17 +445,17 @@ describe("tokens", () => {
     // with a stopped clock, a time slightly ahead stays ahead
     vi.useFakeTimers({ toFake: ["Date"] });
     onTestFinished(() => void vi.useRealTimers());
-    const strict = await withOptions({});
-    const lax = await withOptions({ jwtSecret: { ...HS, allowed_skew: 60 } });
+    const strictApi = await withOptions({});
+    const laxApi = await withOptions({ jwtSecret: { ...HS, allowed_skew: 60 } });
     const ask = async (api: TestApi, claims: Record<string, unknown>): Promise<string> => {
       const answer = await askGraphql(api, bearer({ ...READER, ...claims }));
       return "data" in answer.json() ? "good" : gqlError(answer).message.replace("Could not verify JWT: ", "");
     };
-    expect(await ask(strict, { exp: now() - 2 })).toBe("JWTExpired");
-    expect(await ask(strict, { nbf: now() + 5 })).toBe("JWTNotYetValid");
-    expect(await ask(strict, { iat: now() + 5 })).toBe("JWTIssuedAtFuture");
-    expect(await ask(lax, { exp: now() - 50, nbf: now() + 50, iat: now() + 50 })).toBe("good");
-    expect(await ask(lax, { exp: now() - 70 })).toBe("JWTExpired");
+    expect(await ask(strictApi, { exp: now() - 2 })).toBe("JWTExpired");
+    expect(await ask(strictApi, { nbf: now() + 5 })).toBe("JWTNotYetValid");
+    expect(await ask(strictApi, { iat: now() + 5 })).toBe("JWTIssuedAtFuture");
+    expect(await ask(laxApi, { exp: now() - 50, nbf: now() + 50, iat: now() + 50 })).toBe("good");
+    expect(await ask(laxApi, { exp: now() - 70 })).toBe("JWTExpired");
   });
   test("G-AUTH-14 the times of a cached token are checked again", async () => {
     const api = await withOptions({});
@@ -478,12 +478,12 @@ describe("tokens", () => {
         use: "sig",
       })),
     };
-    let fetched = 0;
+    let fetchCount = 0;
     // with a stopped clock, a signature that no key verifies cannot cause another fetch
     vi.useFakeTimers({ toFake: ["performance"] });
     onTestFinished(() => void vi.useRealTimers());
     const server = createServer((_request, response) => {
-      fetched++;
+      fetchCount++;
       response.writeHead(200, { "cache-control": "max-age=3600" }).end(JSON.stringify(jwks));
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -506,7 +506,7 @@ describe("tokens", () => {
       bearer(READER, { algorithm: "RS256", key: rsa.privateKey, header: { kid: "k1" } }),
     );
     expect(gqlError(strange).message).toBe("Could not verify JWT: JWSError JWSInvalidSignature");
-    expect(fetched).toBe(1);
+    expect(fetchCount).toBe(1);
     await api.close();
     server.close();
   });
@@ -522,7 +522,7 @@ describe("the location of the token", () => {
   const custom: StartOptions = { jwtSecret: { ...HS, header: { type: "CustomHeader", name: "X-Token" } } };
   const token = signToken(READER);
   const reader = { role: "music_reader", variables: { "x-session-user-id": "7" } };
-  refused([
+  testRefused([
     { title: "G-AUTH-13 another auth scheme is refused", headers: { authorization: "Basic eDp5" }, ...MALFORMED },
     {
       title: "G-AUTH-13 the word bearer in lower case is refused",
@@ -555,7 +555,7 @@ describe("the location of the token", () => {
       code: "invalid-jwt",
     },
   ]);
-  granted([
+  testGranted([
     {
       title: "G-AUTH-12 the token is read from a cookie",
       options: cookie,
@@ -638,83 +638,83 @@ describe("the location of the token", () => {
     );
   });
 
-  const OTHER = "another-secret-with-more-than-32-bytes!!";
-  const several: StartOptions = {
+  const OTHER_SECRET = "another-secret-with-more-than-32-bytes!!";
+  const severalSecrets: StartOptions = {
     jwtSecret: [
       { ...HS, issuer: "one" },
-      { type: "HS256", key: OTHER, issuer: "two" },
-      { type: "HS512", key: OTHER, header: { type: "Cookie", name: "tok" } },
+      { type: "HS256", key: OTHER_SECRET, issuer: "two" },
+      { type: "HS512", key: OTHER_SECRET, header: { type: "Cookie", name: "tok" } },
     ],
   };
   const fallback: StartOptions = {
     jwtSecret: [
       { ...HS, issuer: "one" },
-      { type: "HS256", key: OTHER },
+      { type: "HS256", key: OTHER_SECRET },
     ],
   };
-  granted([
+  testGranted([
     {
       title: "G-AUTH-12 G-AUTH-12a the first of several configurations is chosen by issuer",
-      options: several,
+      options: severalSecrets,
       claims: { ...READER, iss: "one" },
       ...reader,
     },
     {
       title: "G-AUTH-12 G-AUTH-12a the second of several configurations is chosen by issuer",
-      options: several,
+      options: severalSecrets,
       claims: { ...READER, iss: "two" },
-      sign: { secret: OTHER },
+      sign: { secret: OTHER_SECRET },
       ...reader,
     },
     {
       title: "G-AUTH-12 one of several configurations is chosen by the location of the token",
-      options: several,
-      headers: { cookie: `tok=${signToken(READER, { algorithm: "HS512", secret: OTHER })}` },
+      options: severalSecrets,
+      headers: { cookie: `tok=${signToken(READER, { algorithm: "HS512", secret: OTHER_SECRET })}` },
       ...reader,
     },
     {
       title: "G-AUTH-12 G-AUTH-12a the configuration without an issuer is used for other issuers",
       options: fallback,
       claims: { ...READER, iss: "anybody" },
-      sign: { secret: OTHER },
+      sign: { secret: OTHER_SECRET },
       ...reader,
     },
     {
       title: "G-AUTH-12 G-AUTH-12a the configuration without an issuer is used for tokens without an issuer",
       options: fallback,
       claims: READER,
-      sign: { secret: OTHER },
+      sign: { secret: OTHER_SECRET },
       ...reader,
     },
   ]);
-  refused([
+  testRefused([
     {
       title: "G-AUTH-12 G-AUTH-12a a token with an issuer of no configuration is refused",
-      options: several,
+      options: severalSecrets,
       claims: { ...READER, iss: "three" },
       error: "Could not verify JWT: JWTNotInIssuer",
       code: "invalid-jwt",
     },
     {
       title: "G-AUTH-12 G-AUTH-12a a token without an issuer is refused if every configuration has one",
-      options: several,
+      options: severalSecrets,
       claims: READER,
       error: "Could not verify JWT: JWTNotInIssuer",
       code: "invalid-jwt",
     },
     {
       title: "G-AUTH-12 the key of another configuration is refused for an issuer",
-      options: several,
+      options: severalSecrets,
       claims: { ...READER, iss: "one" },
-      sign: { secret: OTHER },
+      sign: { secret: OTHER_SECRET },
       error: "Could not verify JWT: JWSError JWSInvalidSignature",
       code: "invalid-jwt",
     },
     {
       title: "G-AUTH-13 tokens in several locations are refused",
-      options: several,
+      options: severalSecrets,
       claims: { ...READER, iss: "one" },
-      headers: { cookie: `tok=${signToken(READER, { algorithm: "HS512", secret: OTHER })}` },
+      headers: { cookie: `tok=${signToken(READER, { algorithm: "HS512", secret: OTHER_SECRET })}` },
       error: "Could not verify JWT: Multiple JWTs found",
       code: "invalid-headers",
     },
@@ -754,7 +754,7 @@ describe("the location of the claims", () => {
     },
   };
   const reader = { role: "music_reader", variables: { "x-session-user-id": "7" } };
-  granted([
+  testGranted([
     { title: "G-AUTH-15 G-AUTH-15a session claims are read at the top level", claims: READER, ...reader },
     {
       title: "G-AUTH-15 claims with the prefix x-hasura are read in any letter case",
@@ -837,17 +837,17 @@ describe("the location of the claims", () => {
       variables: { "x-session-user-id": "7" },
     },
   ]);
-  const claims = (error: string): Pick<Refused, "error" | "code"> => ({ error, code: "jwt-invalid-claims" });
-  const missing = (claim: string): Pick<Refused, "error" | "code"> => ({
+  const claims = (error: string): Pick<RefusedCase, "error" | "code"> => ({ error, code: "jwt-invalid-claims" });
+  const missingClaim = (claim: string): Pick<RefusedCase, "error" | "code"> => ({
     error: `JWT claim does not contain x-session-${claim}`,
     code: "jwt-missing-role-claims",
   });
-  refused([
+  testRefused([
     {
       title: "G-AUTH-15 a token without a role is refused if there is no anonymous role",
-      options: CLOSED,
+      options: NO_ANONYMOUS,
       claims: { sub: "7" },
-      ...missing("allowed-roles"),
+      ...missingClaim("allowed-roles"),
     },
     {
       title: "G-AUTH-16 a token without the namespace is refused",
@@ -895,18 +895,18 @@ describe("the location of the claims", () => {
       title: "G-AUTH-17 a token without roles is refused",
       options: NS,
       claims: { app: {} },
-      ...missing("allowed-roles"),
+      ...missingClaim("allowed-roles"),
     },
     {
       title: "G-AUTH-17 a token without allowed roles in its namespace is refused",
       options: NS,
       claims: { app: { "x-session-default-role": "music_reader" } },
-      ...missing("allowed-roles"),
+      ...missingClaim("allowed-roles"),
     },
     {
       title: "G-AUTH-17 a token without a default role is refused",
       claims: { "x-session-allowed-roles": ["music_reader"] },
-      ...missing("default-role"),
+      ...missingClaim("default-role"),
     },
     {
       title: "G-AUTH-17 G-AUTH-17a allowed roles as text are refused",
@@ -947,13 +947,13 @@ describe("the location of the claims", () => {
       title: "G-AUTH-18 claims_map refuses a token without a default role at its path",
       options: STRICT_MAP,
       claims: { roles: ["music_reader"] },
-      ...missing("default-role"),
+      ...missingClaim("default-role"),
     },
     {
       title: "G-AUTH-18 claims_map refuses a token without allowed roles at their path",
       options: STRICT_MAP,
       claims: { role: "music_reader" },
-      ...missing("allowed-roles"),
+      ...missingClaim("allowed-roles"),
     },
     {
       title: "G-AUTH-18 claims_map refuses a token without a value at a path",
@@ -962,7 +962,7 @@ describe("the location of the claims", () => {
       ...claims("JWT claim from claims_map, x-session-user-id not found"),
     },
   ]);
-  granted([
+  testGranted([
     {
       title: "G-AUTH-17 a token at the top level may have only a default role",
       claims: { "x-session-default-role": "music_reader" },
@@ -972,8 +972,8 @@ describe("the location of the claims", () => {
 });
 
 describe("roles and variables of tokens", () => {
-  const denied = { error: "Your requested role is not in allowed roles", code: "access-denied" };
-  granted([
+  const deniedRole = { error: "Your requested role is not in allowed roles", code: "access-denied" };
+  testGranted([
     {
       title: "G-AUTH-19 the role header chooses an allowed role",
       claims: READER,
@@ -1044,35 +1044,35 @@ describe("roles and variables of tokens", () => {
       variables: { "x-session-user-id": "7" },
     },
   ]);
-  refused([
+  testRefused([
     {
       title: "G-AUTH-19 a role that is not allowed is refused",
       claims: READER,
       headers: { "X-Session-Role": "music_writer" },
-      ...denied,
+      ...deniedRole,
     },
     {
       title: "G-AUTH-19 a default role that is not allowed is refused",
       claims: { ...READER, "x-session-default-role": "music_writer" },
-      ...denied,
+      ...deniedRole,
     },
     {
       title: "G-AUTH-19 the role admin is refused if it is not allowed",
       claims: READER,
       headers: { "X-Session-Role": "admin" },
-      ...denied,
+      ...deniedRole,
     },
     {
       title: "G-AUTH-19 another role than that of JWT_ROLE_CLAIM_KEY is refused",
       claims: { role: "music_reader" },
       headers: { "X-Session-Role": "music_editor" },
-      ...denied,
+      ...deniedRole,
     },
     {
       title: "G-AUTH-19 G-AUTH-19b with adminRoleInTokens the role admin is refused without a list of allowed roles",
       options: { adminRoleInTokens: true },
       claims: { ...READER, "x-session-default-role": "admin" },
-      ...denied,
+      ...deniedRole,
     },
   ]);
   test("G-AUTH-19 G-AUTH-19b admin is otherwise an ordinary role name", async () => {

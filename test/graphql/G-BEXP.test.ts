@@ -203,9 +203,9 @@ gqlCases(api, [
   },
 ]);
 
-const collapsing = await gqlApi({ v1BooleanNullCollapse: true });
+const collapsingApi = await gqlApi({ v1BooleanNullCollapse: true });
 
-gqlCases(collapsing, [
+gqlCases(collapsingApi, [
   {
     title: "G-BEXP-6 with v1BooleanNullCollapse a null operator counts as not given",
     query: where("{id: {_eq: null, _lt: 3}}"),

@@ -136,13 +136,13 @@ gqlCases(api, [
   },
 ]);
 
-const wide = await gqlApi();
-await wide.sql(`
+const wideApi = await gqlApi();
+await wideApi.sql(`
   create function person_note(lead text, p person, hasura_session json, tail text default '!') returns text language sql stable
     as $$ select lead || p.name || coalesce(hasura_session ->> 'x-session-user-id', '') || tail $$`);
-await wide.reload();
+await wideApi.reload();
 
-gqlCases(wide, [
+gqlCases(wideApi, [
   {
     title: "G-CF-1 without metadata the first argument is the row",
     query: '{ person { person_note(args: {lead: "a"}) } }',
@@ -197,9 +197,9 @@ test("G-CF-1 G-CF-7 child tables have the computed fields of their ancestors, th
     create function zoo.label(zoo.animal) returns text language sql stable as $$ select 'L:' || $1.name $$;
     create function zoo.packs(zoo.being) returns setof zoo.dog language sql stable as $$ select * from zoo.dog $$;
   `);
-  const zoo = await startApi(forGraphql({ on: db, dbSchemas: ["zoo"] }));
+  const zooApi = await startApi(forGraphql({ on: db, dbSchemas: ["zoo"] }));
   expect(
-    await zoo.gql(`{ zoo_dog(where: {label: {_like: "L%"}}, order_by: {label: asc}) { id label packs { label } }
+    await zooApi.gql(`{ zoo_dog(where: {label: {_like: "L%"}}, order_by: {label: asc}) { id label packs { label } }
       zoo_animal(limit: 1) { label } zoo_being(limit: 1) { label } }`),
   ).toEqual({
     data: {

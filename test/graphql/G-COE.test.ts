@@ -4,31 +4,31 @@ import { gqlApi } from "./start.ts";
 
 const api = await gqlApi();
 
-const failed = "validation-failed";
+const validationFailed = "validation-failed";
 const parse = "parse-failed";
 
 /** Compares a column of `specimen` with a literal. */
-const literal = (rule: string, column: string, given: string, message: string, code = parse, suffix = "") => ({
-  title: `${rule} the literal ${given} is refused for ${column}`,
-  query: `{ specimen(where: {${column}: {_eq: ${given}}}) { id } }`,
+const literal = (rule: string, column: string, value: string, message: string, code = parse, suffix = "") => ({
+  title: `${rule} the literal ${value} is refused for ${column}`,
+  query: `{ specimen(where: {${column}: {_eq: ${value}}}) { id } }`,
   error: { message, path: `$.selectionSet.specimen.args.where.${column}._eq${suffix}`, code },
 });
 /** The same comparison with a variable of the type. */
-const variable = (rule: string, column: string, type: string, given: unknown, message: string, code = parse) => ({
-  title: `${rule} the variable ${JSON.stringify(given)} is refused for ${column}`,
+const variable = (rule: string, column: string, type: string, value: unknown, message: string, code = parse) => ({
+  title: `${rule} the variable ${JSON.stringify(value)} is refused for ${column}`,
   query: `query ($v: ${type}) { specimen(where: {${column}: {_eq: $v}}) { id } }`,
-  variables: { v: given },
+  variables: { v: value },
   error: { message, path: `$.selectionSet.specimen.args.where.${column}._eq`, code },
 });
 
-const outside = (shown: string) =>
-  `The value ${shown} lies outside the bounds or is not an integer. Maybe it is a float, or is there integer overflow?`;
-const overflow = (shown: string) => `The value ${shown} lies outside the bounds. Is it overflowing the float bounds?`;
-const integer = (type: string, found: string) =>
-  `parsing Integer expected for input type: ${type} failed, expected Number, but encountered ${found}`;
-const float = (type: string, found: string) =>
-  `parsing Float expected for input type: ${type} failed, expected Number, but encountered ${found}`;
-const string = (type: string, found: string) => `parsing ${type} failed, expected String, but encountered ${found}`;
+const outsideBounds = (value: string) =>
+  `The value ${value} lies outside the bounds or is not an integer. Maybe it is a float, or is there integer overflow?`;
+const overflow = (value: string) => `The value ${value} lies outside the bounds. Is it overflowing the float bounds?`;
+const integer = (type: string, actual: string) =>
+  `parsing Integer expected for input type: ${type} failed, expected Number, but encountered ${actual}`;
+const float = (type: string, actual: string) =>
+  `parsing Float expected for input type: ${type} failed, expected Number, but encountered ${actual}`;
+const string = (type: string, actual: string) => `parsing ${type} failed, expected String, but encountered ${actual}`;
 
 gqlCases(api, [
   ...(
@@ -41,13 +41,13 @@ gqlCases(api, [
       ["[true]", "a list"],
       ["{a: 1}", "an object"],
     ] as const
-  ).map(([given, found]) => ({
-    title: `G-COE-1 G-COE-2 _is_null accepts only booleans: ${given}`,
-    query: `{ album(where: {id: {_is_null: ${given}}}) { id } }`,
+  ).map(([value, actual]) => ({
+    title: `G-COE-1 G-COE-2 _is_null accepts only booleans: ${value}`,
+    query: `{ album(where: {id: {_is_null: ${value}}}) { id } }`,
     error: {
-      message: `expected a boolean for type 'Boolean', but found ${found}`,
+      message: `expected a boolean for type 'Boolean', but found ${actual}`,
       path: "$.selectionSet.album.args.where.id._is_null",
-      code: failed,
+      code: validationFailed,
     },
   })),
   ...(
@@ -58,14 +58,14 @@ gqlCases(api, [
       [[true], "a list"],
       [{ a: 1 }, "an object"],
     ] as const
-  ).map(([given, found]) => ({
-    title: `G-COE-1 G-COE-2 _is_null in a variable accepts only booleans: ${JSON.stringify(given)}`,
+  ).map(([value, actual]) => ({
+    title: `G-COE-1 G-COE-2 _is_null in a variable accepts only booleans: ${JSON.stringify(value)}`,
     query: "query ($b: Boolean) { album(where: {id: {_is_null: $b}}) { id } }",
-    variables: { b: given },
+    variables: { b: value },
     error: {
-      message: `expected a boolean for type 'Boolean', but found ${found}`,
+      message: `expected a boolean for type 'Boolean', but found ${actual}`,
       path: "$.selectionSet.album.args.where.id._is_null",
-      code: failed,
+      code: validationFailed,
     },
   })),
   {
@@ -74,13 +74,13 @@ gqlCases(api, [
     error: {
       message: "expected a 32-bit integer for type 'Int', but found a float",
       path: "$.cached.args.ttl",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
     title: "G-COE-3 ttl out of range is refused",
     query: "query @cached(ttl: 3000000000) { __typename }",
-    error: { message: outside("3.0e9"), path: "$.cached.args.ttl", code: parse },
+    error: { message: outsideBounds("3.0e9"), path: "$.cached.args.ttl", code: parse },
   },
   {
     title: "G-COE-4 the argument path must be a string",
@@ -88,7 +88,7 @@ gqlCases(api, [
     error: {
       message: "expected a string for type 'String', but found an integer",
       path: "$.selectionSet.artist.selectionSet.stats.args.path",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -106,7 +106,7 @@ gqlCases(api, [
     error: {
       message: "expected an object for type 'album_bool_exp', but found an integer",
       path: "$.selectionSet.album.args.where",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -125,7 +125,7 @@ gqlCases(api, [
     error: {
       message: 'variable value contains object with key "odd key", which is not a legal GraphQL name',
       path: "$.selectionSet.album.args.where.id",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -140,7 +140,7 @@ gqlCases(api, [
     error: {
       message: "expected a list, but found null",
       path: "$.selectionSet.insert_artist.args.objects",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -149,7 +149,7 @@ gqlCases(api, [
     error: {
       message: "expected an enum value for type 'order_by', but found a string",
       path: "$.selectionSet.album.args.order_by[0].id",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -173,24 +173,24 @@ gqlCases(api, [
     error: {
       message: "expected one of the values ['id', 'name'] for type 'team_select_column', but found 'goals'",
       path: "$.selectionSet.team.args.distinct_on[0]",
-      code: failed,
+      code: validationFailed,
     },
   },
-  literal("G-COE-8", "c_int4", "null", "unexpected null value for type 'Int'", failed),
-  literal("G-COE-8", "c_timestamptz", "null", "unexpected null value for type 'timestamptz'", failed),
+  literal("G-COE-8", "c_int4", "null", "unexpected null value for type 'Int'", validationFailed),
+  literal("G-COE-8", "c_timestamptz", "null", "unexpected null value for type 'timestamptz'", validationFailed),
   literal("G-COE-9", "c_int4", "true", integer("PGInteger", "Boolean")),
   literal("G-COE-9", "c_int4", "[1]", integer("PGInteger", "Array")),
   literal("G-COE-9", "c_int4", "{a: 1}", integer("PGInteger", "Object")),
-  literal("G-COE-9", "c_int4", "5000000000", outside("5.0e9")),
-  literal("G-COE-9", "c_int4", "2147483648", outside("2.147483648e9")),
-  literal("G-COE-9", "c_int4", "-2147483649", outside("-2.147483649e9")),
-  literal("G-COE-9", "c_int4", "1.5", outside("1.5")),
+  literal("G-COE-9", "c_int4", "5000000000", outsideBounds("5.0e9")),
+  literal("G-COE-9", "c_int4", "2147483648", outsideBounds("2.147483648e9")),
+  literal("G-COE-9", "c_int4", "-2147483649", outsideBounds("-2.147483649e9")),
+  literal("G-COE-9", "c_int4", "1.5", outsideBounds("1.5")),
   variable("G-COE-9", "c_int4", "Int", true, integer("PGInteger", "Boolean")),
-  variable("G-COE-9", "c_int4", "Int", 2.5, outside("2.5")),
+  variable("G-COE-9", "c_int4", "Int", 2.5, outsideBounds("2.5")),
   literal("G-COE-9", "c_int2", "true", integer("PGSmallInt", "Boolean")),
-  literal("G-COE-9", "c_int2", "32768", outside("32768.0")),
+  literal("G-COE-9", "c_int2", "32768", outsideBounds("32768.0")),
   literal("G-COE-9", "c_int8", "{}", integer("PGBigInt", "Object")),
-  literal("G-COE-9", "c_int8", "9223372036854775808", outside("9.223372036854775808e18")),
+  literal("G-COE-9", "c_int8", "9223372036854775808", outsideBounds("9.223372036854775808e18")),
   literal("G-COE-9", "c_float4", "true", float("PGFloat", "Boolean")),
   literal("G-COE-9", "c_float4", "1e39", overflow("1.0e39")),
   literal("G-COE-9", "c_float8", "[]", float("PGDouble", "Array")),
@@ -216,13 +216,13 @@ gqlCases(api, [
     query: "{ album_by_pk(id: true) { id } }",
     error: { message: integer("PGInteger", "Boolean"), path: "$.selectionSet.album_by_pk.args.id", code: parse },
   },
-  literal("G-COE-10", "c_int4", "0.5", outside("0.5")),
-  literal("G-COE-10", "c_int4", "0.001", outside("1.0e-3")),
-  literal("G-COE-10", "c_int4", "1500.25", outside("1500.25")),
-  literal("G-COE-10", "c_int4", "12345678.5", outside("1.23456785e7")),
-  literal("G-COE-10", "c_int2", "9999999", outside("9999999.0")),
-  literal("G-COE-10", "c_int4", "123456789012345678901234567890", outside("1.2345678901234567890123456789e29")),
-  variable("G-COE-10", "c_int4", "Int", 1e21, outside("1.0e21")),
+  literal("G-COE-10", "c_int4", "0.5", outsideBounds("0.5")),
+  literal("G-COE-10", "c_int4", "0.001", outsideBounds("1.0e-3")),
+  literal("G-COE-10", "c_int4", "1500.25", outsideBounds("1500.25")),
+  literal("G-COE-10", "c_int4", "12345678.5", outsideBounds("1.23456785e7")),
+  literal("G-COE-10", "c_int2", "9999999", outsideBounds("9999999.0")),
+  literal("G-COE-10", "c_int4", "123456789012345678901234567890", outsideBounds("1.2345678901234567890123456789e29")),
+  variable("G-COE-10", "c_int4", "Int", 1e21, outsideBounds("1.0e21")),
   ...["", "a b", ".", "a..b", "[x]", "['a", "1a", "a[-1]", "$$"].map((path) => ({
     title: `G-COE-11 the path ${JSON.stringify(path)} is refused`,
     query: "query ($p: String) { artist { stats(path: $p) } }",
@@ -230,7 +230,7 @@ gqlCases(api, [
     error: {
       message: `parse json path error: ${path}. Accept letters, digits, underscore (_) or hyphen (-) only. Use quotes enclosed in bracket (["..."]) if there is any special character`,
       path: "$.selectionSet.artist.selectionSet.stats.args",
-      code: failed,
+      code: validationFailed,
     },
   })),
   ...(
@@ -245,9 +245,9 @@ gqlCases(api, [
       [".members", 4],
       ["nothing.there", null],
     ] as const
-  ).map(([path, answer, of]) => ({
+  ).map(([path, answer, pathArgument]) => ({
     title: `G-COE-12 the path ${path} reads a value`,
-    query: `{ artist_by_pk(id: 1) { stats(path: ${JSON.stringify(of ?? path)}) } }`,
+    query: `{ artist_by_pk(id: 1) { stats(path: ${JSON.stringify(pathArgument ?? path)}) } }`,
     data: { artist_by_pk: { stats: answer } },
   })),
   {

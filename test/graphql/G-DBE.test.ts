@@ -14,7 +14,7 @@ const raise = (rule: string, state: string, code: string, message: string) => ({
   query: `mutation { raise_state(args: {state: "${state}", message: "what it says"}) { id } }`,
   error: { message, code, path: "$" },
 });
-const booking = (values: string) => `mutation { insert_booking_one(object: {room_id: 1, ${values}}) { id } }`;
+const insertBooking = (values: string) => `mutation { insert_booking_one(object: {room_id: 1, ${values}}) { id } }`;
 
 gqlCases(api, [
   {
@@ -64,7 +64,7 @@ gqlCases(api, [
   ),
   {
     title: "G-DBE-5 an exclusion violation is reported with its constraint",
-    query: booking('period: "[2,3)", seats: 2'),
+    query: insertBooking('period: "[2,3)", seats: 2'),
     error: {
       message: 'Exclusion violation. conflicting key value violates exclusion constraint "booking_period_excl"',
       code: "constraint-violation",
@@ -72,7 +72,7 @@ gqlCases(api, [
   },
   {
     title: "G-DBE-6 a check violation is reported with its constraint",
-    query: booking('period: "[20,30)", seats: 200'),
+    query: insertBooking('period: "[20,30)", seats: 200'),
     error: {
       message:
         'Check constraint violation. new row for relation "booking" violates check constraint "booking_seats_check"',
@@ -81,7 +81,7 @@ gqlCases(api, [
   },
   {
     title: "G-DBE-6 a check violation of a domain is reported",
-    query: booking('period: "[20,30)", seats: 2, guest: "nobody"'),
+    query: insertBooking('period: "[20,30)", seats: 2, guest: "nobody"'),
     error: {
       message: 'Check constraint violation. value for domain email violates check constraint "email_check"',
       code: "permission-error",
@@ -133,13 +133,17 @@ test("G-DBE-12 an error of the database has status 500 at v1alpha1 and 200 elsew
 });
 
 test("G-DBE-12 more values than a statement can bind are refused, and the connection stays usable", async () => {
-  const one = await gqlApi({ dbPool: 1, maxFilters: 200_000 });
+  const singlePoolApi = await gqlApi({ dbPool: 1, maxFilters: 200_000 });
   const where = { _or: Array.from({ length: 65_536 }, (_, id) => ({ id: { _eq: id } })) };
   expect(
-    await one.gql("query ($where: album_bool_exp) { album(where: $where) { id } }", { where }, asAdmin("music_reader")),
+    await singlePoolApi.gql(
+      "query ($where: album_bool_exp) { album(where: $where) { id } }",
+      { where },
+      asAdmin("music_reader"),
+    ),
   ).toEqual({
     errors: [{ message: "database query error", extensions: { path: "$", code: "unexpected" } }],
   });
-  expect(await one.gql("{ album_by_pk(id: 1) { id } }")).toEqual({ data: { album_by_pk: { id: 1 } } });
-  await one.close();
+  expect(await singlePoolApi.gql("{ album_by_pk(id: 1) { id } }")).toEqual({ data: { album_by_pk: { id: 1 } } });
+  await singlePoolApi.close();
 });

@@ -5,11 +5,11 @@ import { gqlApi } from "./start.ts";
 
 const api = await gqlApi();
 
-const failed = "validation-failed";
-const notAQuery = { message: "not a valid graphql query", path: "$.query", code: failed };
+const validationFailed = "validation-failed";
+const notAQuery = { message: "not a valid graphql query", path: "$.query", code: validationFailed };
 
 const send = async (body: object) => (await api.post("/v1/graphql", { headers: asAdmin(), body })).json();
-const errorOf = (message: string, path: string, code = failed) => ({
+const errorOf = (message: string, path: string, code = validationFailed) => ({
   errors: [{ message, extensions: { path, code } }],
 });
 
@@ -47,12 +47,16 @@ gqlCases(api, [
   {
     title: "G-DOC-8 G-LIM-3 fragments that multiply without limit are refused",
     query: `{ album { ...f0 } } ${Array.from({ length: 40 }, (_, i) => `fragment f${i} on album { artist { a: albums { ...f${i + 1} } b: albums { ...f${i + 1} } } }`).join(" ")} fragment f40 on album { id }`,
-    error: { message: "the operation selects fields nested deeper than 50 levels", path: "$", code: failed },
+    error: { message: "the operation selects fields nested deeper than 50 levels", path: "$", code: validationFailed },
   },
   {
     title: "G-DOC-4 an unknown root field is refused",
     query: "{ albums { id } }",
-    error: { message: "field 'albums' not found in type: 'query_root'", path: "$.selectionSet.albums", code: failed },
+    error: {
+      message: "field 'albums' not found in type: 'query_root'",
+      path: "$.selectionSet.albums",
+      code: validationFailed,
+    },
   },
   {
     title: "G-DOC-4 an unknown field is refused",
@@ -60,7 +64,7 @@ gqlCases(api, [
     error: {
       message: "field 'colour' not found in type: 'album'",
       path: "$.selectionSet.album.selectionSet.colour",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -69,23 +73,31 @@ gqlCases(api, [
     error: {
       message: "field 'age' not found in type: 'artist_insert_input'",
       path: "$.selectionSet.insert_artist.args.objects[0].age",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
     title: "G-DOC-5 an unknown argument is refused",
     query: "{ album(first: 3) { id } }",
-    error: { message: "'album' has no argument named 'first'", path: "$.selectionSet.album", code: failed },
+    error: { message: "'album' has no argument named 'first'", path: "$.selectionSet.album", code: validationFailed },
   },
   {
     title: "G-DOC-5 an argument on a column is refused",
     query: "{ album { id(x: 3) } }",
-    error: { message: "'id' has no argument named 'x'", path: "$.selectionSet.album.selectionSet.id", code: failed },
+    error: {
+      message: "'id' has no argument named 'x'",
+      path: "$.selectionSet.album.selectionSet.id",
+      code: validationFailed,
+    },
   },
   {
     title: "G-DOC-6 a root field without a selection is refused",
     query: "{ album }",
-    error: { message: "missing selection set for 'album'", path: "$.selectionSet.album.selectionSet", code: failed },
+    error: {
+      message: "missing selection set for 'album'",
+      path: "$.selectionSet.album.selectionSet",
+      code: validationFailed,
+    },
   },
   {
     title: "G-DOC-6 a relationship without selection is refused",
@@ -101,13 +113,17 @@ gqlCases(api, [
     error: {
       message: "unexpected subselection set for non-object field",
       path: "$.selectionSet.album.selectionSet.id",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
     title: "G-DOC-7 a field without its required argument is refused",
     query: "{ album_by_pk { id } }",
-    error: { message: "missing required field 'id'", path: "$.selectionSet.album_by_pk.args.id", code: failed },
+    error: {
+      message: "missing required field 'id'",
+      path: "$.selectionSet.album_by_pk.args.id",
+      code: validationFailed,
+    },
   },
   {
     title: "G-DOC-7 an input object without its required field is refused",
@@ -115,7 +131,7 @@ gqlCases(api, [
     error: {
       message: "missing required field 'data'",
       path: "$.selectionSet.insert_artist.args.objects[0].albums.data",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -124,7 +140,7 @@ gqlCases(api, [
     error: {
       message: 'reference to undefined fragment "nope"',
       path: "$.selectionSet.album.selectionSet",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -133,7 +149,7 @@ gqlCases(api, [
     error: {
       message: 'reference to undefined fragment "nope"',
       path: "$.selectionSet.album.selectionSet.albumParts.selectionSet.artist.selectionSet",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -148,7 +164,7 @@ gqlCases(api, [
     error: {
       message: "the fragment definition(s) a and b form a cycle",
       path: "$.selectionSet.album.selectionSet.a.selectionSet.artist.selectionSet.b.selectionSet.albums.selectionSet",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -189,7 +205,7 @@ gqlCases(api, [
     error: {
       message: "selection of both 'id' and 'title' specify the same response name, 'x'",
       path: "$.selectionSet.album.selectionSet",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -198,7 +214,7 @@ gqlCases(api, [
     error: {
       message: "inconsistent arguments between multiple selections of field 'album'",
       path: "$.selectionSet",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -302,7 +318,7 @@ gqlCases(api, [
     error: {
       message: "directive 'upper' is not defined in the schema",
       path: "$.selectionSet.artist.selectionSet",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -366,13 +382,13 @@ gqlCases(api, [
     title: "G-DOC-13 a mutation is refused for a role without mutations",
     query: "mutation { delete_artist(where: {}) { affected_rows } }",
     role: "music_nobody",
-    error: { message: "no mutations exist", path: "$", code: failed },
+    error: { message: "no mutations exist", path: "$", code: validationFailed },
   },
   {
     title: "G-DOC-13 a subscription is refused for a role without subscriptions",
     query: "subscription { artist { id } }",
     role: "music_nobody",
-    error: { message: "no subscriptions exist", path: "$", code: failed },
+    error: { message: "no subscriptions exist", path: "$", code: validationFailed },
   },
   {
     title: "G-DOC-14 the document is checked before the operation, and the operation before fragments",
@@ -439,18 +455,18 @@ gqlCases(api, [
 ]);
 
 test("G-DOC-2 G-DOC-2a operationName chooses the operation", async () => {
-  const two = "query a { artist_by_pk(id: 1) { id } } query b { artist_by_pk(id: 2) { id } }";
-  expect(await send({ query: two, operationName: "b" })).toEqual({ data: { artist_by_pk: { id: 2 } } });
+  const twoOperations = "query a { artist_by_pk(id: 1) { id } } query b { artist_by_pk(id: 2) { id } }";
+  expect(await send({ query: twoOperations, operationName: "b" })).toEqual({ data: { artist_by_pk: { id: 2 } } });
   expect(await send({ query: "query a { artist_by_pk(id: 1) { id } }", operationName: null })).toEqual({
     data: { artist_by_pk: { id: 1 } },
   });
-  expect(await send({ query: two })).toEqual(
+  expect(await send({ query: twoOperations })).toEqual(
     errorOf("exactly one operation has to be present in the document when operationName is not specified", "$"),
   );
   expect(await send({ query: "fragment f on album { id }" })).toEqual(
     errorOf("exactly one operation has to be present in the document when operationName is not specified", "$"),
   );
-  expect(await send({ query: two, operationName: "c" })).toEqual(
+  expect(await send({ query: twoOperations, operationName: "c" })).toEqual(
     errorOf('no such operation found in the document: "c"', "$"),
   );
   expect(await send({ query: "{ artist { id } } query a { album { id } }", operationName: "a" })).toEqual(

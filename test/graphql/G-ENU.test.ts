@@ -8,8 +8,8 @@ const reader = await schemaOf(api, "music_reader");
 
 test("G-ENU-1 order_by has the directions and the positions of nulls", () => {
   expect(admin.description("order_by")).toBe("column ordering options");
-  const described = admin.values("order_by").map((name) => [name, admin.description("order_by", name)]);
-  expect(described).toEqual([
+  const descriptions = admin.values("order_by").map((name) => [name, admin.description("order_by", name)]);
+  expect(descriptions).toEqual([
     ["asc", "in ascending order, nulls last"],
     ["asc_nulls_first", "in ascending order, nulls first"],
     ["asc_nulls_last", "in ascending order, nulls last"],
@@ -60,12 +60,12 @@ test("G-ENU-4 constraints have their SQL names and descriptions", () => {
 });
 
 test("G-ENU-6 the columns of aggregate predicates are grouped by type", () => {
-  const of = (fn: string) => `take_select_column_take_aggregate_bool_exp_${fn}_arguments_columns`;
-  for (const fn of ["bool_and", "bool_or"]) expect(admin.values(of(fn))).toEqual(["kept"]);
+  const enumOf = (fn: string) => `take_select_column_take_aggregate_bool_exp_${fn}_arguments_columns`;
+  for (const fn of ["bool_and", "bool_or"]) expect(admin.values(enumOf(fn))).toEqual(["kept"]);
   for (const fn of ["avg", "max", "min", "sum", "stddev_samp", "var_samp", "corr", "covar_samp"])
-    expect(admin.values(of(fn))).toEqual(["length", "tempo"]);
-  expect(admin.description(of("avg"))).toBe(
+    expect(admin.values(enumOf(fn))).toEqual(["length", "tempo"]);
+  expect(admin.description(enumOf("avg"))).toBe(
     'select "take_aggregate_bool_exp_avg_arguments_columns" columns of table "take"',
   );
-  expect(admin.description(of("avg"), "tempo")).toBe("column name");
+  expect(admin.description(enumOf("avg"), "tempo")).toBe("column name");
 });

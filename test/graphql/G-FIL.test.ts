@@ -16,7 +16,7 @@ import { createLogger } from "../support/logger.ts";
 
 interface FilterCase {
   readonly title: string;
-  readonly on?: "album" | "artist" | "person" | "profile" | "category" | "specimen";
+  readonly tableName?: "album" | "artist" | "person" | "profile" | "category" | "specimen";
   readonly filter: unknown;
   readonly session?: Readonly<Record<string, string>>;
   /** The ids of the rows. Undefined if the permission is not served. */
@@ -52,25 +52,25 @@ const cases: readonly FilterCase[] = [
   { title: "G-FIL-1 a filter accepts operators of text", filter: { title: { _regex: "^[AD]" } }, ids: [1, 3] },
   {
     title: "G-FIL-1 a filter accepts operators of JSON documents",
-    on: "artist",
+    tableName: "artist",
     filter: { stats: { _contains: { genres: ["pop"] } } },
     ids: [1],
   },
   {
     title: "G-FIL-1 a filter accepts operators for keys of JSON documents",
-    on: "artist",
+    tableName: "artist",
     filter: { stats: { _has_keys_all: ["label", "members"] } },
     ids: [1],
   },
   {
     title: "G-FIL-1 a filter accepts operators of ltree paths",
-    on: "category",
+    tableName: "category",
     filter: { path: { _descendant: "top.science" } },
     ids: [2, 3],
   },
   {
     title: "G-FIL-1 a filter accepts _cast of a JSON document",
-    on: "artist",
+    tableName: "artist",
     filter: { stats: { _cast: { String: { _like: "%Polar%" } } } },
     ids: [1],
   },
@@ -95,32 +95,32 @@ const cases: readonly FilterCase[] = [
   },
   {
     title: "G-FIL-2 a bare document means _eq",
-    on: "artist",
+    tableName: "artist",
     filter: { stats: { members: 1, genres: ["art"] } },
     ids: [2],
   },
   { title: "G-FIL-3 a filter accepts an object relationship", filter: { maker: { country: "SE" } }, ids: [1, 2] },
   {
     title: "G-FIL-3 a filter accepts an array relationship",
-    on: "artist",
+    tableName: "artist",
     filter: { works: { price: { _gte: 20 } } },
     ids: [1, 3],
   },
   {
     title: "G-FIL-3 _not of an empty filter finds rows without related rows",
-    on: "artist",
+    tableName: "artist",
     filter: { _not: { works: {} } },
     ids: [4],
   },
   {
     title: "G-FIL-3 a filter accepts the count of related rows",
-    on: "artist",
+    tableName: "artist",
     filter: { works_aggregate: { count: { predicate: { _eq: 0 } } } },
     ids: [4],
   },
   {
     title: "G-FIL-3 a filter accepts an aggregate of filtered related rows",
-    on: "artist",
+    tableName: "artist",
     filter: {
       works_aggregate: {
         bool_and: { arguments: "live", filter: { live: { _is_null: false } }, predicate: { _eq: true } },
@@ -128,23 +128,28 @@ const cases: readonly FilterCase[] = [
     },
     ids: [2, 3],
   },
-  { title: "G-FIL-3 a filter accepts a computed field", on: "person", filter: { adult: { _eq: true } }, ids: [1, 3] },
+  {
+    title: "G-FIL-3 a filter accepts a computed field",
+    tableName: "person",
+    filter: { adult: { _eq: true } },
+    ids: [1, 3],
+  },
   {
     title: "G-FIL-3 a filter accepts a computed field with the session argument",
-    on: "person",
+    tableName: "person",
     filter: { greeting: { _eq: "Ann meets 7" } },
     session: { "user-id": "7" },
     ids: [1],
   },
   {
     title: "G-FIL-3 a filter accepts a computed field that returns rows",
-    on: "person",
+    tableName: "person",
     filter: { peers: { id: { _eq: 3 } } },
     ids: [1, 2],
   },
   {
     title: "G-FIL-3 a filter refuses a computed field with arguments",
-    on: "person",
+    tableName: "person",
     filter: { age_in: { _gt: 30 } },
     ids: undefined,
   },
@@ -154,13 +159,18 @@ const cases: readonly FilterCase[] = [
     ids: undefined,
   },
   { title: "G-FIL-4 _eq holds for two nulls", filter: { live: { _eq: null } }, ids: [5] },
-  { title: "G-FIL-4 _eq: null matches a jsonb null of SQL", on: "artist", filter: { stats: { _eq: null } }, ids: [4] },
+  {
+    title: "G-FIL-4 _eq: null matches a jsonb null of SQL",
+    tableName: "artist",
+    filter: { stats: { _eq: null } },
+    ids: [4],
+  },
   { title: "G-FIL-4 _neq holds for one null", filter: { live: { _neq: true } }, ids: [2, 5] },
   { title: "G-FIL-4 _not of _eq holds for null", filter: { _not: { live: { _eq: true } } }, ids: [2, 5] },
   { title: "G-FIL-4 _not of _neq excludes null", filter: { _not: { live: { _neq: true } } }, ids: [1, 3, 4] },
   {
     title: "G-FIL-4 _not applies to a condition along a relationship",
-    on: "artist",
+    tableName: "artist",
     filter: { _not: { works: { live: { _eq: true } } } },
     ids: [4],
   },
@@ -178,7 +188,7 @@ const cases: readonly FilterCase[] = [
   },
   {
     title: "G-FIL-5 the role is a session variable",
-    on: "person",
+    tableName: "person",
     filter: { name: { _neq: "X-Session-Role" } },
     ids: [1, 2, 3],
   },
@@ -190,28 +200,28 @@ const cases: readonly FilterCase[] = [
   },
   {
     title: "G-FIL-5 a session variable may be a JSON document",
-    on: "artist",
+    tableName: "artist",
     filter: { stats: { _contains: "X-Session-Doc" } },
     session: { doc: '{"members": 4}' },
     ids: [1],
   },
   {
     title: "G-FIL-5 a session variable may be a key of a document",
-    on: "artist",
+    tableName: "artist",
     filter: { stats: { _has_key: "X-Session-Key" } },
     session: { key: "label" },
     ids: [1],
   },
   {
     title: "G-FIL-5 a session variable may be in a list of keys",
-    on: "artist",
+    tableName: "artist",
     filter: { stats: { _has_keys_any: ["X-Session-Key", "nothing"] } },
     session: { key: "label" },
     ids: [1],
   },
   {
     title: "G-FIL-5 a session variable may be a JSON path",
-    on: "artist",
+    tableName: "artist",
     filter: { stats: { _jsonb_path_exists: "X-Session-Path" } },
     session: { path: "$.label.name" },
     ids: [1],
@@ -230,7 +240,7 @@ const cases: readonly FilterCase[] = [
   },
   {
     title: "G-FIL-5 a session variable may be compared with a count",
-    on: "artist",
+    tableName: "artist",
     filter: { works_aggregate: { count: { predicate: { _gte: "X-Session-Least" } } } },
     session: { least: "2" },
     ids: [1, 3],
@@ -267,21 +277,21 @@ const cases: readonly FilterCase[] = [
   },
   {
     title: "G-FIL-6 a session variable may be a list of keys",
-    on: "artist",
+    tableName: "artist",
     filter: { stats: { _has_keys_all: "X-Session-Keys" } },
     session: { keys: "{label,members}" },
     ids: [1],
   },
   {
     title: "G-FIL-6 _has_keys_any with an empty list matches no row",
-    on: "artist",
+    tableName: "artist",
     filter: { stats: { _has_keys_any: "X-Session-Keys" } },
     session: { keys: "{}" },
     ids: [],
   },
   {
     title: "G-FIL-6 _has_keys_all with an empty list matches every document",
-    on: "artist",
+    tableName: "artist",
     filter: { stats: { _has_keys_all: "X-Session-Keys" } },
     session: { keys: "{}" },
     ids: [1, 2, 3],
@@ -305,25 +315,25 @@ const cases: readonly FilterCase[] = [
   },
   {
     title: "G-FIL-8 _ceq holds for two nulls",
-    on: "artist",
+    tableName: "artist",
     filter: { country: { _ceq: "country" } },
     ids: [1, 2, 3, 4],
   },
   {
     title: "G-FIL-8 _cneq holds for one null",
-    on: "artist",
+    tableName: "artist",
     filter: { name: { _cneq: "country" } },
     ids: [1, 2, 3, 4],
   },
   {
     title: "G-FIL-8 $ names a column of the permission's table",
-    on: "artist",
+    tableName: "artist",
     filter: { works: { sold: { _ceq: ["$", "id"] } } },
     ids: [],
   },
   {
     title: "G-FIL-8 $ names a column of the permission's table if rows match",
-    on: "artist",
+    tableName: "artist",
     filter: { works: { id: { _ceq: ["$", "id"] } } },
     ids: [1],
   },
@@ -373,7 +383,7 @@ const cases: readonly FilterCase[] = [
   { title: "G-FIL-11 _exists without _where is refused", filter: { _exists: { _table: "artist" } }, ids: undefined },
   {
     title: "G-FIL-4 a filter compares values of every type",
-    on: "specimen",
+    tableName: "specimen",
     filter: {
       c_int8: "9223372036854775807",
       c_numeric: 12.34,
@@ -398,16 +408,18 @@ const roleOf = (index: number): string => `case_${index}`;
 const selectsOn = (name: string): readonly Entry[] =>
   permissions(
     Object.fromEntries(
-      cases.flatMap((one, index) =>
-        (one.on ?? "album") === name ? [[roleOf(index), { columns: ["id"], filter: one.filter }]] : [],
+      cases.flatMap((filterCase, index) =>
+        (filterCase.tableName ?? "album") === name
+          ? [[roleOf(index), { columns: ["id"], filter: filterCase.filter }]]
+          : [],
       ),
     ),
   );
 
-const kept = collectWarnings();
+const noteLog = collectWarnings();
 const api = await startApi(
   forGraphql({
-    logger: kept.logger,
+    logger: noteLog.logger,
     metadata: documentOf([
       table("album", {
         configuration: { column_config: { title: { custom_name: "heading" } } },
@@ -440,17 +452,19 @@ const api = await startApi(
 );
 await api.sql("insert into badge_change values (1)");
 
-for (const [index, { title, on = "album", session, ids }] of cases.entries()) {
+for (const [index, { title, tableName = "album", session, ids }] of cases.entries()) {
   test(title, async () => {
-    const answer = await api.gql(`{ ${on} { id } }`, {}, asAdmin(roleOf(index), session));
+    const answer = await api.gql(`{ ${tableName} { id } }`, {}, asAdmin(roleOf(index), session));
     if (ids === undefined) {
-      expect(answer.errors[0].message).toBe(`field '${on}' not found in type: 'query_root'`);
+      expect(answer.errors[0].message).toBe(`field '${tableName}' not found in type: 'query_root'`);
       expect(
-        kept.all().filter((note) => note.startsWith(`table ${on}: select permission of ${roleOf(index)}: `)),
+        noteLog.all().filter((note) => note.startsWith(`table ${tableName}: select permission of ${roleOf(index)}: `)),
       ).toHaveLength(1);
     } else {
       expect(answer.errors).toBeUndefined();
-      expect(answer.data[on].map(({ id }: { id: number }) => id).sort((a: number, b: number) => a - b)).toEqual(ids);
+      expect(answer.data[tableName].map(({ id }: { id: number }) => id).sort((a: number, b: number) => a - b)).toEqual(
+        ids,
+      );
     }
   });
 }
@@ -466,7 +480,7 @@ test("G-FIL-7 a missing session variable matters only for the fields that use it
 });
 
 test("G-FIL-9 a filter along a relationship does not add the filter of the other table", async () => {
-  const where = await startApi(
+  const whereFilterApi = await startApi(
     forGraphql({
       on: api.database,
       metadata: documentOf([
@@ -483,7 +497,7 @@ test("G-FIL-9 a filter along a relationship does not add the filter of the other
     }),
   );
   expect(
-    (await where.gql("{ album(order_by: {id: asc}) { id artist { id } } }", {}, asAdmin("reader"))).data.album,
+    (await whereFilterApi.gql("{ album(order_by: {id: asc}) { id artist { id } } }", {}, asAdmin("reader"))).data.album,
   ).toEqual([
     { id: 3, artist: { id: 2 } },
     { id: 4, artist: null },
@@ -492,7 +506,7 @@ test("G-FIL-9 a filter along a relationship does not add the filter of the other
 });
 
 test("G-FIL-8 $ means the permission's table wherever its filter is used", async () => {
-  const rooted = await startApi(
+  const rootFilterApi = await startApi(
     forGraphql({
       on: api.database,
       metadata: documentOf([
@@ -513,8 +527,8 @@ test("G-FIL-8 $ means the permission's table wherever its filter is used", async
       ]),
     }),
   );
-  // albums that have a later one of the same artist: 1 and 4
-  const answer = await rooted.gql(
+  // albums 1 and 4 have a later album of the same artist
+  const answer = await rootFilterApi.gql(
     `{ album(order_by: {id: asc}) { id }
        in_where: artist(where: {albums: {}}, order_by: {id: asc}) { id }
        embedded: artist(order_by: {id: asc}) { albums { id } albums_aggregate { aggregate { count } } }
@@ -545,7 +559,7 @@ test("G-FIL-4 a filter on a column can use its index", async () => {
   );
   const statements: string[] = [];
   const info = (message: string): void => void statements.push(message);
-  const owner = await startApi(
+  const ownerApi = await startApi(
     forGraphql({
       on: api.database,
       logQuery: true,
@@ -557,7 +571,7 @@ test("G-FIL-4 a filter on a column can use its index", async () => {
       ]),
     }),
   );
-  expect(await owner.gql("{ owned { id } }", {}, asAdmin("owner", { "user-id": "7" }))).toEqual({
+  expect(await ownerApi.gql("{ owned { id } }", {}, asAdmin("owner", { "user-id": "7" }))).toEqual({
     data: { owned: [{ id: 7 }] },
   });
   const statement = statements.find((text) => text.includes('"owned"."owner"')) ?? "";
@@ -573,7 +587,7 @@ test.skipIf(!capabilities.postgis)(
   async () => {
     const point = JSON.stringify({ type: "Point", coordinates: [10.75, 59.91] });
     const near = { _st_d_within: { distance: "X-Session-Distance", from: "X-Session-Place" } };
-    const geo = await startApi(
+    const geoApi = await startApi(
       forGraphql({
         on: api.database,
         dbSchemas: ["atlas"],
@@ -595,57 +609,57 @@ test.skipIf(!capabilities.postgis)(
       }),
     );
     const ids = async (role: string, session: Record<string, string>) =>
-      (await geo.gql("{ atlas_spots(order_by: {id: asc}) { id } }", {}, asAdmin(role, session))).data?.atlas_spots.map(
-        ({ id }: { id: number }) => id,
-      );
-    const expected = (condition: string) =>
+      (
+        await geoApi.gql("{ atlas_spots(order_by: {id: asc}) { id } }", {}, asAdmin(role, session))
+      ).data?.atlas_spots.map(({ id }: { id: number }) => id);
+    const expectedIds = (condition: string) =>
       api
         .sql<{ id: number }>(`set search_path = public, gis; select id from atlas.spots where ${condition} order by id`)
         .then((rows) => rows.map(({ id }) => id));
     const place = `st_geomfromgeojson('${point}')`;
-    const within = await expected(`st_dwithin(at, ${place}, 0.5)`);
-    expect(within.length).toBeGreaterThan(0);
-    expect(await ids("near", { distance: "0.5", place: point })).toEqual(within);
-    expect(await ids("fixed", {})).toEqual(within);
-    expect(await ids("covered", { place: point })).toEqual(await expected(`st_contains(area, ${place})`));
-    expect(await ids("same", { place: point })).toEqual(await expected(`at = ${place}`));
+    const nearIds = await expectedIds(`st_dwithin(at, ${place}, 0.5)`);
+    expect(nearIds.length).toBeGreaterThan(0);
+    expect(await ids("near", { distance: "0.5", place: point })).toEqual(nearIds);
+    expect(await ids("fixed", {})).toEqual(nearIds);
+    expect(await ids("covered", { place: point })).toEqual(await expectedIds(`st_contains(area, ${place})`));
+    expect(await ids("same", { place: point })).toEqual(await expectedIds(`at = ${place}`));
     expect(await ids("earth", { place: point, distance: "1000" })).toEqual(
-      await expected(`st_dwithin(earth, ${place}::geography, 1000)`),
+      await expectedIds(`st_dwithin(earth, ${place}::geography, 1000)`),
     );
   },
 );
 
 test("G-FIL-11 G-FIL-11a a permission with validate_input, which needs a service, is left out", async () => {
-  const checked = {
+  const checkedPermission = {
     columns: ["title"],
     filter: {},
     check: {},
     validate_input: { type: "http", definition: { url: "http://127.0.0.1/never", timeout: 10 } },
   };
-  const own = collectWarnings();
-  const guarded = await startApi(
+  const guardedLog = collectWarnings();
+  const guardedApi = await startApi(
     forGraphql({
-      logger: own.logger,
+      logger: guardedLog.logger,
       metadata: documentOf([
         table("album", {
           select_permissions: permissions({ writer: { columns: ["id"], filter: {} } }),
           insert_permissions: permissions({
-            writer: { columns: ["title"], check: {}, validate_input: checked.validate_input },
+            writer: { columns: ["title"], check: {}, validate_input: checkedPermission.validate_input },
           }),
-          update_permissions: permissions({ writer: checked }),
+          update_permissions: permissions({ writer: checkedPermission }),
           delete_permissions: permissions({ writer: { filter: {}, validate_input: null } }),
         }),
       ]),
     }),
   );
-  expect(Object.keys((await schemaOf(guarded, "writer")).members("mutation_root"))).toEqual([
+  expect(Object.keys((await schemaOf(guardedApi, "writer")).members("mutation_root"))).toEqual([
     "delete_album",
     "delete_album_by_pk",
   ]);
-  expect(own.all()).toEqual(
+  expect(guardedLog.all()).toEqual(
     ["insert", "update"].map(
       (operation) => `table album: ${operation} permission of writer: validate_input is not served`,
     ),
   );
-  await guarded.close();
+  await guardedApi.close();
 });

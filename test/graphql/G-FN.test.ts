@@ -4,7 +4,7 @@ import { gqlApi } from "./start.ts";
 const api = await gqlApi();
 
 const rows = (name: string, ...list: number[]) => ({ [name]: list.map((id) => ({ id })) });
-const refused = (rule: string, call: string, message: string, code: string, path: string) => ({
+const refusalCase = (rule: string, call: string, message: string, code: string, path: string) => ({
   title: `${rule} the call ${call} is refused`,
   query: `{ ${call} { id } }`,
   error: { message, code, path },
@@ -129,23 +129,23 @@ gqlCases(api, [
       ["ids: [2]", "_int4", "ids"],
       ["contact: 5", "email", "contact"],
     ] as const
-  ).map(([given, type, name]) => ({
-    title: `G-FN-4 G-FN-4a the argument ${given} is refused because it is not a string`,
-    query: `{ typed_people(args: {${given}}) { id } }`,
+  ).map(([argument, type, name]) => ({
+    title: `G-FN-4 G-FN-4a the argument ${argument} is refused because it is not a string`,
+    query: `{ typed_people(args: {${argument}}) { id } }`,
     error: {
       message: `A string is expected for type: ${type}`,
       code: "parse-failed",
       path: `$.selectionSet.typed_people.args.args.${name}`,
     },
   })),
-  refused(
+  refusalCase(
     "G-FN-4",
     "search_albums",
     "missing required field 'args'",
     "validation-failed",
     "$.selectionSet.search_albums.args.args",
   ),
-  refused(
+  refusalCase(
     "G-FN-4",
     "search_albums(args: null)",
     "expected an object for type 'search_albums_args', but found null",
@@ -157,7 +157,7 @@ gqlCases(api, [
     query: "{ filter_albums(order_by: {id: asc}) { id } }",
     data: rows("filter_albums", 1, 2, 3, 4),
   },
-  refused(
+  refusalCase(
     "G-FN-4",
     "live_albums(args: {})",
     "'live_albums' has no argument named 'args'",
@@ -182,14 +182,14 @@ gqlCases(api, [
     variables: { a: { min_price: 20 }, t: "Debut" },
     data: { ...rows("filter_albums", 2, 4), ...rows("search_albums", 3) },
   },
-  refused(
+  refusalCase(
     "G-FN-5",
     "range_albums(args: {to_id: 3})",
     "Non default arguments cannot be omitted",
     "not-supported",
     "$.selectionSet.range_albums.args.args",
   ),
-  refused(
+  refusalCase(
     "G-FN-5",
     'half_named_albums(args: {arg_1: "D%"})',
     "Non default arguments cannot be omitted",
@@ -246,13 +246,13 @@ gqlCases(api, [
   },
 ]);
 
-const half = await gqlApi();
-await half.sql(
+const halfApi = await gqlApi();
+await halfApi.sql(
   "create function gap_albums(int default 1, int default 2, top int default 3) returns setof album language sql stable as 'select * from album where id in ($1, $2, $3) order by id'",
 );
-await half.reload();
+await halfApi.reload();
 
-gqlCases(half, [
+gqlCases(halfApi, [
   {
     title: "G-FN-5 G-FN-5a an unnamed argument after an omitted one is refused",
     query: "{ gap_albums(args: {arg_2: 4}) { id } }",

@@ -15,7 +15,7 @@ import { schemaOf } from "../support/schema.ts";
 
 type Permissions = Readonly<Record<string, Entry>>;
 
-const select = (more: Entry): Permissions => ({ select: { columns: [], filter: {}, ...more } });
+const select = (overrides: Entry): Permissions => ({ select: { columns: [], filter: {}, ...overrides } });
 
 const personReads: Readonly<Record<string, Permissions>> = {
   unreadable: {},
@@ -77,10 +77,10 @@ const permissionsOf = (side: "person" | "passport"): Entry =>
     ]),
   );
 
-const kept = collectWarnings();
+const noteLog = collectWarnings();
 const api = await startApi(
   forGraphql({
-    logger: kept.logger,
+    logger: noteLog.logger,
     metadata: documentOf([
       table("person", {
         array_relationships: [array("passports", "passport", "person_id")],
@@ -112,7 +112,7 @@ const api = await startApi(
 );
 
 test("G-GEN-14a the schema of every role is valid", async () => {
-  expect(kept.all()).toEqual([]);
+  expect(noteLog.all()).toEqual([]);
   const invalid: string[] = [];
   for (const name of [...roles.map((role) => role.name), "listener"]) {
     const { data, errors } = await api.gql(getIntrospectionQuery(), {}, asAdmin(name));
@@ -123,8 +123,8 @@ test("G-GEN-14a the schema of every role is valid", async () => {
 });
 
 test("G-GEN-14a a table without a selectable field is left out, and relationships to it too", async () => {
-  const hidden = await schemaOf(api, "empty_empty_none");
-  expect(Object.keys(hidden.members("query_root"))).toEqual(["no_queries_available"]);
+  const emptySchema = await schemaOf(api, "empty_empty_none");
+  expect(Object.keys(emptySchema.members("query_root"))).toEqual(["no_queries_available"]);
 
   const listener = await schemaOf(api, "listener");
   expect(Object.keys(listener.members("query_root"))).toEqual(["album"]);
@@ -148,20 +148,20 @@ test("G-GEN-14a a table without a selectable field is left out, and relationship
 });
 
 test("G-GEN-14a rows may consist of relationships, computed fields or aggregates", async () => {
-  const counted = await schemaOf(api, "empty_counted_none");
-  expect(counted.members("person")).toEqual({
+  const countSchema = await schemaOf(api, "empty_counted_none");
+  expect(countSchema.members("person")).toEqual({
     friends: "[person!]",
     passports: "[passport!]!",
     passports_aggregate: "passport_aggregate!",
   });
-  expect(counted.members("passport_aggregate")).toEqual({
+  expect(countSchema.members("passport_aggregate")).toEqual({
     aggregate: "passport_aggregate_fields",
     nodes: "[passport!]!",
   });
-  expect(counted.members("passport")).toEqual({ holder: "person!" });
+  expect(countSchema.members("passport")).toEqual({ holder: "person!" });
 
-  const related = await schemaOf(api, "empty_numbered_none");
-  expect(related.members("person")).toEqual({ friends: "[person!]", passports: "[passport!]!" });
+  const relatedSchema = await schemaOf(api, "empty_numbered_none");
+  expect(relatedSchema.members("person")).toEqual({ friends: "[person!]", passports: "[passport!]!" });
   expect(
     await api.gql(
       "{ person(order_by: {passports_aggregate: {count: desc}}, limit: 1) { passports { number } } }",

@@ -8,7 +8,7 @@ const admin = await schemaOf(api);
 const reader = await schemaOf(api, "music_reader");
 const editor = await schemaOf(api, "music_editor");
 const writer = await schemaOf(api, "music_writer");
-const nobody = await schemaOf(api, "music_nobody");
+const nobodySchema = await schemaOf(api, "music_nobody");
 
 const rootFields = (schema: typeof admin, root: string): string[] => Object.keys(schema.members(root));
 const rootsOf = (schema: typeof admin, table: string): string[] =>
@@ -141,12 +141,12 @@ test("G-GEN-4 a type that no root reaches is not in the schema", () => {
 });
 
 test("G-GEN-5 a role without queries has only no_queries_available", () => {
-  expect(nobody.members("query_root")).toEqual({ no_queries_available: "String!" });
-  expect(nobody.description("query_root", "no_queries_available")).toBe(NO_QUERIES);
+  expect(nobodySchema.members("query_root")).toEqual({ no_queries_available: "String!" });
+  expect(nobodySchema.description("query_root", "no_queries_available")).toBe(NO_QUERIES);
 });
 
 test("G-GEN-6 a role without mutations and subscriptions has no such root types", () => {
-  expect(nobody.roots).toEqual({ query: "query_root", mutation: undefined, subscription: undefined });
+  expect(nobodySchema.roots).toEqual({ query: "query_root", mutation: undefined, subscription: undefined });
   expect(reader.roots.subscription).toBe("subscription_root");
 });
 
@@ -184,16 +184,16 @@ test("G-GEN-10 G-GEN-10a descriptions come from comments, and otherwise from nam
 });
 
 test("G-GEN-10 G-GEN-10a outside of public a description names the table with its schema", async () => {
-  const other = await startApi(forGraphql({ dbSchemas: ["shop"] }));
+  const otherApi = await startApi(forGraphql({ dbSchemas: ["shop"] }));
   try {
-    const shop = await schemaOf(other);
+    const shop = await schemaOf(otherApi);
     expect(shop.description("shop_item")).toBe('columns and relationships of "shop.item"');
     expect(shop.description("query_root", "shop_order_by_pk")).toBe(
       'fetch data from the table: "shop.order" using primary key columns',
     );
     expect(shop.description("shop_item_pk_columns_input")).toBe("primary key columns input for table: shop.item");
   } finally {
-    await other.close();
+    await otherApi.close();
   }
 });
 

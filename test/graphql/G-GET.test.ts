@@ -14,7 +14,7 @@ const api = await startApi(
     ),
   }),
 );
-const bare = await startApi(forGraphql({ on: api.database, parts: [without("graphql-get")] }));
+const bareApi = await startApi(forGraphql({ on: api.database, parts: [without("graphql-get")] }));
 
 beforeAll(async () => {
   await api.sql(`create table notes (id int generated always as identity primary key, note text)`);
@@ -28,8 +28,10 @@ const url = (parameters: Readonly<Record<string, string>>, path = "/v1/graphql")
 
 const QUERY = "{ team(order_by: {id: asc}, limit: 1) { name } }";
 const REDS = { data: { team: [{ name: "Reds" }] } };
-const refused = (message: unknown, code: string, path = "$") => ({ errors: [{ message, extensions: { path, code } }] });
-const BY_GET = refused("mutations are not supported over GET, use POST instead", "unexpected-payload");
+const refusalOf = (message: unknown, code: string, path = "$") => ({
+  errors: [{ message, extensions: { path, code } }],
+});
+const BY_GET = refusalOf("mutations are not supported over GET, use POST instead", "unexpected-payload");
 
 cases(api, [
   ...["/v1/graphql", "/api/graphql", "/v1alpha1/graphql"].map((path) => ({
@@ -45,7 +47,7 @@ cases(api, [
   {
     title: "G-GET-3 neither data nor errors may be cached",
     request: `GET ${url({ query: "{ no_such_field }" })}`,
-    answer: refused(expect.stringContaining("no_such_field"), "validation-failed", "$.selectionSet.no_such_field"),
+    answer: refusalOf(expect.stringContaining("no_such_field"), "validation-failed", "$.selectionSet.no_such_field"),
     responseHeaders: { "cache-control": "private, no-cache" },
   },
   {
@@ -87,7 +89,7 @@ cases(api, [
     status: 200,
     check: (answer) =>
       expect(answer.json()).toEqual(
-        refused(expect.stringMatching(/^Error in \$\.variables: /), "invalid-json", "$.variables"),
+        refusalOf(expect.stringMatching(/^Error in \$\.variables: /), "invalid-json", "$.variables"),
       ),
   },
   {
@@ -100,20 +102,20 @@ cases(api, [
     title: "G-GET-1 extensions without a query are refused",
     request: `GET ${url({ extensions: "{}" })}`,
     status: 200,
-    answer: refused("the key 'query' was not present", "parse-failed"),
+    answer: refusalOf("the key 'query' was not present", "parse-failed"),
   },
   {
     title: "G-GET-1 errors have the bodies and statuses of POST",
     request: `GET ${url({ query: "{ teem { id } }" }, "/v1alpha1/graphql")}`,
     status: 400,
-    answer: refused("field 'teem' not found in type: 'query_root'", "validation-failed", "$.selectionSet.teem"),
+    answer: refusalOf("field 'teem' not found in type: 'query_root'", "validation-failed", "$.selectionSet.teem"),
   },
   {
     title: "G-GET-1 the role applies as with POST",
     request: `GET ${url({ query: QUERY })}`,
     headers: asAdmin("music_artist"),
     status: 200,
-    answer: refused("field 'team' not found in type: 'query_root'", "validation-failed", "$.selectionSet.team"),
+    answer: refusalOf("field 'team' not found in type: 'query_root'", "validation-failed", "$.selectionSet.team"),
   },
   {
     title: "G-GET-1 a wrong admin secret is refused",
@@ -141,7 +143,7 @@ cases(api, [
     title: "G-GET-2 a subscription is refused",
     request: `GET ${url({ query: `subscription ${QUERY}` })}`,
     status: 200,
-    answer: refused("subscriptions are not supported over HTTP, use websockets instead", "unexpected-payload"),
+    answer: refusalOf("subscriptions are not supported over HTTP, use websockets instead", "unexpected-payload"),
   },
 ]);
 
@@ -159,15 +161,15 @@ describe("functions that write", () => {
 });
 
 test("G-GET-1 R-PATH-11 additional slashes are accepted", async () => {
-  const forgiving = await startApi(forGraphql({ on: api.database, anonRole: "music_reader", compatMode: false }));
+  const lenientApi = await startApi(forGraphql({ on: api.database, anonRole: "music_reader", compatMode: false }));
   for (const path of ["/v1/graphql/", "//v1/graphql", "/v1//graphql//", "/api/graphql/", "/v1alpha1/graphql/"]) {
-    const answer = await forgiving.get(url({ query: QUERY }, path));
+    const answer = await lenientApi.get(url({ query: QUERY }, path));
     expect([answer.status, answer.json()], path).toEqual([200, REDS]);
   }
-  await forgiving.close();
+  await lenientApi.close();
 });
 
 test("G-HTTP-12 without graphql-get the method is refused", async () => {
-  const answer = await bare.get(url({ query: QUERY }), { headers: { accept: "application/json" } });
+  const answer = await bareApi.get(url({ query: QUERY }), { headers: { accept: "application/json" } });
   expect([answer.status, answer.headers["allow"]]).toEqual([405, "OPTIONS, GET, HEAD, POST"]);
 });

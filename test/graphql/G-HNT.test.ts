@@ -13,12 +13,12 @@ interface GqlError {
 }
 
 const send = async (
-  one: TestApi,
+  target: TestApi,
   query: string,
   variables?: Readonly<Record<string, unknown>>,
   headers: HeaderValues = asAdmin(),
 ): Promise<GqlError> => {
-  const { errors } = (await one.post("/v1/graphql", { headers, body: { query, variables } })).json();
+  const { errors } = (await target.post("/v1/graphql", { headers, body: { query, variables } })).json();
   expect(errors).toHaveLength(1);
   return errors[0];
 };
@@ -90,20 +90,20 @@ describe("names", () => {
 describe("names that a role may not see", () => {
   test("G-HNT-2 suggestions are names of the role's own types", async () => {
     // music_reader sees id, name and country of artists
-    const [hidden] = (await api.sql(
+    const [hiddenColumn] = (await api.sql(
       `select attname as name from pg_attribute where attrelid = 'public.artist'::regclass and attnum > 0
          and not attisdropped and not has_column_privilege('music_reader', attrelid, attnum, 'select')
          and length(attname) > 3 limit 1`,
     )) as [{ name: string }];
-    const query = `{ artist { ${hidden.name}x } }`;
-    expect((await send(api, query)).extensions["suggestions"]).toEqual([hidden.name]);
+    const query = `{ artist { ${hiddenColumn.name}x } }`;
+    expect((await send(api, query)).extensions["suggestions"]).toEqual([hiddenColumn.name]);
     expect((await send(api, query, undefined, asAdmin("music_reader"))).extensions).not.toHaveProperty("suggestions");
     const table = "{ song_playlists { id } }";
     expect((await send(api, table, undefined, asAdmin("music_nobody"))).extensions).not.toHaveProperty("suggestions");
   });
 
   test("G-HNT-2 roles without introspection get no suggestions", async () => {
-    const closed = await startApi(
+    const closedApi = await startApi(
       forGraphql({
         compatMode: false,
         errorHints: true,
@@ -129,16 +129,16 @@ describe("names that a role may not see", () => {
         ],
       }),
     );
-    const { message, extensions } = await send(closed, "{ album { titel } }", undefined, asAdmin("closed"));
+    const { message, extensions } = await send(closedApi, "{ album { titel } }", undefined, asAdmin("closed"));
     expect(message).toBe("field 'titel' not found in type: 'album'");
     expect(Object.keys(extensions)).toEqual(["path", "code"]);
-    expect((await send(closed, "{ album { titel } }")).extensions["suggestions"]).toEqual(["title"]);
-    await closed.close();
-    const bare = await startApi(
+    expect((await send(closedApi, "{ album { titel } }")).extensions["suggestions"]).toEqual(["title"]);
+    await closedApi.close();
+    const bareApi = await startApi(
       forGraphql({ compatMode: false, errorHints: true, parts: [without("graphql-introspection")] }),
     );
-    expect((await send(bare, "{ album { titel } }")).extensions).not.toHaveProperty("suggestions");
-    await bare.close();
+    expect((await send(bareApi, "{ album { titel } }")).extensions).not.toHaveProperty("suggestions");
+    await bareApi.close();
   });
 });
 
@@ -183,29 +183,29 @@ describe("positions", () => {
 
   test("G-HNT-3 each request of a batch has its own position", async () => {
     const body = [{ query: "{ album { titel } }" }, { query: "{" }];
-    const [one, other] = (await api.post("/v1/graphql", { headers: asAdmin(), body })).json();
-    expect(one.errors[0].extensions.suggestions).toEqual(["title"]);
-    expect(other.errors[0].extensions.position).toEqual({ line: 1, column: 2 });
+    const [firstResult, secondResult] = (await api.post("/v1/graphql", { headers: asAdmin(), body })).json();
+    expect(firstResult.errors[0].extensions.suggestions).toEqual(["title"]);
+    expect(secondResult.errors[0].extensions.position).toEqual({ line: 1, column: 2 });
   });
 });
 
 test("G-HNT-4 errors are those of the dialect with COMPAT_MODE, without the setting and without the plugin", async () => {
-  const exact = await startApi(forGraphql({ compatMode: true, errorHints: true, on: api.database }));
-  const usual = await startApi(forGraphql({ compatMode: false, on: api.database }));
-  const bare = await startApi(
+  const exactApi = await startApi(forGraphql({ compatMode: true, errorHints: true, on: api.database }));
+  const usualApi = await startApi(forGraphql({ compatMode: false, on: api.database }));
+  const bareApi = await startApi(
     forGraphql({ compatMode: false, errorHints: true, parts: [without("graphql-hints")], on: api.database }),
   );
-  for (const one of [exact, usual, bare]) {
+  for (const target of [exactApi, usualApi, bareApi]) {
     for (const query of [
       "{ album { titel } }",
       "{ album",
       '{ specimen(where: {c_mood: {_eq: "hapy"}}) { __typename } }',
     ])
-      expect(Object.keys((await send(one, query, undefined, asAdmin("music_reader"))).extensions)).toEqual([
+      expect(Object.keys((await send(target, query, undefined, asAdmin("music_reader"))).extensions)).toEqual([
         "path",
         "code",
       ]);
-    await one.close();
+    await target.close();
   }
 });
 

@@ -10,28 +10,30 @@ const api = await startApi(
   forGraphql({ anonRole: "music_reader", corsAllowedOrigins: ["https://app.example", "https://*.shop.example"] }),
 );
 
-const withoutPersisted = await startApi(
+const reducedApi = await startApi(
   forGraphql({ anonRole: "music_reader", on: api.database, parts: [without("persisted-queries")] }),
 );
 
 const QUERY = { query: "{ team(order_by: {id: asc}, limit: 1) { name } }" };
 const REDS = { data: { team: [{ name: "Reds" }] } };
-const refused = (message: unknown, code: string, path = "$") => ({ errors: [{ message, extensions: { path, code } }] });
-const UNKNOWN = refused("field 'teem' not found in type: 'query_root'", "validation-failed", "$.selectionSet.teem");
+const refusalOf = (message: unknown, code: string, path = "$") => ({
+  errors: [{ message, extensions: { path, code } }],
+});
+const UNKNOWN = refusalOf("field 'teem' not found in type: 'query_root'", "validation-failed", "$.selectionSet.teem");
 const json = (body: string, headers: Readonly<Record<string, string>> = {}) => ({ body, headers });
 
-cases(withoutPersisted, [
+cases(reducedApi, [
   {
     title: "G-HTTP-1 G-CON-15 G-HTTP-1a without persisted-queries a hash is refused",
     request: "POST /v1/graphql",
     body: { extensions: { persistedQuery: { version: 1, sha256Hash: "x" } } },
-    answer: refused("Automatic Persisted Queries is not enabled", "not-supported"),
+    answer: refusalOf("Automatic Persisted Queries is not enabled", "not-supported"),
   },
   {
     title: "G-HTTP-1 G-HTTP-1a without persisted-queries a hash beside a query is refused",
     request: "POST /v1/graphql",
     body: { ...QUERY, extensions: { persistedQuery: {} } },
-    answer: refused("Automatic Persisted Queries is not enabled", "not-supported"),
+    answer: refusalOf("Automatic Persisted Queries is not enabled", "not-supported"),
   },
 ]);
 
@@ -85,7 +87,7 @@ cases(api, [
     body: QUERY,
     headers: { "x-session-admin-secret": "wrong" },
     status: 200,
-    answer: refused("invalid x-session-admin-secret", "access-denied"),
+    answer: refusalOf("invalid x-session-admin-secret", "access-denied"),
   },
   {
     title: "G-HTTP-2 malformed JSON has status 200",
@@ -114,7 +116,7 @@ cases(api, [
     body: QUERY,
     headers: { "x-session-admin-secret": "wrong" },
     status: 401,
-    answer: refused("invalid x-session-admin-secret", "access-denied"),
+    answer: refusalOf("invalid x-session-admin-secret", "access-denied"),
   },
   {
     title: "G-HTTP-3 malformed JSON has an error status at v1alpha1",
@@ -167,7 +169,7 @@ cases(api, [
     request: "POST /v1/graphql",
     body: [QUERY, QUERY],
     headers: { "x-session-admin-secret": "wrong" },
-    answer: refused("invalid x-session-admin-secret", "access-denied"),
+    answer: refusalOf("invalid x-session-admin-secret", "access-denied"),
   },
   {
     title: "G-HTTP-6 any content type is accepted",
@@ -185,25 +187,25 @@ cases(api, [
     title: "G-HTTP-7 a body that is not JSON is refused",
     ...json("query"),
     request: "POST /v1/graphql",
-    answer: refused(expect.stringMatching(/^Error in \$: /), "invalid-json"),
+    answer: refusalOf(expect.stringMatching(/^Error in \$: /), "invalid-json"),
   },
   {
     title: "G-HTTP-7 an empty body is refused",
     ...json(""),
     request: "POST /v1/graphql",
-    answer: refused(expect.stringMatching(/^Error in \$: /), "invalid-json"),
+    answer: refusalOf(expect.stringMatching(/^Error in \$: /), "invalid-json"),
   },
   {
     title: "G-HTTP-8 a missing query is refused",
     request: "POST /v1/graphql",
     body: { variables: {} },
-    answer: refused("the key 'query' was not present", "parse-failed"),
+    answer: refusalOf("the key 'query' was not present", "parse-failed"),
   },
   ...(["3", '"x"', "true", "null"] as const).map((body, i) => ({
     title: `G-HTTP-8 G-HTTP-8a the body ${body} is refused`,
     ...json(body),
     request: "POST /v1/graphql",
-    answer: refused(
+    answer: refusalOf(
       `expected a JSON object with the key 'query', but encountered ${["Number", "String", "Boolean", "Null"][i]}`,
       "parse-failed",
     ),
@@ -212,19 +214,23 @@ cases(api, [
     title: "G-HTTP-8 G-HTTP-8a a query that is not a string is refused",
     request: "POST /v1/graphql",
     body: { query: 3 },
-    answer: refused("parsing Text failed, expected String, but encountered Number", "parse-failed", "$.query"),
+    answer: refusalOf("parsing Text failed, expected String, but encountered Number", "parse-failed", "$.query"),
   },
   {
     title: "G-HTTP-9 a subscription over HTTP is refused",
     request: "POST /v1/graphql",
     body: { query: "subscription { team { id } }" },
-    answer: refused("subscriptions are not supported over HTTP, use websockets instead", "unexpected-payload"),
+    answer: refusalOf("subscriptions are not supported over HTTP, use websockets instead", "unexpected-payload"),
   },
   {
     title: "G-HTTP-9 the document of a subscription is checked before it is refused",
     request: "POST /v1/graphql",
     body: { query: "subscription { teem { id } }" },
-    answer: refused("field 'teem' not found in type: 'subscription_root'", "validation-failed", "$.selectionSet.teem"),
+    answer: refusalOf(
+      "field 'teem' not found in type: 'subscription_root'",
+      "validation-failed",
+      "$.selectionSet.teem",
+    ),
   },
   {
     title: "G-HTTP-10 responses have a content type and a request id",
@@ -338,9 +344,9 @@ cases(api, [
 test("G-HTTP-10 bodies of 700 bytes and more are compressed for clients that accept gzip", async () => {
   const body = { query: "{ __schema { types { name description } } }" };
   const plain = await api.post("/v1/graphql", { body });
-  const packed = await api.post("/v1/graphql", { body, headers: { "accept-encoding": "br, gzip;q=0.5" } });
-  expect(packed.headers["content-encoding"]).toBe("gzip");
-  expect(gunzipSync(packed.bytes).toString()).toBe(plain.text);
+  const compressedAnswer = await api.post("/v1/graphql", { body, headers: { "accept-encoding": "br, gzip;q=0.5" } });
+  expect(compressedAnswer.headers["content-encoding"]).toBe("gzip");
+  expect(gunzipSync(compressedAnswer.bytes).toString()).toBe(plain.text);
 });
 
 test("G-HTTP-10 bodies below 700 bytes are not compressed", async () => {
@@ -409,10 +415,12 @@ cases(api, [
 ]);
 
 test("G-HTTP-17 the health endpoint reports metadata that does not match the database", async () => {
-  const own = await startApi(forGraphql({ on: api.database, metadata: documentOf([table("team"), table("nowhere")]) }));
+  const ownApi = await startApi(
+    forGraphql({ on: api.database, metadata: documentOf([table("team"), table("nowhere")]) }),
+  );
   const answers = await Promise.all(
     ["/healthz", "/healthz?strict=false", "/healthz?strict=true", "/hasura/healthz?strict=true"].map((path) =>
-      own.get(path),
+      ownApi.get(path),
     ),
   );
   expect(answers.map(({ status, text }) => `${status} ${text}`)).toEqual([

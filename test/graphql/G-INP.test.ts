@@ -304,11 +304,11 @@ const atlas = capabilities.postgis
 const geo = atlas && (await schemaOf(atlas));
 
 test("G-INP-15 a table with dollars in its name is described by its name", async () => {
-  const on = await openDatabase();
-  await on.query('create table "in$$out$&" (id int primary key)');
+  const database = await openDatabase();
+  await database.query('create table "in$$out$&" (id int primary key)');
   const metadata = documentOf([table("in$$out$&", { configuration: { custom_name: "flow" } })]);
-  const named = await schemaOf(await startApi(forGraphql({ on, metadata })));
-  expect(named.description("flow_set_input")).toBe('input type for updating data in table "in$$out$&"');
+  const dollarSchema = await schemaOf(await startApi(forGraphql({ on: database, metadata })));
+  expect(dollarSchema.description("flow_set_input")).toBe('input type for updating data in table "in$$out$&"');
 });
 
 test.skipIf(!capabilities.postgis)("G-INP-24 st_d_within_input has a distance and a geometry", () => {

@@ -183,9 +183,9 @@ test("G-INS-3 lists of any length and of the same columns share one plan", async
   });
 });
 
-const governed = await gqlApi({ metadata: singerMetadata });
+const governedApi = await gqlApi({ metadata: singerMetadata });
 
-gqlCases(governed, [
+gqlCases(governedApi, [
   {
     title: "G-INS-7 column presets are always applied",
     query:

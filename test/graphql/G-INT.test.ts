@@ -15,10 +15,10 @@ const { data } = await api.gql(
   }),
 );
 const schema = data.__schema;
-type Named = { readonly name: string };
-const typeOf = (name: string) => schema.types.find((type: Named) => type.name === name);
-const names = (list: readonly Named[]): string[] => list.map((each) => each.name);
-const isSorted = (list: readonly Named[]): boolean =>
+type NamedEntry = { readonly name: string };
+const typeOf = (name: string) => schema.types.find((type: NamedEntry) => type.name === name);
+const names = (list: readonly NamedEntry[]): string[] => list.map((entry) => entry.name);
+const isSorted = (list: readonly NamedEntry[]): boolean =>
   JSON.stringify(names(list)) === JSON.stringify([...names(list)].sort());
 
 gqlCases(api, [
@@ -125,12 +125,12 @@ test("G-INT-2 all types, fields and values are sorted by name", () => {
     type.enumValues ?? [],
     ...(type.fields ?? []).map((field: any) => field.args),
   ]);
-  expect(lists.filter((list: Named[]) => !isSorted(list)).map(names)).toEqual([]);
+  expect(lists.filter((list: NamedEntry[]) => !isSorted(list)).map(names)).toEqual([]);
 });
 
 test("G-INT-3 tools build a valid schema from introspection", () => {
-  const built = buildClientSchema(data);
-  expect(validateSchema(built).map((error) => error.message)).toEqual([]);
+  const clientSchema = buildClientSchema(data);
+  expect(validateSchema(clientSchema).map((error) => error.message)).toEqual([]);
 });
 
 test("G-INT-5 lists are null or empty as in the dialect", () => {
@@ -161,7 +161,7 @@ test("G-INT-6 default values are printed as literals", () => {
   expect(new Set(defaults.map((pair: unknown) => JSON.stringify(pair)))).toEqual(new Set(['["update_columns","[]"]']));
   expect(
     schema.directives
-      .find((each: Named) => each.name === "cached")
+      .find((entry: NamedEntry) => entry.name === "cached")
       .args.map((arg: any) => [arg.name, arg.defaultValue]),
   ).toEqual([
     ["refresh", "false"],
@@ -173,8 +173,8 @@ test("G-INT-7 introspection lists the used built-in scalars and its own types", 
   expect(names(schema.types)).toEqual(
     expect.arrayContaining(["Boolean", "Float", "Int", "String", "__Schema", "__Type", "__TypeKind"]),
   );
-  const { data: small } = await api.gql("{ __schema { types { name } } }", {}, asAdmin("music_nobody"));
-  expect(names(small.__schema.types).filter((name) => !name.startsWith("__"))).toEqual([
+  const { data: nobodyData } = await api.gql("{ __schema { types { name } } }", {}, asAdmin("music_nobody"));
+  expect(names(nobodyData.__schema.types).filter((name) => !name.startsWith("__"))).toEqual([
     "Boolean",
     "Int",
     "String",
@@ -203,7 +203,7 @@ test("G-INT-8 introspection lists the directives", () => {
   ]);
 });
 
-const closed = await startApi(
+const closedApi = await startApi(
   forGraphql({
     parts: [
       withMetadata(() => ({
@@ -216,7 +216,7 @@ const closed = await startApi(
   }),
 );
 
-gqlCases(closed, [
+gqlCases(closedApi, [
   {
     title: "G-INT-9 G-CON-15 introspection can be disabled for a role",
     query: "{ __schema { queryType { name } } }",
@@ -237,13 +237,13 @@ gqlCases(closed, [
 ]);
 
 test("G-INT-1 without the plugin __schema and __type are unknown fields", async () => {
-  const bare = await startApi(forGraphql({ parts: [without("graphql-introspection")] }));
+  const bareApi = await startApi(forGraphql({ parts: [without("graphql-introspection")] }));
   try {
-    expect(await bare.gql("{ __schema { queryType { name } } }")).toMatchObject({
+    expect(await bareApi.gql("{ __schema { queryType { name } } }")).toMatchObject({
       errors: [{ message: "field '__schema' not found in type: 'query_root'" }],
     });
-    expect(await bare.gql("{ __typename }")).toEqual({ data: { __typename: "query_root" } });
+    expect(await bareApi.gql("{ __typename }")).toEqual({ data: { __typename: "query_root" } });
   } finally {
-    await bare.close();
+    await bareApi.close();
   }
 });

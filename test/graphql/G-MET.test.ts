@@ -32,21 +32,21 @@ const folderOf = async (files: Readonly<Record<string, string>>): Promise<string
   return folder;
 };
 
-const base = await startApi(forGraphql());
+const baseApi = await startApi(forGraphql());
 
 const start = async (
   metadata: string | Entry,
-  kept: MetadataWarnings = collectWarnings(),
-  more: Entry = {},
+  noteLog: MetadataWarnings = collectWarnings(),
+  overrides: Entry = {},
 ): Promise<{ readonly api: TestApi; readonly notes: MetadataWarnings }> => ({
-  api: await startApi(forGraphql({ on: base.database, metadata, logger: kept.logger, ...more })),
-  notes: kept,
+  api: await startApi(forGraphql({ on: baseApi.database, metadata, logger: noteLog.logger, ...overrides })),
+  notes: noteLog,
 });
 
 const rootsOf = async (api: TestApi, role?: string): Promise<readonly string[]> =>
   Object.keys((await schemaOf(api, role)).members("query_root"));
 
-const everything = { columns: "*", filter: {} };
+const fullPermission = { columns: "*", filter: {} };
 
 const ALBUM = `
 table: { schema: public, name: album }
@@ -83,7 +83,7 @@ const FOLDER = {
 };
 
 test("G-MET-2 a folder of metadata is read with nested and tagged includes", async () => {
-  const { api, notes: kept } = await start(await folderOf(FOLDER));
+  const { api, notes: noteLog } = await start(await folderOf(FOLDER));
   expect(await rootsOf(api)).toEqual(expect.arrayContaining(["artist", "record_of_album", "search_albums"]));
   expect(await api.gql("{ record_of_album(where: {id: {_eq: 3}}) { maker { name } } }")).toEqual({
     data: { record_of_album: [{ maker: { name: "Bjork" } }] },
@@ -100,7 +100,7 @@ test("G-MET-2 a folder of metadata is read with nested and tagged includes", asy
     message: 'introspection is disabled for role: "heir"',
     extensions: { code: "not-supported" },
   });
-  expect(kept.all()).toEqual([]);
+  expect(noteLog.all()).toEqual([]);
   await api.close();
 });
 
@@ -121,21 +121,21 @@ test("G-MET-14 collections, the allow list and endpoints of a folder are read", 
   definition: { query: { collection_name: shop, query_name: one } }
 `,
   });
-  const { api, notes: kept } = await start(folder, collectWarnings(), { enableAllowlist: true });
+  const { api, notes: noteLog } = await start(folder, collectWarnings(), { enableAllowlist: true });
   const answer = await api.get("/api/rest/albums/4", { headers: asAdmin("reader") });
   expect(answer.json()).toEqual({ record_of_album_by_pk: { title: "Tago Mago" } });
-  const refused = await api.gql("{ record_of_album { id } }", {}, asAdmin("reader"));
-  expect(refused.errors[0].message).toBe("query is not allowed");
-  expect(kept.all()).toEqual([]);
+  const refusal = await api.gql("{ record_of_album { id } }", {}, asAdmin("reader"));
+  expect(refusal.errors[0].message).toBe("query is not allowed");
+  expect(noteLog.all()).toEqual([]);
   await api.close();
 });
 
 test("G-MET-2 files outside the folder and cyclic includes are refused", async () => {
-  const outside = await folderOf({
+  const outsideFolder = await folderOf({
     ...FOLDER,
     "databases/default/tables/tables.yaml": '- "!include ../../../../outside.yaml"\n',
   });
-  await expect(start(outside)).rejects.toThrow("is outside the metadata folder");
+  await expect(start(outsideFolder)).rejects.toThrow("is outside the metadata folder");
   const circle = await folderOf({
     ...FOLDER,
     "databases/default/tables/public_artist.yaml": '["!include tables.yaml", "!include tables.yaml"]\n',
@@ -195,7 +195,7 @@ test("G-MET-3 other versions stop the start", async () => {
 });
 
 test("G-MET-4 the first source of kind postgres is served, and the others are logged", async () => {
-  const { api, notes: kept } = await start({
+  const { api, notes: noteLog } = await start({
     version: 3,
     sources: [
       { name: "lake", kind: "mssql", tables: [table("artist")] },
@@ -209,14 +209,14 @@ test("G-MET-4 the first source of kind postgres is served, and the others are lo
     ],
   });
   expect(await rootsOf(api)).toEqual(["album", "album_aggregate", "album_by_pk"]);
-  expect(kept.all()).toEqual([
+  expect(noteLog.all()).toEqual([
     expect.stringMatching(/^source lake is skipped/),
     expect.stringMatching(/^source more is skipped/),
   ]);
   await api.close();
 });
 
-const UNSERVED = [
+const UNSERVED_KEYS = [
   "actions",
   "custom_types",
   "remote_schemas",
@@ -242,17 +242,17 @@ const UNSERVED_PARTS = [
 ].map(without);
 
 test("G-MET-5 entries that are not served are read and logged once each unless they are empty", async () => {
-  const { api, notes: kept } = await start(
+  const { api, notes: noteLog } = await start(
     documentOf(
       [table("album", { event_triggers: [{ name: "e" }], remote_relationships: [{ name: "r" }] })],
-      Object.fromEntries(UNSERVED.map((key) => [key, [{ name: "x" }]])),
+      Object.fromEntries(UNSERVED_KEYS.map((key) => [key, [{ name: "x" }]])),
       { native_queries: [{ name: "q" }], logical_models: [{ name: "m" }], stored_procedures: [{ name: "s" }] },
     ),
     collectWarnings(),
     { parts: UNSERVED_PARTS },
   );
   for (const key of [
-    ...UNSERVED,
+    ...UNSERVED_KEYS,
     "native_queries",
     "logical_models",
     "stored_procedures",
@@ -260,30 +260,30 @@ test("G-MET-5 entries that are not served are read and logged once each unless t
     "remote_relationships",
   ])
     expect(
-      kept.all().filter((note) => note.includes(`${key} is not supported; ignored`)),
+      noteLog.all().filter((note) => note.includes(`${key} is not supported; ignored`)),
       key,
     ).toHaveLength(1);
   await api.close();
-  const empty = await start(documentOf([table("album")], Object.fromEntries(UNSERVED.map((key) => [key, []]))));
+  const empty = await start(documentOf([table("album")], Object.fromEntries(UNSERVED_KEYS.map((key) => [key, []]))));
   expect(empty.notes.all()).toEqual([]);
   await empty.api.close();
 });
 
 test("G-MET-6 unknown keys are ignored and logged with their position", async () => {
-  const { api, notes: kept } = await start(
+  const { api, notes: noteLog } = await start(
     documentOf(
       [
         table("album", {
           colour: "red",
           configuration: { shape: "round", custom_root_fields: { select_all: "x" } },
-          select_permissions: permissions({ reader: { ...everything, because: "so" } }),
+          select_permissions: permissions({ reader: { ...fullPermission, because: "so" } }),
         }),
       ],
       { mood: "good" },
       { weather: "fair", functions: [{ function: "search_albums", configuration: { speed: 1 } }] },
     ),
   );
-  expect(kept.all()).toEqual(
+  expect(noteLog.all()).toEqual(
     expect.arrayContaining([
       'unknown key "mood"; ignored',
       'source: unknown key "weather"; ignored',
@@ -306,9 +306,12 @@ test("G-MET-6 unreadable and malformed files stop the start, with file, line and
   await expect(start(bad)).rejects.toThrow(/public_artist\.yaml:2:\d+ cannot be read/);
   const json = await folderOf({ "metadata.json": '{"version": 3,\n  "sources": [}' });
   await expect(start(join(json, "metadata.json"))).rejects.toThrow(/metadata\.json:2:\d+ cannot be read/);
-  const missing = await folderOf({ ...FOLDER, "databases/default/tables/tables.yaml": '- "!include nothing.yaml"\n' });
-  await expect(start(missing)).rejects.toThrow(/nothing\.yaml cannot be read/);
-  await expect(start(join(missing, "elsewhere"))).rejects.toThrow("no such file or folder");
+  const incompleteFolder = await folderOf({
+    ...FOLDER,
+    "databases/default/tables/tables.yaml": '- "!include nothing.yaml"\n',
+  });
+  await expect(start(incompleteFolder)).rejects.toThrow(/nothing\.yaml cannot be read/);
+  await expect(start(join(incompleteFolder, "elsewhere"))).rejects.toThrow("no such file or folder");
   await expect(start(await folderOf({ "tables.yaml": "[]" }))).rejects.toThrow("the folder has no version.yaml");
 });
 
@@ -322,7 +325,7 @@ test("G-MET-6 small files that would expand to large values are refused at once,
       /public_artist\.yaml(?::1:\d+)? cannot be read: /,
     );
   await expect(
-    start(await folderOf({ "metadata.yaml": bomb }).then((at) => join(at, "metadata.yaml"))),
+    start(await folderOf({ "metadata.yaml": bomb }).then((folderPath) => join(folderPath, "metadata.yaml"))),
   ).rejects.toThrow(/metadata\.yaml cannot be read: /);
 });
 
@@ -332,35 +335,37 @@ test("G-MET-6 metadata that includes too many files is refused, and no further f
   const forest = Object.fromEntries([file("a", "b"), file("b", "c"), file("c", "d"), ["d.yaml", "1\n"]]);
   const folder = await folderOf({ ...forest, "metadata.yaml": 'version: 3\nsources: "!include a.yaml"\n' });
   const metadata = join(folder, "metadata.yaml");
-  const refused = /[abc]\.yaml cannot be read: the metadata includes more than 10000 files/;
-  await expect(start(metadata)).rejects.toThrow(refused);
+  const includeError = /[abc]\.yaml cannot be read: the metadata includes more than 10000 files/;
+  await expect(start(metadata)).rejects.toThrow(includeError);
   // each of the five files is read once, with any number of includes
-  expect(process.getActiveResourcesInfo().filter((each) => each === "FSReqPromise").length).toBeLessThanOrEqual(5);
+  expect(process.getActiveResourcesInfo().filter((resource) => resource === "FSReqPromise").length).toBeLessThanOrEqual(
+    5,
+  );
 });
 
 test("G-MET-6 metadata with too many includes in one file is refused before one of them is read", async () => {
-  const included = Array.from({ length: 10_001 }, (_, i) => `- "!include ${i}.yaml"\n`);
-  const folder = await folderOf({ "metadata.yaml": `version: 3\nsources:\n${included.join("")}` });
+  const includeLines = Array.from({ length: 10_001 }, (_, i) => `- "!include ${i}.yaml"\n`);
+  const folder = await folderOf({ "metadata.yaml": `version: 3\nsources:\n${includeLines.join("")}` });
   // the files do not exist, so reading one would fail with another error
   await expect(start(join(folder, "metadata.yaml"))).rejects.toThrow("includes more than 10000 files");
-  expect(process.getActiveResourcesInfo().filter((each) => each === "FSReqPromise")).toEqual([]);
+  expect(process.getActiveResourcesInfo().filter((resource) => resource === "FSReqPromise")).toEqual([]);
 });
 
 test("G-MET-7 metadata is read again on a reload, and the old one stays if the new one is invalid", async () => {
   const folder = await folderOf({ "metadata.json": JSON.stringify(single) });
   const file = join(folder, "metadata.json");
-  const { api, notes: kept } = await start(file);
+  const { api, notes: noteLog } = await start(file);
   expect(await rootsOf(api, "reader")).toEqual(["album", "album_by_pk"]);
   await writeFile(
     file,
-    JSON.stringify(documentOf([table("artist", { select_permissions: permissions({ reader: everything }) })])),
+    JSON.stringify(documentOf([table("artist", { select_permissions: permissions({ reader: fullPermission }) })])),
   );
   await api.reload();
   expect(await rootsOf(api, "reader")).toEqual(["artist", "artist_by_pk"]);
   await writeFile(file, '{"version": 3, "sources": [');
   await api.reload();
   expect(await rootsOf(api, "reader")).toEqual(["artist", "artist_by_pk"]);
-  expect(kept.all()).toEqual([
+  expect(noteLog.all()).toEqual([
     expect.stringMatching(/^failed to load the new metadata; keeping the previous metadata: .*metadata\.json:1:/),
   ]);
   await writeFile(file, JSON.stringify(single));
@@ -373,7 +378,7 @@ test("G-MET-7 a caller whose role has left the metadata does not run as the logi
   const role = `g_met_left_${process.pid}`; // roles belong to the whole cluster
   const folder = await folderOf({
     "metadata.json": JSON.stringify(
-      documentOf([table("album", { select_permissions: permissions({ [role]: everything }) })]),
+      documentOf([table("album", { select_permissions: permissions({ [role]: fullPermission }) })]),
     ),
   });
   const file = join(folder, "metadata.json");
@@ -398,7 +403,7 @@ test("G-MET-7 a caller whose role has left the metadata does not run as the logi
   } finally {
     await socket.close();
     await api.close();
-    await base.sql(`drop owned by ${role}; drop role ${role}`);
+    await baseApi.sql(`drop owned by ${role}; drop role ${role}`);
   }
 });
 
@@ -471,7 +476,7 @@ const manual = (name: string, remote: unknown, mapping: Entry, insertionOrder?: 
 });
 
 test("G-MET-9 relationships of every form are read", async () => {
-  const { api, notes: kept } = await start(
+  const { api, notes: noteLog } = await start(
     documentOf([
       table("album", {
         object_relationships: [
@@ -501,7 +506,7 @@ test("G-MET-9 relationships of every form are read", async () => {
       table("team", { array_relationships: [array("home_games", "match", "home_team_id")] }),
     ]),
   );
-  expect(kept.all()).toEqual([]);
+  expect(noteLog.all()).toEqual([]);
   const schema = await schemaOf(api);
   expect(schema.members("album")).toMatchObject({ maker: "artist!", total: "artist_total" });
   expect(schema.members("person")).toMatchObject({ pass: "passport", passes: "[passport!]!" });
@@ -528,34 +533,34 @@ test("G-MET-9 relationships of every form are read", async () => {
 });
 
 test("G-MET-9 columns of relationships are read in every form", async () => {
-  const along = (name: string, key: unknown): Entry => ({ name, using: { foreign_key_constraint_on: key } });
+  const relationshipBy = (name: string, key: unknown): Entry => ({ name, using: { foreign_key_constraint_on: key } });
   const pair = ["hall_number", "hall_city"];
-  const { api, notes: kept } = await start(
+  const { api, notes: noteLog } = await start(
     documentOf([
-      table("album", { object_relationships: [along("a", "artist_id"), along("b", ["artist_id"])] }),
+      table("album", { object_relationships: [relationshipBy("a", "artist_id"), relationshipBy("b", ["artist_id"])] }),
       table("artist", {
         array_relationships: ["column", "columns"].flatMap((key) => [
-          along(`${key}_text`, { table: "album", [key]: "artist_id" }),
-          along(`${key}_list`, { table: { schema: "public", name: "album" }, [key]: ["artist_id"] }),
+          relationshipBy(`${key}_text`, { table: "album", [key]: "artist_id" }),
+          relationshipBy(`${key}_list`, { table: { schema: "public", name: "album" }, [key]: ["artist_id"] }),
         ]),
       }),
       table("person", {
         object_relationships: ["column", "columns"].flatMap((key) => [
-          along(`${key}_text`, { table: "passport", [key]: "person_id" }),
-          along(`${key}_list`, { table: "passport", [key]: ["person_id"] }),
+          relationshipBy(`${key}_text`, { table: "passport", [key]: "person_id" }),
+          relationshipBy(`${key}_list`, { table: "passport", [key]: ["person_id"] }),
         ]),
       }),
       table("passport"),
       table("hall", {
         array_relationships: [
-          along("column_list", { table: "concert", column: pair }),
-          along("columns_list", { table: "concert", columns: pair }),
+          relationshipBy("column_list", { table: "concert", column: pair }),
+          relationshipBy("columns_list", { table: "concert", columns: pair }),
         ],
       }),
-      table("concert", { object_relationships: [along("place", pair)] }),
+      table("concert", { object_relationships: [relationshipBy("place", pair)] }),
     ]),
   );
-  expect(kept.all()).toEqual([]);
+  expect(noteLog.all()).toEqual([]);
   const schema = await schemaOf(api);
   const types = (type: string, names: readonly string[]): readonly unknown[] =>
     names.map((name) => schema.members(type)[name]);
@@ -569,7 +574,7 @@ test("G-MET-9 columns of relationships are read in every form", async () => {
 });
 
 test("G-MET-9 an object relationship to several rows returns one of them", async () => {
-  const { api, notes: kept } = await start(
+  const { api, notes: noteLog } = await start(
     documentOf([
       table("artist", { object_relationships: [object("any_album", { table: "album", column: "artist_id" })] }),
       table("album"),
@@ -577,7 +582,7 @@ test("G-MET-9 an object relationship to several rows returns one of them", async
     collectWarnings(),
     { dbTxEnd: "rollback" },
   );
-  expect(kept.all()).toEqual([]);
+  expect(noteLog.all()).toEqual([]);
   expect((await schemaOf(api)).members("artist")["any_album"]).toBe("album");
   const answer = await api.gql(
     '{ artist(order_by: {id: asc}) { id any_album { artist_id } } x: artist(where: {any_album: {title: {_eq: "Waterloo"}}}, order_by: {any_album: {id: asc}}) { id } }',
@@ -597,44 +602,44 @@ test("G-MET-9 an object relationship to several rows returns one of them", async
 });
 
 test("G-MET-9 G-MET-12 an ambiguous foreign_key_constraint_on is logged", async () => {
-  await base.sql(`
+  await baseApi.sql(`
     create table depot (id int primary key); create table stall (id int primary key);
     create table crate (id int primary key, place int references depot, constraint crate_stall foreign key (place) references stall, half int references depot, constraint half_again foreign key (half) references depot);
     create view crate_view as select * from crate`);
-  const along = (name: string, key: unknown, manual?: unknown): Entry => ({
+  const relationshipBy = (name: string, key: unknown, manual?: unknown): Entry => ({
     name,
     using: { foreign_key_constraint_on: key, ...(manual === undefined ? {} : { manual_configuration: manual }) },
   });
-  const { api, notes: kept } = await start(
+  const { api, notes: noteLog } = await start(
     documentOf([
       table("crate", {
         object_relationships: [
-          along("none", []),
-          along("number", 5),
-          along("mixed", ["place", 5]),
-          along("unknown", ["place", "nothing"]),
-          along("no_key", ["id"]),
-          along("too_many", ["place", "half"]),
-          along("two_keys", "place"),
-          along("same_key_twice", "half"),
-          along("no_table", { column: "place" }),
-          along("both", "half", { remote_table: "depot", column_mapping: { id: "id" } }),
+          relationshipBy("none", []),
+          relationshipBy("number", 5),
+          relationshipBy("mixed", ["place", 5]),
+          relationshipBy("unknown", ["place", "nothing"]),
+          relationshipBy("no_key", ["id"]),
+          relationshipBy("too_many", ["place", "half"]),
+          relationshipBy("two_keys", "place"),
+          relationshipBy("same_key_twice", "half"),
+          relationshipBy("no_table", { column: "place" }),
+          relationshipBy("both", "half", { remote_table: "depot", column_mapping: { id: "id" } }),
         ],
-        array_relationships: [along("own", "half"), along("own_list", ["half"])],
+        array_relationships: [relationshipBy("own", "half"), relationshipBy("own_list", ["half"])],
       }),
       table("depot", {
         array_relationships: [
-          along("no_columns", { table: "crate" }),
-          along("empty", { table: "crate", columns: [] }),
-          along("unknown", { table: "crate", columns: ["nothing"] }),
-          along("no_such", { table: "nowhere", columns: ["place"] }),
-          along("other", { table: "crate", column: "id" }),
-          along("crates", { table: "crate", columns: "half" }),
+          relationshipBy("no_columns", { table: "crate" }),
+          relationshipBy("empty", { table: "crate", columns: [] }),
+          relationshipBy("unknown", { table: "crate", columns: ["nothing"] }),
+          relationshipBy("no_such", { table: "nowhere", columns: ["place"] }),
+          relationshipBy("other", { table: "crate", column: "id" }),
+          relationshipBy("crates", { table: "crate", columns: "half" }),
         ],
       }),
     ]),
   );
-  expect(kept.all()).toEqual([
+  expect(noteLog.all()).toEqual([
     "table crate: object relationship none: it names no columns",
     "table crate: object relationship number: it names no table",
     "table crate: object relationship mixed: it names no columns",
@@ -654,14 +659,14 @@ test("G-MET-9 G-MET-12 an ambiguous foreign_key_constraint_on is logged", async 
   ]);
   expect((await schemaOf(api)).members("crate")).toMatchObject({ same_key_twice: "depot" });
   await api.close();
-  await base.sql("drop view crate_view; drop table crate, depot, stall");
+  await baseApi.sql("drop view crate_view; drop table crate, depot, stall");
 });
 
 test("G-MET-9 G-NST-9 manual relationships choose the order of inserts", async () => {
-  await base.sql(
+  await baseApi.sql(
     "create table leader (id serial primary key, tag text); create table follower (id serial primary key, leader_tag text, note text)",
   );
-  const ordered = (order?: string) =>
+  const startOrdered = (order?: string) =>
     start(
       documentOf([
         table("leader", { object_relationships: [manual("follower", "follower", { tag: "leader_tag" }, order)] }),
@@ -674,25 +679,25 @@ test("G-MET-9 G-NST-9 manual relationships choose the order of inserts", async (
     api.gql(
       `mutation { insert_leader_one(object: {${leader} follower: {data: {${follower}}}}) { tag follower { leader_tag note } } }`,
     );
-  const after = await ordered("after_parent");
+  const after = await startOrdered("after_parent");
   expect(await insert(after.api, 'tag: "a"', 'note: "n"')).toEqual({
     data: { insert_leader_one: { tag: "a", follower: { leader_tag: "a", note: "n" } } },
   });
   await after.api.close();
   for (const order of ["before_parent", undefined]) {
-    const before = await ordered(order);
+    const before = await startOrdered(order);
     expect(await insert(before.api, "", 'note: "n", leader_tag: "b"')).toEqual({
       data: { insert_leader_one: { tag: "b", follower: { leader_tag: "b", note: "n" } } },
     });
     await before.api.close();
   }
-  await base.sql("drop table leader, follower");
+  await baseApi.sql("drop table leader, follower");
 });
 
 test("G-MET-10 functions and their configuration are read", async () => {
   const { api } = await start(
     documentOf(
-      [table("album", { select_permissions: permissions({ reader: everything }) })],
+      [table("album", { select_permissions: permissions({ reader: fullPermission }) })],
       {},
       {
         functions: [
@@ -729,25 +734,28 @@ test("G-MET-10 functions and their configuration are read", async () => {
     data: { mine: [{ id: 3 }] },
   });
   await api.close();
-  const asked = await start(
+  const listedStart = await start(
     documentOf(
-      [table("album", { select_permissions: permissions({ reader: everything, listed: everything }) })],
+      [table("album", { select_permissions: permissions({ reader: fullPermission, listed: fullPermission }) })],
       {},
       { functions: [{ function: "search_albums", permissions: [{ role: "listed" }] }] },
     ),
     collectWarnings(),
     { inferFunctionPermissions: false },
   );
-  expect(await rootsOf(asked.api, "reader")).toEqual(["album", "album_by_pk"]);
-  expect(await rootsOf(asked.api, "listed")).toEqual(["album", "album_by_pk", "search_albums"]);
-  await asked.api.close();
+  expect(await rootsOf(listedStart.api, "reader")).toEqual(["album", "album_by_pk"]);
+  expect(await rootsOf(listedStart.api, "listed")).toEqual(["album", "album_by_pk", "search_albums"]);
+  await listedStart.api.close();
 });
 
 test("G-MET-11 G-INT-9 introspection can be disabled for roles of the metadata and of the database", async () => {
   const { api } = await start(
-    documentOf([table("album", { select_permissions: permissions({ reader: everything, other: everything }) })], {
-      graphql_schema_introspection: { disabled_for_roles: ["reader", "music_reader"] },
-    }),
+    documentOf(
+      [table("album", { select_permissions: permissions({ reader: fullPermission, other: fullPermission }) })],
+      {
+        graphql_schema_introspection: { disabled_for_roles: ["reader", "music_reader"] },
+      },
+    ),
   );
   const look = (role: string) => api.gql("{ __schema { queryType { name } } }", {}, asAdmin(role));
   for (const role of ["reader", "music_reader"])
@@ -764,10 +772,10 @@ test("G-MET-11 G-INT-9 introspection can be disabled for roles of the metadata a
 });
 
 test("G-MET-12 invalid entries are left out separately, each logged with its position", async () => {
-  const { api, notes: kept } = await start(
+  const { api, notes: noteLog } = await start(
     documentOf(
       [
-        table("nothing", { select_permissions: permissions({ reader: everything }) }),
+        table("nothing", { select_permissions: permissions({ reader: fullPermission }) }),
         table("album", {
           is_enum: true,
           configuration: { column_config: { prize: { custom_name: "x" } } },
@@ -793,7 +801,7 @@ test("G-MET-12 invalid entries are left out separately, each logged with its pos
           update_permissions: permissions({ reader: { columns: ["title"], filter: {}, check: {}, set: { prize: 1 } } }),
           delete_permissions: permissions({ reader: {}, remover: { filter: {} } }),
         }),
-        table("album", { select_permissions: permissions({ second: everything }) }),
+        table("album", { select_permissions: permissions({ second: fullPermission }) }),
         table("artist"),
         table("artist_total", { insert_permissions: permissions({ reader: { check: {} } }) }),
         { name: "album" },
@@ -810,7 +818,7 @@ test("G-MET-12 invalid entries are left out separately, each logged with its pos
       },
     ),
   );
-  expect([...kept.all()].sort()).toEqual(
+  expect([...noteLog.all()].sort()).toEqual(
     [
       'table entry without a name; ignored: {"name":"album"}',
       "table nothing: does not exist in schema public; ignored",
@@ -862,7 +870,7 @@ test("G-FIL-11 a permission without its filter or check grants nothing, inherite
           update_permissions: permissions({ open: { columns: "*" } }),
           delete_permissions: permissions({ open: {} }),
         }),
-        table("artist", { select_permissions: permissions({ open: everything, empty: everything }) }),
+        table("artist", { select_permissions: permissions({ open: fullPermission, empty: fullPermission }) }),
       ],
       { inherited_roles: [{ role_name: "heir", role_set: ["open", "empty"] }] },
     ),
@@ -878,7 +886,7 @@ test("G-FIL-11 a permission without its filter or check grants nothing, inherite
 });
 
 test("G-MET-13 numbers keep their digits, in JSON, in YAML and as bigint", async () => {
-  await base.sql(
+  await baseApi.sql(
     "create table long_number (id bigint primary key, amount numeric, doc jsonb); insert into long_number values (9007199254740992), (9007199254740993), (9007199254740995)",
   );
   const preset = '{"amount": 12.50, "doc": {"n": [12345678901234567890, 0.10]}}';
@@ -904,21 +912,21 @@ test("G-MET-13 numbers keep their digits, in JSON, in YAML and as bigint", async
     );
     await api.close();
   }
-  const own = documentOf([
+  const longMetadata = documentOf([
     table("long_number", {
       select_permissions: permissions({ reader: { columns: ["id"], filter: { id: { _eq: 9007199254740995n } } } }),
     }),
   ]);
-  const { api } = await start(own);
+  const { api } = await start(longMetadata);
   expect(
     (await api.post("/v1/graphql", { headers: asAdmin("reader"), body: { query: "{ long_number { id } }" } })).text,
   ).toBe('{"data":{"long_number":[{"id":9007199254740995}]}}');
   await api.close();
-  await base.sql("drop table long_number");
+  await baseApi.sql("drop table long_number");
 });
 
 test("G-ENM-1 G-ENM-5 enum tables are read from the database and again on a reload, and invalid ones are ordinary tables", async () => {
-  const kept = collectWarnings();
+  const noteLog = collectWarnings();
   const { api } = await start(
     documentOf([
       table("genre", { is_enum: true }),
@@ -934,10 +942,10 @@ test("G-ENM-1 G-ENM-5 enum tables are read from the database and again on a relo
       table("spaced_enum", { is_enum: true }),
       table("team", { is_enum: true }),
     ]),
-    kept,
+    noteLog,
     { dbTxEnd: "rollback" },
   );
-  expect(kept.all()).toEqual([
+  expect(noteLog.all()).toEqual([
     "table blank_enum: it cannot be an enum table: it has no rows",
     'table spaced_enum: it cannot be an enum table: "two words" is not a valid GraphQL enum value',
     "table team: it cannot be an enum table: its primary key is not of type text",
@@ -947,10 +955,10 @@ test("G-ENM-1 G-ENM-5 enum tables are read from the database and again on a relo
   expect(schema.description("genre_enum", "jazz")).toBe("swinging");
   expect(schema.members("record")).toMatchObject({ genre: "genre_enum!" });
   expect(schema.members("spaced_enum")).toEqual({ value: "String!" });
-  await base.sql("insert into genre values ('polka', 'from Bohemia')");
+  await baseApi.sql("insert into genre values ('polka', 'from Bohemia')");
   await api.reload();
   expect((await schemaOf(api)).values("genre_enum")).toEqual(["folk", "jazz", "polka", "rock"]);
-  await base.sql("delete from genre where value = 'polka'");
+  await baseApi.sql("delete from genre where value = 'polka'");
   await api.close();
 });
 

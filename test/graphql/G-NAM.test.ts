@@ -54,10 +54,10 @@ test("G-NAM-3 G-NAM-3c a generated type gives way to a required type of another 
     expect(Object.keys(schema.args("query_root", "song_max"))).toContain("order_by");
     await api.sql("alter table song add column max_id int references song_max");
     await api.reload();
-    const both = await schemaOf(api);
-    expect(both.members("song_max_order_by")).toHaveProperty("song_id");
-    expect(Object.keys(both.members("song_aggregate_order_by"))).not.toContain("max");
-    expect(Object.keys(both.members("song_aggregate_order_by"))).toContain("min");
+    const bothSchema = await schemaOf(api);
+    expect(bothSchema.members("song_max_order_by")).toHaveProperty("song_id");
+    expect(Object.keys(bothSchema.members("song_aggregate_order_by"))).not.toContain("max");
+    expect(Object.keys(bothSchema.members("song_aggregate_order_by"))).toContain("min");
   } finally {
     await api.sql("alter table song drop column if exists max_id; drop table song_max");
     await api.reload();
@@ -69,7 +69,7 @@ test("G-NAM-4 names beginning with two underscores are left out", () => {
   expect(Object.keys(admin.members("odd_names"))).not.toContain("__reserved");
 });
 
-const custom = await startApi(
+const customApi = await startApi(
   forGraphql({
     parts: [
       withMetadata((model) => ({
@@ -95,10 +95,10 @@ const custom = await startApi(
     ],
   }),
 );
-const renamed = await schemaOf(custom);
+const customSchema = await schemaOf(customApi);
 
 test("G-NAM-5 a custom table name is used in every position", () => {
-  expect(Object.keys(renamed.members("query_root"))).toEqual([
+  expect(Object.keys(customSchema.members("query_root"))).toEqual([
     "artist",
     "artist_aggregate",
     "artist_by_pk",
@@ -106,11 +106,11 @@ test("G-NAM-5 a custom table name is used in every position", () => {
     "record_by_pk",
     "records",
   ]);
-  expect(renamed.names.filter((name) => name.startsWith("album"))).toEqual([]);
-  expect(Object.keys(renamed.members("mutation_root"))).toEqual(
+  expect(customSchema.names.filter((name) => name.startsWith("album"))).toEqual([]);
+  expect(Object.keys(customSchema.members("mutation_root"))).toEqual(
     expect.arrayContaining(["insert_record", "addRecord", "update_record_many", "delete_record_by_pk"]),
   );
-  expect(renamed.members("query_root")["records"]).toBe("[record!]!");
+  expect(customSchema.members("query_root")["records"]).toBe("[record!]!");
 });
 
 test("G-NAM-5 G-NAM-5a a custom column name is used in every position", () => {
@@ -122,20 +122,22 @@ test("G-NAM-5 G-NAM-5a a custom column name is used in every position", () => {
     "record_set_input",
     "record_max_fields",
   ])
-    expect(Object.keys(renamed.members(type))).toContain("artistId");
+    expect(Object.keys(customSchema.members(type))).toContain("artistId");
   for (const type of ["record_select_column", "record_update_column"])
-    expect(renamed.values(type)).toContain("artistId");
+    expect(customSchema.values(type)).toContain("artistId");
 });
 
 test("G-NAM-5 G-GEN-10b comments of the metadata are descriptions", () => {
-  expect(renamed.description("record")).toBe("Published albums");
-  expect(renamed.description("record", "artistId")).toBe("Who made it");
-  expect(renamed.description("query_root", "records")).toBe("all of them");
-  expect(renamed.description("query_root", "record_by_pk")).toBeNull();
-  expect(renamed.description("query_root", "record_aggregate")).toBe('fetch aggregated fields from the table: "album"');
+  expect(customSchema.description("record")).toBe("Published albums");
+  expect(customSchema.description("record", "artistId")).toBe("Who made it");
+  expect(customSchema.description("query_root", "records")).toBe("all of them");
+  expect(customSchema.description("query_root", "record_by_pk")).toBeNull();
+  expect(customSchema.description("query_root", "record_aggregate")).toBe(
+    'fetch aggregated fields from the table: "album"',
+  );
 });
 
-gqlCases(custom, [
+gqlCases(customApi, [
   {
     title: "G-NAM-5 G-NAM-5a renamed fields read and filter their columns",
     query:
@@ -154,7 +156,7 @@ gqlCases(custom, [
   },
 ]);
 
-const wrapped = await startApi(
+const customizedApi = await startApi(
   forGraphql({
     parts: [
       withMetadata((model) => ({
@@ -170,13 +172,13 @@ const wrapped = await startApi(
     ],
   }),
 );
-const customized = await schemaOf(wrapped);
+const customizedSchema = await schemaOf(customizedApi);
 
 test("G-NAM-6 G-NAM-6a all root fields are under the namespace, with prefix and suffix", () => {
-  expect(customized.members("query_root")).toEqual({ music: "T_music_query_type" });
-  expect(customized.members("mutation_root")).toEqual({ music: "T_music_mutation_frontend_type" });
-  expect(customized.members("subscription_root")).toEqual({ music: "T_music_subscription_type" });
-  expect(Object.keys(customized.members("T_music_query_type"))).toEqual([
+  expect(customizedSchema.members("query_root")).toEqual({ music: "T_music_query_type" });
+  expect(customizedSchema.members("mutation_root")).toEqual({ music: "T_music_mutation_frontend_type" });
+  expect(customizedSchema.members("subscription_root")).toEqual({ music: "T_music_subscription_type" });
+  expect(Object.keys(customizedSchema.members("T_music_query_type"))).toEqual([
     "the_album_aggregate_field",
     "the_album_by_pk_field",
     "the_album_field",
@@ -184,31 +186,35 @@ test("G-NAM-6 G-NAM-6a all root fields are under the namespace, with prefix and 
     "the_artist_by_pk_field",
     "the_artist_field",
   ]);
-  expect(Object.keys(customized.members("T_music_mutation_frontend_type"))).toContain("the_insert_album_one_field");
+  expect(Object.keys(customizedSchema.members("T_music_mutation_frontend_type"))).toContain(
+    "the_insert_album_one_field",
+  );
 });
 
 test("G-NAM-6 types of tables have prefix and suffix, and scalars and comparisons do not", () => {
-  expect(customized.members("T_album_bool_exp_type")).toMatchObject({
+  expect(customizedSchema.members("T_album_bool_exp_type")).toMatchObject({
     id: "Int_comparison_exp",
     _not: "T_album_bool_exp_type",
   });
-  expect(customized.members("T_album_type")).toMatchObject({ price: "numeric" });
-  expect(customized.has("order_by")).toBe(true);
+  expect(customizedSchema.members("T_album_type")).toMatchObject({ price: "numeric" });
+  expect(customizedSchema.has("order_by")).toBe(true);
 });
 
 test("G-NAM-6 types of conditions on aggregates have no prefix, and the enums of their columns have one", () => {
-  expect(customized.members("T_artist_bool_exp_type")).toMatchObject({ albums_aggregate: "album_aggregate_bool_exp" });
-  expect(customized.members("album_aggregate_bool_exp")).toMatchObject({
+  expect(customizedSchema.members("T_artist_bool_exp_type")).toMatchObject({
+    albums_aggregate: "album_aggregate_bool_exp",
+  });
+  expect(customizedSchema.members("album_aggregate_bool_exp")).toMatchObject({
     bool_and: "album_aggregate_bool_exp_bool_and",
     count: "album_aggregate_bool_exp_count",
   });
-  expect(customized.members("album_aggregate_bool_exp_bool_and")).toMatchObject({
+  expect(customizedSchema.members("album_aggregate_bool_exp_bool_and")).toMatchObject({
     arguments: "T_album_select_column_album_aggregate_bool_exp_bool_and_arguments_columns_type!",
     filter: "T_album_bool_exp_type",
   });
 });
 
-gqlCases(wrapped, [
+gqlCases(customizedApi, [
   {
     title: "G-NAM-6 G-NAM-6a a query may be under a namespace",
     query: "{ music { the_album_by_pk_field(id: 1) { title __typename } } }",
@@ -221,7 +227,7 @@ gqlCases(wrapped, [
   },
 ]);
 
-const convention = await startApi(
+const conventionApi = await startApi(
   forGraphql({
     parts: [
       withMetadata((model) => ({
@@ -251,7 +257,7 @@ const convention = await startApi(
     ],
   }),
 );
-const camel = await schemaOf(convention);
+const camel = await schemaOf(conventionApi);
 
 test("G-NAM-7 the convention hasura-default keeps names", () => {
   expect(roots).toEqual(expect.arrayContaining(["album_by_pk", "playlist_song_aggregate"]));
@@ -380,7 +386,7 @@ test("G-NAM-8 custom names, relationships and members of responses are unchanged
   expect(Object.keys(camel.members("albumRowAggregate"))).toEqual(["aggregate", "nodes"]);
 });
 
-gqlCases(convention, [
+gqlCases(conventionApi, [
   {
     title: "G-NAM-8 a query in camelCase is answered",
     query:
@@ -400,9 +406,9 @@ gqlCases(convention, [
   },
 ]);
 
-const byDefault = await startApi(forGraphql({ defaultNamingConvention: "graphql-default", dbTxEnd: "rollback" }));
+const defaultApi = await startApi(forGraphql({ defaultNamingConvention: "graphql-default", dbTxEnd: "rollback" }));
 
-gqlCases(byDefault, [
+gqlCases(defaultApi, [
   {
     title: "G-NAM-7 the convention of the options applies without metadata",
     query: "{ playlistSong(limit: 1, orderBy: {songId: ASC}) { songId __typename } }",
@@ -418,9 +424,9 @@ test("G-NAM-8 computed fields keep their names in types, conditions, orders and 
         [
           {
             table: "person",
-            computed_fields: Object.entries(functions).map(([name, of]) => ({
+            computed_fields: Object.entries(functions).map(([name, functionName]) => ({
               name,
-              definition: { function: of },
+              definition: { function: functionName },
             })),
           },
         ],
@@ -482,9 +488,9 @@ test("G-NAM-8 the aggregate of a relationship has a name in camelCase", async ()
     "allAlbumsAggregate",
     "ownAlbumsAggregate",
   ]);
-  const kept = ["OwnAlbumsAggregate", "_more_albumsAggregate", "albumsAggregate", "all_albumsAggregate"];
-  expect(namesOf("ArtistOrderBy")).toEqual(kept);
-  expect(namesOf("ArtistBoolExp")).toEqual(kept);
+  const fieldNames = ["OwnAlbumsAggregate", "_more_albumsAggregate", "albumsAggregate", "all_albumsAggregate"];
+  expect(namesOf("ArtistOrderBy")).toEqual(fieldNames);
+  expect(namesOf("ArtistBoolExp")).toEqual(fieldNames);
   expect(
     await api.gql(`{ artist(limit: 1, orderBy: [{all_albumsAggregate: {count: DESC}}], where: {all_albumsAggregate: {count: {predicate: {_gt: 0}}}}) {
       all_albums { id } allAlbumsAggregate { aggregate { count } } } }`),

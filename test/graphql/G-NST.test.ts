@@ -11,7 +11,7 @@ const artist = (objects: string, selection = "affected_rows", conflict = "") =>
 const album = (objects: string, selection = "affected_rows") =>
   `mutation { insert_album(objects: ${objects}) { ${selection} } }`;
 const at = (path: string) => `$.selectionSet.insert_artist.args${path}`;
-const failed = "validation-failed";
+const validationFailed = "validation-failed";
 
 gqlCases(api, [
   {
@@ -78,7 +78,7 @@ gqlCases(api, [
     error: {
       message: 'cannot insert "artist_id" columns as their values are already being determined by parent insert',
       path: at(".objects[0].albums.data[0]"),
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -89,7 +89,7 @@ gqlCases(api, [
       message:
         'cannot insert "hall_city", "hall_number" columns as their values are already being determined by parent insert',
       path: "$.selectionSet.insert_hall.args.objects[0].concerts.data[1]",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -98,7 +98,7 @@ gqlCases(api, [
     error: {
       message: 'cannot insert object relationship "artist" as "artist_id" column values are already determined',
       path: "$.selectionSet.insert_album.args.objects[0].artist",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -107,7 +107,7 @@ gqlCases(api, [
     error: {
       message: 'cannot insert object relationship "artist" as "artist_id" column values are already determined',
       path: at(".objects[0].albums.data[0].artist"),
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -168,7 +168,7 @@ gqlCases(api, [
     error: {
       message: "field 'albums' not found in type: 'artist_insert_input'",
       path: at(".objects[0].albums"),
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -265,21 +265,21 @@ gqlCases(api, [
   },
 ]);
 
-const committing = await startApi(forGraphql({ dbTxEnd: "commit" }));
+const committingApi = await startApi(forGraphql({ dbTxEnd: "commit" }));
 
 test("G-NST-3 a nested insert is one transaction", async () => {
   const query =
     'mutation { insert_artist(objects: [{name: "Lost", albums: {data: [{title: "ok"}, {title: "twice", id: 1}]}}]) { affected_rows } }';
-  expect((await committing.gql(query)).errors[0].extensions.code).toBe("constraint-violation");
-  expect(await committing.sql("select from artist where name = 'Lost'")).toEqual([]);
+  expect((await committingApi.gql(query)).errors[0].extensions.code).toBe("constraint-violation");
+  expect(await committingApi.sql("select from artist where name = 'Lost'")).toEqual([]);
   const zero =
     'mutation { insert_song_one(object: {title: "Lost"}) { id } insert_artist(objects: [{name: "Abba", albums: {data: [{title: "x"}]}}], on_conflict: {constraint: artist_name_key}) { affected_rows } }';
-  expect((await committing.gql(zero)).errors[0].extensions.code).toBe("not-supported");
-  expect(await committing.sql("select from song where title = 'Lost'")).toEqual([]);
+  expect((await committingApi.gql(zero)).errors[0].extensions.code).toBe("not-supported");
+  expect(await committingApi.sql("select from song where title = 'Lost'")).toEqual([]);
 });
 
 test("G-NST-2 G-NST-2a siblings of one kind run in the name order of their fields", async () => {
-  await committing.sql(`
+  await committingApi.sql(`
     create table trail (id serial primary key, word text);
     create function note_trail() returns trigger language plpgsql as $$ begin insert into trail (word) values (tg_table_name || ':' || coalesce(new.name, '-')); return new; end $$;
     create trigger note after insert on team for each row execute function note_trail();
@@ -287,9 +287,9 @@ test("G-NST-2 G-NST-2a siblings of one kind run in the name order of their field
     create trigger note after insert on sheep for each row execute function note_trail()`);
   const query =
     'mutation { insert_match_one(object: {teamByAwayTeamId: {data: {name: "away"}}, team: {data: {name: "home"}}}) { team { name } } insert_sheep_one(object: {name: "kid", person: {data: {name: "owner"}}}) { id } }';
-  const answer = await committing.post("/v1/graphql", { headers: asAdmin(), body: { query } });
+  const answer = await committingApi.post("/v1/graphql", { headers: asAdmin(), body: { query } });
   expect(answer.json().errors).toBeUndefined();
-  expect((await committing.sql("select word from trail order by id")).map((row) => row["word"])).toEqual([
+  expect((await committingApi.sql("select word from trail order by id")).map((row) => row["word"])).toEqual([
     "team:home",
     "team:away",
     "person:owner",
@@ -330,19 +330,19 @@ gqlCases(await withOrder("after_parent"), [
   },
 ]);
 
-const overlapping = await startApi(forGraphql());
-await overlapping.sql(`
+const overlappingApi = await startApi(forGraphql());
+await overlappingApi.sql(`
   create table site (city text, number int, primary key (city, number));
   create table guild (city text, title text, primary key (city, title));
   create table stand (id int primary key, city text not null, site_number int, guild_title text, foreign key (city, site_number) references site, foreign key (city, guild_title) references guild)`);
-await overlapping.reload();
+await overlappingApi.reload();
 
-const stand = (more: string) =>
-  `mutation { insert_stand(objects: [{id: 1, ${more}}]) { affected_rows returning { city site { number } guild { title } } } }`;
+const stand = (fields: string) =>
+  `mutation { insert_stand(objects: [{id: 1, ${fields}}]) { affected_rows returning { city site { number } guild { title } } } }`;
 
 test("G-NST-12 two object relationships may share a column", async () => {
   expect(
-    await overlapping.gql(
+    await overlappingApi.gql(
       stand('site: {data: {city: "Bergen", number: 4}}, guild: {data: {city: "Bergen", title: "Smiths"}}'),
     ),
   ).toEqual({
@@ -355,7 +355,7 @@ test("G-NST-12 two object relationships may share a column", async () => {
   });
   expect(
     (
-      await overlapping.gql(
+      await overlappingApi.gql(
         stand('site: {data: {city: "Oslo", number: 4}}, guild: {data: {city: "Moss", title: "Smiths"}}').replace(
           "id: 1",
           "id: 2",
@@ -367,34 +367,35 @@ test("G-NST-12 two object relationships may share a column", async () => {
     extensions: { path: "$.selectionSet.insert_stand.args.objects[0]", code: "constraint-violation" },
   });
   expect(
-    await overlapping.sql(
+    await overlappingApi.sql(
       "select (select count(*)::int from stand) as stands, (select count(*)::int from site) as sites, (select count(*)::int from guild) as guilds",
     ),
   ).toEqual([{ stands: 1, sites: 1, guilds: 1 }]);
 });
 
 test("G-NST-5 G-NST-12 a column that is given or determined by the parent is refused", async () => {
-  const given = await overlapping.gql(
+  const answer = await overlappingApi.gql(
     stand(
       'city: "Bergen", site: {data: {city: "Bergen", number: 5}}, guild: {data: {city: "Bergen", title: "Coopers"}}',
     ),
   );
-  expect(given.errors[0]).toEqual({
+  expect(answer.errors[0]).toEqual({
     message: 'cannot insert object relationship "guild" as "city" column values are already determined',
-    extensions: { path: "$.selectionSet.insert_stand.args.objects[0].guild", code: failed },
+    extensions: { path: "$.selectionSet.insert_stand.args.objects[0].guild", code: validationFailed },
   });
-  const parent = await overlapping.gql(
+  const parent = await overlappingApi.gql(
     'mutation { insert_site(objects: [{city: "Moss", number: 1, stands: {data: [{id: 3, guild: {data: {city: "Moss", title: "Tanners"}}}]}}]) { affected_rows } }',
   );
   expect(parent.errors[0]).toEqual({
     message: 'cannot insert object relationship "guild" as "city" column values are already determined',
-    extensions: { path: "$.selectionSet.insert_site.args.objects[0].stands.data[0].guild", code: failed },
+    extensions: { path: "$.selectionSet.insert_site.args.objects[0].stands.data[0].guild", code: validationFailed },
   });
-  expect(await overlapping.sql("select 1 from site where city = 'Moss'")).toEqual([]);
+  expect(await overlappingApi.sql("select 1 from site where city = 'Moss'")).toEqual([]);
 });
 
 const contradiction = '{name: "C", albums: {data: [{title: "x", artist_id: 1}]}}';
-const determined = 'cannot insert "artist_id" columns as their values are already being determined by parent insert';
+const determinedMessage =
+  'cannot insert "artist_id" columns as their values are already being determined by parent insert';
 const duplicate = '{name: "Abba", albums: {data: [{title: "x"}]}}';
 
 gqlCases(api, [
@@ -406,7 +407,7 @@ gqlCases(api, [
   {
     title: "G-NST-11 a contradiction precedes an error of the database in a later row",
     query: artist(`[${contradiction}, ${duplicate}]`),
-    error: { message: determined, path: at(".objects[0].albums.data[0]"), code: failed },
+    error: { message: determinedMessage, path: at(".objects[0].albums.data[0]"), code: validationFailed },
   },
   {
     title: "G-NST-11 the error of a row precedes a contradiction in its nested rows",
@@ -488,12 +489,13 @@ gqlCases(api, [
 ]);
 
 test("G-NST-11 writes before a contradiction are undone", async () => {
-  const kept = await startApi(forGraphql({ on: api.database }));
+  const ownApi = await startApi(forGraphql({ on: api.database }));
   expect(
-    (await kept.gql(artist(`[{name: "Undone", albums: {data: [{title: "x"}]}}, ${contradiction}]`))).errors[0].message,
-  ).toBe(determined);
+    (await ownApi.gql(artist(`[{name: "Undone", albums: {data: [{title: "x"}]}}, ${contradiction}]`))).errors[0]
+      .message,
+  ).toBe(determinedMessage);
   expect(await api.sql("select 1 from artist where name in ('Undone', 'C')")).toEqual([]);
-  await kept.close();
+  await ownApi.close();
 });
 
 test("G-NST-11 the check of a permission precedes an error of the database in a later row", async () => {
@@ -505,19 +507,19 @@ test("G-NST-11 the check of a permission precedes an error of the database in a 
     }),
     table("album", { insert_permissions: [{ role: "writer", permission: { columns: "*", check: {} } }] }),
   ]);
-  const checked = await startApi(forGraphql({ on: api.database, metadata, dbTxEnd: "rollback" }));
-  const asked = async (objects: string) => (await checked.gql(artist(objects), {}, asAdmin("writer"))).errors[0];
-  const refused = {
+  const checkedApi = await startApi(forGraphql({ on: api.database, metadata, dbTxEnd: "rollback" }));
+  const errorOf = async (objects: string) => (await checkedApi.gql(artist(objects), {}, asAdmin("writer"))).errors[0];
+  const refusal = {
     message: "check constraint of an insert/update permission has failed",
     extensions: { path: at(".objects[0]"), code: "permission-error" },
   };
-  expect(await asked('[{name: "N", country: "NO", albums: {data: [{id: 1, title: "x"}]}}]')).toEqual(refused);
-  expect(await asked(`[{name: "N", country: "NO", albums: {data: [{id: 1, title: "x"}]}}, ${duplicate}]`)).toEqual(
-    refused,
+  expect(await errorOf('[{name: "N", country: "NO", albums: {data: [{id: 1, title: "x"}]}}]')).toEqual(refusal);
+  expect(await errorOf(`[{name: "N", country: "NO", albums: {data: [{id: 1, title: "x"}]}}, ${duplicate}]`)).toEqual(
+    refusal,
   );
   expect(
-    (await asked('[{name: "N", country: "SE", albums: {data: [{id: 1, title: "x"}]}}, {name: "O", country: "NO"}]'))
+    (await errorOf('[{name: "N", country: "SE", albums: {data: [{id: 1, title: "x"}]}}, {name: "O", country: "NO"}]'))
       .extensions.path,
   ).toBe(at(".objects[0].albums.data"));
-  await checked.close();
+  await checkedApi.close();
 });

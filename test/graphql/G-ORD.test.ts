@@ -4,7 +4,7 @@ import { gqlApi } from "./start.ts";
 
 const api = await gqlApi();
 
-const ordered = (rule: string, order: string, ...list: number[]) => ({
+const orderCase = (rule: string, order: string, ...list: number[]) => ({
   title: `${rule} order_by: ${order} sorts the rows`,
   query: `{ album(order_by: ${order}) { id } }`,
   data: { album: list.map((id) => ({ id })) },
@@ -12,23 +12,23 @@ const ordered = (rule: string, order: string, ...list: number[]) => ({
 const at = (path: string) => `$.selectionSet.album.args.order_by${path}`;
 
 gqlCases(api, [
-  ordered("G-ORD-1", "[{artist_id: desc}, {id: desc}]", 5, 4, 3, 2, 1),
-  ordered("G-ORD-1", "[{sold: desc}, {id: asc}]", 3, 2, 4, 5, 1),
-  ordered("G-ORD-1", "{id: desc}", 5, 4, 3, 2, 1),
-  ordered("G-ORD-2", "{sold: asc, id: desc}", 1, 5, 4, 2, 3),
+  orderCase("G-ORD-1", "[{artist_id: desc}, {id: desc}]", 5, 4, 3, 2, 1),
+  orderCase("G-ORD-1", "[{sold: desc}, {id: asc}]", 3, 2, 4, 5, 1),
+  orderCase("G-ORD-1", "{id: desc}", 5, 4, 3, 2, 1),
+  orderCase("G-ORD-2", "{sold: asc, id: desc}", 1, 5, 4, 2, 3),
   {
     title: "G-ORD-2 the order of keys in a variable is the order of sorting",
     query: "query ($o: [album_order_by!]) { album(order_by: $o) { id } }",
     variables: { o: { sold: "asc", id: "desc" } },
     data: { album: [1, 5, 4, 2, 3].map((id) => ({ id })) },
   },
-  ordered("G-ORD-3", "[{price: asc}, {id: asc}]", 3, 1, 2, 4, 5),
-  ordered("G-ORD-3", "[{price: desc}]", 5, 4, 2, 1, 3),
-  ordered("G-ORD-3", "[{price: asc_nulls_first}]", 5, 3, 1, 2, 4),
-  ordered("G-ORD-3", "[{price: asc_nulls_last}]", 3, 1, 2, 4, 5),
-  ordered("G-ORD-3", "[{price: desc_nulls_first}]", 5, 4, 2, 1, 3),
-  ordered("G-ORD-3", "[{price: desc_nulls_last}]", 4, 2, 1, 3, 5),
-  ordered("G-ORD-4", "[{price: null}, {}, {artist: null}, {id: desc}]", 5, 4, 3, 2, 1),
+  orderCase("G-ORD-3", "[{price: asc}, {id: asc}]", 3, 1, 2, 4, 5),
+  orderCase("G-ORD-3", "[{price: desc}]", 5, 4, 2, 1, 3),
+  orderCase("G-ORD-3", "[{price: asc_nulls_first}]", 5, 3, 1, 2, 4),
+  orderCase("G-ORD-3", "[{price: asc_nulls_last}]", 3, 1, 2, 4, 5),
+  orderCase("G-ORD-3", "[{price: desc_nulls_first}]", 5, 4, 2, 1, 3),
+  orderCase("G-ORD-3", "[{price: desc_nulls_last}]", 4, 2, 1, 3, 5),
+  orderCase("G-ORD-4", "[{price: null}, {}, {artist: null}, {id: desc}]", 5, 4, 3, 2, 1),
   {
     title: "G-ORD-4 null, [] and [{}] mean unordered",
     query:
@@ -54,7 +54,7 @@ gqlCases(api, [
       code: "validation-failed",
     },
   },
-  ordered("G-ORD-5", "[{artist: {name: desc}}, {id: asc}]", 4, 5, 3, 1, 2),
+  orderCase("G-ORD-5", "[{artist: {name: desc}}, {id: asc}]", 4, 5, 3, 1, 2),
   {
     title: "G-ORD-5 an order along relationships may have any depth, and missing rows count as null",
     query:

@@ -152,7 +152,7 @@ test("G-OUT-9 G-OUT-9a max has the comparable columns", () => {
       "c_varchar",
     ]),
   );
-  const not = [
+  const incomparable = [
     "c_bool",
     "c_json",
     "c_jsonb",
@@ -169,7 +169,7 @@ test("G-OUT-9 G-OUT-9a max has the comparable columns", () => {
     "c_addr",
     "c_bit",
   ];
-  expect(comparable.filter((name) => not.includes(name))).toEqual([]);
+  expect(comparable.filter((name) => incomparable.includes(name))).toEqual([]);
 });
 
 test("G-OUT-10 scalar computed fields are in aggregates with their arguments, and not in aggregate orders", () => {

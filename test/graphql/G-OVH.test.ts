@@ -5,7 +5,7 @@ import { forGraphql, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const api = await startApi(forGraphql({ anonRole: "music_reader", graphqlOverHttp: true }));
-const dialect = await startApi(forGraphql({ anonRole: "music_reader", on: api.database }));
+const dialectApi = await startApi(forGraphql({ anonRole: "music_reader", on: api.database }));
 
 const RESPONSE = "application/graphql-response+json; charset=utf-8";
 const PLAIN = "application/json; charset=utf-8";
@@ -18,9 +18,9 @@ test("G-OVH-1 all audits of the package graphql-http pass, including warnings an
 
 test("G-OVH-1 without the setting statuses and media types are those of the dialect", async () => {
   const accept = "application/graphql-response+json";
-  const answer = await dialect.post("/v1/graphql", { headers: { accept }, body: { query: "{ nope }" } });
+  const answer = await dialectApi.post("/v1/graphql", { headers: { accept }, body: { query: "{ nope }" } });
   expect([answer.status, answer.headers["content-type"]]).toEqual([200, PLAIN]);
-  const text = await dialect.post("/v1/graphql", {
+  const text = await dialectApi.post("/v1/graphql", {
     headers: { "content-type": "text/plain" },
     body: '{"query":"{__typename}"}',
   });
@@ -85,13 +85,13 @@ describe("G-OVH-3 the body of a POST", () => {
   });
 });
 
-const asked = (accept: string) => ({ accept, "content-type": "application/json" });
+const requestHeaders = (accept: string) => ({ accept, "content-type": "application/json" });
 
 describe.each([
   ["application/json", 200],
   ["application/graphql-response+json", 400],
 ])("G-OVH-4 statuses for the media type %s", (accept, status) => {
-  const headers = asked(accept);
+  const headers = requestHeaders(accept);
   cases(api, [
     {
       title: `G-OVH-4 an invalid document is ${status}`,
@@ -182,7 +182,7 @@ describe.each([
 
 test("G-OVH-4 a batch is answered with 200, in JSON", async () => {
   const answer = await api.post("/v1/graphql", {
-    headers: asked("application/graphql-response+json, application/json"),
+    headers: requestHeaders("application/graphql-response+json, application/json"),
     body: [{ query: "{ __typename }" }, { query: "{ nope }" }],
   });
   expect([answer.status, answer.headers["content-type"]]).toEqual([200, PLAIN]);

@@ -3,42 +3,42 @@ import { gqlApi } from "./start.ts";
 
 const api = await gqlApi();
 
-const paged = (rule: string, args: string, ...list: number[]) => ({
+const pageCase = (rule: string, args: string, ...list: number[]) => ({
   title: `${rule} the argument ${args} selects its rows`,
   query: `{ album(order_by: {id: asc}, ${args}) { id } }`,
   data: { album: list.map((id) => ({ id })) },
 });
-const refused = (rule: string, args: string, message: string, code = "validation-failed") => ({
+const refusalCase = (rule: string, args: string, message: string, code = "validation-failed") => ({
   title: `${rule} the argument ${args} is refused`,
   query: `{ album(${args}) { id } }`,
   error: { message, path: `$.selectionSet.album.args.${args.split(":")[0]}`, code },
 });
-const variable = (rule: string, name: string, given: unknown, message: string, code = "validation-failed") => ({
-  title: `${rule} the variable ${JSON.stringify(given)} is refused for ${name}`,
+const variable = (rule: string, name: string, value: unknown, message: string, code = "validation-failed") => ({
+  title: `${rule} the variable ${JSON.stringify(value)} is refused for ${name}`,
   query: `query ($n: Int) { album(${name}: $n) { id } }`,
-  variables: { n: given },
+  variables: { n: value },
   error: { message, path: `$.selectionSet.album.args.${name}`, code },
 });
-const limitOf = (found: string) => `expected a non-negative 32-bit integer for type 'Int', but found ${found}`;
-const offsetOf = (found: string) =>
-  `expected a 32-bit integer, or a 64-bit integer represented as a string for type 'Int', but found ${found}`;
-const outside = (shown: string) =>
-  `The value ${shown} lies outside the bounds or is not an integer. Maybe it is a float, or is there integer overflow?`;
+const limitOf = (actual: string) => `expected a non-negative 32-bit integer for type 'Int', but found ${actual}`;
+const offsetOf = (actual: string) =>
+  `expected a 32-bit integer, or a 64-bit integer represented as a string for type 'Int', but found ${actual}`;
+const outsideBounds = (value: string) =>
+  `The value ${value} lies outside the bounds or is not an integer. Maybe it is a float, or is there integer overflow?`;
 
 gqlCases(api, [
-  paged("G-PAG-1", "limit: 2", 1, 2),
-  paged("G-PAG-1", "limit: 0"),
-  paged("G-PAG-1", "limit: null", 1, 2, 3, 4, 5),
-  refused("G-PAG-1", "limit: -1", limitOf("an integer")),
-  refused("G-PAG-1", "limit: 1.5", limitOf("a float")),
-  refused("G-PAG-1", 'limit: "3"', limitOf("a string")),
-  refused("G-PAG-1", "limit: true", limitOf("a boolean")),
-  refused("G-PAG-1", "limit: [1]", limitOf("a list")),
-  refused("G-PAG-1", "limit: 5000000000", outside("5.0e9"), "parse-failed"),
+  pageCase("G-PAG-1", "limit: 2", 1, 2),
+  pageCase("G-PAG-1", "limit: 0"),
+  pageCase("G-PAG-1", "limit: null", 1, 2, 3, 4, 5),
+  refusalCase("G-PAG-1", "limit: -1", limitOf("an integer")),
+  refusalCase("G-PAG-1", "limit: 1.5", limitOf("a float")),
+  refusalCase("G-PAG-1", 'limit: "3"', limitOf("a string")),
+  refusalCase("G-PAG-1", "limit: true", limitOf("a boolean")),
+  refusalCase("G-PAG-1", "limit: [1]", limitOf("a list")),
+  refusalCase("G-PAG-1", "limit: 5000000000", outsideBounds("5.0e9"), "parse-failed"),
   variable("G-PAG-1", "limit", -1, limitOf("a number")),
   variable("G-PAG-1", "limit", "3", limitOf("a string")),
-  variable("G-PAG-1", "limit", 2.5, outside("2.5"), "parse-failed"),
-  variable("G-PAG-1", "limit", 5000000000, outside("5.0e9"), "parse-failed"),
+  variable("G-PAG-1", "limit", 2.5, outsideBounds("2.5"), "parse-failed"),
+  variable("G-PAG-1", "limit", 5000000000, outsideBounds("5.0e9"), "parse-failed"),
   {
     title: "G-PAG-1 an integral number from JSON is accepted as an integer",
     query: "query ($n: Int) { album(limit: $n, order_by: {id: asc}) { id } }",
@@ -51,13 +51,13 @@ gqlCases(api, [
     variables: { n: null },
     data: { album_aggregate: { aggregate: { count: 5 } } },
   },
-  paged("G-PAG-2", "offset: 3", 4, 5),
-  paged("G-PAG-2", 'offset: "3"', 4, 5),
-  paged("G-PAG-2", "offset: 5000000000"),
-  paged("G-PAG-2", "offset: null, limit: 1", 1),
-  refused("G-PAG-2", "offset: 1.5", offsetOf("a float")),
-  refused("G-PAG-2", 'offset: "x"', offsetOf("a string")),
-  refused("G-PAG-2", "offset: {}", offsetOf("an object")),
+  pageCase("G-PAG-2", "offset: 3", 4, 5),
+  pageCase("G-PAG-2", 'offset: "3"', 4, 5),
+  pageCase("G-PAG-2", "offset: 5000000000"),
+  pageCase("G-PAG-2", "offset: null, limit: 1", 1),
+  refusalCase("G-PAG-2", "offset: 1.5", offsetOf("a float")),
+  refusalCase("G-PAG-2", 'offset: "x"', offsetOf("a string")),
+  refusalCase("G-PAG-2", "offset: {}", offsetOf("an object")),
   variable("G-PAG-2", "offset", true, offsetOf("a boolean")),
   {
     title: "G-PAG-2 the database refuses a negative offset",
@@ -66,9 +66,9 @@ gqlCases(api, [
   },
 ]);
 
-const capped = await gqlApi({ dbMaxRows: 2 });
+const cappedApi = await gqlApi({ dbMaxRows: 2 });
 
-gqlCases(capped, [
+gqlCases(cappedApi, [
   {
     title: "G-PAG-3 DB_MAX_ROWS limits lists",
     query: "{ album(order_by: {id: asc}) { id } }",

@@ -6,7 +6,7 @@ import { array, documentOf, object, permissions, table } from "../support/metada
 import { schemaOf } from "../support/schema.ts";
 import { until } from "../support/until.ts";
 
-const everything = { columns: "*", filter: {} };
+const fullPermission = { columns: "*", filter: {} };
 const owner = "X-Session-Artist-Id";
 
 const api = await startApi(
@@ -15,7 +15,7 @@ const api = await startApi(
     metadata: documentOf([
       table("artist", {
         array_relationships: [array("albums", "album", "artist_id")],
-        select_permissions: permissions({ owner: everything, types: everything }),
+        select_permissions: permissions({ owner: fullPermission, types: fullPermission }),
         insert_permissions: permissions({
           owner: { check: {}, columns: "*" },
           types: {
@@ -27,11 +27,11 @@ const api = await startApi(
       table("album", {
         object_relationships: [object("artist", "artist_id")],
         select_permissions: permissions({
-          owner: everything,
-          fixed: everything,
-          closed: everything,
-          checked: everything,
-          types: everything,
+          owner: fullPermission,
+          fixed: fullPermission,
+          closed: fullPermission,
+          checked: fullPermission,
+          types: fullPermission,
         }),
         insert_permissions: permissions({
           owner: { check: {}, columns: ["id", "title", "artist_id", "price"], set: { artist_id: owner } },
@@ -50,13 +50,13 @@ const api = await startApi(
         }),
       }),
       table("booking", {
-        select_permissions: permissions({ owner: everything }),
+        select_permissions: permissions({ owner: fullPermission }),
         insert_permissions: permissions({
           owner: { check: {}, set: { room_id: 1, period: "[20,30)", seats: 3, guest: owner } },
         }),
       }),
       table("badge_change", {
-        select_permissions: permissions({ owner: everything }),
+        select_permissions: permissions({ owner: fullPermission }),
         insert_permissions: permissions({ owner: { check: {}, columns: ["badge_id"], set: { at: "NOW()" } } }),
         update_permissions: permissions({ owner: { columns: ["badge_id"], filter: {}, set: { at: "now" } } }),
       }),
@@ -65,33 +65,35 @@ const api = await startApi(
           owner: { check: {}, columns: ["name"], set: { name: "preset" } },
           sole: { check: {}, columns: [], set: { name: "preset" } },
         }),
-        select_permissions: permissions({ owner: everything, sole: everything }),
+        select_permissions: permissions({ owner: fullPermission, sole: fullPermission }),
       }),
     ]),
   }),
 );
-const as = (artist: string, role = "owner") => asAdmin(role, { "artist-id": artist });
+const headersOf = (artist: string, role = "owner") => asAdmin(role, { "artist-id": artist });
 const mutate = (fields: string, headers: Record<string, unknown>) =>
   api.gql(`mutation { ${fields} }`, {}, headers as Record<string, string>);
 
 test("G-PRE-1 presets are session variables and literals of every type", async () => {
-  expect(await mutate('insert_album_one(object: {title: "x"}) { artist_id }', as("2"))).toEqual({
+  expect(await mutate('insert_album_one(object: {title: "x"}) { artist_id }', headersOf("2"))).toEqual({
     data: { insert_album_one: { artist_id: 2 } },
   });
   expect(
-    await mutate("insert_album_one(object: {}) { artist_id sold live tags price title }", as("2", "fixed")),
+    await mutate("insert_album_one(object: {}) { artist_id sold live tags price title }", headersOf("2", "fixed")),
   ).toEqual({
     data: {
       insert_album_one: { artist_id: 1, sold: 5, live: true, tags: ["a", 'b "c"', null], price: 12.5, title: "always" },
     },
   });
-  expect(await mutate('insert_artist_one(object: {name: "Typed"}) { country stats born }', as("2", "types"))).toEqual({
+  expect(
+    await mutate('insert_artist_one(object: {name: "Typed"}) { country stats born }', headersOf("2", "types")),
+  ).toEqual({
     data: { insert_artist_one: { country: "x'); drop table artist; --", stats: { a: [1, "b"] }, born: "2020-02-29" } },
   });
 });
 
 test("G-PRE-1 the database refuses an invalid preset, and the error does not show the statement", async () => {
-  const answer = await mutate('insert_album_one(object: {title: "x"}) { id }', as("two"));
+  const answer = await mutate('insert_album_one(object: {title: "x"}) { id }', headersOf("two"));
   expect(answer.errors[0]).toMatchObject({
     message: 'invalid input syntax for type integer: "two"',
     extensions: { code: "data-exception" },
@@ -99,9 +101,9 @@ test("G-PRE-1 the database refuses an invalid preset, and the error does not sho
 });
 
 test("G-PRE-1 the check of a domain applies to presets", async () => {
-  const answer = await mutate("insert_booking_one(object: {}) { id }", as("nobody"));
+  const answer = await mutate("insert_booking_one(object: {}) { id }", headersOf("nobody"));
   expect(answer.errors[0].extensions.code).toBe("permission-error");
-  expect(await mutate("insert_booking_one(object: {}) { guest seats period }", as("a@b.example"))).toEqual({
+  expect(await mutate("insert_booking_one(object: {}) { guest seats period }", headersOf("a@b.example"))).toEqual({
     data: { insert_booking_one: { guest: "a@b.example", seats: 3, period: "[20,30)" } },
   });
 });
@@ -115,8 +117,8 @@ test("G-PRE-1 a missing session variable of a preset is an error", async () => {
 });
 
 test("G-PRE-1 NOW() is the time of each transaction", async () => {
-  const at = async (): Promise<string> =>
-    (await mutate("insert_badge_change(objects: [{badge_id: 1}]) { returning { at } }", as("1"))).data
+  const changeTime = async (): Promise<string> =>
+    (await mutate("insert_badge_change(objects: [{badge_id: 1}]) { returning { at } }", headersOf("1"))).data
       .insert_badge_change.returning[0].at;
   const clock = async (): Promise<string> =>
     (await api.sql<{ now: string }>("select clock_timestamp()::text as now"))[0]!.now;
@@ -128,12 +130,12 @@ test("G-PRE-1 NOW() is the time of each transaction", async () => {
       )
     )[0]!.ordered;
   const before = await clock();
-  const first = await at();
+  const first = await changeTime();
   await until(async () => !(await isOrdered(await clock(), first)), "the database's clock has gone on");
-  const between = await clock();
-  const second = await at();
-  expect(await isOrdered(before, first, between, second)).toBe(true);
-  expect(await isOrdered(between, first)).toBe(false);
+  const timeBetween = await clock();
+  const second = await changeTime();
+  expect(await isOrdered(before, first, timeBetween, second)).toBe(true);
+  expect(await isOrdered(timeBetween, first)).toBe(false);
 });
 
 test("G-PRE-2 preset columns are in no input, also if the permission lists them", async () => {
@@ -145,26 +147,30 @@ test("G-PRE-2 preset columns are in no input, also if the permission lists them"
 });
 
 test("G-PRE-3 presets apply to every row, and to nested rows under any parent", async () => {
-  const rows = await mutate('insert_album(objects: [{title: "a"}, {title: "b"}]) { returning { artist_id } }', as("3"));
-  expect(rows.data.insert_album.returning).toEqual([{ artist_id: 3 }, { artist_id: 3 }]);
-  const nested = await mutate(
-    'insert_artist_one(object: {name: "New", albums: {data: [{title: "a"}, {title: "b"}]}}) { id albums { id } }',
-    as("3"),
+  const rows = await mutate(
+    'insert_album(objects: [{title: "a"}, {title: "b"}]) { returning { artist_id } }',
+    headersOf("3"),
   );
-  expect(nested.data.insert_artist_one.albums).toEqual([]); // the albums belong to artist 3
+  expect(rows.data.insert_album.returning).toEqual([{ artist_id: 3 }, { artist_id: 3 }]);
+  const nestedInsert = await mutate(
+    'insert_artist_one(object: {name: "New", albums: {data: [{title: "a"}, {title: "b"}]}}) { id albums { id } }',
+    headersOf("3"),
+  );
+  expect(nestedInsert.data.insert_artist_one.albums).toEqual([]); // the albums belong to artist 3
   const parent = await mutate(
     'insert_album_one(object: {title: "a", artist: {data: {name: "Other"}}}) { artist_id }',
-    as("3"),
+    headersOf("3"),
   );
   expect(parent.data.insert_album_one).toEqual({ artist_id: 3 });
 });
 
 test("G-PRE-3 the check of a permission sees presets", async () => {
-  expect((await mutate('insert_album_one(object: {title: "a"}) { id }', as("1", "checked"))).errors[0].message).toBe(
-    "check constraint of an insert/update permission has failed",
-  );
   expect(
-    (await mutate('insert_album_one(object: {title: "a"}) { artist_id }', as("2", "checked"))).data.insert_album_one,
+    (await mutate('insert_album_one(object: {title: "a"}) { id }', headersOf("1", "checked"))).errors[0].message,
+  ).toBe("check constraint of an insert/update permission has failed");
+  expect(
+    (await mutate('insert_album_one(object: {title: "a"}) { artist_id }', headersOf("2", "checked"))).data
+      .insert_album_one,
   ).toEqual({ artist_id: 2 });
 });
 
@@ -172,13 +178,13 @@ test("G-PRE-4 update presets apply in on_conflict too", async () => {
   expect(
     await mutate(
       'update_album(where: {id: {_eq: 1}}, _set: {title: "t"}) { returning { title artist_id sold } }',
-      as("2"),
+      headersOf("2"),
     ),
   ).toEqual({ data: { update_album: { returning: [{ title: "t", artist_id: 2, sold: 9 }] } } });
   const upsert = (columns: string) =>
     mutate(
       `insert_album(objects: [{id: 4, title: "u"}], on_conflict: {constraint: album_pkey, update_columns: [${columns}]}) { affected_rows returning { title artist_id sold } }`,
-      as("2"),
+      headersOf("2"),
     );
   expect(await upsert("title")).toEqual({
     data: { insert_album: { affected_rows: 1, returning: [{ title: "u", artist_id: 2, sold: 9 }] } },
@@ -188,12 +194,12 @@ test("G-PRE-4 update presets apply in on_conflict too", async () => {
 
 test("G-PRE-4 G-UPD-2 an update may consist of presets only", async () => {
   expect(
-    await mutate("update_album(where: {id: {_lt: 3}}) { affected_rows returning { price } }", as("1", "fixed")),
+    await mutate("update_album(where: {id: {_lt: 3}}) { affected_rows returning { price } }", headersOf("1", "fixed")),
   ).toEqual({ data: { update_album: { affected_rows: 2, returning: [{ price: null }, { price: null }] } } });
   expect(
     await mutate(
       "update_album_many(updates: [{where: {id: {_eq: 1}}}, {where: {id: {_eq: 99}}}]) { affected_rows }",
-      as("1", "fixed"),
+      headersOf("1", "fixed"),
     ),
   ).toEqual({ data: { update_album_many: [{ affected_rows: 1 }, { affected_rows: 0 }] } });
 });
@@ -201,21 +207,21 @@ test("G-PRE-4 G-UPD-2 an update may consist of presets only", async () => {
 test("G-PRE-5 an input whose columns all have presets has a placeholder", async () => {
   const schema = await schemaOf(api, "owner");
   expect(schema.members("team_insert_input")).toEqual({ _PLACEHOLDER: "String" });
-  expect(await mutate("insert_team(objects: [{}, {}]) { returning { name } }", as("1"))).toEqual({
+  expect(await mutate("insert_team(objects: [{}, {}]) { returning { name } }", headersOf("1"))).toEqual({
     data: { insert_team: { returning: [{ name: "preset" }, { name: "preset" }] } },
   });
-  expect(await mutate("insert_team(objects: [{}]) { affected_rows }", as("1", "sole"))).toEqual({
+  expect(await mutate("insert_team(objects: [{}]) { affected_rows }", headersOf("1", "sole"))).toEqual({
     data: { insert_team: { affected_rows: 1 } },
   });
-  expect((await mutate('insert_team(objects: [{_PLACEHOLDER: "x"}]) { affected_rows }', as("1"))).errors).toHaveLength(
-    1,
-  );
+  expect(
+    (await mutate('insert_team(objects: [{_PLACEHOLDER: "x"}]) { affected_rows }', headersOf("1"))).errors,
+  ).toHaveLength(1);
 });
 
 test.skipIf(!capabilities.postgis)(
   "G-PRE-1 G-FIL-5 a preset may be geometry in GeoJSON, as a literal and in a session variable",
   async () => {
-    const geo = await startApi(
+    const geoApi = await startApi(
       forGraphql({
         on: api.database,
         dbTxEnd: "rollback",
@@ -223,7 +229,7 @@ test.skipIf(!capabilities.postgis)(
         dbExtraSearchPath: ["public", "gis"],
         metadata: documentOf([
           table("atlas.spots", {
-            select_permissions: permissions({ maker: everything }),
+            select_permissions: permissions({ maker: fullPermission }),
             insert_permissions: permissions({
               maker: {
                 check: { at: { _eq: "X-Session-Place" } },
@@ -244,7 +250,7 @@ test.skipIf(!capabilities.postgis)(
         ]),
       }),
     );
-    const answer = await geo.gql(
+    const answer = await geoApi.gql(
       'mutation { insert_atlas_spots_one(object: {id: 900, name: "x"}) { at track } }',
       {},
       asAdmin("maker", { place: '{"type":"Point","coordinates":[1,2]}' }),

@@ -41,12 +41,12 @@ test("G-PRM-2 G-PRM-2a a role has the rights of its grants, including functions 
 });
 
 test("G-PRM-2 G-PRM-2a a schema without USAGE is not served", async () => {
-  const shop = await startApi(forGraphql({ dbSchemas: ["shop"] }));
+  const shopApi = await startApi(forGraphql({ dbSchemas: ["shop"] }));
   try {
-    expect((await schemaOf(shop, "music_reader")).members("query_root")).toHaveProperty("no_queries_available");
-    expect(Object.keys((await schemaOf(shop, "music_editor")).members("query_root"))).toContain("shop_order");
+    expect((await schemaOf(shopApi, "music_reader")).members("query_root")).toHaveProperty("no_queries_available");
+    expect(Object.keys((await schemaOf(shopApi, "music_editor")).members("query_root"))).toContain("shop_order");
   } finally {
-    await shop.close();
+    await shopApi.close();
   }
 });
 
@@ -146,12 +146,12 @@ test("G-PRM-2 G-PRM-2a USAGE is required for a schema that only the metadata add
   await api.sql(
     "create schema attic; create table attic.box (id int primary key); grant select on attic.box to music_reader",
   );
-  const listed = await startApi(forGraphql({ on: api.database, metadata: documentOf([table("attic.box")]) }));
-  const ask = () => listed.gql("{ attic_box { id } }", {}, asAdmin("music_reader"));
+  const listedApi = await startApi(forGraphql({ on: api.database, metadata: documentOf([table("attic.box")]) }));
+  const ask = () => listedApi.gql("{ attic_box { id } }", {}, asAdmin("music_reader"));
   expect((await ask()).errors[0].message).toBe("field 'attic_box' not found in type: 'query_root'");
   await api.sql("grant usage on schema attic to music_reader");
-  await listed.reload();
+  await listedApi.reload();
   expect(await ask()).toEqual({ data: { attic_box: [] } });
-  await listed.close();
+  await listedApi.close();
   await api.sql("drop schema attic cascade");
 });

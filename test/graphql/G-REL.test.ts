@@ -137,7 +137,7 @@ test("G-REL-1 G-REL-1a a related row that a row policy hides is null in a non-nu
 });
 
 const all = { columns: "*", filter: {} };
-const artists = (permission: unknown, more: Entry = {}): Entry =>
+const artists = (permission: unknown, extraKeys: Entry = {}): Entry =>
   documentOf(
     [
       table("artist", {
@@ -154,19 +154,21 @@ const artists = (permission: unknown, more: Entry = {}): Entry =>
         ],
       }),
     ],
-    more,
+    extraKeys,
   );
 
-const typeOf = async (on: TestApi, role?: string): Promise<string | undefined> =>
-  (await schemaOf(on, role)).members("album")["artist"];
+const typeOf = async (target: TestApi, role?: string): Promise<string | undefined> =>
+  (await schemaOf(target, role)).members("album")["artist"];
 
 test("G-REL-11 without the option a hidden row is null in a non-null type", async () => {
-  const plain = await startApi(forGraphql({ metadata: artists({ columns: "*", filter: { name: { _eq: "Abba" } } }) }));
-  expect(await typeOf(plain, "fan")).toBe("artist!");
-  expect(await plain.gql("{ album_by_pk(id: 3) { artist { name } } }", {}, asAdmin("fan"))).toEqual({
+  const plainApi = await startApi(
+    forGraphql({ metadata: artists({ columns: "*", filter: { name: { _eq: "Abba" } } }) }),
+  );
+  expect(await typeOf(plainApi, "fan")).toBe("artist!");
+  expect(await plainApi.gql("{ album_by_pk(id: 3) { artist { name } } }", {}, asAdmin("fan"))).toEqual({
     data: { album_by_pk: { artist: null } },
   });
-  await plain.close();
+  await plainApi.close();
 });
 
 test("G-REL-11 the type is nullable for a role if a permission has a filter", async () => {
@@ -179,18 +181,18 @@ test("G-REL-11 the type is nullable for a role if a permission has a filter", as
       ],
     },
   );
-  const option = await startApi(forGraphql({ nullableRelationships: true, metadata }));
+  const optionApi = await startApi(forGraphql({ nullableRelationships: true, metadata }));
   expect([
-    await typeOf(option, "fan"),
-    await typeOf(option, "heir"),
-    await typeOf(option, "guest"),
-    await typeOf(option, "both"),
-    await typeOf(option),
+    await typeOf(optionApi, "fan"),
+    await typeOf(optionApi, "heir"),
+    await typeOf(optionApi, "guest"),
+    await typeOf(optionApi, "both"),
+    await typeOf(optionApi),
   ]).toEqual(["artist", "artist", "artist!", "artist!", "artist!"]);
-  expect(await option.gql("{ album_by_pk(id: 3) { artist { name } } }", {}, asAdmin("fan"))).toEqual({
+  expect(await optionApi.gql("{ album_by_pk(id: 3) { artist { name } } }", {}, asAdmin("fan"))).toEqual({
     data: { album_by_pk: { artist: null } },
   });
-  await option.close();
+  await optionApi.close();
 });
 
 test("G-REL-11 the type is nullable if row policies apply to the acting role", async () => {
@@ -198,14 +200,14 @@ test("G-REL-11 the type is nullable if row policies apply to the acting role", a
   await database.query(
     "alter table artist enable row level security; create policy one_name on artist to music_reader using (name = 'Abba')",
   );
-  const option = await startApi(forGraphql({ nullableRelationships: true, on: database }));
-  expect([await typeOf(option, "music_reader"), await typeOf(option)]).toEqual(["artist", "artist!"]);
-  await option.close();
-  const switching = await startApi(
+  const optionApi = await startApi(forGraphql({ nullableRelationships: true, on: database }));
+  expect([await typeOf(optionApi, "music_reader"), await typeOf(optionApi)]).toEqual(["artist", "artist!"]);
+  await optionApi.close();
+  const preRequestApi = await startApi(
     forGraphql({ nullableRelationships: true, on: database, dbPreRequest: "sea.before_request" }),
   );
-  expect(await typeOf(switching)).toBe("artist");
-  await switching.close();
+  expect(await typeOf(preRequestApi)).toBe("artist");
+  await preRequestApi.close();
 });
 
 test("G-REL-11 the type is nullable if a plugin changes plans", async () => {
@@ -213,7 +215,7 @@ test("G-REL-11 the type is nullable if a plugin changes plans", async () => {
     name: "tenants",
     apply: (hooks) => hooks.transformPlan.tap("tenants", (plan) => plan),
   });
-  const option = await startApi(forGraphql({ nullableRelationships: true, parts: [tenants] }));
-  expect(await typeOf(option)).toBe("artist");
-  await option.close();
+  const optionApi = await startApi(forGraphql({ nullableRelationships: true, parts: [tenants] }));
+  expect(await typeOf(optionApi)).toBe("artist");
+  await optionApi.close();
 });

@@ -24,7 +24,7 @@ const QUERIES = {
   live: "subscription { team { name } }",
 };
 
-const everything = { columns: "*", filter: {} };
+const fullPermission = { columns: "*", filter: {} };
 
 const warnings: string[] = [];
 const logger = createLogger({ warn: (text: string) => void warnings.push(text) });
@@ -35,7 +35,7 @@ const options = forGraphql({
   metadata: documentOf(
     [
       table("team", {
-        select_permissions: permissions({ reader: everything }),
+        select_permissions: permissions({ reader: fullPermission }),
         update_permissions: permissions({ reader: { columns: ["name"], filter: {}, check: {} } }),
       }),
     ],
@@ -63,49 +63,58 @@ const options = forGraphql({
   ),
 });
 const api = await startApi(options);
-const bare = await startApi({ ...options, on: api.database, parts: [without("rest-endpoints")] });
-const listed = await startApi({ ...options, on: api.database, enableAllowlist: true });
+const bareApi = await startApi({ ...options, on: api.database, parts: [without("rest-endpoints")] });
+const allowlistApi = await startApi({ ...options, on: api.database, enableAllowlist: true });
 
 const reader = asAdmin("reader");
 const REDS = { team_by_pk: { name: "Reds" } };
-const as = <Row extends { readonly title: string; readonly request: string }>(row: Row) => ({
+const asReader = <Row extends { readonly title: string; readonly request: string }>(row: Row) => ({
   headers: reader,
   ...row,
 });
 
 cases(api, [
-  as({
+  asReader({
     title: "G-RES-1 an endpoint answers its path",
     request: "GET /api/rest/teams",
     answer: { team: [{ name: "Reds" }, { name: "Blues" }] },
   }),
-  as({ title: "G-RES-1 an endpoint answers a path with a parameter", request: "GET /api/rest/teams/1", answer: REDS }),
-  as({
+  asReader({
+    title: "G-RES-1 an endpoint answers a path with a parameter",
+    request: "GET /api/rest/teams/1",
+    answer: REDS,
+  }),
+  asReader({
     title: "G-RES-1 a path with a word precedes a path with a parameter",
     request: "GET /api/rest/teams/first",
     answer: { team: [{ id: 1 }] },
   }),
-  as({
+  asReader({
     title: "G-RES-1 an unknown path is refused",
     request: "GET /api/rest/nothing",
     status: 404,
     answer: { path: "$", error: "Endpoint not found", code: "not-found" },
   }),
-  as({
+  asReader({
     title: "G-RES-1 another method is refused",
     request: "DELETE /api/rest/teams/1",
     status: 405,
     responseHeaders: { allow: "GET, PUT, PATCH" },
     answer: { path: "$", error: "Method DELETE is not allowed for this endpoint", code: "method-not-allowed" },
   }),
-  as({ title: "G-RES-1 an endpoint with GET answers HEAD", request: "HEAD /api/rest/teams", status: 200, bytes: "" }),
-  as({
+  asReader({
+    title: "G-RES-1 an endpoint with GET answers HEAD",
+    request: "HEAD /api/rest/teams",
+    status: 200,
+    bytes: "",
+  }),
+  asReader({
     title: "G-RES-2 an endpoint may run a mutation",
     request: "PATCH /api/rest/teams/1",
     body: { name: "Whites" },
     answer: { update_team_by_pk: { name: "Whites" } },
   }),
-  as({
+  asReader({
     title: "G-RES-2 a mutation is refused by GET",
     request: "GET /api/rest/rename/1?name=x",
     status: 405,
@@ -116,7 +125,7 @@ cases(api, [
       code: "unexpected-payload",
     },
   }),
-  as({
+  asReader({
     title: "G-RES-2 an endpoint with a subscription is refused",
     request: "GET /api/rest/live",
     status: 400,
@@ -126,59 +135,59 @@ cases(api, [
       code: "unexpected-payload",
     },
   }),
-  as({
+  asReader({
     title: "G-RES-3 G-RES-3a variables in the URL are converted to their declared types",
     request: "GET /api/rest/teams?limit=1&dir=desc",
     check: (answer) => expect(answer.json().team).toHaveLength(1),
   }),
-  as({
+  asReader({
     title: "G-RES-3 G-RES-3a lists in the URL are JSON, and a parameter without a value is true",
     request: 'GET /api/rest/named?names=["Reds"]&all',
     answer: { team: [{ name: "Reds", id: 1 }] },
   }),
-  as({
+  asReader({
     title: "G-RES-3 variables may be in the body",
     request: "POST /api/rest/named",
     body: { names: ["Blues"], all: true },
     answer: { team: [{ name: "Blues", id: 2 }] },
   }),
-  as({
+  asReader({
     title: "G-RES-3 variables in the URL override the body, and those in the path override both",
     request: "PUT /api/rest/teams/1?id=2&name=Whites",
     body: { id: 3, name: "Greens" },
     answer: { update_team_by_pk: { name: "Whites" } },
   }),
-  as({
+  asReader({
     title: "G-RES-3 text that is not a number is refused",
     request: "GET /api/rest/teams/x",
     status: 400,
     check: (answer) => expect(answer.json()).toMatchObject({ code: "data-exception" }),
   }),
-  as({
+  asReader({
     title: "G-RES-3 a missing variable is refused",
     request: "GET /api/rest/named",
     status: 400,
     check: (answer) => expect(answer.json().error).toContain("names"),
   }),
-  as({
+  asReader({
     title: "G-RES-3 a variable that the query does not declare is refused",
     request: "GET /api/rest/teams?limit=1&dir=desc&utm=x",
     status: 400,
     answer: { path: "$", error: "Unexpected variable utm", code: "bad-request" },
   }),
-  as({
+  asReader({
     title: "G-RES-3 G-RES-3a a nullable variable without a value is null",
     request: "GET /api/rest/teams?limit=&dir=desc",
     check: (answer) => expect(answer.json().team.length).toBeGreaterThan(1),
   }),
-  as({
+  asReader({
     title: "G-RES-3 a body that is not JSON is refused",
     request: "POST /api/rest/named",
     body: "{",
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("invalid-json"),
   }),
-  as({
+  asReader({
     title: "G-RES-3 a body that is not UTF-8 is refused, and nothing is written",
     request: "PUT /api/rest/teams/1",
     headers: { "content-type": "application/json" },
@@ -186,7 +195,7 @@ cases(api, [
     status: 400,
     answer: { path: "$", error: "Error in $: the body is not UTF-8", code: "invalid-json" },
   }),
-  as({
+  asReader({
     title: "G-RES-3 a body that is not an object is refused",
     request: "POST /api/rest/named",
     body: [1],
@@ -209,8 +218,8 @@ cases(api, [
   },
 ]);
 
-cases(listed, [
-  as({
+cases(allowlistApi, [
+  asReader({
     title: "G-RES-4 G-ALW-2 the allow list applies to endpoints",
     request: "GET /api/rest/teams",
     status: 400,
@@ -218,8 +227,8 @@ cases(listed, [
   }),
 ]);
 
-cases(bare, [
-  as({
+cases(bareApi, [
+  asReader({
     title: "G-RES-1 without rest-endpoints the paths are unknown relations",
     request: "GET /api/rest/teams",
     status: 404,
@@ -232,7 +241,7 @@ test("G-RES-1 G-RES-1a endpoints that cannot be served are logged", () => {
     expect.arrayContaining([
       expect.stringMatching(/REST endpoint broken: its query cannot be read/),
       expect.stringMatching(/REST endpoint lost: there is no query "lost" in the collection "api"/),
-      expect.stringMatching(/rest_endpoints is not supported; ignored/), // where the plugin is left out
+      expect.stringMatching(/rest_endpoints is not supported; ignored/), // the api without the plugin logs this line
     ]),
   );
 });

@@ -147,10 +147,10 @@ test("G-ROOT-4 functions are root fields", () => {
 });
 
 test("G-ROOT-5 list arguments have descriptions", () => {
-  const described = Object.fromEntries(
+  const descriptions = Object.fromEntries(
     Object.keys(LIST).map((name) => [name, admin.description("query_root", "album", name)]),
   );
-  expect(described).toEqual({
+  expect(descriptions).toEqual({
     distinct_on: "distinct select on columns",
     limit: "limit the number of rows returned",
     offset: "skip the first n rows. Use only with order_by",
@@ -228,11 +228,11 @@ gqlCases(api, [
 ]);
 
 test("G-DOC-11 more root fields than a statement has columns are returned in their order", async () => {
-  const generous = await startApi(forGraphql({ maxRootFields: 2000, maxAliases: 2000, on: api.database }));
+  const generousApi = await startApi(forGraphql({ maxRootFields: 2000, maxAliases: 2000, on: api.database }));
   const names = Array.from({ length: 1700 }, (_, i) => `f${i}`);
   const data = Object.fromEntries(names.map((name, i) => [name, i % 7 === 0 ? "query_root" : { id: (i % 3) + 1 }]));
   const query = `{ ${names.map((name, i) => `${name}: ${i % 7 === 0 ? "__typename" : `team_by_pk(id: ${(i % 3) + 1}) { id }`}`).join(" ")} }`;
-  const answer = await generous.request("POST", "/v1/graphql", { headers: asAdmin(), body: { query } });
+  const answer = await generousApi.request("POST", "/v1/graphql", { headers: asAdmin(), body: { query } });
   expect(answer.text).toBe(JSON.stringify({ data }));
-  await generous.close();
+  await generousApi.close();
 });

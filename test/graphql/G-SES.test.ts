@@ -20,8 +20,8 @@ import { documentOf } from "../support/metadata-document.ts";
 
 let api: TestApi;
 
-const see = async (headers: HeaderValues, more: readonly string[] = [], on = api): Promise<Sight> =>
-  sightOfGraphql(await askGraphql(on, headers, more));
+const see = async (headers: HeaderValues, extraSettings: readonly string[] = [], target = api): Promise<Sight> =>
+  sightOfGraphql(await askGraphql(target, headers, extraSettings));
 
 const READER = {
   sub: "7",
@@ -219,7 +219,7 @@ describe("statements that read session variables", () => {
     expect(answer.json().data.b).toEqual([{ value: "7" }]);
   });
   test("G-SES-5 functions and computed fields get both prefixes", async () => {
-    const both = {
+    const bothPrefixes = {
       "x-session-role": "admin",
       "x-hasura-role": "admin",
       "x-session-user-id": "7",
@@ -231,36 +231,36 @@ describe("statements that read session variables", () => {
       { "x-session-user-id": "7" },
     );
     expect(answer).toHaveProperty("data");
-    expect(JSON.parse(answer.data.session_seen[0].value)).toEqual(both);
-    expect(JSON.parse(answer.data.sight[0].sight_both)).toEqual(both);
+    expect(JSON.parse(answer.data.session_seen[0].value)).toEqual(bothPrefixes);
+    expect(JSON.parse(answer.data.sight[0].sight_both)).toEqual(bothPrefixes);
   });
 });
 
 describe("plugins", () => {
-  const argumentOf = async (on: TestApi): Promise<unknown> => {
-    const { data } = await on.gql("{ session_seen { value } }", {}, { "x-session-user-id": "7" });
+  const argumentOf = async (target: TestApi): Promise<unknown> => {
+    const { data } = await target.gql("{ session_seen { value } }", {}, { "x-session-user-id": "7" });
     return JSON.parse(data.session_seen[0].value);
   };
-  const own = { "x-session-role": "admin", "x-session-user-id": "7" };
+  const ownVariables = { "x-session-role": "admin", "x-session-user-id": "7" };
 
   test("G-SES-4 G-SES-5 without hasura-session its setting and names are missing, and the others stay", async () => {
-    const lacking = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("hasura-session")] }));
-    const sight = await see(bearer(READER), [], lacking);
+    const reducedApi = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("hasura-session")] }));
+    const sight = await see(bearer(READER), [], reducedApi);
     expect(sight["hasura.user"] || null).toBe(null); // "" on a connection where another API has set it
     expect(sight).toMatchObject({ "session.user_id": "7" });
-    expect(await argumentOf(lacking)).toEqual(own);
+    expect(await argumentOf(reducedApi)).toEqual(ownVariables);
   });
   test("G-SES-1 G-SES-2 G-SES-3 without session-settings the claims and the setting hasura.user stay", async () => {
-    const lacking = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("session-settings")] }));
-    const sight = await see(bearer(READER), [], lacking);
+    const reducedApi = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("session-settings")] }));
+    const sight = await see(bearer(READER), [], reducedApi);
     expect([sight["session.variables"] || null, sight["session.user_id"] || null]).toEqual([null, null]);
     expect(sight).toMatchObject({ role: "music_reader" });
     expect(JSON.parse(sight["request.jwt.claims"]!)).toMatchObject({ sub: "7" });
     expect(JSON.parse(sight["hasura.user"]!)).toMatchObject({ "x-hasura-user-id": "7" });
   });
   test("G-SES-3 G-SES-10 without request-settings the claims and the request are missing, and the other settings stay", async () => {
-    const lacking = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("request-settings")] }));
-    const sight = await see(bearer(READER), ["request.headers", "request.method"], lacking);
+    const reducedApi = await startApi(forGraphql({ anonRole: "music_nobody", parts: [without("request-settings")] }));
+    const sight = await see(bearer(READER), ["request.headers", "request.method"], reducedApi);
     for (const name of ["request.jwt.claims", "request.headers", "request.method"])
       expect([name, sight[name] || null]).toEqual([name, null]);
     expect(sight).toMatchObject({ role: "music_reader", "session.user_id": "7" });
@@ -280,13 +280,13 @@ describe("plugins", () => {
         },
       ],
     });
-    const withTenants = await startApi(forGraphql({ anonRole: "music_nobody", parts: [tenants] }));
+    const tenantsApi = await startApi(forGraphql({ anonRole: "music_nobody", parts: [tenants] }));
     const caller = bearer(READER);
     for (let i = 0; i < 3; i++)
-      expect(await see(caller, ["acme.tenant"], withTenants)).toMatchObject({ "acme.tenant": "music_reader north" });
+      expect(await see(caller, ["acme.tenant"], tenantsApi)).toMatchObject({ "acme.tenant": "music_reader north" });
     expect(calls).toBe(1);
-    expect(await argumentOf(withTenants)).toEqual({
-      ...own,
+    expect(await argumentOf(tenantsApi)).toEqual({
+      ...ownVariables,
       "x-hasura-role": "admin",
       "x-hasura-user-id": "7",
       "x-acme-role": "admin",
@@ -295,15 +295,15 @@ describe("plugins", () => {
   });
   test("X-HDR-1 a plugin's secret headers are hidden from SQL on both surfaces", async () => {
     const keys = definePlugin({ name: "keys", secretHeaders: ["X-Api-Key"] });
-    const withKeys = await startApi(forGraphql({ anonRole: "music_nobody", parts: [keys, without("admin-secret")] }));
+    const keysApi = await startApi(forGraphql({ anonRole: "music_nobody", parts: [keys, without("admin-secret")] }));
     const headers = { "x-api-key": "k", "x-session-admin-secret": "of nobody", "x-tenant": "t" };
     for (const sight of [
-      await see(headers, ["request.headers"], withKeys),
-      sightOfRest(await askRest(withKeys, headers, ["request.headers"])),
+      await see(headers, ["request.headers"], keysApi),
+      sightOfRest(await askRest(keysApi, headers, ["request.headers"])),
     ]) {
-      const seen = JSON.parse(sight["request.headers"]!);
-      expect(seen).toMatchObject({ "x-tenant": "t", "x-session-admin-secret": "of nobody" });
-      expect(seen).not.toHaveProperty("x-api-key");
+      const requestHeaders = JSON.parse(sight["request.headers"]!);
+      expect(requestHeaders).toMatchObject({ "x-tenant": "t", "x-session-admin-secret": "of nobody" });
+      expect(requestHeaders).not.toHaveProperty("x-api-key");
     }
   });
   test("X-SES-1 an error in the settings of a plugin is logged with the plugin and fails the request", async () => {
@@ -318,13 +318,13 @@ describe("plugins", () => {
         },
       ],
     });
-    const logged: unknown[] = [];
+    const logLines: unknown[] = [];
     const logger = createLogger({
-      error: (message: string, facts?: object) => void logged.push({ message, ...facts }),
+      error: (message: string, facts?: object) => void logLines.push({ message, ...facts }),
     });
-    const broken = await startApi(forGraphql({ anonRole: "music_nobody", parts: [faulty], logger }));
-    expect(gqlError(await askGraphql(broken)).code).toBe("unexpected");
-    expect(logged).toMatchObject([{ plugin: "faulty", hook: 'sessions("faulty").settings' }]);
+    const faultyApi = await startApi(forGraphql({ anonRole: "music_nobody", parts: [faulty], logger }));
+    expect(gqlError(await askGraphql(faultyApi)).code).toBe("unexpected");
+    expect(logLines).toMatchObject([{ plugin: "faulty", hook: 'sessions("faulty").settings' }]);
   });
   test("X-SES-1 two plugins with one prefix are refused at the start", () => {
     const session = (name: string) => definePlugin({ name, sessions: [{ name, prefix: "x-acme-" }] });
@@ -361,11 +361,11 @@ describe("values of session variables", () => {
       string,
       string
     >;
-    for (const [sent, payload] of [
+    for (const [socketHeaders, payload] of [
       [headers, {}],
       [{}, { headers: asAdmin("music_reader", { "user-id": text }) }],
     ] as const) {
-      const socket = await openSocket(api, { headers: sent });
+      const socket = await openSocket(api, { headers: socketHeaders });
       await socket.init(payload);
       socket.send({
         id: "1",
@@ -412,12 +412,12 @@ describe("values of session variables", () => {
 });
 
 describe("one connection shared by two callers", () => {
-  let narrow: TestApi;
+  let narrowApi: TestApi;
   let counters: Counters;
   beforeAll(async () => {
     const reader = definePlugin({ name: "counter-reader", apply: (_hooks, context) => void ({ counters } = context) });
-    narrow = await startApi(
-      // any remaining value is left over
+    narrowApi = await startApi(
+      // these options set no value without credentials, so any value belongs to another caller
       forGraphql({
         anonRole: "music_nobody",
         anonStatementTimeout: 0,
@@ -426,13 +426,13 @@ describe("one connection shared by two callers", () => {
         parts: [reader],
       }),
     );
-    await narrow.sql(
+    await narrowApi.sql(
       `create function public.nap(seconds float8) returns text language sql volatile set statement_timeout = '200ms' as $$ select pg_sleep(seconds)::text $$`,
     );
-    await narrow.reload();
+    await narrowApi.reload();
   });
 
-  const MORE = [
+  const EXTRA_SETTINGS = [
     "session.artist_id",
     "session.org",
     "request.headers",
@@ -461,11 +461,11 @@ describe("one connection shared by two callers", () => {
     expect(JSON.stringify(sight)).not.toMatch(/first|sea_clerk/);
   };
   const bothSurfaces = async (pid: string | null | undefined): Promise<void> => {
-    expectClean(await see({}, MORE, narrow), pid);
-    expectClean(sightOfRest(await askRest(narrow, {}, MORE)), pid);
+    expectClean(await see({}, EXTRA_SETTINGS, narrowApi), pid);
+    expectClean(sightOfRest(await askRest(narrowApi, {}, EXTRA_SETTINGS)), pid);
   };
   const firstCaller = async (): Promise<string | null | undefined> => {
-    const sight = await see(first, MORE, narrow);
+    const sight = await see(first, EXTRA_SETTINGS, narrowApi);
     expect(sight).toMatchObject({
       current_user: "sea_clerk",
       "session.artist_id": "1",
@@ -481,12 +481,12 @@ describe("one connection shared by two callers", () => {
   });
   test("G-SES-7 R-TX-6 no session variable is left after a response of REST", async () => {
     const pid = await firstCaller();
-    sightOfRest(await askRest(narrow, { ...first, prefer: "timezone=America/Lima" }, MORE));
+    sightOfRest(await askRest(narrowApi, { ...first, prefer: "timezone=America/Lima" }, EXTRA_SETTINGS));
     await bothSurfaces(pid);
   });
   test("G-SES-7 R-TX-6 no session variable is left after a mutation", async () => {
     const pid = await firstCaller();
-    const answer = await narrow.gql(
+    const answer = await narrowApi.gql(
       'mutation { update_artist(where: {id: {_eq: -1}}, _set: {name: "x"}) { affected_rows } }',
       {},
       { "x-session-org": "first" },
@@ -499,13 +499,13 @@ describe("one connection shared by two callers", () => {
     ["a violated constraint", 'mutation { insert_artist_one(object: {name: "Abba"}) { id } }'],
   ])("G-SES-7 R-TX-6 no session variable is left after %s", async (_title, query) => {
     const pid = await firstCaller();
-    const answer = await narrow.gql(query, {}, { "x-session-org": "first" });
+    const answer = await narrowApi.gql(query, {}, { "x-session-org": "first" });
     expect(answer).toHaveProperty("errors");
     await bothSurfaces(pid);
   });
   test("G-SES-7 R-TX-6 no session variable is left after settings that could not be made", async () => {
     const pid = await firstCaller();
-    const answer = await narrow.get("/api/rpc/seen", {
+    const answer = await narrowApi.get("/api/rpc/seen", {
       headers: bearer({ role: "nobody_of_that_name", "x-session-org": "first" }),
     });
     expect(answer.status).toBe(401);
@@ -513,7 +513,7 @@ describe("one connection shared by two callers", () => {
   });
   test("G-SES-7 R-TX-6 no session variable is left after a refused result", async () => {
     const pid = await firstCaller();
-    const answer = await narrow.patch("/api/artist?id=gt.0", {
+    const answer = await narrowApi.patch("/api/artist?id=gt.0", {
       headers: {
         ...asAdmin(undefined, { org: "first" }),
         accept: "application/vnd.pgrst.object+json",
@@ -526,35 +526,38 @@ describe("one connection shared by two callers", () => {
   });
   test.skipIf(!capabilities.realServer)("G-SES-7 R-TX-6 no session variable is left after a time-out", async () => {
     const pid = await firstCaller();
-    const answer = await narrow.post("/api/rpc/nap", { headers: first, body: { seconds: 600 } });
+    const answer = await narrowApi.post("/api/rpc/nap", { headers: first, body: { seconds: 600 } });
     expect(answer.json().code).toBe("57014");
     await bothSurfaces(pid);
   });
   test.skipIf(!capabilities.realServer)(
     "G-SES-7 R-TX-6 no session variable is left after a client that disconnected",
     async () => {
-      await narrow.sql(
+      await narrowApi.sql(
         "create or replace function public.doze(seconds float8) returns text language sql volatile as $$ select pg_sleep(seconds)::text $$",
       );
-      await narrow.reload();
+      await narrowApi.reload();
       await firstCaller();
-      const gone = request({
+      const abandonedRequest = request({
         host: "127.0.0.1",
-        port: narrow.port,
+        port: narrowApi.port,
         method: "POST",
         path: "/api/rpc/doze",
         headers: { ...(first as Record<string, string>), "content-type": "application/json" },
       });
-      gone.on("error", () => {});
-      gone.end('{"seconds":600}');
-      const sleeping = async (): Promise<number> =>
-        (await narrow.sql("select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()"))
-          .length;
-      await until(async () => (await sleeping()) === 1, "the statement runs");
-      gone.destroy();
+      abandonedRequest.on("error", () => {});
+      abandonedRequest.end('{"seconds":600}');
+      const countSleeping = async (): Promise<number> =>
+        (
+          await narrowApi.sql(
+            "select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()",
+          )
+        ).length;
+      await until(async () => (await countSleeping()) === 1, "the statement runs");
+      abandonedRequest.destroy();
       await until(() => counters.get("pool-available") === 1, "the connection is free");
-      expect(await sleeping()).toBe(0);
-      const { pid } = await see({}, MORE, narrow);
+      expect(await countSleeping()).toBe(0);
+      const { pid } = await see({}, EXTRA_SETTINGS, narrowApi);
       await bothSurfaces(pid);
     },
   );
@@ -563,10 +566,10 @@ describe("one connection shared by two callers", () => {
     const sights = await Promise.all(
       callers.map((i) =>
         i % 3 === 0
-          ? see({}, [], narrow)
+          ? see({}, [], narrowApi)
           : i % 3 === 1
-            ? see(bearer({ "x-session-default-role": "music_reader", "x-session-user-id": `t${i}` }), [], narrow)
-            : see(asAdmin("music_editor", { "user-id": `a${i}` }), [], narrow),
+            ? see(bearer({ "x-session-default-role": "music_reader", "x-session-user-id": `t${i}` }), [], narrowApi)
+            : see(asAdmin("music_editor", { "user-id": `a${i}` }), [], narrowApi),
       ),
     );
     expect(sights.map((sight) => [sight.current_user, sight["session.user_id"] ?? ""])).toEqual(
@@ -578,20 +581,22 @@ describe("one connection shared by two callers", () => {
 });
 
 describe.skipIf(!capabilities.realServer)("the search path of the login role", () => {
-  let own: TestApi;
+  let ownApi: TestApi;
   const setPath = async (scope: string, path: string | undefined): Promise<void> => {
-    const [row] = await own.sql<{ database: string; role: string }>(
+    const [row] = await ownApi.sql<{ database: string; role: string }>(
       "select current_database() as database, current_user as role",
     );
-    const named = `${scope === "role" ? `role "${row?.role}" in ` : ""}database "${row?.database}"`;
-    await own.sql(`alter ${named} ${path === undefined ? "reset search_path" : `set search_path = ${path}`}`);
-    await own.reload();
+    const settingTarget = `${scope === "role" ? `role "${row?.role}" in ` : ""}database "${row?.database}"`;
+    await ownApi.sql(
+      `alter ${settingTarget} ${path === undefined ? "reset search_path" : `set search_path = ${path}`}`,
+    );
+    await ownApi.reload();
   };
   const QUERY = "{ coined(order_by: {id: asc}) { id } }";
-  const COINED = { data: { coined: [{ id: 2 }, { id: 4 }] } };
+  const COINED_RESULT = { data: { coined: [{ id: 2 }, { id: 4 }] } };
 
   beforeAll(async () => {
-    own = await startApi(
+    ownApi = await startApi(
       forGraphql({
         anonRole: "music_editor",
         metadata: documentOf(
@@ -606,61 +611,61 @@ describe.skipIf(!capabilities.realServer)("the search path of the login role", (
         ),
       }),
     );
-    await own.sql(`
+    await ownApi.sql(`
       create schema vault;
       create table vault.coin (album_id int);
       grant usage on schema vault to music_editor;
       grant select on vault.coin to music_editor;
       insert into vault.coin values (2), (4);
       create function public.coined() returns setof album language plpgsql stable as $$ begin return query select * from public.album where id in (select album_id from coin); end $$`);
-    await own.reload();
+    await ownApi.reload();
   });
 
   test("G-SES-11 G-SES-11a a function finds unqualified tables on the database's search path", async () => {
-    expect((await own.gql(QUERY)).errors[0].extensions.code).toBe("unexpected");
+    expect((await ownApi.gql(QUERY)).errors[0].extensions.code).toBe("unexpected");
     await setPath("database", `"$user", public, vault`);
-    expect(await own.gql(QUERY)).toEqual(COINED);
-    expect(await own.gql(QUERY, {}, { "x-session-role": "listener" })).toEqual(COINED);
-    expect(await own.gql(QUERY, {}, { "x-session-admin-secret": null })).toEqual(COINED);
-    const socket = await openSocket(own);
+    expect(await ownApi.gql(QUERY)).toEqual(COINED_RESULT);
+    expect(await ownApi.gql(QUERY, {}, { "x-session-role": "listener" })).toEqual(COINED_RESULT);
+    expect(await ownApi.gql(QUERY, {}, { "x-session-admin-secret": null })).toEqual(COINED_RESULT);
+    const socket = await openSocket(ownApi);
     await socket.init();
     socket.send({ id: "1", type: "subscribe", payload: { query: `subscription ${QUERY}` } });
-    expect(await socket.next()).toMatchObject({ type: "next", payload: COINED });
+    expect(await socket.next()).toMatchObject({ type: "next", payload: COINED_RESULT });
     await socket.close();
     await setPath("database", undefined);
-    expect(await own.gql(QUERY)).toHaveProperty("errors");
+    expect(await ownApi.gql(QUERY)).toHaveProperty("errors");
   });
 
   test("G-SES-11 G-SES-11a a function finds unqualified tables on the search path of the login role and connection string", async () => {
     await setPath("role", "vault");
-    expect(await own.gql(QUERY)).toEqual(COINED);
+    expect(await ownApi.gql(QUERY)).toEqual(COINED_RESULT);
     await setPath("role", undefined);
-    const on = {
-      ...own.database,
-      options: { databaseUrl: `${own.database.options.databaseUrl}?options=-c%20search_path%3Dvault` },
+    const loginDatabase = {
+      ...ownApi.database,
+      options: { databaseUrl: `${ownApi.database.options.databaseUrl}?options=-c%20search_path%3Dvault` },
     };
-    const api = await startApi(forGraphql({ on }));
-    expect(await api.gql(QUERY)).toEqual(COINED);
+    const api = await startApi(forGraphql({ on: loginDatabase }));
+    expect(await api.gql(QUERY)).toEqual(COINED_RESULT);
     await api.close();
   });
 
   test("G-SES-11 G-SES-11a the login role's own schema is used, and an empty path causes no error", async () => {
-    await own.sql(
-      `alter schema vault rename to "${(await own.sql<{ role: string }>("select current_user as role"))[0]?.role}"`,
+    await ownApi.sql(
+      `alter schema vault rename to "${(await ownApi.sql<{ role: string }>("select current_user as role"))[0]?.role}"`,
     );
-    await own.reload();
-    expect(await own.gql(QUERY)).toEqual(COINED);
+    await ownApi.reload();
+    expect(await ownApi.gql(QUERY)).toEqual(COINED_RESULT);
     await setPath("database", "''");
-    expect(await own.gql(QUERY)).toHaveProperty("errors");
-    expect(await own.gql("{ album_by_pk(id: 1) { id } }")).toEqual({ data: { album_by_pk: { id: 1 } } });
+    expect(await ownApi.gql(QUERY)).toHaveProperty("errors");
+    expect(await ownApi.gql("{ album_by_pk(id: 1) { id } }")).toEqual({ data: { album_by_pk: { id: 1 } } });
   });
 
   test("G-SES-11 G-SES-11a the search path of the login role does not apply to REST", async () => {
     await setPath("database", "vault");
-    await own.sql(
+    await ownApi.sql(
       "create function public.path_now() returns text language sql stable as $$ select current_setting('search_path') $$",
     );
-    await own.reload();
-    expect((await own.get("/api/rpc/path_now")).json()).toBe('"public", "public"');
+    await ownApi.reload();
+    expect((await ownApi.get("/api/rpc/path_now")).json()).toBe('"public", "public"');
   });
 });

@@ -44,10 +44,10 @@ gqlCases(api, [
   },
 ]);
 
-const committing = await startApi(forGraphql({ dbTxEnd: "commit-allow-override" }));
+const committingApi = await startApi(forGraphql({ dbTxEnd: "commit-allow-override" }));
 
 test("G-TX-1 a failing field undoes all fields, and only its error is returned", async () => {
-  const answer = await committing.gql(
+  const answer = await committingApi.gql(
     'mutation { insert_team_one(object: {name: "Lost"}) { id } insert_artist_one(object: {name: "Abba"}) { id } }',
   );
   expect(answer).toEqual({
@@ -62,37 +62,37 @@ test("G-TX-1 a failing field undoes all fields, and only its error is returned",
       },
     ],
   });
-  expect(await committing.sql("select from team where name = 'Lost'")).toEqual([]);
+  expect(await committingApi.sql("select from team where name = 'Lost'")).toEqual([]);
 });
 
 test("G-TX-1 a field that is refused before it runs prevents all fields", async () => {
-  const answer = await committing.gql('mutation { insert_team_one(object: {name: "Lost"}) { id } nope { id } }');
+  const answer = await committingApi.gql('mutation { insert_team_one(object: {name: "Lost"}) { id } nope { id } }');
   expect(answer.errors[0].message).toBe("field 'nope' not found in type: 'mutation_root'");
-  expect(await committing.sql("select from team where name = 'Lost'")).toEqual([]);
+  expect(await committingApi.sql("select from team where name = 'Lost'")).toEqual([]);
 });
 
 test("G-TX-1 a mutation that succeeds is committed", async () => {
-  expect(await committing.gql('mutation { insert_song_one(object: {title: "Kept"}) { title } }')).toEqual({
+  expect(await committingApi.gql('mutation { insert_song_one(object: {title: "Kept"}) { title } }')).toEqual({
     data: { insert_song_one: { title: "Kept" } },
   });
-  expect(await committing.sql("select title from song where title = 'Kept'")).toEqual([{ title: "Kept" }]);
-  await committing.sql("delete from song where title = 'Kept'");
+  expect(await committingApi.sql("select title from song where title = 'Kept'")).toEqual([{ title: "Kept" }]);
+  await committingApi.sql("delete from song where title = 'Kept'");
 });
 
 test("G-TX-3 queries run read-only at READ COMMITTED, and mutations may write", async () => {
-  await committing.sql(`
+  await committingApi.sql(`
     create view tx_facts as select 1 as id, current_setting('transaction_read_only') as read_only, current_setting('transaction_isolation') as isolation;
     grant select on tx_facts to public;
     create function tx_touch() returns setof tx_facts language sql volatile as $$ select * from tx_facts $$`);
-  await committing.reload();
-  expect(await committing.gql("{ tx_facts { read_only isolation } }")).toEqual({
+  await committingApi.reload();
+  expect(await committingApi.gql("{ tx_facts { read_only isolation } }")).toEqual({
     data: { tx_facts: [{ read_only: "on", isolation: "read committed" }] },
   });
-  expect(await committing.gql("mutation { tx_touch { read_only isolation } }")).toEqual({
+  expect(await committingApi.gql("mutation { tx_touch { read_only isolation } }")).toEqual({
     data: { tx_touch: [{ read_only: "off", isolation: "read committed" }] },
   });
-  await committing.sql("drop view tx_facts cascade");
-  await committing.reload();
+  await committingApi.sql("drop view tx_facts cascade");
+  await committingApi.reload();
 });
 
 test("G-TX-4 each request of a batch has its own transaction", async () => {
@@ -100,7 +100,7 @@ test("G-TX-4 each request of a batch has its own transaction", async () => {
     query: `mutation { insert_song_one(object: {title: "${title}"}) { title } insert_artist_one(object: {name: "${name}"}) { name } }`,
   });
   const answers = (
-    await committing.post("/v1/graphql", {
+    await committingApi.post("/v1/graphql", {
       headers: asAdmin(),
       body: [
         insert("batch 1", "Batch"),
@@ -112,15 +112,15 @@ test("G-TX-4 each request of a batch has its own transaction", async () => {
   expect(answers[0]).toEqual({ data: { insert_song_one: { title: "batch 1" }, insert_artist_one: { name: "Batch" } } });
   expect(answers[1].errors).toHaveLength(1);
   expect(answers[2]).toEqual({ data: { song: [{ title: "batch 1" }] } });
-  await committing.sql("delete from song where title like 'batch%'; delete from artist where name = 'Batch'");
+  await committingApi.sql("delete from song where title like 'batch%'; delete from artist where name = 'Batch'");
 });
 
 test("G-TX-6 a client may roll back a mutation if DB_TX_END allows it", async () => {
   const query = 'mutation { insert_song_one(object: {title: "Fleeting"}) { title } }';
-  const answer = await committing.post("/v1/graphql", {
+  const answer = await committingApi.post("/v1/graphql", {
     headers: { ...asAdmin(), prefer: "tx=rollback" },
     body: { query },
   });
   expect(answer.json()).toEqual({ data: { insert_song_one: { title: "Fleeting" } } });
-  expect(await committing.sql("select from song where title = 'Fleeting'")).toEqual([]);
+  expect(await committingApi.sql("select from song where title = 'Fleeting'")).toEqual([]);
 });

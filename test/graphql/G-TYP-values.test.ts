@@ -6,7 +6,7 @@ import { gqlApi } from "./start.ts";
 const api = await gqlApi();
 
 /** Stores the literal in a column of row 2 and returns the bytes that are read back. */
-const stored = (rule: string, column: string, literal: string, answer = literal) => ({
+const storeCase = (rule: string, column: string, literal: string, answer = literal) => ({
   title: `${rule} the literal ${literal} is stored in ${column} and returned`,
   query: `mutation { update_specimen_by_pk(pk_columns: {id: 2}, _set: {${column}: ${literal}}) { ${column} } }`,
   bytes: `{"data":{"update_specimen_by_pk":{"${column}":${answer}}}}`,
@@ -18,62 +18,62 @@ const read = (rule: string, column: string, answer: string) => ({
 });
 
 gqlCases(api, [
-  stored("G-TYP-1", "c_int4", "-2147483648"),
-  stored("G-TYP-1", "c_int4", '"12"', "12"),
-  stored("G-TYP-2", "c_int2", "-32768"),
-  stored("G-TYP-3", "c_int8", "9223372036854775807"),
-  stored("G-TYP-3", "c_int8", '"-9223372036854775808"', "-9223372036854775808"),
-  stored("G-TYP-4", "c_float4", "1.25"),
-  stored("G-TYP-4", "c_float4", '"2.5"', "2.5"),
-  stored("G-TYP-5", "c_float8", "1e300", "1e+300"),
-  stored("G-TYP-5", "c_float8", '"NaN"'),
-  stored("G-TYP-5", "c_float8", '"-Infinity"'),
-  stored("G-TYP-6", "c_numeric", "12345678901234567890.12345678901234567890"),
-  stored("G-TYP-6", "c_numeric", "1.50"),
-  stored("G-TYP-6", "c_numeric", "-1E-30", "-0.000000000000000000000000000001"),
-  stored("G-TYP-6", "c_numeric", '"NaN"'),
-  stored("G-TYP-7", "c_money", "1234.5", '"$1,234.50"'),
-  stored("G-TYP-7", "c_money", "-2E-2", '"-$0.02"'),
-  stored("G-TYP-7", "c_money", "0.005", '"$0.01"'),
-  stored("G-TYP-7", "c_money", '"$7.10"'),
-  stored("G-TYP-8", "c_bool", "true"),
-  stored("G-TYP-8", "c_bool", '"f"', "false"),
-  stored("G-TYP-9", "c_text", '"a \\"b\\" \\\\ c\\n"'),
-  stored("G-TYP-9", "c_varchar", '"ünï"'),
-  stored("G-TYP-10", "c_bpchar", '"ab"', '"ab   "'),
-  stored("G-TYP-10", "c_char", '"x"'),
-  stored("G-TYP-11", "c_citext", '"MiXed"'),
-  stored("G-TYP-12", "c_date", '"2020-02-29"'),
-  stored("G-TYP-12", "c_date", '"infinity"'),
-  stored("G-TYP-13", "c_timestamp", '"2020-02-29T10:00:00.5"'),
-  stored("G-TYP-13", "c_timestamp", '"2020-02-29 10:00:00"', '"2020-02-29T10:00:00"'),
-  stored("G-TYP-15", "c_time", '"10:00:00"'),
-  stored("G-TYP-15", "c_timetz", '"10:00:00+02"'),
-  stored("G-TYP-16", "c_interval", '"1 day 2 hours"', '"1 day 02:00:00"'),
-  stored("G-TYP-17", "c_uuid", '"3F2504E0-4F89-41D3-9A0C-0305E82C3301"', '"3f2504e0-4f89-41d3-9a0c-0305e82c3301"'),
+  storeCase("G-TYP-1", "c_int4", "-2147483648"),
+  storeCase("G-TYP-1", "c_int4", '"12"', "12"),
+  storeCase("G-TYP-2", "c_int2", "-32768"),
+  storeCase("G-TYP-3", "c_int8", "9223372036854775807"),
+  storeCase("G-TYP-3", "c_int8", '"-9223372036854775808"', "-9223372036854775808"),
+  storeCase("G-TYP-4", "c_float4", "1.25"),
+  storeCase("G-TYP-4", "c_float4", '"2.5"', "2.5"),
+  storeCase("G-TYP-5", "c_float8", "1e300", "1e+300"),
+  storeCase("G-TYP-5", "c_float8", '"NaN"'),
+  storeCase("G-TYP-5", "c_float8", '"-Infinity"'),
+  storeCase("G-TYP-6", "c_numeric", "12345678901234567890.12345678901234567890"),
+  storeCase("G-TYP-6", "c_numeric", "1.50"),
+  storeCase("G-TYP-6", "c_numeric", "-1E-30", "-0.000000000000000000000000000001"),
+  storeCase("G-TYP-6", "c_numeric", '"NaN"'),
+  storeCase("G-TYP-7", "c_money", "1234.5", '"$1,234.50"'),
+  storeCase("G-TYP-7", "c_money", "-2E-2", '"-$0.02"'),
+  storeCase("G-TYP-7", "c_money", "0.005", '"$0.01"'),
+  storeCase("G-TYP-7", "c_money", '"$7.10"'),
+  storeCase("G-TYP-8", "c_bool", "true"),
+  storeCase("G-TYP-8", "c_bool", '"f"', "false"),
+  storeCase("G-TYP-9", "c_text", '"a \\"b\\" \\\\ c\\n"'),
+  storeCase("G-TYP-9", "c_varchar", '"ünï"'),
+  storeCase("G-TYP-10", "c_bpchar", '"ab"', '"ab   "'),
+  storeCase("G-TYP-10", "c_char", '"x"'),
+  storeCase("G-TYP-11", "c_citext", '"MiXed"'),
+  storeCase("G-TYP-12", "c_date", '"2020-02-29"'),
+  storeCase("G-TYP-12", "c_date", '"infinity"'),
+  storeCase("G-TYP-13", "c_timestamp", '"2020-02-29T10:00:00.5"'),
+  storeCase("G-TYP-13", "c_timestamp", '"2020-02-29 10:00:00"', '"2020-02-29T10:00:00"'),
+  storeCase("G-TYP-15", "c_time", '"10:00:00"'),
+  storeCase("G-TYP-15", "c_timetz", '"10:00:00+02"'),
+  storeCase("G-TYP-16", "c_interval", '"1 day 2 hours"', '"1 day 02:00:00"'),
+  storeCase("G-TYP-17", "c_uuid", '"3F2504E0-4F89-41D3-9A0C-0305E82C3301"', '"3f2504e0-4f89-41d3-9a0c-0305e82c3301"'),
   read("G-TYP-18", "c_json", '{"b":1, "a" : 2}'),
-  stored(
+  storeCase(
     "G-TYP-18",
     "c_jsonb",
     "{a: [1.50, 9007199254740993, true, null]}",
     '{"a": [1.50, 9007199254740993, true, null]}',
   ),
-  stored("G-TYP-19", "c_bytea", '"\\\\xDEAD"', '"\\\\xdead"'),
+  storeCase("G-TYP-19", "c_bytea", '"\\\\xDEAD"', '"\\\\xdead"'),
   read("G-TYP-20", "c_oid", '"42"'),
-  stored("G-TYP-20", "c_inet", '"10.0.0.2"'),
-  stored("G-TYP-20", "c_xml", '"<a>b</a>"'),
-  stored("G-TYP-20", "c_int4range", '"[1,3]"', '"[1,4)"'),
-  stored("G-TYP-20", "c_bit", '"011"'),
-  stored("G-TYP-20", "c_varbit", '"0110"'),
-  stored("G-TYP-20", "c_point", '"(1,2)"'),
-  stored("G-TYP-20", "c_hstore", '"a=>1"', '{"a": "1"}'),
-  stored("G-TYP-21", "c_ltree", '"top.art"'),
-  stored("G-TYP-21", "c_lquery", '"*.art{1,}"'),
-  stored("G-TYP-24", "c_mood", '"ok"'),
-  stored("G-TYP-24", "c_mood", "happy", '"happy"'),
-  stored("G-TYP-25", "c_email", '"me@home.example"'),
+  storeCase("G-TYP-20", "c_inet", '"10.0.0.2"'),
+  storeCase("G-TYP-20", "c_xml", '"<a>b</a>"'),
+  storeCase("G-TYP-20", "c_int4range", '"[1,3]"', '"[1,4)"'),
+  storeCase("G-TYP-20", "c_bit", '"011"'),
+  storeCase("G-TYP-20", "c_varbit", '"0110"'),
+  storeCase("G-TYP-20", "c_point", '"(1,2)"'),
+  storeCase("G-TYP-20", "c_hstore", '"a=>1"', '{"a": "1"}'),
+  storeCase("G-TYP-21", "c_ltree", '"top.art"'),
+  storeCase("G-TYP-21", "c_lquery", '"*.art{1,}"'),
+  storeCase("G-TYP-24", "c_mood", '"ok"'),
+  storeCase("G-TYP-24", "c_mood", "happy", '"happy"'),
+  storeCase("G-TYP-25", "c_email", '"me@home.example"'),
   {
-    ...stored("G-TYP-25", "c_email", '"nobody"'),
+    ...storeCase("G-TYP-25", "c_email", '"nobody"'),
     title: "G-TYP-25 a value that violates the check of its domain is refused",
     bytes: undefined,
     error: {
@@ -81,18 +81,18 @@ gqlCases(api, [
       code: "permission-error",
     },
   },
-  stored("G-TYP-26", "c_addr", '"(Side,\\"New Town\\")"', '{"street":"Side","city":"New Town"}'),
-  stored("G-TYP-27", "c_int_list", "[3, -1, null]", "[3,-1,null]"),
-  stored("G-TYP-27", "c_big_list", "[9223372036854775807]"),
-  stored(
+  storeCase("G-TYP-26", "c_addr", '"(Side,\\"New Town\\")"', '{"street":"Side","city":"New Town"}'),
+  storeCase("G-TYP-27", "c_int_list", "[3, -1, null]", "[3,-1,null]"),
+  storeCase("G-TYP-27", "c_big_list", "[9223372036854775807]"),
+  storeCase(
     "G-TYP-27",
     "c_text_list",
     '["a,b", "{}", "\\"", "\\\\", "", "NULL", null]',
     '["a,b","{}","\\"","\\\\","","NULL",null]',
   ),
-  stored("G-TYP-27", "c_addr_list", '["(Main,Oslo)"]', '[{"street":"Main","city":"Oslo"}]'),
-  stored("G-TYP-27", "c_date_list", '["2020-01-01"]'),
-  stored("G-TYP-27", "c_mood_list", '[sad, "ok"]', '["sad","ok"]'),
+  storeCase("G-TYP-27", "c_addr_list", '["(Main,Oslo)"]', '[{"street":"Main","city":"Oslo"}]'),
+  storeCase("G-TYP-27", "c_date_list", '["2020-01-01"]'),
+  storeCase("G-TYP-27", "c_mood_list", '[sad, "ok"]', '["sad","ok"]'),
   read("G-TYP-29", "c_int8", "9223372036854775807"),
   read("G-TYP-29", "c_numeric", "12.3400"),
   {
@@ -111,12 +111,12 @@ gqlCases(api, [
       "mutation { update_specimen_by_pk(pk_columns: {id: 1}, _set: {c_int4: 3.0, c_int8: 2e3, c_int2: -7.00}) { c_int4 c_int8 c_int2 } }",
     data: { update_specimen_by_pk: { c_int4: 3, c_int8: 2000, c_int2: -7 } },
   },
-  stored("G-TYP-33", "c_jsonb", '"{}"'),
-  stored("G-TYP-33", "c_jsonb", "{a: red, b: [x, {c: 1}]}", '{"a": "red", "b": ["x", {"c": 1}]}'),
-  stored("G-TYP-33", "c_jsonb", "red", '"red"'),
-  stored("G-TYP-33", "c_jsonb", "1.0"),
-  stored("G-TYP-33", "c_jsonb", "null"),
-  stored(
+  storeCase("G-TYP-33", "c_jsonb", '"{}"'),
+  storeCase("G-TYP-33", "c_jsonb", "{a: red, b: [x, {c: 1}]}", '{"a": "red", "b": ["x", {"c": 1}]}'),
+  storeCase("G-TYP-33", "c_jsonb", "red", '"red"'),
+  storeCase("G-TYP-33", "c_jsonb", "1.0"),
+  storeCase("G-TYP-33", "c_jsonb", "null"),
+  storeCase(
     "G-TYP-33",
     "c_jsonb_list",
     '[{a: 1}, [2, 3], "{\\"b\\": 2}", "[4]", "{no", 5, true]',
@@ -138,8 +138,8 @@ gqlCases(api, [
       code: "parse-failed",
     },
   })),
-  stored("G-TYP-37", "c_text_list", '"{a,b}"', '["a","b"]'),
-  stored("G-TYP-37", "c_matrix", '"{{5,6},{7,8}}"', "[[5,6],[7,8]]"),
+  storeCase("G-TYP-37", "c_text_list", '"{a,b}"', '["a","b"]'),
+  storeCase("G-TYP-37", "c_matrix", '"{{5,6},{7,8}}"', "[[5,6],[7,8]]"),
   read("G-TYP-37", "c_matrix", "[[1,2],[3,4]]"),
   read("G-TYP-37", "c_int_list", "[1,2,null]"),
   {
@@ -197,9 +197,9 @@ test("G-TYP-3 a number just beyond bigint is refused, also from JSON", async () 
   );
 });
 
-const stringified = await gqlApi({ stringifyNumericTypes: true });
+const stringifyingApi = await gqlApi({ stringifyNumericTypes: true });
 
-gqlCases(stringified, [
+gqlCases(stringifyingApi, [
   {
     title: "G-TYP-30 G-CON-4 bigint, numeric, float8 and money are strings with the setting",
     query: "{ specimen_by_pk(id: 1) { c_int4 c_int8 c_float4 c_float8 c_numeric c_money } }",
@@ -227,9 +227,9 @@ gqlCases(stringified, [
   },
 ]);
 
-const opaque = await gqlApi({ disablePostgresArrays: true });
+const opaqueApi = await gqlApi({ disablePostgresArrays: true });
 
-gqlCases(opaque, [
+gqlCases(opaqueApi, [
   {
     title: "G-TYP-38 arrays as opaque scalars accept array literals",
     query: 'mutation { update_album_by_pk(pk_columns: {id: 1}, _set: {tags: "{a,b}"}) { tags } }',
@@ -238,7 +238,7 @@ gqlCases(opaque, [
 ]);
 
 const { postgis, raster } = capabilities;
-const atlas = postgis ? await gqlApi({ dbSchemas: ["atlas"], dbExtraSearchPath: ["public", "gis"] }) : api;
+const atlasApi = postgis ? await gqlApi({ dbSchemas: ["atlas"], dbExtraSearchPath: ["public", "gis"] }) : api;
 
 const geo = (literal: string, message: string) => ({
   title: `G-TYP-34 the geometry ${literal} is refused`,
@@ -248,7 +248,7 @@ const geo = (literal: string, message: string) => ({
 });
 const crs = { type: "name", properties: { name: "urn:ogc:def:crs:EPSG::4326" } };
 
-gqlCases(atlas, [
+gqlCases(atlasApi, [
   {
     title: "G-TYP-22 G-TYP-34 geometries are GeoJSON in responses",
     when: postgis,

@@ -107,14 +107,14 @@ test("G-TYP-40 scalars have no description", () => {
 });
 
 test("G-TYP-38 arrays can be opaque scalars", async () => {
-  const opaque = await startApi(forGraphql({ disablePostgresArrays: true }));
+  const opaqueApi = await startApi(forGraphql({ disablePostgresArrays: true }));
   try {
-    const schema = await schemaOf(opaque);
+    const schema = await schemaOf(opaqueApi);
     expect(schema.members("album").tags).toBe("_text");
     expect(schema.members("specimen")).toMatchObject({ c_big_list: "_int8", c_mood_list: "_mood" });
     expect(schema.members("album_bool_exp").tags).toBe("_text_comparison_exp");
   } finally {
-    await opaque.close();
+    await opaqueApi.close();
   }
 });
 

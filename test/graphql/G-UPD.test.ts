@@ -4,10 +4,10 @@ import { gqlApi } from "./start.ts";
 
 const api = await gqlApi();
 
-const failed = "validation-failed";
+const validationFailed = "validation-failed";
 const profile = (id: number, operators: string) =>
   `mutation { update_profile_by_pk(pk_columns: {id: ${id}}, ${operators}) { doc settings } }`;
-const done = (doc: unknown, settings: unknown) => ({ update_profile_by_pk: { doc, settings } });
+const profileData = (doc: unknown, settings: unknown) => ({ update_profile_by_pk: { doc, settings } });
 const at = (path: string) => `$.selectionSet.update_album.args${path}`;
 const album = (operators: string) =>
   `mutation { update_album(where: {id: {_eq: 1}}, ${operators}) { affected_rows returning { id title sold price live } } }`;
@@ -29,37 +29,37 @@ gqlCases(api, [
   {
     title: "G-UPD-1c _append appends to a jsonb column",
     query: profile(1, "_append: {doc: {b: [1]}}"),
-    data: done({ a: 1, tags: ["x", "y"], deep: { n: { m: 5 } }, b: [1] }, { theme: "dark" }),
+    data: profileData({ a: 1, tags: ["x", "y"], deep: { n: { m: 5 } }, b: [1] }, { theme: "dark" }),
   },
   {
     title: "G-UPD-1c _append appends to a jsonb array",
     query: profile(2, '_append: {doc: "four"}'),
-    data: done(["one", "two", "three", "four"], null),
+    data: profileData(["one", "two", "three", "four"], null),
   },
   {
     title: "G-UPD-1d _prepend prepends to a jsonb column",
     query: profile(2, '_prepend: {doc: ["zero"]}'),
-    data: done(["zero", "one", "two", "three"], null),
+    data: profileData(["zero", "one", "two", "three"], null),
   },
   {
     title: "G-UPD-1e _delete_key removes a key of a jsonb column",
     query: profile(1, '_delete_key: {doc: "tags"}'),
-    data: done({ a: 1, deep: { n: { m: 5 } } }, { theme: "dark" }),
+    data: profileData({ a: 1, deep: { n: { m: 5 } } }, { theme: "dark" }),
   },
   {
     title: "G-UPD-1f _delete_elem removes an element of a jsonb array",
     query: profile(2, "_delete_elem: {doc: -1}"),
-    data: done(["one", "two"], null),
+    data: profileData(["one", "two"], null),
   },
   {
     title: "G-UPD-1g _delete_at_path removes a value at a path",
     query: profile(1, '_delete_at_path: {doc: ["deep", "n", "m"]}'),
-    data: done({ a: 1, tags: ["x", "y"], deep: { n: {} } }, { theme: "dark" }),
+    data: profileData({ a: 1, tags: ["x", "y"], deep: { n: {} } }, { theme: "dark" }),
   },
   {
     title: "G-UPD-1g _delete_at_path accepts a single key",
     query: profile(1, '_delete_at_path: {doc: "deep"}'),
-    data: done({ a: 1, tags: ["x", "y"] }, { theme: "dark" }),
+    data: profileData({ a: 1, tags: ["x", "y"] }, { theme: "dark" }),
   },
   {
     title: "G-UPD-2 G-CON-7 an update without an operator is accepted",
@@ -82,7 +82,11 @@ gqlCases(api, [
   {
     title: "G-UPD-4 G-CON-5 a column in two operators is refused",
     query: album("_inc: {sold: 1, id: 1, artist_id: 1}, _set: {artist_id: 2, id: 3}"),
-    error: { message: "Column found in multiple operators: ['id', 'artist_id'].", path: at(""), code: failed },
+    error: {
+      message: "Column found in multiple operators: ['id', 'artist_id'].",
+      path: at(""),
+      code: validationFailed,
+    },
   },
   {
     title: "G-UPD-4 a column in two operators of an element of _many is refused",
@@ -91,13 +95,13 @@ gqlCases(api, [
     error: {
       message: "Column found in multiple operators: ['sold'].",
       path: "$.selectionSet.update_album_many.args.updates[1]",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
     title: "G-UPD-5 _set: null at a NOT NULL column is refused",
     query: album("_set: {title: null}"),
-    error: { message: "unexpected null value for type 'String'", path: at("._set.title"), code: failed },
+    error: { message: "unexpected null value for type 'String'", path: at("._set.title"), code: validationFailed },
   },
   {
     title: "G-UPD-5 G-UPD-5a _inc leaves NULL unchanged, and by null gives NULL",
@@ -108,7 +112,7 @@ gqlCases(api, [
   {
     title: "G-UPD-5 _append to NULL gives NULL",
     query: profile(2, "_append: {settings: {a: 1}}"),
-    data: done(["one", "two", "three"], null),
+    data: profileData(["one", "two", "three"], null),
   },
   {
     title: "G-UPD-5 G-UPD-5a _append, _prepend and _delete_key by null give NULL",
@@ -122,7 +126,7 @@ gqlCases(api, [
     error: {
       message: "unexpected null value for type 'Int'",
       path: "$.selectionSet.update_profile_by_pk.args._delete_elem.settings",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -131,7 +135,7 @@ gqlCases(api, [
     error: {
       message: "expected a list, but found null",
       path: "$.selectionSet.update_profile_by_pk.args._delete_at_path.settings",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -140,7 +144,7 @@ gqlCases(api, [
     error: {
       message: "expected an object for type 'album_set_input', but found null",
       path: at("._set"),
-      code: failed,
+      code: validationFailed,
     },
   },
   {

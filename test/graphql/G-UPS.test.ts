@@ -10,7 +10,7 @@ await api.reload();
 
 const conflict = (text: string) =>
   `mutation { insert_artist(objects: [{id: 1, name: "ABBA", country: "NO"}], on_conflict: ${text}) { affected_rows returning { id name country } } }`;
-const refused = (rule: string, text: string, message: string, path = "") => ({
+const refusalCase = (rule: string, text: string, message: string, path = "") => ({
   title: `${rule} on_conflict: ${text} is refused`,
   query: conflict(text),
   error: { message, path: `$.selectionSet.insert_artist.args.on_conflict${path}`, code: "validation-failed" },
@@ -95,33 +95,33 @@ gqlCases(api, [
     role: "music_editor",
     data: { insert_song: { affected_rows: 1 } },
   },
-  refused("G-UPS-7", "null", "expected an object for type 'artist_on_conflict', but found null"),
-  refused("G-UPS-7", "{update_columns: [name]}", "missing required field 'constraint'", ".constraint"),
-  refused(
+  refusalCase("G-UPS-7", "null", "expected an object for type 'artist_on_conflict', but found null"),
+  refusalCase("G-UPS-7", "{update_columns: [name]}", "missing required field 'constraint'", ".constraint"),
+  refusalCase(
     "G-UPS-7",
     "{constraint: artist_pkey, where: null}",
     "expected an object for type 'artist_bool_exp', but found null",
     ".where",
   ),
-  refused(
+  refusalCase(
     "G-UPS-7",
     "{constraint: artist_pkey, update_columns: null}",
     "expected a list, but found null",
     ".update_columns",
   ),
-  refused(
+  refusalCase(
     "G-UPS-7",
     "{constraint: artist_pkey, action: ignore}",
     "field 'action' not found in type: 'artist_on_conflict'",
     ".action",
   ),
-  refused(
+  refusalCase(
     "G-UPS-7",
     "{constraint: album_pkey}",
     "expected one of the values ['artist_name_key', 'artist_pkey'] for type 'artist_constraint', but found 'album_pkey'",
     ".constraint",
   ),
-  refused(
+  refusalCase(
     "G-UPS-7",
     "{constraint: artist_pkey, update_columns: [age]}",
     "expected one of the values ['born', 'country', 'id', 'name', 'stats'] for type 'artist_update_column', but found 'age'",
@@ -129,9 +129,9 @@ gqlCases(api, [
   ),
 ]);
 
-const governed = await gqlApi({ metadata: singerMetadata });
+const governedApi = await gqlApi({ metadata: singerMetadata });
 
-const checkFailed = {
+const checkError = {
   message: "check constraint of an insert/update permission has failed",
   code: "permission-error",
   path: "$.selectionSet.insert_song.args.objects",
@@ -139,7 +139,7 @@ const checkFailed = {
 const upsert = (objects: string, conflict = "{constraint: song_pkey, update_columns: [title]}") =>
   `mutation { insert_song(objects: ${objects}, on_conflict: ${conflict}) { affected_rows returning { id title seconds } } }`;
 
-gqlCases(governed, [
+gqlCases(governedApi, [
   {
     title: "G-UPS-3 the update filter restricts an upsert, and update presets are set",
     query: upsert('[{id: 1, title: "new"}, {id: 3, title: "outside"}]'),
@@ -151,13 +151,13 @@ gqlCases(governed, [
     query: upsert('[{title: "x"}]'),
     role: "singer",
     session: { seconds: "5000" },
-    error: checkFailed,
+    error: checkError,
   },
   {
     title: "G-UPS-4 the update check applies to updated rows",
     query: upsert('[{id: 1, title: "forbidden"}]'),
     ...singer,
-    error: checkFailed,
+    error: checkError,
   },
   {
     title: "G-UPS-4 each check applies to its own rows",

@@ -5,7 +5,7 @@ import { gqlApi } from "./start.ts";
 
 const api = await gqlApi();
 
-const failed = "validation-failed";
+const validationFailed = "validation-failed";
 const byId = (id: number) => ({ album_by_pk: { id } });
 
 const send = async (body: object) => (await api.post("/v1/graphql", { headers: asAdmin(), body })).json();
@@ -14,7 +14,7 @@ gqlCases(api, [
   {
     title: "G-VAR-1 a variable that is used but not declared is refused",
     query: "query ($b: Int) { album(limit: $a, offset: $b) { id } }",
-    error: { message: 'unbound variable "a"', path: "$", code: failed },
+    error: { message: 'unbound variable "a"', path: "$", code: validationFailed },
   },
   {
     title: "G-VAR-1 an undeclared variable in a fragment is refused",
@@ -30,7 +30,7 @@ gqlCases(api, [
     title: "G-VAR-3 a variable that is given but not used is refused",
     query: "query ($a: Int) { album(limit: $a) { id } }",
     variables: { c: 1, a: 1, b: 2 },
-    error: { message: "unexpected variables in variableValues: b, c", path: "$", code: failed },
+    error: { message: "unexpected variables in variableValues: b, c", path: "$", code: validationFailed },
   },
   {
     title: "G-VAR-3 a variable that is declared and given, but not used, is refused",
@@ -41,7 +41,7 @@ gqlCases(api, [
   {
     title: "G-VAR-4 a non-null variable without a value is refused",
     query: "query ($a: Int!) { album(limit: $a) { id } }",
-    error: { message: 'expecting a value for non-nullable variable: "a"', path: "$", code: failed },
+    error: { message: 'expecting a value for non-nullable variable: "a"', path: "$", code: validationFailed },
   },
   {
     title: "G-VAR-4 a default is the value of an absent variable",
@@ -52,7 +52,7 @@ gqlCases(api, [
     title: "G-VAR-5 null for a non-null variable is refused",
     query: "query ($a: Int!) { album(limit: $a) { id } }",
     variables: { a: null },
-    error: { message: 'null value found for non-nullable type: "Int!"', path: "$", code: failed },
+    error: { message: 'null value found for non-nullable type: "Int!"', path: "$", code: validationFailed },
   },
   {
     title: "G-VAR-5 null for a non-null variable with a default is refused",
@@ -67,7 +67,7 @@ gqlCases(api, [
     error: {
       message: "variable 'a' is declared as 'Int!', but used where 'String' is expected",
       path: "$.selectionSet.album.args.where.title._eq",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -164,7 +164,7 @@ gqlCases(api, [
     error: {
       message: "unexpected null value for type 'Int'",
       path: "$.selectionSet.album.args.where.id._eq",
-      code: failed,
+      code: validationFailed,
     },
   },
   {
@@ -196,7 +196,9 @@ test("G-VAR-10 G-LIM-2 a variable of 3000 levels is refused", async () => {
   for (let i = 0; i < 3000; i++) w = { _not: w };
   const answer = await send({ query: "query ($w: album_bool_exp) { album(where: $w) { id } }", variables: { w } });
   expect(answer).toEqual({
-    errors: [{ message: "the request is nested deeper than 500 levels", extensions: { path: "$", code: failed } }],
+    errors: [
+      { message: "the request is nested deeper than 500 levels", extensions: { path: "$", code: validationFailed } },
+    ],
   });
 });
 
@@ -236,16 +238,16 @@ test("G-VAR-9 whole inputs in variables may change their shape", async () => {
   );
 });
 
-const left = await gqlApi({ noNullUnboundVariableDefault: true });
+const noDefaultApi = await gqlApi({ noNullUnboundVariableDefault: true });
 
-const asked = (on: TestApi, query: string, variables: Record<string, unknown> = {}) => on.gql(query, variables);
+const ask = (target: TestApi, query: string, variables: Record<string, unknown> = {}) => target.gql(query, variables);
 
 test("G-VAR-9 G-VAR-11 without the option an absent variable is null", async () => {
-  expect((await asked(api, "query ($id: Int) { artist(where: {id: {_eq: $id}}) { id } }")).errors[0].message).toBe(
+  expect((await ask(api, "query ($id: Int) { artist(where: {id: {_eq: $id}}) { id } }")).errors[0].message).toBe(
     "unexpected null value for type 'Int'",
   );
   expect(
-    await asked(
+    await ask(
       api,
       'mutation ($country: String) { update_artist_by_pk(pk_columns: {id: 1}, _set: {name: "A", country: $country}) { country } }',
     ),
@@ -255,52 +257,52 @@ test("G-VAR-9 G-VAR-11 without the option an absent variable is null", async () 
 test("G-VAR-11 G-VAR-11a an absent variable in an object is treated as not written", async () => {
   const where =
     "query ($id: Int, $name: String) { artist(where: {id: {_eq: $id}, name: {_eq: $name}}, order_by: {id: asc}) { id } }";
-  expect(await asked(left, where)).toEqual({ data: { artist: [{ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 }] } });
-  expect(await asked(left, where, { id: 2 })).toEqual({ data: { artist: [{ id: 2 }] } });
-  expect(await asked(left, where, { name: "Can" })).toEqual({ data: { artist: [{ id: 3 }] } });
-  expect(await asked(left, where, { id: 2, name: "Can" })).toEqual({ data: { artist: [] } });
-  expect(await asked(left, where)).toEqual({ data: { artist: [{ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 }] } });
-  expect((await asked(left, where, { id: null })).errors[0].message).toBe("unexpected null value for type 'Int'");
+  expect(await ask(noDefaultApi, where)).toEqual({ data: { artist: [{ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 }] } });
+  expect(await ask(noDefaultApi, where, { id: 2 })).toEqual({ data: { artist: [{ id: 2 }] } });
+  expect(await ask(noDefaultApi, where, { name: "Can" })).toEqual({ data: { artist: [{ id: 3 }] } });
+  expect(await ask(noDefaultApi, where, { id: 2, name: "Can" })).toEqual({ data: { artist: [] } });
+  expect(await ask(noDefaultApi, where)).toEqual({ data: { artist: [{ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 }] } });
+  expect((await ask(noDefaultApi, where, { id: null })).errors[0].message).toBe("unexpected null value for type 'Int'");
 });
 
 test("G-VAR-11 an absent variable as an argument is treated as not written", async () => {
   const list =
     "query ($where: artist_bool_exp, $limit: Int, $order: [artist_order_by!]) { artist(where: $where, limit: $limit, order_by: $order) { id } }";
-  expect((await asked(left, list)).data.artist).toHaveLength(4);
-  expect((await asked(left, list, { limit: 1, order: { id: "desc" } })).data.artist).toEqual([{ id: 4 }]);
-  expect((await asked(left, "query ($by: jsonb) { artist_by_pk(id: 1) { stats(path: $by) } }")).errors[0].message).toBe(
-    "variable 'by' is declared as 'jsonb', but used where 'String' is expected",
-  );
+  expect((await ask(noDefaultApi, list)).data.artist).toHaveLength(4);
+  expect((await ask(noDefaultApi, list, { limit: 1, order: { id: "desc" } })).data.artist).toEqual([{ id: 4 }]);
+  expect(
+    (await ask(noDefaultApi, "query ($by: jsonb) { artist_by_pk(id: 1) { stats(path: $by) } }")).errors[0].message,
+  ).toBe("variable 'by' is declared as 'jsonb', but used where 'String' is expected");
 });
 
 test("G-VAR-11 G-VAR-11a an absent variable takes the default in inserts and leaves columns unchanged in updates", async () => {
   const insert = "mutation ($note: String) { insert_invoice_one(object: {net: 1, note: $note}) { note } }";
-  expect(await asked(left, insert)).toEqual({ data: { insert_invoice_one: { note: "none" } } });
-  expect(await asked(left, insert, { note: null })).toEqual({ data: { insert_invoice_one: { note: null } } });
-  expect(await asked(left, insert, { note: "n" })).toEqual({ data: { insert_invoice_one: { note: "n" } } });
-  const several =
+  expect(await ask(noDefaultApi, insert)).toEqual({ data: { insert_invoice_one: { note: "none" } } });
+  expect(await ask(noDefaultApi, insert, { note: null })).toEqual({ data: { insert_invoice_one: { note: null } } });
+  expect(await ask(noDefaultApi, insert, { note: "n" })).toEqual({ data: { insert_invoice_one: { note: "n" } } });
+  const insertMany =
     'mutation ($note: String) { insert_invoice(objects: [{net: 1, note: $note}, {net: 1, note: "b"}]) { returning { note } } }';
-  expect(await asked(left, several)).toEqual({
+  expect(await ask(noDefaultApi, insertMany)).toEqual({
     data: { insert_invoice: { returning: [{ note: "none" }, { note: "b" }] } },
   });
   const update =
     "mutation ($name: String, $country: String) { update_artist_by_pk(pk_columns: {id: 1}, _set: {name: $name, country: $country}) { name country } }";
-  expect(await asked(left, update, { country: "NO" })).toEqual({
+  expect(await ask(noDefaultApi, update, { country: "NO" })).toEqual({
     data: { update_artist_by_pk: { name: "Abba", country: "NO" } },
   });
-  expect(await asked(left, update, { name: "B" })).toEqual({
+  expect(await ask(noDefaultApi, update, { name: "B" })).toEqual({
     data: { update_artist_by_pk: { name: "B", country: "SE" } },
   });
-  expect(await asked(left, update)).toEqual({ data: { update_artist_by_pk: null } });
+  expect(await ask(noDefaultApi, update)).toEqual({ data: { update_artist_by_pk: null } });
 });
 
 test("G-VAR-11 G-VAR-11a the type of an absent variable is checked, and inside JSON it is null", async () => {
-  expect((await asked(left, "query ($a: Int) { artist(where: {id: {_in: [1, $a]}}) { id } }")).errors[0].message).toBe(
-    "variable 'a' is declared as 'Int', but used where 'Int!' is expected",
-  );
   expect(
-    await asked(
-      left,
+    (await ask(noDefaultApi, "query ($a: Int) { artist(where: {id: {_in: [1, $a]}}) { id } }")).errors[0].message,
+  ).toBe("variable 'a' is declared as 'Int', but used where 'Int!' is expected");
+  expect(
+    await ask(
+      noDefaultApi,
       "mutation ($a: jsonb) { update_artist_by_pk(pk_columns: {id: 1}, _set: {stats: {a: $a}}) { stats } }",
     ),
   ).toEqual({ data: { update_artist_by_pk: { stats: { a: null } } } });

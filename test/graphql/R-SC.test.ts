@@ -14,19 +14,19 @@ describe.each(["hasura-default", "graphql-default"] as const)(
     test.each(ROLES)("R-SC-12 R-SC-12a role %s finds each root field of its schema by its name", async (role) => {
       const api = await startApi(forGraphql({ defaultNamingConvention }));
       const schema = await schemaOf(api, role);
-      const lost: string[] = [];
-      let found = 0;
+      const missingFields: string[] = [];
+      let foundCount = 0;
       for (const [kind, root] of Object.entries(schema.roots)) {
         if (root === undefined || kind === "subscription") continue;
         for (const name of Object.keys(schema.members(root))) {
           // incomplete, so that no field runs
           const answer = await api.gql(`${kind} { ${name} }`, {}, asAdmin(role));
-          if (JSON.stringify(answer.errors ?? []).includes("not found in type")) lost.push(`${root}.${name}`);
-          else found++;
+          if (JSON.stringify(answer.errors ?? []).includes("not found in type")) missingFields.push(`${root}.${name}`);
+          else foundCount++;
         }
       }
-      expect(lost).toEqual([]);
-      expect(found).toBeGreaterThan(role === "music_nobody" ? 0 : 20);
+      expect(missingFields).toEqual([]);
+      expect(foundCount).toBeGreaterThan(role === "music_nobody" ? 0 : 20);
     });
   },
 );
@@ -36,37 +36,37 @@ describe("R-SC-12 preparation for all documents", () => {
   const request = { query: "{ artist { id } }" };
 
   test("R-SC-12 R-SC-12b the first document waits for the preparation, and no later one does", async () => {
-    const found: unknown[] = [];
+    const preparations: unknown[] = [];
     let engine: GqlEngine | undefined;
-    const early = definePlugin({
+    const earlyPlugin = definePlugin({
       name: "early",
       apply: (_, context) =>
         context.onModel(() => {
           engine = context.use(graphqlService);
-          found.push(engine?.prepare(request, session), engine?.buildExampleQuery(session));
+          preparations.push(engine?.prepare(request, session), engine?.buildExampleQuery(session));
         }),
     });
-    const api = await startApi(forGraphql({ parts: [early] }));
-    expect(found).toEqual([expect.any(Promise), expect.any(Promise)]);
-    expect(await Promise.all(found)).toEqual([
+    const api = await startApi(forGraphql({ parts: [earlyPlugin] }));
+    expect(preparations).toEqual([expect.any(Promise), expect.any(Promise)]);
+    expect(await Promise.all(preparations)).toEqual([
       expect.objectContaining({ operation: "query" }),
       expect.stringContaining("query {"),
     ]);
     expect(engine?.prepare(request, session)).toMatchObject({ operation: "query" });
     expect(engine?.buildExampleQuery(session)).toContain("query {");
     // if a caller has sent a document, the names of the next model are created in advance
-    found.length = 0;
+    preparations.length = 0;
     await api.reload();
-    expect(found).toEqual([expect.objectContaining({ operation: "query" }), expect.any(String)]);
+    expect(preparations).toEqual([expect.objectContaining({ operation: "query" }), expect.any(String)]);
   });
 
   test("R-SC-12 G-SUB-8 R-SC-12b live queries wait for the preparation after changed settings, and continue or end", async () => {
     let dbMaxRows = 1000;
-    const moving = definePlugin({
+    const changingOptions = definePlugin({
       name: "moving",
       apply: (_, context) => context.addOptionSource({ name: "the test", read: async () => ({ dbMaxRows }) }),
     });
-    const api = await startLive(forGraphql({ parts: [moving] }));
+    const api = await startLive(forGraphql({ parts: [changingOptions] }));
     await api.sql("create table berries (id int primary key); create table leaves (id int primary key)");
     await api.reload();
     const socket = await initSocket(api);
@@ -83,9 +83,9 @@ describe("R-SC-12 preparation for all documents", () => {
     expect(await socket.next()).toMatchObject({ id: "stays", payload: { data: { berries: [{ id: 1 }] } } });
     // a live query ends, or the schema is loaded again, while the live query waits
     dbMaxRows++;
-    const reloaded = api.reload();
+    const reload = api.reload();
     socket.send({ id: "stays", type: "complete" });
-    await reloaded;
+    await reload;
     dbMaxRows++;
     await Promise.all([api.reload(), api.reload()]);
     await api.sql("insert into berries values (2)");
@@ -102,12 +102,12 @@ describe("R-SC-13", () => {
   test("R-SC-13 repeated introspection has the same response, separately and beside other fields", async () => {
     const api = await startApi(forGraphql());
     const first = await api.gql(INTROSPECTION);
-    for (let again = 0; again < 3; again++) expect(await api.gql(INTROSPECTION)).toEqual(first);
-    const beside = `{ artist(limit: 1) { id } one: __type(name: "artist") { name } ${INTROSPECTION.slice(1, -1)} two: __type(name: "nowhere") { name } }`;
-    const { data } = await api.gql(beside);
+    for (let i = 0; i < 3; i++) expect(await api.gql(INTROSPECTION)).toEqual(first);
+    const mixedQuery = `{ artist(limit: 1) { id } one: __type(name: "artist") { name } ${INTROSPECTION.slice(1, -1)} two: __type(name: "nowhere") { name } }`;
+    const { data } = await api.gql(mixedQuery);
     expect(Object.keys(data)).toEqual(["artist", "one", "__schema", "two"]);
     expect(data).toMatchObject({ one: { name: "artist" }, two: null, __schema: first.data.__schema });
-    expect((await api.gql(beside)).data).toEqual(data);
+    expect((await api.gql(mixedQuery)).data).toEqual(data);
   });
 
   test("R-SC-13 each role has its own introspection", async () => {

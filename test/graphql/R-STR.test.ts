@@ -21,9 +21,9 @@ const NOISE_LENGTH = 20_000_000;
 /** A text that compression leaves three quarters of. */
 const noise = (length: number): string =>
   `(select string_agg(encode(decode(md5(i::text), 'hex'), 'base64'), '') from generate_series(1, ${Math.ceil(length / 24)}) i)`;
-const first = await startApi();
-const { database } = first;
-await first.sql(`
+const firstApi = await startApi();
+const { database } = firstApi;
+await firstApi.sql(`
   create schema flood;
   create table flood.crate (id int primary key, label text, note text);
   insert into flood.crate select i, 'crate "' || i || '", säck', case when i % 3 > 0 then repeat('é', 30) end
@@ -82,70 +82,80 @@ const options = forGraphql({
   dbTxEnd: "commit-allow-override",
 });
 const api = await startMeasured(options);
-const held = await startApi({ ...options, parts: hasSpeed ? [without("streamed-answers")] : [] });
+const bufferedApi = await startApi({ ...options, parts: hasSpeed ? [without("streamed-answers")] : [] });
 
 const admin = { "x-session-admin-secret": adminSecret };
-const streamCount = async (of: MeasuredApi): Promise<number> => (await of.metrics())["relapi_streams_total"] ?? -1;
+const streamCount = async (target: MeasuredApi): Promise<number> =>
+  (await target.metrics())["relapi_streams_total"] ?? -1;
 
 /** The response without the time and the request's id. */
 const headersOf = ({ rawHeaders }: Answer): unknown =>
   rawHeaders.filter(([name]) => name !== "Date" && name !== "x-request-id");
 
 const crates = "{ flood_crate(order_by: {id: asc}) { id label note } }";
-const several =
+const severalFields =
   "{ a: flood_crate(order_by: {id: asc}) { id label } flood_part(limit: 1) { id } c: flood_crate_aggregate { aggregate { count } } }";
-const described = `{ flood_crate(order_by: {id: asc}) { id label note } __type(name: "flood_crate") { name } }`;
+const mixedQuery = `{ flood_crate(order_by: {id: asc}) { id label note } __type(name: "flood_crate") { name } }`;
 
 describe("the same response with and without streaming", () => {
-  type Same = [what: string, query: string, isStreamed?: boolean];
-  test.each<Same>([
+  type StreamedCase = [what: string, query: string, isStreamed?: boolean];
+  test.each<StreamedCase>([
     ["one root field", crates],
     ["rows with their own", "{ flood_crate(order_by: {id: desc}) { label parts(order_by: {id: asc}) { name } } }"],
     ["one long value", "{ flood_text { id t } }"],
-    ["several root fields, which one statement answers as one value", several],
+    ["several root fields, which one statement answers as one value", severalFields],
     ["a name beside it", "{ __typename flood_crate(order_by: {id: asc}) { id label __typename } }"],
-    ["the schema beside it, which no statement answers", described, false],
+    ["the schema beside it, which no statement answers", mixedQuery, false],
     ["a short one", "{ flood_crate(limit: 3, order_by: {id: asc}) { id } }", false],
     ["a mutation", "mutation { update_flood_crate(where: {}, _set: {note: null}) { returning { id label } } }", false],
-  ])("R-STR-7 a response is the same with and without streaming: %s", async (...[, query, isStreamed = true]: Same) => {
-    const before = await streamCount(api);
-    const streamed = await api.post("/v1/graphql", { body: { query }, headers: { ...admin, prefer: "tx=rollback" } });
-    expect(await streamCount(api)).toBe(before + (isStreamed && isStreaming ? 1 : 0));
-    const whole = await held.post("/v1/graphql", { body: { query }, headers: { ...admin, prefer: "tx=rollback" } });
-    expect(streamed.bytes.equals(whole.bytes)).toBe(true);
-    expect(streamed.status).toBe(200);
-    expect(streamed.text.slice(0, 100)).not.toContain("errors");
-    expect(headersOf(streamed)).toEqual(headersOf(whole));
-    expect(streamed.headers["content-length"]).toBe(String(streamed.bytes.length));
-  });
+  ])(
+    "R-STR-7 a response is the same with and without streaming: %s",
+    async (...[, query, isStreamed = true]: StreamedCase) => {
+      const before = await streamCount(api);
+      const streamedAnswer = await api.post("/v1/graphql", {
+        body: { query },
+        headers: { ...admin, prefer: "tx=rollback" },
+      });
+      expect(await streamCount(api)).toBe(before + (isStreamed && isStreaming ? 1 : 0));
+      const bufferedAnswer = await bufferedApi.post("/v1/graphql", {
+        body: { query },
+        headers: { ...admin, prefer: "tx=rollback" },
+      });
+      expect(streamedAnswer.bytes.equals(bufferedAnswer.bytes)).toBe(true);
+      expect(streamedAnswer.status).toBe(200);
+      expect(streamedAnswer.text.slice(0, 100)).not.toContain("errors");
+      expect(headersOf(streamedAnswer)).toEqual(headersOf(bufferedAnswer));
+      expect(streamedAnswer.headers["content-length"]).toBe(String(streamedAnswer.bytes.length));
+    },
+  );
 
   test("R-STR-7 GET and named queries are streamed", async () => {
     for (const path of [`/v1/graphql?query=${encodeURIComponent(crates)}`, `/api/rest/crates/${ROWS}`]) {
       const before = await streamCount(api);
-      const streamed = await api.get(path, { headers: admin });
+      const streamedAnswer = await api.get(path, { headers: admin });
       expect(await streamCount(api)).toBe(before + (isStreaming ? 1 : 0));
-      const whole = await held.get(path, { headers: admin });
-      expect(streamed.bytes.length).toBeGreaterThan(200_000);
-      expect(streamed.bytes.equals(whole.bytes)).toBe(true);
-      expect(headersOf(streamed)).toEqual(headersOf(whole));
+      const bufferedAnswer = await bufferedApi.get(path, { headers: admin });
+      expect(streamedAnswer.bytes.length).toBeGreaterThan(200_000);
+      expect(streamedAnswer.bytes.equals(bufferedAnswer.bytes)).toBe(true);
+      expect(headersOf(streamedAnswer)).toEqual(headersOf(bufferedAnswer));
       const head = await api.head(path, { headers: admin });
       expect(head.bytes.length).toBe(0);
-      expect(headersOf(head)).toEqual(headersOf(await held.head(path, { headers: admin })));
+      expect(headersOf(head)).toEqual(headersOf(await bufferedApi.head(path, { headers: admin })));
     }
   });
 
   test("R-STR-7 R-STR-7a a client that accepts gzip gets compressed chunks", async () => {
-    for (const query of [crates, several, described, "{ flood_text { t } }"]) {
-      const plain = await held.post("/v1/graphql", { body: { query }, headers: admin });
-      const zipped = await api.post("/v1/graphql", {
+    for (const query of [crates, severalFields, mixedQuery, "{ flood_text { t } }"]) {
+      const plain = await bufferedApi.post("/v1/graphql", { body: { query }, headers: admin });
+      const zippedAnswer = await api.post("/v1/graphql", {
         body: { query },
         headers: { ...admin, "accept-encoding": "gzip" },
       });
-      expect(zipped.headers["content-encoding"]).toBe("gzip");
-      expect(zipped.headers["vary"]).toBe("Accept-Encoding");
-      const isStreamed = isStreaming && query !== described;
-      expect(zipped.headers["transfer-encoding"]).toBe(isStreamed ? "chunked" : undefined);
-      expect(gunzipSync(zipped.bytes).equals(plain.bytes)).toBe(true);
+      expect(zippedAnswer.headers["content-encoding"]).toBe("gzip");
+      expect(zippedAnswer.headers["vary"]).toBe("Accept-Encoding");
+      const isStreamed = isStreaming && query !== mixedQuery;
+      expect(zippedAnswer.headers["transfer-encoding"]).toBe(isStreamed ? "chunked" : undefined);
+      expect(gunzipSync(zippedAnswer.bytes).equals(plain.bytes)).toBe(true);
     }
   });
 
@@ -168,37 +178,37 @@ describe("the same response with and without streaming", () => {
 
   test("R-STR-7 an error in the last row is answered as without streaming", async () => {
     const query = "{ flood_broken(order_by: {id: asc}) { id n } }";
-    const [one, other] = [
+    const [streamedAnswer, bufferedAnswer] = [
       await api.post("/v1/graphql", { body: { query }, headers: admin }),
-      await held.post("/v1/graphql", { body: { query }, headers: admin }),
+      await bufferedApi.post("/v1/graphql", { body: { query }, headers: admin }),
     ];
-    expect(one.status).toBe(200);
-    expect(one.json()).toEqual(other.json());
-    expect(one.json().errors[0].extensions.code).toBe("data-exception");
+    expect(streamedAnswer.status).toBe(200);
+    expect(streamedAnswer.json()).toEqual(bufferedAnswer.json());
+    expect(streamedAnswer.json().errors[0].extensions.code).toBe("data-exception");
   });
 
   test("R-STR-7 batches, calls of the application and plugins that read the body receive it whole", async () => {
     const before = await streamCount(api);
-    const { data } = (await held.post("/v1/graphql", { body: { query: crates }, headers: admin })).json();
+    const { data } = (await bufferedApi.post("/v1/graphql", { body: { query: crates }, headers: admin })).json();
     const batch = await api.post("/v1/graphql", { body: [{ query: crates }, { query: crates }], headers: admin });
     expect(batch.json()).toEqual([{ data }, { data }]);
-    const called = await api.relApi.graphql({ query: crates, session: { role: "admin", isAdmin: true } });
-    expect(called).toEqual({ data });
+    const callResult = await api.relApi.graphql({ query: crates, session: { role: "admin", isAdmin: true } });
+    expect(callResult).toEqual({ data });
     expect(await streamCount(api)).toBe(before);
-    let seen = 0;
-    const looking = definePlugin({
+    let byteCount = 0;
+    const bytesPlugin = definePlugin({
       name: "looking",
       apply: (_hooks, context) =>
         context.addStep({
           name: "looking",
           beforeAuthorize: (exchange) => void Object.defineProperty(exchange, "needsBody", { value: true }),
-          afterResponse: (_, { bytes }) => void (seen = bytes),
+          afterResponse: (_, { bytes }) => void (byteCount = bytes),
         }),
     });
-    const looked = await startMeasured({ ...options, parts: [...(options.parts ?? []), looking] });
-    const answer = await looked.post("/v1/graphql", { body: { query: crates }, headers: admin });
+    const observedApi = await startMeasured({ ...options, parts: [...(options.parts ?? []), bytesPlugin] });
+    const answer = await observedApi.post("/v1/graphql", { body: { query: crates }, headers: admin });
     expect(answer.json()).toEqual({ data });
-    expect(seen).toBe(answer.bytes.length);
+    expect(byteCount).toBe(answer.bytes.length);
   });
 });
 
@@ -210,7 +220,7 @@ const ask = (port: number, query: string, headers = ""): SlowClient => {
   );
 };
 
-const LONG = "{ flood_long { t } }";
+const LONG_QUERY = "{ flood_long { t } }";
 const GZIP = "Accept-Encoding: gzip\r\n";
 const NOISE = "{ flood_noise { t } }";
 /** Less than the whole response, compressed. */
@@ -224,27 +234,30 @@ const slowly = (): Promise<void> => new Promise((resolve) => setTimeout(resolve,
 
 describe.skipIf(!isStreaming)("the pace of the client", () => {
   test("R-STR-7 the database waits for a client that does not read, and the client later receives everything", async () => {
-    const clients = [ask(api.port, LONG), ask(api.port, LONG), ask(api.port, NOISE, GZIP)];
+    const clients = [ask(api.port, LONG_QUERY), ask(api.port, LONG_QUERY), ask(api.port, NOISE, GZIP)];
     await untilFigure(api, "relapi_streams_waiting", (count) => count === 3);
-    // until other long responses are complete, all data without backpressure would have arrived
+    // data without backpressure would have arrived before these other long responses are complete
     for (let i = 0; i < 3; i++)
       expect((await api.post("/v1/graphql", { body: { query: crates }, headers: admin })).status).toBe(200);
     const figures = await api.metrics();
     expect(figures["relapi_streams_waiting"]).toBe(3);
     expect(figures["relapi_unread_bytes"]).toBeLessThan(LONG_BYTES);
     for (const { socket } of clients) socket.resume();
-    for (const [at, { receivedBytes }] of clients.entries())
-      await untilRead(receivedBytes, at === 2 ? NOISE_BYTES : LONG_BYTES);
+    for (const [index, { receivedBytes }] of clients.entries())
+      await untilRead(receivedBytes, index === 2 ? NOISE_BYTES : LONG_BYTES);
     await untilFigure(api, "relapi_streams_waiting", (count) => count === 0);
     await untilFigure(api, "relapi_db_pool_in_use", (count) => count === 0);
   });
 
   test("R-STR-7 a client that reads slowly receives everything", async () => {
-    for (const [query, headers, bytes] of [[LONG, "", LONG_BYTES] as const, [NOISE, GZIP, NOISE_BYTES] as const]) {
+    for (const [query, headers, bytes] of [
+      [LONG_QUERY, "", LONG_BYTES] as const,
+      [NOISE, GZIP, NOISE_BYTES] as const,
+    ]) {
       const { socket, receivedBytes } = ask(api.port, query, headers);
-      for (let wanted = 3_000_000; wanted < bytes; wanted += 3_000_000) {
+      for (let byteCount = 3_000_000; byteCount < bytes; byteCount += 3_000_000) {
         socket.resume();
-        await untilRead(receivedBytes, wanted);
+        await untilRead(receivedBytes, byteCount);
         socket.pause();
         await slowly();
       }
@@ -254,37 +267,37 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
   });
 
   test("R-STR-7 when a client disconnects, its connection is free and clean", async () => {
-    const small = await startMeasured({ ...options, dbPool: 2 });
+    const smallPoolApi = await startMeasured({ ...options, dbPool: 2 });
     for (const headers of ["", GZIP, ""]) {
-      const { socket } = ask(small.port, NOISE, headers);
-      await untilFigure(small, "relapi_streams_waiting", (count) => count === 1);
+      const { socket } = ask(smallPoolApi.port, NOISE, headers);
+      await untilFigure(smallPoolApi, "relapi_streams_waiting", (count) => count === 1);
       socket.destroy();
-      await untilFigure(small, "relapi_streams_waiting", (count) => count === 0);
-      await untilFigure(small, "relapi_db_pool_in_use", (count) => count === 0);
+      await untilFigure(smallPoolApi, "relapi_streams_waiting", (count) => count === 0);
+      await untilFigure(smallPoolApi, "relapi_db_pool_in_use", (count) => count === 0);
       const query = "{ flood_crate(limit: 1) { id } }";
-      const both = [1, 2].map(() => small.post("/v1/graphql", { body: { query }, headers: admin }));
-      for (const answer of await Promise.all(both)) expect(answer.json().data.flood_crate).toHaveLength(1);
+      const requests = [1, 2].map(() => smallPoolApi.post("/v1/graphql", { body: { query }, headers: admin }));
+      for (const answer of await Promise.all(requests)) expect(answer.json().data.flood_crate).toHaveLength(1);
     }
     expect(
-      await small.sql(
+      await smallPoolApi.sql(
         "select count(*)::int as n from pg_stat_activity where datname = current_database() and state = 'active' and query like '%\"flood\".\"noise\"%' and pid <> pg_backend_pid()",
       ),
     ).toEqual([{ n: 0 }]);
   });
 
   describe("a lost connection to the database", () => {
-    let broken: MeasuredApi;
+    let brokenApi: MeasuredApi;
     beforeAll(async () => {
       const proxy = await startDatabaseProxy(database);
       proxy.breakAfter(5_000_000);
-      broken = await startMeasured({ ...options, databaseUrl: proxy.url });
+      brokenApi = await startMeasured({ ...options, databaseUrl: proxy.url });
     });
 
     test.each([
       ["plain", "", NOISE_LENGTH],
       ["compressed", GZIP, NOISE_BYTES],
     ] as const)("R-STR-7 a lost database connection breaks off the answer: %s", async (_, headers, bytes) => {
-      const { socket, receivedBytes, closed } = ask(broken.port, NOISE, headers);
+      const { socket, receivedBytes, closed } = ask(brokenApi.port, NOISE, headers);
       let end = "";
       socket.on("data", (chunk: Buffer) => (end = chunk.toString("latin1").slice(-10)));
       socket.resume();
@@ -292,35 +305,43 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
       expect(receivedBytes()).toBeGreaterThan(0);
       expect(receivedBytes()).toBeLessThan(bytes);
       expect(end.endsWith("\r\n0\r\n\r\n")).toBe(false); // the last chunk
-      await untilFigure(broken, "relapi_streams_waiting", (count) => count === 0);
+      await untilFigure(brokenApi, "relapi_streams_waiting", (count) => count === 0);
       const query = "{ flood_crate(limit: 1) { id } }";
-      expect((await broken.post("/v1/graphql", { body: { query }, headers: admin })).json().data).toBeDefined();
+      expect((await brokenApi.post("/v1/graphql", { body: { query }, headers: admin })).json().data).toBeDefined();
     });
 
     test("R-STR-7 a client of Node receives an error", async () => {
       const outcome = new Promise<string>((resolve, reject) => {
-        const outgoing = send(
-          { port: broken.port, method: "POST", path: "/v1/graphql", headers: { ...admin, "accept-encoding": "gzip" } },
-          (incoming) => {
-            incoming
+        const clientRequest = send(
+          {
+            port: brokenApi.port,
+            method: "POST",
+            path: "/v1/graphql",
+            headers: { ...admin, "accept-encoding": "gzip" },
+          },
+          (response) => {
+            response
               .on("end", () => resolve("complete"))
               .on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? "error"))
               .resume();
           },
         );
-        outgoing.on("error", reject).end(JSON.stringify({ query: NOISE }));
+        clientRequest.on("error", reject).end(JSON.stringify({ query: NOISE }));
       });
       expect(await outcome).toBe("ECONNRESET");
     });
   });
 
   test("R-STR-7 after STREAM_PATIENCE the remainder is held in memory, and the connection is free", async () => {
-    const patient = await startMeasured({ ...options, streamPatience: 1 });
-    for (const [query, headers, bytes] of [[LONG, "", LONG_BYTES] as const, [NOISE, GZIP, NOISE_BYTES] as const]) {
-      const { socket, receivedBytes } = ask(patient.port, query, headers);
-      await untilFigure(patient, "relapi_streams_waiting", (count) => count === 1);
-      await untilFigure(patient, "relapi_db_pool_in_use", (count) => count === 0);
-      await untilFigure(patient, "relapi_unread_bytes", (unread) => unread > bytes / 8);
+    const patientApi = await startMeasured({ ...options, streamPatience: 1 });
+    for (const [query, headers, bytes] of [
+      [LONG_QUERY, "", LONG_BYTES] as const,
+      [NOISE, GZIP, NOISE_BYTES] as const,
+    ]) {
+      const { socket, receivedBytes } = ask(patientApi.port, query, headers);
+      await untilFigure(patientApi, "relapi_streams_waiting", (count) => count === 1);
+      await untilFigure(patientApi, "relapi_db_pool_in_use", (count) => count === 0);
+      await untilFigure(patientApi, "relapi_unread_bytes", (unreadBytes) => unreadBytes > bytes / 8);
       socket.resume();
       await untilRead(receivedBytes, bytes);
     }
@@ -329,7 +350,7 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
   test("R-STR-7 further requests on the connection in an application of node:http are answered in turn", async () => {
     const server = createServer((request, response) => void api.relApi(request, response));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { socket, receivedBytes } = ask((server.address() as AddressInfo).port, LONG);
+    const { socket, receivedBytes } = ask((server.address() as AddressInfo).port, LONG_QUERY);
     const body = JSON.stringify({ query: "{ flood_crate(limit: 1, order_by: {id: asc}) { id } }" });
     socket.write(
       `POST /v1/graphql HTTP/1.1\r\nHost: x\r\nConnection: close\r\nx-session-admin-secret: ${adminSecret}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,

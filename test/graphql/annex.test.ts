@@ -5,24 +5,24 @@ import { annexSdl, typesOf } from "./annex.ts";
 
 const api = await startApi(forGraphql());
 const { data } = await api.gql(getIntrospectionQuery());
-const printed = Object.values(buildClientSchema(data).getTypeMap())
+const schemaText = Object.values(buildClientSchema(data).getTypeMap())
   .filter((type) => !type.name.startsWith("__") && !isSpecifiedScalarType(type))
   .map(printType)
   .join("\n");
-const served = typesOf(printed);
-const wanted = typesOf(annexSdl());
+const servedTypes = typesOf(schemaText);
+const annexTypes = typesOf(annexSdl());
 
 test("G-GEN-4 the annex of the reference has types to compare", () => {
-  expect(Object.keys(wanted).length).toBeGreaterThan(40);
+  expect(Object.keys(annexTypes).length).toBeGreaterThan(40);
 });
 
-for (const [name, members] of Object.entries(wanted)) {
+for (const [name, members] of Object.entries(annexTypes)) {
   test(`G-GEN-4 the type ${name} is that of the annex`, () => {
     // the fixture has more tables than the annex: its roots have more fields
-    const own = name.endsWith("_root")
-      ? (served[name] ?? []).filter((member) => members.includes(member))
-      : served[name];
-    expect(own).toEqual(members);
+    const sharedMembers = name.endsWith("_root")
+      ? (servedTypes[name] ?? []).filter((member) => members.includes(member))
+      : servedTypes[name];
+    expect(sharedMembers).toEqual(members);
   });
 }
 
@@ -34,11 +34,11 @@ test("G-GEN-4 types that no field leads to are absent", () => {
     "artist_arr_rel_insert_input",
     "album_obj_rel_insert_input",
   ];
-  expect(absent.filter((name) => name in served)).toEqual([]);
+  expect(absent.filter((name) => name in servedTypes)).toEqual([]);
 });
 
 test("G-ROOT-1 the seven mutations of the annex exist for album", () => {
-  const seven = (served["mutation_root"] ?? []).filter((member) =>
+  const seven = (servedTypes["mutation_root"] ?? []).filter((member) =>
     /^(insert|update|delete)_album(_one|_by_pk|_many)?\(/.test(member),
   );
   expect(seven).toHaveLength(7);

@@ -17,13 +17,13 @@ const statField = definePlugin({
           config: { type: GraphQLString, args: { key: { type: new GraphQLNonNull(GraphQLString) } } },
           toPlan: {
             kind: "custom",
-            output: ({ as, arguments: given }, { bind, relation }) => ({
+            output: ({ as, arguments: args }, { bind, relation }) => ({
               kind: "value",
               as,
               value: {
                 kind: "column",
                 name: relation?.name === "artist" ? "stats" : "?",
-                path: [{ arrow: "->>", key: bind(String(given["key"])) }],
+                path: [{ arrow: "->>", key: bind(String(args["key"])) }],
               },
             }),
           },

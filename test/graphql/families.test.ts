@@ -4,7 +4,7 @@ import { forGraphql, startApi } from "../support/api.ts";
 import { schemaOf } from "../support/schema.ts";
 
 /** The error of an API without these plugins for a document that needs them. */
-const REMOVED: readonly {
+const REMOVED_PLUGINS: readonly {
   readonly plugins: readonly string[];
   readonly query: string;
   readonly field: string;
@@ -67,7 +67,7 @@ const REMOVED: readonly {
   },
 ];
 
-for (const { plugins, query, field, type } of REMOVED) {
+for (const { plugins, query, field, type } of REMOVED_PLUGINS) {
   test(`G-DOC-4 without ${plugins.join(" and ")} the field ${field} of ${type} is unknown`, async () => {
     const api = await startApi(forGraphql({ parts: plugins.map((name) => without(name)) }));
     try {

@@ -8,7 +8,7 @@ import type { GqlRootFieldName, GqlTableRights } from "../../plugins/graphql/api
 const inShop = (name: string) => ({ schema: "shop", name });
 const inPublic = (name: string) => ({ schema: "public", name });
 
-const shown = (query: readonly GqlRootFieldName[], subscription: readonly GqlRootFieldName[]): GqlTableRights => ({
+const rightsOf = (query: readonly GqlRootFieldName[], subscription: readonly GqlRootFieldName[]): GqlTableRights => ({
   select: {
     columns: new Set(["id", "title", "artist_id"]),
     computedFields: new Set(),
@@ -69,9 +69,9 @@ const api = await startApi(
                 role: "visitor",
                 rights: (table) =>
                   table.relation.name === "album"
-                    ? shown([], ["select_by_pk"])
+                    ? rightsOf([], ["select_by_pk"])
                     : table.relation.name === "artist"
-                      ? shown(["select", "select_aggregate"], ["select"])
+                      ? rightsOf(["select", "select_aggregate"], ["select"])
                       : {},
                 mayCall: () => false,
               },
@@ -127,9 +127,9 @@ test("G-FN-10 functions have custom names for themselves and their fields", () =
 test("G-FN-9 G-GEN-10b functions have the descriptions of the metadata", async () => {
   expect(admin.description("query_root", "findAlbums")).toBe("Finds them");
   expect(admin.description("query_root", "countOnStage")).toBe("How many");
-  const plain = await startApi(forGraphql());
+  const plainApi = await startApi(forGraphql());
   try {
-    const schema = await schemaOf(plain);
+    const schema = await schemaOf(plainApi);
     expect(schema.description("query_root", "search_albums")).toBe("Albums whose title has the term");
     expect(schema.description("query_root", "live_albums")).toBe(
       'execute function "live_albums" which returns "album"',
@@ -144,7 +144,7 @@ test("G-FN-9 G-GEN-10b functions have the descriptions of the metadata", async (
       'input parameters for function "search_albums"',
     );
   } finally {
-    await plain.close();
+    await plainApi.close();
   }
 });
 

@@ -7,13 +7,13 @@ import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { array, collectWarnings, documentOf, object, permissions, table } from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
 
-const own = { artist_id: { _eq: "X-Session-Artist-Id" } };
-const kept = collectWarnings();
+const ownFilter = { artist_id: { _eq: "X-Session-Artist-Id" } };
+const noteLog = collectWarnings();
 
 const api = await startApi(
   forGraphql({
     dbTxEnd: "rollback",
-    logger: kept.logger,
+    logger: noteLog.logger,
     metadata: documentOf(
       [
         table("album", {
@@ -34,13 +34,13 @@ const api = await startApi(
             names: { columns: ["id", "title", "artist_id"], filter: {} },
             money: {
               columns: ["id", "artist_id", "price", "tags"],
-              filter: own,
+              filter: ownFilter,
               computed_fields: ["price_in"],
               allow_aggregations: true,
             },
           }),
-          insert_permissions: permissions({ money: { check: own, columns: "*" } }),
-          update_permissions: permissions({ money: { columns: ["price", "sold"], filter: own, check: null } }),
+          insert_permissions: permissions({ money: { check: ownFilter, columns: "*" } }),
+          update_permissions: permissions({ money: { columns: ["price", "sold"], filter: ownFilter, check: null } }),
           delete_permissions: permissions({ money: { filter: { price: { _lt: 15 } } } }),
         }),
         table("artist", {
@@ -67,8 +67,8 @@ const api = await startApi(
         }),
         table("album_title", {
           select_permissions: permissions({ money: { columns: "*", filter: {} } }),
-          update_permissions: permissions({ money: { columns: "*", filter: own } }),
-          delete_permissions: permissions({ money: { filter: own } }),
+          update_permissions: permissions({ money: { columns: "*", filter: ownFilter } }),
+          delete_permissions: permissions({ money: { filter: ownFilter } }),
         }),
         table("person", {
           computed_fields: [
@@ -110,7 +110,7 @@ const data = async (query: string, role: string, session?: Record<string, string
 };
 
 test("G-FIL-3 G-NAM-5 filters use SQL names, and documents use the names of the metadata", async () => {
-  expect(kept.all()).toEqual([]);
+  expect(noteLog.all()).toEqual([]);
   expect(
     await data("{ disc(where: {maker_id: {_eq: 1}}, order_by: {id: asc}) { id maker_id price } }", "money"),
   ).toEqual({
@@ -268,7 +268,7 @@ test("G-PRM-9 an update without a check uses its filter, and an insert uses its 
 });
 
 test("G-UPS-4 G-PRM-9 checks of upserts apply with computed fields, also of related rows", async () => {
-  const refused = "check constraint of an insert/update permission has failed";
+  const checkMessage = "check constraint of an insert/update permission has failed";
   const upsert = async (table: string, objects: string, columns: string) => {
     const answer = await ask(
       `mutation { insert_${table}(objects: ${objects}, on_conflict: {constraint: ${table}_pkey, update_columns: [${columns}]}) { affected_rows } }`,
@@ -277,17 +277,17 @@ test("G-UPS-4 G-PRM-9 checks of upserts apply with computed fields, also of rela
     return answer.errors?.[0].message ?? answer.data[`insert_${table}`].affected_rows;
   };
   expect(await upsert("person", '[{id: 1, name: "X"}, {name: "Y"}]', "name")).toBe(2);
-  expect(await upsert("person", '[{id: 1, name: "Y"}, {name: "Y"}]', "name")).toBe(refused);
-  expect(await upsert("person", '[{id: 1, name: "X"}, {name: "X"}]', "name")).toBe(refused);
-  expect(await upsert("person", '{id: 3, name: "X"}', "name")).toBe(refused); // no other artist is called Cat
-  expect(await upsert("passport", '[{id: 1, person_id: 1, number: "A"}]', "number")).toBe(refused);
+  expect(await upsert("person", '[{id: 1, name: "Y"}, {name: "Y"}]', "name")).toBe(checkMessage);
+  expect(await upsert("person", '[{id: 1, name: "X"}, {name: "X"}]', "name")).toBe(checkMessage);
+  expect(await upsert("person", '{id: 3, name: "X"}', "name")).toBe(checkMessage); // no other artist is called Cat
+  expect(await upsert("passport", '[{id: 1, person_id: 1, number: "A"}]', "number")).toBe(checkMessage);
   expect(await upsert("passport", '[{id: 2, person_id: 3, number: "A"}, {person_id: 2, number: "B"}]', "number")).toBe(
     2,
   );
 });
 
 test("G-NAM-6 G-NAM-7 a naming convention and a namespace of the metadata apply with permissions", async () => {
-  const named = await startApi(
+  const namedApi = await startApi(
     forGraphql({
       on: api.database,
       metadata: documentOf(
@@ -317,7 +317,7 @@ test("G-NAM-6 G-NAM-7 a naming convention and a namespace of the metadata apply 
     }),
   );
   expect(
-    await named.gql(
+    await namedApi.gql(
       "{ music { my_album: myAlbum(orderBy: {artistId: ASC, id: ASC}) { id artistId } myAlbumAggregate { aggregate { count } } } }",
       {},
       asAdmin("reader"),
@@ -336,7 +336,7 @@ test("G-NAM-6 G-NAM-7 a naming convention and a namespace of the metadata apply 
 });
 
 test("G-NAM-6 G-NAM-6a the mutations in a namespace have another type for backends", async () => {
-  const named = await startApi(
+  const namedApi = await startApi(
     forGraphql({
       on: api.database,
       metadata: documentOf(
@@ -352,7 +352,7 @@ test("G-NAM-6 G-NAM-6a the mutations in a namespace have another type for backen
     }),
   );
   const typeFor = (headers: Record<string, string>) =>
-    named.gql("mutation { music { __typename } }", {}, { ...asAdmin("reader"), ...headers });
+    namedApi.gql("mutation { music { __typename } }", {}, { ...asAdmin("reader"), ...headers });
   expect(await typeFor({})).toEqual({ data: { music: { __typename: "T_music_mutation_frontend" } } });
   expect(await typeFor({ "x-session-use-backend-only-permissions": "true" })).toEqual({
     data: { music: { __typename: "T_music_mutation_backend" } },

@@ -75,8 +75,8 @@ test("G-HTTP-12 the content security policy allows only the page's own script", 
 });
 
 test("G-HTTP-12 each response has a nonce of its own", async () => {
-  const again = await api.get("/v1/graphql", { headers: BROWSER });
-  expect(again.headers["content-security-policy"]).not.toBe(page.headers["content-security-policy"]);
+  const secondAnswer = await api.get("/v1/graphql", { headers: BROWSER });
+  expect(secondAnswer.headers["content-security-policy"]).not.toBe(page.headers["content-security-policy"]);
 });
 
 test("G-HTTP-12 the page loads nothing from other servers", () => {
@@ -87,12 +87,12 @@ test("G-HTTP-12 the page loads nothing from other servers", () => {
 
 test("G-HTTP-12 scripts and workers are served, compressed for clients that accept gzip", async () => {
   for (const name of ["main.js", "worker.js"]) {
-    const packed = await api.get(folder + name, { headers: { "accept-encoding": "gzip" } });
-    expect(packed.headers).toMatchObject({
+    const compressedAnswer = await api.get(folder + name, { headers: { "accept-encoding": "gzip" } });
+    expect(compressedAnswer.headers).toMatchObject({
       "content-encoding": "gzip",
       "content-type": "text/javascript; charset=utf-8",
     });
-    expect(gunzipSync(packed.bytes).length).toBeGreaterThan(100_000);
+    expect(gunzipSync(compressedAnswer.bytes).length).toBeGreaterThan(100_000);
   }
 });
 
@@ -117,7 +117,7 @@ test("G-HTTP-16 a role without tables and a caller without credentials get no fi
 });
 
 test("G-HTTP-16 the first query has the names of the metadata and the naming convention", async () => {
-  const named = await startApi(
+  const namedApi = await startApi(
     forGraphql({
       defaultNamingConvention: "graphql-default",
       metadata: documentOf(
@@ -132,29 +132,29 @@ test("G-HTTP-16 the first query has the names of the metadata and the naming con
       ),
     }),
   );
-  const { text } = await named.get(EXAMPLE, { headers: asAdmin() });
+  const { text } = await namedApi.get(EXAMPLE, { headers: asAdmin() });
   expect(text).toMatch(/^query \{\n {2}shop \{\n {4}album\(limit: 3\)/);
   expect(text).toContain("madeBy {");
-  expect((await named.gql(text)).errors).toBeUndefined();
-  await named.close();
+  expect((await namedApi.gql(text)).errors).toBeUndefined();
+  await namedApi.close();
 });
 
 test("G-HTTP-12 without the plugin the address has no page", async () => {
-  const bare = await startApi(forGraphql({ parts: [without("playground")] }));
+  const bareApi = await startApi(forGraphql({ parts: [without("playground")] }));
   try {
-    expect((await bare.get("/v1/graphql", { headers: BROWSER })).status).toBe(405);
+    expect((await bareApi.get("/v1/graphql", { headers: BROWSER })).status).toBe(405);
   } finally {
-    await bare.close();
+    await bareApi.close();
   }
 });
 
 test("R-PATH-11 the page finds its files with additional slashes", async () => {
-  const forgiving = await startApi(forGraphql({ on: api.database, compatMode: false }));
+  const lenientApi = await startApi(forGraphql({ on: api.database, compatMode: false }));
   for (const path of ["/v1/graphql", "/v1/graphql/", "//v1/graphql", "/v1//graphql//"]) {
-    const { text } = await forgiving.get(path, { headers: BROWSER });
+    const { text } = await lenientApi.get(path, { headers: BROWSER });
     const relative = /src="([^"]+main\.js)"/.exec(text)?.[1] ?? "";
     const { pathname } = new URL(relative, `http://host${path}`);
-    expect((await forgiving.head(pathname)).status, `${path} ${pathname}`).toBe(200);
+    expect((await lenientApi.head(pathname)).status, `${path} ${pathname}`).toBe(200);
   }
-  await forgiving.close();
+  await lenientApi.close();
 });

@@ -25,18 +25,18 @@ test("G-BEXP-1 G-ORD-1 G-PAG-1 G-VAR-9 random conditions return the rows of plai
       const rows = await api.sql(
         `select album.id from album where ${condition.sql("album")} order by ${order.sql}${limit === null ? "" : ` limit ${limit}`}${offset === null ? "" : ` offset ${offset}`}`,
       );
-      const wanted = {
+      const expected = {
         data: { album: rows.map(({ id }) => ({ id })), album_aggregate: { aggregate: { count: rows.length } } },
       };
-      const given = await post({
+      const variableAnswer = await post({
         query: inVariables,
         variables: { w: asJson(condition.value), o: asJson(order.value), l: limit, s: offset },
       });
-      expect(given).toEqual(wanted);
+      expect(variableAnswer).toEqual(expected);
       const args = `where: ${asLiteral(condition.value)}, order_by: ${asLiteral(order.value)}, limit: ${limit}, offset: ${offset}`;
       expect(
         await post({ query: `{ album(${args}) { id } album_aggregate(${args}) { aggregate { count } } }` }),
-      ).toEqual(wanted);
+      ).toEqual(expected);
     }),
     { numRuns: 150 },
   );
@@ -61,9 +61,11 @@ test("G-INS-1 G-INS-3 random rows are returned as they were inserted", async () 
     "mutation ($o: [album_insert_input!]!) { insert_album(objects: $o) { affected_rows returning { title artist_id price sold live tags } } }";
   await fc.assert(
     fc.asyncProperty(fc.array(rowArbitrary, { maxLength: 4 }), async (rows) => {
-      const missing = { price: null, sold: null, live: null, tags: null };
+      const nullColumns = { price: null, sold: null, live: null, tags: null };
       expect(await post({ query, variables: { o: rows } })).toEqual({
-        data: { insert_album: { affected_rows: rows.length, returning: rows.map((row) => ({ ...missing, ...row })) } },
+        data: {
+          insert_album: { affected_rows: rows.length, returning: rows.map((row) => ({ ...nullColumns, ...row })) },
+        },
       });
     }),
     { numRuns: 80 },
@@ -117,7 +119,7 @@ const WORDS = [
 ];
 
 /** Documents with tokens dropped, duplicated, exchanged or replaced. */
-const broken = fc
+const brokenDocuments = fc
   .tuple(
     fc.constantFrom(...DOCUMENTS),
     fc.array(
@@ -128,13 +130,13 @@ const broken = fc
   .map(([document, changes]) => {
     const tokens: string[] = document.match(TOKENS) ?? [];
     for (const [change, place, word] of changes) {
-      const at = place % tokens.length;
-      const token = tokens[at] as string;
-      if (change === "drop") tokens.splice(at, 1);
-      else if (change === "double") tokens.splice(at, 0, token);
-      else if (change === "replace") tokens[at] = word;
-      else if (change === "insert") tokens.splice(at, 0, word);
-      else tokens.push(...tokens.splice(at, 1));
+      const index = place % tokens.length;
+      const token = tokens[index] as string;
+      if (change === "drop") tokens.splice(index, 1);
+      else if (change === "double") tokens.splice(index, 0, token);
+      else if (change === "replace") tokens[index] = word;
+      else if (change === "insert") tokens.splice(index, 0, word);
+      else tokens.push(...tokens.splice(index, 1));
     }
     return tokens.join(" ");
   });
@@ -164,8 +166,8 @@ test(
   { timeout: 240_000 },
   async () => {
     await fc.assert(
-      fc.asyncProperty(broken, variables, async (query, given) => {
-        const answer = await post({ query, variables: given });
+      fc.asyncProperty(brokenDocuments, variables, async (query, variableValues) => {
+        const answer = await post({ query, variables: variableValues });
         if ("data" in answer) {
           expect(Object.keys(answer)).toEqual(["data"]);
           return;

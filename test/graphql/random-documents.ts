@@ -88,22 +88,22 @@ const artistColumn = fc.oneof(
 
 let aliases = 0;
 
-const combined = (one: fc.Arbitrary<Condition>): fc.Arbitrary<Condition> =>
+const combine = (condition: fc.Arbitrary<Condition>): fc.Arbitrary<Condition> =>
   fc.oneof(
-    fc.tuple(fc.constantFrom("_and", "_or"), fc.array(one, { maxLength: 3 })).map(([kind, parts]): Condition => ({
+    fc.tuple(fc.constantFrom("_and", "_or"), fc.array(condition, { maxLength: 3 })).map(([kind, parts]): Condition => ({
       value: { [kind]: parts.map((part) => part.value) },
       sql: (alias) =>
         parts.length === 0
           ? String(kind === "_and")
           : `(${parts.map((part) => part.sql(alias)).join(kind === "_and" ? " and " : " or ")})`,
     })),
-    one.map((part): Condition => ({ value: { _not: part.value }, sql: (alias) => `not (${part.sql(alias)})` })),
+    condition.map((part): Condition => ({ value: { _not: part.value }, sql: (alias) => `not (${part.sql(alias)})` })),
     // a single object where a list is allowed
-    one.map((part): Condition => ({ value: { _or: part.value }, sql: (alias) => `(${part.sql(alias)})` })),
+    condition.map((part): Condition => ({ value: { _or: part.value }, sql: (alias) => `(${part.sql(alias)})` })),
   );
 
 const tree = (leaves: fc.Arbitrary<Condition>): fc.Arbitrary<Condition> =>
-  fc.oneof({ weight: 3, arbitrary: leaves }, { weight: 2, arbitrary: combined(fc.oneof(leaves, combined(leaves))) });
+  fc.oneof({ weight: 3, arbitrary: leaves }, { weight: 2, arbitrary: combine(fc.oneof(leaves, combine(leaves))) });
 
 const artistConditions = tree(
   fc.oneof(

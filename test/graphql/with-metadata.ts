@@ -18,19 +18,19 @@ export const withMetadata = (metadataOf: (model: Model) => Partial<GqlMetadata>)
 
 const idOf = (model: Model, table: string, target: string): string => {
   const relation = findRelation(model, { schema: "public", name: table });
-  const found = relation?.relationships.find(
+  const match = relation?.relationships.find(
     (relationship) =>
       relationship.target.name === target && relationship.junction === undefined && relationship.routine === undefined,
   );
-  if (found === undefined) throw new Error(`no relationship from ${table} to ${target}`);
-  return found.id;
+  if (match === undefined) throw new Error(`no relationship from ${table} to ${target}`);
+  return match.id;
 };
 
 /** An entry of a table in `public`. `relationships`: name and target table. */
 export const entry = (
   model: Model,
   table: string,
-  more: Partial<GqlTableEntry> = {},
+  overrides: Partial<GqlTableEntry> = {},
   relationships: Readonly<Record<string, string>> = {},
 ): GqlTableEntry => ({
   relation: { schema: "public", name: table },
@@ -39,5 +39,5 @@ export const entry = (
     name,
     relationship: idOf(model, table, target),
   })),
-  ...more,
+  ...overrides,
 });

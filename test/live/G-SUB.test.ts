@@ -39,8 +39,8 @@ describe("results of live queries", () => {
 
   test("G-SUB-2 a subscription has one root field unless a directive allows several", async () => {
     const socket = await initSocket(api);
-    const two = "{ album_by_pk(id: 1) { id } artist_by_pk(id: 1) { id } }";
-    subscribe(socket, "1", `subscription ${two}`);
+    const twoFields = "{ album_by_pk(id: 1) { id } artist_by_pk(id: 1) { id } }";
+    subscribe(socket, "1", `subscription ${twoFields}`);
     expect(await socket.next()).toEqual({
       id: "1",
       type: "error",
@@ -51,7 +51,7 @@ describe("results of live queries", () => {
         },
       ],
     });
-    subscribe(socket, "1", `subscription @_multiple_top_level_fields ${two}`);
+    subscribe(socket, "1", `subscription @_multiple_top_level_fields ${twoFields}`);
     expect(await socket.next()).toEqual({
       id: "1",
       type: "next",
@@ -94,19 +94,19 @@ describe("results of live queries", () => {
   });
 
   test("G-SUB-3 a later subscriber of a live query receives the current result, and earlier subscribers receive nothing", async () => {
-    const [early, late] = [await initSocket(api), await initSocket(api)];
+    const [firstSocket, secondSocket] = [await initSocket(api), await initSocket(api)];
     const query = "subscription { album_by_pk(id: 3) { sold } }";
     await api.sql("update album set sold = 1 where id = 3");
-    subscribe(early, "1", query);
-    expect(await early.next()).toMatchObject({ payload: { data: { album_by_pk: { sold: 1 } } } });
-    subscribe(late, "1", query);
-    expect(await late.next()).toMatchObject({ payload: { data: { album_by_pk: { sold: 1 } } } });
-    await expectNothing(early);
+    subscribe(firstSocket, "1", query);
+    expect(await firstSocket.next()).toMatchObject({ payload: { data: { album_by_pk: { sold: 1 } } } });
+    subscribe(secondSocket, "1", query);
+    expect(await secondSocket.next()).toMatchObject({ payload: { data: { album_by_pk: { sold: 1 } } } });
+    await expectNothing(firstSocket);
     await api.sql("update album set sold = 2 where id = 3");
-    for (const socket of [early, late])
+    for (const socket of [firstSocket, secondSocket])
       expect(await socket.next()).toMatchObject({ payload: { data: { album_by_pk: { sold: 2 } } } });
-    await early.close();
-    await late.close();
+    await firstSocket.close();
+    await secondSocket.close();
   });
 
   test("G-SUB-4 a subscriber receives the last result after a burst of changes", async () => {
@@ -143,11 +143,11 @@ describe("results of live queries", () => {
       .sql(`insert into measure (${column!.names}) select ${column!.names} from measure limit 1`)
       .catch(() => api.sql("delete from measure where ctid in (select ctid from measure limit 1)"));
     await api.sql("update album set title = 'zzz' where id = 5");
-    const changed = new Set<string>();
-    while (changed.size < 4) {
+    const changedIds = new Set<string>();
+    while (changedIds.size < 4) {
       const message = await socket.next();
       expect(message.payload.data).not.toEqual(first.get(message.id));
-      changed.add(message.id);
+      changedIds.add(message.id);
     }
     await api.sql("update album set title = $1 where id = 5", [title]);
     await socket.close();
@@ -169,8 +169,8 @@ describe("callers and shared statements", () => {
   });
 
   test("G-SUB-6 a live query may have more subscribers than one statement takes", async () => {
-    const many = await startApi(forGraphql({ liveQueryBatchSize: 3 }));
-    const socket = await initSocket(many);
+    const batchedApi = await startApi(forGraphql({ liveQueryBatchSize: 3 }));
+    const socket = await initSocket(batchedApi);
     for (let i = 0; i < 20; i++)
       subscribe(
         socket,
@@ -178,39 +178,39 @@ describe("callers and shared statements", () => {
         "subscription ($price: numeric!) { album_aggregate(where: {price: {_gt: $price}}) { aggregate { count } } }",
         { price: i },
       );
-    const seen = new Map<string, number>();
-    while (seen.size < 20) {
+    const counts = new Map<string, number>();
+    while (counts.size < 20) {
       const message = await socket.next();
-      seen.set(message.id, message.payload.data.album_aggregate.aggregate.count);
+      counts.set(message.id, message.payload.data.album_aggregate.aggregate.count);
     }
-    for (const [id, count] of seen) {
-      const [row] = await many.sql("select count(*)::int as count from album where price > $1", [Number(id)]);
+    for (const [id, count] of counts) {
+      const [row] = await batchedApi.sql("select count(*)::int as count from album where price > $1", [Number(id)]);
       expect(count).toBe(row!.count);
     }
     await socket.close();
-    await many.close();
+    await batchedApi.close();
   });
 
   test("G-SUB-5 G-SUB-6 each subscriber sees the rows of its own session variables under row policies, also after changes", async () => {
     const query = "subscription { diary(order_by: {id: asc}) { id } }";
-    const [one, two] = [
+    const [firstSocket, secondSocket] = [
       await initSocket(api, asRole("music_artist", { "artist-id": "1" })),
       await initSocket(api, asRole("music_artist", { "artist-id": "2" })),
     ];
-    subscribe(one, "1", query);
-    subscribe(two, "1", query);
+    subscribe(firstSocket, "1", query);
+    subscribe(secondSocket, "1", query);
     const idsOf = async (artist: number) =>
       (await api.sql("select id from diary where artist_id = $1 order by id", [artist])).map(({ id }) => ({ id }));
-    const first = (await one.next()).payload.data.diary;
+    const first = (await firstSocket.next()).payload.data.diary;
     expect(first).toEqual(await idsOf(1));
-    const second = (await two.next()).payload.data.diary;
+    const second = (await secondSocket.next()).payload.data.diary;
     expect(second).toEqual(await idsOf(2));
     expect(first).not.toEqual(second);
     await api.sql("delete from diary where id = $1", [first[0].id]);
-    expect((await one.next()).payload.data.diary).toEqual(await idsOf(1));
-    await expectNothing(two);
-    await one.close();
-    await two.close();
+    expect((await firstSocket.next()).payload.data.diary).toEqual(await idsOf(1));
+    await expectNothing(secondSocket);
+    await firstSocket.close();
+    await secondSocket.close();
   });
 
   test("G-SUB-5 a subscriber without rights receives the error of a query", async () => {
@@ -309,64 +309,65 @@ describe("errors", () => {
    * A table that one role may read, a second one with a relationship to it, and a live query of that role on each
    * transport.
    */
-  const following = async (table: string) => {
-    const polled = await startLive(
+  const followTable = async (table: string) => {
+    const pollingApi = await startLive(
       forGraphql({ liveQueryInterval: 20, parts: [without("replication-changes"), without("notify-changes")] }),
     );
-    await polled.sql(
+    await pollingApi.sql(
       `create table public.${table} (id int primary key); create table public.of_${table} (id int references public.${table});
         insert into public.${table} values (1); insert into public.of_${table} values (1);
         grant select on public.${table}, public.of_${table} to music_reader`,
     );
-    await polled.reload();
+    await pollingApi.reload();
     const query = `subscription { ${table} { id of_${table}s { id } } }`;
     const headers = asAdmin("music_reader") as Record<string, string>;
-    const socket = await initSocket(polled, { headers });
+    const socket = await initSocket(pollingApi, { headers });
     subscribe(socket, "1", query);
     expect(await socket.next()).toMatchObject({ payload: { data: { [table]: [{ id: 1 }] } } });
-    const stream = await openEvents(polled, "/v1/graphql", { method: "POST", headers, body: { query } });
+    const stream = await openEvents(pollingApi, "/v1/graphql", { method: "POST", headers, body: { query } });
     await until(() => stream.events.length === 1, "the stream has its first result");
-    return { polled, socket, stream };
+    return { pollingApi, socket, stream };
   };
 
   /** Expects both to end with the error of a removed field, and nothing after it. */
-  const expectEnds = async (table: string, { polled, socket, stream }: Awaited<ReturnType<typeof following>>) => {
+  const expectEnds = async (table: string, { pollingApi, socket, stream }: Awaited<ReturnType<typeof followTable>>) => {
     const message = expect.stringMatching(`^no subscriptions exist$|^field '${table}' not found`);
-    expect(await socket.next((sent) => sent.type === "error")).toMatchObject({ id: "1", payload: [{ message }] });
+    expect(await socket.next((event) => event.type === "error")).toMatchObject({ id: "1", payload: [{ message }] });
     await stream.closed;
     expect(JSON.parse(stream.events.at(-2)?.data ?? "")).toMatchObject({ errors: [{ message }] });
     expect(stream.events.at(-1)?.event).toBe("complete");
-    await until(() => polled.context.counters.get("pool-in-use") === 0, "no statement runs");
-    await roundTrip(polled);
+    await until(() => pollingApi.context.counters.get("pool-in-use") === 0, "no statement runs");
+    await roundTrip(pollingApi);
     expect(socket.takeMessages()).toEqual([]);
-    expect(polled.context.counters.get("live-subscribers")).toBe(0);
+    expect(pollingApi.context.counters.get("live-subscribers")).toBe(0);
     await socket.close();
-    await polled.close();
+    await pollingApi.close();
   };
 
   test("G-SUB-8 a reload ends live queries whose last result was the error of a lost right", async () => {
-    const open = await following("failed");
-    const { polled, socket, stream } = open;
-    await polled.sql("revoke select on public.failed from music_reader");
+    const open = await followTable("failed");
+    const { pollingApi, socket, stream } = open;
+    await pollingApi.sql("revoke select on public.failed from music_reader");
     expect(await socket.next()).toMatchObject({ payload: { errors: [{ extensions: { code: "permission-error" } }] } });
     await until(() => stream.events.length === 2, "the stream has the error");
-    await polled.reload();
+    await pollingApi.reload();
     await expectEnds("failed", open);
   });
 
   test.skipIf(!capabilities.realServer)(
     "G-SUB-8 a reload ends live queries that are running, and does not send their results",
     async () => {
-      const open = await following("locked");
-      const { polled } = open;
-      const holder = await polled.database.connect();
+      const open = await followTable("locked");
+      const { pollingApi } = open;
+      const holder = await pollingApi.database.connect();
       await holder.query("begin; lock table public.of_locked in access exclusive mode");
-      await polled.sql("update public.locked set id = id");
+      await pollingApi.sql("update public.locked set id = id");
       const waitingCount = async (): Promise<number> =>
-        (await polled.sql("select from pg_locks where relation = 'public.of_locked'::regclass and not granted")).length;
+        (await pollingApi.sql("select from pg_locks where relation = 'public.of_locked'::regclass and not granted"))
+          .length;
       await until(async () => (await waitingCount()) > 0, "a live query waits for the table");
-      await polled.sql("revoke select on public.locked from music_reader");
-      await polled.reload();
+      await pollingApi.sql("revoke select on public.locked from music_reader");
+      await pollingApi.reload();
       await until(() => open.stream.events.length === 3, "the stream has ended");
       expect(await waitingCount()).toBeGreaterThan(0);
       await holder.query("commit");
@@ -380,26 +381,26 @@ describe("errors", () => {
     async (order) => {
       const isFailed = order === "after a failed run";
       const table = isFailed ? "late_end" : "soon_end";
-      const { polled, socket, stream } = await following(table);
+      const { pollingApi, socket, stream } = await followTable(table);
       const headers = asAdmin("music_reader") as Record<string, string>;
       const query = `subscription { ${table} { id } }`;
-      const old = await openSocket(polled, { path: "/v1/graphql", protocols: ["graphql-ws"] });
+      const old = await openSocket(pollingApi, { path: "/v1/graphql", protocols: ["graphql-ws"] });
       await old.init({ headers });
       old.send({ id: "1", type: "start", payload: { query } });
       expect(await old.next()).toMatchObject({ type: "data", payload: { data: { [table]: [{ id: 1 }] } } });
-      await polled.sql(`revoke select on public.${table} from music_reader`);
+      await pollingApi.sql(`revoke select on public.${table} from music_reader`);
       if (isFailed) {
-        for (const each of [socket, old])
-          expect(await each.next()).toMatchObject({
+        for (const subscriber of [socket, old])
+          expect(await subscriber.next()).toMatchObject({
             payload: { errors: [{ extensions: { code: "permission-error" } }] },
           });
         await until(() => stream.events.length === 2, "the stream has the error");
       }
-      await polled.reload();
+      await pollingApi.reload();
       const message = expect.stringMatching(`^no subscriptions exist$|^field '${table}' not found`);
-      expect(await old.next((sent) => sent.type === "error")).toMatchObject({ payload: { errors: [{ message }] } });
+      expect(await old.next((event) => event.type === "error")).toMatchObject({ payload: { errors: [{ message }] } });
       await old.close();
-      await expectEnds(table, { polled, socket, stream });
+      await expectEnds(table, { pollingApi, socket, stream });
     },
   );
 
@@ -451,30 +452,30 @@ describe("errors", () => {
 });
 
 test("G-SUB-4 without a change source a live query sends one result", async () => {
-  const deaf = await startLive(
+  const deafApi = await startLive(
     forGraphql({ parts: [without("poll-changes"), without("notify-changes"), without("replication-changes")] }),
   );
-  const socket = await initSocket(deaf);
+  const socket = await initSocket(deafApi);
   subscribe(socket, "1", "subscription { artist_by_pk(id: 1) { country } }");
   await socket.next();
-  await deaf.sql("update artist set country = 'X' where id = 1");
+  await deafApi.sql("update artist set country = 'X' where id = 1");
   subscribe(socket, "later", "subscription { artist_by_pk(id: 1) { country name } }");
   expect(await socket.next()).toMatchObject({ id: "later", payload: { data: { artist_by_pk: { country: "X" } } } });
-  await untilNoneIsDue(deaf.context);
-  await roundTrip(deaf);
+  await untilNoneIsDue(deafApi.context);
+  await roundTrip(deafApi);
   expect(socket.takeMessages()).toEqual([]);
   await socket.close();
-  await deaf.close();
+  await deafApi.close();
 });
 
 describe("values that are invalid although no row is compared with them", async () => {
-  const served = await startLive(forGraphql({ liveQueryInterval: 20, dbMaxRows: 100 }));
-  await served.sql(`
+  const limitedApi = await startLive(forGraphql({ liveQueryInterval: 20, dbMaxRows: 100 }));
+  await limitedApi.sql(`
     create table shelf (id int primary key, doc jsonb, title text, words tsvector, path ltree, size int, code bit(3), at date, sizes int[]);
     create table book (id int primary key, shelf_id int references shelf);
     create function shelves_of(pattern text) returns setof shelf language sql stable as $$ select * from shelf where title = pattern $$;
     grant select on shelf, book to sea_anon`);
-  await served.reload();
+  await limitedApi.reload();
 
   const none = (where: string): string => `{ shelf(where: {id: {_eq: -1}, ${where}}) { id } }`;
   test.each([
@@ -496,9 +497,9 @@ describe("values that are invalid although no row is compared with them", async 
     '{ shelves_of(args: {pattern: "a"}, where: {doc: {_jsonb_path_exists: "Arrival"}}, offset: 2) { id } }',
     '{ shelf_aggregate(where: {title: {_regex: "("}}) { aggregate { count } } }',
   ])("G-SUB-20 the first result of a live query is that of the query: %s", async (selection) => {
-    const socket = await initSocket(served);
+    const socket = await initSocket(limitedApi);
     for (const id of ["1", "2"]) subscribe(socket, id, `subscription ${selection}`);
-    const plain = await served.gql(`query ${selection}`);
+    const plain = await limitedApi.gql(`query ${selection}`);
     for (const _ of ["1", "2"]) {
       const { type, payload } = await socket.next();
       expect(type === "error" ? { errors: payload } : payload).toEqual(plain);
@@ -524,8 +525,8 @@ describe("values that are invalid although no row is compared with them", async 
     "sizes=cs.{1}",
   ])("G-SUB-20 R-MED-1 the first event of a stream is the response of GET ?%s", async (filter) => {
     const path = `/shelf?id=eq.-1&${encodeURI(filter)}`;
-    const plain = await served.get(path);
-    const stream = await openEvents(served, path);
+    const plain = await limitedApi.get(path);
+    const stream = await openEvents(limitedApi, path);
     if (stream.response.statusCode === 200) {
       await until(() => stream.events.length > 0, "the first event");
       const { event, data } = stream.events[0]!;
@@ -535,18 +536,18 @@ describe("values that are invalid although no row is compared with them", async 
   });
 
   test("G-SUB-20 an error of one live query does not affect others of the same statement", async () => {
-    const socket = await initSocket(served);
+    const socket = await initSocket(limitedApi);
     const query = "subscription ($p: String!) { shelf(where: {doc: {_jsonb_path_exists: $p}}) { id } }";
     for (const [id, p] of Object.entries({ a: "$.a", b: "$.(", c: "$.c" })) subscribe(socket, id, query, { p });
-    const heard = new Map<string, any>();
-    while (heard.size < 3) {
+    const payloads = new Map<string, any>();
+    while (payloads.size < 3) {
       const { id, payload } = await socket.next();
-      heard.set(id, payload);
+      payloads.set(id, payload);
     }
-    expect(heard.get("a")).toEqual({ data: { shelf: [] } });
-    expect(heard.get("b")).toMatchObject({ errors: [{ message: "database query error" }] });
-    expect(heard.get("c")).toEqual({ data: { shelf: [] } });
-    await served.sql("insert into shelf (id, doc) values (1, '{\"c\": 1}')");
+    expect(payloads.get("a")).toEqual({ data: { shelf: [] } });
+    expect(payloads.get("b")).toMatchObject({ errors: [{ message: "database query error" }] });
+    expect(payloads.get("c")).toEqual({ data: { shelf: [] } });
+    await limitedApi.sql("insert into shelf (id, doc) values (1, '{\"c\": 1}')");
     expect(await socket.next()).toMatchObject({ id: "c", payload: { data: { shelf: [{ id: 1 }] } } });
     await socket.close();
   });
@@ -561,7 +562,7 @@ describe("values that depend on the time", async () => {
   };
   const statements: string[] = [];
   const logger: Logger = createLogger({ info: (text) => void statements.push(text) });
-  const timed = await startLive(
+  const timedApi = await startLive(
     forGraphql({
       liveQueryInterval: 20,
       logQuery: true,
@@ -576,13 +577,13 @@ describe("values that depend on the time", async () => {
       ]),
     }),
   );
-  await timed.sql(`
+  await timedApi.sql(`
     create domain opening as timestamptz;
     create table notice (id int primary key, title text, at timestamptz, ats timestamp, opens opening, day date, hour time,
       hourtz timetz, span tstzrange, days daterange, spans tstzmultirange, doc jsonb, n int);
     grant select on notice to sea_anon`);
-  await timed.reload();
-  await timed.settle();
+  await timedApi.reload();
+  await timedApi.settle();
   if (capabilities.logicalReplication)
     await until(() => statements.includes("live queries detect changes by logical replication"), "the log is read");
 
@@ -628,7 +629,7 @@ describe("values that depend on the time", async () => {
   ])(
     "G-SUB-19 G-SUB-19a a live query with a value that depends on the time runs again at each interval: %s",
     async (_, query, variables, headers) => {
-      const socket = await initSocket(timed, headers && { headers });
+      const socket = await initSocket(timedApi, headers && { headers });
       subscribe(socket, "1", query, variables);
       expect(await socket.next()).toMatchObject({ type: "next", payload: { data: {} } });
       await runsByItself();
@@ -639,7 +640,7 @@ describe("values that depend on the time", async () => {
   test.each(["at=lte.now", "day=in.(2020-01-01,today)", "span=ov.[now,)", "or=(n.eq.1,not.and(at.gt.now(),n.eq.2))"])(
     "G-SUB-19 R-MED-1 an event stream of ?%s runs again at each interval",
     async (filter) => {
-      const stream = await openEvents(timed, `/notice?${filter}`);
+      const stream = await openEvents(timedApi, `/notice?${filter}`);
       await until(() => stream.events.length > 0, "the first event");
       expect(stream.events[0]!.data).toBe("[]");
       await runsByItself();
@@ -648,12 +649,12 @@ describe("values that depend on the time", async () => {
   );
 
   test("G-SUB-19 a row that a permission shows from a time on is sent at that time", async () => {
-    const socket = await initSocket(timed, { headers: asAdmin("before_now") });
+    const socket = await initSocket(timedApi, { headers: asAdmin("before_now") });
     subscribe(socket, "1", "subscription { notice { id } }");
     expect(await socket.next()).toMatchObject({ payload: { data: { notice: [] } } });
-    await timed.sql("insert into notice (id, at) values (1, now() + interval '500 ms')");
+    await timedApi.sql("insert into notice (id, at) values (1, now() + interval '500 ms')");
     expect(await socket.next()).toMatchObject({ payload: { data: { notice: [{ id: 1 }] } } });
-    await timed.sql("delete from notice");
+    await timedApi.sql("delete from notice");
     await socket.close();
   });
 
@@ -680,12 +681,12 @@ describe("values that depend on the time", async () => {
       '{doc: {_contains: {at: "now"}}}',
       '{day: {_gt: "2020-01-01"}, n: {_eq: 1}}',
     ])("G-SUB-19 a live query without a time value does not run without a change: %s", async (where) => {
-    const socket = await initSocket(timed);
+    const socket = await initSocket(timedApi);
     subscribe(socket, "1", list(where));
     await socket.next();
-    await timed.settle();
+    await timedApi.settle();
     const before = runs();
-    await timed.settle();
+    await timedApi.settle();
     expect(runs()).toBe(before);
     await socket.close();
   });

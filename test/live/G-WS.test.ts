@@ -16,8 +16,10 @@ import { until } from "../support/until.ts";
 
 const api = await startLive(forGraphql({ liveQueryInterval: 20 }));
 /** An API whose first socket starts the heartbeat timer, so that a test can replace the timer. */
-const clocked = await startLive(forGraphql({ on: api.database }));
-const closed = await startApi(forGraphql({ anonRole: undefined, corsAllowedOrigins: ["https://shop.example"] }));
+const clockedApi = await startLive(forGraphql({ on: api.database }));
+const authenticatedApi = await startApi(
+  forGraphql({ anonRole: undefined, corsAllowedOrigins: ["https://shop.example"] }),
+);
 
 afterAll(() => api.close());
 
@@ -32,7 +34,7 @@ const roundTrip = async (socket: TestSocket): Promise<void> => {
 };
 
 /** The response to a refused upgrade. */
-const refused = (target: TestApi, path: string, headers: Record<string, string> = {}): Promise<string> =>
+const tryUpgrade = (target: TestApi, path: string, headers: Record<string, string> = {}): Promise<string> =>
   openSocket(target, { path, headers }).then(
     () => "granted",
     (error: Error) => error.message,
@@ -59,7 +61,7 @@ describe("the connection", () => {
       { headers: { "X-Session-Admin-Secret": adminSecret, "x-SESSION-role": "music_reader" } },
       { "x-session-admin-secret": adminSecret },
     ]) {
-      const socket = await openSocket(closed);
+      const socket = await openSocket(authenticatedApi);
       socket.send({ type: "connection_init", payload });
       expect(await socket.next()).toEqual({ type: "connection_ack" });
       await socket.close();
@@ -67,19 +69,19 @@ describe("the connection", () => {
   });
 
   test("G-WS-1 G-WS-1a headers of the upgrade apply, and those of the payload take precedence", async () => {
-    const socket = await openSocket(closed, { headers: asAdmin("music_reader") as Record<string, string> });
+    const socket = await openSocket(authenticatedApi, { headers: asAdmin("music_reader") as Record<string, string> });
     await socket.init({});
     subscribe(socket, "1", "{ diary { id } }");
     expect(await socket.next()).toMatchObject({ type: "error" });
     await socket.close();
-    const other = await openSocket(closed, { headers: { "x-session-admin-secret": "wrong" } });
-    await other.init({ headers: { "x-session-admin-secret": adminSecret } });
-    await other.close();
+    const wrongSocket = await openSocket(authenticatedApi, { headers: { "x-session-admin-secret": "wrong" } });
+    await wrongSocket.init({ headers: { "x-session-admin-secret": adminSecret } });
+    await wrongSocket.close();
   });
 
   test("G-WS-3 the server sends a ping after the acknowledgement and every five seconds", async () => {
     stopTimers();
-    const socket = await openSocket(clocked);
+    const socket = await openSocket(clockedApi);
     const types: string[] = [];
     socket.socket.on("message", (data: Buffer) => types.push(JSON.parse(data.toString()).type));
     await socket.init();
@@ -107,9 +109,9 @@ describe("the connection", () => {
 
   test("G-WS-3 a pong may arrive in pieces of any size and together with other messages", async () => {
     const { socket, frames } = await openRaw(api);
-    const pong = masked('{"type":"pong"}');
-    const ping = (n: number): Buffer => masked(JSON.stringify({ type: "ping", payload: { n } }));
-    const answered = (n: number): Promise<string> =>
+    const pong = maskFrame('{"type":"pong"}');
+    const ping = (n: number): Buffer => maskFrame(JSON.stringify({ type: "ping", payload: { n } }));
+    const pongOf = (n: number): Promise<string> =>
       frames((text) => text === JSON.stringify({ type: "pong", payload: { n } }));
     const write = async (...pieces: Buffer[]): Promise<void> => {
       for (const piece of pieces) {
@@ -119,30 +121,30 @@ describe("the connection", () => {
     };
     await write(
       pong,
-      masked('{"type":"pong","payload":{"message":"keepalive"}}'),
-      masked('{"type":"pong","payload":{"other":1}}'),
+      maskFrame('{"type":"pong","payload":{"message":"keepalive"}}'),
+      maskFrame('{"type":"pong","payload":{"other":1}}'),
       ping(1),
     );
-    await answered(1);
+    await pongOf(1);
     await write(pong.subarray(0, 9), pong.subarray(9), ping(2));
-    await answered(2);
+    await pongOf(2);
     await write(Buffer.concat([pong, ping(3), pong]));
-    await answered(3);
+    await pongOf(3);
     await write(Buffer.concat([ping(4), ping(5)]).subarray(0, -7), Buffer.concat([ping(4), ping(5)]).subarray(-7));
-    await answered(5);
+    await pongOf(5);
     // messages with fewer words or without a mask do not count
-    await write(pong, masked('{"type":"pung"}'));
+    await write(pong, maskFrame('{"type":"pung"}'));
     expect(await frames((text) => text.startsWith("\u0011"))).toContain("Parsing client message failed");
     socket.destroy();
-    const unmasked = await openRaw(api);
-    unmasked.socket.write(Buffer.concat([Buffer.from([0x81, 15]), Buffer.from('{"type":"pong"}')]));
-    expect(await unmasked.frames((text) => text.startsWith("\u0003"))).toBeDefined(); // the close code is 1002
-    unmasked.socket.destroy();
+    const unmaskedClient = await openRaw(api);
+    unmaskedClient.socket.write(Buffer.concat([Buffer.from([0x81, 15]), Buffer.from('{"type":"pong"}')]));
+    expect(await unmaskedClient.frames((text) => text.startsWith("\u0003"))).toBeDefined(); // the close code is 1002
+    unmaskedClient.socket.destroy();
   });
 });
 
 /** Encodes a client frame. */
-const masked = (text: string): Buffer => {
+const maskFrame = (text: string): Buffer => {
   const mask = Buffer.from([1, 2, 3, 4]);
   return Buffer.concat([
     Buffer.from([0x81, 0x80 | text.length]),
@@ -157,7 +159,7 @@ const masked = (text: string): Buffer => {
  */
 const openRaw = async (
   target: TestApi,
-): Promise<{ readonly socket: Duplex; frames(wanted: (text: string) => boolean): Promise<string> }> => {
+): Promise<{ readonly socket: Duplex; frames(isExpected: (text: string) => boolean): Promise<string> }> => {
   const headers = {
     connection: "Upgrade",
     upgrade: "websocket",
@@ -166,9 +168,9 @@ const openRaw = async (
     "sec-websocket-protocol": "graphql-transport-ws",
   };
   const socket = await new Promise<Duplex>((resolve, reject) => {
-    const asked = request({ port: target.port, path: "/v1/graphql/ws", headers });
-    asked
-      .on("upgrade", (_response, upgraded) => resolve(upgraded))
+    const clientRequest = request({ port: target.port, path: "/v1/graphql/ws", headers });
+    clientRequest
+      .on("upgrade", (_response, duplex) => resolve(duplex))
       .on("error", reject)
       .end();
   });
@@ -182,9 +184,9 @@ const openRaw = async (
       bytes = bytes.subarray(2 + length);
     }
   });
-  const frames = async (wanted: (text: string) => boolean): Promise<string> => {
-    await until(() => texts.some(wanted), "the frame");
-    return texts.find(wanted) ?? "";
+  const frames = async (isExpected: (text: string) => boolean): Promise<string> => {
+    await until(() => texts.some(isExpected), "the frame");
+    return texts.find(isExpected) ?? "";
   };
   return { socket, frames };
 };
@@ -401,7 +403,7 @@ describe("close codes", () => {
 
   test("G-WS-11 a connection without connection_init ends after three seconds with 4408", async () => {
     stopTimers();
-    const socket = await openSocket(clocked);
+    const socket = await openSocket(clockedApi);
     vi.advanceTimersByTime(2999);
     await roundTrip(socket);
     expect(socket.socket.readyState).toBe(WebSocket.OPEN);
@@ -428,28 +430,28 @@ describe("close codes", () => {
   });
 
   test("G-WS-20 shutdown closes every connection with 1001", async () => {
-    const other = await startApi(forGraphql());
+    const otherApi = await startApi(forGraphql());
     const sockets = [
-      await initSocket(other),
-      await openSocket(other, { protocols: ["graphql-ws"] }),
-      await openSocket(other),
+      await initSocket(otherApi),
+      await openSocket(otherApi, { protocols: ["graphql-ws"] }),
+      await openSocket(otherApi),
     ];
     subscribe(sockets[0]!, "1", "subscription { artist { id } }");
     await sockets[0]!.next();
-    await other.close();
+    await otherApi.close();
     for (const socket of sockets) expect((await socket.closed).code).toBe(1001);
   });
 
   test("G-WS-20 R-ADM-4 a shutdown closes many connections gradually, so that clients do not reconnect at once", async () => {
-    const other = await startApi(forGraphql({ on: api.database }));
+    const otherApi = await startApi(forGraphql({ on: api.database }));
     const codes: number[] = [];
     const all = await Promise.all(
       // these sockets wait for an init
-      Array.from({ length: 120 }, () => openSocket(other, { protocols: ["graphql-ws"] })),
+      Array.from({ length: 120 }, () => openSocket(otherApi, { protocols: ["graphql-ws"] })),
     );
     for (const { closed } of all) void closed.then(({ code }) => codes.push(code));
     stopTimers();
-    const closing = other.close();
+    const closePromise = otherApi.close();
     // that is about one per millisecond
     for (const count of [50, 100, 120]) {
       await until(() => codes.length >= count, "the sockets of the group have closed");
@@ -458,13 +460,13 @@ describe("close codes", () => {
     }
     expect(new Set(codes)).toEqual(new Set([1001]));
     vi.useRealTimers();
-    await closing;
+    await closePromise;
   });
 });
 
 describe("the upgrade", () => {
   test("G-WS-17 an upgrade of another path is refused with 404", async () => {
-    expect(await refused(api, "/v2/graphql")).toBe(
+    expect(await tryUpgrade(api, "/v2/graphql")).toBe(
       "refused with 404: only '/v1/graphql', '/v1alpha1/graphql', '/v1/graphql/ws' are supported on websockets",
     );
   });
@@ -472,20 +474,20 @@ describe("the upgrade", () => {
   test.each(["/v1/graphql/", "//v1//graphql/ws//", "/v1alpha1/graphql/"])(
     "G-WS-17 R-PATH-11 an upgrade of %s with additional slashes is accepted without compatibility mode",
     async (path) => {
-      expect(await refused(api, path)).toMatch(/^refused with 404/);
-      const forgiving = await startApi(forGraphql({ on: api.database, compatMode: false }));
-      const socket = await openSocket(forgiving, { path });
+      expect(await tryUpgrade(api, path)).toMatch(/^refused with 404/);
+      const lenientApi = await startApi(forGraphql({ on: api.database, compatMode: false }));
+      const socket = await openSocket(lenientApi, { path });
       await socket.init();
       subscribe(socket, "1", "subscription { team_by_pk(id: 1) { name } }");
       expect(await socket.next()).toMatchObject({ payload: { data: { team_by_pk: { name: "Reds" } } } });
       await socket.close();
-      await forgiving.close();
+      await lenientApi.close();
     },
   );
 
   test("G-WS-17 G-WS-19 R-PATH-11 a path with additional slashes has the protocol of the plain path, also below a mount", async () => {
-    const forgiving = await startApi(forGraphql({ on: api.database, compatMode: false }));
-    const server = createServer(express().use("/db", forgiving.relApi)).listen(0, "127.0.0.1");
+    const lenientApi = await startApi(forGraphql({ on: api.database, compatMode: false }));
+    const server = createServer(express().use("/db", lenientApi.relApi)).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo; // the server listens on TCP
     for (const [path, isTransport] of [
@@ -503,21 +505,21 @@ describe("the upgrade", () => {
     }
     server.closeAllConnections();
     server.close();
-    await forgiving.close();
+    await lenientApi.close();
   });
 
   test("G-WS-18 an upgrade with an origin that is not listed is refused", async () => {
     const body =
       '{"path":"$","error":"received origin header does not match configured CORS domains","code":"access-denied"}';
-    expect(await refused(closed, "/v1/graphql/ws", { origin: "https://evil.example" })).toBe(
+    expect(await tryUpgrade(authenticatedApi, "/v1/graphql/ws", { origin: "https://evil.example" })).toBe(
       `refused with 400: ${body}`,
     );
-    expect(await refused(closed, "/v1/graphql/ws", { origin: "https://shop.example" })).toBe("granted");
-    expect(await refused(closed, "/v1/graphql/ws")).toBe("granted");
+    expect(await tryUpgrade(authenticatedApi, "/v1/graphql/ws", { origin: "https://shop.example" })).toBe("granted");
+    expect(await tryUpgrade(authenticatedApi, "/v1/graphql/ws")).toBe("granted");
   });
 
   test("G-WS-18 headers of the payload do not change the origin", async () => {
-    expect(await refused(closed, "/v1/graphql", { origin: "null" })).toMatch(/^refused with 400/);
+    expect(await tryUpgrade(authenticatedApi, "/v1/graphql", { origin: "null" })).toMatch(/^refused with 400/);
   });
 
   test.each([
@@ -526,11 +528,11 @@ describe("the upgrade", () => {
     ["/v1alpha1/graphql", [], "legacy"],
     ["/v1/graphql", ["graphql-ws", "graphql-transport-ws"], "transport"],
     ["/v1/graphql/ws", ["graphql-ws"], "legacy"],
-  ] as const)("G-WS-19 the upgrade of %s with the subprotocols %j uses %s", async (path, protocols, spoken) => {
+  ] as const)("G-WS-19 the upgrade of %s with the subprotocols %j uses %s", async (path, protocols, protocol) => {
     const socket = await openSocket(api, { path, protocols });
     socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": adminSecret } } });
     expect(await socket.next((message) => message.type !== "connection_ack")).toMatchObject({
-      type: spoken === "legacy" ? "ka" : "ping",
+      type: protocol === "legacy" ? "ka" : "ping",
     });
     await socket.close();
   });
@@ -543,9 +545,9 @@ describe("the upgrade", () => {
 
 describe("limits and slow clients", () => {
   test("G-WS-22 pings are sent at the interval of the setting", async () => {
-    const frequent = await startApi(forGraphql({ on: api.database, websocketKeepalive: 1 }));
+    const frequentApi = await startApi(forGraphql({ on: api.database, websocketKeepalive: 1 }));
     stopTimers();
-    const socket = await initSocket(frequent);
+    const socket = await initSocket(frequentApi);
     const isPing = (message: any): boolean => message.type === "ping";
     for (let count = 0; count < 4; count++) {
       await socket.next(isPing);
@@ -556,12 +558,12 @@ describe("limits and slow clients", () => {
     await socket.next(isPing);
     await socket.close();
     vi.useRealTimers();
-    await frequent.close();
+    await frequentApi.close();
   });
 
   test("G-WS-4 more operations than the limit on one connection are refused", async () => {
-    const small = await startApi(forGraphql({ maxSocketOperations: 2 }));
-    const socket = await initSocket(small);
+    const limitedApi = await startApi(forGraphql({ maxSocketOperations: 2 }));
+    const socket = await initSocket(limitedApi);
     for (const id of ["1", "2", "3"]) subscribe(socket, id, "subscription { artist { id } }");
     const error = await socket.next((message) => message.type === "error");
     expect(error).toMatchObject({
@@ -569,25 +571,25 @@ describe("limits and slow clients", () => {
       payload: [{ message: "too many operations on one connection: the limit is 2" }],
     });
     await socket.close();
-    await small.close();
+    await limitedApi.close();
   });
 
   test("G-WS-8 a message beyond the limit ends the connection with 1009", async () => {
-    const small = await startApi(forGraphql({ maxSocketMessageBytes: 2000 }));
-    const socket = await initSocket(small);
+    const limitedApi = await startApi(forGraphql({ maxSocketMessageBytes: 2000 }));
+    const socket = await initSocket(limitedApi);
     subscribe(socket, "1", `{ __typename } # ${"x".repeat(3000)}`);
     expect((await socket.closed).code).toBe(1009);
-    await small.close();
+    await limitedApi.close();
   });
 
   test("G-WS-17 more connections than the limit are refused with 503", async () => {
-    const small = await startLive(forGraphql({ on: api.database, maxSockets: 1 }));
-    const socket = await initSocket(small);
-    expect(await refused(small, "/v1/graphql/ws")).toMatch(/^refused with 503/);
+    const limitedApi = await startLive(forGraphql({ on: api.database, maxSockets: 1 }));
+    const socket = await initSocket(limitedApi);
+    expect(await tryUpgrade(limitedApi, "/v1/graphql/ws")).toMatch(/^refused with 503/);
     await socket.close();
-    await until(() => small.context.counters.get("sockets") === 0, "the server has forgotten the socket");
-    expect(await refused(small, "/v1/graphql/ws")).toBe("granted");
-    await small.close();
+    await until(() => limitedApi.context.counters.get("sockets") === 0, "the server has forgotten the socket");
+    expect(await tryUpgrade(limitedApi, "/v1/graphql/ws")).toBe("granted");
+    await limitedApi.close();
   });
 
   test("G-SUB-3 a client that does not read skips results and receives the newest one later", async () => {
@@ -620,12 +622,12 @@ describe("limits and slow clients", () => {
 
 describe("settings and connections of other servers", () => {
   test("G-WS-4 without the transport its subprotocol is unknown", async () => {
-    const other = await startApi(
+    const otherApi = await startApi(
       forGraphql({ preset: (options) => compose(fullCompat(options), without("websocket-transport")) }),
     );
-    const socket = await openSocket(other);
+    const socket = await openSocket(otherApi);
     expect((await socket.closed).code).toBe(1002);
-    await other.close();
+    await otherApi.close();
   });
 
   test("G-WS-17 an upgrade without a key is refused with 400", async () => {

@@ -10,10 +10,10 @@ const api = await startLive(forGraphql({ liveQueryInterval: 20 }));
 
 const OLD = "/v1alpha1/graphql";
 
-const opened = (path = "/v1/graphql"): Promise<TestSocket> => openSocket(api, { path, protocols: ["graphql-ws"] });
+const openLegacy = (path = "/v1/graphql"): Promise<TestSocket> => openSocket(api, { path, protocols: ["graphql-ws"] });
 
 const initiated = async (path?: string, payload?: unknown): Promise<TestSocket> => {
-  const socket = await opened(path);
+  const socket = await openLegacy(path);
   await socket.init(payload);
   return socket;
 };
@@ -28,9 +28,9 @@ const start = (
 describe("the connection", () => {
   test("G-WSL-1 the acknowledgement is followed by ka at once and every five seconds", async () => {
     // no other socket has started the heartbeat timer
-    const other = await startApi(forGraphql({ on: api.database }));
+    const otherApi = await startApi(forGraphql({ on: api.database }));
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    const socket = await openSocket(other, { path: "/v1/graphql", protocols: ["graphql-ws"] });
+    const socket = await openSocket(otherApi, { path: "/v1/graphql", protocols: ["graphql-ws"] });
     socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": adminSecret } } });
     const any = (): boolean => true;
     expect(await socket.next(any)).toEqual({ type: "connection_ack" });
@@ -43,11 +43,11 @@ describe("the connection", () => {
     expect(await socket.next(any)).toEqual({ type: "ka" });
     vi.useRealTimers();
     await socket.close();
-    await other.close();
+    await otherApi.close();
   });
 
   test("G-WSL-2 refused credentials are answered by connection_error, and the connection ends", async () => {
-    const socket = await opened();
+    const socket = await openLegacy();
     socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": "wrong" } } });
     expect(await socket.next()).toEqual({ type: "connection_error", payload: "invalid x-session-admin-secret" });
     expect(await socket.closed).toEqual({
@@ -158,7 +158,7 @@ describe("operations", () => {
   });
 
   test("G-WSL-7 G-WSL-7a start is refused before connection_init, and with an id in use", async () => {
-    const socket = await opened();
+    const socket = await openLegacy();
     start(socket, "1", "{ __typename }");
     expect(await socket.next()).toEqual({
       type: "error",
@@ -179,7 +179,7 @@ describe("operations", () => {
       payload: { message: "an operation already exists with this id: 1", extensions: { code: "start-failed" } },
     });
     await socket.close();
-    const old = await opened(OLD);
+    const old = await openLegacy(OLD);
     start(old, "1", "{ __typename }");
     expect(await old.next()).toEqual({
       type: "error",
@@ -249,8 +249,8 @@ describe("operations", () => {
 });
 
 test("G-WSL-1 without the plugin its subprotocol is unknown", async () => {
-  const other = await startApi(forGraphql({ parts: [without("legacy-websocket")] }));
-  const socket = await openSocket(other, { path: "/v1/graphql", protocols: ["graphql-ws"] });
+  const otherApi = await startApi(forGraphql({ parts: [without("legacy-websocket")] }));
+  const socket = await openSocket(otherApi, { path: "/v1/graphql", protocols: ["graphql-ws"] });
   expect((await socket.closed).code).toBe(1002);
-  await other.close();
+  await otherApi.close();
 });

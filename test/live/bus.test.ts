@@ -70,8 +70,8 @@ const start = async (options: StartOptions = {}): Promise<Process> => {
   const lines: string[] = [];
   const take = (message: string): void => void lines.push(message);
   const logger: Logger = createLogger({ error: take, warn: take, info: take });
-  const taking = definePlugin({ name: "taking", apply: (_, given) => void (context = given) });
-  const api = await startApi(forGraphql({ logger, ...options, parts: [...(options.parts ?? []), taking] }));
+  const contextPlugin = definePlugin({ name: "taking", apply: (_, pluginContext) => void (context = pluginContext) });
+  const api = await startApi(forGraphql({ logger, ...options, parts: [...(options.parts ?? []), contextPlugin] }));
   return { api, context: context as PluginContext, lines };
 };
 
@@ -95,11 +95,11 @@ const heardFrom = async (from: Process, to: Process): Promise<void> => {
 };
 
 test.skipIf(capabilities.realServer)("X-BUS-1 an embedded database has no bus and reloads without one", async () => {
-  const one = await start();
-  expect(one.context.use(busService)).toBeUndefined();
-  const loads = one.context.counters.get("model-loads");
-  await one.api.relApi.reloadAll();
-  expect(one.context.counters.get("model-loads")).toBe(loads + 1);
+  const serverProcess = await start();
+  expect(serverProcess.context.use(busService)).toBeUndefined();
+  const loads = serverProcess.context.counters.get("model-loads");
+  await serverProcess.api.relApi.reloadAll();
+  expect(serverProcess.context.counters.get("model-loads")).toBe(loads + 1);
 });
 
 describe.skipIf(!capabilities.realServer)("the bus", () => {
@@ -114,24 +114,24 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
     async (kind) => {
       const line = createLine();
       const options = kind === "NOTIFY" ? {} : overLine(line);
-      const [one, two] = [await start(options), await start(options)];
-      await until(() => busOf(one).isUp && busOf(two).isUp, "both are on the bus");
-      const heard: string[] = [];
-      busOf(one).subscribe("numbers", (text) => void heard.push(`one ${text}`));
-      const stop = busOf(two).subscribe("numbers", (text) => void heard.push(`two ${text}`));
-      await heardFrom(one, two);
+      const [firstProcess, secondProcess] = [await start(options), await start(options)];
+      await until(() => busOf(firstProcess).isUp && busOf(secondProcess).isUp, "both are on the bus");
+      const messages: string[] = [];
+      busOf(firstProcess).subscribe("numbers", (text) => void messages.push(`one ${text}`));
+      const stop = busOf(secondProcess).subscribe("numbers", (text) => void messages.push(`two ${text}`));
+      await heardFrom(firstProcess, secondProcess);
       const texts = Array.from({ length: 200 }, (_, i) => `${i} "it's" $1 \n é`);
-      for (const text of texts) busOf(one).publish("numbers", text);
-      busOf(one).publish("others", "nobody asked");
-      await until(() => heard.length >= texts.length, "as many messages as were sent");
-      await heardFrom(one, two);
-      await heardFrom(two, one);
-      expect(heard).toEqual(texts.map((text) => `two ${text}`));
+      for (const text of texts) busOf(firstProcess).publish("numbers", text);
+      busOf(firstProcess).publish("others", "nobody asked");
+      await until(() => messages.length >= texts.length, "as many messages as were sent");
+      await heardFrom(firstProcess, secondProcess);
+      await heardFrom(secondProcess, firstProcess);
+      expect(messages).toEqual(texts.map((text) => `two ${text}`));
       stop();
-      busOf(one).publish("numbers", "late");
-      await heardFrom(one, two);
-      expect(heard).toHaveLength(200);
-      expect(() => busOf(one).publish("a b", "")).toThrow(/has a blank/);
+      busOf(firstProcess).publish("numbers", "late");
+      await heardFrom(firstProcess, secondProcess);
+      expect(messages).toHaveLength(200);
+      expect(() => busOf(firstProcess).publish("a b", "")).toThrow(/has a blank/);
     },
   );
 
@@ -169,53 +169,53 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
 
   test("X-BUS-1 a process that misses a message is notified, and no message arrives twice", async () => {
     const line = createLine();
-    const [one, two] = [await start(overLine(line)), await start(overLine(line))];
-    await until(() => busOf(one).isUp && busOf(two).isUp, "both are on the bus");
-    const heard: string[] = [];
-    busOf(two).subscribe(
+    const [firstProcess, secondProcess] = [await start(overLine(line)), await start(overLine(line))];
+    await until(() => busOf(firstProcess).isUp && busOf(secondProcess).isUp, "both are on the bus");
+    const messages: string[] = [];
+    busOf(secondProcess).subscribe(
       "numbers",
-      (text) => void heard.push(text),
-      () => void heard.push("missed"),
+      (text) => void messages.push(text),
+      () => void messages.push("missed"),
     );
-    busOf(one).publish("numbers", "a");
+    busOf(firstProcess).publish("numbers", "a");
     line.isLost = (_topic, text) => text.endsWith(" b");
-    for (const text of ["b", "c"]) busOf(one).publish("numbers", text);
-    await until(() => heard.length === 3, "what is left of the messages");
-    expect(heard).toEqual(["a", "missed", "c"]);
+    for (const text of ["b", "c"]) busOf(firstProcess).publish("numbers", text);
+    await until(() => messages.length === 3, "what is left of the messages");
+    expect(messages).toEqual(["a", "missed", "c"]);
     // these are duplicates, and messages that are not valid on a bus
     for (const text of ["someone 7 x", "someone 7 x", "someone 6 w", "", "nonsense", "a b c", "  "])
       line.say("numbers", text);
-    expect(heard).toEqual(["a", "missed", "c", "x"]);
+    expect(messages).toEqual(["a", "missed", "c", "x"]);
     line.comeBack();
-    expect(heard.slice(4)).toEqual(["missed"]);
+    expect(messages.slice(4)).toEqual(["missed"]);
   });
 
   test("X-BUS-2 a reload of one process reloads all, also if its message is lost", async () => {
     const line = createLine();
-    const [one, two] = [await start(overLine(line)), await start(overLine(line))];
-    await until(() => busOf(one).isUp && busOf(two).isUp, "both are on the bus");
-    const loads = (): number => two.context.counters.get("model-loads");
+    const [firstProcess, secondProcess] = [await start(overLine(line)), await start(overLine(line))];
+    await until(() => busOf(firstProcess).isUp && busOf(secondProcess).isUp, "both are on the bus");
+    const loads = (): number => secondProcess.context.counters.get("model-loads");
     const before = loads();
-    await one.api.relApi.reloadAll();
+    await firstProcess.api.relApi.reloadAll();
     await until(() => loads() > before, "the other one has loaded");
     let lostCount = 0;
     line.isLost = () => ++lostCount > 0;
-    await one.api.relApi.reloadAll();
+    await firstProcess.api.relApi.reloadAll();
     await until(() => lostCount > 0, "the message is lost");
-    const missed = loads();
+    const loadsBefore = loads();
     line.comeBack();
-    await until(() => loads() > missed, "the other one has loaded what it missed");
+    await until(() => loads() > loadsBefore, "the other one has loaded what it missed");
   });
 
   test("X-BUS-4 without a plugin for its URL the bus is off, with a line in the log", async () => {
-    const one = await start({ busUrl: "kafka://user:pa55word@nowhere" });
+    const serverProcess = await start({ busUrl: "kafka://user:pa55word@nowhere" });
     await until(
-      () => one.lines.some((text) => text.startsWith("no plugin of the preset opens this bus")),
+      () => serverProcess.lines.some((text) => text.startsWith("no plugin of the preset opens this bus")),
       "a line in the log",
     );
-    expect(one.lines.join()).not.toContain("pa55word");
-    expect([busOf(one).isUp, busOf(one).isMissing]).toEqual([false, true]);
-    expect(await one.api.gql("{ album_by_pk(id: 1) { id } }")).toEqual({ data: { album_by_pk: { id: 1 } } });
+    expect(serverProcess.lines.join()).not.toContain("pa55word");
+    expect([busOf(serverProcess).isUp, busOf(serverProcess).isMissing]).toEqual([false, true]);
+    expect(await serverProcess.api.gql("{ album_by_pk(id: 1) { id } }")).toEqual({ data: { album_by_pk: { id: 1 } } });
   });
 
   describe.skipIf(!capabilities.logicalReplication)("changes", () => {
@@ -225,42 +225,44 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
       (await api.sql("select 1 from pg_replication_slots where database = current_database()")).length;
 
     /** Two processes, each with a subscriber of album 1. */
-    const watching = async (options: StartOptions) => {
-      const both = [await start(options), await start(options)] as const;
-      const sockets = [await initSocket(both[0].api), await initSocket(both[1].api)] as const;
+    const openPair = async (options: StartOptions) => {
+      const processes = [await start(options), await start(options)] as const;
+      const sockets = [await initSocket(processes[0].api), await initSocket(processes[1].api)] as const;
       for (const socket of sockets) {
         subscribe(socket, "1", "subscription { album_by_pk(id: 1) { sold } }");
         await socket.next();
       }
-      return { both, sockets };
+      return { processes, sockets };
     };
 
     test("X-BUS-3 one of two processes reads the changes, and lost or invalid messages cause another read", async () => {
       const line = createLine();
-      const { both, sockets } = await watching(overLine(line));
+      const { processes, sockets } = await openPair(overLine(line));
       await until(
-        () => both.some(({ lines }) => lines.includes(follows)) && both.some(({ lines }) => lines.includes(leads)),
+        () =>
+          processes.some(({ lines }) => lines.includes(follows)) &&
+          processes.some(({ lines }) => lines.includes(leads)),
         "one of them reads the changes and the other one follows it",
       );
-      expect(await slots(both[0])).toBe(1);
+      expect(await slots(processes[0])).toBe(1);
       let sold = 9000;
       const change = async (): Promise<void> => {
         sold++;
-        await both[0].api.sql("update album set sold = $1 where id = 1", [sold]);
+        await processes[0].api.sql("update album set sold = $1 where id = 1", [sold]);
       };
-      const seen = async (): Promise<void> => {
+      const expectResults = async (): Promise<void> => {
         for (const socket of sockets) await socket.next((message) => message.payload?.data?.album_by_pk?.sold === sold);
       };
       // a rerun caused by the new watch would show the change too
-      for (const { context } of both) await untilNoneIsDue(context);
+      for (const { context } of processes) await untilNoneIsDue(context);
       await change();
-      await seen();
+      await expectResults();
       let lostCount = 0;
       line.isLost = (_topic, text) => text.includes('["change"') && ++lostCount > 0;
       await change();
       await until(() => lostCount > 0, "the change is lost on the way");
       line.isLost = () => false;
-      await seen();
+      await expectResults();
       for (const text of [
         '["change",1,[["public.album"]]]',
         '["lead",1]',
@@ -271,11 +273,11 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
       ])
         line.say("changes", `stranger 1 ${text}`);
       await change();
-      await seen();
+      await expectResults();
       // unknown processes that lead and stay silent
       line.say("changes", `stranger 2 ["lead",${Date.now() + 10_000_000}]`);
       await change();
-      await seen();
+      await expectResults();
       for (const socket of sockets) await socket.close();
     });
 
@@ -287,30 +289,31 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
       const line = createLine();
       const all = [await start(overLine(line)), await start(overLine(line)), await start(overLine(line))];
       const sockets = new Map<Process, Awaited<ReturnType<typeof initSocket>>>();
-      for (const one of all) {
-        const socket = await initSocket(one.api);
+      for (const serverProcess of all) {
+        const socket = await initSocket(serverProcess.api);
         subscribe(socket, "1", "subscription { album_by_pk(id: 1) { sold } }");
         await socket.next();
-        sockets.set(one, socket);
+        sockets.set(serverProcess, socket);
       }
       await until(
         () => all.filter(({ lines }) => lines.includes(follows)).length === 2,
         "two of them follow the one that reads the changes",
       );
       const leader = all.find(({ lines }) => lines.includes(leads))!;
-      const others = all.filter((one) => one !== leader);
+      const followers = all.filter((serverProcess) => serverProcess !== leader);
       line.isLost = (_topic, text) => text.includes('["want"');
-      const before = others.map(({ lines }) => lines.length);
+      const before = followers.map(({ lines }) => lines.length);
       await leader.api.close();
       await until(
-        () => others.every(({ lines }, i) => lines.slice(before[i]).some((text) => text === follows || text === leads)),
+        () =>
+          followers.every(({ lines }, i) => lines.slice(before[i]).some((text) => text === follows || text === leads)),
         "one of the others reads the changes and the last one follows it",
       );
-      for (const { context } of others) await untilNoneIsDue(context);
-      await others[0]!.api.sql("update album set sold = 777 where id = 1");
-      for (const one of others)
-        await sockets.get(one)!.next((message) => message.payload?.data?.album_by_pk?.sold === 777);
-      for (const one of others) await one.api.close();
+      for (const { context } of followers) await untilNoneIsDue(context);
+      await followers[0]!.api.sql("update album set sold = 777 where id = 1");
+      for (const follower of followers)
+        await sockets.get(follower)!.next((message) => message.payload?.data?.album_by_pk?.sold === 777);
+      for (const follower of followers) await follower.api.close();
     });
 
     test("X-BUS-3a a follower that its leader does not know misses no change", async () => {
@@ -354,13 +357,13 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
       "X-BUS-3 without %s each process reads the changes itself",
       async (names) => {
         const parts = names.map((name) => without(name));
-        const { both, sockets } = await watching({ parts });
-        await until(() => both.every(({ lines }) => lines.includes(leads)), "each reads the changes");
+        const { processes, sockets } = await openPair({ parts });
+        await until(() => processes.every(({ lines }) => lines.includes(leads)), "each reads the changes");
         // the slots of the test before are dropped with their last subscriber
-        await until(async () => (await slots(both[0])) === 2, "each has a slot");
-        expect(both[0].api.relApi.reloadAll === undefined).toBe(names.includes("reload-all"));
+        await until(async () => (await slots(processes[0])) === 2, "each has a slot");
+        expect(processes[0].api.relApi.reloadAll === undefined).toBe(names.includes("reload-all"));
         for (const socket of sockets) await socket.close();
-        for (const { api } of both) await api.close();
+        for (const { api } of processes) await api.close();
       },
     );
   });
@@ -369,16 +372,16 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
 test.skipIf(!capabilities.realServer)(
   "X-BUS-1 messages that may be lost before the process listens to a topic cause another read",
   async () => {
-    const one = await start();
-    let missed = 0;
-    const stop = busOf(one).subscribe(
+    const serverProcess = await start();
+    let missedCount = 0;
+    const stop = busOf(serverProcess).subscribe(
       "late topic",
       () => undefined,
-      () => void missed++,
+      () => void missedCount++,
     );
-    await until(() => missed === 1, "the subscriber hears that messages may be lost");
+    await until(() => missedCount === 1, "the subscriber hears that messages may be lost");
     stop();
-    await one.api.close();
+    await serverProcess.api.close();
   },
 );
 

@@ -35,14 +35,14 @@ test("G-WS-5 the client of graphql-ws runs live queries and queries, and ends th
   await api.sql("update artist set country = 'B' where id = 1");
   await until(() => answers.length === 2, "the second result");
   expect(countries(answers)).toEqual(["A", "B"]);
-  const once: unknown[] = [];
+  const results: unknown[] = [];
   await new Promise<void>((resolve, reject) =>
     client.subscribe(
       { query: "{ artist_by_pk(id: 1) { country } }" },
-      { next: (answer) => void once.push(answer), error: reject, complete: resolve },
+      { next: (answer) => void results.push(answer), error: reject, complete: resolve },
     ),
   );
-  expect(once).toEqual([{ data: { artist_by_pk: { country: "B" } } }]);
+  expect(results).toEqual([{ data: { artist_by_pk: { country: "B" } } }]);
   await expect(
     new Promise((resolve, reject) =>
       client.subscribe(
@@ -92,9 +92,9 @@ test("G-WSL-3 the client of subscriptions-transport-ws receives live queries", a
   await until(() => answers.length === 2, "the second result");
   expect(countries(answers)).toEqual(["A", "B"]);
   subscription.unsubscribe();
-  const once = await new Promise((resolve) =>
+  const result = await new Promise((resolve) =>
     client.request({ query: "{ artist_by_pk(id: 3) { country } }" }).subscribe({ next: resolve }),
   );
-  expect(once).toEqual({ data: { artist_by_pk: { country: "B" } } });
+  expect(result).toEqual({ data: { artist_by_pk: { country: "B" } } });
   client.close();
 });

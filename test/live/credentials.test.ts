@@ -16,13 +16,13 @@ const jwkOf = (i: number) => ({ ...keys[i]!.publicKey.export({ format: "jwk" }),
 const tokenOf = (i: number): string =>
   signToken({ role: "sea_clerk" }, { key: keys[i]!.privateKey, algorithm: "RS256", header: { kid: `k${i}` } });
 
-let served: readonly number[] = [0, 1];
+let servedKeys: readonly number[] = [0, 1];
 let isAway = false;
 let fetches = 0;
 const server = createServer((_, response) => {
   fetches++;
   if (isAway) response.destroy();
-  else response.end(JSON.stringify({ keys: served.map(jwkOf) }));
+  else response.end(JSON.stringify({ keys: servedKeys.map(jwkOf) }));
 });
 await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 const jwkUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`; // a listening server has an address
@@ -32,10 +32,10 @@ afterAll(() => {
 });
 
 /** Options that change while the server runs. */
-let moving: RelApiOptions = {};
+let changingOptions: RelApiOptions = {};
 const movingSettings = definePlugin({
   name: "moving-settings",
-  apply: (_, context) => context.addOptionSource({ name: "the test", read: async () => moving }),
+  apply: (_, context) => context.addOptionSource({ name: "the test", read: async () => changingOptions }),
 });
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -89,7 +89,7 @@ describe("R-AUT-15", async () => {
     const graphql = await openEvents(api, "/v1/graphql", { ...GRAPHQL, headers: old });
     await until(() => rest.events.length > 0 && graphql.events.length > 0, "the first events");
 
-    served = [1, 2];
+    servedKeys = [1, 2];
     // the keys are fetched again, but not immediately after the last fetch
     await until(async () => (await statusOf(tokenOf(2))) === 200, "the new key is known");
     expect(await modern.closed).toEqual({
@@ -105,23 +105,23 @@ describe("R-AUT-15", async () => {
   });
 
   test("R-AUT-15 a removed admin secret and a new required audience end their connections", async () => {
-    const [one, two] = [
+    const [firstSocket, secondSocket] = [
       await live(api, { "x-session-admin-secret": "administrator-one" }),
       await live(api, { "x-session-admin-secret": "administrator-two" }),
     ];
-    moving = { adminSecrets: ["administrator-two"] };
+    changingOptions = { adminSecrets: ["administrator-two"] };
     await api.relApi.reload();
-    expect(await one.closed).toEqual({ code: 4403, reason: "Forbidden: invalid x-session-admin-secret" });
+    expect(await firstSocket.closed).toEqual({ code: 4403, reason: "Forbidden: invalid x-session-admin-secret" });
     const token = signToken(
       { role: "sea_clerk", aud: "others" },
       { key: keys[1]!.privateKey, algorithm: "RS256", header: { kid: "k1" } },
     );
-    const [other, none] = [await live(api, bearer(token)), await live(api, bearer(tokenOf(1)))];
-    moving = { ...moving, jwtAud: "us" };
+    const [otherSocket, none] = [await live(api, bearer(token)), await live(api, bearer(tokenOf(1)))];
+    changingOptions = { ...changingOptions, jwtAud: "us" };
     await api.relApi.reload();
-    expect(await other.closed).toMatchObject({ code: 4403 });
-    expect([await isOpen(two), await isOpen(none)]).toEqual([true, true]);
-    await two.close();
+    expect(await otherSocket.closed).toMatchObject({ code: 4403 });
+    expect([await isOpen(secondSocket), await isOpen(none)]).toEqual([true, true]);
+    await secondSocket.close();
     await none.close();
   });
 
@@ -129,7 +129,7 @@ describe("R-AUT-15", async () => {
     const open = await live(api, bearer(tokenOf(1)));
     const before = fetches;
     isAway = true;
-    moving = { ...moving, dbMaxRows: 500 };
+    changingOptions = { ...changingOptions, dbMaxRows: 500 };
     await api.relApi.reload();
     expect([await statusOf(tokenOf(1)), await isOpen(open), fetches]).toEqual([200, true, before]);
     isAway = false;
@@ -139,7 +139,7 @@ describe("R-AUT-15", async () => {
 
 test("R-AUT-15 an auth scheme that fails closes no connection and is asked again", async () => {
   let answers: () => void = () => undefined;
-  let asked = 0;
+  let callCount = 0;
   let tell: () => void = () => undefined;
   const scheme = definePlugin({
     name: "tickets",
@@ -148,7 +148,7 @@ test("R-AUT-15 an auth scheme that fails closes no connection and is asked again
       tell = () => signal.emit(undefined);
       hooks.authorize.tapPromise("tickets", async (credentials) => {
         if (credentials.header("x-ticket") === undefined) return undefined;
-        asked++;
+        callCount++;
         answers();
         return { role: "sea_clerk", databaseRole: "sea_clerk", isAdmin: false, claims: {}, variables: {} };
       });
@@ -161,13 +161,13 @@ test("R-AUT-15 an auth scheme that fails closes no connection and is asked again
   };
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   tell();
-  await until(() => asked === 2, "the scheme is asked");
+  await until(() => callCount === 2, "the scheme is asked");
   expect(await isOpen(socket)).toBe(true);
   answers = () => {
     throw new RelApiError({ code: "access-denied", status: 401, message: "no such ticket" });
   };
   vi.advanceTimersByTime(5000);
   expect(await socket.closed).toEqual({ code: 4403, reason: "Forbidden: no such ticket" });
-  expect(asked).toBe(3);
+  expect(callCount).toBe(3);
   vi.useRealTimers();
 });

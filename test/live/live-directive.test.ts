@@ -31,7 +31,7 @@ interface Parts {
 
 const openParts = (target: TestApi, accept: string, body: unknown): Promise<Parts> =>
   new Promise((resolve, reject) => {
-    const sent = request(
+    const clientRequest = request(
       { port: target.port, path: "/v1/graphql", method: "POST", headers: { ...headers, accept } },
       (response) => {
         let text = "";
@@ -47,12 +47,12 @@ const openParts = (target: TestApi, accept: string, body: unknown): Promise<Part
               .slice(1, -1)
               .map((part) => JSON.parse(part.slice(part.indexOf("\r\n\r\n")))),
           ended: new Promise((end) => response.on("close", () => end())),
-          close: () => sent.destroy(),
+          close: () => clientRequest.destroy(),
         });
       },
     );
-    sent.on("error", reject);
-    sent.end(typeof body === "string" ? body : JSON.stringify(body));
+    clientRequest.on("error", reject);
+    clientRequest.end(typeof body === "string" ? body : JSON.stringify(body));
   });
 
 const APOLLO = "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/json";
@@ -91,18 +91,21 @@ describe("the directive @live", () => {
 
   test("G-LIV-1 @live sends events, and accepts Last-Event-ID", async () => {
     await set(3, "A");
-    const asked = { method: "POST", headers, body: { query: QUERY, variables: { id: 3 } } };
-    const stream = await openEvents(api, "/v1/graphql", asked);
+    const options = { method: "POST", headers, body: { query: QUERY, variables: { id: 3 } } };
+    const stream = await openEvents(api, "/v1/graphql", options);
     await until(() => stream.events.length === 1, "the first message");
     await set(3, "B");
     await until(() => stream.events.length === 2, "the second message");
     expect(JSON.parse(stream.events[1]!.data).data.artist_by_pk).toEqual({ country: "B" });
     stream.close();
     const lastId = stream.events[1]!.id!;
-    const again = await openEvents(api, "/v1/graphql", { ...asked, headers: { ...headers, "last-event-id": lastId } });
+    const resumedStream = await openEvents(api, "/v1/graphql", {
+      ...options,
+      headers: { ...headers, "last-event-id": lastId },
+    });
     await api.settle();
-    expect(again.events).toEqual([]);
-    again.close();
+    expect(resumedStream.events).toEqual([]);
+    resumedStream.close();
   });
 
   test("G-LIV-2 @live(if: false) and plain HTTP send one result", async () => {
@@ -133,8 +136,8 @@ describe("the directive @live", () => {
   ])("G-LIV-2 an invalid use of @live is refused on every transport: %s", async (query, message) => {
     const socket = await initSocket(api);
     subscribe(socket, "1", query);
-    const refused = await socket.next();
-    expect([refused.type, refused.payload[0].message]).toEqual(["error", message]);
+    const refusal = await socket.next();
+    expect([refusal.type, refusal.payload[0].message]).toEqual(["error", message]);
     await socket.close();
     const parts = await openParts(api, APOLLO, { query });
     await parts.ended;
@@ -158,14 +161,14 @@ describe("the directive @live", () => {
             : fields,
         ),
     });
-    const other = await startApi(forGraphql({ parts: [clock], liveDirective: true }));
-    expect(await other.gql("{ clock }")).toEqual({ data: { clock: "12" } });
-    const socket = await initSocket(other);
+    const otherApi = await startApi(forGraphql({ parts: [clock], liveDirective: true }));
+    expect(await otherApi.gql("{ clock }")).toEqual({ data: { clock: "12" } });
+    const socket = await initSocket(otherApi);
     subscribe(socket, "1", "query @live { clock }");
     const { type, payload } = await socket.next();
     expect([type, payload[0].message]).toEqual(["error", "a field that a function answers cannot be live"]);
     await socket.close();
-    await other.close();
+    await otherApi.close();
   });
 
   test("G-LIV-2 X-DIR-1 introspection lists @live in its order", async () => {
@@ -190,9 +193,9 @@ describe("the directive @live", () => {
       [{ liveDirective: true, parts: [without("live-directive")] }, "directive 'live' is not defined in the schema"],
       [{ liveDirective: true, parts: [without("live-patches")] }, "'live' has no argument named 'patch'"],
     ] as const) {
-      const other = await startApi(forGraphql({ on: api.database, ...options }));
-      expect((await other.gql(patch)).errors[0].message).toBe(message);
-      await other.close();
+      const otherApi = await startApi(forGraphql({ on: api.database, ...options }));
+      expect((await otherApi.gql(patch)).errors[0].message).toBe(message);
+      await otherApi.close();
     }
   });
 });
@@ -201,9 +204,9 @@ describe("multipart responses", () => {
   const subscription = "subscription ($id: Int!) { artist_by_pk(id: $id) { country } }";
 
   test("G-MP-1 Apollo's multipart protocol sends payloads, empty parts as heartbeats and an end", async () => {
-    const other = await startApi(forGraphql({ on: api.database, liveQueryInterval: 20 }));
+    const otherApi = await startApi(forGraphql({ on: api.database, liveQueryInterval: 20 }));
     await set(4, "A");
-    const parts = await openParts(other, APOLLO, { query: subscription, variables: { id: 4 } });
+    const parts = await openParts(otherApi, APOLLO, { query: subscription, variables: { id: 4 } });
     expect([parts.status, parts.contentType]).toEqual([
       200,
       'multipart/mixed;boundary="graphql";subscriptionSpec="1.0"',
@@ -219,9 +222,9 @@ describe("multipart responses", () => {
     expect(parts.text().startsWith("\r\n--graphql\r\nContent-Type: application/json; charset=utf-8\r\n\r\n")).toBe(
       true,
     );
-    const closing = other.close();
+    const closePromise = otherApi.close();
     await parts.ended;
-    await closing;
+    await closePromise;
     expect(parts.text().endsWith("\r\n--graphql--\r\n")).toBe(true);
   });
 
@@ -235,9 +238,12 @@ describe("multipart responses", () => {
     await until(() => parts.parts().length === 1, "the first message");
     expect(parts.parts()).toEqual([{ data: { artist_by_pk: { country: "A" } }, hasNext: true }]);
     parts.close();
-    const once = await openParts(api, "multipart/mixed", { query: "{ artist_by_pk(id: 4) { country } }" });
-    await once.ended;
-    expect(once.parts()).toEqual([{ data: { artist_by_pk: { country: "A" } }, hasNext: true }, { hasNext: false }]);
+    const queryParts = await openParts(api, "multipart/mixed", { query: "{ artist_by_pk(id: 4) { country } }" });
+    await queryParts.ended;
+    expect(queryParts.parts()).toEqual([
+      { data: { artist_by_pk: { country: "A" } }, hasNext: true },
+      { hasNext: false },
+    ]);
   });
 
   test("G-MP-3 a client that prefers another type, or incremental delivery, gets an ordinary response", async () => {
@@ -275,10 +281,10 @@ describe("multipart responses", () => {
   });
 
   test("G-HTTP-9 without the plugin a subscription over HTTP is refused", async () => {
-    const other = await startApi(forGraphql({ parts: [without("multipart")] }));
-    const answer = await openParts(other, APOLLO, { query: "subscription { __typename }" });
+    const otherApi = await startApi(forGraphql({ parts: [without("multipart")] }));
+    const answer = await openParts(otherApi, APOLLO, { query: "subscription { __typename }" });
     await answer.ended;
     expect(JSON.parse(answer.text()).errors[0].extensions.code).toBe("unexpected-payload");
-    await other.close();
+    await otherApi.close();
   });
 });

@@ -41,12 +41,12 @@ const SELECTION = "parcel(order_by: {id: asc}) { id name weight seen tags stops(
 const LIVE = `subscription @live(patch: true) { ${SELECTION} }`;
 const PATH = "/api/parcel?select=*,stop(at,town)&order=id&stop.order=at";
 
-const fresh = async (): Promise<any> => (await api.gql(`{ ${SELECTION} }`)).data;
+const queryData = async (): Promise<any> => (await api.gql(`{ ${SELECTION} }`)).data;
 
 interface Client {
   /** The results after patching. */
   readonly results: any[];
-  /** The parsed messages of the wire. */
+  /** The messages of the server, parsed. */
   readonly messages: any[];
   close(): Promise<void> | void;
 }
@@ -57,7 +57,7 @@ const untilMessages = (client: Pick<Client, "messages">, count: number): Promise
 const untilEvents = (stream: Stream, count: number): Promise<void> =>
   until(() => stream.events.length >= count, `event ${count}`);
 
-const collecting = (): { readonly client: Pick<Client, "results" | "messages">; take(result: any): void } => {
+const createCollector = (): { readonly client: Pick<Client, "results" | "messages">; take(result: any): void } => {
   const fold = livePatches();
   const client = { results: [] as any[], messages: [] as any[] };
   return {
@@ -71,7 +71,7 @@ const collecting = (): { readonly client: Pick<Client, "results" | "messages">; 
 
 const overSocket = async (query = LIVE): Promise<Client> => {
   const socket = await initSocket(api);
-  const { client, take } = collecting();
+  const { client, take } = createCollector();
   socket.socket.on("message", (data) => {
     const message = JSON.parse(String(data));
     if (message.type === "next") take(message.payload);
@@ -82,7 +82,7 @@ const overSocket = async (query = LIVE): Promise<Client> => {
 
 const overOldSocket = async (): Promise<Client> => {
   const socket = await openSocket(api, { path: "/v1/graphql", protocols: ["graphql-ws"] });
-  const { client, take } = collecting();
+  const { client, take } = createCollector();
   socket.socket.on("message", (data) => {
     const message = JSON.parse(String(data));
     if (message.type === "data") take(message.payload);
@@ -92,11 +92,11 @@ const overOldSocket = async (): Promise<Client> => {
   return { ...client, close: () => socket.close() };
 };
 
-const following = (stream: Stream, take: (data: string) => void): (() => void) => {
-  let at = 0;
+const followStream = (stream: Stream, take: (data: string) => void): (() => void) => {
+  let index = 0;
   const timer = setInterval(() => {
-    for (; at < stream.events.length; at++) {
-      const { data } = stream.events[at]!;
+    for (; index < stream.events.length; index++) {
+      const { data } = stream.events[index]!;
       if (data !== "") take(data); // nothing is left at the end of the stream
     }
   }, 5);
@@ -107,13 +107,13 @@ const following = (stream: Stream, take: (data: string) => void): (() => void) =
 };
 
 const asEvents = async (): Promise<Client> => {
-  const { client, take } = collecting();
+  const { client, take } = createCollector();
   const stream = await openEvents(api, "/v1/graphql", { method: "POST", headers, body: { query: LIVE } });
-  return { ...client, close: following(stream, (data) => take(JSON.parse(data))) };
+  return { ...client, close: followStream(stream, (data) => take(JSON.parse(data))) };
 };
 
 const inParts = async (): Promise<Client> => {
-  const { client, take } = collecting();
+  const { client, take } = createCollector();
   const controller = new AbortController();
   const response = await fetch(`${api.url}/v1/graphql`, {
     method: "POST",
@@ -143,7 +143,7 @@ const asRows = async (): Promise<Client> => {
   const results: any[] = [];
   const fold = liveRows();
   const stream = await openEvents(api, `${PATH}&live=patch`, { headers });
-  const close = following(stream, (data) => {
+  const close = followStream(stream, (data) => {
     messages.push(JSON.parse(data));
     results.push({ data: { parcel: fold(data).map(({ stop, ...row }: any) => ({ ...row, stops: stop })) } });
   });
@@ -180,7 +180,7 @@ describe.each([
     await api.sql("delete from public.parcel where id = 0");
     await untilMessages(client, 4);
     expect(liveOf(client.messages[3])).toMatchObject({ version: 4, patch: [{ op: "remove" }] });
-    expect(numeric(client.results.at(-1).data)).toEqual(numeric(await fresh()));
+    expect(numeric(client.results.at(-1).data)).toEqual(numeric(await queryData()));
     await client.close();
   });
 
@@ -189,7 +189,7 @@ describe.each([
     const upTo = createRandom(20 + name.length).int;
     await untilMessages(client, 1);
     const agrees = async (): Promise<void> => {
-      const expected = numeric(await fresh());
+      const expected = numeric(await queryData());
       const text = JSON.stringify(expected);
       const last = () => numeric(client.results.at(-1).data);
       await until(() => JSON.stringify(last()) === text, "the client has what a fresh query gives").catch(() =>
@@ -262,7 +262,7 @@ test("X-PAT-1 a slow client skips results and receives the change from the last 
   await api.sql("create table public.bulk (id int primary key, n int, pad text)");
   await api.sql("insert into public.bulk select i, 0, md5(i::text) || repeat('x', 9000) from generate_series(1, 80) i");
   await api.reload();
-  const [client, beside] = [await initSocket(api), await initSocket(api)];
+  const [client, otherSocket] = [await initSocket(api), await initSocket(api)];
   const fold = livePatches();
   const results: any[] = [];
   client.socket.on("message", (data) => {
@@ -271,8 +271,8 @@ test("X-PAT-1 a slow client skips results and receives the change from the last 
   });
   subscribe(client, "1", "subscription @live(patch: true) { bulk(order_by: {id: asc}) { id n pad } }");
   await until(() => results.length === 1, "the first result");
-  subscribe(beside, "1", "subscription { bulk_by_pk(id: 1) { n } }");
-  await beside.next();
+  subscribe(otherSocket, "1", "subscription { bulk_by_pk(id: 1) { n } }");
+  await otherSocket.next();
   await untilNoneIsDue(api.context);
   client.socket.pause();
   /** Changes every row, so that each change is as large as the whole result. Another client receives it. */
@@ -280,26 +280,26 @@ test("X-PAT-1 a slow client skips results and receives the change from the last 
   const change = async (): Promise<void> => {
     changes++;
     await api.sql(`update public.bulk set n = ${changes}, pad = md5(n::text || id) || repeat('y', 9000)`);
-    await beside.next((message) => message.payload?.data?.bulk_by_pk?.n === changes);
+    await otherSocket.next((message) => message.payload?.data?.bulk_by_pk?.n === changes);
   };
   // the system buffers some results for the client
-  for (let unread = 0; unread < 4;) {
+  for (let unreadCount = 0; unreadCount < 4;) {
     await change();
-    unread = api.context.counters.get("unread-bytes") > 0 ? unread + 1 : 0;
+    unreadCount = api.context.counters.get("unread-bytes") > 0 ? unreadCount + 1 : 0;
   }
   await api.sql("update public.bulk set n = -1 where id = 5");
   client.socket.resume();
   await until(() => results.at(-1).data.bulk[4].n === -1, "the last result");
-  // a result per change, with a first and a last one, would be two more
+  // with a result for each change, there would be two more: the first and the last one
   expect(results.length).toBeLessThan(changes);
   expect(results.at(-1).data.bulk).toEqual((await api.gql("{ bulk(order_by: {id: asc}) { id n pad } }")).data.bulk);
   await client.close();
-  await beside.close();
+  await otherSocket.close();
 });
 
 test("X-PAT-4 a result larger than the setting is sent whole", async () => {
-  const small = await startApi({ ...options, on: api.database, maxLivePatchBytes: 200 });
-  const socket = await initSocket(small);
+  const limitedApi = await startApi({ ...options, on: api.database, maxLivePatchBytes: 200 });
+  const socket = await initSocket(limitedApi);
   subscribe(socket, "1", LIVE);
   await socket.next();
   await api.sql("update public.parcel set name = name || '.' where id = (select min(id) from public.parcel)");
@@ -307,15 +307,17 @@ test("X-PAT-4 a result larger than the setting is sent whole", async () => {
   expect(payload.extensions.live).toEqual({ version: 2 });
   expect(payload.data.parcel.length).toBeGreaterThan(1);
   await socket.close();
-  await small.close();
+  await limitedApi.close();
 });
 
 describe("Last-Event-ID", () => {
   const path = "/api/artist?select=name,country&id=eq.3&live=patch";
-  const openRows = (target: TestApi, lastId?: string, at = path): Promise<Stream> =>
-    openEvents(target, at, { headers: { ...headers, ...(lastId === undefined ? {} : { "last-event-id": lastId }) } });
-  const first = async (target: TestApi, lastId?: string, at = path): Promise<any> => {
-    const stream = await openRows(target, lastId, at);
+  const openRows = (target: TestApi, lastId?: string, restPath = path): Promise<Stream> =>
+    openEvents(target, restPath, {
+      headers: { ...headers, ...(lastId === undefined ? {} : { "last-event-id": lastId }) },
+    });
+  const first = async (target: TestApi, lastId?: string, restPath = path): Promise<any> => {
+    const stream = await openRows(target, lastId, restPath);
     await untilEvents(stream, 1);
     stream.close();
     return stream.events[0];
@@ -324,18 +326,18 @@ describe("Last-Event-ID", () => {
   test("X-PAT-7 Last-Event-ID suppresses an unchanged result and is the same without patches", async () => {
     const { id } = await first(api);
     expect((await first(api, undefined, path.replace("&live=patch", ""))).id).toBe(id);
-    const again = await openRows(api, id);
+    const resumedStream = await openRows(api, id);
     await api.settle();
-    expect(again.events).toEqual([]);
+    expect(resumedStream.events).toEqual([]);
     await api.sql("update artist set country = 'Elsewhere' where id = 3");
-    await untilEvents(again, 1);
-    expect(JSON.parse(again.events[0]!.data)).toMatchObject({ version: 1, data: [{ country: "Elsewhere" }] });
-    again.close();
+    await untilEvents(resumedStream, 1);
+    expect(JSON.parse(resumedStream.events[0]!.data)).toMatchObject({ version: 1, data: [{ country: "Elsewhere" }] });
+    resumedStream.close();
     // the value changed and changed back while the client was away
-    const back = await first(api);
+    const restoredEvent = await first(api);
     await api.sql("update artist set country = 'Nowhere' where id = 3");
     await api.sql("update artist set country = 'Elsewhere' where id = 3");
-    const quiet = await openRows(api, back.id);
+    const quiet = await openRows(api, restoredEvent.id);
     await api.settle();
     expect(quiet.events).toEqual([]);
     quiet.close();
@@ -343,24 +345,24 @@ describe("Last-Event-ID", () => {
 
   test("X-PAT-7 Last-Event-ID is valid after a restart and in another process", async () => {
     const { id } = await first(api);
-    const other: LiveApi = await startLive({ ...options, on: api.database });
-    const quiet = await openRows(other, id);
-    await other.settle();
+    const otherApi: LiveApi = await startLive({ ...options, on: api.database });
+    const quiet = await openRows(otherApi, id);
+    await otherApi.settle();
     expect(quiet.events).toEqual([]);
     quiet.close();
     await api.sql("update artist set country = country || '!' where id = 3");
-    expect(JSON.parse((await first(other, id)).data).version).toBe(1);
-    await other.close();
+    expect(JSON.parse((await first(otherApi, id)).data).version).toBe(1);
+    await otherApi.close();
   });
 
   test("X-PAT-7 the id of another caller reveals nothing about that caller's result", async () => {
-    const mine = path;
-    const other = path.replace("id=eq.3", "id=eq.1");
-    const { id } = await first(api, undefined, other);
-    const { data } = await first(api, id, mine);
+    const ownPath = path;
+    const otherPath = path.replace("id=eq.3", "id=eq.1");
+    const { id } = await first(api, undefined, otherPath);
+    const { data } = await first(api, id, ownPath);
     expect(JSON.parse(data)).toMatchObject({
       version: 1,
-      data: (await api.get(mine.replace("&live=patch", ""), { headers })).json(),
+      data: (await api.get(ownPath.replace("&live=patch", ""), { headers })).json(),
     });
   });
 
@@ -393,12 +395,12 @@ describe("requests without event streams, or with an invalid parameter", () => {
   });
 
   test("X-PAT-3 without the plugin the parameter live is refused as a filter", async () => {
-    const other = await startApi({ ...options, on: api.database, parts: [without("live-patches")] });
+    const otherApi = await startApi({ ...options, on: api.database, parts: [without("live-patches")] });
     expect(
-      (await other.get(`${PATH}&live=patch`, { headers: { ...headers, accept: "text/event-stream" } })).json(),
+      (await otherApi.get(`${PATH}&live=patch`, { headers: { ...headers, accept: "text/event-stream" } })).json(),
     ).toMatchObject({
       code: "PGRST100",
     });
-    await other.close();
+    await otherApi.close();
   });
 });

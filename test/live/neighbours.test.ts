@@ -55,21 +55,21 @@ describe.skipIf(!capabilities.realServer)("live queries beside others", () => {
   /** Opens live queries of desks. `query` has the variable `$id`. */
   const openDesks = async (query: string): Promise<Desks> => {
     const socket = await initSocket(api);
-    const heard = new Map<number, number>();
+    const counts = new Map<number, number>();
     socket.socket.on("message", (bytes: Buffer) => {
       const { payload } = JSON.parse(bytes.toString()) as {
         payload?: { data?: { desk_by_pk?: { id: number; n: number } } };
       };
       const desk = payload?.data?.desk_by_pk;
-      if (desk != null) heard.set(desk.id, desk.n);
+      if (desk != null) counts.set(desk.id, desk.n);
     });
     for (let id = 1; id <= DESKS; id++) subscribe(socket, String(id), query, { id });
-    await until(() => heard.size === DESKS, "the first result of each desk");
+    await until(() => counts.size === DESKS, "the first result of each desk");
     const work = async (): Promise<void> => {
       for (let id = 1; id <= DESKS; id++) {
-        const wanted = (heard.get(id) ?? 0) + 1;
-        await commit("update desk set n = $2 where id = $1", [id, wanted]);
-        await until(() => heard.get(id) === wanted, `the change of desk ${id}`);
+        const expected = (counts.get(id) ?? 0) + 1;
+        await commit("update desk set n = $2 where id = $1", [id, expected]);
+        await until(() => counts.get(id) === expected, `the change of desk ${id}`);
       }
     };
     await work();

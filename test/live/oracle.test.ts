@@ -8,7 +8,7 @@ import { capabilities } from "../support/api.ts";
 import { chosenSeed, createRandom } from "../support/random.ts";
 import { runSteps } from "./oracle/run.ts";
 import { capacityOf } from "./oracle/servers.ts";
-import { shorten, shown } from "./oracle/shorten.ts";
+import { shorten, failureText } from "./oracle/shorten.ts";
 import { drawSteps, type Step } from "./oracle/steps.ts";
 import { drawWorld, type Source } from "./oracle/world.ts";
 
@@ -37,9 +37,9 @@ test(
     for (let seed = first; stepCount < wantedSteps && performance.now() < endMs; seed++) {
       const random = createRandom(seed);
       const world = drawWorld(random, sources);
-      const drawn = drawSteps(random, world, capacityOf());
-      const steps: Step[] = [...drawn.first()];
-      for (let round = 0; round < ROUNDS_PER_WORLD; round++) steps.push(...drawn.round());
+      const drawnSteps = drawSteps(random, world, capacityOf());
+      const steps: Step[] = [...drawnSteps.first()];
+      for (let round = 0; round < ROUNDS_PER_WORLD; round++) steps.push(...drawnSteps.round());
       const { fault, settledCount, messageCount, committedCount, comparedCount, fineCount } = await runSteps(
         world,
         steps,
@@ -50,7 +50,7 @@ test(
       );
       if (fault === undefined) continue;
       const failure = await shorten(world, { steps: steps.slice(0, fault.stepCount), fault }, shorteningMs);
-      expect.fail(`SEED=${seed}\n${shown(world, failure)}`);
+      expect.fail(`SEED=${seed}\n${failureText(world, failure)}`);
     }
   },
 );

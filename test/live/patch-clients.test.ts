@@ -25,32 +25,32 @@ const sockets = () =>
 const TASKS = "subscription Tasks @live(patch: true) { task(order_by: {id: asc}) { id title text } }";
 
 /** The messages of the server, and the results that the client shows. */
-interface Followed {
-  readonly shown: any[];
-  readonly sent: any[];
+interface FollowedQuery {
+  readonly results: any[];
+  readonly messages: any[];
   stop(): unknown;
 }
 
-const noting =
-  (sent: any[]) =>
+const recordMessages =
+  (messages: any[]) =>
   <Result>(result: Result): Result => {
-    sent.push(structuredClone((result as any).extensions?.live));
+    messages.push(structuredClone((result as any).extensions?.live));
     return result;
   };
 
-const apollo = (link: ApolloLink, close?: () => unknown): Followed => {
-  const [shown, sent]: [any[], any[]] = [[], []];
+const apollo = (link: ApolloLink, close?: () => unknown): FollowedQuery => {
+  const [results, messages]: [any[], any[]] = [[], []];
   const patches = new ApolloLink((operation, forward) =>
-    forward(operation).pipe(map(noting(sent)), map(livePatches())),
+    forward(operation).pipe(map(recordMessages(messages)), map(livePatches())),
   );
   const client = new ApolloClient({ link: patches.concat(link), cache: new InMemoryCache() });
   const subscription = client.subscribe({ query: apolloGql(TASKS) }).subscribe({
-    next: (result) => void shown.push(result.data),
-    error: (error) => void shown.push(error),
+    next: (result) => void results.push(result.data),
+    error: (error) => void results.push(error),
   });
   return {
-    shown,
-    sent,
+    results,
+    messages,
     stop: () => {
       subscription.unsubscribe();
       client.stop();
@@ -60,27 +60,28 @@ const apollo = (link: ApolloLink, close?: () => unknown): Followed => {
 };
 
 /** One reducer per operation. */
-const urqlPatches = (sent: any[]) => {
+const urqlPatches = (messages: any[]) => {
   const folds = new Map<number, ReturnType<typeof livePatches>>();
   return mapExchange({
     onOperation: ({ kind, key }) => void (kind === "teardown" ? folds.delete(key) : folds.set(key, livePatches())),
-    onResult: (result: OperationResult) => folds.get(result.operation.key)?.(noting(sent)(result)) ?? result,
+    onResult: (result: OperationResult) =>
+      folds.get(result.operation.key)?.(recordMessages(messages)(result)) ?? result,
   });
 };
 
-const urql = (exchange: any, fetchOptions: object = {}, close?: () => unknown): Followed => {
-  const [shown, sent]: [any[], any[]] = [[], []];
+const urql = (exchange: any, fetchOptions: object = {}, close?: () => unknown): FollowedQuery => {
+  const [results, messages]: [any[], any[]] = [[], []];
   const client = new Client({
     url,
     preferGetMethod: false,
     fetchSubscriptions: true,
     fetchOptions: { headers: { ...headers, ...fetchOptions } },
-    exchanges: [urqlPatches(sent), exchange],
+    exchanges: [urqlPatches(messages), exchange],
   });
   const { unsubscribe } = client
     .subscription(gql(TASKS), {})
-    .subscribe(({ data, error }) => void shown.push(error ?? data));
-  return { shown, sent, stop: () => (unsubscribe(), close?.()) };
+    .subscribe(({ data, error }) => void results.push(error ?? data));
+  return { results, messages, stop: () => (unsubscribe(), close?.()) };
 };
 
 const overSocket = (make: (socketClient: ReturnType<typeof createClient>) => any) => {
@@ -88,7 +89,7 @@ const overSocket = (make: (socketClient: ReturnType<typeof createClient>) => any
   return [make(socketClient), () => socketClient.dispose()] as const;
 };
 
-describe.each<readonly [string, () => Followed]>([
+describe.each<readonly [string, () => FollowedQuery]>([
   ["@apollo/client over WebSocket", () => apollo(...overSocket((client) => new GraphQLWsLink(client)))],
   ["@apollo/client over HTTP, in parts", () => apollo(new HttpLink({ uri: url, headers }))],
   [
@@ -111,18 +112,18 @@ describe.each<readonly [string, () => Followed]>([
 ])("%s", (_name, start) => {
   test("X-PAT-6 G-MP-1 G-MP-2 a client that applies patches shows whole results", async () => {
     await api.sql("delete from public.task where id = 0; update public.task set title = 'task ' || id");
-    const { shown, sent, stop } = start();
-    await until(() => shown.length > 0, "the first result");
-    expect(shown[0].task).toHaveLength(10);
+    const { results, messages, stop } = start();
+    await until(() => results.length > 0, "the first result");
+    expect(results[0].task).toHaveLength(10);
     await api.sql("insert into public.task values (0, 'first of all', '')");
-    await until(() => shown.at(-1).task?.length === 11, "the row that was inserted");
+    await until(() => results.at(-1).task?.length === 11, "the row that was inserted");
     await api.sql("update public.task set title = 'other' where id = 5");
-    await until(() => shown.at(-1).task?.[5].title === "other", "the row that was changed");
-    expect(shown.at(-1).task).toMatchObject(
+    await until(() => results.at(-1).task?.[5].title === "other", "the row that was changed");
+    expect(results.at(-1).task).toMatchObject(
       (await api.gql("{ task(order_by: {id: asc}) { id title text } }")).data.task,
     );
-    expect(shown.filter((one) => one instanceof Error)).toEqual([]);
-    const patches = sent.flatMap((live) => live?.patch ?? []);
+    expect(results.filter((result) => result instanceof Error)).toEqual([]);
+    const patches = messages.flatMap((live) => live?.patch ?? []);
     expect(patches).toContainEqual({ op: "replace", path: "/task/5/title", value: "other" });
     expect(patches.map(({ op }) => op)).toContain("add");
     await stop();

@@ -32,15 +32,15 @@ const openAlone = async (): Promise<TestDatabase> => {
   };
 };
 
-const OPENED = "live queries detect changes by logical replication";
+const FEED_OPEN_MESSAGE = "live queries detect changes by logical replication";
 
 /** The log of an API. */
-const listening = (): { readonly lines: string[]; readonly fields: unknown[]; readonly logger: Logger } => {
+const createLog = (): { readonly lines: string[]; readonly fields: unknown[]; readonly logger: Logger } => {
   const lines: string[] = [];
   const fields: unknown[] = [];
-  const take: Logger["info"] = (message, given) => {
+  const take: Logger["info"] = (message, logFields) => {
     lines.push(message);
-    fields.push(given);
+    fields.push(logFields);
   };
   return {
     lines,
@@ -49,7 +49,7 @@ const listening = (): { readonly lines: string[]; readonly fields: unknown[]; re
   };
 };
 
-const polling: StartOptions = { parts: [without("replication-changes"), without("notify-changes")] };
+const pollingOptions: StartOptions = { parts: [without("replication-changes"), without("notify-changes")] };
 
 /** Sets `sold` of album 1, and expects the change to arrive. */
 const changesReach = async (api: TestApi, sold: number): Promise<void> => {
@@ -62,14 +62,14 @@ const changesReach = async (api: TestApi, sold: number): Promise<void> => {
 };
 
 describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
-  const log = listening();
+  const log = createLog();
   let api: LiveApi;
 
   beforeAll(async () => {
     api = await startLive(forGraphql({ liveQueryInterval: NEVER_MS, logger: log.logger, busName: "feed" }));
     const socket = await initSocket(api);
     subscribe(socket, "1", "subscription { album { id } }");
-    await until(() => log.lines.includes(OPENED), "the changes are read");
+    await until(() => log.lines.includes(FEED_OPEN_MESSAGE), "the changes are read");
     await socket.close();
   });
 
@@ -101,22 +101,22 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
     const socket = await initSocket(api);
     subscribe(socket, "1", "subscription { artist_by_pk(id: 1) { country } }");
     await socket.next();
-    const other = await api.database.connect();
+    const connection = await api.database.connect();
     for (let i = 0; i < 10; i++) {
-      await other.query("begin");
-      await other.query("update album set sold = sold + 1 where id = 5");
+      await connection.query("begin");
+      await connection.query("update album set sold = sold + 1 where id = 5");
       await api.sql("update artist set country = $1 where id = 1", [`n${i}`]);
       await socket.next((message) => message.payload?.data?.artist_by_pk?.country === `n${i}`);
-      await other.query("commit");
+      await connection.query("commit");
     }
-    await other.end();
+    await connection.end();
     await socket.close();
   });
 
   test("G-SUB-4 changes of other rows do not run a live query of one row", async () => {
     const statements: string[] = [];
-    const { logger } = listening();
-    const quiet = await startLive(
+    const { logger } = createLog();
+    const quietApi = await startLive(
       forGraphql({
         liveQueryInterval: NEVER_MS,
         busName: "rows", // the process reads the changes itself
@@ -124,95 +124,95 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
         logger: { ...logger, info: (message) => void statements.push(message) },
       }),
     );
-    await quiet.sql(`create table public.keyed (filler text default repeat('it''s [long]: ', 100), "the ""key""" int primary key, n int);
+    await quietApi.sql(`create table public.keyed (filler text default repeat('it''s [long]: ', 100), "the ""key""" int primary key, n int);
       insert into public.keyed ("the ""key""", n) select i, 0 from generate_series(1, 20) as i`);
-    await quiet.sql('alter table public.keyed rename column "the ""key""" to id');
-    await quiet.reload();
-    const socket = await initSocket(quiet);
+    await quietApi.sql('alter table public.keyed rename column "the ""key""" to id');
+    await quietApi.reload();
+    const socket = await initSocket(quietApi);
     for (const id of [1, 2])
       subscribe(socket, String(id), "subscription ($id: Int!) { keyed_by_pk(id: $id) { id n } }", { id });
     subscribe(socket, "all", "subscription { keyed_aggregate { aggregate { sum { n } } } }");
     for (let i = 0; i < 3; i++) await socket.next();
-    await until(() => statements.includes(OPENED), "the changes are read");
-    await quiet.settle();
+    await until(() => statements.includes(FEED_OPEN_MESSAGE), "the changes are read");
+    await quietApi.settle();
     const runs = (): number =>
       statements.filter(
         (text) => text.includes("_relapi_subscribers") && text.includes("keyed") && !text.includes("sum("),
       ).length;
     const before = runs();
-    await quiet.sql("update public.keyed set n = 5 where id > 10");
+    await quietApi.sql("update public.keyed set n = 5 where id > 10");
     expect(await socket.next()).toMatchObject({
       id: "all",
       payload: { data: { keyed_aggregate: { aggregate: { sum: { n: 50 } } } } },
     });
-    await quiet.settle();
+    await quietApi.settle();
     expect(runs()).toBe(before);
-    await quiet.sql("update public.keyed set n = 7 where id = 2");
+    await quietApi.sql("update public.keyed set n = 7 where id = 2");
     const messages = [await socket.next(), await socket.next()];
     expect(messages.find((message) => message.id === "2")).toMatchObject({
       payload: { data: { keyed_by_pk: { id: 2, n: 7 } } },
     });
     expect(runs()).toBeGreaterThan(before);
     // the row gets another key, and another row takes the old one
-    await quiet.sql("update public.keyed set id = 100 where id = 2");
+    await quietApi.sql("update public.keyed set id = 100 where id = 2");
     expect(await socket.next()).toMatchObject({ id: "2", payload: { data: { keyed_by_pk: null } } });
-    await quiet.sql("update public.keyed set id = 2 where id = 100");
+    await quietApi.sql("update public.keyed set id = 2 where id = 100");
     expect(await socket.next()).toMatchObject({ id: "2", payload: { data: { keyed_by_pk: { id: 2, n: 7 } } } });
-    await quiet.sql("delete from public.keyed where id = 1");
+    await quietApi.sql("delete from public.keyed where id = 1");
     expect(await socket.next((message) => message.id === "1")).toMatchObject({
       payload: { data: { keyed_by_pk: null } },
     });
-    await quiet.sql("insert into public.keyed (id, n) values (1, 9)");
+    await quietApi.sql("insert into public.keyed (id, n) values (1, 9)");
     expect(await socket.next((message) => message.id === "1")).toMatchObject({
       payload: { data: { keyed_by_pk: { id: 1, n: 9 } } },
     });
-    await quiet.sql("truncate public.keyed");
+    await quietApi.sql("truncate public.keyed");
     expect(await socket.next((message) => message.id === "2")).toMatchObject({
       payload: { data: { keyed_by_pk: null } },
     });
     await socket.close();
-    await quiet.close();
+    await quietApi.close();
   });
 
   test("G-SUB-4 R-SC-9 a table that the log describes partly or not at all is still followed", async () => {
-    const polled = await startLive(
+    const pollingApi = await startLive(
       forGraphql({ liveQueryInterval: 20, dbSchemaPollInterval: 1, busName: "identities" }),
     );
-    await polled.sql("create table public.told (id int primary key, n int); insert into public.told values (1, 1)");
-    await polled.reload();
-    const socket = await initSocket(polled);
-    const told = async (): Promise<unknown> => (await socket.next()).payload.data.told_by_pk;
+    await pollingApi.sql("create table public.told (id int primary key, n int); insert into public.told values (1, 1)");
+    await pollingApi.reload();
+    const socket = await initSocket(pollingApi);
+    const nextRow = async (): Promise<unknown> => (await socket.next()).payload.data.told_by_pk;
     subscribe(socket, "1", "subscription { told_by_pk(id: 1) { n } }");
-    expect(await told()).toEqual({ n: 1 });
-    const loads = (): number => polled.context.counters.get("model-loads");
+    expect(await nextRow()).toEqual({ n: 1 });
+    const loads = (): number => pollingApi.context.counters.get("model-loads");
     const hasLoaded = async (change: string): Promise<void> => {
       const before = loads();
-      await polled.sql(change);
+      await pollingApi.sql(change);
       await until(() => loads() > before, "the schema is read again");
-      await untilNoneIsDue(polled.context);
+      await untilNoneIsDue(pollingApi.context);
     };
     await hasLoaded("alter table public.told replica identity nothing");
     // the log of an UPDATE contains only the new key
-    await polled.sql("update public.told set id = 2");
-    expect(await told()).toBeNull();
+    await pollingApi.sql("update public.told set id = 2");
+    expect(await nextRow()).toBeNull();
     await hasLoaded("alter table public.told set unlogged");
-    await polled.sql("update public.told set id = 1, n = 2");
-    expect(await told()).toEqual({ n: 2 });
+    await pollingApi.sql("update public.told set id = 1, n = 2");
+    expect(await nextRow()).toEqual({ n: 2 });
     await socket.close();
-    await polled.close();
+    await pollingApi.close();
   });
 
   test("G-SUB-4 another source detects changes while the feed is lost", async () => {
-    const opened = (): number => log.lines.filter((line) => line === OPENED).length;
-    const before = opened();
+    const openCount = (): number => log.lines.filter((line) => line === FEED_OPEN_MESSAGE).length;
+    const before = openCount();
     const socket = await initSocket(api);
     subscribe(socket, "1", "subscription { album { id } }");
-    await until(() => opened() > before, "the changes are read");
+    await until(() => openCount() > before, "the changes are read");
     await api.sql(
       "select pg_terminate_backend(active_pid) from pg_replication_slots where database = current_database() and active_pid is not null",
     );
     await until(() => log.lines.includes("lost logical replication for live queries"), "the feed is lost");
-    await until(() => opened() > before + 1, "the changes are read again");
+    await until(() => openCount() > before + 1, "the changes are read again");
     await changesReach(api, 502);
     await socket.close();
   });
@@ -221,42 +221,42 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
 describe.skipIf(!capabilities.logicalReplication)("changes for plugins", () => {
   const withContext = async (options: StartOptions = {}) => {
     let context: PluginContext | undefined;
-    const taking = definePlugin({ name: "taking", apply: (_, given) => void (context = given) });
-    const api = await startApi(forGraphql({ ...options, parts: [taking] }));
+    const contextPlugin = definePlugin({ name: "taking", apply: (_, pluginContext) => void (context = pluginContext) });
+    const api = await startApi(forGraphql({ ...options, parts: [contextPlugin] }));
     return { api, context: context! };
   };
 
   test("X-REP-1 a plugin may open its own replication connection", async () => {
-    const log = listening();
+    const log = createLog();
     const { api, context } = await withContext({ logger: log.logger });
     const connection = await context.openReplication();
     await expect(connection.command(sql`NO_SUCH_COMMAND`)).rejects.toMatchObject({ code: "42601" });
     const slot = ident("own_feed");
     await connection.command(sql`CREATE_REPLICATION_SLOT ${slot} TEMPORARY LOGICAL test_decoding NOEXPORT_SNAPSHOT`);
-    const taken: string[] = [];
-    const copied = connection.copy(sql`START_REPLICATION SLOT ${slot} LOGICAL 0/0`, (bytes) => {
-      taken.push(bytes.toString());
-      if (taken.length === 1) throw new Error("a mistake of the plugin's");
+    const chunks: string[] = [];
+    const copy = connection.copy(sql`START_REPLICATION SLOT ${slot} LOGICAL 0/0`, (bytes) => {
+      chunks.push(bytes.toString());
+      if (chunks.length === 1) throw new Error("a mistake of the plugin's");
     });
-    copied.catch(() => undefined);
+    copy.catch(() => undefined);
     await api.sql("update album set sold = 77 where id = 1");
     await until(
-      () => taken.some((text) => text.includes("table public.album: UPDATE") && text.includes("sold[integer]:77")),
+      () => chunks.some((text) => text.includes("table public.album: UPDATE") && text.includes("sold[integer]:77")),
       "the change",
     );
     expect(log.lines).toContain("a plugin failed");
-    const ended = new Promise<void>((resolve) => connection.onEnd(resolve));
+    const connectionEnd = new Promise<void>((resolve) => connection.onEnd(resolve));
     await connection.end();
-    await ended;
+    await connectionEnd;
   });
 
   test("X-REP-2 a plugin receives committed changes, with keys where it requests them", async () => {
     const { api, context } = await withContext();
     const { open } = context.use(changeFeedService)!;
-    const heard: [number, Record<string, string[] | undefined>][] = [];
+    const commits: [number, Record<string, string[] | undefined>][] = [];
     const feed = await open({
       committed: (xid, changes) =>
-        void heard.push([xid, Object.fromEntries([...changes].map(([name, keys]) => [name, keys && [...keys]]))]),
+        void commits.push([xid, Object.fromEntries([...changes].map(([name, keys]) => [name, keys && [...keys]]))]),
       keyColumn: (relation) => (relation === "public.album" ? "id" : undefined),
       lost: () => undefined,
     });
@@ -268,31 +268,34 @@ describe.skipIf(!capabilities.logicalReplication)("changes for plugins", () => {
     await client.query("commit");
     await client.end();
     const xid = Number(BigInt(rows[0].xid) & 0xffff_ffffn);
-    await until(() => heard.some(([of]) => of === xid), "the transaction");
-    expect(heard.find(([of]) => of === xid)![1]).toEqual({ "public.album": ["1", "2"], "public.artist": undefined });
+    await until(() => commits.some(([commitXid]) => commitXid === xid), "the transaction");
+    expect(commits.find(([commitXid]) => commitXid === xid)![1]).toEqual({
+      "public.album": ["1", "2"],
+      "public.artist": undefined,
+    });
     await feed.end();
   });
 });
 
 describe.skipIf(!capabilities.realServer)("fallback", () => {
   test("G-SUB-4 a login role without the right to replicate falls back with a log line", async () => {
-    const log = listening();
-    const shared = await startApi(forGraphql());
+    const log = createLog();
+    const sharedApi = await startApi(forGraphql());
     const api = await startApi(
       forGraphql({
-        databaseUrl: shared.database.urlAs("sea_login"),
+        databaseUrl: sharedApi.database.urlAs("sea_login"),
         anonRole: undefined,
         liveQueryInterval: 20,
         busName: "fallback",
         logger: log.logger,
       }),
     );
-    await shared.sql("grant select on artist to sea_login");
+    await sharedApi.sql("grant select on artist to sea_login");
     await api.reload();
     const socket = await initSocket(api);
     subscribe(socket, "1", "subscription { artist_by_pk(id: 1) { country } }");
     await socket.next();
-    await shared.sql("update artist set country = 'FB' where id = 1");
+    await sharedApi.sql("update artist set country = 'FB' where id = 1");
     expect(await socket.next()).toMatchObject({ payload: { data: { artist_by_pk: { country: "FB" } } } });
     // the other source responds while the first is still being tried
     await until(
@@ -306,7 +309,7 @@ describe.skipIf(!capabilities.realServer)("fallback", () => {
     });
     await socket.close();
     await api.close();
-    await shared.close();
+    await sharedApi.close();
   });
 });
 
@@ -316,10 +319,10 @@ describe("notifications", () => {
       forGraphql({ liveQueryInterval: NEVER_MS, parts: [without("replication-changes"), without("poll-changes")] }),
     );
     // the command prints triggers for all tables; the one of artist is removed again
-    const printed = new Promise<string>((resolve) => {
+    const triggerSql = new Promise<string>((resolve) => {
       void startApi(forGraphql({ parts: [liveTriggers(resolve)] }));
     });
-    await api.sql(await printed);
+    await api.sql(await triggerSql);
     await api.sql("drop trigger relapi_notify_change on public.artist");
     await api.reload();
     await api.settle();
@@ -337,7 +340,7 @@ describe("notifications", () => {
   });
 
   test("G-SUB-4 a statement reports partitions and child tables, and other sources follow the remaining ones", async () => {
-    const log = listening();
+    const log = createLog();
     const api = await startLive(
       forGraphql({
         liveQueryInterval: NEVER_MS,
@@ -353,38 +356,38 @@ describe("notifications", () => {
       insert into public.part values (1, 1);
       create table public.elder (id int, n int); create table public.heir (primary key (id)) inherits (public.elder);
       insert into public.heir values (1, 1)`);
-    const printed = new Promise<string>((resolve) => {
+    const triggerSql = new Promise<string>((resolve) => {
       void startApi(forGraphql({ parts: [liveTriggers(resolve)] }));
     });
-    await api.sql(await printed);
+    await api.sql(await triggerSql);
     await api.reload();
     await api.settle();
     const socket = await initSocket(api);
-    const told = async (): Promise<unknown> => {
+    const nextRow = async (): Promise<unknown> => {
       const { data } = (await socket.next()).payload;
       return data.heir?.[0] ?? data.part_view[0];
     };
     subscribe(socket, "0", "subscription { heir { n } }");
-    expect(await told()).toEqual({ n: 1 });
+    expect(await nextRow()).toEqual({ n: 1 });
     await untilNoneIsDue(api.context);
     await api.sql("update public.elder set n = 2");
-    expect(await told()).toEqual({ n: 2 });
+    expect(await nextRow()).toEqual({ n: 2 });
     subscribe(socket, "1", "subscription { part_view { n } }");
-    expect(await told()).toEqual({ n: 1 });
+    expect(await nextRow()).toEqual({ n: 1 });
     await untilNoneIsDue(api.context);
     await api.sql("update public.part_one set n = 2");
-    expect(await told()).toEqual({ n: 2 });
+    expect(await nextRow()).toEqual({ n: 2 });
     await api.sql("update public.part_of set n = 3");
-    expect(await told()).toEqual({ n: 3 });
+    expect(await nextRow()).toEqual({ n: 3 });
     await api.sql("update public.part set n = 4");
-    expect(await told()).toEqual({ n: 4 });
+    expect(await nextRow()).toEqual({ n: 4 });
     // statements on `part` send no notification from here on, so live queries must not rely on it
     await api.sql("drop trigger relapi_notify_change on public.part");
-    const unwatched = (): number =>
+    const warningCount = (): number =>
       log.lines.filter((line) => line.startsWith("no change source can watch a live query")).length;
-    const before = unwatched();
+    const before = warningCount();
     await api.reload();
-    await until(() => unwatched() > before, "nobody watches the partition");
+    await until(() => warningCount() > before, "nobody watches the partition");
     await untilNoneIsDue(api.context);
     await api.sql("update public.part_one set n = 5");
     await api.settle();
@@ -399,16 +402,16 @@ describe("polling", () => {
   test("G-SUB-4 no live query runs while nothing is committed", async () => {
     const database = await openAlone();
     let watchChanges: ValueOf<typeof watchChangesHook> | undefined;
-    const watching = definePlugin({
+    const watchPlugin = definePlugin({
       name: "watching",
       requires: ["live-queries"],
       apply: (_hooks, context) => void (watchChanges = context.use(watchChangesHook)),
     });
     const statements: string[] = [];
-    const { logger } = listening();
+    const { logger } = createLog();
     const api = await startLive(
       forGraphql({
-        parts: [...(polling.parts ?? []), watching],
+        parts: [...(pollingOptions.parts ?? []), watchPlugin],
         on: database,
         anonRole: undefined,
         liveQueryInterval: 20,
@@ -423,22 +426,22 @@ describe("polling", () => {
     subscribe(socket, "1", "subscription ($id: Int!) { counted_by_pk(id: $id) { n } }", { id: 1 });
     await socket.next();
     await api.settle();
-    const of = (...parts: readonly string[]): number =>
+    const statementCount = (...parts: readonly string[]): number =>
       statements.filter((text) => parts.every((part) => text.includes(part))).length;
-    const runs = (): number => of("_relapi_subscribers", "counted");
+    const runs = (): number => statementCount("_relapi_subscribers", "counted");
     expect(runs()).toBeGreaterThan(0);
     // queries that depend on the clock rerun with each poll of the database
-    let lookCount = 0;
+    let pollCount = 0;
     const unwatch = watchChanges?.call(
       { relations: new Set(), isOpenEnded: true, columns: new Map(), onColumns: () => undefined },
-      () => void lookCount++,
+      () => void pollCount++,
     );
-    // a look that began before the subscription may still find the commits above
-    await until(() => lookCount > 2, "two looks at the database");
+    // a poll that began before the subscription may still find the commits above
+    await until(() => pollCount > 2, "two polls of the database");
     await untilNoneIsDue(api.context);
     const before = runs();
-    const lookCountBefore = lookCount;
-    await until(() => lookCount > lookCountBefore + 5, "several looks without a commit");
+    const pollCountBefore = pollCount;
+    await until(() => pollCount > pollCountBefore + 5, "several polls without a commit");
     unwatch?.();
     await untilNoneIsDue(api.context);
     expect(runs()).toBe(before);
@@ -449,7 +452,7 @@ describe("polling", () => {
   });
 
   test("G-SUB-4 live queries that depend on the clock run at each interval", async () => {
-    const api = await startApi(forGraphql({ ...polling, liveQueryInterval: 20 }));
+    const api = await startApi(forGraphql({ ...pollingOptions, liveQueryInterval: 20 }));
     await api.sql("create or replace view public.clock_face as select 1 as id, clock_timestamp()::text as now");
     await api.reload();
     const socket = await initSocket(api);
@@ -466,7 +469,7 @@ describe("polling", () => {
 describe.skipIf(!capabilities.realServer)("recovery", () => {
   test.each([
     ["replication", {}],
-    ["polling", polling],
+    ["polling", pollingOptions],
   ] as const)(
     "G-SUB-4 every subscriber receives the last result after its connections are killed: %s",
     async (_, options) => {

@@ -14,16 +14,16 @@ const subscription = (query: string, headers: Record<string, string> = {}) => ({
 });
 
 test("R-PATH-11 additional slashes are accepted in event streams of both surfaces", async () => {
-  const forgiving = await startApi({ on: api.database, compatMode: false, anonRole: "sea_anon" });
-  const rows = await open(forgiving, "//api//ports/?select=id&id=eq.1");
+  const lenientApi = await startApi({ on: api.database, compatMode: false, anonRole: "sea_anon" });
+  const rows = await open(lenientApi, "//api//ports/?select=id&id=eq.1");
   await until(() => rows.events.length === 1, "the first event");
   expect(rows.events[0]!.data).toBe('[{"id":1}]');
   rows.close();
-  const fields = await open(forgiving, "//v1/graphql/", subscription("{ __typename }"));
+  const fields = await open(lenientApi, "//v1/graphql/", subscription("{ __typename }"));
   await until(() => fields.events.length > 0, "the first event");
   expect(fields.events[0]).toMatchObject({ event: "next", data: '{"data":{"__typename":"query_root"}}' });
   fields.close();
-  await forgiving.close();
+  await lenientApi.close();
 });
 
 describe("REST", () => {
@@ -53,15 +53,15 @@ describe("REST", () => {
     const first = await open(api, path);
     await until(() => first.events.length === 1, "the first event");
     first.close();
-    const again = await open(api, path, { headers: { "last-event-id": first.events[0]!.id! } });
+    const resumedStream = await open(api, path, { headers: { "last-event-id": first.events[0]!.id! } });
     await api.settle();
-    expect(again.events).toEqual([]);
+    expect(resumedStream.events).toEqual([]);
     await api.sql("update sea.vessels set name = name || '!' where id = 2");
-    await until(() => again.events.length === 1, "the first event");
-    again.close();
-    const third = await open(api, path, { headers: { "last-event-id": first.events[0]!.id! } });
-    await until(() => third.events.length === 1, "the first event");
-    third.close();
+    await until(() => resumedStream.events.length === 1, "the first event");
+    resumedStream.close();
+    const thirdStream = await open(api, path, { headers: { "last-event-id": first.events[0]!.id! } });
+    await until(() => thirdStream.events.length === 1, "the first event");
+    thirdStream.close();
     await api.sql("update sea.vessels set name = replace(name, '!', '') where id = 2");
   });
 
@@ -98,25 +98,25 @@ describe("REST", () => {
   });
 
   test("R-MED-1 without the plugin the media type is unknown", async () => {
-    const other = await startApi({ parts: [without("sse")] });
-    expect((await open(other, "/vessels")).response.statusCode).toBe(406);
-    await other.close();
+    const otherApi = await startApi({ parts: [without("sse")] });
+    expect((await open(otherApi, "/vessels")).response.statusCode).toBe(406);
+    await otherApi.close();
   });
 });
 
 describe("GraphQL", () => {
   test("G-SUB-3 a subscription by POST sends an event next for each result", async () => {
-    const plain = await startApi({ dbSchemas: ["public"], liveQueryInterval: 20 });
-    const live = await open(plain, "/v1/graphql", subscription("subscription { artist_by_pk(id: 1) { country } }"));
+    const plainApi = await startApi({ dbSchemas: ["public"], liveQueryInterval: 20 });
+    const live = await open(plainApi, "/v1/graphql", subscription("subscription { artist_by_pk(id: 1) { country } }"));
     await until(() => live.events.length === 1, "the first event");
     expect(live.events[0]!.event).toBe("next");
-    await plain.sql("update artist set country = 'SSE' where id = 1");
+    await plainApi.sql("update artist set country = 'SSE' where id = 1");
     await until(() => live.events.length === 2, "the second event");
     expect(JSON.parse(live.events[1]!.data)).toEqual({ data: { artist_by_pk: { country: "SSE" } } });
-    const closing = plain.close();
+    const closePromise = plainApi.close();
     await live.closed;
     expect(live.events.at(-1)).toMatchObject({ event: "complete" });
-    await closing;
+    await closePromise;
   });
 
   test("G-HTTP-9 a subscription without an event stream is refused", async () => {

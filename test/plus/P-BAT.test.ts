@@ -60,18 +60,18 @@ await database.query(`
 `);
 const settings = { on: database, preset: plus, dbSchemas: ["press"], compatMode: false };
 const api = await startApi(settings);
-const plain = await startApi({ ...settings, preset: (options) => compose(plus(options), without("rest-batch")) });
+const plainApi = await startApi({ ...settings, preset: (options) => compose(plus(options), without("rest-batch")) });
 
-type Sent = {
+type BatchPart = {
   readonly method?: string;
   readonly path?: string;
   readonly headers?: object;
   readonly body?: unknown;
   readonly id?: string;
 };
-const batch = (body: readonly Sent[] | unknown, headers: HeaderValues = {}, on = api) =>
-  on.post("/api/batch", { body, headers });
-const shown = { Prefer: "return=representation" };
+const batch = (body: readonly BatchPart[] | unknown, headers: HeaderValues = {}, target = api) =>
+  target.post("/api/batch", { body, headers });
+const representation = { Prefer: "return=representation" };
 const countOf = async (name: string): Promise<number> =>
   (await database.query<{ n: number }>("select count(*)::int as n from press.author where name = $1", [name]))[0]?.n ??
   -1;
@@ -79,7 +79,7 @@ const countOf = async (name: string): Promise<number> =>
 describe("requests of a batch", () => {
   test("P-BAT-1 the responses are in order, with status, headers and body", async () => {
     const answer = await batch([
-      { method: "POST", path: "/author?select=name", headers: shown, body: { name: "Ben" }, id: "ben" },
+      { method: "POST", path: "/author?select=name", headers: representation, body: { name: "Ben" }, id: "ben" },
       { method: "GET", path: "/author?name=eq.Ben&select=name", headers: { Prefer: "count=exact" } },
       { path: "/author?select=name&name=eq.Ann", headers: { Accept: "text/csv" } },
       { method: "HEAD", path: "/author?name=eq.Ben" },
@@ -88,8 +88,8 @@ describe("requests of a batch", () => {
     ]);
     expect(answer.status).toBe(200);
     expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
-    const [created, read, csv, head, removed, called] = answer.json();
-    expect(created).toMatchObject({
+    const [insertPart, read, csv, head, deletePart, callPart] = answer.json();
+    expect(insertPart).toMatchObject({
       id: "ben",
       status: 201,
       body: [{ name: "Ben" }],
@@ -97,7 +97,13 @@ describe("requests of a batch", () => {
     });
     expect(read).toMatchObject({ status: 200, body: [{ name: "Ben" }], headers: { "content-range": "0-0/1" } });
     expect(csv).toMatchObject({ status: 200, body: "name\nAnn" });
-    expect([head.status, head.body, removed.status, removed.body, called.body]).toEqual([200, null, 204, null, 1]);
+    expect([head.status, head.body, deletePart.status, deletePart.body, callPart.body]).toEqual([
+      200,
+      null,
+      204,
+      null,
+      1,
+    ]);
     expect(await countOf("Ben")).toBe(0);
   });
 
@@ -108,18 +114,18 @@ describe("requests of a batch", () => {
       { path: "/author?name=in.(Zoë ☃)&select=name".replace(" ", "%20"), headers: zone },
       { method: "DELETE", path: "/author?name=eq.Zoë+☃", headers: { Prefer: "count=exact" } },
     ]);
-    const [, read, removed] = answer.json();
+    const [, read, deletePart] = answer.json();
     expect(read).toMatchObject({ body: [{ name: "Zoë ☃" }], headers: { "preference-applied": "timezone=<€uro>-9" } });
-    expect(removed.headers["content-range"]).toBe("*/1");
+    expect(deletePart.headers["content-range"]).toBe("*/1");
   });
 
   test("P-BAT-2 later requests use values of earlier responses in bodies and filters", async () => {
     const answer = await batch([
-      { method: "POST", path: "/author", headers: shown, body: { name: "Cy" }, id: "cy" },
+      { method: "POST", path: "/author", headers: representation, body: { name: "Cy" }, id: "cy" },
       {
         method: "POST",
         path: "/book",
-        headers: shown,
+        headers: representation,
         body: [
           { author_id: "$1.id", title: "$cy.name" },
           { author_id: "$cy[0].id", title: "$$1.id" },
@@ -127,20 +133,20 @@ describe("requests of a batch", () => {
       },
       { path: "/book?author_id=eq.$cy.id&select=title&order=id" },
       { path: '/book?title=in.($2[0].title,"x")&or=(author_id.eq.$1.id,id.eq.0)&select=title' },
-      { method: "PATCH", path: "/book?id=eq.$2[1].id", body: { title: "$1.50 each" }, headers: shown },
+      { method: "PATCH", path: "/book?id=eq.$2[1].id", body: { title: "$1.50 each" }, headers: representation },
     ]);
-    const [, books, found, listed, changed] = answer.json();
+    const [, books, titleRead, listRead, updatePart] = answer.json();
     expect(books.body.map(({ title }: { readonly title: string }) => title)).toEqual(["Cy", "$1.id"]);
-    expect(found.body).toEqual([{ title: "Cy" }, { title: "$1.id" }]);
-    expect(listed.body).toEqual([{ title: "Cy" }]);
-    expect(changed.body[0].title).toBe("$1.50 each");
+    expect(titleRead.body).toEqual([{ title: "Cy" }, { title: "$1.id" }]);
+    expect(listRead.body).toEqual([{ title: "Cy" }]);
+    expect(updatePart.body[0].title).toBe("$1.50 each");
     await database.query("delete from press.book; delete from press.author where name = 'Cy'");
   });
 
   test("P-BAT-2 referenced values keep every digit", async () => {
     const answer = await batch([
       { path: "/author?name=eq.Ann&select=big" },
-      { method: "POST", path: "/author?select=big", headers: shown, body: { name: "Big", big: "$1.big" } },
+      { method: "POST", path: "/author?select=big", headers: representation, body: { name: "Big", big: "$1.big" } },
       { path: "/author?big=eq.$1.big&select=name&order=id" },
       { method: "DELETE", path: "/author?name=eq.Big" },
     ]);
@@ -156,7 +162,7 @@ describe("requests of a batch", () => {
   test("P-BAT-3 a referenced value cannot change the meaning of a request", async () => {
     const odd = 'x",name.neq."y,1)&select=big\\';
     const answer = await batch([
-      { method: "POST", path: "/author?select=name", headers: shown, body: { name: odd } },
+      { method: "POST", path: "/author?select=name", headers: representation, body: { name: odd } },
       { path: "/author?name=eq.$1.name&select=name" },
       { path: "/author?name=in.($1.name)&select=name" },
       { path: "/author?or=(name.eq.$1.name,id.eq.0)&select=name" },
@@ -201,18 +207,18 @@ describe("references to whole answers, lists and other names", () => {
   const insert = (body: unknown, id?: string) => ({
     method: "POST",
     path: "/author?select=id",
-    headers: shown,
+    headers: representation,
     body,
     ...(id === undefined ? {} : { id }),
   });
-  const undone = { prefer: "tx=rollback" };
+  const rollback = { prefer: "tx=rollback" };
   const bodiesOf = (answer: Answer): readonly any[] => {
     expect(answer.status, answer.text).toBe(200);
     return answer.json().map(({ body }: { readonly body: unknown }) => body);
   };
 
   test("P-BAT-2 P-BAT-3 the whole value that a function returns can be referenced", async () => {
-    const [id, read, , written, listed] = bodiesOf(
+    const [id, read, , insertPart, listPart] = bodiesOf(
       await batch(
         [
           { method: "POST", path: "/rpc/write_it", body: { name: "Whole" }, id: "made" },
@@ -221,10 +227,10 @@ describe("references to whole answers, lists and other names", () => {
           { path: "/book?author_id=eq.$made&select=title,author_id" },
           { path: "/author?or=(id.eq.$made,id.eq.0)&id=in.($1,0)&select=name" },
         ],
-        undone,
+        rollback,
       ),
     );
-    expect([read, written, listed]).toEqual([
+    expect([read, insertPart, listPart]).toEqual([
       [{ name: "Whole" }],
       [{ title: "$made", author_id: id }],
       [{ name: "Whole" }],
@@ -232,18 +238,18 @@ describe("references to whole answers, lists and other names", () => {
   });
 
   test.each(["numbers", "texts"])("P-BAT-2 %s that a function returns can be referenced by item", async (name) => {
-    const [all, echoed] = bodiesOf(
+    const [all, echo] = bodiesOf(
       await batch([
         { path: `/rpc/${name}` },
         { method: "POST", path: "/rpc/echo", body: { given: ["$1[1]", "$1", "$1[*]"] } },
       ]),
     );
-    expect(echoed).toEqual([all[1], all, all]);
+    expect(echo).toEqual([all[1], all, all]);
   });
 
   test("P-BAT-2 P-BAT-3 [*] takes a value of each row, in bodies and in lists of filters", async () => {
     const names = ["One", 'T"w\\o', "Th,ree)"];
-    const [created, found, inTree, echoed, none, others] = bodiesOf(
+    const [insertedRows, foundRows, inTree, echo, none, otherRows] = bodiesOf(
       await batch(
         [
           { ...insert(names.map((name) => ({ name }))), path: "/author?select=id,name" },
@@ -253,18 +259,18 @@ describe("references to whole answers, lists and other names", () => {
           { path: "/author?id=in.($1[*].id)&name=eq.nobody&select=id" },
           { path: "/author?id=not.in.($5[*].id)&select=id&id=in.($5[*].id,$1[*].id,$5[*].id)&order=id" },
         ],
-        undone,
+        rollback,
       ),
     );
-    expect(created.map(({ name }: { readonly name: string }) => name)).toEqual(names);
-    expect([found, inTree]).toEqual([created, created]);
-    const ids = created.map(({ id }: { readonly id: number }) => id);
-    expect(echoed).toEqual({ ids, last: names[2] });
-    expect([none, others]).toEqual([[], ids.map((id: number) => ({ id }))]);
+    expect(insertedRows.map(({ name }: { readonly name: string }) => name)).toEqual(names);
+    expect([foundRows, inTree]).toEqual([insertedRows, insertedRows]);
+    const ids = insertedRows.map(({ id }: { readonly id: number }) => id);
+    expect(echo).toEqual({ ids, last: names[2] });
+    expect([none, otherRows]).toEqual([[], ids.map((id: number) => ({ id }))]);
   });
 
   test("P-BAT-2 P-BAT-3 a referenced null is null in a body and left out of a list in a filter", async () => {
-    const [, , found, echoed] = bodiesOf(
+    const [, , foundRows, echo] = bodiesOf(
       await batch([
         { method: "POST", path: "/rpc/nothing" },
         { method: "POST", path: "/rpc/echo", body: { given: [{ id: 1 }, { id: null }] } },
@@ -272,11 +278,11 @@ describe("references to whole answers, lists and other names", () => {
         { method: "POST", path: "/rpc/echo", body: { given: ["$1", "$2[*].id"] } },
       ]),
     );
-    expect([found, echoed]).toEqual([[{ name: "Ann" }], [null, [1, null]]]);
+    expect([foundRows, echo]).toEqual([[{ name: "Ann" }], [null, [1, null]]]);
   });
 
   test('P-BAT-2 P-BAT-3 $1["…"] names a member that has any characters', async () => {
-    const [, echoed, found] = bodiesOf(
+    const [, echo, foundRows] = bodiesOf(
       await batch([
         { path: '/author?name=eq.Ann&select="from.where":name,"q\\"x":id' },
         {
@@ -287,20 +293,20 @@ describe("references to whole answers, lists and other names", () => {
         { path: '/author?name=eq.$1["from.where"]&id=in.($1[0]["q\\"x"],0)&select=name' },
       ]),
     );
-    expect([echoed, found]).toEqual([["Ann", 1, ["Ann"]], [{ name: "Ann" }]]);
+    expect([echo, foundRows]).toEqual([["Ann", 1, ["Ann"]], [{ name: "Ann" }]]);
   });
 
   test("P-BAT-2 a reference in place of a body sends the earlier response", async () => {
-    const [given, written] = bodiesOf(
+    const [firstBody, secondBody] = bodiesOf(
       await batch(
         [
           { method: "POST", path: "/rpc/echo", body: { given: [{ name: "Copied" }] } },
           { ...insert("$1"), path: "/author?select=name" },
         ],
-        undone,
+        rollback,
       ),
     );
-    expect(written).toEqual(given);
+    expect(secondBody).toEqual(firstBody);
   });
 
   test.each([
@@ -330,9 +336,9 @@ describe("references to whole answers, lists and other names", () => {
 });
 
 describe("the cost of a batch", () => {
-  const answeredSoon = (body: (n: number) => string, n: number, on = api): Promise<void> =>
+  const answeredSoon = (body: (n: number) => string, n: number, target = api): Promise<void> =>
     requireLinearTime(
-      (size) => on.post("/api/batch", { body: body(size), headers: { "content-type": "application/json" } }),
+      (size) => target.post("/api/batch", { body: body(size), headers: { "content-type": "application/json" } }),
       n,
     );
 
@@ -361,8 +367,8 @@ describe("the cost of a batch", () => {
   );
 
   test("P-BAT-6 R-BND-3 R-BND-9 referenced values may not extend a body or path beyond its limit", async () => {
-    const small = await startApi({ ...settings, maxBodyBytes: 3000, maxUrlBytes: 500 });
-    const long = { path: "/rpc/many" };
+    const limitedApi = await startApi({ ...settings, maxBodyBytes: 3000, maxUrlBytes: 500 });
+    const longPart = { path: "/rpc/many" };
     const body = (count: number) => ({
       method: "POST",
       path: "/rpc/echo",
@@ -379,10 +385,10 @@ describe("the cost of a batch", () => {
         'request 2: the header "prefer" is longer than 500 bytes',
       ],
     ] as const) {
-      const answer = await batch([long, part], {}, small);
+      const answer = await batch([longPart, part], {}, limitedApi);
       expect([answer.status, answer.json().message, answer.json().request]).toEqual([status, message, 2]);
     }
-    await small.close();
+    await limitedApi.close();
   });
 });
 
@@ -404,7 +410,7 @@ describe("the transaction of a batch", () => {
         method: "PATCH",
         path: "/author?name=eq.Nobody",
         body: { big: 1 },
-        headers: { accept: "application/vnd.pgrst.object+json", ...shown },
+        headers: { accept: "application/vnd.pgrst.object+json", ...representation },
       },
     ]);
     expect([singular.status, singular.json().code]).toEqual([406, "PGRST116"]);
@@ -435,8 +441,8 @@ describe("the transaction of a batch", () => {
   });
 
   test("P-BAT-5 a reading request may not write, and the next request may", async () => {
-    const refused = await batch([{ path: "/rpc/write_it?name=Sly" }]);
-    expect(refused.json()).toMatchObject({ code: "25006", request: 1 });
+    const refusal = await batch([{ path: "/rpc/write_it?name=Sly" }]);
+    expect(refusal.json()).toMatchObject({ code: "25006", request: 1 });
     const answer = await batch([
       { path: "/author?select=name&name=eq.Ann" },
       { method: "POST", path: "/rpc/write_it", body: { name: "Fay" } },
@@ -448,7 +454,7 @@ describe("the transaction of a batch", () => {
   });
 
   test("P-BAT-5 R-TX-16 the pre-request function runs for each request, whose settings do not affect the next one", async () => {
-    const before = await startApi({ ...settings, dbPreRequest: "press.mark" });
+    const preRequestApi = await startApi({ ...settings, dbPreRequest: "press.mark" });
     const answer = await batch(
       [
         { method: "POST", path: "/rpc/teapot" },
@@ -457,7 +463,7 @@ describe("the transaction of a batch", () => {
         { path: "/author?limit=0" },
       ],
       { "x-own": "1" },
-      before,
+      preRequestApi,
     );
     const [tea, quiet, headers] = answer.json();
     expect([tea.status, tea.headers["x-tea"], quiet.status, quiet.headers["x-tea"]]).toEqual([
@@ -468,8 +474,8 @@ describe("the transaction of a batch", () => {
     ]);
     expect(JSON.parse(headers.body)).toMatchObject({ "x-own": "1" });
     expect(Object.keys(JSON.parse(headers.body))).not.toContain("relapi-batch-part");
-    const seen = await database.query("select who, path from press.seen order by at");
-    expect(seen.slice(-3)).toEqual(
+    const seenRows = await database.query("select who, path from press.seen order by at");
+    expect(seenRows.slice(-3)).toEqual(
       ["teapot", "quiet", "headers"].map((name) => ({ who: "sea_anon", path: `/rpc/${name}` })),
     );
   });
@@ -479,7 +485,7 @@ describe("the transaction of a batch", () => {
     path: `/rpc/${name}`,
     body: { command },
   });
-  test.each<readonly [what: string, part: Sent]>([
+  test.each<readonly [what: string, part: BatchPart]>([
     ["set_config in a function that only reads", { path: "/rpc/vault_report" }],
     ["a setting of superusers", setting("set local session_replication_role = replica", "set_as_owner")],
     ...[
@@ -494,12 +500,12 @@ describe("the transaction of a batch", () => {
       "set local timezone = 'Asia/Tokyo'; set datestyle = german",
     ].map((command) => [command, setting(command)] as const),
   ])("P-BAT-5 R-TX-16 a value that a function sets does not affect the next request: %s", async (_, part) => {
-    const [alone] = (await batch([{ path: "/rpc/seen_settings" }])).json();
+    const [singlePart] = (await batch([{ path: "/rpc/seen_settings" }])).json();
     const answer = await batch([part, { path: "/vault?select=body" }, { path: "/rpc/seen_settings" }]);
     expect(answer.status, answer.text).toBe(200);
-    const [, vault, seen] = answer.json();
+    const [, vault, settingsPart] = answer.json();
     expect(vault.body).toEqual([]);
-    expect(seen.body).toEqual(alone.body);
+    expect(settingsPart.body).toEqual(singlePart.body);
     expect((await api.get("/api/vault?select=body")).json()).toEqual([]);
   });
 
@@ -542,10 +548,10 @@ describe("the transaction of a batch", () => {
     const write = { method: "POST", path: "/author", body: { name: "Hal" } };
     const clerk = bearer({ role: "sea_clerk" });
     expect((await batch([read], clerk)).json()[0].body).toEqual([{ name: "Ann" }]);
-    const denied = await batch([read, write], clerk);
-    expect([denied.status, denied.json().code, denied.json().request]).toEqual([403, "42501", 2]);
-    const other = await batch([{ ...read, headers: { Authorization: "Bearer x" } }], clerk);
-    expect([other.status, other.json().message]).toEqual([
+    const refusal = await batch([read, write], clerk);
+    expect([refusal.status, refusal.json().code, refusal.json().request]).toEqual([403, "42501", 2]);
+    const foreignAnswer = await batch([{ ...read, headers: { Authorization: "Bearer x" } }], clerk);
+    expect([foreignAnswer.status, foreignAnswer.json().message]).toEqual([
       400,
       'request 1: the header "Authorization" is that of the batch',
     ]);
@@ -563,13 +569,18 @@ describe("the transaction of a batch", () => {
         }),
       }),
     ]);
-    const governed = await startApi({ ...settings, metadata, metadataPermissionsForRest: true });
-    const add = (name: string) => ({ method: "POST", path: "/author?select=name", headers: shown, body: { name } });
+    const governedApi = await startApi({ ...settings, metadata, metadataPermissionsForRest: true });
+    const add = (name: string) => ({
+      method: "POST",
+      path: "/author?select=name",
+      headers: representation,
+      body: { name },
+    });
     const guest = bearer({ role: "guest" });
-    const fine = await batch([add("Gil"), { path: "/author?select=name" }], guest, governed);
+    const fine = await batch([add("Gil"), { path: "/author?select=name" }], guest, governedApi);
     expect(fine.json()[1].body).toEqual([{ name: "Gil" }]);
-    const refused = await batch([add("Gem"), add("Ida")], guest, governed);
-    expect([refused.status, refused.json().request]).toEqual([403, 2]);
+    const refusal = await batch([add("Gem"), add("Ida")], guest, governedApi);
+    expect([refusal.status, refusal.json().request]).toEqual([403, 2]);
     expect([await countOf("Gem"), await countOf("Gil")]).toEqual([0, 1]);
     await database.query("delete from press.author where name = 'Gil'");
   });
@@ -593,7 +604,7 @@ describe("the transaction of a batch", () => {
   });
 
   test("P-BAT-4 P-BAT-6 paths of other surfaces cannot be requests of a batch", async () => {
-    const everywhere = await startApi({ ...settings, restPrefixes: ["/", "/api"] });
+    const rootApi = await startApi({ ...settings, restPrefixes: ["/", "/api"] });
     const insert = { query: `mutation { insert_author_one(object: {name: "Inner"}) { id } }` };
     for (const [path, body] of [
       ["/v1/graphql", insert],
@@ -601,23 +612,23 @@ describe("the transaction of a batch", () => {
       ["/mcp", { jsonrpc: "2.0", id: 1, method: "tools/list" }],
       ["/api/batch", [{ path: "/author" }]],
     ] as const) {
-      const answer = await everywhere.post("/batch", {
+      const answer = await rootApi.post("/batch", {
         body: [{ path: "/author" }, { method: "POST", path, body }],
         headers: { "x-session-admin-secret": adminSecret },
       });
       expect([answer.status, answer.json().code], path).toEqual([400, "batch-malformed"]);
     }
     expect(await countOf("Inner")).toBe(0);
-    await everywhere.close();
+    await rootApi.close();
   });
 
   test.skipIf(!capabilities.realServer)("P-BAT-4 a batch uses one connection", async () => {
-    const alone = await startApi({ ...settings, dbPool: 1 });
-    const nest = (depth: number): Sent =>
+    const singlePoolApi = await startApi({ ...settings, dbPool: 1 });
+    const nest = (depth: number): BatchPart =>
       depth === 0 ? { path: "/author" } : { method: "POST", path: "//batch", body: [nest(depth - 1)] };
-    expect((await batch([nest(12)], {}, alone)).status).toBe(400);
-    expect((await alone.get("/api/author?limit=0")).status).toBe(200);
-    await alone.close();
+    expect((await batch([nest(12)], {}, singlePoolApi)).status).toBe(400);
+    expect((await singlePoolApi.get("/api/author?limit=0")).status).toBe(200);
+    await singlePoolApi.close();
   });
 
   test.skipIf(!capabilities.realServer)("P-BAT-5 concurrent requests have their own transactions", async () => {
@@ -675,21 +686,21 @@ describe("limits of a batch", () => {
   });
 
   test("P-BAT-6 the number of requests and the body of a batch are limited", async () => {
-    const small = await startApi({ ...settings, maxBatchRequests: 1, maxBodyBytes: 200 });
-    expect((await batch([{ path: "/author" }], {}, small)).status).toBe(200);
-    expect((await batch([{ path: "/author" }, { path: "/author" }], {}, small)).status).toBe(400);
-    expect((await batch([{ path: `/author?name=eq.${"x".repeat(300)}` }], {}, small)).status).toBe(413);
+    const limitedApi = await startApi({ ...settings, maxBatchRequests: 1, maxBodyBytes: 200 });
+    expect((await batch([{ path: "/author" }], {}, limitedApi)).status).toBe(200);
+    expect((await batch([{ path: "/author" }, { path: "/author" }], {}, limitedApi)).status).toBe(400);
+    expect((await batch([{ path: `/author?name=eq.${"x".repeat(300)}` }], {}, limitedApi)).status).toBe(413);
   });
 
   test.skipIf(!capabilities.realServer)(
     "P-BAT-8 a batch that takes too long is undone, and its connection is free",
     async () => {
-      const hasty = await startApi({ ...settings, batchTimeout: 1, dbPool: 1 });
+      const hastyApi = await startApi({ ...settings, batchTimeout: 1, dbPool: 1 });
       const nap = (seconds: number) => ({ method: "POST", path: "/rpc/nap", body: { seconds } });
       const answer = await batch(
         [add2("Late"), ...Array.from({ length: 40 }, () => nap(0.2)), { ...nap(600), id: "last" }],
         {},
-        hasty,
+        hastyApi,
       );
       expect([answer.status, answer.json()]).toEqual([
         504,
@@ -701,9 +712,12 @@ describe("limits of a batch", () => {
           request: expect.any(Number),
         },
       ]);
-      expect((await batch([{ ...nap(600), id: "long" }], {}, hasty)).json()).toMatchObject({ request: 1, id: "long" });
-      expect((await hasty.get("/api/author?name=eq.Late&select=id")).json()).toEqual([]);
-      await hasty.close();
+      expect((await batch([{ ...nap(600), id: "long" }], {}, hastyApi)).json()).toMatchObject({
+        request: 1,
+        id: "long",
+      });
+      expect((await hastyApi.get("/api/author?name=eq.Late&select=id")).json()).toEqual([]);
+      await hastyApi.close();
     },
   );
 
@@ -723,36 +737,36 @@ describe("limits of a batch", () => {
     [{ sea_anon: 1 }, 400, "costLimits"],
     [{ sea_anon: 1_000_000 }, 200, undefined],
   ])("P-BAT-5 R-LIM-8 cost limits apply to each request of a batch: %o", async (costLimits, status, limit) => {
-    const limited = await startApi({ ...settings, costLimits });
-    const answer = await batch([add2("Costly"), { path: "/rpc/many?select=id" }, { path: "/author" }], {}, limited);
+    const limitedApi = await startApi({ ...settings, costLimits });
+    const answer = await batch([add2("Costly"), { path: "/rpc/many?select=id" }, { path: "/author" }], {}, limitedApi);
     expect(answer.status, answer.text).toBe(status);
     if (limit !== undefined) expect(answer.json()).toMatchObject({ code: "PGRSTX05", request: 2 });
     expect(await countOf("Costly")).toBe(status === 200 ? 1 : 0);
     await database.query("delete from press.author where name = 'Costly'");
-    await limited.close();
+    await limitedApi.close();
   });
 
   test("P-BAT-5 P-BAT-7 P-WHY-1 an explained batch keeps its writes and has its explanation", async () => {
-    const telling = await startApi({ ...settings, explainEmpty: "admin" });
+    const explainingApi = await startApi({ ...settings, explainEmpty: "admin" });
     const answer = await batch(
       [add2("Told"), { path: "/vault?select=id&id=eq.1", headers: {} }],
       { ...asAdmin("sea_anon"), "x-relapi-why": "yes" },
-      telling,
+      explainingApi,
     );
     expect(answer.status, answer.text).toBe(200);
     expect(JSON.parse(answer.json()[1].headers["x-relapi-why"])).toMatchObject({ role: "sea_anon" });
     expect(await countOf("Told")).toBe(1);
     await database.query("delete from press.author where name = 'Told'");
-    await telling.close();
+    await explainingApi.close();
   });
 
-  test("P-BAT-4 R-LIM-6 a batch with too many requests says when to try again", async () => {
-    const limited = await startApi({ ...settings, rateLimits: { sea_anon: 2 } });
-    const answer = await batch([add2("Often"), add2("Oftener")], {}, limited);
+  test("P-BAT-4 R-LIM-6 a refused batch has the time of the next attempt in Retry-After", async () => {
+    const limitedApi = await startApi({ ...settings, rateLimits: { sea_anon: 2 } });
+    const answer = await batch([add2("Often"), add2("Oftener")], {}, limitedApi);
     expect([answer.status, answer.json()]).toMatchObject([429, { code: "PGRSTX04", request: 2 }]);
     expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
     expect(await countOf("Often")).toBe(0);
-    await limited.close();
+    await limitedApi.close();
   });
 
   test("P-BAT-1 other methods are refused, and OPTIONS lists the allowed ones", async () => {
@@ -763,7 +777,7 @@ describe("limits of a batch", () => {
     }
     const options = await api.options("/api/batch");
     expect([options.status, options.headers["allow"], options.text]).toEqual([200, "OPTIONS,POST", ""]);
-    expect((await plain.get("/api/batch")).json().code).toBe("PGRST205");
+    expect((await plainApi.get("/api/batch")).json().code).toBe("PGRST205");
   });
 
   test("P-BAT-1 a table named batch is served as a table", async () => {
@@ -775,6 +789,6 @@ describe("limits of a batch", () => {
   });
 
   test("P-GEN-2 without the plugin the path is an unknown relation", async () => {
-    expect((await batch([{ path: "/author" }], {}, plain)).json().code).toBe("PGRST205");
+    expect((await batch([{ path: "/author" }], {}, plainApi)).json().code).toBe("PGRST205");
   });
 });

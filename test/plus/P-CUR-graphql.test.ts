@@ -45,29 +45,29 @@ interface Connection {
 
 /** The ids of all pages, one list per page. */
 const walk = async (
-  given: string,
-  way: "after" | "before" = "after",
+  argumentText: string,
+  direction: "after" | "before" = "after",
   table = "mart_item",
 ): Promise<readonly (readonly number[])[]> => {
   const pages: number[][] = [];
-  const size = way === "after" ? "first" : "last";
+  const size = direction === "after" ? "first" : "last";
   for (let cursor: string | null = null, isMore = true; isMore;) {
     const answer = await api.gql(
-      `query ($c: String) { ${table}_connection(${given} ${size}: 4, ${way}: $c) { edges { cursor node { id } } ${PAGE} } }`,
+      `query ($c: String) { ${table}_connection(${argumentText} ${size}: 4, ${direction}: $c) { edges { cursor node { id } } ${PAGE} } }`,
       { c: cursor },
     );
     expect(answer.errors).toBeUndefined();
     const { edges, pageInfo }: Connection = answer.data[`${table}_connection`];
     expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual([edges[0]?.cursor, edges[edges.length - 1]?.cursor]);
     pages.push(edges.map(({ node }) => node.id));
-    isMore = way === "after" ? pageInfo.hasNextPage : pageInfo.hasPreviousPage;
-    cursor = way === "after" ? pageInfo.endCursor : pageInfo.startCursor;
+    isMore = direction === "after" ? pageInfo.hasNextPage : pageInfo.hasPreviousPage;
+    cursor = direction === "after" ? pageInfo.endCursor : pageInfo.startCursor;
   }
-  return way === "after" ? pages : pages.reverse();
+  return direction === "after" ? pages : pages.reverse();
 };
 
-const idsOf = async (given: string, table = "mart_item"): Promise<readonly number[]> => {
-  const { data } = await api.gql(`{ ${table}(${given}) { id } }`);
+const idsOf = async (argumentText: string, table = "mart_item"): Promise<readonly number[]> => {
+  const { data } = await api.gql(`{ ${table}(${argumentText}) { id } }`);
   return data[table].map(({ id }: { readonly id: number }) => id);
 };
 
@@ -83,12 +83,12 @@ describe("root fields", () => {
       "where: {price: {_gt: 0}} order_by: {seller: {name: desc}}",
       "where: {price: {_gt: 0}} order_by: [{seller: {name: desc}}, {id: asc}]",
     ],
-  ])("P-CUR-7 the pages in both directions contain every row: %s", async (given, list) => {
+  ])("P-CUR-7 the pages in both directions contain every row: %s", async (argumentText, list) => {
     const all = await idsOf(list);
-    const forward = await walk(given);
+    const forward = await walk(argumentText);
     expect(forward.map(({ length }) => length).slice(0, -1)).toEqual(forward.slice(1).map(() => 4));
     expect(forward.flat()).toEqual(all);
-    expect((await walk(given, "before")).flat()).toEqual(all);
+    expect((await walk(argumentText, "before")).flat()).toEqual(all);
   });
 
   test.each(types)("P-CUR-7 the pages ordered by %s contain every row in both directions", async (type) => {
@@ -96,15 +96,17 @@ describe("root fields", () => {
     for (const order of ["asc", "desc", "asc_nulls_first", "desc_nulls_last"]) {
       const expected = await idsOf(`order_by: [{${column}: ${order}}, {id: asc}]`, "mart_typed");
       expect(expected).toHaveLength(ORDERED_ROWS);
-      for (const way of ["after", "before"] as const)
-        expect((await walk(`order_by: {${column}: ${order}}`, way, "mart_typed")).flat(), order).toEqual(expected);
+      for (const direction of ["after", "before"] as const)
+        expect((await walk(`order_by: {${column}: ${order}}`, direction, "mart_typed")).flat(), order).toEqual(
+          expected,
+        );
     }
   });
 
   test("P-CUR-7 totalCount counts the rows of all pages, at the root and in related rows", async () => {
     const all = "order_by: {id: asc} where: {price: {_gte: 1}}";
-    const counted = await api.gql(`{ of: mart_item_aggregate(where: {price: {_gte: 1}}) { aggregate { count } } }`);
-    const { count } = counted.data.of.aggregate;
+    const countAnswer = await api.gql(`{ of: mart_item_aggregate(where: {price: {_gte: 1}}) { aggregate { count } } }`);
+    const { count } = countAnswer.data.of.aggregate;
     expect(count).toBeGreaterThan(2);
     const query = `query ($c: String) {
       first: mart_item_connection(first: 2, ${all}) { totalCount edges { node { id } } pageInfo { endCursor } }
@@ -161,26 +163,28 @@ describe("root fields", () => {
   });
 
   test("P-CUR-8 distinct_on returns the first row of each value, and the next page continues after it", async () => {
-    for (const given of [
+    for (const argumentText of [
       "distinct_on: [kind]",
       "distinct_on: [kind] order_by: [{kind: desc}, {price: desc}, {id: asc}]",
     ]) {
-      const list = given.includes("order_by") ? given : `${given} order_by: [{kind: asc}, {id: asc}]`;
+      const list = argumentText.includes("order_by")
+        ? argumentText
+        : `${argumentText} order_by: [{kind: asc}, {id: asc}]`;
       const all = await idsOf(list);
       expect(all).toHaveLength(3);
-      const found: number[] = [];
+      const ids: number[] = [];
       for (let cursor: string | null = null, isMore = true; isMore;) {
         const { data, errors }: any = await api.gql(
-          `query ($c: String) { mart_item_connection(${given} first: 1, after: $c) { edges { node { id } } ${PAGE} } }`,
+          `query ($c: String) { mart_item_connection(${argumentText} first: 1, after: $c) { edges { node { id } } ${PAGE} } }`,
           { c: cursor },
         );
         expect(errors).toBeUndefined();
         const { edges, pageInfo }: Connection = data.mart_item_connection;
-        found.push(...edges.map(({ node }) => node.id));
+        ids.push(...edges.map(({ node }) => node.id));
         isMore = pageInfo.hasNextPage;
         cursor = pageInfo.endCursor;
       }
-      expect(found).toEqual(all);
+      expect(ids).toEqual(all);
     }
   });
 
@@ -195,8 +199,8 @@ describe("root fields", () => {
       "distinct_on: [kind], order_by: {price: asc}",
       '"distinct_on" columns must match initial "order_by" columns',
     ],
-  ])("P-CUR-7 P-CUR-8 an invalid connection is refused: %s", async (_, given, message) => {
-    const { errors } = await api.gql(`{ mart_item_connection(${given}) { edges { cursor } } }`);
+  ])("P-CUR-7 P-CUR-8 an invalid connection is refused: %s", async (_, argumentText, message) => {
+    const { errors } = await api.gql(`{ mart_item_connection(${argumentText}) { edges { cursor } } }`);
     expect(errors).toEqual([
       {
         message,
@@ -256,7 +260,7 @@ const metadata = documentOf([
     }),
   }),
 ]);
-const permitted = await startApi(forGraphql({ ...settings, dbSchemas: ["mart"], metadata }));
+const permissionsApi = await startApi(forGraphql({ ...settings, dbSchemas: ["mart"], metadata }));
 
 describe("connections in related rows, by role", () => {
   const clerk = asAdmin("clerk", { least: "4" });
@@ -264,7 +268,7 @@ describe("connections in related rows, by role", () => {
   test("P-CUR-7 permissions and their limits apply to connections of array relationships", async () => {
     const text = `query ($c: String) { mart_seller(order_by: {id: asc}) { name
       items_connection(first: 5, after: $c, order_by: {id: asc}) { edges { node { id } } pageInfo { hasNextPage endCursor } } } }`;
-    const { data } = await permitted.gql(text, {}, clerk);
+    const { data } = await permissionsApi.gql(text, {}, clerk);
     const pages = data.mart_seller.map(({ items_connection: { edges, pageInfo } }: any) => [
       edges.map(({ node }: any) => node.id),
       pageInfo.hasNextPage,
@@ -273,31 +277,31 @@ describe("connections in related rows, by role", () => {
       [[6, 8], true],
       [[5, 7], true],
     ]);
-    const next = await permitted.gql(text, { c: data.mart_seller[0].items_connection.pageInfo.endCursor }, clerk);
+    const next = await permissionsApi.gql(text, { c: data.mart_seller[0].items_connection.pageInfo.endCursor }, clerk);
     expect(next.data.mart_seller[0].items_connection.edges).toEqual([{ node: { id: 10 } }]);
   });
 
   test("P-CUR-7 totalCount applies filters of permissions and not their limits, if the role may aggregate", async () => {
     const query =
       "{ mart_item_connection { totalCount edges { cursor } } mart_item_aggregate { aggregate { count } } }";
-    const { data } = await permitted.gql(query, {}, asAdmin("counter"));
+    const { data } = await permissionsApi.gql(query, {}, asAdmin("counter"));
     expect(data.mart_item_connection.totalCount).toBe(data.mart_item_aggregate.aggregate.count);
     expect(data.mart_item_connection.totalCount).toBeGreaterThan(2);
     expect(data.mart_item_connection.edges).toHaveLength(2);
-    const { errors } = await permitted.gql("{ mart_item_connection { totalCount } }", {}, clerk);
+    const { errors } = await permissionsApi.gql("{ mart_item_connection { totalCount } }", {}, clerk);
     expect(errors[0].message).toBe("field 'totalCount' not found in type: 'mart_itemConnection'");
   });
 
   test("P-CUR-7 a role that may not read the key has no connections", async () => {
-    const { errors } = await permitted.gql("{ mart_item_connection { edges { cursor } } }", {}, asAdmin("blind"));
+    const { errors } = await permissionsApi.gql("{ mart_item_connection { edges { cursor } } }", {}, asAdmin("blind"));
     expect(errors[0].message).toBe("field 'mart_item_connection' not found in type: 'query_root'");
-    expect((await permitted.gql("{ mart_item(limit: 1) { kind } }", {}, asAdmin("blind"))).data.mart_item).toHaveLength(
-      1,
-    );
+    expect(
+      (await permissionsApi.gql("{ mart_item(limit: 1) { kind } }", {}, asAdmin("blind"))).data.mart_item,
+    ).toHaveLength(1);
   });
 
   test("P-CUR-7 live queries and mutations have connections in related rows", async () => {
-    const socket = await openSocket(permitted, { headers: { "x-hasura-admin-secret": adminSecret } });
+    const socket = await openSocket(permissionsApi, { headers: { "x-hasura-admin-secret": adminSecret } });
     await socket.init({});
     const query =
       "subscription { mart_seller(where: {id: {_eq: 1}}) { items_connection(last: 1) { edges { node { id } } } } }";
@@ -306,22 +310,22 @@ describe("connections in related rows, by role", () => {
       payload: { data: { mart_seller: [{ items_connection: { edges: [{ node: { id: 10 } }] } }] } },
     });
     await socket.close();
-    const written = await permitted.gql(
+    const mutation = await permissionsApi.gql(
       'mutation { update_mart_seller_by_pk(pk_columns: {id: 2}, _set: {name: "Ben"}) { items_connection(first: 1) { edges { node { id } } } } }',
     );
-    expect(written.data.update_mart_seller_by_pk.items_connection.edges).toEqual([{ node: { id: 1 } }]);
+    expect(mutation.data.update_mart_seller_by_pk.items_connection.edges).toEqual([{ node: { id: 1 } }]);
   });
 });
 
 describe("names", () => {
   test("P-CUR-9 connections keep the names of tables", async () => {
-    const odd = await startApi(forGraphql({ ...settings, dbSchemas: ["odd"] }));
-    expect((await odd.gql("{ odd_item { id } }")).data).toEqual({ odd_item: [{ id: 1 }] });
-    expect((await odd.gql("{ odd_item_connection { edges { cursor } } }")).data.odd_item_connection.edges).toHaveLength(
-      1,
-    );
-    await odd.close();
-    const plain = await startApi(
+    const oddApi = await startApi(forGraphql({ ...settings, dbSchemas: ["odd"] }));
+    expect((await oddApi.gql("{ odd_item { id } }")).data).toEqual({ odd_item: [{ id: 1 }] });
+    expect(
+      (await oddApi.gql("{ odd_item_connection { edges { cursor } } }")).data.odd_item_connection.edges,
+    ).toHaveLength(1);
+    await oddApi.close();
+    const plainApi = await startApi(
       forGraphql({
         ...settings,
         dbSchemas: ["odd"],
@@ -331,29 +335,29 @@ describe("names", () => {
         ]),
       }),
     );
-    expect((await plain.gql("{ PageInfo { id } item { id } }")).data).toEqual({ PageInfo: [], item: [{ id: 1 }] });
-    expect((await plain.gql("{ item_connection { edges { cursor } } }")).errors[0].message).toContain("not found");
-    await plain.close();
+    expect((await plainApi.gql("{ PageInfo { id } item { id } }")).data).toEqual({ PageInfo: [], item: [{ id: 1 }] });
+    expect((await plainApi.gql("{ item_connection { edges { cursor } } }")).errors[0].message).toContain("not found");
+    await plainApi.close();
     const custom = (name: string) => ({ table: { schema: "taken", name }, configuration: { custom_name: name } });
-    const taken = await startApi(
+    const takenNamesApi = await startApi(
       forGraphql({
         ...settings,
         dbSchemas: ["taken"],
         metadata: documentOf([custom("item"), custom("item_connection")]),
       }),
     );
-    expect((await taken.gql("{ item_connection { id } }")).data).toEqual({ item_connection: [{ id: 5 }] });
-    await taken.close();
+    expect((await takenNamesApi.gql("{ item_connection { id } }")).data).toEqual({ item_connection: [{ id: 5 }] });
+    await takenNamesApi.close();
   });
 
   test.each([
     ["graphql-connections", "mart_item_connection", 200],
     ["relay", "mart_item_by_connection", 404],
   ])("P-GEN-2 without %s the connections are unknown", async (name, field, status) => {
-    const bare = await startApi(
+    const bareApi = await startApi(
       forGraphql({ ...settings, dbSchemas: ["mart"], preset: (options) => compose(plus(options), without(name)) }),
     );
-    expect((await bare.gql(`{ ${field} { edges { cursor } } }`)).errors).toEqual([
+    expect((await bareApi.gql(`{ ${field} { edges { cursor } } }`)).errors).toEqual([
       {
         message: `field '${field}' not found in type: 'query_root'`,
         extensions: { path: `$.selectionSet.${field}`, code: "validation-failed" },
@@ -361,7 +365,7 @@ describe("names", () => {
     ]);
     const path = "/v1beta1/relay";
     const body = { query: "{ mart_item_connection(first: 1) { edges { node { id } } } }" };
-    expect((await bare.post(path, { headers: asAdmin(), body })).status).toBe(status);
-    await bare.close();
+    expect((await bareApi.post(path, { headers: asAdmin(), body })).status).toBe(status);
+    await bareApi.close();
   });
 });

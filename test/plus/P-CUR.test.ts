@@ -11,10 +11,10 @@ import { until } from "../support/until.ts";
 import { lastStatement } from "./last-statement.ts";
 import { createOrdered, ORDERED_ROWS } from "./ordered-types.ts";
 
-const start = (more: StartOptions = {}) => startApi({ ...more, preset: plus });
+const start = (overrides: StartOptions = {}) => startApi({ ...overrides, preset: plus });
 
 const api = await start();
-const tagging = await start({ etags: true });
+const etagApi = await start({ etags: true });
 await api.sql(`
   create table sea.buoy_log (
     id int primary key, place text collate "C", depth float8, seen timestamptz, notes jsonb, kind text not null collate "C");
@@ -51,11 +51,11 @@ type Row = Readonly<Record<string, unknown>>;
 /** The rows of all pages along one relation of the links. */
 const walk = async (path: string, query: string, rel: "next" | "prev"): Promise<readonly (readonly Row[])[]> => {
   const pages: (readonly Row[])[] = [];
-  for (let at: string | undefined = query; at !== undefined;) {
-    const answer: Answer = await api.get(path + at);
+  for (let next: string | undefined = query; next !== undefined;) {
+    const answer: Answer = await api.get(path + next);
     expect(answer.status, answer.text).toBe(200);
     pages.push(answer.json());
-    at = linksOf(answer)[rel];
+    next = linksOf(answer)[rel];
     if (pages.length > 60) throw new Error("the pages do not end");
   }
   return pages;
@@ -83,10 +83,10 @@ const ORDERS = [
 const types = await createOrdered(api.sql, "sea");
 await api.sql("grant select on sea.typed to sea_anon");
 await api.reload();
-await tagging.reload();
+await etagApi.reload();
 
-const asCaller = (role: string, more: Readonly<Record<string, unknown>> = {}) => ({
-  headers: bearer({ role, ...more }),
+const asCaller = (role: string, claims: Readonly<Record<string, unknown>> = {}) => ({
+  headers: bearer({ role, ...claims }),
 });
 
 describe("pages of rows", () => {
@@ -153,43 +153,43 @@ describe("pages of rows", () => {
     ["Count = exact", undefined],
     ["count=all", undefined],
   ])("P-CUR-1 R-CNT-1 a page has the count of all rows for the preference %s", async (prefer, total) => {
-    for (const on of [api, tagging]) {
+    for (const target of [api, etagApi]) {
       const query = "?select=id&kind=eq.l&order=id.desc&limit=9&cursor=";
-      const plain = await on.get(`/buoy_log${query.replace("&cursor=", "")}`, { headers: { prefer } });
-      const [, counted] = (plain.headers["content-range"] ?? "").split("/");
-      if (total !== undefined) expect(counted).toBe(String(total));
+      const plain = await target.get(`/buoy_log${query.replace("&cursor=", "")}`, { headers: { prefer } });
+      const [, rowCount] = (plain.headers["content-range"] ?? "").split("/");
+      if (total !== undefined) expect(rowCount).toBe(String(total));
       const pages: number[] = [];
-      for (let found: string | undefined = query; found !== undefined;) {
-        const answer: Answer = await on.get(`/buoy_log${found}`, { headers: { prefer } });
+      for (let page: string | undefined = query; page !== undefined;) {
+        const answer: Answer = await target.get(`/buoy_log${page}`, { headers: { prefer } });
         const rows = answer.json().length;
         pages.push(rows);
         expect([answer.status, answer.headers["content-range"]]).toEqual(
-          counted === "*" ? [200, undefined] : [rows < Number(counted) ? 206 : 200, `*/${counted}`],
+          rowCount === "*" ? [200, undefined] : [rows < Number(rowCount) ? 206 : 200, `*/${rowCount}`],
         );
         expect(answer.headers["preference-applied"]).toBe(plain.headers["preference-applied"]);
-        const head = await on.head(`/buoy_log${found}`, { headers: { prefer } });
+        const head = await target.head(`/buoy_log${page}`, { headers: { prefer } });
         for (const name of ["content-range", "link", "preference-applied", "content-type"])
           expect(head.headers[name], name).toBe(answer.headers[name]);
         expect([head.status, head.text]).toEqual([answer.status, ""]);
-        found = linksOf(answer)["next"];
+        page = linksOf(answer)["next"];
       }
       expect(pages).toEqual([9, 9, 4]);
     }
   });
 
   test("P-CUR-1 a counted page with every row is 200, and an error is reported as without pages", async () => {
-    const counting = { headers: { prefer: "count=exact" } };
-    const all = await api.get("/buoy_log?select=id&limit=50&cursor=", counting);
+    const countHeaders = { headers: { prefer: "count=exact" } };
+    const all = await api.get("/buoy_log?select=id&limit=50&cursor=", countHeaders);
     expect([all.status, all.headers["content-range"]]).toEqual([200, "*/43"]);
-    const none = await api.get("/buoy_log?select=id&id=lt.0&limit=5&cursor=", counting);
+    const none = await api.get("/buoy_log?select=id&id=lt.0&limit=5&cursor=", countHeaders);
     expect([none.status, none.headers["content-range"], none.text]).toEqual([200, "*/0", "[]"]);
-    const joined = await api.get("/ports?select=name,vessels!inner(id)&order=name&limit=1&cursor=", counting);
-    expect(joined.headers["content-range"]).toBe(
+    const joinAnswer = await api.get("/ports?select=name,vessels!inner(id)&order=name&limit=1&cursor=", countHeaders);
+    expect(joinAnswer.headers["content-range"]).toBe(
       `*/${((await api.get("/ports?select=name,vessels!inner(id)")).json() as readonly Row[]).length}`,
     );
     const strict = { headers: { prefer: "handling=strict, count=all" } };
-    const refused = await api.get("/buoy_log?select=id&limit=5&cursor=", strict);
-    expect([refused.status, refused.json().code]).toEqual([400, "PGRST122"]);
+    const refusal = await api.get("/buoy_log?select=id&limit=5&cursor=", strict);
+    expect([refusal.status, refusal.json().code]).toEqual([400, "PGRST122"]);
   });
 
   test("P-CUR-1 supabase-js reads the count of a page", async () => {
@@ -201,13 +201,13 @@ describe("pages of rows", () => {
   });
 
   test("P-CUR-1 a page without rows links to the pages before and after it", async () => {
-    const capped = await start({ dbMaxRows: 4 });
+    const cappedApi = await start({ dbMaxRows: 4 });
     await api.sql("insert into sea.buoy_log (id, kind) select i, 'way' from generate_series(2001, 2008) i");
     const path = "/buoy_log?select=id&kind=eq.way&order=id";
     const pageOf = async (
       query: string,
     ): Promise<{ ids: readonly unknown[]; links: Readonly<Record<string, string>> }> => {
-      const answer = await capped.get(`/buoy_log${query}`);
+      const answer = await cappedApi.get(`/buoy_log${query}`);
       expect(answer.status, answer.text).toBe(200);
       return { ids: ids(answer.json()), links: linksOf(answer) };
     };
@@ -228,7 +228,7 @@ describe("pages of rows", () => {
     expect([none.ids, Object.keys(none.links)]).toEqual([[], ["next", "first"]]);
     expect((await pageOf(none.links["next"] ?? "")).ids).toEqual([2005, 2006, 2007, 2008]);
     await api.sql("delete from sea.buoy_log where kind = 'way'");
-    await capped.close();
+    await cappedApi.close();
   });
 
   test("P-CUR-1 links keep the query, and HEAD has them too", async () => {
@@ -258,38 +258,38 @@ describe("pages of rows", () => {
       create table sea.long_log (id int primary key, at int not null);
       insert into sea.long_log select n, n / 3 from generate_series(1, 30000) as n;
       create index on sea.long_log (at, id); grant select on sea.long_log to sea_anon; analyze sea.long_log`);
-    const sent = lastStatement();
-    const other = await startApi({ preset: plus, parts: [sent.plugin] });
+    const recorder = lastStatement();
+    const recordingApi = await startApi({ preset: plus, parts: [recorder.plugin] });
     const place = Buffer.from(JSON.stringify([2, "sea", "long_log", "at", 0, "9000", "27000"])).toString("base64url");
-    const page = await other.get(`/long_log?select=id&order=at&limit=2&cursor=${place}`);
+    const page = await recordingApi.get(`/long_log?select=id&order=at&limit=2&cursor=${place}`);
     expect(ids(page.json())).toEqual([27001, 27002]);
-    const explained = async (): Promise<string> => {
-      const lines = (await api.sql(`explain (analyze, timing off) ${sent.text()}`)) as readonly Row[];
+    const explain = async (): Promise<string> => {
+      const lines = (await api.sql(`explain (analyze, timing off) ${recorder.text()}`)) as readonly Row[];
       return lines.map((line) => line["QUERY PLAN"]).join("\n");
     };
-    const plan = await explained();
+    const plan = await explain();
     expect(plan).toContain("Index Cond: (ROW(at, id) > ROW(9000, 27000))");
     expect(plan).toMatch(/Index (?:Only )?Scan using long_log_at_id_idx/);
     expect(plan).not.toContain("Rows Removed");
     // two starts: the error depends on where the first term begins
-    const mixed = Buffer.from(JSON.stringify([2, "sea", "long_log", "at.desc,id", 0, "9000", "27000"])).toString(
+    const mixedCursor = Buffer.from(JSON.stringify([2, "sea", "long_log", "at.desc,id", 0, "9000", "27000"])).toString(
       "base64url",
     );
-    const turned = await other.get(`/long_log?select=id&order=at.desc,id&limit=2&cursor=${mixed}`);
-    expect(ids(turned.json())).toEqual([27001, 27002]);
-    expect(await explained()).toMatch(/Index Cond: \(at <= 9000\)[^]*Rows Removed by Filter: [0-3]\n/);
+    const reversePage = await recordingApi.get(`/long_log?select=id&order=at.desc,id&limit=2&cursor=${mixedCursor}`);
+    expect(ids(reversePage.json())).toEqual([27001, 27002]);
+    expect(await explain()).toMatch(/Index Cond: \(at <= 9000\)[^]*Rows Removed by Filter: [0-3]\n/);
   });
 
   test("P-CUR-2 P-CUR-5 filters of the request on columns of the order are kept", async () => {
     const all = ids((await api.get("/buoy_log?select=id&order=kind,id")).json());
     const some = ids((await api.get("/buoy_log?select=id&kind=eq.k&order=kind,id")).json());
-    const walked = async (filters: string): Promise<readonly unknown[]> =>
+    const walkFilters = async (filters: string): Promise<readonly unknown[]> =>
       (await walk("/buoy_log", `?select=id&${filters}&order=kind&limit=4&cursor=`, "next")).flatMap(ids);
-    expect(await walked("kind=eq.k&and=(id.gt.0)")).toEqual(some);
-    expect(await walked("and=(kind.eq.k,id.gt.0)")).toEqual(some);
-    expect(await walked("or=(kind.eq.k,and(kind.eq.l,id.gt.0))&id=gt.0")).toEqual(all);
-    expect(await walked("kind=eq.k&id=gt.0&kind=eq.k&id=not.is.null")).toEqual(some);
-    expect(await walked("not.and=(kind.eq.l,id.gt.0)")).toEqual(some);
+    expect(await walkFilters("kind=eq.k&and=(id.gt.0)")).toEqual(some);
+    expect(await walkFilters("and=(kind.eq.k,id.gt.0)")).toEqual(some);
+    expect(await walkFilters("or=(kind.eq.k,and(kind.eq.l,id.gt.0))&id=gt.0")).toEqual(all);
+    expect(await walkFilters("kind=eq.k&id=gt.0&kind=eq.k&id=not.is.null")).toEqual(some);
+    expect(await walkFilters("not.and=(kind.eq.l,id.gt.0)")).toEqual(some);
   });
 
   test("P-CUR-5 values that a permission hides in some rows are hidden in the order", async () => {
@@ -305,20 +305,23 @@ describe("pages of rows", () => {
       ],
       { inherited_roles: [{ role_name: "both", role_set: ["early", "late"] }] },
     );
-    const mixed = await startApi({ preset: plus, metadata, metadataPermissionsForRest: true });
+    const permissionsApi = await startApi({ preset: plus, metadata, metadataPermissionsForRest: true });
     const headers = asAdmin("both");
     for (const select of ["id", "id,place,kind"]) {
-      const all = await mixed.get(`/buoy_log?select=${select}&order=place.desc,kind,id`, { headers });
-      const found: unknown[] = [];
-      for (let at: string | undefined = `?select=${select}&order=place.desc,kind&limit=5&cursor=`; at !== undefined;) {
-        const page: Answer = await mixed.get(`/buoy_log${at}`, { headers });
+      const all = await permissionsApi.get(`/buoy_log?select=${select}&order=place.desc,kind,id`, { headers });
+      const rows: unknown[] = [];
+      for (
+        let next: string | undefined = `?select=${select}&order=place.desc,kind&limit=5&cursor=`;
+        next !== undefined;
+      ) {
+        const page: Answer = await permissionsApi.get(`/buoy_log${next}`, { headers });
         expect(page.status, page.text).toBe(200);
-        found.push(...page.json());
-        at = linksOf(page)["next"];
+        rows.push(...page.json());
+        next = linksOf(page)["next"];
       }
-      expect(found).toEqual(all.json());
+      expect(rows).toEqual(all.json());
     }
-    await mixed.close();
+    await permissionsApi.close();
   });
 
   test("P-CUR-1 X-MED-3 columns of the order may be selected under any name or not at all", async () => {
@@ -329,14 +332,14 @@ describe("pages of rows", () => {
   });
 
   test("P-CUR-3 row limits of the server shorten a page and lose no row", async () => {
-    const capped = await start({ dbMaxRows: 4 });
-    const found: unknown[] = [];
-    for (let at: string | undefined = "?select=id&order=id&limit=30&cursor="; at !== undefined;) {
-      const answer: Answer = await capped.get(`/buoy_log${at}`);
-      found.push(...ids(answer.json()));
-      at = linksOf(answer)["next"];
+    const cappedApi = await start({ dbMaxRows: 4 });
+    const foundIds: unknown[] = [];
+    for (let next: string | undefined = "?select=id&order=id&limit=30&cursor="; next !== undefined;) {
+      const answer: Answer = await cappedApi.get(`/buoy_log${next}`);
+      foundIds.push(...ids(answer.json()));
+      next = linksOf(answer)["next"];
     }
-    expect(found).toEqual(Array.from({ length: 43 }, (_, i) => i + 1));
+    expect(foundIds).toEqual(Array.from({ length: 43 }, (_, i) => i + 1));
   });
 });
 
@@ -347,13 +350,13 @@ test("X-LOG-1 a page has the key of its plan in the log, with and without a coun
     apply: (_hooks, context) =>
       context.addStep({ name: "plan-keys", afterResponse: (_exchange, { planKey }) => void keys.push(planKey) }),
   });
-  const recording = await startApi({ preset: plus, parts: [recorder] });
+  const recordingApi = await startApi({ preset: plus, parts: [recorder] });
   const path = "/buoy_log?select=id&order=id&limit=2&cursor=";
-  expect((await recording.get(path)).status).toBe(200);
-  expect((await recording.get(path, { headers: { prefer: "count=exact" } })).status).toBe(206);
+  expect((await recordingApi.get(path)).status).toBe(200);
+  expect((await recordingApi.get(path, { headers: { prefer: "count=exact" } })).status).toBe(206);
   await until(() => keys.length === 2, "both requests are recorded");
   expect(keys).toEqual([expect.stringMatching(/^[\w-]{22}$/), keys[0]]);
-  await recording.close();
+  await recordingApi.close();
 });
 
 describe("permissions", () => {
@@ -369,10 +372,10 @@ describe("permissions", () => {
   });
 
   test("P-CUR-5 the columns of the order and the key must be readable", async () => {
-    const may = await api.get("/buoy_log?select=kind&order=kind&limit=2&cursor=", asCaller("sea_columns"));
-    expect([may.status, may.json()]).toEqual([200, [{ kind: "k" }, { kind: "k" }]]);
-    const mayNot = await api.get("/buoy_log?select=kind&order=depth&limit=2&cursor=", asCaller("sea_columns"));
-    expect([mayNot.status, mayNot.json().code]).toEqual([403, "42501"]);
+    const allowedAnswer = await api.get("/buoy_log?select=kind&order=kind&limit=2&cursor=", asCaller("sea_columns"));
+    expect([allowedAnswer.status, allowedAnswer.json()]).toEqual([200, [{ kind: "k" }, { kind: "k" }]]);
+    const deniedAnswer = await api.get("/buoy_log?select=kind&order=depth&limit=2&cursor=", asCaller("sea_columns"));
+    expect([deniedAnswer.status, deniedAnswer.json().code]).toEqual([403, "42501"]);
   });
 });
 
@@ -443,19 +446,19 @@ describe("refused cursors", () => {
     const ask = (n: number): Promise<Answer> => {
       const order = orderOf(n);
       const query = `order=${encodeURIComponent(order)}&cursor=${cursorOf(2, "sea", "buoy_log", order, 0, "1")}`;
-      return asked.post("/api/batch", { body: [{ path: `/buoy_log?${query}` }] });
+      return lenientApi.post("/api/batch", { body: [{ path: `/buoy_log?${query}` }] });
     };
-    const asked = await start({ compatMode: false, maxUrlBytes: 10_000_000, maxOrderTerms: 1_000_000 });
+    const lenientApi = await start({ compatMode: false, maxUrlBytes: 10_000_000, maxOrderTerms: 1_000_000 });
     expect((await ask(1000)).status).toBe(400);
     await requireLinearTime(ask, 2000);
-    await asked.close();
+    await lenientApi.close();
   });
 
   test("P-CUR-4 pages of aggregated rows are refused", async () => {
-    const summing = await start({ dbAggregatesEnabled: true });
-    const answer = await summing.get("/buoy_log?select=kind,count()&limit=2&cursor=");
+    const aggregatesApi = await start({ dbAggregatesEnabled: true });
+    const answer = await aggregatesApi.get("/buoy_log?select=kind,count()&limit=2&cursor=");
     expect([answer.status, answer.json().code]).toEqual([400, "cursor-page-impossible"]);
-    expect((await summing.get("/ports?select=name,vessels(count())&order=name&limit=1&cursor=")).json()).toEqual([
+    expect((await aggregatesApi.get("/ports?select=name,vessels(count())&order=name&limit=1&cursor=")).json()).toEqual([
       { name: "Leith", vessels: [{ count: expect.any(Number) }] },
     ]);
   });
@@ -481,7 +484,7 @@ test("P-CUR-6 a column named cursor can be filtered, and without the plugin the 
   await api.reload();
   expect((await api.get("/queries?cursor=eq.x")).json()).toEqual([{ id: 1, cursor: "x" }]);
   expect((await api.get("/queries?cursor=not.is.null&cursor=")).json()).toEqual([{ id: 1, cursor: "x" }]);
-  const plain = await startApi({ preset: plus, parts: [without("cursor-pages")] });
-  const answer = await plain.get("/buoy_log?order=id&limit=2&cursor=");
+  const plainApi = await startApi({ preset: plus, parts: [without("cursor-pages")] });
+  const answer = await plainApi.get("/buoy_log?order=id&limit=2&cursor=");
   expect([answer.status, answer.json().code]).toEqual([400, "PGRST100"]);
 });

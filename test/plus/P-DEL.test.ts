@@ -24,7 +24,7 @@ await database.query(`
 `);
 const settings = { on: database, preset: plus, dbSchemas: ["shelf"], dbAggregatesEnabled: true };
 const api = await startApi({ ...settings, softDeleteColumn: "deleted_at" });
-const plain = await startApi({ ...settings, preset: (options) => compose(plus(options), without("soft-delete")) });
+const plainApi = await startApi({ ...settings, preset: (options) => compose(plus(options), without("soft-delete")) });
 
 const metadata = documentOf([
   table("shelf.author", {
@@ -45,7 +45,7 @@ const metadata = documentOf([
     delete_permissions: permissions({ editor: { filter: { sold: { _gt: 10 } } } }),
   }),
 ]);
-const graphql = await startApi(forGraphql({ ...settings, metadata, softDeleteColumn: "deleted_at" }));
+const graphqlApi = await startApi(forGraphql({ ...settings, metadata, softDeleteColumn: "deleted_at" }));
 
 const ids = async (path: string): Promise<unknown> =>
   (await api.get(path)).json().map(({ id }: { readonly id: number }) => id);
@@ -54,8 +54,8 @@ describe("reads", () => {
   test("P-DEL-1 deleted rows are hidden at the root, in counts, ranges and functions", async () => {
     expect(await ids("/author?select=id&order=id")).toEqual([1, 2]);
     expect(await ids("/book?select=id&order=id&author_id=eq.2")).toEqual([3]);
-    const counted = await api.get("/book?select=id&limit=1", { headers: { prefer: "count=exact" } });
-    expect(counted.headers["content-range"]).toBe("0-0/4");
+    const countAnswer = await api.get("/book?select=id&limit=1", { headers: { prefer: "count=exact" } });
+    expect(countAnswer.headers["content-range"]).toBe("0-0/4");
     expect(await ids("/rpc/books_of?author=2&select=id")).toEqual([3]);
     expect((await api.get("/book?select=sold.sum(),id.count()")).json()).toEqual([{ sum: 110, count: 4 }]);
   });
@@ -84,11 +84,13 @@ describe("reads", () => {
       { id: 1, book_tag: [{ word: "red" }] },
       { id: 2, book_tag: [] },
     ]);
-    expect((await plain.get("/book?select=id,tag(word)&id=eq.2")).json()).toEqual([{ id: 2, tag: [{ word: "red" }] }]);
+    expect((await plainApi.get("/book?select=id,tag(word)&id=eq.2")).json()).toEqual([
+      { id: 2, tag: [{ word: "red" }] },
+    ]);
   });
 
   test("P-DEL-1 deleted rows are hidden in lists, keys, aggregates, conditions and orders of GraphQL", async () => {
-    const { data } = await graphql.gql(`{
+    const { data } = await graphqlApi.gql(`{
       shelf_author(order_by: {id: asc}) { id books(order_by: {id: asc}) { id } books_aggregate { aggregate { count sum { sold } } } }
       shelf_author_by_pk(id: 3) { id }
       all: shelf_book_aggregate { aggregate { count } }
@@ -145,10 +147,10 @@ describe("writes", () => {
   });
 
   test("P-DEL-7 a PUT of a deleted row is a conflict that names the reason", async () => {
-    const put = (id: number, body: object) =>
+    const putAuthor = (id: number, body: object) =>
       api.put(`/author?id=eq.${id}`, { headers: { prefer: "tx=rollback" }, body });
-    const deleted = await put(3, { id: 3, name: "New" });
-    expect([deleted.status, deleted.json()]).toEqual([
+    const deletedAnswer = await putAuthor(3, { id: 3, name: "New" });
+    expect([deletedAnswer.status, deletedAnswer.json()]).toEqual([
       409,
       {
         code: "row-deleted",
@@ -157,21 +159,21 @@ describe("writes", () => {
         hint: "A caller who sees deleted rows can restore it.",
       },
     ]);
-    expect((await put(2, { id: 1, name: "New" })).json().code).toBe("PGRST115");
-    expect((await put(3, { id: 1, name: "New" })).json().code).toMatch(/PGRST115|row-deleted/);
-    expect((await put(2, { id: 2, name: "New" })).status).toBeLessThan(300);
+    expect((await putAuthor(2, { id: 1, name: "New" })).json().code).toBe("PGRST115");
+    expect((await putAuthor(3, { id: 1, name: "New" })).json().code).toMatch(/PGRST115|row-deleted/);
+    expect((await putAuthor(2, { id: 2, name: "New" })).status).toBeLessThan(300);
     expect(await api.sql("select name from shelf.author where id = 3")).toEqual([{ name: "Cy" }]);
   });
 
   test("P-DEL-2 GraphQL deletes softly by the permission to delete", async () => {
     await api.sql("insert into shelf.book values (41, 1, 'X', 11), (42, 1, 'Y', 5)");
     const text = "mutation { delete_shelf_book(where: {id: {_in: [41, 42]}}) { affected_rows returning { id } } }";
-    const denied = await graphql.gql(text, {}, asAdmin("reader"));
-    expect(denied.errors[0].message).toBe("no mutations exist");
-    expect(await graphql.gql(text, {}, asAdmin("editor"))).toEqual({
+    const refusal = await graphqlApi.gql(text, {}, asAdmin("reader"));
+    expect(refusal.errors[0].message).toBe("no mutations exist");
+    expect(await graphqlApi.gql(text, {}, asAdmin("editor"))).toEqual({
       data: { delete_shelf_book: { affected_rows: 1, returning: [{ id: 41 }] } },
     });
-    expect(await graphql.gql("mutation { delete_shelf_book_by_pk(id: 42) { title } }")).toEqual({
+    expect(await graphqlApi.gql("mutation { delete_shelf_book_by_pk(id: 42) { title } }")).toEqual({
       data: { delete_shelf_book_by_pk: { title: "Y" } },
     });
     expect(await api.sql("select id from shelf.book where id > 40 and deleted_at is not null order by id")).toEqual([
@@ -183,17 +185,17 @@ describe("writes", () => {
 
   test("P-DEL-5 a deleted row disappears from a live query", async () => {
     await api.sql("insert into shelf.book values (51, 1, 'X', 1)");
-    const socket = await openSocket(graphql);
+    const socket = await openSocket(graphqlApi);
     await socket.init();
     socket.send({
       id: "1",
       type: "subscribe",
       payload: { query: "subscription { shelf_book(where: {id: {_gt: 50}}) { id } }" },
     });
-    const rows = (wanted: unknown[]) => (message: any) =>
-      JSON.stringify(message.payload?.data?.shelf_book) === JSON.stringify(wanted);
+    const rows = (expected: unknown[]) => (message: any) =>
+      JSON.stringify(message.payload?.data?.shelf_book) === JSON.stringify(expected);
     await socket.next(rows([{ id: 51 }]));
-    await graphql.gql("mutation { delete_shelf_book_by_pk(id: 51) { id } }");
+    await graphqlApi.gql("mutation { delete_shelf_book_by_pk(id: 51) { id } }");
     await socket.next(rows([]));
     await socket.close();
     await api.sql("delete from shelf.book where id = 51");
@@ -201,7 +203,7 @@ describe("writes", () => {
 });
 
 describe("P-DEL-6 permitted roles see deleted rows and restore them", async () => {
-  const seeing = await startApi(
+  const permissionsApi = await startApi(
     forGraphql({
       ...settings,
       metadata: documentOf([
@@ -232,7 +234,7 @@ describe("P-DEL-6 permitted roles see deleted rows and restore them", async () =
     }),
   );
   const rest = async (role: string | undefined, path: string) =>
-    (await seeing.get(path, { headers: asAdmin(role) })).json();
+    (await permissionsApi.get(path, { headers: asAdmin(role) })).json();
 
   test("a condition on the column shows deleted rows on both surfaces to permitted roles and administrators", async () => {
     for (const role of ["editor", undefined]) {
@@ -244,7 +246,7 @@ describe("P-DEL-6 permitted roles see deleted rows and restore them", async () =
       expect(await rest(role, "/author?select=id,book(id)&book.deleted_at=not.is.null&id=eq.2")).toEqual([
         { id: 2, book: [{ id: 4 }] },
       ]);
-      const { data } = await seeing.gql(
+      const { data } = await permissionsApi.gql(
         `{ shelf_book(where: {deleted_at: {_is_null: false}}) { id }
            shelf_book_aggregate(where: {deleted_at: {_is_null: false}}) { aggregate { count } }
            shelf_author(where: {id: {_eq: 2}}) { books(where: {deleted_at: {_is_null: false}}) { id } } }`,
@@ -259,7 +261,7 @@ describe("P-DEL-6 permitted roles see deleted rows and restore them", async () =
     }
     expect(await rest("reader", "/book?select=id&deleted_at=not.is.null")).toEqual([]);
     expect(await rest("reader", "/book?select=id&or=(deleted_at.is.null,deleted_at.not.is.null)")).toHaveLength(4);
-    const { data } = await seeing.gql(
+    const { data } = await permissionsApi.gql(
       "{ shelf_book(where: {deleted_at: {_is_null: false}}) { id } }",
       {},
       asAdmin("reader"),
@@ -272,7 +274,7 @@ describe("P-DEL-6 permitted roles see deleted rows and restore them", async () =
       "insert into shelf.book values (61, 1, 'X', 1, now()), (62, 1, 'Y', 1, now()), (63, 1, 'Z', 1, now())",
     );
     const restore = (role: string | undefined, id: number) =>
-      seeing.patch(`/book?id=eq.${id}&deleted_at=not.is.null&select=id`, {
+      permissionsApi.patch(`/book?id=eq.${id}&deleted_at=not.is.null&select=id`, {
         headers: { ...asAdmin(role), prefer: "return=representation" },
         body: { deleted_at: null },
       });
@@ -281,21 +283,23 @@ describe("P-DEL-6 permitted roles see deleted rows and restore them", async () =
     expect(await rest("editor", "/book?select=id&id=eq.62&deleted_at=not.is.null")).toEqual([]);
     const text = (id: number) =>
       `mutation { update_shelf_book(where: {id: {_eq: ${id}}, deleted_at: {_is_null: false}}, _set: {deleted_at: null}) { returning { id } } }`;
-    expect((await seeing.gql(text(63), {}, asAdmin("reader"))).data.update_shelf_book.returning).toEqual([]);
-    expect((await seeing.gql(text(63), {}, asAdmin("editor"))).data.update_shelf_book.returning).toEqual([{ id: 63 }]);
+    expect((await permissionsApi.gql(text(63), {}, asAdmin("reader"))).data.update_shelf_book.returning).toEqual([]);
+    expect((await permissionsApi.gql(text(63), {}, asAdmin("editor"))).data.update_shelf_book.returning).toEqual([
+      { id: 63 },
+    ]);
     expect(await rest("reader", "/book?select=id&id=gt.60&order=id")).toEqual([{ id: 61 }, { id: 63 }]);
     // a row can be deleted only once
-    const again = await seeing.delete("/book?id=eq.62&deleted_at=not.is.null&select=id", {
+    const secondDelete = await permissionsApi.delete("/book?id=eq.62&deleted_at=not.is.null&select=id", {
       headers: { ...asAdmin(), prefer: "return=representation" },
     });
-    expect(again.json()).toEqual([]);
+    expect(secondDelete.json()).toEqual([]);
     await api.sql("delete from shelf.book where id > 60");
   });
 });
 
 test("P-GEN-2 without the plugin rows are deleted, and rows with a time are visible", async () => {
-  expect((await plain.get("/book?id=eq.4&select=id")).json()).toEqual([{ id: 4 }]);
-  const answer = await plain.delete("/book?id=eq.4&select=id,deleted_at", {
+  expect((await plainApi.get("/book?id=eq.4&select=id")).json()).toEqual([{ id: 4 }]);
+  const answer = await plainApi.delete("/book?id=eq.4&select=id,deleted_at", {
     headers: { prefer: "return=representation, tx=rollback" },
   });
   expect(answer.json()).toEqual([{ id: 4, deleted_at: "2020-01-01T00:00:00" }]);

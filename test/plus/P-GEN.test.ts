@@ -24,7 +24,7 @@ const SPOTS = `
   create table public_history.album (like public.album, sys_period tstzrange);
 `;
 
-const everything = documentOf(
+const allTables = documentOf(
   ["artist", "album", "spot", "day_nearest", "specimen", "profile"].map((name) =>
     table(name, {
       select_permissions: permissions({ reader: { columns: "*", filter: {}, allow_aggregations: true } }),
@@ -67,9 +67,9 @@ test.each(["row-history", "soft-delete"])(
       .map((name) => readFileSync(folder + name, "utf8"))
       .join("\n");
     expect(text).toContain("hooks.transformPlan");
-    const imported = [...text.matchAll(/^(?:import (?!type )[^;]*?|\} )from "(\.[^"]+)"/gm)].map(([, from]) => from);
-    expect(imported).toContain("../../../core/index.ts");
-    expect(imported.filter((from) => from !== "../../../core/index.ts" && from !== "./settings.ts")).toEqual([]);
+    const importPaths = [...text.matchAll(/^(?:import (?!type )[^;]*?|\} )from "(\.[^"]+)"/gm)].map(([, from]) => from);
+    expect(importPaths).toContain("../../../core/index.ts");
+    expect(importPaths.filter((from) => from !== "../../../core/index.ts" && from !== "./settings.ts")).toEqual([]);
   },
 );
 
@@ -86,19 +86,19 @@ describe("P-GEN-2 types of the dialect", () => {
   const naming = { naming_convention: "graphql-default" };
   test.each<[string, StartOptions, string?]>([
     ["all tables of the schemas", { dbSchemas: ["public", "shop"] }],
-    ["metadata, as the administrator", { metadata: everything }],
-    ["metadata, as a role", { metadata: everything }, "reader"],
+    ["metadata, as the administrator", { metadata: allTables }],
+    ["metadata, as a role", { metadata: allTables }, "reader"],
     [
       "the naming convention graphql-default",
-      { metadata: { ...everything, sources: [{ ...(everything["sources"] as any)[0], customization: naming }] } },
+      { metadata: { ...allTables, sources: [{ ...(allTables["sources"] as any)[0], customization: naming }] } },
     ],
   ])("P-GEN-2 the preset plus only adds to the schema: %s", async (_, options, role) => {
-    const [plain, more] = await Promise.all(
+    const [plain, plusSchema] = await Promise.all(
       [fullCompat, plus].map(async (preset) => schemaOf(await startApi(forGraphql({ ...options, preset })), role)),
     );
-    const changed = [...plain!].filter(([member, text]) => more!.get(member) !== text);
-    expect(changed.map(([member, text]) => `${member}: ${text} is ${more!.get(member)}`)).toEqual([]);
-    expect(more!.size).toBeGreaterThan(plain!.size);
+    const changedMembers = [...plain!].filter(([member, text]) => plusSchema!.get(member) !== text);
+    expect(changedMembers.map(([member, text]) => `${member}: ${text} is ${plusSchema!.get(member)}`)).toEqual([]);
+    expect(plusSchema!.size).toBeGreaterThan(plain!.size);
   });
 
   test("P-GEN-2 a variable with a direction is an order_by for any column", async () => {
@@ -143,15 +143,15 @@ describe("P-GEN-4 live queries", () => {
     ],
   };
   const open = async () => {
-    const first = await startApi(forGraphql());
-    await first.sql(`
+    const firstApi = await startApi(forGraphql());
+    await firstApi.sql(`
       create table if not exists public.live_name (id int primary key, name text, kind text);
       create schema if not exists public_history;
       create table if not exists public_history.live_name (id int, name text, kind text, valid_from timestamptz not null, valid_to timestamptz);
       truncate public.live_name, public_history.live_name;
       insert into public.live_name values (1, 'a', 'x'), (2, 'b', 'x');
       insert into public_history.live_name values (1, 'a', 'x', '2020-01-01', null)`);
-    await first.close();
+    await firstApi.close();
     return startLive(
       forGraphql({
         preset: plus,
@@ -167,10 +167,10 @@ describe("P-GEN-4 live queries", () => {
     const fieldsOf = (type: string) =>
       data.__schema.types
         .find(({ name }: SchemaType) => name === type)
-        .fields.map(({ name, type: of, args }: any) => [
+        .fields.map(({ name, type: fieldType, args }: any) => [
           name,
-          typeText(of),
-          args.map((one: any) => [one.name, typeText(one.type)]),
+          typeText(fieldType),
+          args.map((argument: any) => [argument.name, typeText(argument.type)]),
         ]);
     const fields = fieldsOf("query_root");
     expect(fields.map(([name]: [string]) => name)).toEqual(

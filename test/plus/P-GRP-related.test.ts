@@ -5,7 +5,7 @@ import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { documentOf, object, permissions, table } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 
-const aggregated = { columns: "*", filter: {}, allow_aggregations: true };
+const aggregatePermission = { columns: "*", filter: {}, allow_aggregations: true };
 const api = await startApi(forGraphql({ preset: plus, dbSchemas: ["shelf"] }));
 await api.sql(`
   create schema shelf;
@@ -47,12 +47,12 @@ describe("P-GRP-7", () => {
         by: [live], by_related: $related, where: {sold: {_gt: 2}}, having: {count: {_gte: $least}}, limit: 2, offset: 1,
         order_by: [{artist: {country: {name: desc_nulls_last}}}, {live: asc}]
       ) { live a: artist { c: country { name tag } } aggregate { count } } }`;
-    const related = { artist: { country: { by: ["name", "tag"] } } };
-    expect(await groups(text, { related: { artist: { by_related: related.artist } }, least: 1 })).toEqual([
+    const relatedKeys = { artist: { country: { by: ["name", "tag"] } } };
+    expect(await groups(text, { related: { artist: { by_related: relatedKeys.artist } }, least: 1 })).toEqual([
       { live: true, a: { c: { name: "Norway", tag: "T7" } }, aggregate: { count: 1 } },
       { live: true, a: { c: { name: "Chile", tag: "T8" } }, aggregate: { count: 1 } },
     ]);
-    expect(await groups(text, { related: { artist: { by_related: related.artist } }, least: 2 })).toEqual([]);
+    expect(await groups(text, { related: { artist: { by_related: relatedKeys.artist } }, least: 2 })).toEqual([]);
     expect(await groups(text, { related: null, least: 2 })).toMatchObject([
       { extensions: { code: "validation-failed" } },
     ]);
@@ -84,37 +84,39 @@ describe("P-GRP-7", () => {
     const { data } = await api.gql(`{ shelf_country(order_by: {id: asc}) { name artists {
       albums_group_by(by_related: {artist: {by_related: {country: {by: [name]}}}}) { artist { country { name } } aggregate { count } }
     } } }`);
-    const of = (name: string, count: number) => ({
+    const groupOf = (name: string, count: number) => ({
       albums_group_by: [{ artist: { country: { name } }, aggregate: { count } }],
     });
     expect(data.shelf_country).toEqual([
-      { name: "Norway", artists: [of("Norway", 2), of("Norway", 1)] },
-      { name: "Chile", artists: [of("Chile", 1)] },
+      { name: "Norway", artists: [groupOf("Norway", 2), groupOf("Norway", 1)] },
+      { name: "Chile", artists: [groupOf("Chile", 1)] },
     ]);
   });
 
   test("P-GRP-2 P-GRP-7 columns of related rows that are not keys are refused with their position", async () => {
-    const refused = (message: string, place: string) => [
+    const refusalOf = (message: string, place: string) => [
       { message, extensions: { path: `$.selectionSet.shelf_album_group_by.${place}`, code: "validation-failed" } },
     ];
-    const other = (name: string) => `the column "${name}" is not among those of "by_related"`;
+    const messageFor = (name: string) => `the column "${name}" is not among those of "by_related"`;
     expect(await groups("{ shelf_album_group_by(by_related: {artist: {by: [id]}}) { artist { name } } }")).toEqual(
-      refused(other("artist.name"), "selectionSet.artist.selectionSet.name"),
+      refusalOf(messageFor("artist.name"), "selectionSet.artist.selectionSet.name"),
     );
     expect(await groups("{ shelf_album_group_by(by: [id], order_by: {artist: {country: {id: asc}}}) { id } }")).toEqual(
-      refused(other("artist.country.id"), "args.order_by"),
+      refusalOf(messageFor("artist.country.id"), "args.order_by"),
     );
     expect(await groups("{ shelf_album_group_by(by_related: {artist: {by: []}}) { __typename } }")).toEqual(
-      refused('"by" names no column', "args.by"),
+      refusalOf('"by" names no column', "args.by"),
     );
-    expect(await groups("{ shelf_album_group_by { __typename } }")).toEqual(refused('"by" names no column', "args.by"));
+    expect(await groups("{ shelf_album_group_by { __typename } }")).toEqual(
+      refusalOf('"by" names no column', "args.by"),
+    );
     expect(
       (await groups("{ shelf_album_group_by(by_related: {artists: {by: [id]}}) { __typename } }"))[0].message,
     ).toBe("field 'artists' not found in type: 'shelf_album_group_relationships'");
   });
 
   test("P-GRP-7 permissions of the related table apply: a hidden row is null, and a hidden column is not a key", async () => {
-    const limited = await startApi(
+    const permissionsApi = await startApi(
       forGraphql({
         preset: plus,
         dbSchemas: ["shelf"],
@@ -122,7 +124,7 @@ describe("P-GRP-7", () => {
         metadata: documentOf([
           table("shelf.album", {
             object_relationships: [object("artist", "artist_id")],
-            select_permissions: permissions({ fan: aggregated, blind: aggregated }),
+            select_permissions: permissions({ fan: aggregatePermission, blind: aggregatePermission }),
           }),
           table("shelf.artist", {
             select_permissions: permissions({
@@ -134,21 +136,21 @@ describe("P-GRP-7", () => {
     );
     const text = `query { shelf_album_group_by(by_related: {artist: {by: [name, id]}}, order_by: {artist: {id: asc}}) {
       artist { id name } aggregate { count } } }`;
-    const asked = async (role: string, user: string, query = text) =>
-      limited.gql(query, {}, { ...asAdmin(role), "x-session-user-id": user });
-    const { data } = await asked("fan", "Ana");
+    const askAs = async (role: string, user: string, query = text) =>
+      permissionsApi.gql(query, {}, { ...asAdmin(role), "x-session-user-id": user });
+    const { data } = await askAs("fan", "Ana");
     expect(data.shelf_album_group_by).toEqual([
       { artist: { id: 1, name: "Ana" }, aggregate: { count: 2 } },
       { artist: { id: 3, name: "Ana" }, aggregate: { count: 1 } },
       { artist: { id: null, name: null }, aggregate: { count: 3 } },
     ]);
-    expect((await asked("fan", "Bo")).data.shelf_album_group_by).toEqual([
+    expect((await askAs("fan", "Bo")).data.shelf_album_group_by).toEqual([
       { artist: { id: 2, name: "Bo" }, aggregate: { count: 1 } },
       { artist: { id: null, name: null }, aggregate: { count: 5 } },
     ]);
-    const born = "{ shelf_album_group_by(by_related: {artist: {by: [born]}}) { aggregate { count } } }";
-    expect((await asked("fan", "Ana", born)).errors[0].extensions.code).toBe("validation-failed");
-    expect((await asked("blind", "Ana")).errors[0].message).toContain("by_related");
+    const hiddenKeyQuery = "{ shelf_album_group_by(by_related: {artist: {by: [born]}}) { aggregate { count } } }";
+    expect((await askAs("fan", "Ana", hiddenKeyQuery)).errors[0].extensions.code).toBe("validation-failed");
+    expect((await askAs("blind", "Ana")).errors[0].message).toContain("by_related");
   });
 
   test("P-GRP-7 live queries can group by related rows", async () => {
@@ -172,7 +174,7 @@ describe("P-GRP-7", () => {
     const argumentsOf = (name: string) =>
       data.__type.fields
         .find((field: { readonly name: string }) => field.name === name)
-        .args.filter(({ name: each }: { readonly name: string }) => each.startsWith("by"));
+        .args.filter(({ name: argumentName }: { readonly name: string }) => argumentName.startsWith("by"));
     expect(argumentsOf("shelf_country_group_by")).toEqual([{ name: "by", type: { kind: "NON_NULL" } }]);
     expect(argumentsOf("shelf_album_group_by")).toEqual([
       { name: "by", type: { kind: "LIST" } },

@@ -15,12 +15,12 @@ const metadata = documentOf([
   }),
 ]);
 const api = await startApi({ preset: plus, dbAggregatesEnabled: true });
-const graphql = await startApi(
+const graphqlApi = await startApi(
   forGraphql({ preset: plus, metadata, dbAggregatesEnabled: true, metadataPermissionsForRest: true }),
 );
-const stringified = await startApi(forGraphql({ preset: plus, stringifyNumericTypes: true }));
-const related = await startApi(forGraphql({ preset: plus }));
-const limited = await startApi(
+const stringifyingApi = await startApi(forGraphql({ preset: plus, stringifyNumericTypes: true }));
+const relatedApi = await startApi(forGraphql({ preset: plus }));
+const permissionsApi = await startApi(
   forGraphql({
     preset: plus,
     metadata: documentOf([
@@ -40,13 +40,13 @@ const limited = await startApi(
     ]),
   }),
 );
-const closed = await startApi({ preset: plus });
-const plain = await startApi(
+const disabledApi = await startApi({ preset: plus });
+const plainApi = await startApi(
   forGraphql({ preset: (options) => compose(plus(options), without("graphql-group-by"), without("rest-having")) }),
 );
 
 const groups = async (query: string, variables = {}, headers = {}): Promise<any> => {
-  const { data, errors } = await graphql.gql(query, variables, headers);
+  const { data, errors } = await graphqlApi.gql(query, variables, headers);
   return errors ?? data.album_group_by;
 };
 
@@ -106,7 +106,7 @@ describe("GraphQL", () => {
 
   test("P-GRP-1 numbers are strings if the setting says so, and are compared as numbers", async () => {
     const { data } =
-      await stringified.gql(`{ album_group_by(by: [price], having: {max: {price: {_gt: "9.99"}}}, order_by: {max: {price: asc}}) {
+      await stringifyingApi.gql(`{ album_group_by(by: [price], having: {max: {price: {_gt: "9.99"}}}, order_by: {max: {price: asc}}) {
       price aggregate { max { price } } } }`);
     expect(data.album_group_by).toEqual([
       { price: "12.50", aggregate: { max: { price: "12.50" } } },
@@ -116,17 +116,17 @@ describe("GraphQL", () => {
   });
 
   test("P-GRP-2 columns that are not keys, and groups without keys, are refused with their position", async () => {
-    const refused = (message: string, place: string) => [
+    const refusalOf = (message: string, place: string) => [
       { message, extensions: { path: `$.selectionSet.album_group_by.${place}`, code: "validation-failed" } },
     ];
     expect(await groups("{ album_group_by(by: [artist_id]) { title } }")).toEqual(
-      refused('the column "title" is not among those of "by"', "selectionSet.title"),
+      refusalOf('the column "title" is not among those of "by"', "selectionSet.title"),
     );
     expect(await groups("{ album_group_by(by: [artist_id], order_by: {sold: asc}) { artist_id } }")).toEqual(
-      refused('the column "sold" is not among those of "by"', "args.order_by"),
+      refusalOf('the column "sold" is not among those of "by"', "args.order_by"),
     );
     expect(await groups("{ x: album_group_by(by: []) { artist_id } }")).toEqual(
-      refused('"by" names no column', "args.by"),
+      refusalOf('"by" names no column', "args.by"),
     );
     expect((await groups("{ album_group_by(by: [nothing]) { artist_id } }"))[0].extensions.code).toBe(
       "validation-failed",
@@ -169,8 +169,8 @@ describe("GraphQL", () => {
         aggregate { max { sold } } __typename
       }
     } }`;
-    const { data } = await related.gql(`query${text}`, { sold: 3 });
-    const rows = await related.database.query<any>(`select artist.id,
+    const { data } = await relatedApi.gql(`query${text}`, { sold: 3 });
+    const rows = await relatedApi.database.query<any>(`select artist.id,
         coalesce((select json_agg(json_build_object('sold', g.sold, 'aggregate', json_build_object('count', g.n)) order by g.sold nulls first)
           from (select sold, count(*) n from album where album.artist_id = artist.id group by sold) g), '[]') as "all",
         coalesce((select json_agg(json_build_object('aggregate', json_build_object('max', json_build_object('sold', g.sold)), '__typename', 'album_group'))
@@ -178,70 +178,72 @@ describe("GraphQL", () => {
       from artist order by id`);
     expect(data.artist).toEqual(rows);
     expect(rows.some(({ all }) => all.length > 1)).toBe(true);
-    const wrong = await related.gql("{ artist { albums_group_by(by: []) { sold } } }");
+    const wrong = await relatedApi.gql("{ artist { albums_group_by(by: []) { sold } } }");
     expect(wrong.errors[0].extensions).toEqual({
       path: "$.selectionSet.artist.selectionSet.albums_group_by.args.by",
       code: "validation-failed",
     });
-    expect((await related.gql("{ album { artist_group_by(by: [name]) { name } } }")).errors[0].message).toBe(
+    expect((await relatedApi.gql("{ album { artist_group_by(by: [name]) { name } } }")).errors[0].message).toBe(
       "field 'artist_group_by' not found in type: 'album'",
     );
   });
 
   test("P-GRP-6 times are grouped by period", async () => {
-    const periodic = await startApi(forGraphql({ preset: plus, dbSchemas: ["periods"] }));
-    await periodic.sql(`
+    const periodicApi = await startApi(forGraphql({ preset: plus, dbSchemas: ["periods"] }));
+    await periodicApi.sql(`
       create schema periods;
       create table periods.sale (id int primary key generated always as identity, day date, at timestamp, tz timestamptz, price int);
       insert into periods.sale (day, at, tz, price)
         select d::date, d, d, extract(day from d) from generate_series(timestamp '2024-01-15 10:30', '2025-02-01', '37 hours') d
         union all select null, null, null, 5;
     `);
-    await periodic.reload();
+    await periodicApi.reload();
     for (const period of ["hour", "day", "week", "month", "quarter", "year"])
       for (const column of ["day", "at", "tz"]) {
-        const { data } = await periodic.gql(
+        const { data } = await periodicApi.gql(
           `query { periods_sale_group_by(by: [${column}], period: ${period}, order_by: {${column}: asc}, where: {price: {_gt: 3}}) {
             ${column} aggregate { count max { ${column} } } } }`,
         );
-        const expected = await periodic.database.query<any>(
+        const expected = await periodicApi.database.query<any>(
           `select json_build_object('${column}', "${column}", 'aggregate', json_build_object('count', n, 'max', json_build_object('${column}', m))) g
            from (select date_trunc('${period}', ${column})${column === "day" ? "::date" : ""} as "${column}", count(*) n, max(${column}) m
              from periods.sale where price > 3 group by 1 order by 1) s`,
         );
         expect([period, column, data.periods_sale_group_by]).toEqual([period, column, expected.map(({ g }) => g)]);
       }
-    const wrong = await periodic.gql("{ periods_sale_group_by(by: [day], period: decade) { day } }");
+    const wrong = await periodicApi.gql("{ periods_sale_group_by(by: [day], period: decade) { day } }");
     expect(wrong.errors[0].extensions.code).toBe("validation-failed");
-    const other = await periodic.gql(
+    const otherPrices = await periodicApi.gql(
       "{ periods_sale_group_by(by: [price], period: month, order_by: {price: asc}, limit: 1) { price } }",
     );
-    expect(other.data.periods_sale_group_by).toEqual([{ price: 1 }]);
-    const unselected = await periodic.gql("{ periods_sale_group_by(by: [day], period: year) { aggregate { count } } }");
-    expect(unselected.data.periods_sale_group_by).toHaveLength(3);
+    expect(otherPrices.data.periods_sale_group_by).toEqual([{ price: 1 }]);
+    const unselectedAnswer = await periodicApi.gql(
+      "{ periods_sale_group_by(by: [day], period: year) { aggregate { count } } }",
+    );
+    expect(unselectedAnswer.data.periods_sale_group_by).toHaveLength(3);
   });
 
   test("P-GRP-5 permissions and row limits of the related table apply to groups", async () => {
     const text = "{ artist(order_by: {id: asc}) { id albums_group_by(by: [artist_id]) { aggregate { count } } } }";
-    expect((await limited.gql(text, {}, asAdmin("fans"))).data.artist).toEqual([
+    expect((await permissionsApi.gql(text, {}, asAdmin("fans"))).data.artist).toEqual([
       { id: 1, albums_group_by: [{ aggregate: { count: 1 } }] },
       { id: 2, albums_group_by: [] },
       { id: 3, albums_group_by: [{ aggregate: { count: 2 } }] },
       { id: 4, albums_group_by: [] },
     ]);
-    expect((await limited.gql(text, {}, asAdmin("readers"))).errors[0].message).toBe(
+    expect((await permissionsApi.gql(text, {}, asAdmin("readers"))).errors[0].message).toBe(
       "field 'albums_group_by' not found in type: 'artist'",
     );
   });
 
   test("P-GEN-2 without the plugin the field is unknown", async () => {
-    expect((await plain.gql("{ album_group_by(by: [title]) { title } }")).errors[0].message).toBe(
+    expect((await plainApi.gql("{ album_group_by(by: [title]) { title } }")).errors[0].message).toBe(
       "field 'album_group_by' not found in type: 'query_root'",
     );
   });
 
   test("P-GRP-1 introspection lists the types of groups", async () => {
-    const { data } = await graphql.gql(`{ __type(name: "album_group") { fields { name } }
+    const { data } = await graphqlApi.gql(`{ __type(name: "album_group") { fields { name } }
       having: __type(name: "album_group_having_sum") { inputFields { name type { name } } } }`);
     expect(data.__type.fields.map(({ name }: { readonly name: string }) => name)).toContain("aggregate");
     expect(data.having.inputFields).toContainEqual({ name: "sold", type: { name: "Int_comparison_exp" } });
@@ -300,15 +302,17 @@ describe("REST", () => {
     expect(await rows("/rpc/all_vessels?select=home_port_id,n:count()&having=count().gt.1")).toEqual([
       { home_port_id: 1, n: 2 },
     ]);
-    const counted = await api.get("/rpc/all_vessels?select=home_port_id&having=count().gt.0&limit=1", {
+    const countAnswer = await api.get("/rpc/all_vessels?select=home_port_id&having=count().gt.0&limit=1", {
       headers: { prefer: "count=exact" },
     });
-    expect(counted.headers["content-range"]).toBe("0-0/2");
+    expect(countAnswer.headers["content-range"]).toBe("0-0/2");
     for (const query of ["vessels.having=eq.5", "vessels.having=count()", "voyages.having=count().gt.1"])
       expect((await api.get(`/ports?select=id,vessels(id)&${query}`)).status, query).toBe(400);
     const spread = await api.get("/vessels?select=id,...ports(name)&ports.having=count().gt.0");
     expect(spread.status, spread.text).toBeLessThan(500);
-    expect((await closed.get("/ports?select=id,vessels(id)&vessels.having=count().gt.0")).json().code).toBe("PGRST123");
+    expect((await disabledApi.get("/ports?select=id,vessels(id)&vessels.having=count().gt.0")).json().code).toBe(
+      "PGRST123",
+    );
   });
 
   test("P-GRP-3 an argument named having precedes the parameter for groups", async () => {
@@ -316,13 +320,13 @@ describe("REST", () => {
     await db.query(
       `create schema argued; create table argued.meal (id int); insert into argued.meal values (1); create function argued.meals("having" text) returns setof argued.meal language sql stable as 'select * from argued.meal'; grant usage on schema argued to sea_anon; grant select on argued.meal to sea_anon`,
     );
-    const meals = await startApi({ preset: plus, on: db, dbSchemas: ["argued"] });
-    expect((await meals.get("/rpc/meals?having=more")).json()).toEqual([{ id: 1 }]);
+    const mealsApi = await startApi({ preset: plus, on: db, dbSchemas: ["argued"] });
+    expect((await mealsApi.get("/rpc/meals?having=more")).json()).toEqual([{ id: 1 }]);
   });
 
   test("P-GRP-3 an error in having names its position", async () => {
-    const refusal = async (having: string, of = api) => {
-      const { status, text } = await of.get(`/vessels?select=home_port_id&having=${having}`);
+    const refusal = async (having: string, target = api) => {
+      const { status, text } = await target.get(`/vessels?select=home_port_id&having=${having}`);
       const { code, message, details, hint } = JSON.parse(text);
       return [status, code, message, details, hint];
     };
@@ -357,17 +361,17 @@ describe("REST", () => {
     await db.query(
       'create schema meals; create table meals.meal (id int, "having" int); insert into meals.meal values (1, 6); grant usage on schema meals to sea_anon; grant select on meals.meal to sea_anon',
     );
-    const meals = await startApi({
+    const mealsApi = await startApi({
       preset: plus,
       on: db,
       dbSchemas: ["meals"],
       compatMode: false,
       restPrefixes: ["/"],
     });
-    expect((await meals.get("/meal?having=eq.6")).json().hint).toBe(
+    expect((await mealsApi.get("/meal?having=eq.6")).json().hint).toBe(
       "A filter on the column 'having' stands in a logic tree: and=(having.eq.6)",
     );
-    expect((await meals.get("/meal?and=(having.eq.6)")).json()).toEqual([{ id: 1, having: 6 }]);
+    expect((await mealsApi.get("/meal?and=(having.eq.6)")).json()).toEqual([{ id: 1, having: 6 }]);
   });
 
   test("P-GRP-3 the count is that of the groups, with embeds and windows beside it", async () => {
@@ -394,10 +398,10 @@ describe("REST", () => {
   });
 
   test("P-GRP-4 groups are ordered by their number of rows, selected or not", async () => {
-    const most = [{ home_port_id: 1 }, { home_port_id: null }];
-    expect(await rows("/vessels?select=home_port_id&having=count().gt.0&order=count().desc")).toEqual(most);
+    const portKeys = [{ home_port_id: 1 }, { home_port_id: null }];
+    expect(await rows("/vessels?select=home_port_id&having=count().gt.0&order=count().desc")).toEqual(portKeys);
     expect(await rows("/vessels?select=home_port_id&having=count().gt.0&order=count().asc.nullsfirst")).toEqual(
-      [...most].reverse(),
+      [...portKeys].reverse(),
     );
     expect(await rows("/vessels?select=home_port_id,count()&order=count().desc,home_port_id&limit=1")).toEqual([
       { home_port_id: 1, count: 2 },
@@ -427,12 +431,13 @@ describe("REST", () => {
   });
 
   test("P-GRP-3 having refuses aggregates that are switched off or not permitted", async () => {
-    expect((await closed.get("/voyages?select=vessel_id&having=count().gt.0")).json()).toMatchObject({
+    expect((await disabledApi.get("/voyages?select=vessel_id&having=count().gt.0")).json()).toMatchObject({
       code: "PGRST123",
     });
-    const as = (role: string) => graphql.get("/album?select=artist_id&having=count().gt.1", { headers: asAdmin(role) });
-    expect((await as("readers")).json()).toMatchObject({ code: "42501" });
-    expect((await as("fans")).json()).toEqual([{ artist_id: 3 }]);
+    const getAs = (role: string) =>
+      graphqlApi.get("/album?select=artist_id&having=count().gt.1", { headers: asAdmin(role) });
+    expect((await getAs("readers")).json()).toMatchObject({ code: "42501" });
+    expect((await getAs("fans")).json()).toEqual([{ artist_id: 3 }]);
   });
 
   test("P-GRP-3 a write reads the parameter having as a filter on a column", async () => {
@@ -442,9 +447,9 @@ describe("REST", () => {
   });
 
   test("P-GEN-2 without the plugin having is a filter for reads too, and an order refuses aggregates", async () => {
-    expect((await plain.get("/album?having=sold.sum().gt.1")).json().code).toBe("PGRST100");
-    expect((await plain.get("/album?order=sold.sum()")).json().code).toBe("PGRST100");
-    const full = await startApi({ preset: fullCompat, on: plain.database });
-    expect((await full.get("/vessels?having=eq.1")).json().code).toBe("42703");
+    expect((await plainApi.get("/album?having=sold.sum().gt.1")).json().code).toBe("PGRST100");
+    expect((await plainApi.get("/album?order=sold.sum()")).json().code).toBe("PGRST100");
+    const fullApi = await startApi({ preset: fullCompat, on: plainApi.database });
+    expect((await fullApi.get("/vessels?having=eq.1")).json().code).toBe("42703");
   });
 });

@@ -6,10 +6,10 @@ import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "
 import type { HeaderValues } from "../support/http.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 
-const base = await startApi(forGraphql());
+const baseApi = await startApi(forGraphql());
 
-const start = (more: StartOptions = {}): Promise<TestApi> =>
-  startApi(forGraphql({ on: base.database, preset: plus, ...more }));
+const start = (overrides: StartOptions = {}): Promise<TestApi> =>
+  startApi(forGraphql({ on: baseApi.database, preset: plus, ...overrides }));
 
 const api = await start({
   runSql: true,
@@ -25,8 +25,8 @@ const api = await start({
 
 const NOT_FOUND = { path: "$", error: "resource does not exist", code: "not-found" };
 
-const sqlOf = async (sql: string, more: object = {}, headers: HeaderValues = asAdmin()): Promise<any> =>
-  (await api.post("/v2/query", { body: { type: "run_sql", args: { sql, ...more } }, headers })).json();
+const sqlOf = async (sql: string, extraArgs: object = {}, headers: HeaderValues = asAdmin()): Promise<any> =>
+  (await api.post("/v2/query", { body: { type: "run_sql", args: { sql, ...extraArgs } }, headers })).json();
 
 describe("P-HAS-6 X-RUN-1 run_sql", () => {
   test("run_sql returns rows as text, with NULL, repeated names and empty results", async () => {
@@ -56,21 +56,21 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
     ];
     const answer = await api.post("/v2/query", { body: { type: "bulk", args: bulk }, headers: asAdmin() });
     expect(answer.json()).toEqual({ ...unknown, path: "$.args[1].args" });
-    const bare = await start({ runSql: true });
+    const bareApi = await start({ runSql: true });
     expect(
       (
-        await bare.post("/v2/query", {
+        await bareApi.post("/v2/query", {
           body: { type: "run_sql", args: { sql: "select 1", source: "zz" } },
           headers: asAdmin(),
         })
       ).json(),
     ).toEqual(unknown);
-    await bare.close();
+    await bareApi.close();
   });
 
   test("run_sql is one transaction and reloads the schema", async () => {
-    const failed = await sqlOf("create table run_sql_a (id int); select 1/0");
-    expect(failed).toMatchObject({
+    const failure = await sqlOf("create table run_sql_a (id int); select 1/0");
+    expect(failure).toMatchObject({
       path: "$.args",
       error: "query execution failed",
       code: "postgres-error",
@@ -96,12 +96,12 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
   test("run_sql leaves no state in the database session", async () => {
     await sqlOf("set work_mem = '5MB'; set role sea_anon; select set_config('request.jwt.claims', '{}', false)");
     await sqlOf("create temp table run_sql_left (id int); select pg_advisory_lock(77)");
-    const left = await sqlOf(
+    const leftovers = await sqlOf(
       "select current_user = session_user as same, current_setting('work_mem') as mem, to_regclass('pg_temp.run_sql_left') as temp, (select count(*) from pg_locks where locktype = 'advisory' and objid = 77) as locks",
     );
-    expect(left.result[1][0]).toBe("t");
-    expect(left.result[1][1]).not.toBe("5MB");
-    expect(left.result[1].slice(2)).toEqual(["NULL", "0"]);
+    expect(leftovers.result[1][0]).toBe("t");
+    expect(leftovers.result[1][1]).not.toBe("5MB");
+    expect(leftovers.result[1].slice(2)).toEqual(["NULL", "0"]);
     expect(await api.gql("{ artist_by_pk(id: 1) { id } }")).toEqual({ data: { artist_by_pk: { id: 1 } } });
   });
 
@@ -126,7 +126,7 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
     ["a wrong secret", { "x-session-admin-secret": "wrong" }],
   ])("%s is refused", async (_, headers) => {
     expect(await sqlOf("create table run_sql_c (id int)", {}, headers)).toMatchObject({ code: "access-denied" });
-    expect(await base.sql("select to_regclass('run_sql_c')::text as found")).toEqual([{ found: null }]);
+    expect(await baseApi.sql("select to_regclass('run_sql_c')::text as found")).toEqual([{ found: null }]);
   });
 
   test.each([
@@ -140,60 +140,60 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
   });
 
   test("run_sql is unknown unless it is switched on", async () => {
-    const off = await start();
-    const answer = await off.post("/v2/query", {
+    const disabledApi = await start();
+    const answer = await disabledApi.post("/v2/query", {
       body: { type: "run_sql", args: { sql: "select 1" } },
       headers: asAdmin(),
     });
     expect([answer.status, answer.json()]).toEqual([404, NOT_FOUND]);
-    await off.close();
+    await disabledApi.close();
   });
 });
 
-const explained = async (body: unknown, headers: HeaderValues = asAdmin()): Promise<any> =>
+const explain = async (body: unknown, headers: HeaderValues = asAdmin()): Promise<any> =>
   (await api.post("/v1/graphql/explain", { body, headers })).json();
 
 describe("P-HAS-7 explain", () => {
   test("explain shows the SQL for an administrator and for a role with its permission", async () => {
     const query = { query: "query ($n: Int!) { album(limit: $n) { id } }", variables: { n: 1 } };
-    const [{ field, sql, plan }] = await explained({ query });
+    const [{ field, sql, plan }] = await explain({ query });
     expect(field).toBe("album");
     expect(sql).toContain('"album"');
     expect(plan.join("\n")).toContain("album");
-    const [own] = await explained({ query, user: { "X-Hasura-Role": "shopper", "x-hasura-album": "7" } });
-    expect(own.sql).not.toBe(sql);
-    expect(own.plan.join("\n")).toMatch(/id = 7/);
+    const [ownExplanation] = await explain({ query, user: { "X-Hasura-Role": "shopper", "x-hasura-album": "7" } });
+    expect(ownExplanation.sql).not.toBe(sql);
+    expect(ownExplanation.plan.join("\n")).toMatch(/id = 7/);
   });
 
   test("explain shows a statement for each field and one plan for a subscription", async () => {
     const query = "query ($n: Int!) { a: album(limit: 1) { id } __typename artist(limit: $n) { id } }";
-    const both = await explained({ query: { query, variables: { n: 2 } } });
-    expect(both.map(({ field }: { readonly field: string }) => field)).toEqual(["a", "__typename", "artist"]);
-    expect(both[0].sql).not.toContain('"artist"');
-    expect(both[1]).toEqual({ field: "__typename", sql: null, plan: null });
-    expect(both[2].sql).not.toContain('"album"');
-    expect(both[2].plan.join("\n")).toContain("artist");
-    const one = await explained({ query: { query: "subscription { album(limit: 1) { id } }" } });
-    expect(Object.keys(one)).toEqual(["sql", "plan", "variables"]);
+    const explanations = await explain({ query: { query, variables: { n: 2 } } });
+    expect(explanations.map(({ field }: { readonly field: string }) => field)).toEqual(["a", "__typename", "artist"]);
+    expect(explanations[0].sql).not.toContain('"artist"');
+    expect(explanations[1]).toEqual({ field: "__typename", sql: null, plan: null });
+    expect(explanations[2].sql).not.toContain('"album"');
+    expect(explanations[2].plan.join("\n")).toContain("artist");
+    const explanation = await explain({ query: { query: "subscription { album(limit: 1) { id } }" } });
+    expect(Object.keys(explanation)).toEqual(["sql", "plan", "variables"]);
   });
 
   test("explain refuses invalid operations and runs nothing", async () => {
+    expect(await explain({ query: { query: "mutation { delete_album(where: {}) { affected_rows } }" } })).toMatchObject(
+      {
+        code: "invalid-params",
+      },
+    );
+    expect(await explain({ query: { query: "{ nothing }" } })).toMatchObject({ code: "validation-failed" });
+    expect(await explain({})).toMatchObject({ code: "parse-failed" });
     expect(
-      await explained({ query: { query: "mutation { delete_album(where: {}) { affected_rows } }" } }),
-    ).toMatchObject({
-      code: "invalid-params",
-    });
-    expect(await explained({ query: { query: "{ nothing }" } })).toMatchObject({ code: "validation-failed" });
-    expect(await explained({})).toMatchObject({ code: "parse-failed" });
-    expect(
-      await explained({ query: { query: "{ album { price } }" }, user: { "x-hasura-role": "shopper" } }),
+      await explain({ query: { query: "{ album { price } }" }, user: { "x-hasura-role": "shopper" } }),
     ).toMatchObject({
       code: "validation-failed",
     });
     const query = { query: "{ album { id } }" };
-    expect(await explained({ query, user: { "x-hasura-role": 1 } })).toMatchObject({ code: "parse-failed" });
-    expect(await explained({ query }, asAdmin("shopper"))).toMatchObject({ code: "access-denied" });
-    expect(await explained({ query }, {})).toMatchObject({ code: "access-denied" });
+    expect(await explain({ query, user: { "x-hasura-role": 1 } })).toMatchObject({ code: "parse-failed" });
+    expect(await explain({ query }, asAdmin("shopper"))).toMatchObject({ code: "access-denied" });
+    expect(await explain({ query }, {})).toMatchObject({ code: "access-denied" });
   });
 });
 
@@ -213,33 +213,33 @@ test("P-HAS-8 administrators read the configuration without secrets", async () =
   expect((await api.post("/v1alpha1/config", { body: {}, headers: asAdmin() })).status).toBe(405);
 });
 
-test("P-HAS-8 the configuration says whether a webhook authenticates and permissions of remote schemas hold", async () => {
+test("P-HAS-8 the configuration says whether a webhook authenticates and permissions of remote schemas apply", async () => {
   const readConfig = async (from: TestApi): Promise<unknown> =>
     (await from.get("/v1alpha1/config", { headers: asAdmin() })).json();
   expect(await readConfig(api)).toMatchObject({ is_auth_hook_set: false, is_remote_schema_permissions_enabled: true });
-  const other = await start({
+  const configuredApi = await start({
     authHook: "https://auth.example/hook",
     jwtSecret: undefined,
     enableRemoteSchemaPermissions: false,
   });
-  expect(await readConfig(other)).toMatchObject({
+  expect(await readConfig(configuredApi)).toMatchObject({
     is_auth_hook_set: true,
     is_remote_schema_permissions_enabled: false,
   });
-  await other.close();
+  await configuredApi.close();
 });
 
 test.each([
   ["fullCompat", fullCompat, []],
   ["plus without the plugins", plus, ["run-sql", "graphql-explain", "config-api"].map(without)],
 ])("P-GEN-2 run_sql, explain and the configuration are unknown to %s", async (_, preset, parts) => {
-  const bare = await startApi(forGraphql({ on: base.database, preset, parts, runSql: true }));
+  const bareApi = await startApi(forGraphql({ on: baseApi.database, preset, parts, runSql: true }));
   const headers = asAdmin();
   for (const answer of [
-    await bare.post("/v2/query", { body: { type: "run_sql", args: { sql: "select 1" } }, headers }),
-    await bare.post("/v1/graphql/explain", { body: { query: { query: "{ album { id } }" } }, headers }),
-    await bare.get("/v1alpha1/config", { headers }),
+    await bareApi.post("/v2/query", { body: { type: "run_sql", args: { sql: "select 1" } }, headers }),
+    await bareApi.post("/v1/graphql/explain", { body: { query: { query: "{ album { id } }" } }, headers }),
+    await bareApi.get("/v1alpha1/config", { headers }),
   ])
     expect([answer.status, answer.json()]).toEqual([404, NOT_FOUND]);
-  await bare.close();
+  await bareApi.close();
 });

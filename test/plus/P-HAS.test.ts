@@ -24,30 +24,30 @@ const folderOf = async (files: Readonly<Record<string, string>> = { "version.yam
   return folder;
 };
 
-const base = await startApi(forGraphql());
+const baseApi = await startApi(forGraphql());
 
-const start = (metadata: string | Entry, more: StartOptions = {}): Promise<TestApi> =>
-  startApi(forGraphql({ on: base.database, preset: plus, metadata, ...more }));
+const start = (metadata: string | Entry, overrides: StartOptions = {}): Promise<TestApi> =>
+  startApi(forGraphql({ on: baseApi.database, preset: plus, metadata, ...overrides }));
 
 const send = (api: TestApi, body: unknown, headers: HeaderValues = asAdmin()): Promise<Answer> =>
   api.post("/v1/metadata", { body, headers });
 
-const run = async (api: TestApi, type: string, args: unknown = {}, more: Entry = {}): Promise<any> =>
-  (await send(api, { type, args, ...more })).json();
+const run = async (api: TestApi, type: string, args: unknown = {}, extraKeys: Entry = {}): Promise<any> =>
+  (await send(api, { type, args, ...extraKeys })).json();
 
 const SUCCESS = { message: "success" };
 const reader = asAdmin("reader");
-const everything = { columns: "*", filter: {} };
+const fullPermission = { columns: "*", filter: {} };
 const artist = { schema: "public", name: "artist" };
 const album = { schema: "public", name: "album" };
 
 const filesIn = async (folder: string): Promise<readonly string[]> => {
   const names = await readdir(folder, { recursive: true });
-  const found = await Promise.all(names.map(async (name) => ((await stat(join(folder, name))).isFile() ? [name] : [])));
-  return found.flat().sort();
+  const files = await Promise.all(names.map(async (name) => ((await stat(join(folder, name))).isFile() ? [name] : [])));
+  return files.flat().sort();
 };
 
-const EXPORTED = documentOf(
+const EXPORT = documentOf(
   [
     table("album", {
       object_relationships: [object("artist", "artist_id")],
@@ -65,13 +65,13 @@ test("P-HAS-1 P-HAS-3 P-HAS-5 the command line of Hasura applies, compares and e
   expect((await api.get("/v1/version")).status).toBe(200);
   expect(await run(api, "get_catalog_state")).toMatchObject({ cli_state: {}, console_state: {} });
   // the command apply
-  const applied = await run(
+  const applyResult = await run(
     api,
     "replace_metadata",
-    { allow_inconsistent_metadata: true, metadata: EXPORTED },
+    { allow_inconsistent_metadata: true, metadata: EXPORT },
     { version: 2 },
   );
-  expect(applied).toEqual({ is_consistent: true, inconsistent_objects: [] });
+  expect(applyResult).toEqual({ is_consistent: true, inconsistent_objects: [] });
   expect(await api.gql("{ album(order_by: {id: asc}) { id } }", {}, reader)).toEqual({
     data: { album: [{ id: 1 }, { id: 2 }] },
   });
@@ -79,10 +79,10 @@ test("P-HAS-1 P-HAS-3 P-HAS-5 the command line of Hasura applies, compares and e
     data: { album: [{ artist: { name: "Bjork" } }] },
   });
   // the commands diff and export
-  const exported = await run(api, "export_metadata", {}, { version: 2 });
-  expect(exported.metadata).toEqual(EXPORTED);
-  expect(exported.resource_version).toBeGreaterThan(0);
-  expect(await run(api, "export_metadata")).toEqual(EXPORTED);
+  const exportResult = await run(api, "export_metadata", {}, { version: 2 });
+  expect(exportResult.metadata).toEqual(EXPORT);
+  expect(exportResult.resource_version).toBeGreaterThan(0);
+  expect(await run(api, "export_metadata")).toEqual(EXPORT);
   // the folder has the layout of the command line
   expect(await filesIn(folder)).toEqual([
     "databases/databases.yaml",
@@ -96,10 +96,10 @@ test("P-HAS-1 P-HAS-3 P-HAS-5 the command line of Hasura applies, compares and e
     '- "!include public_album.yaml"\n- "!include public_artist.yaml"\n',
   );
   // a server that starts from it exports the same
-  const next = await start(folder);
-  expect(await run(next, "export_metadata", {}, { version: 2 })).toEqual(exported);
-  expect(await run(next, "reload_metadata")).toMatchObject({ message: "success", is_consistent: true });
-  await next.close();
+  const restartedApi = await start(folder);
+  expect(await run(restartedApi, "export_metadata", {}, { version: 2 })).toEqual(exportResult);
+  expect(await run(restartedApi, "reload_metadata")).toMatchObject({ message: "success", is_consistent: true });
+  await restartedApi.close();
   await api.close();
 });
 
@@ -241,11 +241,11 @@ describe("P-HAS-2 callers other than administrators cannot use the API", async (
     const send = async (headers: HeaderValues): Promise<number> =>
       (await api.post("/v1/metadata", { body: text, headers: { ...asAdmin(), ...headers } })).status;
     const form = "application/x-www-form-urlencoded"; // as curl -d sends it
-    const own = `http://127.0.0.1:${api.port}`;
+    const ownOrigin = `http://127.0.0.1:${api.port}`;
     expect(await send({})).toBe(200);
     for (const type of [form, "text/plain"]) {
       expect(await send({ "content-type": type }), type).toBe(200);
-      expect(await send({ "content-type": type, origin: own }), type).toBe(200);
+      expect(await send({ "content-type": type, origin: ownOrigin }), type).toBe(200);
       for (const origin of ["https://evil.example", "null"])
         expect(await send({ "content-type": type, origin }), `${type} ${origin}`).toBe(415);
     }
@@ -262,19 +262,19 @@ describe("P-HAS-2 callers other than administrators cannot use the API", async (
     ["fullCompat", fullCompat, []],
     ["plus without the plugin", plus, [without("metadata-api")]],
   ])("P-GEN-2 the metadata API is unknown to %s", async (_, preset, parts) => {
-    const bare = await startApi(forGraphql({ on: base.database, preset, parts, metadata: folder }));
-    const answer = await send(bare, body);
+    const bareApi = await startApi(forGraphql({ on: baseApi.database, preset, parts, metadata: folder }));
+    const answer = await send(bareApi, body);
     expect([answer.status, answer.json()]).toEqual([
       404,
       { path: "$", error: "resource does not exist", code: "not-found" },
     ]);
-    await bare.close();
+    await bareApi.close();
   });
 });
 
 test("P-HAS-13 lists of objects change what they can, and the rest are warnings", async () => {
   const api = await start(await folderOf());
-  const tracked = async (): Promise<readonly string[]> => {
+  const trackedTables = async (): Promise<readonly string[]> => {
     const { sources = [] } = (await run(api, "export_metadata")) as {
       sources?: { tables: { table: { name: string } }[] }[];
     };
@@ -286,36 +286,41 @@ test("P-HAS-13 lists of objects change what they can, and the rest are warnings"
     name: `table ${name} in source default`,
     type: "table",
   });
-  const missing = warning(
+  const missingTable = warning(
     "track-table-failed",
     "nowhere",
     'Inconsistent object: no such table/view exists in source: "nowhere"',
   );
-  const again = warning("track-table-failed", "artist", 'view/table already tracked: "artist"');
+  const alreadyTracked = warning("track-table-failed", "artist", 'view/table already tracked: "artist"');
 
   expect(await run(api, "pg_track_tables", { tables: ["artist", "nowhere", { table: "album" }] })).toEqual({
     message: "success",
-    warnings: [missing],
+    warnings: [missingTable],
   });
   expect(await run(api, "pg_track_tables", { tables: ["artist", "nowhere", "genre"] })).toEqual({
     message: "success",
-    warnings: [again, missing],
+    warnings: [alreadyTracked, missingTable],
   });
-  expect(await tracked()).toEqual(["album", "artist", "genre"]);
+  expect(await trackedTables()).toEqual(["album", "artist", "genre"]);
 
   for (const [args, error, code, internal] of [
-    [{ tables: ["artist", "nowhere"] }, "all tables failed to track", "invalid-configuration", [again, missing]],
+    [
+      { tables: ["artist", "nowhere"] },
+      "all tables failed to track",
+      "invalid-configuration",
+      [alreadyTracked, missingTable],
+    ],
     [
       { tables: ["studio", "artist"], allow_warnings: false },
       "failed due to metadata warnings",
       "metadata-warnings",
-      [again],
+      [alreadyTracked],
     ],
     [
       { tables: ["studio", "nowhere"], allow_warnings: false },
       "failed due to metadata warnings",
       "metadata-warnings",
-      [missing],
+      [missingTable],
     ],
     [
       { tables: ["studio", { table: { schema: "public", name: "studio" } }] },
@@ -330,7 +335,7 @@ test("P-HAS-13 lists of objects change what they can, and the rest are warnings"
       code,
       ...(internal === undefined ? {} : { internal }),
     });
-  expect(await tracked()).toEqual(["album", "artist", "genre"]);
+  expect(await trackedTables()).toEqual(["album", "artist", "genre"]);
 
   // a table to which another one refers stays, unless both are untracked
   await run(api, "pg_create_object_relationship", {
@@ -348,7 +353,7 @@ test("P-HAS-13 lists of objects change what they can, and the rest are warnings"
     message: "success",
     warnings: [warning("untrack-table-failed", "genre", 'view/table already untracked: "genre"')],
   });
-  expect(await tracked()).toEqual([]);
+  expect(await trackedTables()).toEqual([]);
   await api.close();
 });
 
@@ -376,7 +381,7 @@ test("P-HAS-4 a command that does not match the database is refused and changes 
       { table: "album", role: "r", permission: { columns: "*", filter: { nothing: {} } } },
       "invalid-configuration",
     ],
-    ["pg_create_select_permission", { table: "album", role: "admin", permission: everything }, "validation-failed"],
+    ["pg_create_select_permission", { table: "album", role: "admin", permission: fullPermission }, "validation-failed"],
     [
       "pg_create_select_permission",
       { table: "album", role: "r", permission: { columns: "*" } },
@@ -405,7 +410,9 @@ test("P-HAS-4 a command that does not match the database is refused and changes 
     {
       allow_inconsistent_metadata: true,
       metadata: documentOf([
-        table("album", { select_permissions: permissions({ r: { columns: ["gone"], filter: {} }, s: everything }) }),
+        table("album", {
+          select_permissions: permissions({ r: { columns: ["gone"], filter: {} }, s: fullPermission }),
+        }),
         table("nowhere"),
       ]),
     },
@@ -421,7 +428,7 @@ test("P-HAS-4 a command that does not match the database is refused and changes 
   expect(await run(api, "drop_inconsistent_metadata")).toEqual(SUCCESS);
   expect(await run(api, "get_inconsistent_metadata")).toMatchObject({ is_consistent: true });
   expect((await run(api, "export_metadata")).sources[0].tables).toEqual([
-    table("album", { select_permissions: permissions({ s: everything }) }),
+    table("album", { select_permissions: permissions({ s: fullPermission }) }),
     table("artist"),
   ]);
   await api.close();
@@ -430,16 +437,16 @@ test("P-HAS-4 a command that does not match the database is refused and changes 
 test("P-HAS-9 inconsistent objects are reported in the form of the dialect", async () => {
   const api = await start(await folderOf());
   await run(api, "pg_track_tables", { tables: ["artist", "album"] });
-  const missing = 'Inconsistent object: no such table/view exists in source: "shop.nowhere"';
+  const missingTable = 'Inconsistent object: no such table/view exists in source: "shop.nowhere"';
   expect(await run(api, "pg_track_table", { table: { schema: "shop", name: "nowhere" } })).toEqual({
     path: "$.args",
-    error: missing,
+    error: missingTable,
     code: "invalid-configuration",
     internal: [
       {
         definition: { schema: "shop", name: "nowhere" },
         name: "table shop.nowhere in source default",
-        reason: missing,
+        reason: missingTable,
         type: "table",
       },
     ],
@@ -488,10 +495,10 @@ test("P-HAS-4 P-NAT-6 a native query that the database refuses, or with a name i
   });
   expect(await run(api, "get_inconsistent_metadata")).toEqual({ is_consistent: true, inconsistent_objects: [] });
   // this includes replacing all metadata, and changes of the database
-  const native = (more: Entry): Entry =>
-    documentOf([table("album")], {}, { native_queries: [{ ...query, ...more }], logical_models: [model] });
-  const replaced = { allow_inconsistent_metadata: true, metadata: native({ code: "select nope" }) };
-  expect(await run(api, "replace_metadata", replaced, { version: 2 })).toMatchObject({
+  const native = (extraKeys: Entry): Entry =>
+    documentOf([table("album")], {}, { native_queries: [{ ...query, ...extraKeys }], logical_models: [model] });
+  const replacement = { allow_inconsistent_metadata: true, metadata: native({ code: "select nope" }) };
+  expect(await run(api, "replace_metadata", replacement, { version: 2 })).toMatchObject({
     is_consistent: false,
     inconsistent_objects: [{ type: "native_query", name: "native_query tunes" }],
   });
@@ -500,12 +507,12 @@ test("P-HAS-4 P-NAT-6 a native query that the database refuses, or with a name i
 });
 
 test("P-HAS-4 G-NAM-3 G-MET-12a a table or function without a valid GraphQL name is inconsistent until it has one", async () => {
-  await base.sql(`create table public."Odd Table" (id int primary key); create schema al; create table al.bum (id int primary key);
+  await baseApi.sql(`create table public."Odd Table" (id int primary key); create schema al; create table al.bum (id int primary key);
     create table public.al_bum (id int primary key);
     create function public."odd one"() returns setof public.al_bum stable language sql as 'select * from public.al_bum'`);
   const api = await start(await folderOf());
-  const refused = await run(api, "pg_track_table", { table: "Odd Table" });
-  expect([refused.code, refused.error]).toEqual([
+  const refusal = await run(api, "pg_track_table", { table: "Odd Table" });
+  expect([refusal.code, refusal.error]).toEqual([
     "invalid-configuration",
     'Inconsistent object: the table "Odd Table" has no fields in GraphQL: "Odd Table" is not a valid GraphQL name: set custom_name',
   ]);
@@ -513,8 +520,8 @@ test("P-HAS-4 G-NAM-3 G-MET-12a a table or function without a valid GraphQL name
   expect(await run(api, "pg_track_table", { table: "Odd Table", configuration })).toEqual(SUCCESS);
   expect(await api.gql("{ odd_table { id } }")).toEqual({ data: { odd_table: [] } });
   expect(await run(api, "pg_track_table", { table: "al_bum" })).toEqual(SUCCESS);
-  const twice = await run(api, "pg_track_table", { table: { schema: "al", name: "bum" } });
-  expect([twice.code, twice.error]).toEqual([
+  const secondTrack = await run(api, "pg_track_table", { table: { schema: "al", name: "bum" } });
+  expect([secondTrack.code, secondTrack.error]).toEqual([
     "invalid-configuration",
     expect.stringContaining('the table public.al_bum has the name "al_bum" too: set custom_name'),
   ]);
@@ -524,12 +531,12 @@ test("P-HAS-4 G-NAM-3 G-MET-12a a table or function without a valid GraphQL name
   });
   expect(await run(api, "get_inconsistent_metadata")).toEqual({ is_consistent: true, inconsistent_objects: [] });
   await api.close();
-  const loaded = await start(documentOf([table("Odd Table")]));
-  expect(await run(loaded, "get_inconsistent_metadata")).toMatchObject({
+  const loadedApi = await start(documentOf([table("Odd Table")]));
+  expect(await run(loadedApi, "get_inconsistent_metadata")).toMatchObject({
     is_consistent: false,
     inconsistent_objects: [{ type: "table", reason: expect.stringContaining("set custom_name") }],
   });
-  await loaded.close();
+  await loadedApi.close();
 });
 
 test("P-HAS-4 an error of a bulk names the position of its command and links to no other documentation", async () => {
@@ -537,7 +544,7 @@ test("P-HAS-4 an error of a bulk names the position of its command and links to 
   const bulk = async (...last: readonly [string, Entry]) =>
     run(api, "bulk", [
       { type: "pg_track_table", args: { table: "album" } },
-      { type: "pg_create_select_permission", args: { table: "album", role: "r", permission: everything } },
+      { type: "pg_create_select_permission", args: { table: "album", role: "r", permission: fullPermission } },
       {
         type: "bulk",
         args: [
@@ -558,9 +565,9 @@ test("P-HAS-4 an error of a bulk names the position of its command and links to 
     path,
     code: "permission-denied",
   });
-  const unread = await bulk("pg_create_select_permission", { table: "artist", role: "r" });
-  expect(unread).toMatchObject({ path, code: "parse-failed" });
-  expect(unread.error).not.toContain("http");
+  const unreadError = await bulk("pg_create_select_permission", { table: "artist", role: "r" });
+  expect(unreadError).toMatchObject({ path, code: "parse-failed" });
+  expect(unreadError.error).not.toContain("http");
   await api.close();
 });
 
@@ -589,7 +596,7 @@ test("P-HAS-4a in a bulk, a lenient replacement does not make the other commands
 });
 
 test("P-HAS-10 an export is sorted, whatever the order of the metadata", async () => {
-  const written = JSON.stringify({
+  const metadataText = JSON.stringify({
     version: 3,
     sources: [
       {
@@ -623,7 +630,7 @@ test("P-HAS-10 an export is sorted, whatever the order of the metadata", async (
       { role_name: "y", role_set: ["a", "b"] },
     ],
   });
-  const folder = await folderOf({ "metadata.json": written });
+  const folder = await folderOf({ "metadata.json": metadataText });
   const api = await start(join(folder, "metadata.json"));
   expect(await run(api, "export_metadata")).toEqual({
     version: 3,
@@ -663,7 +670,7 @@ test("P-HAS-10 an export is sorted, whatever the order of the metadata", async (
       { role_name: "z", role_set: ["a"] },
     ],
   });
-  expect(await readFile(join(folder, "metadata.json"), "utf8")).toBe(written);
+  expect(await readFile(join(folder, "metadata.json"), "utf8")).toBe(metadataText);
   await api.close();
 });
 
@@ -671,7 +678,7 @@ test("P-HAS-9 invalid commands have the errors of the dialect", async () => {
   const api = await start(await folderOf());
   await run(api, "pg_track_tables", { tables: ["artist", "album"] });
   const relationship = { table: "album", name: "artist", using: { foreign_key_constraint_on: "artist_id" } };
-  const grant = { table: "album", role: "r", permission: everything };
+  const grant = { table: "album", role: "r", permission: fullPermission };
   expect(await run(api, "pg_create_object_relationship", relationship)).toEqual(SUCCESS);
   expect(await run(api, "pg_create_insert_permission", { ...grant, permission: { check: {} } })).toEqual(SUCCESS);
   const errors: (readonly [string, unknown, string, string])[] = [
@@ -738,22 +745,22 @@ test("P-HAS-4 dependent objects are dropped only with cascade, and a failing bul
     },
   ];
   expect(await run(api, "bulk", make)).toEqual([SUCCESS, SUCCESS, SUCCESS]);
-  const kept = await run(api, "pg_untrack_table", { table: "artist" });
-  expect(kept.code).toBe("dependency-error");
-  expect(kept.error).toBe(
+  const failure = await run(api, "pg_untrack_table", { table: "artist" });
+  expect(failure.code).toBe("dependency-error");
+  expect(failure.error).toBe(
     'cannot drop due to the following dependent objects: relationship album.artist in source "default"',
   );
   expect(await run(api, "pg_untrack_table", { table: "artist", cascade: true })).toEqual(SUCCESS);
   expect((await run(api, "export_metadata")).sources[0].tables).toEqual([table("album")]);
-  const mixed = [
+  const commands = [
     { type: "pg_track_table", args: { table: "artist" } },
     { type: "pg_drop_relationship", args: { table: "album", relationship: "none" } },
     { type: "pg_track_table", args: { table: "nowhere" } },
   ];
-  expect(await run(api, "bulk", mixed)).toMatchObject({ code: "not-exists", path: "$.args[1].args" });
+  expect(await run(api, "bulk", commands)).toMatchObject({ code: "not-exists", path: "$.args[1].args" });
   expect((await run(api, "export_metadata")).sources[0].tables).toEqual([table("album")]);
-  const went = await run(api, "bulk_keep_going", mixed);
-  expect(went.map(({ message, code }: Entry) => message ?? code)).toEqual([
+  const results = await run(api, "bulk_keep_going", commands);
+  expect(results.map(({ message, code }: Entry) => message ?? code)).toEqual([
     "success",
     "not-exists",
     "invalid-configuration",
@@ -767,8 +774,8 @@ test("P-HAS-3 an outdated version is refused, and concurrent changes run in sequ
   const { resource_version: version } = await run(api, "export_metadata", {}, { version: 2 });
   const args = { metadata: documentOf([table("artist")]) };
   expect(await run(api, "replace_metadata", args, { resource_version: version })).toEqual(SUCCESS);
-  const late = await send(api, { type: "replace_metadata", args, resource_version: version });
-  expect([late.status, late.json().code]).toEqual([409, "conflict"]);
+  const lateAnswer = await send(api, { type: "replace_metadata", args, resource_version: version });
+  expect([lateAnswer.status, lateAnswer.json().code]).toEqual([409, "conflict"]);
   const names = ["album", "team", "search_albums"];
   const answers = await Promise.all(names.map((name) => run(api, "pg_track_table", { table: name })));
   expect(answers.map(({ message, code }) => message ?? code)).toEqual(["success", "success", "invalid-configuration"]);
@@ -810,8 +817,8 @@ test("P-HAS-5 unchanged files keep their text, and no name leads out of the fold
   ]);
   const texts: readonly Entry[] = [{ comment: "!include ../../../etc/passwd" }];
   for (const configuration of texts) {
-    const refused = await run(api, "replace_metadata", documentOf([table("artist", { configuration })]));
-    expect(refused).toMatchObject({ code: "not-supported" });
+    const refusal = await run(api, "replace_metadata", documentOf([table("artist", { configuration })]));
+    expect(refusal).toMatchObject({ code: "not-supported" });
   }
   // the database does not accept the name
   const nul = await run(api, "replace_metadata", {
@@ -847,27 +854,27 @@ test("P-HAS-5 a single file keeps its format, mode and digits, and version 2 bec
   });
   expect((await send(api, { type: "export_metadata" })).text).toContain("9007199254740993.50");
   await api.close();
-  const yaml = await start(join(folder, "metadata.yaml"));
-  expect(await run(yaml, "pg_track_table", { table: "artist" })).toEqual(SUCCESS);
+  const yamlApi = await start(join(folder, "metadata.yaml"));
+  expect(await run(yamlApi, "pg_track_table", { table: "artist" })).toEqual(SUCCESS);
   expect(await readFile(join(folder, "metadata.yaml"), "utf8")).toContain("name: artist\n");
   expect(await filesIn(folder)).toEqual(["metadata.json", "metadata.yaml"]);
-  await yaml.close();
+  await yamlApi.close();
 });
 
 test("P-HAS-5 metadata that the program provides can be read and not changed", async () => {
-  const given = await start(documentOf([table("artist")]));
-  const answer = await run(given, "pg_track_table", { table: "album" });
+  const memoryApi = await start(documentOf([table("artist")]));
+  const answer = await run(memoryApi, "pg_track_table", { table: "album" });
   expect(answer).toEqual({
     path: "$",
     error: "the metadata cannot be changed here: the program gives it as an object",
     code: "not-supported",
   });
-  expect(await run(given, "export_metadata")).toEqual(documentOf([table("artist")]));
-  await given.close();
-  const none = await startApi(forGraphql({ on: base.database, preset: plus }));
-  expect(await run(none, "pg_track_table", { table: "album" })).toMatchObject({ code: "not-supported" });
-  expect(await run(none, "export_metadata")).toEqual({ version: 3, sources: [] });
-  await none.close();
+  expect(await run(memoryApi, "export_metadata")).toEqual(documentOf([table("artist")]));
+  await memoryApi.close();
+  const emptyApi = await startApi(forGraphql({ on: baseApi.database, preset: plus }));
+  expect(await run(emptyApi, "pg_track_table", { table: "album" })).toMatchObject({ code: "not-supported" });
+  expect(await run(emptyApi, "export_metadata")).toEqual({ version: 3, sources: [] });
+  await emptyApi.close();
 });
 
 test("P-HAS-5 a write that a process has begun is finished by the next process", async () => {
@@ -887,22 +894,22 @@ test("P-HAS-5 a write that a process has begun is finished by the next process",
 });
 
 test("P-HAS-3 P-HAS-5 other processes with the folder serve changed metadata", async ({ skip }) => {
-  if (base.database.options.databaseUrl === undefined) skip("an embedded database has one process");
+  if (baseApi.database.options.databaseUrl === undefined) skip("an embedded database has one process");
   const folder = await folderOf();
-  const [one, other] = await Promise.all([start(folder), start(folder)]);
+  const [firstApi, secondApi] = await Promise.all([start(folder), start(folder)]);
   const names = ["artist", "album", "team"];
   const answers = await Promise.all(
-    names.map((name, i) => run(i === 1 ? other : one, "pg_track_table", { table: name })),
+    names.map((name, i) => run(i === 1 ? secondApi : firstApi, "pg_track_table", { table: name })),
   );
   expect(answers).toEqual([SUCCESS, SUCCESS, SUCCESS]);
-  expect((await run(one, "export_metadata")).sources[0].tables).toHaveLength(3);
-  for (const api of [one, other]) {
-    const served = async (): Promise<any> =>
+  expect((await run(firstApi, "export_metadata")).sources[0].tables).toHaveLength(3);
+  for (const api of [firstApi, secondApi]) {
+    const servedRows = async (): Promise<any> =>
       (await api.gql("{ artist(limit: 1) { id } album(limit: 1) { id } team(limit: 1) { id } }")).data;
-    await until(async () => (await served()) !== undefined, "all three tables are served");
-    expect((await served()).artist).toEqual([{ id: 1 }]);
+    await until(async () => (await servedRows()) !== undefined, "all three tables are served");
+    expect((await servedRows()).artist).toEqual([{ id: 1 }]);
   }
-  await Promise.all([one.close(), other.close()]);
+  await Promise.all([firstApi.close(), secondApi.close()]);
 });
 
 test("P-HAS-9b arguments that a command does not read are in the log once", async () => {
@@ -915,8 +922,8 @@ test("P-HAS-9b arguments that a command does not read are in the log once", asyn
   expect(await run(api, "bulk", [{ type: "pg_track_table", args: misspelt }])).toEqual([SUCCESS]);
   const limits = { disabled: false, rate_limit: { global: { unique_params: null, max_reqs_per_min: 1000 } } };
   expect(await run(api, "set_api_limits", limits)).toEqual(SUCCESS);
-  const about = "a metadata command has an unknown argument; ignored";
-  expect(log.filter(([line]) => line === about)).toEqual([
-    [about, { type: "pg_track_table", path: "$.args[0].args.configuraton" }],
+  const warningText = "a metadata command has an unknown argument; ignored";
+  expect(log.filter(([line]) => line === warningText)).toEqual([
+    [warningText, { type: "pg_track_table", path: "$.args[0].args.configuraton" }],
   ]);
 });

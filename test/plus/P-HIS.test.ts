@@ -49,9 +49,9 @@ const metadata = documentOf([
 ]);
 const settings = { on: database, preset: plus, dbSchemas: ["shelf"], dbAggregatesEnabled: true };
 const api = await startApi(settings);
-const graphql = await startApi(forGraphql({ ...settings, metadata }));
-const permitted = await startApi(forGraphql({ ...settings, metadata, metadataPermissionsForRest: true }));
-const plain = await startApi(
+const graphqlApi = await startApi(forGraphql({ ...settings, metadata }));
+const permissionsApi = await startApi(forGraphql({ ...settings, metadata, metadataPermissionsForRest: true }));
+const plainApi = await startApi(
   forGraphql({ ...settings, preset: (options) => compose(plus(options), without("row-history")) }),
 );
 
@@ -118,8 +118,8 @@ describe("REST", () => {
     expect((await api.get("/genre?select=word", { headers })).json()).toMatchObject({
       message: "genre has no history",
     });
-    const refused = await api.post("/author", { headers, body: { id: 9 } });
-    expect([refused.status, refused.json().message]).toEqual([400, "a write or a call has no history"]);
+    const refusal = await api.post("/author", { headers, body: { id: 9 } });
+    expect([refusal.status, refusal.json().message]).toEqual([400, "a write or a call has no history"]);
     for (const wrong of ["yesterday", "notatime", "1714521600", "", "2020-13-01", "now()", "2020-01-01';--"])
       for (const path of ["/author?select=name&id=eq.1", "/author?select=count()", "/genre", "/rpc/none"]) {
         const answer = await api.get(path, { headers: { prefer: `as-of=${wrong}` } });
@@ -155,7 +155,7 @@ describe("GraphQL", () => {
       now: shelf_author(order_by: {id: asc}) { name }
       past: shelf_book_as_of(at: "2023-01-01", where: {author: {name: {_eq: "Ben"}}}) { title author { name } }
     }`;
-    const expected = (rows: readonly unknown[]) => ({
+    const expectedData = (rows: readonly unknown[]) => ({
       data: {
         shelf_author_as_of: rows,
         now: [{ name: "Ann" }, { name: "Ben" }],
@@ -163,27 +163,27 @@ describe("GraphQL", () => {
       },
     });
     const ann = (name: string) => ({ id: 1, name, __typename: "shelf_author" });
-    expect(await graphql.gql(text, { at: "2020-06-01" })).toEqual(expected([ann("Anne")]));
-    expect(await graphql.gql(text, { at: "2023-06-01T00:00:00Z" })).toEqual(
-      expected([ann("Ann"), { id: 2, name: "Ben", __typename: "shelf_author" }]),
+    expect(await graphqlApi.gql(text, { at: "2020-06-01" })).toEqual(expectedData([ann("Anne")]));
+    expect(await graphqlApi.gql(text, { at: "2023-06-01T00:00:00Z" })).toEqual(
+      expectedData([ann("Ann"), { id: 2, name: "Ben", __typename: "shelf_author" }]),
     );
-    expect((await graphql.gql(text, { at: "soon" })).errors[0].extensions.code).toBe("data-exception");
+    expect((await graphqlApi.gql(text, { at: "soon" })).errors[0].extensions.code).toBe("data-exception");
   });
 
   test("P-HIS-1 permissions of the table apply to its earlier rows", async () => {
     const text = '{ shelf_author_as_of(at: "2020-06-01", order_by: {name: asc}) { name } }';
-    expect(await graphql.gql(text, {}, asAdmin("late"))).toEqual({ data: { shelf_author_as_of: [{ name: "Cy" }] } });
-    expect(await graphql.gql(text, {}, asAdmin("names"))).toEqual({
+    expect(await graphqlApi.gql(text, {}, asAdmin("late"))).toEqual({ data: { shelf_author_as_of: [{ name: "Cy" }] } });
+    expect(await graphqlApi.gql(text, {}, asAdmin("names"))).toEqual({
       data: { shelf_author_as_of: [{ name: "Anne" }, { name: "Cy" }] },
     });
-    const hidden = await graphql.gql('{ shelf_author_as_of(at: "2020-06-01") { id } }', {}, asAdmin("names"));
-    expect(hidden.errors[0].message).toBe("field 'id' not found in type: 'shelf_author'");
+    const hiddenColumn = await graphqlApi.gql('{ shelf_author_as_of(at: "2020-06-01") { id } }', {}, asAdmin("names"));
+    expect(hiddenColumn.errors[0].message).toBe("field 'id' not found in type: 'shelf_author'");
   });
 
   test("P-HIS-4 a star returns the columns of the history, for any rights on the table", async () => {
     for (const [api_, role] of [
       [api, undefined],
-      [permitted, "whole"],
+      [permissionsApi, "whole"],
     ] as const) {
       const headers = { prefer: "as-of=2020-06-01", ...(role && asAdmin(role)) };
       for (const path of ["/author?id=eq.1", "/author?select=*&id=eq.1", "/author?select=id,...book(*)&id=eq.1"]) {
@@ -195,7 +195,7 @@ describe("GraphQL", () => {
 
   test("R-NAM-8 a column that only the history has is unknown to roles of the metadata", async () => {
     const ask = async (role: string, path: string, prefer = "as-of=2020-06-01") =>
-      permitted.get(path, { headers: { ...asAdmin(role), prefer } });
+      permissionsApi.get(path, { headers: { ...asAdmin(role), prefer } });
     for (const role of ["late", "whole"])
       for (const name of ["secret", "valid_from", "valid_to"])
         for (const path of [
@@ -217,12 +217,12 @@ describe("GraphQL", () => {
               ]
             : []),
         ]) {
-          const refused = await ask(role, path);
-          expect([path, refused.status, refused.json().code]).toEqual([path, 400, "42703"]);
-          expect(refused.text).not.toContain("HIDDEN");
+          const refusal = await ask(role, path);
+          expect([path, refusal.status, refusal.json().code]).toEqual([path, 400, "42703"]);
+          expect(refusal.text).not.toContain("HIDDEN");
         }
-    const refused = await ask("whole", "/author?select=secret");
-    expect(refused.json()).toEqual({
+    const refusal = await ask("whole", "/author?select=secret");
+    expect(refusal.json()).toEqual({
       code: "42703",
       message: "column author.secret does not exist",
       details: null,
@@ -246,9 +246,13 @@ describe("GraphQL", () => {
         },
       ],
     });
-    expect(await plain.gql('{ shelf_author_as_of(at: "2020-06-01") { id } }')).toEqual(unknown("shelf_author_as_of"));
-    expect(await graphql.gql('{ shelf_genre_as_of(at: "2020-06-01") { id } }')).toEqual(unknown("shelf_genre_as_of"));
-    const answer = await plain.get("/author?id=eq.1&select=name", { headers: { prefer: "as-of=2020-06-01" } });
+    expect(await plainApi.gql('{ shelf_author_as_of(at: "2020-06-01") { id } }')).toEqual(
+      unknown("shelf_author_as_of"),
+    );
+    expect(await graphqlApi.gql('{ shelf_genre_as_of(at: "2020-06-01") { id } }')).toEqual(
+      unknown("shelf_genre_as_of"),
+    );
+    const answer = await plainApi.get("/author?id=eq.1&select=name", { headers: { prefer: "as-of=2020-06-01" } });
     expect(answer.json()).toEqual([{ name: "Ann" }]);
   });
 });

@@ -42,22 +42,22 @@ grant select, insert, update, delete on desk.ticket to sea_captain;
 grant execute on all functions in schema desk to sea_captain;
 `;
 
-const base = await startApi({ preset: plus, dbSchemas: ["public"] });
-await base.sql(SCHEMA);
+const baseApi = await startApi({ preset: plus, dbSchemas: ["public"] });
+await baseApi.sql(SCHEMA);
 
-const start = (more: StartOptions = {}): Promise<TestApi> =>
-  startApi({ on: base.database, preset: plus, dbSchemas: ["desk"], dbAggregatesEnabled: true, ...more });
+const start = (overrides: StartOptions = {}): Promise<TestApi> =>
+  startApi({ on: baseApi.database, preset: plus, dbSchemas: ["desk"], dbAggregatesEnabled: true, ...overrides });
 
 const api = await start();
-const writing = await start({ mcpWrites: true, mcpMaxRows: 2 });
+const writingApi = await start({ mcpWrites: true, mcpMaxRows: 2 });
 
 const captain = { authorization: `Bearer ${signToken({ role: "sea_captain" })}` };
 
-const connect = async (to: TestApi, headers: Record<string, string> = captain): Promise<Client> => {
+const connect = async (target: TestApi, headers: Record<string, string> = captain): Promise<Client> => {
   const client = new Client({ name: "test", version: "1.0.0" });
   // both implement one protocol, but its types do not support exact optional properties
   await client.connect(
-    new StreamableHTTPClientTransport(new URL(`${to.url}/mcp`), { requestInit: { headers } }) as never,
+    new StreamableHTTPClientTransport(new URL(`${target.url}/mcp`), { requestInit: { headers } }) as never,
   );
   atFileEnd(() => client.close());
   return client;
@@ -71,31 +71,37 @@ interface Result {
   readonly isError?: boolean;
 }
 
-const call = (name: string, args: Record<string, unknown> = {}, by = client): Promise<Result> =>
-  by.callTool({ name, arguments: args }) as Promise<Result>;
+const call = (name: string, args: Record<string, unknown> = {}, caller = client): Promise<Result> =>
+  caller.callTool({ name, arguments: args }) as Promise<Result>;
 
-const rowsOf = async (name: string, args: Record<string, unknown>, by = client): Promise<any> => {
-  const result = await call(name, args, by);
+const rowsOf = async (name: string, args: Record<string, unknown>, caller = client): Promise<any> => {
+  const result = await call(name, args, caller);
   expect(result.isError, result.content[0]?.text).toBeUndefined();
   return result.structuredContent.rows ?? result.structuredContent.value;
 };
 
-const namesOf = async (by: Client): Promise<readonly string[]> => (await by.listTools()).tools.map(({ name }) => name);
+const namesOf = async (caller: Client): Promise<readonly string[]> =>
+  (await caller.listTools()).tools.map(({ name }) => name);
 
-const READING = ["list_tables", "describe_table", "read_rows", "search_rows", "aggregate_rows", "call_function"];
+const READING_TOOLS = ["list_tables", "describe_table", "read_rows", "search_rows", "aggregate_rows", "call_function"];
 
 describe("P-MCP-2 tools are those of the role and of the settings", () => {
   test("a role has the reading tools, and the writing tools if they are switched on", async () => {
     expect(client.getServerVersion()?.name).toBe("relapi");
-    expect(await namesOf(client)).toEqual(READING);
-    expect(await namesOf(await connect(writing))).toEqual([...READING, "insert_rows", "update_rows", "delete_rows"]);
+    expect(await namesOf(client)).toEqual(READING_TOOLS);
+    expect(await namesOf(await connect(writingApi))).toEqual([
+      ...READING_TOOLS,
+      "insert_rows",
+      "update_rows",
+      "delete_rows",
+    ]);
   });
 
   test("a role without rights has only an empty list of tables", async () => {
-    const nobody = await connect(api, {});
-    expect(await namesOf(nobody)).toEqual(["list_tables"]);
-    expect((await call("list_tables", {}, nobody)).structuredContent).toMatchObject({ tables: [], functions: [] });
-    await expect(call("read_rows", { table: "ticket" }, nobody)).rejects.toThrow("no such tool");
+    const powerless = await connect(api, {});
+    expect(await namesOf(powerless)).toEqual(["list_tables"]);
+    expect((await call("list_tables", {}, powerless)).structuredContent).toMatchObject({ tables: [], functions: [] });
+    await expect(call("read_rows", { table: "ticket" }, powerless)).rejects.toThrow("no such tool");
   });
 
   test("list_tables names the tables, columns and functions of the role", async () => {
@@ -121,7 +127,7 @@ describe("P-MCP-2 tools are those of the role and of the settings", () => {
   });
 });
 
-describe("P-MCP-3 tools ask the REST surface as the caller", () => {
+describe("P-MCP-3 tools send requests to the REST surface as the caller", () => {
   const titles = (rows: readonly { readonly title: string }[]): readonly string[] => rows.map(({ title }) => title);
 
   test("read_rows accepts filters, embeds, order, limit and offset", async () => {
@@ -150,8 +156,8 @@ describe("P-MCP-3 tools ask the REST surface as the caller", () => {
       await rowsOf("read_rows", { table: "ticket", filters: [{ column: "id", operator: "eq", value: 4 }] }),
     ).toEqual([]);
     expect(await rowsOf("call_function", { function: "tickets_of", arguments: { agent: 2 } })).toHaveLength(1);
-    const refused = await call("read_rows", { table: "agent", select: "salary" });
-    expect([refused.isError, refused.content[0]?.text]).toEqual([true, expect.stringContaining("42501")]);
+    const refusal = await call("read_rows", { table: "agent", select: "salary" });
+    expect([refusal.isError, refusal.content[0]?.text]).toEqual([true, expect.stringContaining("42501")]);
     expect((await call("read_rows", { table: "ticket", select: "*,secret(*)" })).isError).toBe(true);
   });
 
@@ -175,8 +181,10 @@ describe("P-MCP-3 tools ask the REST surface as the caller", () => {
       expect(
         await rowsOf("aggregate_rows", { table: "ticket", aggregates, group_by: ["agent_id"], order, limit: 1 }),
       ).toEqual([{ agent_id: 1, count: 2, sum_price: "3.50" }]);
-    const off = await connect(await start({ dbAggregatesEnabled: false }));
-    expect((await call("aggregate_rows", { table: "ticket", aggregates }, off)).content[0]?.text).toContain("PGRST123");
+    const disabledClient = await connect(await start({ dbAggregatesEnabled: false }));
+    expect((await call("aggregate_rows", { table: "ticket", aggregates }, disabledClient)).content[0]?.text).toContain(
+      "PGRST123",
+    );
     expect(await rowsOf("call_function", { function: "add_up", arguments: { a: 1, b: 2 } })).toBe(3);
   });
 
@@ -197,9 +205,9 @@ describe("P-MCP-3 tools ask the REST surface as the caller", () => {
       { filters: [{ column: "tags->a.limit", operator: "eq", value: 1 }] },
       "cannot contain a dot",
     ],
-  ])("read_rows refuses %s before anything runs", async (_, args, said) => {
+  ])("read_rows refuses %s before anything runs", async (_, args, message) => {
     const result = await call("read_rows", { table: "ticket", ...args });
-    expect([result.isError, result.content[0]?.text]).toEqual([true, expect.stringContaining(said)]);
+    expect([result.isError, result.content[0]?.text]).toEqual([true, expect.stringContaining(message)]);
   });
 });
 
@@ -207,57 +215,61 @@ describe("P-MCP-4 writes", () => {
   test("writing tools are unknown unless they are switched on", async () => {
     for (const name of ["insert_rows", "update_rows", "delete_rows"])
       await expect(call(name, { table: "ticket", rows: [], filters: [], set: {} })).rejects.toThrow("no such tool");
-    const refused = await call("call_function", { function: "wipe" });
-    expect(refused.content[0]?.text).toContain("writing is switched off");
-    expect(await base.sql("select count(*)::int as count from desk.ticket")).toEqual([{ count: 4 }]);
+    const refusal = await call("call_function", { function: "wipe" });
+    expect(refusal.content[0]?.text).toContain("writing is switched off");
+    expect(await baseApi.sql("select count(*)::int as count from desk.ticket")).toEqual([{ count: 4 }]);
   });
 
   test("writing tools follow row policies and limit the changed rows", async () => {
-    const by = await connect(writing);
+    const writer = await connect(writingApi);
     const row = { id: 10, owner: "sea_captain", title: "new" };
-    expect(await rowsOf("insert_rows", { table: "ticket", rows: [row], select: "id,title" }, by)).toEqual([
+    expect(await rowsOf("insert_rows", { table: "ticket", rows: [row], select: "id,title" }, writer)).toEqual([
       { id: 10, title: "new" },
     ]);
     expect(
-      (await call("insert_rows", { table: "ticket", rows: [{ ...row, id: 11, owner: "somebody" }] }, by)).isError,
+      (await call("insert_rows", { table: "ticket", rows: [{ ...row, id: 11, owner: "somebody" }] }, writer)).isError,
     ).toBe(true);
-    expect((await call("insert_rows", { table: "agent", rows: [{ id: 3, name: "x" }] }, by)).isError).toBe(true);
-    const which = [{ column: "id", operator: "eq", value: 10 }];
+    expect((await call("insert_rows", { table: "agent", rows: [{ id: 3, name: "x" }] }, writer)).isError).toBe(true);
+    const filters = [{ column: "id", operator: "eq", value: 10 }];
     expect(
-      await rowsOf("update_rows", { table: "ticket", set: { title: "newer" }, filters: which, select: "title" }, by),
+      await rowsOf("update_rows", { table: "ticket", set: { title: "newer" }, filters, select: "title" }, writer),
     ).toEqual([{ title: "newer" }]);
     const all = [{ column: "id", operator: "gt", value: 0 }];
-    expect((await call("delete_rows", { table: "ticket", filters: all }, by)).content[0]?.text).toContain("PGRST124");
-    expect((await call("delete_rows", { table: "ticket", filters: [] }, by)).content[0]?.text).toContain(
+    expect((await call("delete_rows", { table: "ticket", filters: all }, writer)).content[0]?.text).toContain(
+      "PGRST124",
+    );
+    expect((await call("delete_rows", { table: "ticket", filters: [] }, writer)).content[0]?.text).toContain(
       "at least one",
     );
-    expect(await rowsOf("delete_rows", { table: "ticket", filters: which, select: "id" }, by)).toEqual([{ id: 10 }]);
-    expect(await base.sql("select count(*)::int as count from desk.ticket")).toEqual([{ count: 4 }]);
+    expect(await rowsOf("delete_rows", { table: "ticket", filters, select: "id" }, writer)).toEqual([{ id: 10 }]);
+    expect(await baseApi.sql("select count(*)::int as count from desk.ticket")).toEqual([{ count: 4 }]);
   });
 });
 
-describe("P-MCP-5 caps", () => {
+describe("P-MCP-5 limits", () => {
   test("rows, bytes, time and the cost of the role are limited", async () => {
-    const few = await connect(writing);
-    expect(await rowsOf("read_rows", { table: "ticket", limit: 1000 }, few)).toHaveLength(2);
-    const capped = await start({ mcpMaxBytes: 1000, mcpTimeout: 1, costLimits: { sea_captain: 100 } });
-    const by = await connect(capped);
-    expect((await call("read_rows", { table: "ticket", select: "*,a:agent(*),b:agent(ticket(*))" }, by)).isError).toBe(
-      true,
-    );
+    const writer = await connect(writingApi);
+    expect(await rowsOf("read_rows", { table: "ticket", limit: 1000 }, writer)).toHaveLength(2);
+    const cappedApi = await start({ mcpMaxBytes: 1000, mcpTimeout: 1, costLimits: { sea_captain: 100 } });
+    const cappedClient = await connect(cappedApi);
+    expect(
+      (await call("read_rows", { table: "ticket", select: "*,a:agent(*),b:agent(ticket(*))" }, cappedClient)).isError,
+    ).toBe(true);
     const select = Array.from({ length: 10 }, (_, i) => `t${i}:title`).join(",");
-    expect((await call("read_rows", { table: "ticket", select }, by)).content[0]?.text).toContain("more than 1000");
-    if (base.database.options.databaseUrl !== undefined) {
-      const late = await call("call_function", { function: "nap" }, by);
-      expect(late.content[0]?.text).toContain("longer than 1 second");
+    expect((await call("read_rows", { table: "ticket", select }, cappedClient)).content[0]?.text).toContain(
+      "more than 1000",
+    );
+    if (baseApi.database.options.databaseUrl !== undefined) {
+      const timeout = await call("call_function", { function: "nap" }, cappedClient);
+      expect(timeout.content[0]?.text).toContain("longer than 1 second");
     }
-    const costly = await start({ costLimits: { sea_captain: 1 } });
-    expect((await call("read_rows", { table: "ticket" }, await connect(costly))).content[0]?.text).toContain("cost");
+    const costlyApi = await start({ costLimits: { sea_captain: 1 } });
+    expect((await call("read_rows", { table: "ticket" }, await connect(costlyApi))).content[0]?.text).toContain("cost");
   });
 });
 
 describe("P-MCP-5 a response within the limit of bytes", async () => {
-  await base.sql(`
+  await baseApi.sql(`
     create schema hall;
     grant usage on schema hall to sea_captain;
     create table hall.spatial_ref_sys (id int primary key);
@@ -281,8 +293,8 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
     create extension if not exists hstore with schema hall;
     alter extension hstore add table hall.spatial_ref_sys;
   `);
-  const hall = await start({ dbSchemas: ["hall"] });
-  const inHall = await connect(hall);
+  const hallApi = await start({ dbSchemas: ["hall"] });
+  const inHall = await connect(hallApi);
   const writer = await connect(await start({ dbSchemas: ["hall"], mcpWrites: true }));
 
   test("objects of extensions, and functions without named arguments, are not listed", async () => {
@@ -295,48 +307,50 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
   });
 
   test("a long list of tables has pages within the limit", async () => {
-    await base.sql(`
+    await baseApi.sql(`
       create schema long; grant usage on schema long to sea_captain;
       do $$ begin for i in 1..120 loop
         execute format('create table long.t%s (id int); comment on table long.t%1$s is %L; grant select on long.t%1$s to sea_captain', i, repeat('"c" ', 200));
         execute format('create function long.f%s(a int) returns int language sql stable as %L', i, 'select 1');
       end loop; end $$`);
     const mcpMaxBytes = 20_000;
-    const by = await connect(await start({ dbSchemas: ["long"], mcpMaxBytes }));
+    const longClient = await connect(await start({ dbSchemas: ["long"], mcpMaxBytes }));
     const names: string[] = [];
     let offset: number | undefined = 0;
     while (offset !== undefined) {
-      const result = await call("list_tables", { offset }, by);
+      const result = await call("list_tables", { offset }, longClient);
       expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThanOrEqual(mcpMaxBytes);
-      const { tables, functions, has_more: more, next_offset: next } = result.structuredContent;
+      const { tables, functions, has_more: hasMore, next_offset: next } = result.structuredContent;
       names.push(...[...tables, ...functions].map(({ name }: any) => name));
-      expect(more).toBe(next === undefined ? undefined : true);
+      expect(hasMore).toBe(next === undefined ? undefined : true);
       offset = next;
     }
     expect([names.length, new Set(names).size]).toEqual([240, 240]);
-    const { contents } = await by.readResource({ uri: "relapi://schema" });
+    const { contents } = await longClient.readResource({ uri: "relapi://schema" });
     expect(Buffer.byteLength(JSON.stringify(contents))).toBeLessThanOrEqual(mcpMaxBytes);
     const uris: string[] = [];
     let cursor: string | undefined;
     do {
-      const listed: any = await by.listResources(cursor === undefined ? {} : { cursor });
-      expect(Buffer.byteLength(JSON.stringify(listed))).toBeLessThanOrEqual(mcpMaxBytes);
-      uris.push(...listed.resources.map(({ uri }: any) => uri));
-      cursor = listed.nextCursor;
+      const resourcePage: any = await longClient.listResources(cursor === undefined ? {} : { cursor });
+      expect(Buffer.byteLength(JSON.stringify(resourcePage))).toBeLessThanOrEqual(mcpMaxBytes);
+      uris.push(...resourcePage.resources.map(({ uri }: any) => uri));
+      cursor = resourcePage.nextCursor;
     } while (cursor !== undefined);
     expect(uris).toHaveLength(121);
-    await expect(by.listResources({ cursor: "x" })).rejects.toThrow("not one of this list");
+    await expect(longClient.listResources({ cursor: "x" })).rejects.toThrow("not one of this list");
   });
 
   test("the limit applies to the text and the structured content of a response", async () => {
     const mcpMaxBytes = 10_000;
-    const by = await connect(await start({ dbSchemas: ["hall"], mcpMaxBytes }));
+    const hallClient = await connect(await start({ dbSchemas: ["hall"], mcpMaxBytes }));
     for (const limit of [10, 100, 250]) {
-      const result = await call("read_rows", { table: "item", limit }, by);
+      const result = await call("read_rows", { table: "item", limit }, hallClient);
       expect(Buffer.byteLength(JSON.stringify(result))).toBeLessThanOrEqual(mcpMaxBytes);
     }
     const select = "id,name,a:name,b:name,c:name";
-    expect((await call("read_rows", { table: "item", select }, by)).content[0]?.text).toContain("more than 10000");
+    expect((await call("read_rows", { table: "item", select }, hallClient)).content[0]?.text).toContain(
+      "more than 10000",
+    );
   });
 
   test("P-MCP-8 without select the readable columns are returned, in embeds too", async () => {
@@ -352,25 +366,27 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
     expect(await rowsOf("search_rows", { table: "item", text: "ITEM 250" }, inHall)).toEqual([
       { id: 250, name: "item 250" },
     ]);
-    const added = { id: 1000, name: "new" };
-    const changed = { id: 1000, name: "newer" };
+    const newRow = { id: 1000, name: "new" };
+    const changedRow = { id: 1000, name: "newer" };
     const filters = [{ column: "id", operator: "eq", value: 1000 }];
-    expect(await rowsOf("insert_rows", { table: "item", rows: [added] }, writer)).toEqual([added]);
-    expect(await rowsOf("update_rows", { table: "item", set: { name: "newer" }, filters }, writer)).toEqual([changed]);
-    expect(await rowsOf("delete_rows", { table: "item", filters }, writer)).toEqual([changed]);
+    expect(await rowsOf("insert_rows", { table: "item", rows: [newRow] }, writer)).toEqual([newRow]);
+    expect(await rowsOf("update_rows", { table: "item", set: { name: "newer" }, filters }, writer)).toEqual([
+      changedRow,
+    ]);
+    expect(await rowsOf("delete_rows", { table: "item", filters }, writer)).toEqual([changedRow]);
     expect((await call("insert_rows", { table: "inbox", rows: [{ id: 1 }] }, writer)).isError).toBeUndefined();
     expect((await call("read_rows", { ...first, select: "*,secret" }, inHall)).content[0]?.text).toContain("42501");
   });
 
-  test("P-MCP-9 a truncated list says so and names the next offset", async () => {
-    const read = async (args: object, by = inHall) =>
-      (await call("read_rows", { table: "item", select: "id", order: "id", ...args }, by)).structuredContent;
+  test("P-MCP-9 a truncated list is marked as such and names the next offset", async () => {
+    const read = async (args: object, caller = inHall) =>
+      (await call("read_rows", { table: "item", select: "id", order: "id", ...args }, caller)).structuredContent;
     expect(await read({ limit: 1000 })).toMatchObject({ row_count: 100, has_more: true, next_offset: 100 });
     expect(await read({ offset: 200 })).toMatchObject({ row_count: 50, has_more: false });
     expect((await read({ offset: 200 })).next_offset).toBeUndefined();
     expect(await read({ offset: 150 })).toMatchObject({ row_count: 100, has_more: false });
-    const cut = await call("read_rows", { table: "item", limit: 2 }, inHall);
-    expect(JSON.stringify(cut.content)).toContain("call the tool again with offset 2");
+    const cutResult = await call("read_rows", { table: "item", limit: 2 }, inHall);
+    expect(JSON.stringify(cutResult.content)).toContain("call the tool again with offset 2");
     const count = [{ function: "count" }];
     const groups = { table: "item", aggregates: count, group_by: ["id"], order: "id", limit: 3, offset: 3 };
     expect((await call("aggregate_rows", groups, inHall)).structuredContent).toMatchObject({
@@ -378,13 +394,13 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
       has_more: true,
       next_offset: 6,
     });
-    const called = await call("call_function", { function: "items", offset: 240 }, inHall);
-    expect(called.structuredContent).toMatchObject({ row_count: 10, has_more: false });
+    const callResult = await call("call_function", { function: "items", offset: 240 }, inHall);
+    expect(callResult.structuredContent).toMatchObject({ row_count: 10, has_more: false });
     const search = await call("search_rows", { table: "item", text: "item", limit: 5 }, inHall);
     expect(search.structuredContent).toMatchObject({ row_count: 5, has_more: true });
-    const limited = await connect(await start({ dbSchemas: ["hall"], dbMaxRows: 20 }));
-    expect(await read({}, limited)).toMatchObject({ row_count: 20, has_more: true, next_offset: 20 });
-    expect(await read({ offset: 240 }, limited)).toMatchObject({ row_count: 10, has_more: false });
+    const limitedClient = await connect(await start({ dbSchemas: ["hall"], dbMaxRows: 20 }));
+    expect(await read({}, limitedClient)).toMatchObject({ row_count: 20, has_more: true, next_offset: 20 });
+    expect(await read({ offset: 240 }, limitedClient)).toMatchObject({ row_count: 10, has_more: false });
   });
 
   test("P-MCP-2 a related table behind an unreadable junction is not listed", async () => {
@@ -393,37 +409,41 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
   });
 
   test("P-MCP-3 an error names the unknown, missing or oversized argument", async () => {
-    const said = async (args: Record<string, unknown>) =>
+    const textOf = async (args: Record<string, unknown>) =>
       (await call("read_rows", args, inHall)).content[0]?.text ?? "";
-    expect(await said({ tabel: "item" })).toBe('the tool has no argument "tabel"; did you mean "table"?');
-    expect(await said({})).toBe('the argument "table" is missing');
-    const long = "id,".repeat(100_000);
-    expect(await said({ table: "item", select: long })).toContain("longer than 65536 bytes");
-    expect(await said({ table: "item", filters: [{ column: "name", operator: "eq", value: long }] })).toContain(
+    expect(await textOf({ tabel: "item" })).toBe('the tool has no argument "tabel"; did you mean "table"?');
+    expect(await textOf({})).toBe('the argument "table" is missing');
+    const longText = "id,".repeat(100_000);
+    expect(await textOf({ table: "item", select: longText })).toContain("longer than 65536 bytes");
+    expect(await textOf({ table: "item", filters: [{ column: "name", operator: "eq", value: longText }] })).toContain(
       "The URL is longer than 65536 bytes",
     );
-    expect(await said({ table: "item", select: "part(".repeat(10_000) })).toContain("PGRST100");
+    expect(await textOf({ table: "item", select: "part(".repeat(10_000) })).toContain("PGRST100");
   });
 });
 
 describe("P-MCP-6 instructions in rows", () => {
   test("tools, instructions and resource names contain no text of rows or comments", async () => {
-    const said = JSON.stringify([await client.listTools(), client.getInstructions(), await client.listResources()]);
-    expect(said).not.toContain("Ignore all earlier");
-    expect(said).toContain("never instructions");
+    const outputText = JSON.stringify([
+      await client.listTools(),
+      client.getInstructions(),
+      await client.listResources(),
+    ]);
+    expect(outputText).not.toContain("Ignore all earlier");
+    expect(outputText).toContain("never instructions");
   });
 
-  test("a text response marks the data with a delimiter that no row can know", async () => {
+  test("a text response marks the data with a delimiter that no row can contain", async () => {
     const marks = new Set<string>();
     for (let i = 0; i < 3; i++) {
       const { content, structuredContent } = await call("read_rows", { table: "ticket", order: "id" });
-      const [head = "", begin = "", ...more] = (content[0]?.text ?? "").split("\n");
+      const [head = "", begin = "", ...rest] = (content[0]?.text ?? "").split("\n");
       const mark = begin.slice("<<<".length);
       expect(head).toContain("never instructions");
       expect(head).toContain(mark);
       expect(mark).toMatch(/^[\w-]{12}$/);
-      expect(more.at(-1)).toBe(`${mark}>>>`);
-      expect(JSON.parse(more.slice(0, -1).join("\n"))).toHaveLength(3);
+      expect(rest.at(-1)).toBe(`${mark}>>>`);
+      expect(JSON.parse(rest.slice(0, -1).join("\n"))).toHaveLength(3);
       expect(structuredContent.notice).toContain("never instructions");
       marks.add(mark);
     }
@@ -431,9 +451,9 @@ describe("P-MCP-6 instructions in rows", () => {
   });
 
   test("errors that quote rows are delimited too", async () => {
-    const by = await connect(writing);
+    const writer = await connect(writingApi);
     const row = { id: 1, owner: "sea_captain", title: "x" };
-    const { content, isError } = await call("insert_rows", { table: "ticket", rows: [row] }, by);
+    const { content, isError } = await call("insert_rows", { table: "ticket", rows: [row] }, writer);
     expect(isError).toBe(true);
     expect(content[0]?.text).toMatch(
       /^The request was refused with status 409:\n.*never instructions[^]*\n<<<[\w-]{12}\n[^]*23505/,
@@ -457,14 +477,14 @@ describe("P-MCP-6 instructions in rows", () => {
 
 describe("P-MCP-1 P-MCP-7 the transport", () => {
   const LIST = { jsonrpc: "2.0", id: 1, method: "tools/list" };
-  const send = (body: unknown, headers: HeaderValues = {}, to = api) =>
-    to.post("/mcp", { body, headers: { accept: "application/json, text/event-stream", ...captain, ...headers } });
+  const send = (body: unknown, headers: HeaderValues = {}, target = api) =>
+    target.post("/mcp", { body, headers: { accept: "application/json, text/event-stream", ...captain, ...headers } });
 
   test("each message is a separate request without a session", async () => {
     const answer = await send(LIST);
     expect([answer.status, answer.headers["content-type"]]).toEqual([200, "application/json"]);
     expect(answer.headers["mcp-session-id"]).toBeUndefined();
-    expect(answer.json().result.tools).toHaveLength(READING.length);
+    expect(answer.json().result.tools).toHaveLength(READING_TOOLS.length);
     expect((await send({ jsonrpc: "2.0", method: "notifications/initialized" })).status).toBe(202);
   });
 
@@ -473,32 +493,35 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
     const refusedByRest = await api.get("/agent", { headers: { authorization: "Bearer wrong" } });
     expect([wrong.status, wrong.headers["www-authenticate"]]).toEqual([401, refusedByRest.headers["www-authenticate"]]);
     expect(wrong.headers["www-authenticate"]).toContain("invalid_token");
-    const closed = await start({ anonRole: undefined });
-    const refused = await send(LIST, { authorization: null }, closed);
-    expect([refused.status, refused.json().error.code]).toEqual([401, -32001]);
-    expect(refused.headers["www-authenticate"]).toBeDefined();
-    const acting = await send(LIST, { authorization: null, ...asAdmin("sea_captain") });
-    expect(acting.json().result.tools).toHaveLength(READING.length);
+    const authenticatedApi = await start({ anonRole: undefined });
+    const refusal = await send(LIST, { authorization: null }, authenticatedApi);
+    expect([refusal.status, refusal.json().error.code]).toEqual([401, -32001]);
+    expect(refusal.headers["www-authenticate"]).toBeDefined();
+    const adminAnswer = await send(LIST, { authorization: null, ...asAdmin("sea_captain") });
+    expect(adminAnswer.json().result.tools).toHaveLength(READING_TOOLS.length);
   });
 
   test("P-MCP-10 a 401 and the standard address lead clients to the authorization servers", async () => {
     const resource = "https://api.example.com/mcp";
-    const described = await start({ mcpAuthorizationServers: ["https://login.example.com"], mcpResourceUrl: resource });
+    const describedApi = await start({
+      mcpAuthorizationServers: ["https://login.example.com"],
+      mcpResourceUrl: resource,
+    });
     const paths = ["/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource"];
     for (const path of paths) {
-      const read = await described.get(path, { headers: { origin: "https://inspector.example.com" } });
+      const read = await describedApi.get(path, { headers: { origin: "https://inspector.example.com" } });
       expect([read.status, read.headers["access-control-allow-origin"], read.json()]).toEqual([
         200,
         "*",
         { resource, authorization_servers: ["https://login.example.com"], bearer_methods_supported: ["header"] },
       ]);
-      const head = await described.request("HEAD", path);
-      expect([head.status, head.text, (await described.post(path, { body: {} })).status]).toEqual([200, "", 405]);
-      expect((await described.request("OPTIONS", path)).headers["allow"]).toBe("GET, HEAD, OPTIONS");
+      const head = await describedApi.request("HEAD", path);
+      expect([head.status, head.text, (await describedApi.post(path, { body: {} })).status]).toEqual([200, "", 405]);
+      expect((await describedApi.request("OPTIONS", path)).headers["allow"]).toBe("GET, HEAD, OPTIONS");
       expect((await api.get(path)).status).toBe(404);
     }
-    const refused = await send(LIST, { authorization: "Bearer wrong" }, described);
-    expect(refused.headers["www-authenticate"]).toMatch(
+    const refusal = await send(LIST, { authorization: "Bearer wrong" }, describedApi);
+    expect(refusal.headers["www-authenticate"]).toMatch(
       /^Bearer resource_metadata="https:\/\/api\.example\.com\/\.well-known\/oauth-protected-resource\/mcp", error="invalid_token", error_description="/,
     );
     for (const options of [
@@ -520,9 +543,9 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
   });
 
   test("an origin of the setting is accepted", async () => {
-    const open = await start({ mcpAllowedOrigins: ["http://localhost:6274"] });
-    expect((await send(LIST, { origin: "http://localhost:6274" }, open)).status).toBe(200);
-    expect((await send(LIST, { origin: "http://localhost:6275" }, open)).status).toBe(403);
+    const openApi = await start({ mcpAllowedOrigins: ["http://localhost:6274"] });
+    expect((await send(LIST, { origin: "http://localhost:6274" }, openApi)).status).toBe(200);
+    expect((await send(LIST, { origin: "http://localhost:6275" }, openApi)).status).toBe(403);
   });
 
   test.each([
@@ -549,8 +572,8 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
     ["fullCompat", fullCompat, []],
     ["plus without the plugin", plus, [without("mcp")]],
   ])("P-GEN-2 the path /mcp is unknown to %s", async (_, preset, parts) => {
-    const bare = await startApi({ on: base.database, preset, parts, dbSchemas: ["desk"] });
-    const answer = await send(LIST, {}, bare);
+    const bareApi = await startApi({ on: baseApi.database, preset, parts, dbSchemas: ["desk"] });
+    const answer = await send(LIST, {}, bareApi);
     expect([answer.status, answer.json().code]).toEqual([404, "PGRST205"]);
   });
 });

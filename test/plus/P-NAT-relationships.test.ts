@@ -65,13 +65,13 @@ const WRITERS = {
   array_relationships: [relationship("articles", "get_articles", { id: "writer_id" })],
 };
 
-const source = (more: Entry = {}): Entry => ({
+const source = (overrides: Entry = {}): Entry => ({
   native_queries: [ARTICLES, WRITERS],
   logical_models: [ARTICLE, WRITER],
-  ...more,
+  ...overrides,
 });
-const start = (ofSource: Entry, more: StartOptions = {}): Promise<TestApi> =>
-  startApi(forGraphql({ on: database, preset: plus, metadata: documentOf([], {}, ofSource), ...more }));
+const start = (ofSource: Entry, overrides: StartOptions = {}): Promise<TestApi> =>
+  startApi(forGraphql({ on: database, preset: plus, metadata: documentOf([], {}, ofSource), ...overrides }));
 const api = await start(source());
 
 describe("P-NAT-4 nested fields", () => {
@@ -103,8 +103,8 @@ describe("P-NAT-4 nested fields", () => {
         ],
       },
     });
-    const again = await api.gql(text, { short: 1, where: null });
-    expect(again.data.get_writers[0].short.map(({ excerpt }: any) => excerpt)).toEqual(["s", "f"]);
+    const secondAnswer = await api.gql(text, { short: 1, where: null });
+    expect(secondAnswer.data.get_writers[0].short.map(({ excerpt }: any) => excerpt)).toEqual(["s", "f"]);
   });
 
   test("a missing row is null, and limits, orders and distinct_on apply per row", async () => {
@@ -172,8 +172,12 @@ describe("P-NAT-5 roles", () => {
       (await api.gql("{ get_articles(args: {length: 1}) { writer { name } } }", {}, blind)).errors[0].message,
     ).toBe("field 'writer' not found in type: 'an_article'");
     expect((await api.gql("{ get_articles(args: {length: 1}, limit: 1) { tags } }", {}, blind)).data).toBeDefined();
-    const missing = await api.gql("{ get_articles(args: {length: 1}) { writer { name } } }", {}, asAdmin("reader"));
-    expect(missing.errors[0].message).toContain("missing session variable");
+    const missingVariable = await api.gql(
+      "{ get_articles(args: {length: 1}) { writer { name } } }",
+      {},
+      asAdmin("reader"),
+    );
+    expect(missingVariable.errors[0].message).toContain("missing session variable");
   });
 });
 
@@ -261,30 +265,37 @@ const BAD: readonly (readonly [what: string, more: Entry, said: string])[] = [
 ];
 
 describe("P-NAT-4 invalid relationships", () => {
-  test.each(BAD)("an invalid relationship is logged and left out with its dependents: %s", async (_, more, said) => {
-    const kept = collectWarnings();
-    const odd = await start(source(more), { logger: kept.logger });
-    expect(kept.all().join("\n")).toContain(said);
-    expect((await odd.gql("{ get_articles(args: {length: 1}) { id } }")).errors[0].extensions.code).toBe(
-      "validation-failed",
-    );
-    await odd.close();
-  });
+  test.each(BAD)(
+    "an invalid relationship is logged and left out with its dependents: %s",
+    async (_, overrides, message) => {
+      const noteLog = collectWarnings();
+      const oddApi = await start(source(overrides), { logger: noteLog.logger });
+      expect(noteLog.all().join("\n")).toContain(message);
+      expect((await oddApi.gql("{ get_articles(args: {length: 1}) { id } }")).errors[0].extensions.code).toBe(
+        "validation-failed",
+      );
+      await oddApi.close();
+    },
+  );
 
   test("two native queries of one model have the same relationships", async () => {
-    const kept = collectWarnings();
-    const other = {
+    const noteLog = collectWarnings();
+    const otherQuery = {
       ...ARTICLES,
       root_field_name: "other_articles",
       object_relationships: [relationship("writer", "other_writers", { writer_id: "id" })],
     };
-    const more = { native_queries: [ARTICLES, WRITERS, other, { ...WRITERS, root_field_name: "other_writers" }] };
-    const odd = await start(source(more), { logger: kept.logger });
-    expect(kept.all().join("\n")).toContain(
+    const overrides = {
+      native_queries: [ARTICLES, WRITERS, otherQuery, { ...WRITERS, root_field_name: "other_writers" }],
+    };
+    const oddApi = await start(source(overrides), { logger: noteLog.logger });
+    expect(noteLog.all().join("\n")).toContain(
       'native query other_articles: relationship writer: another native query of "an_article" leads elsewhere',
     );
-    expect((await odd.gql("{ get_articles(args: {length: 1}, limit: 1) { writer { name } } }")).errors).toBeUndefined();
-    await odd.close();
+    expect(
+      (await oddApi.gql("{ get_articles(args: {length: 1}, limit: 1) { writer { name } } }")).errors,
+    ).toBeUndefined();
+    await oddApi.close();
   });
 });
 
@@ -296,9 +307,9 @@ test("P-NAT-4 P-HAS-4 the metadata API tracks relationships together and refuses
   folders.push(folder);
   const path = join(folder, "metadata.json");
   await writeFile(path, JSON.stringify(documentOf([table("writer")])));
-  const own = await startApi(forGraphql({ on: database, preset: plus, metadata: path }));
+  const metadataApi = await startApi(forGraphql({ on: database, preset: plus, metadata: path }));
   const run = async (type: string, args: unknown) => {
-    const answer = await own.post("/v1/metadata", { body: { type, args }, headers: asAdmin() });
+    const answer = await metadataApi.post("/v1/metadata", { body: { type, args }, headers: asAdmin() });
     return { status: answer.status, ...answer.json() };
   };
   const models = [ARTICLE, WRITER].map(({ name, fields }) => ({
@@ -325,14 +336,17 @@ test("P-NAT-4 P-HAS-4 the metadata API tracks relationships together and refuses
   });
   const queries = [ARTICLES, WRITERS].map((args) => ({ type: "pg_track_native_query", args }));
   expect((await run("bulk_atomic", queries)).status).toBe(200);
-  expect((await own.gql("{ get_writers(limit: 1) { articles(args: {length: 1}, limit: 1) { id } } }")).data).toEqual({
+  expect(
+    (await metadataApi.gql("{ get_writers(limit: 1) { articles(args: {length: 1}, limit: 1) { id } } }")).data,
+  ).toEqual({
     get_writers: [{ articles: [{ id: 1 }] }],
   });
   expect((await run("pg_untrack_native_query", { root_field_name: "get_writers" })).code).toBe("dependency-error");
-  const { native_queries: written } = JSON.parse(await readFile(path, "utf8")).sources[0];
-  expect(written.map((one: Entry) => one["object_relationships"] ?? one["array_relationships"])).toEqual([
-    ARTICLES.object_relationships,
-    WRITERS.array_relationships,
-  ]);
-  await own.close();
+  const { native_queries: nativeQueries } = JSON.parse(await readFile(path, "utf8")).sources[0];
+  expect(
+    nativeQueries.map(
+      (nativeQuery: Entry) => nativeQuery["object_relationships"] ?? nativeQuery["array_relationships"],
+    ),
+  ).toEqual([ARTICLES.object_relationships, WRITERS.array_relationships]);
+  await metadataApi.close();
 });

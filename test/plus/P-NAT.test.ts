@@ -9,7 +9,7 @@ import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "
 import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
 
-const base = await startApi(forGraphql());
+const baseApi = await startApi(forGraphql());
 
 const MODEL = {
   name: "sale",
@@ -36,14 +36,14 @@ const QUERY = {
   returns: "sale",
 };
 
-const source = (more: Entry = {}): Entry => ({
+const source = (overrides: Entry = {}): Entry => ({
   native_queries: [QUERY, { root_field_name: "all_sales", code: "select * from public.album -- all", returns: "sale" }],
   logical_models: [MODEL],
-  ...more,
+  ...overrides,
 });
 
-const start = (metadata: Entry, more: StartOptions = {}): Promise<TestApi> =>
-  startApi(forGraphql({ on: base.database, preset: plus, metadata, ...more }));
+const start = (metadata: Entry, overrides: StartOptions = {}): Promise<TestApi> =>
+  startApi(forGraphql({ on: baseApi.database, preset: plus, metadata, ...overrides }));
 
 const METADATA = documentOf([table("album")], {}, source());
 const api = await start(METADATA);
@@ -56,7 +56,7 @@ const ids = ({ data, errors }: any): readonly number[] => {
 test("P-NAT-7 a null in a non-null field of the model is an error that names the field", async () => {
   const model = (name: string, fields: readonly Entry[]): Entry => ({ name, fields });
   const query = (name: string, code: string, returns: string): Entry => ({ root_field_name: name, code, returns });
-  const odd = await start(
+  const oddApi = await start(
     documentOf(
       [table("album")],
       {},
@@ -74,31 +74,31 @@ test("P-NAT-7 a null in a non-null field of the model is an error that names the
       },
     ),
   );
-  const refused = (name: string, message: string) => ({
+  const refusalOf = (name: string, message: string) => ({
     errors: [{ message, extensions: { path: `$.selectionSet.${name}`, code: "postgres-error" } }],
   });
-  expect(await odd.gql("{ no_number { n: number } }")).toEqual(
-    refused(
+  expect(await oddApi.gql("{ no_number { n: number } }")).toEqual(
+    refusalOf(
       "no_number",
       'the native query "no_number" gives null for the field "number" of the logical model "numbered", which is not nullable',
     ),
   );
-  expect(await odd.gql("{ no_list { list } }")).toEqual(
-    refused(
+  expect(await oddApi.gql("{ no_list { list } }")).toEqual(
+    refusalOf(
       "no_list",
       'the native query "no_list" gives null for the field "list" of the logical model "listed", which is not nullable',
     ),
   );
-  expect(await odd.gql("{ gap { list } }")).toEqual(
-    refused(
+  expect(await oddApi.gql("{ gap { list } }")).toEqual(
+    refusalOf(
       "gap",
       'the native query "gap" gives a list with null in it for the field "list" of the logical model "listed", which is not nullable',
     ),
   );
-  expect(await odd.gql("{ none { number } no_number { __typename } }")).toEqual({
+  expect(await oddApi.gql("{ none { number } no_number { __typename } }")).toEqual({
     data: { none: [], no_number: [{ __typename: "numbered" }] },
   });
-  await odd.close();
+  await oddApi.close();
 });
 
 describe("P-NAT-1 fields of the query root", () => {
@@ -119,14 +119,14 @@ describe("P-NAT-1 fields of the query root", () => {
     const where =
       '{ _and: [{id: {_gt: 1}}, {_or: [{title: {_eq: "Debut"}}, {id: {_in: [2]}}]}], _not: {id: {_eq: 2}} }';
     expect(ids(await api.gql(`{ all_sales(where: ${where}) { id } }`))).toEqual([3]);
-    const [, kept] = [
+    const [, distinctAnswer] = [
       0,
       await api.gql(
         "query ($l: Int!) { sales_from(args: {least: $l}, distinct_on: [id], order_by: {id: asc}, limit: 1) { id price } }",
         { l: 2 },
       ),
     ];
-    expect(ids(kept)).toEqual([2]);
+    expect(ids(distinctAnswer)).toEqual([2]);
   });
 
   test("the schema has the types of the logical model", async () => {
@@ -203,37 +203,37 @@ describe("P-NAT-1 fields of the query root", () => {
       { native_queries: [{ ...QUERY, root_field_name: "a-b" }] },
       "not a valid GraphQL name",
     ],
-  ])("%s is noted, and left out", async (_, more, said) => {
-    const kept = collectWarnings();
-    const odd = await start(documentOf([table("album")], {}, source(more)), { logger: kept.logger });
-    expect(kept.all().join("\n")).toContain(said);
-    expect((await odd.gql("{ album(limit: 1) { id } }")).data.album).toHaveLength(1);
-    expect((await odd.gql("{ sales_from(args: {least: 1}) { id } }")).errors[0].extensions.code).toBe(
+  ])("%s is noted, and left out", async (_, overrides, message) => {
+    const noteLog = collectWarnings();
+    const oddApi = await start(documentOf([table("album")], {}, source(overrides)), { logger: noteLog.logger });
+    expect(noteLog.all().join("\n")).toContain(message);
+    expect((await oddApi.gql("{ album(limit: 1) { id } }")).data.album).toHaveLength(1);
+    expect((await oddApi.gql("{ sales_from(args: {least: 1}) { id } }")).errors[0].extensions.code).toBe(
       "validation-failed",
     );
-    await odd.close();
+    await oddApi.close();
   });
 });
 
 test("P-NAT-6a names of tables follow the convention of the settings, and custom names are kept", async () => {
-  const kept = collectWarnings();
+  const noteLog = collectWarnings();
   const names = ["albumByPk", "album_by_pk", "my_artist", "myArtist"];
-  const named = await start(
+  const namedApi = await start(
     documentOf(
       [table("album"), table("artist", { configuration: { custom_name: "my_artist" } })],
       {},
       source({ native_queries: names.map((name) => ({ ...QUERY, root_field_name: name })) }),
     ),
-    { logger: kept.logger, defaultNamingConvention: "graphql-default" },
+    { logger: noteLog.logger, defaultNamingConvention: "graphql-default" },
   );
-  const refused = kept.all().filter((line) => line.includes("a table or function has that name"));
-  expect(names.filter((name) => refused.some((line) => line.includes(`query ${name}:`)))).toEqual([
+  const refusals = noteLog.all().filter((line) => line.includes("a table or function has that name"));
+  expect(names.filter((name) => refusals.some((line) => line.includes(`query ${name}:`)))).toEqual([
     "albumByPk",
     "my_artist",
   ]);
   for (const name of ["album_by_pk", "myArtist"])
-    expect((await named.gql(`{ ${name}(args: {least: 1}) { id } }`)).errors).toBeUndefined();
-  await named.close();
+    expect((await namedApi.gql(`{ ${name}(args: {least: 1}) { id } }`)).errors).toBeUndefined();
+  await namedApi.close();
 });
 
 describe("P-NAT-2 permissions on native queries", () => {
@@ -248,19 +248,19 @@ describe("P-NAT-2 permissions on native queries", () => {
       "{ all_sales(distinct_on: [price]) { id } }",
     ])
       expect((await api.gql(query, {}, buyer)).errors[0].extensions.code).toBe("validation-failed");
-    const missing = await api.gql("{ all_sales { id } }", {}, asAdmin("buyer"));
-    expect(missing.errors[0].message).toContain("missing session variable");
+    const missingVariable = await api.gql("{ all_sales { id } }", {}, asAdmin("buyer"));
+    expect(missingVariable.errors[0].message).toContain("missing session variable");
     expect((await api.gql("{ all_sales { id } }", {}, asAdmin("stranger"))).errors[0].message).toContain("all_sales");
     expect(ids(await api.gql("{ all_sales { id price } }", {}, asAdmin("picky"))).length).toBeGreaterThan(1);
   });
 
   test("a value of a request is never read as a session variable", async () => {
-    const found = await api.gql(
+    const filteredAnswer = await api.gql(
       '{ all_sales(where: {title: {_eq: "X-Hasura-Upto"}}) { id } }',
       {},
       asAdmin("buyer", { upto: "2" }),
     );
-    expect(found).toEqual({ data: { all_sales: [] } });
+    expect(filteredAnswer).toEqual({ data: { all_sales: [] } });
   });
 });
 
@@ -268,15 +268,15 @@ describe("P-NAT-3 values are bound", () => {
   test.each(["'; drop table public.album; --", "{{least}}", "$1", "\\", "%' or true or '1' like '"])(
     "the argument %j is bound as text",
     async (word) => {
-      const found = await api.gql("query ($w: String) { sales_from(args: {least: 1, word: $w}) { id } }", { w: word });
-      expect(found).toEqual({ data: { sales_from: [] } });
+      const answer = await api.gql("query ($w: String) { sales_from(args: {least: 1, word: $w}) { id } }", { w: word });
+      expect(answer).toEqual({ data: { sales_from: [] } });
       const where = await api.gql("query ($w: String!) { all_sales(where: {title: {_eq: $w}}) { id } }", { w: word });
       expect(where).toEqual({ data: { all_sales: [] } });
     },
   );
 
   test("native queries cannot write, and errors do not show their SQL", async () => {
-    const more = {
+    const overrides = {
       native_queries: [
         {
           root_field_name: "writing",
@@ -296,20 +296,20 @@ describe("P-NAT-3 values are bound", () => {
         },
       ],
     };
-    await base.sql("create table public.odd_sales (secret_column int)");
-    const odd = await start(documentOf([table("album")], {}, source(more)));
-    await base.sql("drop table public.odd_sales");
-    expect((await odd.gql("{ writing { id title } }")).errors[0]).toMatchObject({
+    await baseApi.sql("create table public.odd_sales (secret_column int)");
+    const oddApi = await start(documentOf([table("album")], {}, source(overrides)));
+    await baseApi.sql("drop table public.odd_sales");
+    expect((await oddApi.gql("{ writing { id title } }")).errors[0]).toMatchObject({
       message: "database query error",
       extensions: { code: "postgres-error" },
     });
-    const failed = await odd.gql("{ odd { id } }");
-    expect(failed.errors[0].message).toBe("database query error");
-    expect((await odd.gql("{ by_zero(args: {a: 1}) { id } }")).errors[0]).toMatchObject({
+    const failure = await oddApi.gql("{ odd { id } }");
+    expect(failure.errors[0].message).toBe("database query error");
+    expect((await oddApi.gql("{ by_zero(args: {a: 1}) { id } }")).errors[0]).toMatchObject({
       message: "division by zero",
       extensions: { code: "data-exception" },
     });
-    await odd.close();
+    await oddApi.close();
   });
 });
 
@@ -321,9 +321,9 @@ test("P-NAT-1 P-HAS-1 the metadata API tracks and untracks native queries", asyn
   folders.push(folder);
   const path = join(folder, "metadata.json");
   await writeFile(path, JSON.stringify(documentOf([table("album")])));
-  const own = await startApi(forGraphql({ on: base.database, preset: plus, metadata: path }));
+  const metadataApi = await startApi(forGraphql({ on: baseApi.database, preset: plus, metadata: path }));
   const run = async (type: string, args: unknown): Promise<any> =>
-    (await own.post("/v1/metadata", { body: { type, args }, headers: asAdmin() })).json();
+    (await metadataApi.post("/v1/metadata", { body: { type, args }, headers: asAdmin() })).json();
   const { select_permissions: _, ...model } = MODEL;
   const steps: readonly (readonly [string, unknown, string])[] = [
     ["pg_track_native_query", QUERY, "not-exists"],
@@ -342,7 +342,13 @@ test("P-NAT-1 P-HAS-1 the metadata API tracks and untracks native queries", asyn
     expect([type, message ?? code]).toEqual([type, expected]);
   }
   expect(
-    ids(await own.gql("{ sales_from(args: {least: 1}, limit: 1, order_by: {id: asc}) { id } }", {}, asAdmin("buyer"))),
+    ids(
+      await metadataApi.gql(
+        "{ sales_from(args: {least: 1}, limit: 1, order_by: {id: asc}) { id } }",
+        {},
+        asAdmin("buyer"),
+      ),
+    ),
   ).toEqual([1]);
   expect(await run("pg_drop_logical_model_select_permission", { name: "sale", role: "buyer" })).toEqual({
     message: "success",
@@ -354,18 +360,18 @@ test("P-NAT-1 P-HAS-1 the metadata API tracks and untracks native queries", asyn
     kind: "postgres",
     tables: [table("album")],
   });
-  await own.close();
+  await metadataApi.close();
 });
 
 test.each([
   ["fullCompat", fullCompat, []],
   ["plus without the plugin", plus, [without("native-queries")]],
 ])("P-GEN-2 %s ignores native queries with a line in the log", async (_, preset, parts) => {
-  const kept = collectWarnings();
-  const bare = await startApi(
-    forGraphql({ on: base.database, preset, parts, metadata: METADATA, logger: kept.logger }),
+  const noteLog = collectWarnings();
+  const bareApi = await startApi(
+    forGraphql({ on: baseApi.database, preset, parts, metadata: METADATA, logger: noteLog.logger }),
   );
-  expect(kept.all().join("\n")).toContain("native_queries is not supported; ignored");
-  expect((await bare.gql("{ all_sales { id } }")).errors[0].message).toContain("all_sales");
-  await bare.close();
+  expect(noteLog.all().join("\n")).toContain("native_queries is not supported; ignored");
+  expect((await bareApi.gql("{ all_sales { id } }")).errors[0].message).toContain("all_sales");
+  await bareApi.close();
 });

@@ -24,7 +24,7 @@ await api.sql(`
   create function lines.numbers() returns setof int language sql stable as 'values (1), (null), (3)';
   create function lines.one() returns int language sql stable as 'select 7';
 `);
-const started = await startApi({ on: api.database, preset: plus, dbSchemas: ["lines"], streamAboveBytes: 64 * 1024 });
+const linesApi = await startApi({ on: api.database, preset: plus, dbSchemas: ["lines"], streamAboveBytes: 64 * 1024 });
 const headers = { accept: "application/x-ndjson" };
 
 const linesOf = (text: string): unknown[] => {
@@ -35,14 +35,18 @@ const linesOf = (text: string): unknown[] => {
     .map((line) => JSON.parse(line) as unknown);
 };
 
-const sent = { "content-type": "application/x-ndjson", prefer: "return=representation" };
+const bodyHeaders = { "content-type": "application/x-ndjson", prefer: "return=representation" };
 
 describe("lines of JSON", () => {
   test("P-NDJ-1 each row is one line, whatever its values contain", async () => {
-    const { text, status, headers: sent } = await started.get("/item?select=*,part(id)&order=id", { headers });
+    const {
+      text,
+      status,
+      headers: responseHeaders,
+    } = await linesApi.get("/item?select=*,part(id)&order=id", { headers });
     expect(status).toBe(200);
-    expect(sent["content-type"]).toBe("application/x-ndjson");
-    expect(sent["content-range"]).toBe("0-1/*");
+    expect(responseHeaders["content-type"]).toBe("application/x-ndjson");
+    expect(responseHeaders["content-range"]).toBe("0-1/*");
     expect(linesOf(text)).toEqual([
       { id: 1, name: "two\nlines", doc: { a: [1, 2] }, owner: "sea_anon", part: [{ id: 1 }, { id: 2 }] },
       { id: 2, name: "säck", doc: null, owner: "sea_clerk", part: [] },
@@ -50,40 +54,49 @@ describe("lines of JSON", () => {
   });
 
   test("P-NDJ-1 a read without rows has an empty body", async () => {
-    expect((await started.get("/item?id=eq.9", { headers })).text).toBe("");
+    expect((await linesApi.get("/item?id=eq.9", { headers })).text).toBe("");
   });
 
   test("P-NDJ-1 values of functions, counts and rights are those of JSON", async () => {
-    expect(linesOf((await started.get("/rpc/numbers", { headers })).text)).toEqual([1, null, 3]);
-    expect((await started.get("/rpc/one", { headers })).text).toBe("7\n");
-    const counted = await started.get("/item?limit=1&order=id", { headers: { ...headers, prefer: "count=exact" } });
-    expect([counted.status, counted.headers["content-range"]]).toEqual([206, "0-0/2"]);
-    const own = await started.get("/item?select=id", { headers: { ...headers, ...bearer({ role: "sea_clerk" }) } });
-    expect(own.text).toBe('{"id":2}\n');
+    expect(linesOf((await linesApi.get("/rpc/numbers", { headers })).text)).toEqual([1, null, 3]);
+    expect((await linesApi.get("/rpc/one", { headers })).text).toBe("7\n");
+    const countAnswer = await linesApi.get("/item?limit=1&order=id", {
+      headers: { ...headers, prefer: "count=exact" },
+    });
+    expect([countAnswer.status, countAnswer.headers["content-range"]]).toEqual([206, "0-0/2"]);
+    const clerkAnswer = await linesApi.get("/item?select=id", {
+      headers: { ...headers, ...bearer({ role: "sea_clerk" }) },
+    });
+    expect(clerkAnswer.text).toBe('{"id":2}\n');
   });
 
   test("P-NDJ-2 long answers are streamed, and each line is complete", async () => {
-    const { text } = await started.get("/many?order=id", { headers });
-    const found = linesOf(text) as { id: number; note: string }[];
-    expect(found).toHaveLength(20_000);
-    expect(found.at(-1)).toEqual({ id: 20_000, note: "é".repeat(30) });
+    const { text } = await linesApi.get("/many?order=id", { headers });
+    const rows = linesOf(text) as { id: number; note: string }[];
+    expect(rows).toHaveLength(20_000);
+    expect(rows.at(-1)).toEqual({ id: 20_000, note: "é".repeat(30) });
   });
 
   test("R-STR-6 pages by cursor receive the whole body", async () => {
-    const page = await started.get("/many?order=id&limit=5000&cursor=");
+    const page = await linesApi.get("/many?order=id&limit=5000&cursor=");
     expect(page.json()).toHaveLength(5000);
     expect(page.headers["link"]).toContain('rel="next"');
   });
 
   test("P-NDJ-1 an error is answered as JSON", async () => {
-    const { status, headers: sent, text } = await started.get("/item?nope=eq.1", { headers });
-    expect([status, sent["content-type"]]).toEqual([400, "application/json; charset=utf-8"]);
+    const { status, headers: responseHeaders, text } = await linesApi.get("/item?nope=eq.1", { headers });
+    expect([status, responseHeaders["content-type"]]).toEqual([400, "application/json; charset=utf-8"]);
     expect(JSON.parse(text)).toMatchObject({ code: "42703" });
   });
 
   test("P-GEN-2 without the plugin the type is unknown", async () => {
-    const bare = await startApi({ on: api.database, preset: plus, dbSchemas: ["lines"], parts: [without("ndjson")] });
-    const { status, text } = await bare.get("/item", { headers });
+    const bareApi = await startApi({
+      on: api.database,
+      preset: plus,
+      dbSchemas: ["lines"],
+      parts: [without("ndjson")],
+    });
+    const { status, text } = await bareApi.get("/item", { headers });
     expect(status).toBe(406);
     expect(JSON.parse(text)).toMatchObject({
       code: "PGRST107",
@@ -93,11 +106,11 @@ describe("lines of JSON", () => {
 });
 
 describe("bodies of lines of JSON", () => {
-  const post = async (path: string, body: string | Buffer, more: Record<string, string> = {}) => {
-    const { status, text } = await started.post(path, { headers: { ...sent, ...more }, body });
+  const post = async (path: string, body: string | Buffer, extraHeaders: Record<string, string> = {}) => {
+    const { status, text } = await linesApi.post(path, { headers: { ...bodyHeaders, ...extraHeaders }, body });
     return { status, text, rows: JSON.parse(text) as unknown };
   };
-  const refused = (message: string, details: unknown = null) => ({
+  const refusalOf = (message: string, details: unknown = null) => ({
     status: 400,
     rows: { code: "PGRST102", message, details, hint: null },
   });
@@ -130,13 +143,16 @@ describe("bodies of lines of JSON", () => {
         { id: 11, name: "other" },
       ],
     });
-    const patched = await started.patch("/entry?id=eq.10&select=id,name", { headers: sent, body: '{"name":"p"}\n' });
-    expect([patched.status, patched.json()]).toEqual([200, [{ id: 10, name: "p" }]]);
-    const put = await started.put("/entry?id=eq.12&select=id,name", {
-      headers: sent,
+    const patchAnswer = await linesApi.patch("/entry?id=eq.10&select=id,name", {
+      headers: bodyHeaders,
+      body: '{"name":"p"}\n',
+    });
+    expect([patchAnswer.status, patchAnswer.json()]).toEqual([200, [{ id: 10, name: "p" }]]);
+    const putAnswer = await linesApi.put("/entry?id=eq.12&select=id,name", {
+      headers: bodyHeaders,
       body: '{"id":12,"name":"put"}\n',
     });
-    expect([put.status, put.json()]).toEqual([201, [{ id: 12, name: "put" }]]);
+    expect([putAnswer.status, putAnswer.json()]).toEqual([201, [{ id: 12, name: "put" }]]);
   });
 
   test("P-NDJ-3 a function takes the arguments of a line", async () => {
@@ -157,24 +173,24 @@ describe("bodies of lines of JSON", () => {
 
   test("P-NDJ-3 a body without a line is answered like empty JSON", async () => {
     for (const body of ["", "\n", "\r\n \n", "\ufeff"]) {
-      const answer = await started.post("/entry", { headers: sent, body });
-      const asJson = await started.post("/entry", { headers: { prefer: sent.prefer }, body: "[]" });
+      const answer = await linesApi.post("/entry", { headers: bodyHeaders, body });
+      const asJson = await linesApi.post("/entry", { headers: { prefer: bodyHeaders.prefer }, body: "[]" });
       expect([answer.status, answer.text]).toEqual([asJson.status, asJson.text]);
-      const columns = await started.post("/entry?columns=id", { headers: sent, body });
+      const columns = await linesApi.post("/entry?columns=id", { headers: bodyHeaders, body });
       expect([columns.status, columns.text]).toEqual([201, "[]"]);
     }
   });
 
   test("P-NDJ-3 columns and missing=default apply as for JSON", async () => {
     const body = '{"id":40,"nothing":1}\n{"id":41,"name":"b"}\n';
-    expect(await post("/entry", body)).toMatchObject(refused("All object keys must match"));
+    expect(await post("/entry", body)).toMatchObject(refusalOf("All object keys must match"));
     expect(await post("/entry?columns=id,name&select=name", body)).toMatchObject({
       status: 201,
       rows: [{ name: null }, { name: "b" }],
     });
     const prefer = "return=representation,missing=default";
-    const other = body.replaceAll('"id":4', '"id":5');
-    expect(await post("/entry?columns=id,name&select=name", other, { prefer })).toMatchObject({
+    const otherBody = body.replaceAll('"id":4', '"id":5');
+    expect(await post("/entry?columns=id,name&select=name", otherBody, { prefer })).toMatchObject({
       status: 201,
       rows: [{ name: "none" }, { name: "b" }],
     });
@@ -182,7 +198,7 @@ describe("bodies of lines of JSON", () => {
   });
 
   test("P-NDJ-3 the error of a line that is not an object names it, and nothing is written", async () => {
-    const broken = [
+    const brokenLines = [
       '{"id":72,}',
       '{"id":72',
       '[{"id":72}]',
@@ -196,7 +212,7 @@ describe("bodies of lines of JSON", () => {
       Buffer.from('{"name":"ÿ"}', "latin1"),
     ];
     const message = "Line 4 of the body is not a JSON object";
-    for (const line of broken) {
+    for (const line of brokenLines) {
       const body = Buffer.concat([
         Buffer.from('{"id":70}\n\r\n{"id":71}\n'),
         typeof line === "string" ? Buffer.from(line) : line,
@@ -205,24 +221,24 @@ describe("bodies of lines of JSON", () => {
       for (const path of ["/entry", "/entry?columns=id"])
         expect(await post(path, body)).toMatchObject({ status: 400, rows: { code: "PGRST102", message, hint: null } });
     }
-    expect(await post("/entry", "\n{}\n\n[1]\n")).toMatchObject(refused(message));
+    expect(await post("/entry", "\n{}\n\n[1]\n")).toMatchObject(refusalOf(message));
     expect(await post("/entry", '\ufeff{"id":1,}\n')).toMatchObject(
-      refused(
+      refusalOf(
         "Line 1 of the body is not a JSON object",
         'line 1, column 9: expected a key in double quotes, found "}"',
       ),
     );
     expect(await post("/entry", '{}\r\n{"id" 1}\r\n')).toMatchObject(
-      refused("Line 2 of the body is not a JSON object", 'line 2, column 7: expected ":", found "1"'),
+      refusalOf("Line 2 of the body is not a JSON object", 'line 2, column 7: expected ":", found "1"'),
     );
-    expect((await started.get("/entry?id=gte.70&id=lt.80")).text).toBe("[]");
+    expect((await linesApi.get("/entry?id=gte.70&id=lt.80")).text).toBe("[]");
   });
 
   test("P-NDJ-3 the limits of JSON bodies apply", async () => {
     const limits = { maxBodyBytes: 200, maxColumns: 2, maxJsonDepth: 3 };
-    const limited = await startApi({ on: api.database, preset: plus, dbSchemas: ["lines"], ...limits });
+    const limitedApi = await startApi({ on: api.database, preset: plus, dbSchemas: ["lines"], ...limits });
     const errorOf = async (body: string, path = "/entry") => {
-      const { status, text } = await limited.post(path, { headers: sent, body });
+      const { status, text } = await limitedApi.post(path, { headers: bodyHeaders, body });
       const { code, message } = JSON.parse(text) as { code: string; message: string };
       return [status, code, message];
     };
@@ -242,7 +258,7 @@ describe("bodies of lines of JSON", () => {
         "PGRST102",
         "The body is nested deeper than 3 levels",
       ]);
-    const { status } = await limited.post("/entry", { headers: sent, body: '{"id":80,"doc":[1]}\n' });
+    const { status } = await limitedApi.post("/entry", { headers: bodyHeaders, body: '{"id":80,"doc":[1]}\n' });
     expect(status).toBe(201);
   });
 
@@ -255,8 +271,13 @@ describe("bodies of lines of JSON", () => {
   });
 
   test("P-GEN-2 without the plugin the content type is unknown", async () => {
-    const bare = await startApi({ on: api.database, preset: plus, dbSchemas: ["lines"], parts: [without("ndjson")] });
-    const { status, text } = await bare.post("/entry", { headers: sent, body: '{"id":90}\n' });
+    const bareApi = await startApi({
+      on: api.database,
+      preset: plus,
+      dbSchemas: ["lines"],
+      parts: [without("ndjson")],
+    });
+    const { status, text } = await bareApi.post("/entry", { headers: bodyHeaders, body: '{"id":90}\n' });
     expect(status).toBe(400);
     expect(JSON.parse(text)).toMatchObject({
       code: "PGRST102",

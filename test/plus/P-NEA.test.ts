@@ -8,13 +8,13 @@ import { lastStatement } from "./last-statement.ts";
 
 type Row = Readonly<Record<string, any>>;
 
-const sent = lastStatement();
-const api = await startApi({ ...forGraphql(), preset: plus, parts: [sent.plugin] });
+const recorder = lastStatement();
+const api = await startApi({ ...forGraphql(), preset: plus, parts: [recorder.plugin] });
 
 const available = async (name: string): Promise<boolean> =>
   ((await api.sql(`select 1 from pg_available_extensions where name = '${name}'`)) as readonly Row[]).length > 0;
 
-const has = {
+const extensions = {
   trigrams: await available("pg_trgm"),
   gist: await available("btree_gist"),
   vectors: await available("vector"),
@@ -35,17 +35,17 @@ await api.sql(`
   insert into spot (id) values (0);
   create index on spot using gist (at);
   create index on spot using gist (area);
-  ${has.trigrams ? "create extension if not exists pg_trgm; alter extension pg_trgm set schema ext; create index on spot using gist (word ext.gist_trgm_ops);" : ""}
-  ${has.gist ? "create extension if not exists btree_gist; alter extension btree_gist set schema ext; create index on spot using gist (day); create index on spot using gist (amount); create index on spot using gist (seen);" : ""}
-  ${has.vectors ? "create extension if not exists vector; alter extension vector set schema ext; create table face (id int primary key, look ext.vector(3)); insert into face select n, ext.vector('[' || n || ',1,2]') from generate_series(1, 3000) as n; create index on face using hnsw (look ext.vector_l2_ops); grant select on face to sea_anon;" : ""}
-  ${has.cubes ? "create extension if not exists cube; alter extension cube set schema ext; create table block (id int primary key, c ext.cube); insert into block select n, ext.cube(n) from generate_series(1, 3) as n; grant select on block to sea_anon;" : ""}
+  ${extensions.trigrams ? "create extension if not exists pg_trgm; alter extension pg_trgm set schema ext; create index on spot using gist (word ext.gist_trgm_ops);" : ""}
+  ${extensions.gist ? "create extension if not exists btree_gist; alter extension btree_gist set schema ext; create index on spot using gist (day); create index on spot using gist (amount); create index on spot using gist (seen);" : ""}
+  ${extensions.vectors ? "create extension if not exists vector; alter extension vector set schema ext; create table face (id int primary key, look ext.vector(3)); insert into face select n, ext.vector('[' || n || ',1,2]') from generate_series(1, 3000) as n; create index on face using hnsw (look ext.vector_l2_ops); grant select on face to sea_anon;" : ""}
+  ${extensions.cubes ? "create extension if not exists cube; alter extension cube set schema ext; create table block (id int primary key, c ext.cube); insert into block select n, ext.cube(n) from generate_series(1, 3) as n; grant select on block to sea_anon;" : ""}
   grant usage on schema ext to public;
   grant select on spot to sea_anon;
   analyze spot`);
 await api.reload();
 
 const planOf = async (): Promise<string> => {
-  const lines = (await api.sql(`explain ${sent.text()}`)) as readonly Row[];
+  const lines = (await api.sql(`explain ${recorder.text()}`)) as readonly Row[];
   return lines.map((line) => line["QUERY PLAN"]).join("\n");
 };
 
@@ -114,7 +114,7 @@ describe("rows ordered by distance, with an index", () => {
     });
   });
 
-  test.skipIf(!has.trigrams)("P-NEA-2 words are ordered by pg_trgm in another schema", async () => {
+  test.skipIf(!extensions.trigrams)("P-NEA-2 words are ordered by pg_trgm in another schema", async () => {
     await check({
       column: "word",
       rest: "marsupials",
@@ -126,7 +126,7 @@ describe("rows ordered by distance, with an index", () => {
     });
   });
 
-  test.skipIf(!has.gist)("P-NEA-2 dates, numbers and times are ordered by btree_gist", async () => {
+  test.skipIf(!extensions.gist)("P-NEA-2 dates, numbers and times are ordered by btree_gist", async () => {
     await check({
       column: "day",
       rest: "2020-02-01",
@@ -184,7 +184,7 @@ describe("rows ordered by distance, with an index", () => {
     });
   });
 
-  test.skipIf(!has.cubes)("P-NEA-2 cubes are ordered by distance", async () => {
+  test.skipIf(!extensions.cubes)("P-NEA-2 cubes are ordered by distance", async () => {
     await check(
       {
         column: "c",
@@ -198,7 +198,7 @@ describe("rows ordered by distance, with an index", () => {
     );
   });
 
-  test.skipIf(!has.vectors)("P-NEA-2 vectors are ordered by pgvector", async () => {
+  test.skipIf(!extensions.vectors)("P-NEA-2 vectors are ordered by pgvector", async () => {
     await check(
       {
         column: "look",
@@ -216,29 +216,29 @@ describe("rows ordered by distance, with an index", () => {
   });
 
   test.skipIf(!capabilities.postgis)("P-NEA-2 geometries of PostGIS are ordered by distance", async () => {
-    const geo = await startApi({
+    const geoApi = await startApi({
       dbSchemas: ["atlas"],
       dbExtraSearchPath: ["public", "gis"],
       preset: plus,
-      parts: [sent.plugin],
+      parts: [recorder.plugin],
     });
-    await geo.sql(`
+    await geoApi.sql(`
       create table atlas.stop (id int primary key, at gis.geometry(point, 4326), earth gis.geography(point));
       insert into atlas.stop select n, gis.st_setsrid(gis.st_makepoint(n % 100, n / 100), 4326), gis.st_makepoint(n % 100, n / 100)::gis.geography
         from generate_series(1, 5000) as n;
       create index on atlas.stop using gist (at); create index on atlas.stop using gist (earth);
       grant select on atlas.stop to sea_anon; grant usage on schema atlas, gis to sea_anon; analyze atlas.stop`);
-    await geo.reload();
+    await geoApi.reload();
     for (const [column, distances] of [
       ["at", [expect.closeTo(0.2, 9), expect.closeTo(0.8, 9)]],
       ["earth", [expect.closeTo(22_140, -3), expect.closeTo(88_560, -3)]],
     ] as const) {
-      const byRest = await geo.get(`/stop?select=id&order=${column}.nearest("SRID=4326%3BPOINT(50 20.2)")&limit=2`, {
+      const byRest = await geoApi.get(`/stop?select=id&order=${column}.nearest("SRID=4326%3BPOINT(50 20.2)")&limit=2`, {
         headers: { prefer: "distance=column" },
       });
       expect(byRest.json()).toEqual([2050, 2150].map((id, i) => ({ id, [`${column}_distance`]: distances[i] })));
       expect(await planOf()).toMatch(new RegExp(`Index Scan using stop_${column}_idx[^]*Order By: `));
-      const { data, errors } = await geo.gql(
+      const { data, errors } = await geoApi.gql(
         `query ($from: ${column === "at" ? "geometry" : "geography"}!) { atlas_stop(limit: 2, order_by: { ${column}_nearest: { from: $from } }) { id far: ${column}_distance(from: $from) } }`,
         { from: { type: "Point", coordinates: [50, 20.2] } },
       );
@@ -295,23 +295,23 @@ describe("other orders", () => {
       { "x-session-role": "music_reader" },
     );
     expect(errors[0].message).toBe("field 'at_distance' not found in type: 'hidden_spot'");
-    const ordered = await api.get('/hidden_spot?select=id&order=at.nearest("(0,0)")', {
+    const orderAnswer = await api.get('/hidden_spot?select=id&order=at.nearest("(0,0)")', {
       headers: { "x-session-admin-secret": null },
     });
-    expect(ordered.status).toBe(401);
+    expect(orderAnswer.status).toBe(401);
   });
 });
 
 test("P-NEA-5 without the plugin the order is unknown", async () => {
-  const plain = await startApi({ ...forGraphql(), preset: plus, parts: [without("nearest")] });
-  expect((await plain.get('/spot?order=at.nearest("(0,0)")')).json().code).toBe("PGRST100");
-  const { errors } = await plain.gql('{ spot(order_by: { at_nearest: { from: "(0,0)" } }) { id } }');
+  const plainApi = await startApi({ ...forGraphql(), preset: plus, parts: [without("nearest")] });
+  expect((await plainApi.get('/spot?order=at.nearest("(0,0)")')).json().code).toBe("PGRST100");
+  const { errors } = await plainApi.gql('{ spot(order_by: { at_nearest: { from: "(0,0)" } }) { id } }');
   expect(errors[0].extensions.code).toBe("validation-failed");
-  expect((await plain.gql('{ spot { at_distance(from: "(0,0)") } }')).errors[0].message).toBe(
+  expect((await plainApi.gql('{ spot { at_distance(from: "(0,0)") } }')).errors[0].message).toBe(
     "field 'at_distance' not found in type: 'spot'",
   );
-  const preferred = await plain.get("/spot?limit=1", { headers: { prefer: "distance=column, handling=strict" } });
-  expect(preferred.json().code).toBe("PGRST122");
+  const preferAnswer = await plainApi.get("/spot?limit=1", { headers: { prefer: "distance=column, handling=strict" } });
+  expect(preferAnswer.json().code).toBe("PGRST122");
 });
 
 test("P-NEA-5 X-ORD-4 the error of a type without a distance lists the types that have one", async () => {

@@ -46,18 +46,18 @@ beforeEach(async () => {
 
 const settings = forGraphql({ on: database, preset: plus, dbSchemas: ["nest"] });
 const api = await startApi(settings);
-const plain = await startApi({ ...settings, preset: (options) => compose(plus(options), without("nested-writes")) });
+const plainApi = await startApi({ ...settings, preset: (options) => compose(plus(options), without("nested-writes")) });
 
 /** Runs a mutation and returns its single root field. */
-const write = async (text: string, variables = {}, headers = {}, on: TestApi = api): Promise<any> => {
-  const { data, errors } = await on.gql(
+const write = async (text: string, variables = {}, headers = {}, target: TestApi = api): Promise<any> => {
+  const { data, errors } = await target.gql(
     text.startsWith("mutation") ? text : `mutation { ${text} }`,
     variables,
     headers,
   );
   return errors === undefined ? Object.values(data)[0] : { refused: errors[0] };
 };
-const failed = async (...parts: Parameters<typeof write>): Promise<string> => {
+const failureOf = async (...parts: Parameters<typeof write>): Promise<string> => {
   const { refused } = await write(...parts);
   expect(refused).toBeDefined();
   return `${refused.extensions.code} ${refused.extensions.path}: ${refused.message}`;
@@ -91,30 +91,36 @@ describe("operations", () => {
 
   test("P-NST-2 an update changes rows of object relationships along the table's own key", async () => {
     const read = "returning { country_id country { name authors_aggregate { aggregate { count } } } } affected_rows";
-    const one = (related: string): Promise<unknown> =>
+    const updateCountry = (related: string): Promise<unknown> =>
       write(`update_nest_author(where: {id: {_eq: 1}}, _related: {country: {${related}}}) { ${read} }`);
     const country = (id: number, name: string, count: number) => ({
       country_id: id,
       country: { name, authors_aggregate: { aggregate: { count } } },
     });
-    expect(await one('update: {_set: {name: "Sverige"}}')).toEqual({
+    expect(await updateCountry('update: {_set: {name: "Sverige"}}')).toEqual({
       returning: [country(1, "Sverige", 1)],
       affected_rows: 1,
     });
-    expect(await one('insert: {data: {code: "DK", name: "Denmark"}}')).toEqual({
+    expect(await updateCountry('insert: {data: {code: "DK", name: "Denmark"}}')).toEqual({
       returning: [country(100, "Denmark", 1)],
       affected_rows: 2,
     });
-    expect(await one('connect: {code: "NO"}')).toEqual({ returning: [country(2, "Norway", 2)], affected_rows: 1 });
-    expect(await one("disconnect: true")).toEqual({
+    expect(await updateCountry('connect: {code: "NO"}')).toEqual({
+      returning: [country(2, "Norway", 2)],
+      affected_rows: 1,
+    });
+    expect(await updateCountry("disconnect: true")).toEqual({
       returning: [{ country_id: null, country: null }],
       affected_rows: 1,
     });
-    expect(await one("connect: {id: 1}")).toMatchObject({ returning: [country(1, "Sverige", 1)] });
-    expect(await one("delete: true")).toEqual({ returning: [{ country_id: null, country: null }], affected_rows: 2 });
+    expect(await updateCountry("connect: {id: 1}")).toMatchObject({ returning: [country(1, "Sverige", 1)] });
+    expect(await updateCountry("delete: true")).toEqual({
+      returning: [{ country_id: null, country: null }],
+      affected_rows: 2,
+    });
     expect(await rows("nest_country(order_by: {id: asc}) { id }")).toEqual({ nest_country: [{ id: 2 }, { id: 100 }] });
-    await one("connect: {id: 100}");
-    expect(await one('delete: true, insert: {data: {code: "FI", name: "Finland"}}')).toEqual({
+    await updateCountry("connect: {id: 100}");
+    expect(await updateCountry('delete: true, insert: {data: {code: "FI", name: "Finland"}}')).toEqual({
       returning: [country(101, "Finland", 1)],
       affected_rows: 3,
     });
@@ -122,16 +128,20 @@ describe("operations", () => {
   });
 
   test("P-NST-2 an update changes rows of object relationships along a key of the related row", async () => {
-    const one = (related: string, id = 1): Promise<unknown> =>
+    const updateBiography = (related: string, id = 1): Promise<unknown> =>
       write(
         `update_nest_author_by_pk(pk_columns: {id: ${id}}, _related: {biography: {${related}}}) { biography { id body } }`,
       );
-    expect(await one('update: {_set: {body: "Anew"}}')).toEqual({ biography: { id: 1, body: "Anew" } });
-    expect(await one("disconnect: true")).toEqual({ biography: null });
-    expect(await one("connect: {id: 2}")).toEqual({ biography: { id: 2, body: "Of nobody" } });
-    expect(await one('delete: true, insert: {data: {body: "Own"}}')).toEqual({ biography: { id: 100, body: "Own" } });
-    expect(await one("delete: true")).toEqual({ biography: null });
-    expect(await one('insert: {data: {body: "Of Ben"}}', 2)).toEqual({ biography: { id: 101, body: "Of Ben" } });
+    expect(await updateBiography('update: {_set: {body: "Anew"}}')).toEqual({ biography: { id: 1, body: "Anew" } });
+    expect(await updateBiography("disconnect: true")).toEqual({ biography: null });
+    expect(await updateBiography("connect: {id: 2}")).toEqual({ biography: { id: 2, body: "Of nobody" } });
+    expect(await updateBiography('delete: true, insert: {data: {body: "Own"}}')).toEqual({
+      biography: { id: 100, body: "Own" },
+    });
+    expect(await updateBiography("delete: true")).toEqual({ biography: null });
+    expect(await updateBiography('insert: {data: {body: "Of Ben"}}', 2)).toEqual({
+      biography: { id: 101, body: "Of Ben" },
+    });
     expect(await rows("nest_biography(order_by: {id: asc}) { id author_id }")).toEqual({
       nest_biography: [
         { id: 1, author_id: null },
@@ -198,7 +208,7 @@ describe("operations", () => {
     const text = `mutation ($id: Int!, $related: nest_country_related_input, $title: String) {
       update_nest_country_by_pk(pk_columns: {id: $id}, _related: $related) {
         authors { books(where: {title: {_eq: $title}}) { title chapters { title notes { body } } } } } }`;
-    const related = (title: string) => ({
+    const relatedWrites = (title: string) => ({
       authors: {
         update: [
           {
@@ -225,7 +235,7 @@ describe("operations", () => {
       },
     });
     for (const title of ["One", "Two"])
-      expect(await write(text, { id: 1, related: related(title), title })).toEqual({
+      expect(await write(text, { id: 1, related: relatedWrites(title), title })).toEqual({
         authors: [
           { books: [{ title, chapters: [{ title: "A1", notes: expect.arrayContaining([{ body: title }]) }] }] },
         ],
@@ -281,12 +291,12 @@ describe("the order of writes", () => {
       insert into nest.shelf values (1, 1); insert into nest.box values (1, 1, 1); insert into nest.aisle values (1, 1, 1);
     `);
     await api.reload();
-    const both = `update_nest_author_by_pk(pk_columns: {id: 1}, _related: {
+    const updateText = `update_nest_author_by_pk(pk_columns: {id: 1}, _related: {
       aisles: {delete: {}, insert: {data: {id: 2, shelf_id: 2}}}
       shelves: {delete: {}, insert: {data: {id: 2}}}
       boxes: {delete: {}, insert: {data: {id: 2, shelf_id: 2}}}
     }) { aisles { id } boxes { id } shelves { id } }`;
-    expect(await write(both)).toEqual({ aisles: [{ id: 2 }], boxes: [{ id: 2 }], shelves: [{ id: 2 }] });
+    expect(await write(updateText)).toEqual({ aisles: [{ id: 2 }], boxes: [{ id: 2 }], shelves: [{ id: 2 }] });
     await database.query("drop table nest.box, nest.aisle, nest.shelf");
     await api.reload();
   });
@@ -318,7 +328,7 @@ describe("the order of writes", () => {
 
 describe("updates of several rows or none", () => {
   const all = "update_nest_author(where: {}, ";
-  const at = "$.selectionSet.update_nest_author.args._related";
+  const relatedPath = "$.selectionSet.update_nest_author.args._related";
 
   test("P-NST-4 related rows are updated and deleted for all updated rows", async () => {
     expect(
@@ -348,24 +358,26 @@ describe("updates of several rows or none", () => {
       ["insert", '{data: {title: "x"}}'],
       ["connect", "{id: 4}"],
     ])
-      expect(await failed(`${all} _inc: {changed: 1}, _related: {books: {${verb}: ${input}}}) { affected_rows }`)).toBe(
-        `not-supported ${at}.books.${verb}: cannot proceed to ${verb} array relation "books" since update of table "author" affects more than one row`,
+      expect(
+        await failureOf(`${all} _inc: {changed: 1}, _related: {books: {${verb}: ${input}}}) { affected_rows }`),
+      ).toBe(
+        `not-supported ${relatedPath}.books.${verb}: cannot proceed to ${verb} array relation "books" since update of table "author" affects more than one row`,
       );
     expect(await rows("nest_author(where: {changed: {_gt: 0}}) { id }")).toEqual({ nest_author: [] });
   });
 
   test("P-NST-4 related writes without an updated row are refused", async () => {
     const none = "update_nest_author(where: {id: {_eq: 9}}, ";
-    for (const [way, verb, input] of [
+    for (const [relationText, verb, input] of [
       ['array relation "books"', "insert", '{data: {title: "x"}}'],
       ['array relation "books"', "connect", "{id: 4}"],
       ['object relation "country"', "insert", '{data: {code: "DK"}}'],
       ['object relation "country"', "connect", "{id: 1}"],
       ['object relation "biography"', "insert", '{data: {body: "x"}}'],
     ] as const) {
-      const name = way.split('"')[1] as string;
-      expect(await failed(`${none} _related: {${name}: {${verb}: ${input}}}) { affected_rows }`)).toBe(
-        `not-supported ${at}.${name}.${verb}: cannot proceed to ${verb} ${way} since update of table "author" affects zero rows`,
+      const name = relationText.split('"')[1] as string;
+      expect(await failureOf(`${none} _related: {${name}: {${verb}: ${input}}}) { affected_rows }`)).toBe(
+        `not-supported ${relatedPath}.${name}.${verb}: cannot proceed to ${verb} ${relationText} since update of table "author" affects zero rows`,
       );
     }
     expect(await rows("nest_country_by_pk(id: 100) { id }")).toEqual({ nest_country_by_pk: null });
@@ -382,7 +394,7 @@ describe("updates of several rows or none", () => {
 describe("keys of connected rows", () => {
   const connect = (keys: string): string =>
     `update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {connect: ${keys}}}) { books(order_by: {id: asc}) { id } }`;
-  const at = "$.selectionSet.update_nest_author_by_pk.args._related";
+  const relatedPath = "$.selectionSet.update_nest_author_by_pk.args._related";
 
   test("P-NST-6 rows are connected by a primary or unique key, and connected rows stay", async () => {
     expect(await write(connect("[{id: 4}, {id: 1}]"))).toEqual({ books: [{ id: 1 }, { id: 2 }, { id: 4 }] });
@@ -396,22 +408,22 @@ describe("keys of connected rows", () => {
     "P-NST-6 a connect with %s is refused",
     async (keys) => {
       const item = keys.startsWith("[") ? 1 : 0;
-      expect(await failed(connect(keys))).toBe(
-        `validation-failed ${at}.books.connect[${item}]: expected the columns of one key: "id"; or "author_id", "place"`,
+      expect(await failureOf(connect(keys))).toBe(
+        `validation-failed ${relatedPath}.books.connect[${item}]: expected the columns of one key: "id"; or "author_id", "place"`,
       );
     },
   );
 
   test("P-NST-6 a connect of a missing row is refused", async () => {
-    expect(await failed(connect("[{id: 4}, {id: 99}]"))).toBe(
-      `not-supported ${at}.books.connect[1]: cannot proceed to connect array relation "books" since table "book" has no such row`,
+    expect(await failureOf(connect("[{id: 4}, {id: 99}]"))).toBe(
+      `not-supported ${relatedPath}.books.connect[1]: cannot proceed to connect array relation "books" since table "book" has no such row`,
     );
     expect(
-      await failed(
+      await failureOf(
         'update_nest_author_by_pk(pk_columns: {id: 1}, _related: {country: {connect: {code: "XX"}}}) { id }',
       ),
     ).toBe(
-      `not-supported ${at}.country.connect: cannot proceed to connect object relation "country" since table "country" has no such row`,
+      `not-supported ${relatedPath}.country.connect: cannot proceed to connect object relation "country" since table "country" has no such row`,
     );
     expect(await rows("nest_book_by_pk(id: 4) { author_id }")).toEqual({ nest_book_by_pk: { author_id: null } });
   });
@@ -419,7 +431,7 @@ describe("keys of connected rows", () => {
 
 describe("connects of many rows", async () => {
   let statements = 0;
-  const counted = await startApi({
+  const countingApi = await startApi({
     ...settings,
     parts: [
       definePlugin({
@@ -437,38 +449,38 @@ describe("connects of many rows", async () => {
   const text = `mutation($keys: [nest_book_key_columns_input!]) {
     update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {connect: $keys}}) { books_aggregate { aggregate { count } } }
   }`;
-  const at = "$.selectionSet.update_nest_author_by_pk.args._related.books.connect";
+  const relatedPath = "$.selectionSet.update_nest_author_by_pk.args._related.books.connect";
   const connect = async (keys: readonly unknown[]): Promise<any> => {
     statements = 0;
-    return write(text, { keys }, {}, counted);
+    return write(text, { keys }, {}, countingApi);
   };
-  const connected = (count: number) => ({ books_aggregate: { aggregate: { count } } });
-  const MANY = 500;
+  const bookCount = (count: number) => ({ books_aggregate: { aggregate: { count } } });
+  const ROW_COUNT = 500;
   beforeEach(() =>
     database.query(
-      `insert into nest.book (id, author_id, title, place) select i, 2, 'M', i from generate_series(1000, ${999 + MANY}) i`,
+      `insert into nest.book (id, author_id, title, place) select i, 2, 'M', i from generate_series(1000, ${999 + ROW_COUNT}) i`,
     ),
   );
-  const by: Record<string, (i: number) => object> = {
+  const keys: Record<string, (i: number) => object> = {
     "the primary key": (i: number) => ({ id: i }),
     "a unique key that holds the column that is set": (i: number) => ({ author_id: 2, place: i }),
   };
 
-  test.each(Object.entries(by))("P-NST-6 many rows are connected by %s in one statement", async (_, key) => {
-    const keys = Array.from({ length: MANY }, (_item, i) => key(1000 + i));
-    expect(await connect(keys.slice(0, 1))).toEqual(connected(3));
+  test.each(Object.entries(keys))("P-NST-6 many rows are connected by %s in one statement", async (_, key) => {
+    const keys = Array.from({ length: ROW_COUNT }, (_item, i) => key(1000 + i));
+    expect(await connect(keys.slice(0, 1))).toEqual(bookCount(3));
     const ofOne = statements;
-    expect(await connect(keys.slice(1))).toEqual(connected(2 + MANY));
+    expect(await connect(keys.slice(1))).toEqual(bookCount(2 + ROW_COUNT));
     expect(statements).toBe(ofOne);
   });
 
-  test.each(Object.entries(by))(
+  test.each(Object.entries(keys))(
     "P-NST-6 the error of a connect by %s names the first key without a row",
     async (_, key) => {
       expect(await connect([1000, 1001, 99, 1002, 98].map(key))).toMatchObject({
         refused: {
           message: 'cannot proceed to connect array relation "books" since table "book" has no such row',
-          extensions: { code: "not-supported", path: `${at}[2]` },
+          extensions: { code: "not-supported", path: `${relatedPath}[2]` },
         },
       });
       expect(await rows("nest_book_aggregate(where: {author_id: {_eq: 1}}) { aggregate { count } }")).toEqual({
@@ -478,11 +490,11 @@ describe("connects of many rows", async () => {
   );
 
   test("P-NST-6 a connect accepts keys of different columns and repeated rows", async () => {
-    expect(await connect([{ id: 1000 }, { author_id: 2, place: 1001 }, { id: 4 }, { id: 1000 }])).toEqual(connected(5));
+    expect(await connect([{ id: 1000 }, { author_id: 2, place: 1001 }, { id: 4 }, { id: 1000 }])).toEqual(bookCount(5));
     expect(
       await connect([{ id: 1002 }, { id: 1003 }, { author_id: 2, place: 1004 }, { author_id: 2, place: 99 }]),
     ).toMatchObject({
-      refused: { extensions: { code: "not-supported", path: `${at}[3]` } },
+      refused: { extensions: { code: "not-supported", path: `${relatedPath}[3]` } },
     });
   });
 
@@ -493,24 +505,26 @@ describe("connects of many rows", async () => {
       create policy kept on nest.book as restrictive for update to sea_captain using (id <> 1001);
     `);
     try {
-      await counted.reload();
-      for (const key of Object.values(by)) {
-        const refused = await write(text, { keys: [1000, 1001].map(key) }, asAdmin("sea_captain"), counted);
-        expect(refused).toMatchObject({ refused: { extensions: { code: "not-supported", path: `${at}[1]` } } });
+      await countingApi.reload();
+      for (const key of Object.values(keys)) {
+        const refusal = await write(text, { keys: [1000, 1001].map(key) }, asAdmin("sea_captain"), countingApi);
+        expect(refusal).toMatchObject({
+          refused: { extensions: { code: "not-supported", path: `${relatedPath}[1]` } },
+        });
       }
     } finally {
       await database.query(
         "drop policy of_captain on nest.book; drop policy kept on nest.book; revoke all on all tables in schema nest from sea_captain; revoke usage on schema nest from sea_captain",
       );
-      await counted.reload();
+      await countingApi.reload();
     }
   });
 });
 
 describe("related writes without effect or with contradictions", () => {
-  const by = (related: string): string =>
+  const updateBy = (related: string): string =>
     `update_nest_author_by_pk(pk_columns: {id: 1}, _set: {name: "Ann"}, _related: ${related}) { books { id } biography { id } country { id } }`;
-  const unchanged = { books: [{ id: 1 }, { id: 2 }], biography: { id: 1 }, country: { id: 1 } };
+  const unchangedAuthor = { books: [{ id: 1 }, { id: 2 }], biography: { id: 1 }, country: { id: 1 } };
 
   test.each([
     "null",
@@ -523,7 +537,7 @@ describe("related writes without effect or with contradictions", () => {
     "{books: {update: [{where: {}, _related: null}]}}",
     "{biography: {delete: false, disconnect: false, update: null}, country: {delete: false, update: {}}}",
   ])("P-NST-7 %s changes nothing", async (related) => {
-    expect(await write(by(related))).toEqual(unchanged);
+    expect(await write(updateBy(related))).toEqual(unchangedAuthor);
   });
 
   test("P-NST-7 an update with empty related writes is an ordinary update", async () => {
@@ -581,14 +595,14 @@ describe("related writes without effect or with contradictions", () => {
     ["[]", "expected an object for type 'nest_author_related_input', but found a list", ""],
     ["1", "expected an object for type 'nest_author_related_input', but found an integer", ""],
   ])("P-NST-7 %s is refused", async (related, message, path) => {
-    const { refused } = await write(by(related));
+    const { refused } = await write(updateBy(related));
     expect(refused?.message).toContain(message);
     expect(refused.extensions.path).toBe(`$.selectionSet.update_nest_author_by_pk.args._related${path}`);
   });
 
   test("P-NST-7 a column that an operator also sets is refused", async () => {
     expect(
-      await failed(
+      await failureOf(
         "update_nest_author(where: {}, _set: {country_id: 1}, _related: {country: {disconnect: true}}) { affected_rows }",
       ),
     ).toBe(
@@ -599,12 +613,12 @@ describe("related writes without effect or with contradictions", () => {
   test("P-NST-7 a key that may not be null is disconnected only with a replacement", async () => {
     const chapter = (related: string): string =>
       `update_nest_chapter_by_pk(pk_columns: {book_id: 3, no: 1}, _related: {book: {${related}}}) { book_id }`;
-    expect(await failed(chapter("delete: true"))).toContain(
+    expect(await failureOf(chapter("delete: true"))).toContain(
       'cannot delete object relation "book": "book_id" cannot be null',
     );
-    expect(await failed(chapter("disconnect: true"))).toContain("field 'disconnect' not found");
+    expect(await failureOf(chapter("disconnect: true"))).toContain("field 'disconnect' not found");
     expect(
-      await failed("update_nest_book(where: {}, _related: {chapters: {disconnect: {}}}) { affected_rows }"),
+      await failureOf("update_nest_book(where: {}, _related: {chapters: {disconnect: {}}}) { affected_rows }"),
     ).toContain("field 'disconnect' not found");
   });
 });
@@ -667,17 +681,17 @@ const metadata = documentOf([
 ]);
 
 describe("permissions", async () => {
-  const governed = await startApi({ ...settings, metadata });
-  const as = (role: string) => asAdmin(role, { sold: "5" });
-  const edit = (text: string): Promise<any> => write(text, {}, as("editor"), governed);
-  const at = "$.selectionSet.update_writer_by_pk.args._related";
-  const one = (related: string, id = 1): string =>
+  const governedApi = await startApi({ ...settings, metadata });
+  const headersOf = (role: string) => asAdmin(role, { sold: "5" });
+  const edit = (text: string): Promise<any> => write(text, {}, headersOf("editor"), governedApi);
+  const relatedPath = "$.selectionSet.update_writer_by_pk.args._related";
+  const updateWriter = (related: string, id = 1): string =>
     `update_writer_by_pk(pk_columns: {id: ${id}}, _related: ${related}) { changed works(order_by: {id: asc}) { id title sold } }`;
 
   test("P-NST-5 filters, presets and columns of each table and operation apply", async () => {
     expect(
       await edit(
-        one(
+        updateWriter(
           '{works: {insert: {data: {title: "N"}}, update: [{where: {}, _set: {title: "U"}}], delete: {}, connect: [{id: 4}]}}',
         ),
       ),
@@ -689,18 +703,18 @@ describe("permissions", async () => {
         { id: 100, title: "N", sold: 3 },
       ],
     });
-    expect(await edit(one("{works: {disconnect: {}}}"))).toMatchObject({ works: [] });
+    expect(await edit(updateWriter("{works: {disconnect: {}}}"))).toMatchObject({ works: [] });
   });
 
   test("P-NST-5 rows that the role may not update are treated as missing", async () => {
-    expect(await edit(one("{works: {delete: {}}}", 3))).toBeNull();
-    expect(await edit(one("{works: {connect: [{id: 2}]}}", 2))).toMatchObject({
+    expect(await edit(updateWriter("{works: {delete: {}}}", 3))).toBeNull();
+    expect(await edit(updateWriter("{works: {connect: [{id: 2}]}}", 2))).toMatchObject({
       refused: { message: expect.stringContaining('since table "book" has no such row') },
     });
-    expect(await edit(one("{home: {connect: {id: 2}}}"))).toMatchObject({
+    expect(await edit(updateWriter("{home: {connect: {id: 2}}}"))).toMatchObject({
       refused: { message: expect.stringContaining('since table "country" has no such row') },
     });
-    expect(await edit(one("{works: {connect: [{id: 4}]}}", 3))).toMatchObject({
+    expect(await edit(updateWriter("{works: {connect: [{id: 4}]}}", 3))).toMatchObject({
       refused: { message: expect.stringContaining('since update of table "author" affects zero rows') },
     });
   });
@@ -710,9 +724,9 @@ describe("permissions", async () => {
       ['{works: {delete: {}, insert: {data: [{title: "x"}, {title: "Bad"}]}}}', "works.insert.data"],
       ['{works: {delete: {}, update: [{where: {}, _set: {title: "Bad"}}]}}', "works.update[0]"],
     ] as const)
-      expect((await edit(one(related))).refused).toEqual({
+      expect((await edit(updateWriter(related))).refused).toEqual({
         message: "check constraint of an insert/update permission has failed",
-        extensions: { code: "permission-error", path: `${at}.${path}` },
+        extensions: { code: "permission-error", path: `${relatedPath}.${path}` },
       });
     expect(await rows("nest_book(order_by: {id: asc}) { title }")).toEqual({
       nest_book: [{ title: "A" }, { title: "B" }, { title: "C" }, { title: "D" }],
@@ -720,7 +734,7 @@ describe("permissions", async () => {
   });
 
   test("P-NST-5 operations without permission are not in the role's schema", async () => {
-    const editor = await schemaOf(governed, "editor");
+    const editor = await schemaOf(governedApi, "editor");
     expect(Object.keys(editor.members("writer_rel_works_update_input")).sort()).toEqual([
       "connect",
       "delete",
@@ -739,7 +753,7 @@ describe("permissions", async () => {
       "update",
     ]);
     expect(Object.keys(editor.members("writer_key_columns_input")).sort()).toEqual(["id", "penName"]);
-    const clerk = await schemaOf(governed, "clerk");
+    const clerk = await schemaOf(governedApi, "clerk");
     expect(Object.keys(clerk.members("writer_related_input"))).toEqual(["works"]);
     expect(Object.keys(clerk.members("writer_rel_works_update_input"))).toEqual(["update"]);
     expect(clerk.has("nest_book_key_columns_input")).toBe(false);
@@ -761,17 +775,17 @@ describe("permissions", async () => {
   });
 
   test("P-NST-5 X-SEQ-3 a row that leaves the permission during the mutation still refers to the deleted row", async () => {
-    const end = (more: string): Promise<any> =>
+    const end = (extraSet: string): Promise<any> =>
       write(
-        `update_writer_by_pk(pk_columns: {id: 1}, _set: {penName: "x" ${more}}, _related: {home: {delete: true}}) { country_id }`,
+        `update_writer_by_pk(pk_columns: {id: 1}, _set: {penName: "x" ${extraSet}}, _related: {home: {delete: true}}) { country_id }`,
         {},
-        as("starter"),
-        governed,
+        headersOf("starter"),
+        governedApi,
       );
     expect((await end(", changed: 1")).refused).toEqual({
       message:
         'cannot proceed to delete object relations since the first update of table "author" hides rows from the second',
-      extensions: { code: "not-supported", path: at },
+      extensions: { code: "not-supported", path: relatedPath },
     });
     expect(await rows("nest_author_by_pk(id: 1) { name country { id } }")).toEqual({
       nest_author_by_pk: { name: "Ann", country: { id: 1 } },
@@ -936,15 +950,15 @@ describe("one transaction", () => {
         return new; end $$;
       create trigger together before update on nest.employee for each row execute function nest.together();
     `);
-      const down = `update_nest_employee_by_pk(pk_columns: {id: 1}, _set: {name: "down"}, _related: {
+      const downward = `update_nest_employee_by_pk(pk_columns: {id: 1}, _set: {name: "down"}, _related: {
       employees: {update: [{where: {id: {_eq: 3}}, _set: {name: "down"}}]}}) { id }`;
-      const up = `update_nest_employee_by_pk(pk_columns: {id: 3}, _set: {name: "up"}, _related: {
+      const upward = `update_nest_employee_by_pk(pk_columns: {id: 3}, _set: {name: "up"}, _related: {
       employee: {update: {_set: {name: "up"}}}}) { id }`;
-      const answers = await Promise.all([write(down), write(up)]);
+      const answers = await Promise.all([write(downward), write(upward)]);
       await database.query("drop function nest.together cascade; drop sequence nest.arrived");
-      const refused = answers.filter((answer) => answer.refused !== undefined);
-      expect(refused).toHaveLength(1);
-      expect(JSON.stringify(refused[0].refused)).toContain("40P01");
+      const refusals = answers.filter((answer) => answer.refused !== undefined);
+      expect(refusals).toHaveLength(1);
+      expect(JSON.stringify(refusals[0].refused)).toContain("40P01");
       const winner = answers[0].refused === undefined ? "down" : "up";
       expect(await rows("nest_employee(where: {id: {_in: [1, 3]}}) { name }")).toEqual({
         nest_employee: [{ name: winner }, { name: winner }],
@@ -955,36 +969,43 @@ describe("one transaction", () => {
 
 describe("limits", () => {
   test("P-NST-9 values are counted as for inserts", async () => {
-    const small = await startApi({ ...settings, maxInsertValues: 12 });
+    const limitedApi = await startApi({ ...settings, maxInsertValues: 12 });
     const connects = (count: number): string =>
       `update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {connect: [${Array(count).fill("{id: 4}").join()}]}}) { id }`;
-    expect(await write(connects(3), {}, {}, small)).toEqual({ id: 1 });
-    expect(await failed(connects(5), {}, {}, small)).toContain("values to insert");
+    expect(await write(connects(3), {}, {}, limitedApi)).toEqual({ id: 1 });
+    expect(await failureOf(connects(5), {}, {}, limitedApi)).toContain("values to insert");
     const deep = (levels: number): string =>
       levels === 0 ? "{}" : `{employees: {update: [{where: {}, _related: ${deep(levels - 1)}}]}}`;
-    const nested = (levels: number): string =>
+    const nestedUpdate = (levels: number): string =>
       `update_nest_employee_by_pk(pk_columns: {id: 1}, _set: {name: "x"}, _related: ${deep(levels)}) { id }`;
-    expect(await write(nested(1), {}, {}, small)).toEqual({ id: 1 });
-    expect(await failed(nested(4), {}, {}, small)).toContain("values to insert");
-    expect(await failed(nested(2000), {}, {}, small)).toBeDefined();
+    expect(await write(nestedUpdate(1), {}, {}, limitedApi)).toEqual({ id: 1 });
+    expect(await failureOf(nestedUpdate(4), {}, {}, limitedApi)).toContain("values to insert");
+    expect(await failureOf(nestedUpdate(2000), {}, {}, limitedApi)).toBeDefined();
   });
 
   test("P-NST-9 statements are counted as for other writes", async () => {
-    const small = await startApi({ ...settings, maxWriteStatements: 3 });
+    const limitedApi = await startApi({ ...settings, maxWriteStatements: 3 });
     const updates = (count: number): string =>
       `update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {update: [${Array(count).fill('{where: {}, _set: {title: "x"}}').join()}]}}) { id }`;
-    expect(await write(updates(2), {}, {}, small)).toEqual({ id: 1 });
-    expect(await failed(updates(3), {}, {}, small)).toContain("the operation has more than 3 statements that write");
+    expect(await write(updates(2), {}, {}, limitedApi)).toEqual({ id: 1 });
+    expect(await failureOf(updates(3), {}, {}, limitedApi)).toContain(
+      "the operation has more than 3 statements that write",
+    );
   });
 
   test("P-NST-9 cost limits and required filters apply", async () => {
-    const limited = await startApi({ ...settings, costLimits: { music_editor: 1 } });
+    const limitedApi = await startApi({ ...settings, costLimits: { music_editor: 1 } });
     const cheap = "update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {delete: {}}}) { id }";
-    expect(await failed(cheap, {}, asAdmin("music_editor"), limited)).toContain("estimated cost");
-    const safe = await startApi({ ...settings, safeWrites: true });
-    expect(await write(cheap, {}, {}, safe)).toEqual({ id: 1 });
+    expect(await failureOf(cheap, {}, asAdmin("music_editor"), limitedApi)).toContain("estimated cost");
+    const safeApi = await startApi({ ...settings, safeWrites: true });
+    expect(await write(cheap, {}, {}, safeApi)).toEqual({ id: 1 });
     expect(
-      await failed("update_nest_author(where: {}, _related: {books: {delete: {}}}) { affected_rows }", {}, {}, safe),
+      await failureOf(
+        "update_nest_author(where: {}, _related: {books: {delete: {}}}) { affected_rows }",
+        {},
+        {},
+        safeApi,
+      ),
     ).toContain("UPDATE requires a WHERE clause");
   });
 });
@@ -997,24 +1018,28 @@ describe("beside other plugins", () => {
         update nest.author set name = new.name where id = old.id; return new; end $$;
       create trigger rename instead of update on nest.writers for each row execute function nest.rename();
     `);
-    const to = (name: string, own: string, other: string) => ({
-      manual_configuration: { remote_table: { schema: "nest", name }, column_mapping: { [own]: other } },
+    const relationshipTo = (name: string, ownColumn: string, otherColumn: string) => ({
+      manual_configuration: { remote_table: { schema: "nest", name }, column_mapping: { [ownColumn]: otherColumn } },
     });
-    const manual = await startApi({
+    const manualApi = await startApi({
       ...settings,
       metadata: documentOf([
-        table("nest.writers", { array_relationships: [{ name: "works", using: to("book", "id", "author_id") }] }),
-        table("nest.book", { object_relationships: [{ name: "by", using: to("writers", "author_id", "id") }] }),
+        table("nest.writers", {
+          array_relationships: [{ name: "works", using: relationshipTo("book", "id", "author_id") }],
+        }),
+        table("nest.book", {
+          object_relationships: [{ name: "by", using: relationshipTo("writers", "author_id", "id") }],
+        }),
       ]),
     });
-    const one = (text: string): Promise<any> => write(text, {}, {}, manual);
+    const writeManual = (text: string): Promise<any> => write(text, {}, {}, manualApi);
     expect(
-      await one(`update_nest_writers(where: {id: {_eq: 1}}, _related: {works: {
+      await writeManual(`update_nest_writers(where: {id: {_eq: 1}}, _related: {works: {
         insert: {data: {title: "N"}}, delete: {place: {_eq: 2}}
       }}) { affected_rows returning { name works(order_by: {id: asc}) { title } } }`),
     ).toEqual({ affected_rows: 2, returning: [{ name: "Ann", works: [{ title: "A" }, { title: "N" }] }] });
     expect(
-      await one(
+      await writeManual(
         'update_nest_book_by_pk(pk_columns: {id: 1}, _related: {by: {update: {_set: {name: "View"}}}}) { by { name } }',
       ),
     ).toEqual({ by: { name: "View" } });
@@ -1022,9 +1047,12 @@ describe("beside other plugins", () => {
   });
 
   test("P-NST-9 an empty result is explained for each write", async () => {
-    const asked = await startApi({ ...settings, explainEmpty: "admin" });
+    const explainingApi = await startApi({ ...settings, explainEmpty: "admin" });
     const query = "mutation { update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {delete: {}}}) { id } }";
-    const answer = await asked.post("/v1/graphql", { headers: { ...asAdmin(), "x-relapi-why": "1" }, body: { query } });
+    const answer = await explainingApi.post("/v1/graphql", {
+      headers: { ...asAdmin(), "x-relapi-why": "1" },
+      body: { query },
+    });
     expect(answer.json()).toEqual({ data: { update_nest_author_by_pk: { id: 1 } } });
     expect(answer.headers["x-relapi-why"]).toContain('"not counted: a condition needs the row around it"');
   });
@@ -1037,10 +1065,12 @@ describe("beside other plugins", () => {
         customization: { naming_convention: "graphql-default" },
       },
     );
-    const cased = await startApi({ ...settings, metadata: convention });
+    const conventionApi = await startApi({ ...settings, metadata: convention });
     // its metadata has no relationship
-    expect((await schemaOf(cased)).args("mutation_root", "updateNestAuthorByPk")).not.toHaveProperty("_related");
-    const named = await startApi({
+    expect((await schemaOf(conventionApi)).args("mutation_root", "updateNestAuthorByPk")).not.toHaveProperty(
+      "_related",
+    );
+    const namedApi = await startApi({
       ...settings,
       metadata: documentOf(
         [table("nest.author"), table("nest.book", { object_relationships: [object("wroteIt", "author_id")] })],
@@ -1048,7 +1078,7 @@ describe("beside other plugins", () => {
         { customization: { naming_convention: "graphql-default" } },
       ),
     });
-    expect((await schemaOf(named)).args("mutation_root", "updateNestBookByPk")).toMatchObject({
+    expect((await schemaOf(namedApi)).args("mutation_root", "updateNestBookByPk")).toMatchObject({
       _related: "NestBookRelatedInput",
     });
     expect(
@@ -1056,7 +1086,7 @@ describe("beside other plugins", () => {
         'updateNestBookByPk(pkColumns: {id: 1}, _related: {wroteIt: {update: {_set: {name: "N"}}}}) { wroteIt { name } }',
         {},
         {},
-        named,
+        namedApi,
       ),
     ).toEqual({ wroteIt: { name: "N" } });
   });
@@ -1070,29 +1100,34 @@ describe("beside other plugins", () => {
 
   test("P-NST-9 softly deleted rows are kept and hidden", async () => {
     await database.query("alter table nest.note add column deleted_at timestamptz");
-    const soft = await startApi({ ...settings, softDeleteColumn: "deleted_at" });
-    const one = (related: string): Promise<any> =>
+    const softApi = await startApi({ ...settings, softDeleteColumn: "deleted_at" });
+    const updateNotes = (related: string): Promise<any> =>
       write(
         `update_nest_chapter_by_pk(pk_columns: {book_id: 1, no: 1}, _related: {notes: ${related}}) { notes { id } }`,
         {},
         {},
-        soft,
+        softApi,
       );
-    expect(await one("{delete: {}}")).toEqual({ notes: [] });
-    expect((await one("{connect: [{id: 1}]}")).refused.message).toContain("has no such row");
+    expect(await updateNotes("{delete: {}}")).toEqual({ notes: [] });
+    expect((await updateNotes("{connect: [{id: 1}]}")).refused.message).toContain("has no such row");
     expect(await database.query("select id from nest.note where deleted_at is null")).toEqual([{ id: 2 }]);
     await database.query("alter table nest.note drop column deleted_at");
   });
 
   test("P-NST-1 without the plugin the argument is unknown", async () => {
     const text = "update_nest_author_by_pk(pk_columns: {id: 1}, _related: {books: {delete: {}}}) { id }";
-    expect(await failed(text, {}, {}, plain)).toBe(
+    expect(await failureOf(text, {}, {}, plainApi)).toBe(
       "validation-failed $.selectionSet.update_nest_author_by_pk: 'update_nest_author_by_pk' has no argument named '_related'",
     );
-    const { names } = await schemaOf(plain);
+    const { names } = await schemaOf(plainApi);
     expect(names.filter((name) => /related|_rel_.*update|key_columns/.test(name))).toEqual([]);
     expect(
-      await failed("update_nest_author_many(updates: [{where: {}, _related: {}}]) { affected_rows }", {}, {}, plain),
+      await failureOf(
+        "update_nest_author_many(updates: [{where: {}, _related: {}}]) { affected_rows }",
+        {},
+        {},
+        plainApi,
+      ),
     ).toBe(
       "validation-failed $.selectionSet.update_nest_author_many.args.updates[0]._related: field '_related' not found in type: 'nest_author_updates'",
     );

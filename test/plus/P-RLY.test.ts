@@ -7,8 +7,8 @@ import { asAdmin, forGraphql, startApi, type HeaderValues, type TestApi } from "
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 import { lastStatement } from "./last-statement.ts";
 
-const sent = lastStatement();
-const api = await startApi({ ...forGraphql(), preset: plus, parts: [sent.plugin] });
+const recorder = lastStatement();
+const api = await startApi({ ...forGraphql(), preset: plus, parts: [recorder.plugin] });
 await api.sql(`
   create table log_entry (
     id bigint primary key, place text collate "C", depth float8, kind text not null collate "C", artist_id int references artist);
@@ -36,16 +36,16 @@ await api.reload();
 type Headers = HeaderValues;
 
 const askOf =
-  (on: TestApi) =>
+  (target: TestApi) =>
   async (
     query: string,
     variables: Readonly<Record<string, unknown>> = {},
     headers: Headers = asAdmin(),
   ): Promise<any> =>
-    (await on.post("/v1beta1/relay", { headers, body: { query, variables } })).json();
+    (await target.post("/v1beta1/relay", { headers, body: { query, variables } })).json();
 const ask = askOf(api);
 
-const decoded = (text: string): unknown => JSON.parse(Buffer.from(text, "base64").toString());
+const decode = (text: string): unknown => JSON.parse(Buffer.from(text, "base64").toString());
 
 const PAGE = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";
 
@@ -78,7 +78,7 @@ describe("nodes", () => {
   test("P-RLY-3 each row has a global id that leads back to it", async () => {
     const { data } = await ask("{ pair_connection { edges { node { id a note } } } }");
     const nodes = data.pair_connection.edges.map(({ node }: any) => node);
-    expect(nodes.map(({ id }: any) => decoded(id))).toEqual([
+    expect(nodes.map(({ id }: any) => decode(id))).toEqual([
       [1, "public", "pair", 1, "x"],
       [1, "public", "pair", 1, 'y "z"'],
       [1, "public", "pair", 2, "x"],
@@ -98,11 +98,11 @@ describe("nodes", () => {
     const { data } = await ask("{ log_entry_connection(first: 1) { edges { node { id kind } } } }");
     const [{ node }] = data.log_entry_connection.edges;
     expect(Buffer.from(node.id, "base64").toString()).toContain("9007199254740994");
-    const found = await ask(
+    const nodeAnswer = await ask(
       "query ($id: ID!) { node(id: $id) { ... on Node { id } ...f } } fragment f on log_entry { kind }",
       { id: node.id },
     );
-    expect(found.data).toEqual({ node });
+    expect(nodeAnswer.data).toEqual({ node });
   });
 
   test.each([
@@ -154,13 +154,17 @@ describe("nodes", () => {
 
   test("P-RLY-7 a global id leads to no row that the caller may not see", async () => {
     const id = Buffer.from('[1, "public", "guarded", 1]').toString("base64");
-    const as = (user: string) => asAdmin("music_reader", { "user-id": user });
-    expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id }, as("bob"))).data).toEqual({ node: { id } });
-    expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id }, as("ann"))).data).toEqual({ node: null });
+    const headersOf = (user: string) => asAdmin("music_reader", { "user-id": user });
+    expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id }, headersOf("bob"))).data).toEqual({
+      node: { id },
+    });
+    expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id }, headersOf("ann"))).data).toEqual({
+      node: null,
+    });
     const secret = Buffer.from('[1,"public","diary",1]').toString("base64");
-    expect((await ask("query ($id: ID!) { node(id: $id) { id } }", { id: secret }, as("ann"))).errors[0].message).toBe(
-      "the global id is invalid",
-    );
+    expect(
+      (await ask("query ($id: ID!) { node(id: $id) { id } }", { id: secret }, headersOf("ann"))).errors[0].message,
+    ).toBe("the global id is invalid");
   });
 });
 
@@ -189,9 +193,9 @@ describe("connections", () => {
         .toString()
         .match(/\d{16}/)?.[0] ?? "";
     const pages = async (size: "first" | "last", place: "after" | "before", flag: string, end: string) => {
-      const found: string[][] = [];
+      const pageKeys: string[][] = [];
       let cursor: string | null = null;
-      for (let more = true; more;) {
+      for (let hasMore = true; hasMore;) {
         const { data, errors } = await ask(
           `query ($n: Int, $c: String) { log_entry_connection(order_by: ${order}, ${size}: $n, ${place}: $c) { edges { cursor node { id } } ${PAGE} } }`,
           { n: 5, c: cursor },
@@ -200,11 +204,11 @@ describe("connections", () => {
         const { edges, pageInfo } = data.log_entry_connection;
         expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual([edges[0].cursor, edges[edges.length - 1].cursor]);
         expect(pageInfo[flag === "hasNextPage" ? "hasPreviousPage" : "hasNextPage"]).toBe(cursor !== null);
-        found.push(edges.map(keyOf));
-        more = pageInfo[flag];
+        pageKeys.push(edges.map(keyOf));
+        hasMore = pageInfo[flag];
         cursor = pageInfo[end];
       }
-      return found;
+      return pageKeys;
     };
     const forward = await pages("first", "after", "hasNextPage", "endCursor");
     expect(forward.map(({ length }) => length)).toEqual([5, 5, 5, 5, 3]);
@@ -277,9 +281,9 @@ describe("connections", () => {
       const { data } = await ask(
         `{ log_entry_connection(${window}, order_by: {kind: asc}) { edges { node { id } } nodes { id } more: nodes { kind } } artist_connection(first: 2) { nodes { name albums_connection(first: 1) { nodes { title } edges { node { title } } } } } }`,
       );
-      const { edges, nodes, more } = data.log_entry_connection;
+      const { edges, nodes, more: extraNodes } = data.log_entry_connection;
       expect(nodes).toEqual(edges.map(({ node }: any) => node));
-      expect(more).toHaveLength(4);
+      expect(extraNodes).toHaveLength(4);
       for (const { albums_connection: page } of data.artist_connection.nodes)
         expect(page.nodes).toEqual(page.edges.map(({ node }: any) => node));
     }
@@ -297,7 +301,7 @@ describe("connections", () => {
     );
     const { data } = await ask(page, { c: first.data.long_log_connection.pageInfo.endCursor });
     expect(data.long_log_connection.edges).toEqual([{ node: { at: 9000 } }, { node: { at: 9000 } }]);
-    const lines = (await api.sql(`explain (analyze, timing off) ${sent.text()}`)) as readonly Readonly<
+    const lines = (await api.sql(`explain (analyze, timing off) ${recorder.text()}`)) as readonly Readonly<
       Record<string, unknown>
     >[];
     const plan = lines.map((line) => line["QUERY PLAN"]).join("\n");
@@ -306,8 +310,8 @@ describe("connections", () => {
   });
 
   test("P-RLY-6 row limits of the server shorten a page and lose no row", async () => {
-    const capped = await startApi({ ...forGraphql({ dbMaxRows: 4 }), preset: plus });
-    const { data } = await askOf(capped)(`{ log_entry_connection(first: 30) { edges { cursor } ${PAGE} } }`);
+    const cappedApi = await startApi({ ...forGraphql({ dbMaxRows: 4 }), preset: plus });
+    const { data } = await askOf(cappedApi)(`{ log_entry_connection(first: 30) { edges { cursor } ${PAGE} } }`);
     expect(data.log_entry_connection.edges).toHaveLength(4);
     expect(data.log_entry_connection.pageInfo).toMatchObject({
       hasNextPage: true,
@@ -321,19 +325,19 @@ describe("connections", () => {
         select_permissions: permissions({ music_reader: { columns: ["id", "kind"], filter: {}, limit: 3 } }),
       }),
     ]);
-    const limited = askOf(await startApi({ ...forGraphql(), preset: plus, metadata }));
+    const askWithLimit = askOf(await startApi({ ...forGraphql(), preset: plus, metadata }));
     const reader = asAdmin("music_reader");
     const query = `query ($c: String) { log_entry_connection(first: 30, after: $c) { edges { cursor node { id } } ${PAGE} } }`;
-    const found: string[] = [];
-    for (let cursor: string | null = null, more = true; more;) {
-      const { data }: any = await limited(query, { c: cursor }, reader);
+    const foundIds: string[] = [];
+    for (let cursor: string | null = null, hasMore = true; hasMore;) {
+      const { data }: any = await askWithLimit(query, { c: cursor }, reader);
       const page = data.log_entry_connection;
-      found.push(...page.edges.map(({ node }: any) => node.id));
+      foundIds.push(...page.edges.map(({ node }: any) => node.id));
       cursor = page.pageInfo.endCursor;
       expect(cursor).toBe(page.edges[page.edges.length - 1].cursor);
-      more = page.pageInfo.hasNextPage;
+      hasMore = page.pageInfo.hasNextPage;
     }
-    expect([found.length, new Set(found).size]).toEqual([23, 23]);
+    expect([foundIds.length, new Set(foundIds).size]).toEqual([23, 23]);
   });
 
   test.each([
@@ -362,17 +366,17 @@ describe("connections", () => {
       '"distinct_on" goes with "first" and "after" only',
       "distinct_on",
     ],
-  ])("P-RLY-5 an invalid argument is refused with its path: %s", async (_what, given, message, argument) => {
-    const refused = (field: string) => [
+  ])("P-RLY-5 an invalid argument is refused with its path: %s", async (_what, argumentText, message, argument) => {
+    const refusalOf = (field: string) => [
       { message, extensions: { path: `$.selectionSet.${field}.args.${argument}`, code: "validation-failed" } },
     ];
-    expect((await ask(`{ x: artist_connection(${given}) { edges { cursor } } }`)).errors).toEqual(
-      refused("artist_connection"),
+    expect((await ask(`{ x: artist_connection(${argumentText}) { edges { cursor } } }`)).errors).toEqual(
+      refusalOf("artist_connection"),
     );
     if (argument === "order_by" || argument === "distinct_on") return;
-    const inRows = `{ artist_connection { edges { node { albums_connection(${given}) { edges { cursor } } } } } }`;
+    const inRows = `{ artist_connection { edges { node { albums_connection(${argumentText}) { edges { cursor } } } } } }`;
     expect((await ask(inRows)).errors).toEqual(
-      refused("artist_connection.selectionSet.edges.selectionSet.node.selectionSet.albums_connection"),
+      refusalOf("artist_connection.selectionSet.edges.selectionSet.node.selectionSet.albums_connection"),
     );
   });
 
@@ -389,28 +393,28 @@ describe("connections", () => {
   });
 
   test("P-RLY-4 P-RLY-6 DB_MAX_ROWS shortens the page and not totalCount", async () => {
-    const capped = await startApi({ ...forGraphql({ dbMaxRows: 4 }), preset: plus });
-    const { data } = await askOf(capped)("{ log_entry_connection { totalCount edges { cursor } } }");
+    const cappedApi = await startApi({ ...forGraphql({ dbMaxRows: 4 }), preset: plus });
+    const { data } = await askOf(cappedApi)("{ log_entry_connection { totalCount edges { cursor } } }");
     expect(data.log_entry_connection.edges).toHaveLength(4);
     expect(data.log_entry_connection.totalCount).toBe(23);
   });
 
   test("P-RLY-7 row policies apply to the cursor of any caller", async () => {
-    const as = (user: string) => asAdmin("music_reader", { "user-id": user });
+    const headersOf = (user: string) => asAdmin("music_reader", { "user-id": user });
     const query =
       "query ($c: String) { guarded_connection(first: 2, after: $c) { edges { node { owner } } pageInfo { endCursor } } }";
-    const bob = await ask(query, {}, as("bob"));
-    const ann = await ask(query, { c: bob.data.guarded_connection.pageInfo.endCursor }, as("ann"));
+    const bob = await ask(query, {}, headersOf("bob"));
+    const ann = await ask(query, { c: bob.data.guarded_connection.pageInfo.endCursor }, headersOf("ann"));
     expect(ann.data.guarded_connection.edges).toEqual([{ node: { owner: "ann" } }, { node: { owner: "ann" } }]);
   });
 
   test("P-RLY-4 totalCount counts the rows that a row policy shows, on every page", async () => {
-    const as = (user: string) => asAdmin("music_reader", { "user-id": user });
+    const headersOf = (user: string) => asAdmin("music_reader", { "user-id": user });
     const query =
       "query ($c: String) { guarded_connection(first: 1, after: $c) { totalCount pageInfo { endCursor } } }";
-    const first = await ask(query, {}, as("bob"));
+    const first = await ask(query, {}, headersOf("bob"));
     expect(first.data.guarded_connection.totalCount).toBe(4);
-    const next = await ask(query, { c: first.data.guarded_connection.pageInfo.endCursor }, as("bob"));
+    const next = await ask(query, { c: first.data.guarded_connection.pageInfo.endCursor }, headersOf("bob"));
     expect(next.data.guarded_connection.totalCount).toBe(4);
   });
 });
@@ -418,12 +422,12 @@ describe("connections", () => {
 describe("the endpoint of Relay", () => {
   test("P-RLY-1 mutations return nodes", async () => {
     const { data, errors } = await ask('mutation { insert_pair_one(object: { a: 7, b_c: "n" }) { id } }');
-    if (errors === undefined) expect(decoded(data.insert_pair_one.id)).toEqual([1, "public", "pair", 7, "n"]);
-    const written = await ask(
+    if (errors === undefined) expect(decode(data.insert_pair_one.id)).toEqual([1, "public", "pair", 7, "n"]);
+    const mutation = await ask(
       'mutation { insert_guarded_one(object: { id: 99, owner: "x" }) { id owner } delete_guarded_by_pk(id: 99) { id } }',
     );
-    expect(decoded(written.data.insert_guarded_one.id)).toEqual([1, "public", "guarded", 99]);
-    expect(decoded(written.data.delete_guarded_by_pk.id)).toEqual([1, "public", "guarded", 99]);
+    expect(decode(mutation.data.insert_guarded_one.id)).toEqual([1, "public", "guarded", 99]);
+    expect(decode(mutation.data.delete_guarded_by_pk.id)).toEqual([1, "public", "guarded", 99]);
   });
 
   test("P-RLY-1 the endpoint accepts only POST and valid bodies", async () => {
@@ -436,24 +440,24 @@ describe("the endpoint of Relay", () => {
     expect([latin1.status, latin1.json().errors[0].message]).toEqual([200, "Error in $: the body is not UTF-8"]);
     expect((await ask("subscription { x }")).errors[0].message).toBe("no subscriptions exist");
     expect((await ask("{ nothing }")).errors[0].message).toBe("field 'nothing' not found in type: 'query_root'");
-    const refused = await api.post("/v1beta1/relay", {
+    const refusal = await api.post("/v1beta1/relay", {
       headers: { "x-session-admin-secret": "wrong" },
       body: { query: '{ node(id: "") { id } }' },
     });
-    expect(refused.json().errors[0].extensions.code).toBe("access-denied");
+    expect(refusal.json().errors[0].extensions.code).toBe("access-denied");
   });
 
   test("P-RLY-1 variables that the document does not declare are ignored", async () => {
-    const found = await ask("query ($n: Int) { pair_connection(first: $n) { nodes { a } } }", {
+    const pairPage = await ask("query ($n: Int) { pair_connection(first: $n) { nodes { a } } }", {
       n: 1,
       connections: ["x"],
     });
-    expect(found).toEqual({ data: { pair_connection: { nodes: [{ a: 1 }] } } });
-    const written = await ask(
+    expect(pairPage).toEqual({ data: { pair_connection: { nodes: [{ a: 1 }] } } });
+    const mutation = await ask(
       'mutation ($id: Int!) { insert_guarded_one(object: { id: $id, owner: "x" }) { owner } delete_guarded_by_pk(id: $id) { owner } }',
       { id: 98, connections: ["client:root:__guarded_connection"] },
     );
-    expect(written).toEqual({ data: { insert_guarded_one: { owner: "x" }, delete_guarded_by_pk: { owner: "x" } } });
+    expect(mutation).toEqual({ data: { insert_guarded_one: { owner: "x" }, delete_guarded_by_pk: { owner: "x" } } });
     expect(
       (await ask("query ($n: Int!) { pair_connection(first: $n) { nodes { a } } }", { connections: [] })).errors[0]
         .message,
@@ -463,17 +467,22 @@ describe("the endpoint of Relay", () => {
   });
 
   test("P-RLY-1 without the plugin the path is unknown", async () => {
-    const plain = await startApi({ ...forGraphql(), preset: plus, parts: [without("relay")] });
-    const answer = await plain.post("/v1beta1/relay", { headers: asAdmin(), body: { query: "{ __typename }" } });
+    const plainApi = await startApi({ ...forGraphql(), preset: plus, parts: [without("relay")] });
+    const answer = await plainApi.post("/v1beta1/relay", { headers: asAdmin(), body: { query: "{ __typename }" } });
     expect([answer.status, answer.json().code]).toEqual([404, "not-found"]);
   });
 
   test("P-RLY-1 G-TX-6 a request may choose how its transaction ends, if the setting allows it", async () => {
-    const free = await startApi({ ...forGraphql(), preset: plus, on: api.database, dbTxEnd: "commit-allow-override" });
+    const freeApi = await startApi({
+      ...forGraphql(),
+      preset: plus,
+      on: api.database,
+      dbTxEnd: "commit-allow-override",
+    });
     await api.sql("insert into bare values ('kept')");
     const query = 'mutation { update_bare(where: {note: {_eq: "kept"}}, _set: {note: "changed"}) { affected_rows } }';
     const headers = { ...asAdmin(), prefer: "tx=rollback" };
-    const answer = await free.post("/v1beta1/relay", { headers, body: { query } });
+    const answer = await freeApi.post("/v1beta1/relay", { headers, body: { query } });
     expect(answer.json()).toEqual({ data: { update_bare: { affected_rows: 1 } } });
     expect(await api.sql("select note from bare where note in ('kept', 'changed')")).toEqual([{ note: "kept" }]);
   });

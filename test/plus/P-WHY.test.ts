@@ -16,20 +16,20 @@ await api.sql(`
   create policy everything on sea.buoy to sea_auditor using (true);
   grant select, update, delete on sea.buoy to sea_clerk, sea_anon`);
 await api.reload();
-const admins = await startApi({ preset: plus, explainEmpty: "admin", on: api.database });
-const off = await startApi({ preset: plus, on: api.database });
+const adminsApi = await startApi({ preset: plus, explainEmpty: "admin", on: api.database });
+const disabledApi = await startApi({ preset: plus, on: api.database });
 
-const WHY = { "x-relapi-why": "yes" };
+const WHY_HEADER = { "x-relapi-why": "yes" };
 const ann = bearer({ role: "sea_clerk", sub: "ann" });
 const PATH = "/buoy?select=id&depth=lt.20&label=eq.b1";
 
-const why = (answer: Answer): any => JSON.parse(answer.headers["x-relapi-why"] ?? "null");
+const explanationOf = (answer: Answer): any => JSON.parse(answer.headers["x-relapi-why"] ?? "null");
 
 describe("explanations", () => {
   test("P-WHY-2 P-WHY-3 a role receives an explanation for the rows that it may see", async () => {
-    const answer = await api.get(PATH, { headers: { ...ann, ...WHY } });
+    const answer = await api.get(PATH, { headers: { ...ann, ...WHY_HEADER } });
     expect([answer.status, answer.json()]).toEqual([200, []]);
-    expect(why(answer)).toEqual({
+    expect(explanationOf(answer)).toEqual({
       role: "sea_clerk",
       relations: [
         {
@@ -47,7 +47,7 @@ describe("explanations", () => {
 
   test("P-WHY-2 offset and limit are steps of the explanation on both surfaces", async () => {
     const rowsOf = async (path: string, headers = {}): Promise<unknown> =>
-      why(await api.get(path, { headers: { ...ann, ...WHY, ...headers } })).relations[0].rows;
+      explanationOf(await api.get(path, { headers: { ...ann, ...WHY_HEADER, ...headers } })).relations[0].rows;
     expect(await rowsOf("/buoy?offset=5000")).toEqual([{ seen: 8 }, { offset: 0, condition: "5000" }, { returned: 0 }]);
     expect(await rowsOf("/buoy?select=id&depth=lt.20&offset=1&limit=2")).toEqual([
       { seen: 8 },
@@ -65,17 +65,17 @@ describe("explanations", () => {
 
   test("P-WHY-2 the response is unchanged, and later requests get no explanation", async () => {
     const plain = await api.get("/buoy?order=id", { headers: ann });
-    const asked = await api.get("/buoy?order=id", { headers: { ...ann, ...WHY } });
-    expect(asked.text).toBe(plain.text);
-    expect(why(asked).relations[0].rows).toEqual([{ seen: 8 }, { returned: 8 }]);
+    const explainedAnswer = await api.get("/buoy?order=id", { headers: { ...ann, ...WHY_HEADER } });
+    expect(explainedAnswer.text).toBe(plain.text);
+    expect(explanationOf(explainedAnswer).relations[0].rows).toEqual([{ seen: 8 }, { returned: 8 }]);
     expect((await api.get("/buoy?order=id", { headers: ann })).headers["x-relapi-why"]).toBeUndefined();
   });
 
   test("P-WHY-3 an administrator receives an explanation of row policies, as the role", async () => {
-    for (const on of [api, admins]) {
-      const answer = await on.get(PATH, { headers: { ...asAdmin("sea_clerk"), ...WHY } });
+    for (const target of [api, adminsApi]) {
+      const answer = await target.get(PATH, { headers: { ...asAdmin("sea_clerk"), ...WHY_HEADER } });
       expect([answer.status, answer.json()]).toEqual([200, []]);
-      expect(why(answer)).toEqual({
+      expect(explanationOf(answer)).toEqual({
         role: "sea_clerk",
         relations: [
           {
@@ -101,38 +101,41 @@ describe("explanations", () => {
   test("P-WHY-2 writes are explained and run once", async () => {
     const patch = (label: string) =>
       api.patch(`/buoy?depth=gt.10&label=eq.${label}`, {
-        headers: { ...ann, ...WHY, prefer: "return=representation" },
+        headers: { ...ann, ...WHY_HEADER, prefer: "return=representation" },
         body: { label: "b15!" },
       });
-    const toldOf = (left: number, label: string) => [
+    const stepsOf = (rowCount: number, label: string) => [
       {
         relation: "sea.buoy",
         command: "update",
         rows: [
           { seen: 8 },
           { filter: 7, condition: 'depth gt "10"' },
-          { filter: left, condition: `label eq "${label}"` },
+          { filter: rowCount, condition: `label eq "${label}"` },
         ],
       },
     ];
     const none = await patch("nothing");
-    expect([none.json(), why(none).relations]).toEqual([[], toldOf(0, "nothing")]);
-    const one = await patch("b15");
-    expect([one.json(), why(one).relations]).toEqual([[expect.objectContaining({ id: 15 })], toldOf(1, "b15")]);
-    const removed = await api.delete("/buoy?id=eq.30", {
-      headers: { ...bearer({ role: "sea_clerk", sub: "ann" }), ...WHY },
+    expect([none.json(), explanationOf(none).relations]).toEqual([[], stepsOf(0, "nothing")]);
+    const patchAnswer = await patch("b15");
+    expect([patchAnswer.json(), explanationOf(patchAnswer).relations]).toEqual([
+      [expect.objectContaining({ id: 15 })],
+      stepsOf(1, "b15"),
+    ]);
+    const deleteAnswer = await api.delete("/buoy?id=eq.30", {
+      headers: { ...bearer({ role: "sea_clerk", sub: "ann" }), ...WHY_HEADER },
     });
-    expect(removed.status).toBe(204);
+    expect(deleteAnswer.status).toBe(204);
     expect(await api.sql("select count(*)::int as n from sea.buoy")).toEqual([{ n: 29 }]);
     await api.sql("insert into sea.buoy values (30, 'ann', 30, 'b30')");
   });
 
   test("P-WHY-2 embeds are explained, with texts that a header cannot contain", async () => {
     const answer = await api.get("/ports?select=name,vessels!inner(name)&vessels.name=eq.%C3%BCn%C3%AF", {
-      headers: { ...ann, ...WHY },
+      headers: { ...ann, ...WHY_HEADER },
     });
     expect(answer.rawHeaders.find(([name]) => name === "X-Relapi-Why")?.[1]).toMatch(/^[\x20-\x7e]+$/);
-    const [ports, vessels] = why(answer).relations;
+    const [ports, vessels] = explanationOf(answer).relations;
     expect(ports.rows).toEqual([{ seen: 2 }, { embed: 0, condition: "vessels" }, { returned: 0 }]);
     expect(vessels).toMatchObject({
       relation: "sea.vessels",
@@ -143,19 +146,23 @@ describe("explanations", () => {
 
   test("P-WHY-4 a long explanation is shortened with a note", async () => {
     const filters = Array.from({ length: 60 }, (_, i) => `label=neq.${"x".repeat(100)}${i}`).join("&");
-    const answer = await api.get(`/buoy?${filters}`, { headers: { ...ann, ...WHY } });
+    const answer = await api.get(`/buoy?${filters}`, { headers: { ...ann, ...WHY_HEADER } });
     expect(answer.status).toBe(200);
-    expect(why(answer)).toEqual({ role: "sea_clerk", relations: [], note: expect.stringContaining("too long") });
+    expect(explanationOf(answer)).toEqual({
+      role: "sea_clerk",
+      relations: [],
+      note: expect.stringContaining("too long"),
+    });
   });
 
   test("P-WHY-4 a request that fails has no explanation", async () => {
-    const answer = await api.get("/buoy?depth=eq.x", { headers: { ...ann, ...WHY } });
-    expect([answer.status, why(answer)]).toEqual([400, null]);
+    const answer = await api.get("/buoy?depth=eq.x", { headers: { ...ann, ...WHY_HEADER } });
+    expect([answer.status, explanationOf(answer)]).toEqual([400, null]);
   });
 });
 
 describe("GraphQL, with permissions of the metadata", async () => {
-  const graphql = await startApi({
+  const graphqlApi = await startApi({
     ...forGraphql(),
     preset: plus,
     explainEmpty: "roles",
@@ -166,16 +173,16 @@ describe("GraphQL, with permissions of the metadata", async () => {
     ]),
   });
   const ask = (headers: Readonly<Record<string, unknown>>) =>
-    graphql.post("/v1/graphql", {
-      headers: { ...headers, ...WHY } as never,
+    graphqlApi.post("/v1/graphql", {
+      headers: { ...headers, ...WHY_HEADER } as never,
       body: { query: "query ($t: String) { album(where: { title: { _eq: $t } }) { id } }", variables: { t: "none" } },
     });
 
   test("P-WHY-3 an administrator receives the permission and its condition", async () => {
-    const [{ total } = {}] = await graphql.sql("select count(*)::int as total from album");
+    const [{ total } = {}] = await graphqlApi.sql("select count(*)::int as total from album");
     const answer = await ask(asAdmin("reader"));
     expect(answer.json()).toEqual({ data: { album: [] } });
-    expect(why(answer).relations[0].rows).toEqual([
+    expect(explanationOf(answer).relations[0].rows).toEqual([
       { table: total },
       { permission: 2, condition: 'id lt "3"' },
       { filter: 0, condition: 'title eq "none"' },
@@ -189,7 +196,7 @@ describe("GraphQL, with permissions of the metadata", async () => {
     });
     const answer = await ask(token);
     expect(answer.json()).toEqual({ data: { album: [] } });
-    expect(why(answer).relations[0].rows).toEqual([
+    expect(explanationOf(answer).relations[0].rows).toEqual([
       { seen: 2 },
       { filter: 0, condition: 'title eq "none"' },
       { returned: 0 },
@@ -199,27 +206,31 @@ describe("GraphQL, with permissions of the metadata", async () => {
 
 describe("callers who get an explanation", () => {
   test("P-WHY-1 anonymous callers never receive an explanation", async () => {
-    for (const on of [api, admins, off]) {
-      const answer = await on.get(PATH, { headers: WHY });
-      expect([answer.status, why(answer)]).toEqual([200, null]);
+    for (const target of [api, adminsApi, disabledApi]) {
+      const answer = await target.get(PATH, { headers: WHY_HEADER });
+      expect([answer.status, explanationOf(answer)]).toEqual([200, null]);
     }
-    expect(why(await api.get(PATH, { headers: { ...WHY, ...bearer({ role: "sea_anon" }) } }))).toBeNull();
+    expect(
+      explanationOf(await api.get(PATH, { headers: { ...WHY_HEADER, ...bearer({ role: "sea_anon" }) } })),
+    ).toBeNull();
   });
 
   test("P-WHY-1 with the setting admin only administrators receive an explanation", async () => {
-    expect(why(await admins.get(PATH, { headers: { ...ann, ...WHY } }))).toBeNull();
-    const wrong = await admins.get(PATH, { headers: { ...ann, ...WHY, "x-session-admin-secret": "guess" } });
-    expect([wrong.status >= 400, why(wrong)]).toEqual([true, null]);
+    expect(explanationOf(await adminsApi.get(PATH, { headers: { ...ann, ...WHY_HEADER } }))).toBeNull();
+    const wrong = await adminsApi.get(PATH, { headers: { ...ann, ...WHY_HEADER, "x-session-admin-secret": "guess" } });
+    expect([wrong.status >= 400, explanationOf(wrong)]).toEqual([true, null]);
   });
 
   test("P-WHY-1 explanations are off by default, and without the plugin the header is unknown", async () => {
-    expect(why(await off.get(PATH, { headers: { ...asAdmin("sea_clerk"), ...WHY } }))).toBeNull();
-    const plain = await startApi({
+    expect(
+      explanationOf(await disabledApi.get(PATH, { headers: { ...asAdmin("sea_clerk"), ...WHY_HEADER } })),
+    ).toBeNull();
+    const plainApi = await startApi({
       preset: plus,
       parts: [without("why-empty")],
       explainEmpty: "roles",
       on: api.database,
     });
-    expect(why(await plain.get(PATH, { headers: { ...ann, ...WHY } }))).toBeNull();
+    expect(explanationOf(await plainApi.get(PATH, { headers: { ...ann, ...WHY_HEADER } }))).toBeNull();
   });
 });

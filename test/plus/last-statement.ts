@@ -4,7 +4,7 @@ import { getBoundValue, definePlugin, type Plugin, type ProgramStatement, type B
 const literal = (value: BoundValue): string =>
   value === null ? "null" : `'${(typeof value === "string" ? value : "?").replaceAll("'", "''")}'`;
 
-const written = ({ text, slots }: ProgramStatement, values: readonly BoundValue[]): string =>
+const writeValues = ({ text, slots }: ProgramStatement, values: readonly BoundValue[]): string =>
   text.replace(/\$(\d+)/g, (_, number: string) => {
     const slot = slots[Number(number) - 1];
     if (slot !== undefined && "param" in slot) return literal(values[slot.param] ?? null);
@@ -20,7 +20,7 @@ export const lastStatement = (): { readonly plugin: Plugin; readonly text: () =>
         execute: (next) => (execution) => {
           const { program, values } = execution.programs[execution.programs.length - 1] ?? {};
           const statement = program?.statements[program.main];
-          if (statement !== undefined) text = written(statement, (values ?? []).map(getBoundValue));
+          if (statement !== undefined) text = writeValues(statement, (values ?? []).map(getBoundValue));
           return next(execution);
         },
       }),

@@ -57,16 +57,16 @@ export const ORDERED_ROWS = 11;
  *  order of their columns */
 export const createOrdered = async (sql: TestDatabase["query"], schema: string): Promise<readonly string[]> => {
   const extensions = (await sql("select name from pg_available_extensions")) as readonly { readonly name: string }[];
-  const given = extensions.flatMap(({ name }) => (Object.hasOwn(OF_EXTENSIONS, name) ? [name] : []));
+  const knownExtensions = extensions.flatMap(({ name }) => (Object.hasOwn(OF_EXTENSIONS, name) ? [name] : []));
   const types = {
     ...TYPES,
-    ...Object.fromEntries(given.map((name) => [`ext.${name}`, OF_EXTENSIONS[name] ?? []])),
+    ...Object.fromEntries(knownExtensions.map((name) => [`ext.${name}`, OF_EXTENSIONS[name] ?? []])),
   };
   await sql(`
     create schema ext;
     create schema kinds;
     grant usage on schema ext, kinds to public;
-    ${given.map((name) => `create extension if not exists ${name}; alter extension ${name} set schema ext;`).join(" ")}
+    ${knownExtensions.map((name) => `create extension if not exists ${name}; alter extension ${name} set schema ext;`).join(" ")}
     create type kinds.pair as (a int, b text);
     create type kinds.boxed as (one kinds.pair, many int[]);
     create type kinds.mood as enum ('sad', 'ok', 'happy, or "not"');

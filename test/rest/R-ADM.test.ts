@@ -24,20 +24,20 @@ const options = {
   appSettings: { key: "very secret" },
 } as const;
 
-let served: StandaloneServer;
+let standaloneServer: StandaloneServer;
 let admin: string;
 
 beforeAll(async () => {
   const adminPort = await freePort();
-  served = await serve({
+  standaloneServer = await serve({
     options,
     server: { host: "127.0.0.1", port: 0, adminPort, unixSocketMode: 0o660, workers: 1 },
   });
-  await served.api.ready;
+  await standaloneServer.api.ready;
   admin = `http://127.0.0.1:${adminPort}`;
 });
 
-afterAll(() => served.stop());
+afterAll(() => standaloneServer.stop());
 
 const get = async (path: string): Promise<readonly [status: number, text: string, type: string | null]> => {
   const response = await fetch(admin + path);
@@ -68,8 +68,8 @@ test("R-ADM-1b X-PAGE-6 a browser gets a page that links to the endpoints, with 
 });
 
 test("R-ADM-1 the listener of the API does not serve the admin endpoints", async () => {
-  expect((await fetch(`${served.address}/live`)).status).toBe(404);
-  expect((await fetch(`${served.address}/api/metrics`)).status).toBe(404);
+  expect((await fetch(`${standaloneServer.address}/live`)).status).toBe(404);
+  expect((await fetch(`${standaloneServer.address}/api/metrics`)).status).toBe(404);
 });
 
 test("R-ADM-1 /schema_cache shows the model as JSON", async () => {
@@ -85,18 +85,20 @@ test("R-ADM-1 /schema_cache has the keys of PostgREST's schema cache", async () 
   const cache = JSON.parse(text);
   for (const key of ["dbTables", "dbRelationships", "dbRoutines", "dbRepresentations", "dbMediaHandlers"])
     expect(Array.isArray(cache[key]), key).toBe(true);
-  const under = (pairs: readonly [{ readonly qiName: string }, unknown][], name: string) =>
+  const entryOf = (pairs: readonly [{ readonly qiName: string }, unknown][], name: string) =>
     pairs.find(([key]) => key.qiName === name)?.[1];
-  expect(under(cache.dbTables, "vessels")).toMatchObject({
+  expect(entryOf(cache.dbTables, "vessels")).toMatchObject({
     tableName: "vessels",
     tableIsView: false,
     tablePKCols: ["id"],
     tableColumns: { name: { colName: "name", colType: "text", colNullable: false } },
   });
   const ofVessels = cache.dbRelationships.find(([[key]]: [[{ qiName: string }]]) => key.qiName === "vessels")[1];
-  const tags = new Set(ofVessels.map((one: { relCardinality?: { tag: string } }) => one.relCardinality?.tag));
+  const tags = new Set(
+    ofVessels.map((relationship: { relCardinality?: { tag: string } }) => relationship.relCardinality?.tag),
+  );
   expect(tags).toEqual(new Set(["M2O", "O2M", "O2O", "M2M", undefined])); // computed relationships have no cardinality
-  expect(under(cache.dbRoutines, "fleet_weight")).toMatchObject([{ pdName: "fleet_weight", pdVolatility: "stable" }]);
+  expect(entryOf(cache.dbRoutines, "fleet_weight")).toMatchObject([{ pdName: "fleet_weight", pdVolatility: "stable" }]);
 });
 
 test("R-ADM-1 /config shows the settings without secrets", async () => {
@@ -144,8 +146,9 @@ test("R-ADM-2 /metrics counts loads of the schema and uses of the JWT cache", as
   });
   expect(before["pgrst_schema_cache_query_time_seconds"]).toBeGreaterThan(0);
   const headers = bearer({ role: "sea_clerk" });
-  for (let i = 0; i < 3; i++) expect((await fetch(`${served.address}/api/ports`, { headers })).status).toBe(200);
-  await served.api.reload();
+  for (let i = 0; i < 3; i++)
+    expect((await fetch(`${standaloneServer.address}/api/ports`, { headers })).status).toBe(200);
+  await standaloneServer.api.reload();
   const after = await metrics();
   expect(after['pgrst_schema_cache_loads_total{status="SUCCESS"}']).toBe(
     before['pgrst_schema_cache_loads_total{status="SUCCESS"}']! + 1,
@@ -156,10 +159,10 @@ test("R-ADM-2 /metrics counts loads of the schema and uses of the JWT cache", as
 
 test("R-ADM-2 R-LIM-1 G-LIM-1 a metric counts the refused requests of each limit by its option", async () => {
   const before = await metrics();
-  const embeds = `${served.address}/api/ports?select=${Array.from({ length: 51 }, (_, i) => `a${i}:vessels(id)`).join()}`;
+  const embeds = `${standaloneServer.address}/api/ports?select=${Array.from({ length: 51 }, (_, i) => `a${i}:vessels(id)`).join()}`;
   for (let i = 0; i < 2; i++) expect((await fetch(embeds)).status).toBe(400);
   const batch = JSON.stringify(Array.from({ length: 101 }, () => ({ query: "{ __typename }" })));
-  expect((await fetch(`${served.address}/v1/graphql`, { method: "POST", body: batch })).status).toBe(200);
+  expect((await fetch(`${standaloneServer.address}/v1/graphql`, { method: "POST", body: batch })).status).toBe(200);
   const after = await metrics();
   const limits = collectSettings(fullCompat({})).filter(({ isLimit }) => isLimit === true);
   expect(limits.map(({ name }) => name)).toEqual(expect.arrayContaining(["maxEmbeds", "maxBatchEntries"]));
@@ -171,35 +174,38 @@ test("R-ADM-2 R-LIM-1 G-LIM-1 a metric counts the refused requests of each limit
 
 test("R-ADM-1 /live and /ready report a listener of the API that is gone", async () => {
   const adminPort = await freePort();
-  const own = await serve({
+  const ownServer = await serve({
     options,
     server: { host: "127.0.0.1", port: 0, adminPort, unixSocketMode: 0o660, workers: 1 },
   });
-  await own.api.ready;
-  await new Promise<void>((resolve) => own.server.close(() => resolve()));
+  await ownServer.api.ready;
+  await new Promise<void>((resolve) => ownServer.server.close(() => resolve()));
   expect((await fetch(`http://127.0.0.1:${adminPort}/live`)).status).toBe(500);
   expect((await fetch(`http://127.0.0.1:${adminPort}/ready`)).status).toBe(500);
-  await own.api.close();
+  await ownServer.api.close();
 });
 
 test.skipIf(!capabilities.realServer)(
   "R-ADM-1 /ready reports a missing schema and an unreachable database",
   async () => {
     const adminPort = await freePort();
-    const nowhere = await freePort();
-    const own = await serve({
-      options: { ...options, databaseUrl: `postgres://postgres@127.0.0.1:${nowhere}/x` },
+    const closedPort = await freePort();
+    const ownServer = await serve({
+      options: { ...options, databaseUrl: `postgres://postgres@127.0.0.1:${closedPort}/x` },
       server: { host: "127.0.0.1", port: 0, adminPort, unixSocketMode: 0o660, workers: 1 },
     });
-    const at = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${adminPort}${path}`)).status;
-    expect([await at("/live"), await at("/ready"), await at("/schema_cache")]).toEqual([200, 503, 503]);
+    const statusOf = async (path: string): Promise<number> =>
+      (await fetch(`http://127.0.0.1:${adminPort}${path}`)).status;
+    expect([await statusOf("/live"), await statusOf("/ready"), await statusOf("/schema_cache")]).toEqual([
+      200, 503, 503,
+    ]);
     const reason =
       /^there is no schema yet, or the database does not answer\nschema: failed to load the schema: .*ECONNREFUSED.*\n$/;
     await until(
       async () => reason.test(await (await fetch(`http://127.0.0.1:${adminPort}/ready`)).text()),
       "ready tells the reason",
     );
-    await own.stop();
+    await ownServer.stop();
   },
 );
 
@@ -209,42 +215,42 @@ test("R-ADM-1 R-ADM-1a /ready names the problem while the old schema, metadata a
   const write = (text: string): void => writeFileSync(metadata, text);
   write("version: 3\nsources: []\n");
   const adminPort = await freePort();
-  const own = await serve({
+  const ownServer = await serve({
     options: { ...options, metadata },
     server: { host: "127.0.0.1", port: 0, adminPort, unixSocketMode: 0o660, workers: 1 },
   });
-  await own.api.ready;
+  await ownServer.api.ready;
   const ready = async (): Promise<readonly [number, string]> => {
     const response = await fetch(`http://127.0.0.1:${adminPort}/ready`);
     return [response.status, await response.text()];
   };
   expect(await ready()).toEqual([200, ""]);
   write("version: 3\nsources: [\n");
-  await own.api.reload();
+  await ownServer.api.reload();
   expect(await ready()).toEqual([
     200,
     expect.stringMatching(
       /^metadata: failed to load the new metadata; keeping the previous metadata: .*metadata\.yaml:3:1 .*\n$/,
     ),
   ]);
-  expect((await fetch(`${own.address}/api/ports?limit=1`)).status).toBe(200);
+  expect((await fetch(`${ownServer.address}/api/ports?limit=1`)).status).toBe(200);
   write("version: 3\nsources: []\n");
-  await own.api.reload();
+  await ownServer.api.reload();
   expect(await ready()).toEqual([200, ""]);
-  await own.stop();
+  await ownServer.stop();
   rmSync(folder, { recursive: true });
 });
 
 test("R-ADM-3 R-ADM-3a the access log has one line per request, by level, without secrets", async () => {
   const lines: string[] = [];
-  const own = await startApi({
+  const ownApi = await startApi({
     logger: createLogger({ access: (line) => lines.push(line) }),
   });
   const token = bearer({ role: "sea_clerk" });
-  await own.get("/ports?select=id&id=eq.1", {
+  await ownApi.get("/ports?select=id&id=eq.1", {
     headers: { ...token, referer: "https://a.example/x", "user-agent": 'an "agent"' },
   });
-  await own.get("/ports", { headers: { authorization: "Bearer nonsense" } });
+  await ownApi.get("/ports", { headers: { authorization: "Bearer nonsense" } });
   expect(lines[0]).toMatch(
     /^127\.0\.0\.1 - sea_clerk \[\d\d\/[A-Z][a-z]{2}\/\d{4}:\d\d:\d\d:\d\d \+0000\] "GET \/ports\?select=id&id=eq\.1 HTTP\/1\.1" 200 10 "https:\/\/a\.example\/x" "an \\"agent\\""$/,
   );
@@ -254,48 +260,48 @@ test("R-ADM-3 R-ADM-3a the access log has one line per request, by level, withou
 
 test("R-ADM-3 R-ADM-3a with SERVER_TRACE_HEADER an access line ends with that header and the seconds of the request", async () => {
   const lines: string[] = [];
-  const own = await startApi({
+  const ownApi = await startApi({
     serverTraceHeader: "X-Request-Id",
     logger: createLogger({ access: (line) => lines.push(line) }),
   });
-  await own.get("/ports?select=id&id=eq.1", { headers: { "x-request-id": 'abc"1' } });
-  await own.get("/ports?select=id&id=eq.1");
+  await ownApi.get("/ports?select=id&id=eq.1", { headers: { "x-request-id": 'abc"1' } });
+  await ownApi.get("/ports?select=id&id=eq.1");
   expect(lines[0]).toMatch(/ 200 10 "" "" "abc\\"1" \d+\.\d{6}$/);
   expect(lines[1]).toMatch(/ 200 10 "" "" "" \d+\.\d{6}$/);
 });
 
 test.skipIf(!capabilities.realServer)("R-ADM-5 a request that waits too long for a connection is 504", async () => {
-  const own = await startApi({ dbPool: 1, dbPoolAcquisitionTimeout: 1 });
-  await until(async () => (await own.get("/ports?limit=1")).status === 200, "the one connection is open");
-  const unlock = await lockTable(own.database, "sea.logbook");
-  const long = own.get("/logbook?limit=1");
-  await untilLocked(own.database);
-  const short = await own.get("/ports");
-  expect([short.status, short.json()]).toEqual([
+  const ownApi = await startApi({ dbPool: 1, dbPoolAcquisitionTimeout: 1 });
+  await until(async () => (await ownApi.get("/ports?limit=1")).status === 200, "the one connection is open");
+  const unlock = await lockTable(ownApi.database, "sea.logbook");
+  const longRequest = ownApi.get("/logbook?limit=1");
+  await untilLocked(ownApi.database);
+  const refusal = await ownApi.get("/ports");
+  expect([refusal.status, refusal.json()]).toEqual([
     504,
     { code: "PGRST003", details: null, hint: null, message: "Timed out acquiring connection from connection pool." },
   ]);
   await unlock();
-  expect((await long).status).toBe(200);
+  expect((await longRequest).status).toBe(200);
 });
 
 test.skipIf(!capabilities.realServer)("R-ADM-5 an exhausted pool writes one line to the log", async () => {
   const lines: unknown[] = [];
   const warn = (...line: unknown[]): void => void lines.push(line);
-  const own = await startApi({
+  const ownApi = await startApi({
     dbPool: 1,
     dbPoolAcquisitionTimeout: 1,
     logger: createLogger({ warn }),
   });
-  await until(async () => (await own.get("/ports?limit=1")).status === 200, "the one connection is open");
-  const unlock = await lockTable(own.database, "sea.logbook");
-  const long = own.get("/logbook?limit=1");
-  await untilLocked(own.database);
+  await until(async () => (await ownApi.get("/ports?limit=1")).status === 200, "the one connection is open");
+  const unlock = await lockTable(ownApi.database, "sea.logbook");
+  const longRequest = ownApi.get("/logbook?limit=1");
+  await untilLocked(ownApi.database);
   for (let round = 0; round < 2; round++)
-    for (const { status } of await Promise.all(["/ports", "/vessels", "/voyages"].map((path) => own.get(path))))
+    for (const { status } of await Promise.all(["/ports", "/vessels", "/voyages"].map((path) => ownApi.get(path))))
       expect(status).toBe(504);
   await unlock();
-  expect((await long).status).toBe(200);
+  expect((await longRequest).status).toBe(200);
   expect(lines).toEqual([
     [
       "no database connection became free in time: requests are answered 504",

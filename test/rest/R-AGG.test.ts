@@ -2,35 +2,40 @@ import { expect } from "vitest";
 import { startApi, type Answer } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
-const off = await startApi();
-const api = await startApi({ dbAggregatesEnabled: true, on: off.database });
+const disabledApi = await startApi();
+const api = await startApi({ dbAggregatesEnabled: true, on: disabledApi.database });
 
-const disabled = { code: "PGRST123", details: null, hint: null, message: "Use of aggregate functions is not allowed" };
+const disabledError = {
+  code: "PGRST123",
+  details: null,
+  hint: null,
+  message: "Use of aggregate functions is not allowed",
+};
 
-cases(off, [
+cases(disabledApi, [
   {
     title: "R-AGG-1 aggregates are off by default",
     request: "GET /vessels?select=tonnage.sum()",
     status: 400,
-    answer: disabled,
+    answer: disabledError,
   },
   {
     title: "R-AGG-1 by default the row count is off too",
     request: "GET /vessels?select=count()",
     status: 400,
-    answer: disabled,
+    answer: disabledError,
   },
   {
     title: "R-AGG-1 by default aggregates are off at any depth",
     request: "GET /ports?select=name,vessels(crew(count()))",
     status: 400,
-    answer: disabled,
+    answer: disabledError,
   },
   {
     title: "R-AGG-1 by default aggregates are off in spreads",
     request: "GET /voyages?select=id,...vessels(tonnage.sum())",
     status: 400,
-    answer: disabled,
+    answer: disabledError,
   },
   {
     title: "R-AGG-7 count without parentheses is a column",
@@ -347,9 +352,9 @@ cases(api, [
     title: `R-AGG-5 R-AGG-5a groups are ordered by ${what}`,
     request: `GET ${path}`,
     check: (answer: Answer) => {
-      const found = answer.json().map((row: Readonly<Record<string, unknown>>) => row[key]);
-      expect(found).toEqual([...found].sort((a, b) => (a === null ? 1 : b === null ? -1 : a < b ? 1 : -1)));
-      expect(found.length).toBeGreaterThan(1);
+      const values = answer.json().map((row: Readonly<Record<string, unknown>>) => row[key]);
+      expect(values).toEqual([...values].sort((a, b) => (a === null ? 1 : b === null ? -1 : a < b ? 1 : -1)));
+      expect(values.length).toBeGreaterThan(1);
     },
   })),
   {

@@ -11,7 +11,7 @@ import { until } from "../support/until.ts";
 
 const now = (): number => Math.floor(Date.now() / 1000);
 
-const refused = (
+const refusalOf = (
   code: string,
   message: string,
   details: string | null = null,
@@ -24,19 +24,19 @@ const refused = (
   },
 });
 
-const WHO = "GET /rpc/who";
-const as = (role: string): Pick<Case, "request" | "answer"> => ({ request: WHO, answer: role });
+const WHO_REQUEST = "GET /rpc/who";
+const answerAs = (role: string): Pick<Case, "request" | "answer"> => ({ request: WHO_REQUEST, answer: role });
 
 let api: TestApi;
 /** Times and audiences are evaluated when the test runs. */
-const timed = (
+const testClaims = (
   title: string,
   claims: () => Record<string, unknown>,
   expected: Omit<Case, "title" | "request"> = { answer: "sea_clerk" },
-  on = () => api,
+  getApi = () => api,
 ): void =>
   test(title, async () => {
-    const answer = await on().get("/rpc/who", { headers: bearer({ role: "sea_clerk", ...claims() }) });
+    const answer = await getApi().get("/rpc/who", { headers: bearer({ role: "sea_clerk", ...claims() }) });
     expect(answer.status, answer.text).toBe(expected.status ?? 200);
     expect(answer.json()).toEqual(expected.answer);
     expect(answer.headers["www-authenticate"]).toBe(expected.responseHeaders?.["www-authenticate"]);
@@ -50,54 +50,54 @@ describe("the place of the token", () => {
   cases(
     () => api,
     [
-      { title: "R-AUT-1 a request without the header has no credentials", ...as("sea_anon") },
+      { title: "R-AUT-1 a request without the header has no credentials", ...answerAs("sea_anon") },
       {
         title: "R-AUT-1 another auth scheme is not a credential",
-        ...as("sea_anon"),
+        ...answerAs("sea_anon"),
         headers: { authorization: "Basic c2VhX2NsZXJrOng=" },
       },
       {
         title: 'R-AUT-1 a scheme that begins with "Bearer" is not a credential',
-        ...as("sea_anon"),
+        ...answerAs("sea_anon"),
         headers: { authorization: `Bearers ${signToken({ role: "sea_clerk" })}` },
       },
       {
         title: "R-AUT-1 the word Bearer may be in lower case",
-        ...as("sea_clerk"),
+        ...answerAs("sea_clerk"),
         headers: { authorization: `bearer ${signToken({ role: "sea_clerk" })}` },
       },
       {
         title: "R-AUT-1 the word Bearer may be in mixed case and followed by several blanks",
-        ...as("sea_clerk"),
+        ...answerAs("sea_clerk"),
         headers: { authorization: `bEaReR   ${signToken({ role: "sea_clerk" })}` },
       },
       {
         title: "R-AUT-1 an empty token is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: { authorization: "Bearer " },
-        ...refused("PGRST301", "Empty JWT is sent in Authorization header"),
+        ...refusalOf("PGRST301", "Empty JWT is sent in Authorization header"),
       },
       {
         title: "R-AUT-1 R-AUT-9 a scheme without a token is an empty token",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: { authorization: "Bearer" },
-        ...refused("PGRST301", "Empty JWT is sent in Authorization header"),
+        ...refusalOf("PGRST301", "Empty JWT is sent in Authorization header"),
       },
     ],
   );
 });
 
 describe("without a secret", () => {
-  let bare: TestApi;
+  let bareApi: TestApi;
   beforeAll(async () => {
-    bare = await startApi({ jwtSecret: undefined });
+    bareApi = await startApi({ jwtSecret: undefined });
   });
   cases(
-    () => bare,
+    () => bareApi,
     [
       {
         title: "R-AUT-2 without a secret a token is answered 500",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: bearer({ role: "sea_clerk" }),
         status: 500,
         answer: { code: "PGRST300", details: null, hint: null, message: "Server lacks JWT secret" },
@@ -105,14 +105,14 @@ describe("without a secret", () => {
       },
       {
         title: "R-AUT-2 without a secret an empty token is refused as a server error",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: { authorization: "Bearer" },
         status: 500,
       },
-      { title: "R-AUT-2 without a secret a request without a token is anonymous", ...as("sea_anon") },
+      { title: "R-AUT-2 without a secret a request without a token is anonymous", ...answerAs("sea_anon") },
       {
         title: "R-AUT-2 without a secret another scheme is anonymous",
-        ...as("sea_anon"),
+        ...answerAs("sea_anon"),
         headers: { authorization: "Basic eDp5" },
       },
     ],
@@ -127,81 +127,81 @@ describe("signatures", () => {
   const NO_KEY = "No suitable key or wrong key type";
   const NOT_ABLE = "None of the keys was able to decode the JWT";
   const NOT_FOUND = "No suitable key was found to decode the JWT";
-  const BROKEN = "JWT cryptographic operation failed";
+  const BROKEN_TOKEN = "JWT cryptographic operation failed";
   cases(
     () => api,
     [
       {
         title: "R-AUT-3 a token of one part is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw("abc"),
-        ...refused("PGRST301", "Expected 3 parts in JWT; got 1"),
+        ...refusalOf("PGRST301", "Expected 3 parts in JWT; got 1"),
       },
       {
         title: "R-AUT-3 a token of two parts is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw("a.b"),
-        ...refused("PGRST301", "Expected 3 parts in JWT; got 2"),
+        ...refusalOf("PGRST301", "Expected 3 parts in JWT; got 2"),
       },
       {
         title: "R-AUT-3 a token of five parts, like an encrypted one, is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw("a.b.c.d.e"),
-        ...refused("PGRST301", "Expected 3 parts in JWT; got 5"),
+        ...refusalOf("PGRST301", "Expected 3 parts in JWT; got 5"),
       },
       {
         title: "R-AUT-3 a token with a blank is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw(`${head}. ${body}.${signature}`),
-        ...refused("PGRST301", BROKEN),
+        ...refusalOf("PGRST301", BROKEN_TOKEN),
       },
       {
         title: "R-AUT-3 a token whose header is not base64url is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw(`+/==.${body}.${signature}`),
-        ...refused("PGRST301", BROKEN),
+        ...refusalOf("PGRST301", BROKEN_TOKEN),
       },
       {
         title: "R-AUT-3 a token whose signature is not base64url is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw(`${head}.${body}.${signature}=`),
-        ...refused("PGRST301", BROKEN),
+        ...refusalOf("PGRST301", BROKEN_TOKEN),
       },
       {
         title: "R-AUT-3 a token whose header is not JSON is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw(`${Buffer.from("no").toString("base64url")}.${body}.${signature}`),
-        ...refused("PGRST301", BROKEN),
+        ...refusalOf("PGRST301", BROKEN_TOKEN),
       },
       {
         title: "R-AUT-3 a token whose header is not an object is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw(`${encode(["HS256"])}.${body}.${signature}`),
-        ...refused("PGRST301", BROKEN),
+        ...refusalOf("PGRST301", BROKEN_TOKEN),
       },
       {
         title: "R-AUT-3 a token without an algorithm is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw(`${encode({ typ: "JWT" })}.${body}.${signature}`),
-        ...refused("PGRST301", BROKEN),
+        ...refusalOf("PGRST301", BROKEN_TOKEN),
       },
       {
         title: "R-AUT-3 a token with an unknown algorithm is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw(`${encode({ alg: "HS257" })}.${body}.${signature}`),
-        ...refused("PGRST301", BROKEN),
+        ...refusalOf("PGRST301", BROKEN_TOKEN),
       },
       {
         title: "R-AUT-3 R-AUT-3a a token with critical extensions is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: bearer({ role: "sea_clerk" }, { header: { crit: ["exp"] } }),
-        ...refused("PGRST301", BROKEN),
+        ...refusalOf("PGRST301", BROKEN_TOKEN),
       },
       {
         title: 'R-AUT-3 the algorithm "none" is refused',
-        request: WHO,
+        request: WHO_REQUEST,
         headers: bearer({ role: "sea_clerk" }, { algorithm: "none" }),
-        ...refused(
+        ...refusalOf(
           "PGRST301",
           "Wrong or unsupported encoding algorithm",
           "JWT is unsecured but expected 'alg' was not 'none'",
@@ -209,45 +209,45 @@ describe("signatures", () => {
       },
       {
         title: "R-AUT-3 a token signed with another secret is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: bearer({ role: "sea_clerk" }, { secret: "x".repeat(40) }),
-        ...refused("PGRST301", NO_KEY, NOT_ABLE),
+        ...refusalOf("PGRST301", NO_KEY, NOT_ABLE),
       },
       {
         title: "R-AUT-3 a token with a changed payload is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw(`${head}.${encode({ role: "sea_auditor" })}.${signature}`),
-        ...refused("PGRST301", NO_KEY, NOT_ABLE),
+        ...refusalOf("PGRST301", NO_KEY, NOT_ABLE),
       },
       {
         title: "R-AUT-3 a secret that is a plain string accepts only HS256",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: bearer({ role: "sea_clerk" }, { algorithm: "HS512" }),
-        ...refused("PGRST301", NO_KEY, NOT_FOUND),
+        ...refusalOf("PGRST301", NO_KEY, NOT_FOUND),
       },
       {
         title: "R-AUT-3 R-AUT-3a a token with the kid of no key is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: bearer({ role: "sea_clerk" }, { header: { kid: "k" } }),
-        ...refused("PGRST301", NO_KEY, NOT_FOUND),
+        ...refusalOf("PGRST301", NO_KEY, NOT_FOUND),
       },
       {
         title: "R-AUT-3 a token whose payload is not JSON is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: bearer("no json"),
-        ...refused("PGRST303", "Parsing claims failed"),
+        ...refusalOf("PGRST303", "Parsing claims failed"),
       },
       {
         title: "R-AUT-3 a token whose payload is not an object is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: bearer('["role"]'),
-        ...refused("PGRST303", "Parsing claims failed"),
+        ...refusalOf("PGRST303", "Parsing claims failed"),
       },
       {
         title: "R-PIPE-2 R-AUT-9 a bad token on an unknown path is 401, not 404",
         request: "GET /nowhere/at/all",
         headers: raw("a.b"),
-        ...refused("PGRST301", "Expected 3 parts in JWT; got 2"),
+        ...refusalOf("PGRST301", "Expected 3 parts in JWT; got 2"),
       },
       {
         title: "R-AUT-9 HEAD with a bad token has WWW-Authenticate and no body",
@@ -259,7 +259,7 @@ describe("signatures", () => {
       },
       {
         title: "R-AUT-9 WWW-Authenticate has a quoted description",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: raw("a.b"),
         status: 401,
         responseHeaders: {
@@ -280,13 +280,13 @@ describe("keys of other kinds", () => {
   });
   const clerk = { role: "sea_clerk" };
   const whoWith = async (options: StartOptions, ...tokens: readonly string[]): Promise<unknown[]> => {
-    const own = await startApi(options);
+    const ownApi = await startApi(options);
     const answers = [];
     for (const token of tokens) {
-      const answer = await own.get("/rpc/who", { headers: { authorization: `Bearer ${token}` } });
+      const answer = await ownApi.get("/rpc/who", { headers: { authorization: `Bearer ${token}` } });
       answers.push(answer.status === 200 ? answer.json() : answer.json().details);
     }
-    await own.close();
+    await ownApi.close();
     return answers;
   };
 
@@ -302,8 +302,8 @@ describe("keys of other kinds", () => {
       signToken(clerk, { algorithm: "PS256", key: rsa.privateKey }),
       signToken(clerk),
     );
-    const unfound = "No suitable key was found to decode the JWT";
-    expect(answers).toEqual(["sea_clerk", "sea_clerk", "sea_clerk", "sea_clerk", unfound, unfound, unfound]);
+    const keyError = "No suitable key was found to decode the JWT";
+    expect(answers).toEqual(["sea_clerk", "sea_clerk", "sea_clerk", "sea_clerk", keyError, keyError, keyError]);
   });
   test("R-AUT-3 a JWK of a secret accepts every HS algorithm or the named one", async () => {
     const k = Buffer.from(jwtSecret).toString("base64url");
@@ -362,70 +362,70 @@ describe("times", () => {
   // the clock stands still, so that on a slow machine a time slightly ahead does not pass
   beforeAll(() => void vi.useFakeTimers({ toFake: ["Date"] }));
   afterAll(() => void vi.useRealTimers());
-  timed("R-AUT-4 a token with exp in the future is accepted", () => ({ exp: now() + 60 }));
-  timed("R-AUT-4 a token that expired within the tolerance is accepted", () => ({ exp: now() - 20 }));
-  timed(
+  testClaims("R-AUT-4 a token with exp in the future is accepted", () => ({ exp: now() + 60 }));
+  testClaims("R-AUT-4 a token that expired within the tolerance is accepted", () => ({ exp: now() - 20 }));
+  testClaims(
     "R-AUT-4 a token that expired before the tolerance is refused",
     () => ({ exp: now() - 40 }),
-    refused("PGRST303", "JWT expired"),
+    refusalOf("PGRST303", "JWT expired"),
   );
-  timed("R-AUT-4 a token with nbf in the past is accepted", () => ({ nbf: now() - 60 }));
-  timed("R-AUT-4 a token with nbf ahead by less than the tolerance is accepted", () => ({ nbf: now() + 20 }));
-  timed(
+  testClaims("R-AUT-4 a token with nbf in the past is accepted", () => ({ nbf: now() - 60 }));
+  testClaims("R-AUT-4 a token with nbf ahead by less than the tolerance is accepted", () => ({ nbf: now() + 20 }));
+  testClaims(
     "R-AUT-4 a token with nbf ahead by more than the tolerance is refused",
     () => ({ nbf: now() + 40 }),
-    refused("PGRST303", "JWT not yet valid"),
+    refusalOf("PGRST303", "JWT not yet valid"),
   );
-  timed("R-AUT-4 a token with iat ahead by less than the tolerance is accepted", () => ({ iat: now() + 20 }));
-  timed(
+  testClaims("R-AUT-4 a token with iat ahead by less than the tolerance is accepted", () => ({ iat: now() + 20 }));
+  testClaims(
     "R-AUT-4 a token with iat ahead by more than the tolerance is refused",
     () => ({ iat: now() + 40 }),
-    refused("PGRST303", "JWT issued at future"),
+    refusalOf("PGRST303", "JWT issued at future"),
   );
-  timed("R-AUT-4 R-AUT-4a a token with null in its time claims is accepted", () => ({
+  testClaims("R-AUT-4 R-AUT-4a a token with null in its time claims is accepted", () => ({
     exp: null,
     nbf: null,
     iat: null,
     aud: null,
   }));
-  timed(
+  testClaims(
     "R-AUT-4 exp is checked before nbf, iat and aud",
     () => ({ exp: now() - 99, nbf: "x", iat: "x", aud: 1 }),
-    refused("PGRST303", "JWT expired"),
+    refusalOf("PGRST303", "JWT expired"),
   );
-  timed(
+  testClaims(
     "R-AUT-4 nbf is checked before iat",
     () => ({ nbf: now() + 99, iat: now() + 99 }),
-    refused("PGRST303", "JWT not yet valid"),
+    refusalOf("PGRST303", "JWT not yet valid"),
   );
-  timed(
+  testClaims(
     "R-AUT-4 a fraction in exp counts as 0, so the token has expired",
     () => ({ exp: now() + 99.5 }),
-    refused("PGRST303", "JWT expired"),
+    refusalOf("PGRST303", "JWT expired"),
   );
-  timed("R-AUT-4 fractions in nbf and iat count as 0, so the token is accepted", () => ({
+  testClaims("R-AUT-4 fractions in nbf and iat count as 0, so the token is accepted", () => ({
     nbf: now() + 99.5,
     iat: now() + 99.5,
   }));
-  timed(
+  testClaims(
     "R-AUT-4 a number beyond 64 bits counts as 0",
     () => ({ exp: 1e30, nbf: 1e30 }),
-    refused("PGRST303", "JWT expired"),
+    refusalOf("PGRST303", "JWT expired"),
   );
-  timed(
+  testClaims(
     "R-AUT-4 a token whose exp is a string is refused",
     () => ({ exp: String(now() + 60) }),
-    refused("PGRST303", "The JWT 'exp' claim must be a number"),
+    refusalOf("PGRST303", "The JWT 'exp' claim must be a number"),
   );
-  timed(
+  testClaims(
     "R-AUT-4 a token whose nbf is a list is refused",
     () => ({ nbf: [1] }),
-    refused("PGRST303", "The JWT 'nbf' claim must be a number"),
+    refusalOf("PGRST303", "The JWT 'nbf' claim must be a number"),
   );
-  timed(
+  testClaims(
     "R-AUT-4 a token whose iat is true is refused",
     () => ({ iat: true }),
-    refused("PGRST303", "The JWT 'iat' claim must be a number"),
+    refusalOf("PGRST303", "The JWT 'iat' claim must be a number"),
   );
   test("R-AUT-4 R-AUT-12 a cached token is refused once it has expired", async () => {
     const headers = bearer({ role: "sea_clerk", exp: now() + 5 });
@@ -437,68 +437,68 @@ describe("times", () => {
 });
 
 describe("audiences", () => {
-  let meant: TestApi;
+  let audienceApi: TestApi;
   beforeAll(async () => {
-    meant = await startApi({ jwtAud: "sea" });
+    audienceApi = await startApi({ jwtAud: "sea" });
   });
-  const wrongType = refused("PGRST303", "The JWT 'aud' claim must be a string or an array of strings");
-  const other = refused("PGRST303", "JWT not in audience");
+  const wrongType = refusalOf("PGRST303", "The JWT 'aud' claim must be a string or an array of strings");
+  const wrongAudience = refusalOf("PGRST303", "JWT not in audience");
   for (const aud of ["x", ["x", "y"], [], null])
-    timed(`R-AUT-5 without JWT_AUD the audience ${JSON.stringify(aud)} is accepted`, () => ({ aud }));
+    testClaims(`R-AUT-5 without JWT_AUD the audience ${JSON.stringify(aud)} is accepted`, () => ({ aud }));
   for (const aud of [1, true, {}, ["x", 1]])
-    timed(
+    testClaims(
       `R-AUT-5 without JWT_AUD an audience of the wrong type is refused: ${JSON.stringify(aud)}`,
       () => ({ aud }),
       wrongType,
     );
   for (const aud of ["sea", ["x", "sea"], [], null, undefined])
-    timed(
+    testClaims(
       `R-AUT-5 JWT_AUD accepts the audience ${JSON.stringify(aud)}`,
       () => ({ aud }),
       { answer: "sea_clerk" },
-      () => meant,
+      () => audienceApi,
     );
   for (const aud of ["SEA", "x", "", ["x"]])
-    timed(
+    testClaims(
       `R-AUT-5 JWT_AUD refuses the audience ${JSON.stringify(aud)}`,
       () => ({ aud }),
-      other,
-      () => meant,
+      wrongAudience,
+      () => audienceApi,
     );
   for (const aud of [1, {}, [null]])
-    timed(
+    testClaims(
       `R-AUT-5 with JWT_AUD an audience of the wrong type is refused: ${JSON.stringify(aud)}`,
       () => ({ aud }),
       wrongType,
-      () => meant,
+      () => audienceApi,
     );
-  timed(
+  testClaims(
     "R-AUT-5 iss is not checked by default",
     () => ({ iss: "anybody" }),
     { answer: "sea_clerk" },
-    () => meant,
+    () => audienceApi,
   );
   test("R-AUT-5 iss is checked if the key object has an issuer", async () => {
-    const own = await startApi({
+    const ownApi = await startApi({
       jwtSecret: { type: "HS256", key: jwtSecret, issuer: "https://me", audience: ["a", "b"] },
     });
     const ask = async (claims: Record<string, unknown>) =>
-      (await own.get("/rpc/who", { headers: bearer({ role: "sea_clerk", ...claims }) })).json();
+      (await ownApi.get("/rpc/who", { headers: bearer({ role: "sea_clerk", ...claims }) })).json();
     expect(await ask({ iss: "https://me", aud: "b" })).toBe("sea_clerk");
     expect(await ask({})).toBe("sea_clerk");
     expect(await ask({ iss: "https://you" })).toMatchObject({ code: "PGRST303", message: "JWT not in issuer" });
     expect(await ask({ aud: "c" })).toMatchObject({ code: "PGRST303", message: "JWT not in audience" });
-    await own.close();
+    await ownApi.close();
   });
 });
 
 describe("roles", () => {
   const roles = { "x-session-default-role": "sea_clerk", "x-session-allowed-roles": ["sea_clerk", "sea_auditor"] };
-  let closed: TestApi;
-  let unsecured: TestApi;
+  let authenticatedApi: TestApi;
+  let unsecuredApi: TestApi;
   beforeAll(async () => {
-    closed = await startApi({ anonRole: undefined });
-    unsecured = await startApi({ adminSecret: undefined });
+    authenticatedApi = await startApi({ anonRole: undefined });
+    unsecuredApi = await startApi({ adminSecret: undefined });
   });
   const forbidden = (role: string): Pick<Case, "status" | "answer" | "responseHeaders"> => ({
     status: 403,
@@ -510,50 +510,50 @@ describe("roles", () => {
     [
       {
         title: "R-AUT-6 the default role of the session claims precedes the role claim",
-        ...as("sea_clerk"),
+        ...answerAs("sea_clerk"),
         headers: bearer({ ...roles, role: "sea_captain" }),
       },
       {
         title: "R-AUT-6 a token with only a default role has that role",
-        ...as("sea_auditor"),
+        ...answerAs("sea_auditor"),
         headers: bearer({ "x-session-default-role": "sea_auditor" }),
       },
       {
         title: "R-AUT-6 claim names are read in any letter case and with the other prefix",
-        ...as("sea_auditor"),
+        ...answerAs("sea_auditor"),
         headers: bearer({ "X-Hasura-Default-Role": "sea_auditor" }),
       },
       {
         title: "R-AUT-6 the role header chooses another allowed role",
-        ...as("sea_auditor"),
+        ...answerAs("sea_auditor"),
         headers: { ...bearer(roles), "X-Session-Role": "sea_auditor" },
       },
       {
         title: "R-AUT-6 the role header may name the default role",
-        ...as("sea_clerk"),
+        ...answerAs("sea_clerk"),
         headers: { ...bearer(roles), "X-Session-Role": "sea_clerk" },
       },
       {
         title: "R-AUT-6 the role header is refused for a role that is not allowed",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: { ...bearer(roles), "X-Session-Role": "sea_captain" },
         ...forbidden("sea_captain"),
       },
       {
         title: "R-AUT-6 a token without a list of allowed roles allows no other role",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: { ...bearer({ "x-session-default-role": "sea_clerk" }), "X-Session-Role": "sea_auditor" },
         ...forbidden("sea_auditor"),
       },
       {
         title: "R-AUT-6 allowed roles that are not a list allow no other role",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: { ...bearer({ ...roles, "x-session-allowed-roles": "sea_auditor" }), "X-Session-Role": "sea_auditor" },
         ...forbidden("sea_auditor"),
       },
       {
         title: "R-AUT-6 the role header is ignored without a default role",
-        ...as("sea_clerk"),
+        ...answerAs("sea_clerk"),
         headers: {
           ...bearer({ role: "sea_clerk", "x-session-allowed-roles": ["sea_auditor"] }),
           "X-Session-Role": "sea_auditor",
@@ -561,29 +561,29 @@ describe("roles", () => {
       },
       {
         title: "R-AUT-6 a token has the role of the claim key",
-        ...as("sea_clerk"),
+        ...answerAs("sea_clerk"),
         headers: bearer({ role: "sea_clerk" }),
       },
       {
         title: "R-AUT-6 a token without a role gets the anonymous role",
-        ...as("sea_anon"),
+        ...answerAs("sea_anon"),
         headers: bearer({ sub: "ada" }),
       },
       {
         title: "R-AUT-6 the role header is ignored without a token",
-        ...as("sea_anon"),
+        ...answerAs("sea_anon"),
         headers: { "X-Session-Role": "sea_auditor" },
       },
       {
         title: "R-AUT-7 a role that is not a string is used as its JSON text",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: bearer({ role: 7 }),
         status: 401,
         answer: { code: "22023", details: null, hint: null, message: 'role "7" does not exist' },
       },
       {
         title: "R-AUT-7 a role claim of null is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: bearer({ role: null }),
         status: 401,
         answer: { code: "22023", details: null, hint: null, message: 'role "null" does not exist' },
@@ -591,32 +591,32 @@ describe("roles", () => {
     ],
   );
   cases(
-    () => closed,
+    () => authenticatedApi,
     [
       {
         title: "R-AUT-6 R-AUT-9 without an anonymous role a request without credentials is refused",
-        request: WHO,
-        ...refused("PGRST302", "Anonymous access is disabled"),
+        request: WHO_REQUEST,
+        ...refusalOf("PGRST302", "Anonymous access is disabled"),
       },
       {
         title: "R-AUT-6 R-AUT-9 without an anonymous role a token without a role is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: bearer({ sub: "ada" }),
-        ...refused("PGRST302", "Anonymous access is disabled"),
+        ...refusalOf("PGRST302", "Anonymous access is disabled"),
       },
       {
         title: "R-AUT-6 R-AUT-9 without an anonymous role unknown paths are refused with 401 too",
         request: "DELETE /nowhere",
-        ...refused("PGRST302", "Anonymous access is disabled"),
+        ...refusalOf("PGRST302", "Anonymous access is disabled"),
       },
       {
         title: "R-AUT-6 R-AUT-9 without an anonymous role OPTIONS is refused too",
         request: "OPTIONS /vessels",
-        ...refused("PGRST302", "Anonymous access is disabled"),
+        ...refusalOf("PGRST302", "Anonymous access is disabled"),
       },
       {
         title: "R-AUT-6 without an anonymous role a token with a role is accepted",
-        ...as("sea_clerk"),
+        ...answerAs("sea_clerk"),
         headers: bearer({ role: "sea_clerk" }),
       },
     ],
@@ -626,18 +626,18 @@ describe("roles", () => {
     [
       {
         title: "R-AUT-8 an administrator runs as the login role",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: { "X-Session-Admin-Secret": adminSecret },
         check: ({ json }) => expect(json()).toMatch(/^(postgres)$/),
       },
       {
         title: "R-AUT-8 an administrator may act as another role",
-        ...as("sea_auditor"),
+        ...answerAs("sea_auditor"),
         headers: { "X-Session-Admin-Secret": adminSecret, "X-Session-Role": "sea_auditor" },
       },
       {
         title: "R-AUT-8 a token beside the admin secret is ignored",
-        ...as("sea_auditor"),
+        ...answerAs("sea_auditor"),
         headers: {
           ...bearer({ role: "sea_clerk" }),
           "X-Session-Admin-Secret": adminSecret,
@@ -646,40 +646,40 @@ describe("roles", () => {
       },
       {
         title: "R-AUT-8 R-AUT-9 a wrong admin secret is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: { "X-Session-Admin-Secret": "guess" },
-        ...refused("PGRST302", "invalid x-session-admin-secret"),
+        ...refusalOf("PGRST302", "invalid x-session-admin-secret"),
       },
       {
         title: "R-AUT-8 a wrong admin secret is refused even with a valid token",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: { ...bearer({ role: "sea_clerk" }), "X-Session-Admin-Secret": "guess" },
-        ...refused("PGRST302", "invalid x-session-admin-secret"),
+        ...refusalOf("PGRST302", "invalid x-session-admin-secret"),
       },
       {
         title: "R-AUT-8 an empty admin secret is refused",
-        request: WHO,
+        request: WHO_REQUEST,
         headers: { "X-Session-Admin-Secret": "" },
-        ...refused("PGRST302", "invalid x-session-admin-secret"),
+        ...refusalOf("PGRST302", "invalid x-session-admin-secret"),
       },
     ],
   );
   cases(
-    () => unsecured,
+    () => unsecuredApi,
     [
       {
         title: "R-AUT-8 without a configured admin secret no caller is administrator",
-        ...as("sea_anon"),
+        ...answerAs("sea_anon"),
         headers: { "X-Session-Admin-Secret": adminSecret, "X-Session-Role": "sea_auditor" },
       },
       {
         title: "R-AUT-8 without a configured admin secret an empty secret is ignored",
-        ...as("sea_anon"),
+        ...answerAs("sea_anon"),
         headers: { "X-Session-Admin-Secret": "", "X-Session-Role": "sea_auditor" },
       },
       {
         title: "R-AUT-8 without a configured admin secret the role header is ignored beside a token",
-        ...as("sea_clerk"),
+        ...answerAs("sea_clerk"),
         headers: { ...bearer(roles), "X-Session-Role": "sea_auditor" },
       },
     ],
@@ -695,15 +695,15 @@ describe("roles", () => {
       ["$..k", "sea_auditor"],
       [".nowhere", "sea_anon"],
     ] as const) {
-      const own = await startApi({ jwtRoleClaimKey });
-      expect((await own.get("/rpc/who", { headers: bearer(claims) })).json(), jwtRoleClaimKey).toBe(role);
-      await own.close();
+      const ownApi = await startApi({ jwtRoleClaimKey });
+      expect((await ownApi.get("/rpc/who", { headers: bearer(claims) })).json(), jwtRoleClaimKey).toBe(role);
+      await ownApi.close();
     }
   });
 });
 
 describe("errors of the database", () => {
-  const denied = { code: "42501", details: null, hint: null, message: "permission denied for table payroll" };
+  const deniedError = { code: "42501", details: null, hint: null, message: "permission denied for table payroll" };
   cases(
     () => api,
     [
@@ -711,7 +711,7 @@ describe("errors of the database", () => {
         title: "R-AUT-10 R-AUT-9 a caller without credentials and privilege gets 401",
         request: "GET /payroll",
         status: 401,
-        answer: denied,
+        answer: deniedError,
         responseHeaders: { "www-authenticate": "Bearer" },
       },
       {
@@ -719,7 +719,7 @@ describe("errors of the database", () => {
         request: "GET /payroll",
         headers: bearer({ sub: "ada" }),
         status: 401,
-        answer: denied,
+        answer: deniedError,
         responseHeaders: { "www-authenticate": "Bearer" },
       },
       {
@@ -727,21 +727,21 @@ describe("errors of the database", () => {
         request: "GET /payroll",
         role: "sea_anon",
         status: 401,
-        answer: denied,
+        answer: deniedError,
       },
       {
         title: "R-AUT-10 an administrator acting as the anonymous role gets 401 without privilege",
         request: "GET /payroll",
         headers: { "x-session-admin-secret": adminSecret, "x-session-role": "sea_anon" },
         status: 401,
-        answer: denied,
+        answer: deniedError,
       },
       {
         title: "R-AUT-10 another role without privilege gets 403",
         request: "GET /payroll",
         role: "sea_clerk",
         status: 403,
-        answer: denied,
+        answer: deniedError,
         responseHeaders: { "www-authenticate": null },
       },
       {
@@ -777,86 +777,87 @@ describe("errors of the database", () => {
   test.skipIf(!capabilities.realServer)(
     "R-AUT-11 R-AUT-10 a role that the login role may not assume gets 403",
     async () => {
-      const own = await startApi({ databaseUrl: api.database.urlAs("sea_login") });
-      const answer = await own.get("/vessels", { headers: bearer({ role: "sea_ghost" }) });
+      const ownApi = await startApi({ databaseUrl: api.database.urlAs("sea_login") });
+      const answer = await ownApi.get("/vessels", { headers: bearer({ role: "sea_ghost" }) });
       expect(answer.status).toBe(403);
       expect(answer.json()).toMatchObject({ code: "42501", message: 'permission denied to set role "sea_ghost"' });
-      await own.close();
+      await ownApi.close();
     },
   );
 });
 
 describe("the cost of refused and cached tokens", () => {
-  const counting = async (
+  const startCounting = async (
     options: StartOptions,
-  ): Promise<{ readonly own: TestApi; readonly count: (name: string) => number }> => {
+  ): Promise<{ readonly ownApi: TestApi; readonly count: (name: string) => number }> => {
     let counters: Counters | undefined;
     const reader = definePlugin({ name: "counter-reader", apply: (_hooks, context) => void ({ counters } = context) });
-    const own = await startApi({ ...options, parts: [reader] });
-    return { own, count: (name) => counters!.get(name) };
+    const ownApi = await startApi({ ...options, parts: [reader] });
+    return { ownApi, count: (name) => counters!.get(name) };
   };
   const cacheCounts = (count: (name: string) => number): readonly number[] =>
     ["requests", "hits", "evictions"].map((name) => count(`jwt-cache-${name}`));
 
   test("R-AUT-12 R-PIPE-1 a token is refused without waiting for a database connection", async () => {
-    const { own, count } = await counting({ dbPool: 1 });
-    const unlock = await lockTable(own.database, "sea.logbook");
-    const slow = own.get("/logbook?limit=1");
+    const { ownApi, count } = await startCounting({ dbPool: 1 });
+    const unlock = await lockTable(ownApi.database, "sea.logbook");
+    const slowRequest = ownApi.get("/logbook?limit=1");
     await until(() => count("pool-available") === 0, "the one connection is taken");
     const answers = await Promise.all([
-      own.get("/vessels", { headers: bearer({ role: "sea_clerk", exp: 1 }) }),
-      own.get("/vessels", { headers: bearer({ role: "sea_clerk" }, { secret: "y".repeat(40) }) }),
-      own.get("/vessels", { headers: { "x-session-admin-secret": "guess" } }),
+      ownApi.get("/vessels", { headers: bearer({ role: "sea_clerk", exp: 1 }) }),
+      ownApi.get("/vessels", { headers: bearer({ role: "sea_clerk" }, { secret: "y".repeat(40) }) }),
+      ownApi.get("/vessels", { headers: { "x-session-admin-secret": "guess" } }),
     ]);
     expect(answers.map((answer) => answer.status)).toEqual([401, 401, 401]);
     await unlock();
-    expect((await slow).status).toBe(200);
-    await own.close();
+    expect((await slowRequest).status).toBe(200);
+    await ownApi.close();
   });
 
-  const ask = async (own: TestApi, sub: string, more: Record<string, unknown> = {}): Promise<number> =>
-    (await own.get("/rpc/who", { headers: bearer({ role: "sea_clerk", sub, ...more }) })).status;
+  const ask = async (ownApi: TestApi, sub: string, extraClaims: Record<string, unknown> = {}): Promise<number> =>
+    (await ownApi.get("/rpc/who", { headers: bearer({ role: "sea_clerk", sub, ...extraClaims }) })).status;
 
   test("R-AUT-12 R-ADM-2 the cache has as many verified tokens as the setting allows", async () => {
-    const { own, count } = await counting({ jwtCacheMaxEntries: 2 });
-    for (const sub of ["a", "a", "b", "b", "c", "c", "a"]) expect(await ask(own, sub)).toBe(200);
+    const { ownApi, count } = await startCounting({ jwtCacheMaxEntries: 2 });
+    for (const sub of ["a", "a", "b", "b", "c", "c", "a"]) expect(await ask(ownApi, sub)).toBe(200);
     expect(cacheCounts(count)).toEqual([7, 3, 2]);
-    await own.close();
+    await ownApi.close();
   });
   test("R-AUT-12 refused tokens are not cached", async () => {
-    const { own, count } = await counting({ jwtCacheMaxEntries: 2 });
+    const { ownApi, count } = await startCounting({ jwtCacheMaxEntries: 2 });
     const bad = { headers: bearer({ role: "sea_clerk" }, { secret: "y".repeat(40) }) };
-    for (let i = 0; i < 3; i++) expect((await own.get("/rpc/who", bad)).status).toBe(401);
+    for (let i = 0; i < 3; i++) expect((await ownApi.get("/rpc/who", bad)).status).toBe(401);
     expect(cacheCounts(count)).toEqual([3, 0, 0]);
-    await own.close();
+    await ownApi.close();
   });
   test("R-AUT-12 R-SC-4 cached tokens are dropped when the secret changes", async () => {
-    const own = await startApi();
+    const ownApi = await startApi();
     const second = "a-second-secret-of-the-tests-with-32-bytes";
     const statuses = async (): Promise<readonly number[]> =>
       Promise.all(
         [jwtSecret, second].map(
-          async (secret) => (await own.get("/rpc/who", { headers: bearer({ role: "sea_clerk" }, { secret }) })).status,
+          async (secret) =>
+            (await ownApi.get("/rpc/who", { headers: bearer({ role: "sea_clerk" }, { secret }) })).status,
         ),
       );
     expect(await statuses()).toEqual([200, 401]);
-    const [{ name }] = (await own.sql("select quote_ident(current_database()) as name")) as [{ name: string }];
-    await own.sql(`alter role postgres in database ${name} set pgrst.jwt_secret = '${second}'`);
-    await own.reload();
+    const [{ name }] = (await ownApi.sql("select quote_ident(current_database()) as name")) as [{ name: string }];
+    await ownApi.sql(`alter role postgres in database ${name} set pgrst.jwt_secret = '${second}'`);
+    await ownApi.reload();
     expect(await statuses()).toEqual([401, 200]);
-    await own.sql(`alter role postgres in database ${name} set pgrst.jwt_secret = 'short'`);
-    await own.reload();
+    await ownApi.sql(`alter role postgres in database ${name} set pgrst.jwt_secret = 'short'`);
+    await ownApi.reload();
     expect(await statuses()).toEqual([401, 200]);
-    await own.sql(`alter role postgres in database ${name} reset pgrst.jwt_secret`);
-    await own.reload();
+    await ownApi.sql(`alter role postgres in database ${name} reset pgrst.jwt_secret`);
+    await ownApi.reload();
     expect(await statuses()).toEqual([200, 401]);
-    await own.close();
+    await ownApi.close();
   });
   test("R-AUT-12 the size 0 turns the cache of tokens off", async () => {
-    const { own, count } = await counting({ jwtCacheMaxEntries: 0 });
-    expect(await ask(own, "a")).toBe(200);
-    expect(await ask(own, "a")).toBe(200);
+    const { ownApi, count } = await startCounting({ jwtCacheMaxEntries: 0 });
+    expect(await ask(ownApi, "a")).toBe(200);
+    expect(await ask(ownApi, "a")).toBe(200);
     expect(cacheCounts(count)).toEqual([0, 0, 0]);
-    await own.close();
+    await ownApi.close();
   });
 });

@@ -34,11 +34,11 @@ const variantsOf = (path: string): readonly Variant[] => [
 
 describe.each([CALL, READ])("requests with one difference: %s", (base) => {
   const variants = variantsOf(base);
-  let warm: TestApi;
-  let cold: TestApi;
+  let warmApi: TestApi;
+  let coldApi: TestApi;
   beforeAll(async () => {
-    warm = await startApi({ dbPool: 1 });
-    cold = await startApi({ dbPool: 1, cacheBytes: 0, dbPreparedStatements: false });
+    warmApi = await startApi({ dbPool: 1 });
+    coldApi = await startApi({ dbPool: 1, cacheBytes: 0, dbPreparedStatements: false });
   });
 
   const answerOf = async (api: TestApi, [path, headers, method = "GET"]: Variant): Promise<unknown> => {
@@ -57,15 +57,15 @@ describe.each([CALL, READ])("requests with one difference: %s", (base) => {
     ["backwards", (list: readonly Variant[]) => list.toReversed()],
     [
       "each before all others",
-      (list: readonly Variant[]) => list.flatMap((one) => list.flatMap((other) => [one, other])),
+      (list: readonly Variant[]) => list.flatMap((first) => list.flatMap((second) => [first, second])),
     ],
   ])(
     "R-CAC-1 R-RPC-14 R-RNG-2 cached requests get the responses of a server without caches, %s",
     async (_title, arrange) => {
       const expected = new Map<unknown, unknown>();
-      for (const variant of variants) expected.set(variant, await answerOf(cold, variant));
+      for (const variant of variants) expected.set(variant, await answerOf(coldApi, variant));
       for (const variant of arrange(variants))
-        expect([variant, await answerOf(warm, variant)]).toEqual([variant, expected.get(variant)]);
+        expect([variant, await answerOf(warmApi, variant)]).toEqual([variant, expected.get(variant)]);
     },
   );
 });
@@ -75,8 +75,8 @@ const ownVessel = definePlugin({
   name: "own-vessel",
   apply: (hooks) => {
     hooks.transformPlan.tap("own-vessel", (plan, { model, session, surface }) => {
-      const own = session.claims["vessel"];
-      if (surface !== "rest" || typeof own !== "string") return plan;
+      const vessel = session.claims["vessel"];
+      if (surface !== "rest" || typeof vessel !== "string") return plan;
       return mapPlan(plan, model, {
         read: (read) => ({
           ...read,
@@ -84,7 +84,7 @@ const ownVessel = definePlugin({
             kind: "compare",
             left: { kind: "column", name: "name" },
             operator: "eq",
-            operand: { constant: own },
+            operand: { constant: vessel },
           },
         }),
       });
@@ -110,7 +110,7 @@ describe("a plugin whose plans depend on the caller", () => {
 });
 
 /** A plugin that wraps the handlers of the surface, and receives its usual context. */
-const wrapped = definePlugin({
+const wrapperPlugin = definePlugin({
   name: "wrapped",
   requires: ["rest"],
   apply: (hooks) => {
@@ -118,16 +118,16 @@ const wrapped = definePlugin({
       const get = route.methods.get("GET");
       if (get === undefined) return route;
       const ofRoute: RestHandler = (exchange) => get(exchange, route.target);
-      const elsewhere: RestHandler = (exchange, target) =>
+      const getElsewhere: RestHandler = (exchange, target) =>
         get(Object.create(exchange, { method: { value: "GET" }, path: { value: "/elsewhere" } }) as Exchange, target);
-      return { ...route, methods: new Map([...route.methods, ["GET", ofRoute], ["SEARCH", elsewhere]]) };
+      return { ...route, methods: new Map([...route.methods, ["GET", ofRoute], ["SEARCH", getElsewhere]]) };
     });
   },
 });
 
 describe("a plugin that replaces the target or the exchange", () => {
   test("R-CAC-1 R-PATH-9 a request is read from its own path, in any order of requests", async () => {
-    const api = await startApi({ dbSchemas: ["public"], parts: [wrapped] });
+    const api = await startApi({ dbSchemas: ["public"], parts: [wrapperPlugin] });
     await api.sql(
       "create view seen_path as select current_setting('request.path') as path; grant select on seen_path to sea_anon",
     );
@@ -143,14 +143,14 @@ describe("a plugin that replaces the target or the exchange", () => {
 
 describe("a request similar to an earlier one", async () => {
   let context: PluginContext | undefined;
-  const counting = definePlugin({
+  const contextPlugin = definePlugin({
     name: "counting",
-    apply: (_, given) => {
-      context = given;
+    apply: (_, pluginContext) => {
+      context = pluginContext;
     },
   });
   // a read that cannot join others looks its transaction up again
-  const api = await startApi({ maxCoalescedReads: 1, parts: [counting] });
+  const api = await startApi({ maxCoalescedReads: 1, parts: [contextPlugin] });
   const headers = { "x-session-admin-secret": null };
   const query = "query($id: Int!) { sea_ports(where: { id: { _eq: $id } }) { name } }";
 

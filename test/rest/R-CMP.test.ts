@@ -4,13 +4,13 @@ import { cases } from "../support/cases.ts";
 import { testDatabase } from "../support/database.ts";
 
 const api = await startApi();
-const narrow = await startApi({ dbExtraSearchPath: [], on: api.database });
+const narrowApi = await startApi({ dbExtraSearchPath: [], on: api.database });
 
 const unknown = {
   status: 400,
   check: (answer: { json(): { readonly code: string } }) => expect(answer.json().code).toBe("42703"),
 };
-const represented = { prefer: "return=representation, tx=rollback" };
+const representation = { prefer: "return=representation, tx=rollback" };
 
 cases(api, [
   {
@@ -70,7 +70,7 @@ cases(api, [
   {
     title: "R-CMP-1 R-CMP-1b computed fields can be selected in representations of POST",
     request: "POST /vessels?select=label",
-    headers: represented,
+    headers: representation,
     body: { id: 900, name: "Vega" },
     status: 201,
     answer: [{ label: "Vega #900" }],
@@ -78,20 +78,20 @@ cases(api, [
   {
     title: "R-CMP-1 R-CMP-1b computed fields can be selected in representations of PATCH",
     request: "PATCH /vessels?select=label,heavy&id=eq.3",
-    headers: represented,
+    headers: representation,
     body: { tonnage: 500 },
     answer: [{ label: "Gjoa #3", heavy: true }],
   },
   {
     title: "R-CMP-1 R-CMP-1b computed fields can be selected in representations of DELETE",
     request: "DELETE /vessels?select=label&id=eq.3",
-    headers: represented,
+    headers: representation,
     answer: [{ label: "Gjoa #3" }],
   },
   {
     title: "R-CMP-1 a computed field can be the condition of a write",
     request: "PATCH /vessels?heavy=is.false&select=id",
-    headers: represented,
+    headers: representation,
     body: { flags: [] },
     answer: [{ id: 3 }],
   },
@@ -128,7 +128,7 @@ cases(api, [
   },
 ]);
 
-cases(narrow, [
+cases(narrowApi, [
   { title: "R-CMP-1 the search path is that of the request", request: "GET /vessels?select=hull_code", ...unknown },
 ]);
 
@@ -138,16 +138,16 @@ test("R-CMP-1 functions of another exposed schema are outside the search path", 
     create function land.near(sea.vessels) returns text language sql stable as $$ select 'land' $$;
     create function sea.near(sea.vessels) returns text language sql stable as $$ select 'sea' $$;
     grant usage on schema land to sea_anon`);
-  const own = await startApi({ dbSchemas: ["land", "sea"], on: api.database });
+  const ownApi = await startApi({ dbSchemas: ["land", "sea"], on: api.database });
   const get = async (select: string) =>
-    (await own.get(`/vessels?select=${select}&id=eq.1`, { headers: { "accept-profile": "sea" } })).json();
+    (await ownApi.get(`/vessels?select=${select}&id=eq.1`, { headers: { "accept-profile": "sea" } })).json();
   expect((await get("afar")).code).toBe("42703");
   expect(await get("near")).toEqual([{ near: "sea" }]);
-  const written = await own.patch("/vessels?select=near&id=eq.1", {
-    headers: { ...represented, "content-profile": "sea" },
+  const patchAnswer = await ownApi.patch("/vessels?select=near&id=eq.1", {
+    headers: { ...representation, "content-profile": "sea" },
     body: { flags: [] },
   });
-  expect(written.json()).toEqual([{ near: "sea" }]);
+  expect(patchAnswer.json()).toEqual([{ near: "sea" }]);
 });
 
 describe("fields as PostgreSQL finds them", async () => {
@@ -177,10 +177,10 @@ describe("fields as PostgreSQL finds them", async () => {
     grant usage on schema zoo to sea_anon;
     grant select, update on all tables in schema zoo to sea_anon;
   `);
-  const zoo = await startApi({ on: db, dbSchemas: ["zoo"] });
-  const many = [{ id: 1, hit_label: "hit 1" }];
+  const zooApi = await startApi({ on: db, dbSchemas: ["zoo"] });
+  const hits = [{ id: 1, hit_label: "hit 1" }];
 
-  cases(zoo, [
+  cases(zooApi, [
     {
       title: "R-CMP-1 a child table has the computed fields of its parent",
       request: "GET /dog?select=id,label&label=like.L*&order=label.desc",
@@ -224,14 +224,14 @@ describe("fields as PostgreSQL finds them", async () => {
     {
       title: "R-CMP-1 rows of a composite type that a function returns have computed fields",
       request: "GET /rpc/find_hits?q=n&select=id,hit_label",
-      answer: many,
+      answer: hits,
     },
     {
       title: "R-CMP-1 inherited computed fields can be filtered, ordered, counted and limited",
       request: "GET /rpc/find_hits?q=nnn&select=id,hit_label&hit_label=neq.hit%202&order=hit_label&limit=1",
       headers: { prefer: "count=exact" },
       status: 206,
-      answer: many,
+      answer: hits,
       responseHeaders: { "content-range": "0-0/2" },
     },
     {

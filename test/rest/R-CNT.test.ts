@@ -4,7 +4,7 @@ import { startApi, uncounted } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const api = await startApi();
-const capped = await startApi({ dbMaxRows: 2, on: api.database });
+const cappedApi = await startApi({ dbMaxRows: 2, on: api.database });
 
 const prefer = (...preferences: readonly string[]) => ({ prefer: preferences.join(", ") });
 const exact = prefer("count=exact");
@@ -185,7 +185,7 @@ cases(api, [
 ]);
 
 describe("counts of groups", () => {
-  const aggregating = async (dbMaxRows?: number) =>
+  const startAggregating = async (dbMaxRows?: number) =>
     startApi({ preset: plus, dbAggregatesEnabled: true, on: api.database, ...(dbMaxRows && { dbMaxRows }) });
 
   test("R-CNT-1 R-CNT-2 R-CNT-3 R-CNT-4 the total of a grouped read is the number of groups", async () => {
@@ -195,14 +195,14 @@ describe("counts of groups", () => {
       create function sea.sales() returns setof sea.sale language sql stable as 'select * from sea.sale';
       grant select on sea.sale to sea_anon;
       analyze sea.sale`);
-    const free = await aggregating();
-    const [most, fewest] = [await aggregating(2), await aggregating(1)];
+    const freeApi = await startAggregating();
+    const [twoRowApi, oneRowApi] = [await startAggregating(2), await startAggregating(1)];
     const totalOf = async (
       path: string,
       count: string,
-      of = free,
+      target = freeApi,
     ): Promise<readonly (string | number | undefined)[]> => {
-      const { status, headers } = await of.get(path, { headers: prefer(`count=${count}`) });
+      const { status, headers } = await target.get(path, { headers: prefer(`count=${count}`) });
       return [status, headers["content-range"]];
     };
     for (const count of ["exact", "planned", "estimated"]) {
@@ -211,17 +211,17 @@ describe("counts of groups", () => {
       expect(await totalOf("/sale?select=day,count()&limit=1&offset=1&order=day", count)).toEqual([206, "1-1/2"]);
       expect(await totalOf("/sale?select=qty.sum()&limit=10", count)).toEqual([200, "0-0/1"]);
       expect(await totalOf("/sale?select=day,n:count(),ports!inner(name)&limit=10", count)).toEqual([200, "0-1/2"]);
-      expect(await totalOf("/sale?select=day,count()", count, most)).toEqual([200, "0-1/2"]);
-      expect(await totalOf("/sale?select=day,count()&order=day", count, fewest)).toEqual([206, "0-0/2"]);
+      expect(await totalOf("/sale?select=day,count()", count, twoRowApi)).toEqual([200, "0-1/2"]);
+      expect(await totalOf("/sale?select=day,count()&order=day", count, oneRowApi)).toEqual([206, "0-0/2"]);
     }
     for (const count of ["exact", "estimated"]) {
       expect(await totalOf("/rpc/sales?select=day,count()", count)).toEqual([200, "0-1/2"]);
       expect(await totalOf("/rpc/sales?select=day,count()&limit=1", count)).toEqual([206, "0-0/2"]);
-      expect(await totalOf("/rpc/sales?select=day,count()", count, fewest)).toEqual([206, "0-0/2"]);
+      expect(await totalOf("/rpc/sales?select=day,count()", count, oneRowApi)).toEqual([206, "0-0/2"]);
       expect(await totalOf("/sale?select=day&having=count().gt.0&limit=1", count)).toEqual([206, "0-0/2"]);
     }
     expect(await totalOf("/sale?select=day&having=count().gt.900&limit=1", "exact")).toEqual([200, "*/0"]);
-    const { status, headers } = await free.get("/sale?select=day,count()", {
+    const { status, headers } = await freeApi.get("/sale?select=day,count()", {
       headers: { ...prefer("count=exact"), range: "0-9" },
     });
     expect([status, headers["content-range"]]).toEqual([200, "0-1/2"]);
@@ -234,13 +234,13 @@ describe("estimates of the planner", () => {
     await api.sql("grant select on sea.grains to sea_anon");
     await api.sql("analyze sea.grains");
     await api.reload();
-    await capped.reload();
+    await cappedApi.reload();
     const answer = await api.get("/grains?limit=1", { headers: prefer("count=planned") });
     expect(answer.headers["content-range"]).toBe("0-0/1000");
     expect(answer.status).toBe(206);
-    const filtered = await api.get("/grains?id=gt.500&limit=1", { headers: prefer("count=planned") });
-    expect(Number(filtered.headers["content-range"]?.split("/")[1])).toBeGreaterThan(400);
-    expect(Number(filtered.headers["content-range"]?.split("/")[1])).toBeLessThan(600);
+    const filteredAnswer = await api.get("/grains?id=gt.500&limit=1", { headers: prefer("count=planned") });
+    expect(Number(filteredAnswer.headers["content-range"]?.split("/")[1])).toBeGreaterThan(400);
+    expect(Number(filteredAnswer.headers["content-range"]?.split("/")[1])).toBeLessThan(600);
   });
 
   test("R-CNT-3 an estimated count without DB_MAX_ROWS is the larger of the exact and the planned count", async () => {
@@ -254,17 +254,17 @@ describe("estimates of the planner", () => {
   });
 
   test("R-CNT-3 an estimated count below DB_MAX_ROWS is exact", async () => {
-    expect((await capped.get("/ports?limit=1", { headers: prefer("count=estimated") })).headers["content-range"]).toBe(
-      "0-0/2",
-    );
-    expect((await capped.get("/ports?id=eq.1", { headers: prefer("count=estimated") })).headers["content-range"]).toBe(
-      "0-0/1",
-    );
+    expect(
+      (await cappedApi.get("/ports?limit=1", { headers: prefer("count=estimated") })).headers["content-range"],
+    ).toBe("0-0/2");
+    expect(
+      (await cappedApi.get("/ports?id=eq.1", { headers: prefer("count=estimated") })).headers["content-range"],
+    ).toBe("0-0/1");
   });
 
   test("R-CNT-3 an estimated count beyond DB_MAX_ROWS is the planner's", async () => {
-    expect((await capped.get("/grains?limit=1", { headers: prefer("count=estimated") })).headers["content-range"]).toBe(
-      "0-0/1000",
-    );
+    expect(
+      (await cappedApi.get("/grains?limit=1", { headers: prefer("count=estimated") })).headers["content-range"],
+    ).toBe("0-0/1000");
   });
 });

@@ -95,7 +95,7 @@ cases(api, [
 ]);
 
 describe("R-CON-1 the client library postgrest-js", async () => {
-  const live = await startApi({
+  const liveApi = await startApi({
     ...conformance,
     dbTxEnd: "commit-allow-override",
     dbPlanEnabled: true,
@@ -104,7 +104,7 @@ describe("R-CON-1 the client library postgrest-js", async () => {
     compatMode: false,
   });
   // its types require a generated description of the schema
-  const connect = (headers = {}): any => new PostgrestClient(`${live.url}/api`, { headers }).schema("sea");
+  const connect = (headers = {}): any => new PostgrestClient(`${liveApi.url}/api`, { headers }).schema("sea");
   const client = connect();
 
   test("R-CON-1 postgrest-js selects with filters, orders and windows", async () => {
@@ -163,12 +163,12 @@ describe("R-CON-1 the client library postgrest-js", async () => {
     expect((await client.from("vessels").select("name").eq("id", 1).single()).data).toEqual({ name: "Ariel" });
     const none = await client.from("vessels").select("name").eq("id", 99).single();
     expect([none.status, none.error?.code]).toEqual([406, "PGRST116"]);
-    const maybe = await client.from("vessels").select("name").eq("id", 99).maybeSingle();
-    expect([maybe.error, maybe.data]).toEqual([null, null]);
+    const emptyResult = await client.from("vessels").select("name").eq("id", 99).maybeSingle();
+    expect([emptyResult.error, emptyResult.data]).toEqual([null, null]);
   });
 
   test("R-CON-1 postgrest-js inserts, updates, upserts and deletes", async () => {
-    const inserted = await client
+    const insertResult = await client
       .from("ports")
       .insert([
         { id: 301, name: "Bergen" },
@@ -176,7 +176,7 @@ describe("R-CON-1 the client library postgrest-js", async () => {
       ])
       .select("id,country")
       .order("id");
-    expect([inserted.status, inserted.data]).toEqual([
+    expect([insertResult.status, insertResult.data]).toEqual([
       201,
       [
         { id: 301, country: null },
@@ -188,15 +188,18 @@ describe("R-CON-1 the client library postgrest-js", async () => {
       name: "Bergen",
       country: "NO",
     });
-    const upserted = await client
+    const upsertResult = await client
       .from("ports")
       .upsert([{ name: "Bergen", country: "XX" }], { onConflict: "name" })
       .select();
-    expect([upserted.status, upserted.data]).toEqual([200, [{ id: 301, name: "Bergen", country: "XX" }]]);
-    const ignored = await client.from("ports").upsert({ id: 301, name: "Other" }, { ignoreDuplicates: true }).select();
-    expect(ignored.data).toEqual([]);
+    expect([upsertResult.status, upsertResult.data]).toEqual([200, [{ id: 301, name: "Bergen", country: "XX" }]]);
+    const ignoreResult = await client
+      .from("ports")
+      .upsert({ id: 301, name: "Other" }, { ignoreDuplicates: true })
+      .select();
+    expect(ignoreResult.data).toEqual([]);
     // rows have different keys, so the library lists the columns itself
-    const mixed = await client
+    const mixedResult = await client
       .from("ports")
       .insert(
         [
@@ -207,9 +210,9 @@ describe("R-CON-1 the client library postgrest-js", async () => {
       )
       .select("country")
       .order("id");
-    expect(mixed.data).toEqual([{ country: null }, { country: "DK" }]);
-    const removed = await client.from("ports").delete({ count: "exact" }).gte("id", 301);
-    expect([removed.status, removed.count]).toEqual([204, 4]);
+    expect(mixedResult.data).toEqual([{ country: null }, { country: "DK" }]);
+    const deleteResult = await client.from("ports").delete({ count: "exact" }).gte("id", 301);
+    expect([deleteResult.status, deleteResult.count]).toEqual([204, 4]);
   });
 
   test("R-CON-1 postgrest-js calls functions", async () => {
@@ -218,10 +221,10 @@ describe("R-CON-1 the client library postgrest-js", async () => {
     expect((await client.rpc("vessels_of", { port: 1 }).select("name").gt("tonnage", 500)).data).toEqual([
       { name: "Ariel" },
     ]);
-    const counted = await client.rpc("all_vessels", {}, { count: "exact", head: true });
-    expect(counted.count).toBe(3);
-    const missing = await client.rpc("fleet_weigth", { port: 1 });
-    expect([missing.status, missing.error?.code, missing.error?.hint]).toEqual([
+    const countResult = await client.rpc("all_vessels", {}, { count: "exact", head: true });
+    expect(countResult.count).toBe(3);
+    const missingResult = await client.rpc("fleet_weigth", { port: 1 });
+    expect([missingResult.status, missingResult.error?.code, missingResult.error?.hint]).toEqual([
       404,
       "PGRST202",
       "Perhaps you meant to call the function sea.fleet_weight",
@@ -239,8 +242,8 @@ describe("R-CON-1 the client library postgrest-js", async () => {
   });
 
   test("R-CON-1 postgrest-js receives errors, and uses schemas, tokens and rollback", async () => {
-    const denied = await client.from("payroll").select();
-    expect([denied.status, denied.error?.code]).toEqual([401, "42501"]);
+    const deniedResult = await client.from("payroll").select();
+    expect([deniedResult.status, deniedResult.error?.code]).toEqual([401, "42501"]);
     const unknown = await client.from("vesels").select();
     expect([unknown.status, unknown.error]).toMatchObject([
       404,
@@ -252,7 +255,7 @@ describe("R-CON-1 the client library postgrest-js", async () => {
       { name: "Gone" },
     ]);
     expect((await client.from("ports").select("name").eq("name", "Gone")).data).toEqual([]);
-    const capped = await client.from("sailors").update({ mentor_id: null }).gt("id", 0).maxAffected(1);
-    expect(capped.error?.code).toBe("PGRST124");
+    const cappedResult = await client.from("sailors").update({ mentor_id: null }).gt("id", 0).maxAffected(1);
+    expect(cappedResult.error?.code).toBe("PGRST124");
   });
 });

@@ -3,7 +3,7 @@ import { startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { createLogger } from "../support/logger.ts";
 
-const EXPOSED =
+const EXPOSED_HEADERS =
   "Content-Encoding, Content-Location, Content-Range, Content-Type, Date, Location, Server, Transfer-Encoding, Range-Unit";
 const METHODS = "GET, POST, PATCH, PUT, DELETE, OPTIONS, HEAD";
 const origin = "https://a.example";
@@ -79,20 +79,20 @@ cases(api, [
     title: "R-COR-3 reads expose the response headers",
     request: "GET /ports",
     headers: { origin },
-    responseHeaders: { "Access-Control-Expose-Headers": EXPOSED, Vary: "Accept, Prefer, Range" },
+    responseHeaders: { "Access-Control-Expose-Headers": EXPOSED_HEADERS, Vary: "Accept, Prefer, Range" },
   },
   {
     title: "R-COR-3 writes expose the response headers",
     request: "POST /ports",
     headers: { origin, prefer: "tx=rollback" },
     body: { name: "A" },
-    responseHeaders: { "Access-Control-Expose-Headers": EXPOSED },
+    responseHeaders: { "Access-Control-Expose-Headers": EXPOSED_HEADERS },
   },
 ]);
 
-const listed = await startApi({ corsAllowedOrigins: [origin, "https://b.example"] });
+const originsApi = await startApi({ corsAllowedOrigins: [origin, "https://b.example"] });
 
-cases(listed, [
+cases(originsApi, [
   {
     title: "R-COR-1 a listed origin is returned with credentials allowed",
     request: "GET /ports",
@@ -132,11 +132,11 @@ cases(listed, [
 
 test("R-COR-2 preflights are not in the access log", async () => {
   const lines: string[] = [];
-  const logged = await startApi({
+  const loggedApi = await startApi({
     logger: createLogger({ access: (line) => lines.push(line) }),
   });
-  await logged.options("/ports", { headers: preflight });
-  await logged.get("/ports");
+  await loggedApi.options("/ports", { headers: preflight });
+  await loggedApi.get("/ports");
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain('"GET /ports HTTP/1.1" 200');
 });

@@ -4,20 +4,20 @@ import { cases } from "../support/cases.ts";
 
 const api = await startApi();
 
-const shown = rolledBack("return=representation");
+const representation = rolledBack("return=representation");
 
 cases(api, [
   {
     title: "R-DEL-1 DELETE removes the rows that the filters match",
     request: "DELETE /vessels?id=gt.1&select=id&order=id.desc",
-    headers: shown,
+    headers: representation,
     status: 200,
     answer: [{ id: 3 }, { id: 2 }],
   },
   {
     title: "R-DEL-1 DELETE removes the rows that a logic tree matches",
     request: "DELETE /vessels?and=(id.gt.1,id.lt.3)&select=id",
-    headers: shown,
+    headers: representation,
     answer: [{ id: 2 }],
   },
   {
@@ -30,7 +30,7 @@ cases(api, [
   {
     title: "R-DEL-1 filters on embeds apply to the representation, and not to the deleted rows",
     request: "DELETE /vessels?id=lt.3&select=id,voyages(id)&voyages.fare=gt.100",
-    headers: shown,
+    headers: representation,
     answer: [
       { id: 1, voyages: [{ id: 1 }] },
       { id: 2, voyages: [] },
@@ -45,7 +45,7 @@ cases(api, [
   {
     title: "R-DEL-1 DELETE with a representation refuses a filter whose path names no embed",
     request: "DELETE /vessels?voyages.fare=gt.100&select=id",
-    headers: shown,
+    headers: representation,
     status: 400,
     check: (answer) => expect(answer.json().code).toBe("PGRST108"),
   },
@@ -66,7 +66,7 @@ cases(api, [
   {
     title: "R-DEL-1 DELETE of one row returns an object for the object type",
     request: "DELETE /vessels?id=eq.1&select=name",
-    headers: { ...shown, accept: "application/vnd.pgrst.object+json" },
+    headers: { ...representation, accept: "application/vnd.pgrst.object+json" },
     status: 200,
     answer: { name: "Ariel" },
   },

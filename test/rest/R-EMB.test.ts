@@ -6,17 +6,17 @@ import { cases } from "../support/cases.ts";
 import { bearer } from "../support/tokens.ts";
 
 const api = await startApi();
-const strict = await startApi({ urlUseLegacyTargetNames: false, on: api.database });
+const strictApi = await startApi({ urlUseLegacyTargetNames: false, on: api.database });
 
 const names = (...list: readonly string[]) => list.map((name) => ({ name }));
 const ids = (...list: readonly number[]) => list.map((id) => ({ id }));
-const code = (wanted: string) => ({
-  check: (answer: { json(): { readonly code: string } }) => expect(answer.json().code).toBe(wanted),
+const code = (expected: string) => ({
+  check: (answer: { json(): { readonly code: string } }) => expect(answer.json().code).toBe(expected),
 });
 
-const notFound = (source: string, target: string, hint: string | null = null, used?: string) => ({
+const notFound = (source: string, target: string, hint: string | null = null, embedHint?: string) => ({
   code: "PGRST200",
-  details: `Searched for a foreign key relationship between '${source}' and '${target}'${used === undefined ? "" : ` using the hint '${used}'`} in the schema 'sea', but no matches were found.`,
+  details: `Searched for a foreign key relationship between '${source}' and '${target}'${embedHint === undefined ? "" : ` using the hint '${embedHint}'`} in the schema 'sea', but no matches were found.`,
   hint,
   message: `Could not find a relationship between '${source}' and '${target}' in the schema cache`,
 });
@@ -26,7 +26,7 @@ const notEmbedded = (name: string) => ({
   hint: `Verify that '${name}' is included in the 'select' query parameter.`,
   message: `'${name}' is not an embedded resource in this request`,
 });
-const deprecated = (list: string) =>
+const deprecationWarning = (list: string) =>
   new RegExp(
     `^299 PostgRESTv\\S+ "Embedded resource was referenced by relation name even though it has an alias. This is deprecated and will stop working in a future release. Update ${list} in query string filters, orders or limits."$`,
   );
@@ -270,14 +270,14 @@ describe("names", () => {
       title: "R-EMB-7 parameters name an aliased embed by its written name too",
       request: "GET /ports?select=name,big:vessels(name)&vessels.tonnage=gt.500&id=eq.1",
       answer: [{ name: "Oslo", big: names("Ariel") }],
-      responseHeaders: { warning: deprecated("`vessels` to `big`") },
+      responseHeaders: { warning: deprecationWarning("`vessels` to `big`") },
     },
     {
       title: "R-EMB-7 written names work on each level of nested embeds",
       request:
         "GET /ports?select=name,big:vessels(h:crew(rank))&vessels.tonnage=gt.500&vessels.crew.rank=eq.mate&vessels.order=id&id=eq.1",
       answer: [{ name: "Oslo", big: [{ h: [{ rank: "mate" }] }] }],
-      responseHeaders: { warning: deprecated("`vessels` to `big`, `crew` to `h`") },
+      responseHeaders: { warning: deprecationWarning("`vessels` to `big`, `crew` to `h`") },
     },
     {
       title: "R-EMB-7 parameters apply to the first of two embeds of one relation",
@@ -329,7 +329,7 @@ describe("names", () => {
     },
   ]);
 
-  cases(strict, [
+  cases(strictApi, [
     {
       title: "R-EMB-7 R-EMB-7a if the setting is off, the written name of an aliased embed is refused",
       request: "GET /ports?select=name,big:vessels(name)&vessels.tonnage=gt.500",
@@ -779,11 +779,11 @@ describe("suggestions", () => {
 
 describe("the plugin nest-embeds", () => {
   test("R-EMB-1 without the plugin nest-embeds embeds are a syntax error", async () => {
-    const less = await startApi({
+    const reducedApi = await startApi({
       preset: (options) => compose(fullCompat(options), without("nest-embeds")),
       on: api.database,
     });
-    const answer = await less.get("/vessels?select=ports(name)");
+    const answer = await reducedApi.get("/vessels?select=ports(name)");
     expect(answer.status).toBe(400);
     expect(answer.json().code).toBe("PGRST100");
   });

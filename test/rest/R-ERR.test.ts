@@ -6,7 +6,7 @@ import { startApi } from "../support/api.ts";
 import { cases, type Case } from "../support/cases.ts";
 
 const api = await startApi();
-const minimal = await startApi({ clientErrorVerbosity: "minimal", on: api.database });
+const minimalApi = await startApi({ clientErrorVerbosity: "minimal", on: api.database });
 
 const call = (name: string, query: Readonly<Record<string, string>> = {}) =>
   `GET /rpc/${name}?${new URLSearchParams(query)}`;
@@ -251,7 +251,7 @@ cases(api, [
 ]);
 
 describe("minimal verbosity", () => {
-  cases(minimal, [
+  cases(minimalApi, [
     {
       title: "R-ERR-1 minimal verbosity shows only the code and the message",
       request: "GET /vessels?ports.name=eq.x",
@@ -286,12 +286,12 @@ test("R-ERR-1 R-SC-4 the verbosity follows a reload of the settings", async () =
     api.sql(
       `do $$ begin execute format('alter role %I in database %I ${setting}', current_user, current_database()); end $$`,
     );
-  const own = await startApi({ on: api.database });
-  const keys = async () => Object.keys((await own.get("/nowhere")).json());
+  const ownApi = await startApi({ on: api.database });
+  const keys = async () => Object.keys((await ownApi.get("/nowhere")).json());
   expect(await keys()).toEqual(["code", "details", "hint", "message"]);
   try {
     await keep("set pgrst.client_error_verbosity = ''minimal''");
-    await own.reload();
+    await ownApi.reload();
     expect(await keys()).toEqual(["code", "message"]);
   } finally {
     await keep("reset pgrst.client_error_verbosity");

@@ -6,7 +6,7 @@ import { startApi, type Answer } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const api = await startApi();
-const watched = await startApi({ dbPreRequest: "sea.before_request", on: api.database });
+const preRequestApi = await startApi({ dbPreRequest: "sea.before_request", on: api.database });
 
 const headers = (value: string) => `GET /rpc/answer_headers?headers=${encodeURIComponent(value)}`;
 const status = (value: string) => `GET /rpc/answer_status?status=${encodeURIComponent(value)}`;
@@ -127,7 +127,7 @@ test("R-GUC-4 a write is committed although its response settings are invalid", 
 });
 
 describe("settings of the pre-request function", () => {
-  cases(watched, [
+  cases(preRequestApi, [
     {
       title: "R-GUC-1 R-GUC-1a the pre-request function sets headers of reads",
       request: "GET /ports?limit=0",
@@ -192,49 +192,49 @@ describe("result columns of plugins", async () => {
       });
     },
   });
-  const own = await startApi({ parts: [clock] });
+  const ownApi = await startApi({ parts: [clock] });
   const zone = { "x-zone": "Asia/Tokyo" };
-  const sent = { prefer: "timezone=Asia/Tokyo, tx=rollback" };
+  const timezoneHeaders = { prefer: "timezone=Asia/Tokyo, tx=rollback" };
 
-  cases(own, [
+  cases(ownApi, [
     {
       title: "X-RES-1 X-RES-2 a result column sets headers of reads",
       request: "GET /vessels",
-      headers: sent,
+      headers: timezoneHeaders,
       responseHeaders: zone,
     },
     {
       title: "X-RES-1 X-RES-2 a result column sets headers of writes",
       request: "POST /ports",
-      headers: sent,
+      headers: timezoneHeaders,
       body: [],
       responseHeaders: zone,
     },
     {
       title: "X-RES-1 X-RES-2 a result column sets headers of calls",
       request: "GET /rpc/add_numbers?a=1&b=2",
-      headers: sent,
+      headers: timezoneHeaders,
       responseHeaders: zone,
     },
     {
       title: "X-RES-1 X-RES-2 a result column sets headers of the OpenAPI document",
       request: "GET /",
-      headers: sent,
+      headers: timezoneHeaders,
       responseHeaders: zone,
     },
     {
       title: "X-RES-2 headers of result columns and of response settings are both sent",
       request: headers('[{"X-Seen":"yes"}]'),
-      headers: sent,
+      headers: timezoneHeaders,
       responseHeaders: { ...zone, "x-seen": "yes" },
     },
   ]);
 
   test("X-RES-2 an error that a tap throws is the response", async () => {
-    const strict = await startApi({
+    const strictApi = await startApi({
       parts: [{ ...clock, resultColumns: [{ name: "day", compile: () => sql`'Nowhere'::text` }] }],
     });
-    const answer = await strict.get("/vessels?limit=1");
+    const answer = await strictApi.get("/vessels?limit=1");
     expect([answer.status, answer.json().message]).toEqual([422, "no such place"]);
   });
 

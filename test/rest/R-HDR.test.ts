@@ -7,10 +7,11 @@ const warnings: string[] = [];
 const api = await startApi({
   logger: createLogger({ warn: (message) => void warnings.push(message) }),
 });
-const timed = await startApi({ serverTimingEnabled: true, serverTraceHeader: "X-Request-Id", on: api.database });
+const timingApi = await startApi({ serverTimingEnabled: true, serverTraceHeader: "X-Request-Id", on: api.database });
 
 const json = "application/json; charset=utf-8";
-const timing = /^jwt;dur=\d+\.\d, parse;dur=\d+\.\d, plan;dur=\d+\.\d, transaction;dur=\d+\.\d, response;dur=\d+\.\d$/;
+const timingPattern =
+  /^jwt;dur=\d+\.\d, parse;dur=\d+\.\d, plan;dur=\d+\.\d, transaction;dur=\d+\.\d, response;dur=\d+\.\d$/;
 
 cases(api, [
   {
@@ -180,7 +181,7 @@ test("R-HDR-13 repeated Set-Cookie headers are sent separately", async () => {
 });
 
 describe("timing and tracing", () => {
-  cases(timed, [
+  cases(timingApi, [
     ...[
       "GET /vessels",
       "HEAD /vessels",
@@ -192,7 +193,7 @@ describe("timing and tracing", () => {
       title: `R-HDR-10 Server-Timing has all phases on ${request}`,
       request,
       body: request.startsWith("PATCH") ? { name: "x" } : undefined,
-      responseHeaders: { "server-timing": timing },
+      responseHeaders: { "server-timing": timingPattern },
     })),
     {
       title: "R-HDR-10 errors have no Server-Timing",

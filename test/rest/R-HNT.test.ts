@@ -5,9 +5,9 @@ import { cases, type Case } from "../support/cases.ts";
 import { testDatabase } from "../support/database.ts";
 
 const api = await startApi({ compatMode: false });
-const exact = await startApi({ compatMode: true, on: api.database });
+const exactApi = await startApi({ compatMode: true, on: api.database });
 
-const told = (hint: unknown, status = 400): Pick<Case, "status" | "answer"> => ({
+const hintAnswer = (hint: unknown, status = 400): Pick<Case, "status" | "answer"> => ({
   status,
   answer: expect.objectContaining({ hint }),
 });
@@ -22,22 +22,22 @@ describe("parameters", () => {
     ...["page=2", "per_page=20", "pageSize=20", "page[number]=2", "skip=10", "$top=5", "cursor=abc"].map((query) => ({
       title: `R-HNT-1 the hint for ${query} is about limit and offset`,
       request: `GET /api/ports?${query}`,
-      ...told(PAGES),
+      ...hintAnswer(PAGES),
     })),
     ...["sort=name", "sortBy=name", "order_by=name.desc", "ordering=-name"].map((query) => ({
       title: `R-HNT-1 the hint for ${query} is about order`,
       request: `GET /api/ports?${query}`,
-      ...told(ORDER),
+      ...hintAnswer(ORDER),
     })),
     ...["fields=id,name", "include=vessels", "$expand=vessels", "populate=*"].map((query) => ({
       title: `R-HNT-1 the hint for ${query} is about select`,
       request: `GET /api/ports?${query}`,
-      ...told(SELECT),
+      ...hintAnswer(SELECT),
     })),
     ...["filter=x", "q=oslo", "search=oslo", "filter[name]=Oslo", "where={}"].map((query) => ({
       title: `R-HNT-1 the hint for ${query} is about filters`,
       request: `GET /api/ports?${query}`,
-      ...told(FILTER),
+      ...hintAnswer(FILTER),
     })),
     {
       title: "R-HNT-1 the parser's message and details are kept beside the hint",
@@ -53,54 +53,58 @@ describe("parameters", () => {
     {
       title: "R-HNT-1 an unknown relation gets the hint about parameters",
       request: "GET /api/nowhere?page=2",
-      ...told(PAGES),
+      ...hintAnswer(PAGES),
     },
-    { title: "R-HNT-1 writes get the hint about parameters", request: "DELETE /api/ports?page=2", ...told(PAGES) },
+    {
+      title: "R-HNT-1 writes get the hint about parameters",
+      request: "DELETE /api/ports?page=2",
+      ...hintAnswer(PAGES),
+    },
     {
       title: "R-HNT-2 the hint names the parameter near a misspelt one",
       request: "GET /api/ports?lmit=2",
-      ...told("Perhaps you meant 'limit' instead of 'lmit'"),
+      ...hintAnswer("Perhaps you meant 'limit' instead of 'lmit'"),
     },
     {
       title: "R-HNT-2 the hint names the column near a misspelt one without an operator",
       request: "GET /api/ports?nmae=Oslo",
-      ...told("Perhaps you meant 'name' instead of 'nmae'"),
+      ...hintAnswer("Perhaps you meant 'name' instead of 'nmae'"),
     },
     {
       title: "R-HNT-2 the hint names the operator near a misspelt one",
       request: "GET /api/ports?name=eqq.Oslo",
-      ...told("Perhaps you meant the operator 'eq' instead of 'eqq'"),
+      ...hintAnswer("Perhaps you meant the operator 'eq' instead of 'eqq'"),
     },
     {
       title: "R-HNT-2 the hint names the operator near a misspelt one after not.",
       request: "GET /api/ports?name=not.ilke.*o*",
-      ...told(expect.stringMatching(/^Perhaps you meant the operator '(?:like' or 'ilike|ilike|like)'/)),
+      ...hintAnswer(expect.stringMatching(/^Perhaps you meant the operator '(?:like' or 'ilike|ilike|like)'/)),
     },
     {
       title: "R-HNT-2 R-HNT-2a the hint for a value without an operator shows the form",
       request: "GET /api/ports?name=Oslo",
-      ...told("A filter has an operator: perhaps you meant name=eq.Oslo"),
+      ...hintAnswer("A filter has an operator: perhaps you meant name=eq.Oslo"),
     },
     {
       title: "R-HNT-2 R-HNT-2a the hint for in without parentheses shows the list",
       request: "GET /api/ports?id=in.1,2",
-      ...told("Put the list in parentheses: id=in.(1,2)"),
+      ...hintAnswer("Put the list in parentheses: id=in.(1,2)"),
     },
     {
       title: "R-HNT-2 the hint for an operator without a value shows the form",
       request: "GET /api/ports?name=eq",
-      ...told(FILTER),
+      ...hintAnswer(FILTER),
     },
     {
       title: "R-HNT-2 R-HNT-2a invalid text after an operator has no hint",
       request: "GET /api/ports?name=is.Oslo",
-      ...told(null),
+      ...hintAnswer(null),
     },
-    { title: "R-HNT-2 a second not. has no hint", request: "GET /api/ports?name=not.not.eq.Oslo", ...told(null) },
+    { title: "R-HNT-2 a second not. has no hint", request: "GET /api/ports?name=not.not.eq.Oslo", ...hintAnswer(null) },
     {
       title: "R-HNT-2 the hint for a long value does not repeat the value",
       request: `GET /api/ports?name=${"o".repeat(99)}`,
-      ...told(FILTER),
+      ...hintAnswer(FILTER),
     },
   ]);
 
@@ -138,14 +142,14 @@ describe("names", () => {
       request: "POST /api/ports?columns=contry",
       body: { contry: "NO" },
       role: "sea_clerk",
-      ...told("Perhaps you meant the column 'country'"),
+      ...hintAnswer("Perhaps you meant the column 'country'"),
     },
     {
       title: "R-HNT-3 an unknown column has no hint if no column is near",
       request: "POST /api/ports",
       body: { zzzzzz: 1 },
       role: "sea_clerk",
-      ...told(null),
+      ...hintAnswer(null),
     },
     {
       title: "R-HNT-4 the hint names the preference near a misspelt one",
@@ -163,7 +167,7 @@ describe("names", () => {
       title: "R-HNT-4 the hint names the values near several misspelt preferences",
       request: "GET /api/ports",
       headers: { prefer: "handling=strict, return=minmal, cuont=exat, tx=maybe, max-afected=3, zzz=1" },
-      ...told(
+      ...hintAnswer(
         "Perhaps you meant return=minimal; perhaps you meant count=exact; tx takes commit, rollback; perhaps you meant max-affected=3",
       ),
     },
@@ -171,7 +175,7 @@ describe("names", () => {
       title: "R-HNT-4 an unknown preference has no hint if none is near",
       request: "GET /api/ports",
       headers: { prefer: "handling=strict, qwertyuiop" },
-      ...told(null),
+      ...hintAnswer(null),
     },
   ]);
 
@@ -189,7 +193,7 @@ describe("names", () => {
 });
 
 describe("bodies", () => {
-  const broken = (body: string, details: unknown): Pick<Case, "body" | "headers" | "status" | "answer"> => ({
+  const brokenBody = (body: string, details: unknown): Pick<Case, "body" | "headers" | "status" | "answer"> => ({
     body,
     headers: { "content-type": "application/json" },
     status: 400,
@@ -200,18 +204,18 @@ describe("bodies", () => {
       title: "R-HNT-5 the error of broken JSON has its position",
       request: "POST /api/ports",
       role: "sea_clerk",
-      ...broken('{\n  "name": "Oslo",\n  "country" "NO"\n}', 'line 3, column 13: expected ":", found "\\""'),
+      ...brokenBody('{\n  "name": "Oslo",\n  "country" "NO"\n}', 'line 3, column 13: expected ":", found "\\""'),
     },
     {
       title: "R-HNT-5 the error of an empty body has a position",
       request: "POST /api/ports",
       role: "sea_clerk",
-      ...broken("", "line 1, column 1: expected a value, found the end"),
+      ...brokenBody("", "line 1, column 1: expected a value, found the end"),
     },
     {
       title: "R-HNT-5 the error of a body of a call has a position",
       request: "POST /api/rpc/add_numbers",
-      ...broken('{"a":1,"b":}', 'line 1, column 12: expected a value, found "}"'),
+      ...brokenBody('{"a":1,"b":}', 'line 1, column 12: expected a value, found "}"'),
     },
     {
       title: "R-HNT-5 errors of bodies that the database parses have a position",
@@ -226,30 +230,30 @@ describe("bodies", () => {
 });
 
 describe("R-HNT-6 errors in compatibility mode", async () => {
-  const bare = await startApi({ compatMode: false, parts: [without("rest-hints")], on: api.database });
+  const bareApi = await startApi({ compatMode: false, parts: [without("rest-hints")], on: api.database });
   const rows: readonly (readonly [path: string, api: TestApi, prefix: string])[] = [
-    ["with COMPAT_MODE", exact, ""],
-    ["without the plugin", bare, "/api"],
+    ["with COMPAT_MODE", exactApi, ""],
+    ["without the plugin", bareApi, "/api"],
   ];
-  for (const [title, one, prefix] of rows)
-    cases(one, [
+  for (const [title, target, prefix] of rows)
+    cases(target, [
       {
         title: `R-HNT-6 errors of parameters have no hint ${title}`,
         request: `GET ${prefix}/ports?page=2`,
-        ...told(null),
+        ...hintAnswer(null),
       },
       {
         title: `R-HNT-6 errors of columns have no hint ${title}`,
         request: `POST ${prefix}/ports`,
         role: "sea_clerk",
         body: { nmae: 1 },
-        ...told(null),
+        ...hintAnswer(null),
       },
       {
         title: `R-HNT-6 errors of preferences have no hint ${title}`,
         request: `GET ${prefix}/ports`,
         headers: { prefer: "handling=strict, retrun=minimal" },
-        ...told(null),
+        ...hintAnswer(null),
       },
       {
         title: `R-HNT-6 errors of bodies have no hint ${title}`,
@@ -284,8 +288,8 @@ describe("useful hints", async () => {
     grant usage on schema led to sea_anon;
     grant select on all tables in schema led to sea_anon;
   `);
-  const helpful = await startApi({ on: db, dbSchemas: ["led"], compatMode: false, restPrefixes: ["/"] });
-  const compat = await startApi({ on: db, dbSchemas: ["led"], compatMode: true });
+  const helpfulApi = await startApi({ on: db, dbSchemas: ["led"], compatMode: false, restPrefixes: ["/"] });
+  const compatApi = await startApi({ on: db, dbSchemas: ["led"], compatMode: true });
 
   test.each([
     [
@@ -303,19 +307,19 @@ describe("useful hints", async () => {
     ["a view of a self reference", "/selft?select=nm,EMBED(nm)", "selft_v", ["selft_v!id", "selft_v!up_id"]],
   ])(
     "R-EMB-5 R-EMB-5b each embed that a hint offers for %s means one relationship",
-    async (_what, path, target, offered) => {
-      const asked = await helpful.get(path.replace("EMBED", target));
-      expect(asked.status).toBe(300);
-      const hints = [...asked.json().hint.matchAll(/'([^']+![^']+)'/g)].map(([, hint]) => hint as string);
-      expect([...hints].sort()).toEqual([...offered].sort());
-      const answers = await Promise.all(hints.map(async (hint) => helpful.get(path.replace("EMBED", hint))));
+    async (_what, path, target, offeredHints) => {
+      const ambiguousAnswer = await helpfulApi.get(path.replace("EMBED", target));
+      expect(ambiguousAnswer.status).toBe(300);
+      const hints = [...ambiguousAnswer.json().hint.matchAll(/'([^']+![^']+)'/g)].map(([, hint]) => hint as string);
+      expect([...hints].sort()).toEqual([...offeredHints].sort());
+      const answers = await Promise.all(hints.map(async (hint) => helpfulApi.get(path.replace("EMBED", hint))));
       for (const [i, answer] of answers.entries()) expect(answer.status, `${hints[i]}: ${answer.text}`).toBe(200);
-      expect(asked.json().details).toHaveLength(hints.length);
+      expect(ambiguousAnswer.json().details).toHaveLength(hints.length);
     },
   );
 
   test("R-EMB-1 a self reference by its constraint returns the rows that its column returns", async () => {
-    for (const api of [helpful, compat]) {
+    for (const api of [helpfulApi, compatApi]) {
       const rows = async (embed: string) => (await api.get(`/node?select=name,to:${embed}(name)&order=id`)).json();
       expect(await rows("node!node_parent_id_fkey")).toEqual([
         { name: "root", to: [{ name: "leaf" }] },
@@ -326,7 +330,7 @@ describe("useful hints", async () => {
   });
 
   test("R-EMB-1 R-EMB-5c the column of either side chooses a direction between a table and its view", async () => {
-    const rows = async (embed: string) => (await helpful.get(`/selft?select=nm,to:${embed}(nm)&order=id`)).json();
+    const rows = async (embed: string) => (await helpfulApi.get(`/selft?select=nm,to:${embed}(nm)&order=id`)).json();
     expect(await rows("selft_v!up_id")).toEqual([
       { nm: "a", to: null },
       { nm: "b", to: { nm: "a" } },
@@ -338,36 +342,38 @@ describe("useful hints", async () => {
   });
 
   test("R-EMB-19 R-EMB-19a a relation without a relationship is not called misspelt", async () => {
-    const hintOf = async (of: TestApi, path: string) => (await of.get(path)).json().hint;
-    expect(await hintOf(helpful, "/dog?select=id,region(name)")).toBeNull();
-    expect(await hintOf(compat, "/dog?select=id,region(name)")).toContain("instead of 'dog'");
-    expect(await hintOf(helpful, "/msg?select=id,nod(name)")).toBe("Perhaps you meant 'node' instead of 'nod'.");
-    expect((await helpful.get("/msg?select=id,node(name)")).status).toBe(200);
+    const hintOf = async (target: TestApi, path: string) => (await target.get(path)).json().hint;
+    expect(await hintOf(helpfulApi, "/dog?select=id,region(name)")).toBeNull();
+    expect(await hintOf(compatApi, "/dog?select=id,region(name)")).toContain("instead of 'dog'");
+    expect(await hintOf(helpfulApi, "/msg?select=id,nod(name)")).toBe("Perhaps you meant 'node' instead of 'nod'.");
+    expect((await helpfulApi.get("/msg?select=id,node(name)")).status).toBe(200);
   });
 
   test("R-EMB-19a the type of a function's rows is not called misspelt", async () => {
     const path = "/rpc/list_visits?select=id,place(name)";
-    expect((await helpful.get(path)).json()).toMatchObject({ code: "PGRST200", hint: null });
-    expect((await compat.get(path)).json().hint).toBe("Perhaps you meant 'visit' instead of 'visits'.");
+    expect((await helpfulApi.get(path)).json()).toMatchObject({ code: "PGRST200", hint: null });
+    expect((await compatApi.get(path)).json().hint).toBe("Perhaps you meant 'visit' instead of 'visits'.");
   });
 
   test("R-RPC-10 R-RPC-10a the hint for GET of a function that takes a body suggests POST", async () => {
-    const answer = await helpful.get("/rpc/f_json");
+    const answer = await helpfulApi.get("/rpc/f_json");
     expect([answer.status, answer.json().hint]).toEqual([
       404,
       "The function takes its argument as the body of a POST request",
     ]);
-    expect((await helpful.post("/rpc/f_json", { body: { a: 1 } })).json()).toEqual({ a: 1 });
-    expect((await compat.get("/rpc/f_json")).json().hint).toBe("Perhaps you meant to call the function led.f_json()");
+    expect((await helpfulApi.post("/rpc/f_json", { body: { a: 1 } })).json()).toEqual({ a: 1 });
+    expect((await compatApi.get("/rpc/f_json")).json().hint).toBe(
+      "Perhaps you meant to call the function led.f_json()",
+    );
   });
 
   test("R-HNT-2 R-HNT-2a the hint for a filter with blanks around its equals sign shows the form", async () => {
-    const answer = await helpful.get("/place?id%20=%20eq.1");
+    const answer = await helpfulApi.get("/place?id%20=%20eq.1");
     expect(answer.json().hint).toBe("A filter has no blanks in front of its operator: perhaps you meant id=eq.1");
-    expect((await helpful.get("/place?id=eq.1")).status).toBe(200);
-    expect((await helpful.get("/place?id%20=%20x")).json().hint).toBe(
+    expect((await helpfulApi.get("/place?id=eq.1")).status).toBe(200);
+    expect((await helpfulApi.get("/place?id%20=%20x")).json().hint).toBe(
       "A filter has an operator: perhaps you meant id=eq.x",
     );
-    expect((await compat.get("/place?id%20=%20eq.1")).json().hint).toBeNull();
+    expect((await compatApi.get("/place?id%20=%20eq.1")).json().hint).toBeNull();
   });
 });

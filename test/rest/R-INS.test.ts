@@ -4,14 +4,14 @@ import { cases } from "../support/cases.ts";
 
 const api = await startApi();
 
-const shown = rolledBack("return=representation");
+const representation = rolledBack("return=representation");
 const defaults = rolledBack("return=representation", "missing=default");
 
 cases(api, [
   {
     title: "R-INS-1 columns that the payload does not name get their defaults",
     request: "POST /certificates?select=rating,grade,issued,points,renewed,note,summary",
-    headers: shown,
+    headers: representation,
     body: { sailor_id: 1 },
     status: 201,
     answer: [
@@ -29,7 +29,7 @@ cases(api, [
   {
     title: "R-INS-1 absent identity and generated columns get their values",
     request: "POST /certificates?select=id,serial_number,summary",
-    headers: shown,
+    headers: representation,
     body: { sailor_id: 1, points: 5 },
     status: 201,
     check: (answer) =>
@@ -54,14 +54,14 @@ cases(api, [
   {
     title: "R-INS-1 columns restricts an insert to the listed columns",
     request: "POST /crew?columns=vessel_id,sailor_id&select=rank",
-    headers: shown,
+    headers: representation,
     body: { vessel_id: 3, sailor_id: 1, rank: "ignored" },
     answer: [{ rank: "hand" }],
   },
   {
     title: "R-INS-1 a column that columns lists twice counts once",
     request: "POST /ports?columns=name,name&select=name",
-    headers: shown,
+    headers: representation,
     body: { name: "A" },
     answer: [{ name: "A" }],
   },
@@ -69,7 +69,7 @@ cases(api, [
   {
     title: "R-INS-2 the payload {} inserts a row of defaults",
     request: "POST /voyages?select=vessel_id,fare",
-    headers: shown,
+    headers: representation,
     body: {},
     status: 201,
     answer: [{ vessel_id: null, fare: null }],
@@ -77,7 +77,7 @@ cases(api, [
   {
     title: "R-INS-2 the payload [{}] inserts a row of defaults",
     request: "POST /voyages?select=vessel_id",
-    headers: shown,
+    headers: representation,
     body: [{}],
     status: 201,
     answer: [{ vessel_id: null }],
@@ -85,7 +85,7 @@ cases(api, [
   {
     title: "R-INS-2 the payload [{},{}] inserts two rows of defaults",
     request: "POST /voyages?select=vessel_id",
-    headers: shown,
+    headers: representation,
     body: [{}, {}],
     status: 201,
     answer: [{ vessel_id: null }, { vessel_id: null }],
@@ -118,7 +118,7 @@ cases(api, [
   {
     title: "R-INS-3 a null in the payload is stored as null instead of the default",
     request: "POST /crew?select=rank",
-    headers: shown,
+    headers: representation,
     body: { vessel_id: 3, sailor_id: 1, rank: null },
     answer: [{ rank: null }],
   },

@@ -8,7 +8,7 @@ const parseError = (message: string, details: string) => ({ code: "PGRST100", de
 
 const NAME = `field name (* or [a..z0..9_$])`;
 const OP = `operator (eq, gt, ...)`;
-const IS = `isVal: (null, not_null, true, false, unknown)`;
+const IS_VALUES = `isVal: (null, not_null, true, false, unknown)`;
 const DIR = `"asc", "desc", "nullsfirst" or "nullslast"`;
 const NULLS = `"nullsfirst" or "nullslast"`;
 const TERM = `letter, digit, "-", "->>", "->", delimiter (.), "," or end of input`;
@@ -39,9 +39,9 @@ const TEXTS: readonly (readonly [part: string, what: string, column: number, une
     [`tonnage=eq(any)5`, "filter", 8, `"5"`, OP],
     [`tonnage=neq(any).5`, "filter", 4, `"("`, OP],
     [`tonnage=isnt.null`, "filter", 3, `"n"`, OP],
-    [`tonnage=is.`, "filter", 4, `end of input`, IS],
-    [`tonnage=is.nope`, "filter", 6, `"p"`, IS],
-    [`tonnage=is.nul`, "filter", 7, `end of input`, IS],
+    [`tonnage=is.`, "filter", 4, `end of input`, IS_VALUES],
+    [`tonnage=is.nope`, "filter", 6, `"p"`, IS_VALUES],
+    [`tonnage=is.nul`, "filter", 7, `end of input`, IS_VALUES],
     [`tonnage=in.1`, "filter", 4, `"1"`, `"("`],
     [`tonnage=in.(1`, "filter", 6, `end of input`, `"," or ")"`],
     [`tonnage=in.(`, "filter", 5, `end of input`, `"\\"", "," or ")"`],
@@ -83,7 +83,7 @@ const TEXTS: readonly (readonly [part: string, what: string, column: number, une
     [`or=(id.eq)`, "logic tree", 9, `")"`, OP],
     [`or=(id.not.5)`, "logic tree", 11, `"5"`, OP],
     [`or=(id.in.1)`, "logic tree", 10, `"1"`, `"("`],
-    [`or=(id.is.zz)`, "logic tree", 10, `"z"`, IS],
+    [`or=(id.is.zz)`, "logic tree", 10, `"z"`, IS_VALUES],
     [`or=(id.is.nullx)`, "logic tree", 14, `"x"`, `"," or ")"`],
     [`or=(id.is.null x)`, "logic tree", 15, `"x"`, `","`],
     [`or=(and(id.eq.1) x)`, "logic tree", 17, `"x"`, `"," or ")"`],
@@ -180,8 +180,8 @@ const WORDS: Readonly<Record<string, string>> = {
 test.each(TEXTS)(
   "R-LEX-10 R-LEX-11 R-LEX-12 the text of a parse error has the position and the expected tokens: %s",
   async (part, what, column, unexpected, expecting) => {
-    const at = part.indexOf("=");
-    const [name, value] = [part.slice(0, at), part.slice(at + 1)];
+    const equalsIndex = part.indexOf("=");
+    const [name, value] = [part.slice(0, equalsIndex), part.slice(equalsIndex + 1)];
     const answer = await api.get(`/vessels?${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
     const raw = what === "tree path" || what === "logic path" ? name : value;
     expect(answer.status).toBe(400);

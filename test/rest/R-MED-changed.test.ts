@@ -11,7 +11,7 @@ const db = await testDatabase();
 const point = capabilities.postgis ? ", at gis.geometry" : "";
 
 /** The table, and functions that return its rows. */
-const made = (name: string, columns: string): string => `
+const tableSql = (name: string, columns: string): string => `
   create table changing.${name} (${columns}${point});
   grant all on changing.${name} to sea_anon;
   insert into changing.${name} (id, nick, mail, phone) values (1, 'bo', 'b@x', '555');
@@ -19,7 +19,7 @@ const made = (name: string, columns: string): string => `
   create function changing.one_${name}() returns changing.${name} language sql stable as 'select * from changing.${name} limit 1';
 `;
 
-/** A table with a foreign key to it. */
+/** A table with a foreign key to the table of that name. */
 const reference = (name: string): string => `
   create table changing.of_${name} (n int primary key, to_id int references changing.${name} on delete cascade);
   insert into changing.of_${name} values (7, 1);
@@ -43,7 +43,7 @@ const CHANGES: readonly { readonly name: string; readonly sql: string; readonly 
   },
   {
     name: "rebuilt",
-    sql: `drop table changing.rebuilt cascade; ${made("rebuilt", "phone text, mail text, id int primary key, nick text")}`,
+    sql: `drop table changing.rebuilt cascade; ${tableSql("rebuilt", "phone text, mail text, id int primary key, nick text")}`,
     names: ["phone", "mail", "id", "nick"],
   },
 ];
@@ -51,8 +51,8 @@ const CHANGES: readonly { readonly name: string; readonly sql: string; readonly 
 await db.query(`
   create schema changing;
   grant usage on schema changing to sea_anon;
-  ${CHANGES.map(({ name }) => made(name, COLUMNS) + reference(name)).join("")}
-  ${made("returned", COLUMNS)}
+  ${CHANGES.map(({ name }) => tableSql(name, COLUMNS) + reference(name)).join("")}
+  ${tableSql("returned", COLUMNS)}
 `);
 const api = await startApi({
   on: db,
@@ -64,7 +64,7 @@ const api = await startApi({
 
 type Entries = readonly (readonly [name: string, value: string | null])[];
 
-/** Returns whether GeoJSON has the column among the properties: the geometry has a place of its own. */
+/** Returns whether GeoJSON has the column among the properties. The geometry has a separate key. */
 const isPlain = ([name]: readonly [string, unknown]): boolean => name !== "at";
 
 /** The entries of a row, with numbers as strings, as in CSV. */
@@ -107,7 +107,7 @@ const MEDIA: readonly Media[] = [
     : []),
 ];
 
-const shown = rolledBack("return=representation");
+const representation = rolledBack("return=representation");
 
 type Row = Readonly<Record<string, string | null>>;
 
@@ -115,20 +115,21 @@ interface RequestKind {
   readonly what: string;
   readonly send: (name: string, accept: string) => Promise<Answer>;
   /** The row in the response, if it differs from the stored one. */
-  readonly row?: (stored: Row) => Row;
+  readonly row?: (storedRow: Row) => Row;
 }
 
 const OF_TABLES: readonly RequestKind[] = [
   { what: "GET", send: (name, accept) => api.get(`/${name}`, { headers: { accept } }) },
   {
     what: "POST",
-    send: (name, accept) => api.post(`/${name}`, { headers: { ...shown, accept }, body: { id: 2, mail: "m@x" } }),
+    send: (name, accept) =>
+      api.post(`/${name}`, { headers: { ...representation, accept }, body: { id: 2, mail: "m@x" } }),
     row: () => ({ id: "2", mail: "m@x", zip: "9" }),
   },
   {
     what: "PUT",
     send: (name, accept) =>
-      api.put(`/${name}?id=eq.2`, { headers: { ...shown, accept }, body: { id: 2, mail: "m@x" } }),
+      api.put(`/${name}?id=eq.2`, { headers: { ...representation, accept }, body: { id: 2, mail: "m@x" } }),
     row: () => ({ id: "2", mail: "m@x", zip: "9" }),
   },
   {
@@ -138,14 +139,18 @@ const OF_TABLES: readonly RequestKind[] = [
         headers: { ...rolledBack("return=representation", "resolution=merge-duplicates"), accept },
         body: { id: 1, mail: "m@x" },
       }),
-    row: (stored) => ({ ...stored, mail: "m@x" }),
+    row: (storedRow) => ({ ...storedRow, mail: "m@x" }),
   },
   {
     what: "PATCH",
-    send: (name, accept) => api.patch(`/${name}?id=eq.1`, { headers: { ...shown, accept }, body: { mail: "new@x" } }),
-    row: (stored) => ({ ...stored, mail: "new@x" }),
+    send: (name, accept) =>
+      api.patch(`/${name}?id=eq.1`, { headers: { ...representation, accept }, body: { mail: "new@x" } }),
+    row: (storedRow) => ({ ...storedRow, mail: "new@x" }),
   },
-  { what: "DELETE", send: (name, accept) => api.delete(`/${name}?id=eq.1`, { headers: { ...shown, accept } }) },
+  {
+    what: "DELETE",
+    send: (name, accept) => api.delete(`/${name}?id=eq.1`, { headers: { ...representation, accept } }),
+  },
 ];
 const OF_FUNCTIONS: readonly RequestKind[] = [
   { what: "a function of rows", send: (name, accept) => api.get(`/rpc/all_${name}`, { headers: { accept } }) },
@@ -153,10 +158,12 @@ const OF_FUNCTIONS: readonly RequestKind[] = [
 ];
 
 /** Expects embedded rows as JSON in each media type, and spread columns under the names of the loaded schema. */
-const expectEmbeds = async (name: string, stored: Row, names: readonly string[]): Promise<void> => {
-  const row = Object.fromEntries(names.filter((column) => column in stored).map((column) => [column, stored[column]]));
-  const embedded = JSON.stringify({ ...row, id: 1 });
-  const wholeRow = expect.objectContaining(JSON.parse(embedded));
+const expectEmbeds = async (name: string, storedRow: Row, names: readonly string[]): Promise<void> => {
+  const row = Object.fromEntries(
+    names.filter((column) => column in storedRow).map((column) => [column, storedRow[column]]),
+  );
+  const embeddedRow = JSON.stringify({ ...row, id: 1 });
+  const wholeRow = expect.objectContaining(JSON.parse(embeddedRow));
   const ask = async (select: string, accept: string): Promise<Answer> =>
     api.get(`/of_${name}?select=${select}`, { headers: { accept } });
   expect((await ask(`*,${name}(*)`, "application/json")).json()).toEqual([{ n: 7, to_id: 1, [name]: wholeRow }]);
@@ -171,7 +178,7 @@ const expectEmbeds = async (name: string, stored: Row, names: readonly string[])
     if (spread.status === 400) expect(spread.json().code).toBe("42703");
     else
       for (const [column, value] of read(spread.text).flat())
-        if (column !== "n") expect([type, column, value]).toEqual([type, column, stored[column] ?? null]);
+        if (column !== "n") expect([type, column, value]).toEqual([type, column, storedRow[column] ?? null]);
   }
 };
 
@@ -184,10 +191,10 @@ test.each(CHANGES)("R-MED-1 R-MED-2 $name columns: each value appears under its 
 
   await db.query(sql);
 
-  const [found] = await db.query(`select to_json(t) as row from changing.${name} as t`);
-  const stored: Row = Object.fromEntries(entriesOf(found?.["row"]));
-  for (const { what, send, row = (same: Row) => same } of [...OF_TABLES, ...OF_FUNCTIONS]) {
-    const values = row(stored);
+  const [firstRow] = await db.query(`select to_json(t) as row from changing.${name} as t`);
+  const storedRow: Row = Object.fromEntries(entriesOf(firstRow?.["row"]));
+  for (const { what, send, row = (sameRow: Row) => sameRow } of [...OF_TABLES, ...OF_FUNCTIONS]) {
+    const values = row(storedRow);
     const entries = names.map((column) => [column, values[column] ?? null] as const);
     for (const { type, read, hasNulls = true } of MEDIA) {
       const { status, text } = await send(name, type);
@@ -195,7 +202,7 @@ test.each(CHANGES)("R-MED-1 R-MED-2 $name columns: each value appears under its 
       expect([what, type, status < 300 ? read(text) : text]).toEqual([what, type, [expected]]);
     }
   }
-  if (name !== "rebuilt") await expectEmbeds(name, stored, names); // CASCADE removed its foreign key
+  if (name !== "rebuilt") await expectEmbeds(name, storedRow, names); // CASCADE removed its foreign key
 });
 
 test("R-MED-2 CSV of a function has the columns of its JSON, even after the columns have changed", async () => {
@@ -210,7 +217,7 @@ test("R-MED-2 CSV of a function has the columns of its JSON, even after the colu
     await expectSame();
   }
   await db.query(
-    `drop table changing.returned cascade; ${made("returned", "phone text, mail text, id int, nick text")}`,
+    `drop table changing.returned cascade; ${tableSql("returned", "phone text, mail text, id int, nick text")}`,
   );
   await expectSame();
 });

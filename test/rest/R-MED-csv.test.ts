@@ -18,12 +18,12 @@ await db.query(`
   grant all on all tables in schema trip to sea_anon;
 `);
 const api = await startApi({ on: db, dbSchemas: ["trip"], compatMode: false, restPrefixes: ["/"] });
-const exact = await startApi({ on: db, dbSchemas: ["trip"], compatMode: true });
+const exactApi = await startApi({ on: db, dbSchemas: ["trip"], compatMode: true });
 
 const csvOf = async (table: string, from = api): Promise<string> =>
   (await from.get(`/${table}`, { headers: { accept: "text/csv" } })).text;
-const send = async (table: string, body: string, to = api): Promise<number> =>
-  (await to.post(`/${table}`, { headers: { "content-type": "text/csv" }, body })).status;
+const send = async (table: string, body: string, target = api): Promise<number> =>
+  (await target.post(`/${table}`, { headers: { "content-type": "text/csv" }, body })).status;
 const rowsOf = async (table: string): Promise<unknown> =>
   db.query(`select r::text from trip.${table} r order by r::text`);
 
@@ -75,9 +75,9 @@ test("R-BODY-6 an invalid document in a JSON column of CSV is 400", async () => 
 
 test("R-MED-2 R-BODY-6 with COMPAT_MODE backslashes are doubled, and empty fields are texts", async () => {
   await db.query(String.raw`truncate trip.word; insert into trip.word values ('a\b'), (null)`);
-  expect(await csvOf("word", exact)).toBe('t\n"a\\\\b"\n');
+  expect(await csvOf("word", exactApi)).toBe('t\n"a\\\\b"\n');
   await db.query("truncate trip.copy");
-  expect(await send("copy", 'id,t\n1,\n2,"NULL"\n3,NULL\n', exact)).toBe(201);
+  expect(await send("copy", 'id,t\n1,\n2,"NULL"\n3,NULL\n', exactApi)).toBe(201);
   expect(await db.query("select t from trip.copy order by id")).toEqual([{ t: "" }, { t: null }, { t: null }]);
   await db.query("truncate trip.copy");
   expect(await send("copy", 'id,t\n1,\n2,"NULL"\n3,NULL\n4,""\n')).toBe(201);
@@ -93,8 +93,8 @@ test.each([
   ["csv", false],
   ["csv of the compatibility mode", true],
 ])("R-MED-2c PostgreSQL prints each row of %s once", async (_what, compatMode) => {
-  const planned = await startApi({ on: db, dbSchemas: ["trip"], compatMode, restPrefixes: ["/"], dbPlanEnabled: true });
+  const planApi = await startApi({ on: db, dbSchemas: ["trip"], compatMode, restPrefixes: ["/"], dbPlanEnabled: true });
   const accept = 'application/vnd.pgrst.plan+text; for="text/csv"; options=verbose';
-  const plan = (await planned.get("/word?select=t&limit=5", { headers: { accept } })).text;
+  const plan = (await planApi.get("/word?select=t&limit=5", { headers: { accept } })).text;
   expect(plan.match(/_rows\.\*\)::text/g)).toHaveLength(1);
 });

@@ -12,7 +12,7 @@ const ANY_TEXT = ANY_MEDIA_TYPE.replace("*", "text");
 const api = await startApi();
 
 const accept = (type: string) => ({ accept: type });
-const shown = rolledBack("return=representation");
+const representation = rolledBack("return=representation");
 const none = (types: string) => ({
   code: "PGRST107",
   details: null,
@@ -238,7 +238,7 @@ cases(api, [
   {
     title: "R-MED-2 CSV shows a representation",
     request: "POST /ports?select=name,country",
-    headers: { ...shown, accept: "text/csv" },
+    headers: { ...representation, accept: "text/csv" },
     body: { name: "A" },
     status: 201,
     bytes: "name,country\nA,",
@@ -326,7 +326,7 @@ cases(api, [
   {
     title: "R-MED-4 a handler of a relation serves representations of its writes",
     request: "POST /notices",
-    headers: { ...shown, accept: "text/plain" },
+    headers: { ...representation, accept: "text/plain" },
     body: { id: 9, body: "x" },
     status: 201,
     bytes: "x\n",
@@ -346,7 +346,7 @@ cases(api, [
   {
     title: "R-MED-4 a handler for any row serves representations",
     request: "PATCH /vessels",
-    headers: { ...shown, accept: "application/vnd.sea.tally" },
+    headers: { ...representation, accept: "application/vnd.sea.tally" },
     body: { tonnage: 1 },
     bytes: "3 rows",
   },
@@ -516,9 +516,9 @@ test("R-MED-1 R-MED-1a the first of several Accept headers is read", async () =>
   expect(answer.headers["content-type"]).toBe("text/csv; charset=utf-8");
 });
 
-const planned = await startApi({ dbPlanEnabled: true });
+const planApi = await startApi({ dbPlanEnabled: true });
 
-cases(planned, [
+cases(planApi, [
   {
     title: "R-MED-7 a plan is text by default",
     request: "GET /ports?id=eq.1",
@@ -600,11 +600,11 @@ cases(planned, [
 
 test("R-MED-7 R-MED-7b a plan with ANALYZE writes the rows, and a plan without it does not", async () => {
   const plan = (options: string) =>
-    planned.post("/logbook", {
+    planApi.post("/logbook", {
       headers: accept(`application/vnd.pgrst.plan+json${options}`),
       body: { entry: "planned" },
     });
-  const count = async () => (await planned.get("/logbook?entry=eq.planned")).json().length;
+  const count = async () => (await planApi.get("/logbook?entry=eq.planned")).json().length;
   expect((await plan("")).status).toBe(200);
   expect(await count()).toBe(0);
   expect((await plan("; options=analyze")).status).toBe(200);
@@ -612,7 +612,7 @@ test("R-MED-7 R-MED-7b a plan with ANALYZE writes the rows, and a plan without i
 });
 
 test("R-MED-1 a media type whose plugin is left out is unknown", async () => {
-  const bare = await startApi({
+  const bareApi = await startApi({
     parts: [
       without("csv-media"),
       without("singular-media"),
@@ -629,11 +629,11 @@ test("R-MED-1 a media type whose plugin is left out is unknown", async () => {
     "application/vnd.pgrst.array+json;nulls=stripped",
     "application/vnd.pgrst.plan+json",
   ]) {
-    const answer = await bare.get("/ports", { headers: { accept: type } });
+    const answer = await bareApi.get("/ports", { headers: { accept: type } });
     expect(answer.status, type).toBe(406);
     expect(answer.json().code).toBe("PGRST107");
   }
-  expect((await bare.get("/ports?select=id&id=eq.1")).json()).toEqual([{ id: 1 }]);
+  expect((await bareApi.get("/ports?select=id&id=eq.1")).json()).toEqual([{ id: 1 }]);
 });
 
 test("R-MED-1 a plugin adds a media type", async () => {
@@ -645,8 +645,8 @@ test("R-MED-1 a plugin adds a media type", async () => {
         .tap("lines-media", ({ row }) => sql`coalesce(string_agg(row_to_json(${row})::text, E'\\n'), '')`);
     },
   });
-  const own = await startApi({ parts: [linesMedia] });
-  const answer = await own.get("/vessels?select=id,name&order=id&limit=2", {
+  const ownApi = await startApi({ parts: [linesMedia] });
+  const answer = await ownApi.get("/vessels?select=id,name&order=id&limit=2", {
     headers: { accept: "application/x-ndjson, */*;q=0.1" },
   });
   expect(answer.headers["content-type"]).toBe("application/x-ndjson");
@@ -675,25 +675,25 @@ describe("X-MED-1 X-MED-2 a media type of a plugin wraps the whole statement", a
       });
     },
   });
-  const own = await startApi({ parts: [digestMedia] });
+  const ownApi = await startApi({ parts: [digestMedia] });
   const digest = (text: string): string => createHash("md5").update(text).digest("hex");
 
   test("X-MED-2 reads and calls return the result of the wrapper", async () => {
     const headers = { accept: "text/x-digest" };
-    const read = await own.get("/vessels?select=id,name&order=id&limit=2", { headers });
+    const read = await ownApi.get("/vessels?select=id,name&order=id&limit=2", { headers });
     expect([read.status, read.headers["content-type"]]).toEqual([200, "text/x-md5"]);
     expect(read.text).toBe(`some ${digest("id,name\n1,Ariel\n2,Fram")}\n`);
-    const called = await own.get("/rpc/add_numbers?a=1&b=2", { headers });
-    expect(called.text).toBe(`all ${digest("pgrst_scalar\n3")}\n`);
-    const head = await own.head("/vessels", { headers });
+    const callAnswer = await ownApi.get("/rpc/add_numbers?a=1&b=2", { headers });
+    expect(callAnswer.text).toBe(`all ${digest("pgrst_scalar\n3")}\n`);
+    const head = await ownApi.head("/vessels", { headers });
     expect(head.headers["content-type"]).toBe("text/x-md5");
   });
 
   test("X-MED-1 the parts of a request that a media type's tap reads belong to the plan's key", async () => {
     const headers = { accept: "text/x-digest" };
-    expect((await own.get("/ports", { headers })).text).toMatch(/^all /);
-    expect((await own.get("/ports?select=id", { headers })).text).toMatch(/^some /);
-    expect((await own.get("/ports?select=id&id=eq.1", { headers: { accept: "text/csv" } })).text).toBe("id\n1");
+    expect((await ownApi.get("/ports", { headers })).text).toMatch(/^all /);
+    expect((await ownApi.get("/ports?select=id", { headers })).text).toMatch(/^some /);
+    expect((await ownApi.get("/ports?select=id&id=eq.1", { headers: { accept: "text/csv" } })).text).toBe("id\n1");
   });
 
   test("X-MED-2 two wrappers of one name are refused at the start", () => {
@@ -712,7 +712,7 @@ test.skipIf(geo === undefined)(
   "R-MED-1 R-SEL-5 GeoJSON has a feature per row, with empty names as keys of its properties",
   async () => {
     const headers = { accept: "application/geo+json", "x-session-admin-secret": "admin-secret-of-the-tests" };
-    // this runs only if it is defined
+    // the test is skipped if `geo` is undefined
     const answer = await geo!.get("/spots?select=id,at&order=id&limit=1", { headers });
     expect(answer.headers["content-type"]).toBe("application/geo+json; charset=utf-8");
     const body = answer.json();
@@ -742,9 +742,9 @@ test("R-MED-4 the value of a handler is printed as the base type of its domain",
     create function sea.sheet_end(xml) returns sea."application/vnd.sea.xml" language sql stable as $$ select ('<?xml version="1.0" encoding="UTF-8"?><ports>' || $1::text || '</ports>')::xml $$;
     create aggregate sea.port_sheet(sea.ports) (sfunc = sea.sheet_step, stype = xml, finalfunc = sea.sheet_end);
   `);
-  const own = await startApi({ on: api.database });
+  const ownApi = await startApi({ on: api.database });
   const body = async (path: string, type: string) => {
-    const answer = await own.get(path, { headers: { accept: `application/vnd.sea.${type}` } });
+    const answer = await ownApi.get(path, { headers: { accept: `application/vnd.sea.${type}` } });
     expect([answer.status, answer.headers["content-type"]]).toEqual([200, `application/vnd.sea.${type}`]);
     return answer.bytes;
   };

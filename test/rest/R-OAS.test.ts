@@ -138,27 +138,29 @@ test("R-OAS-2 the document leaves out partitions, functions that cannot be calle
 });
 
 test("R-OAS-2 R-OAS-2a follow-privileges shows the objects that the role has a privilege on", async () => {
-  const of = async (role: string): Promise<Document> => (await api.get("/", { headers: bearer({ role }) })).json();
-  const writeonly = await of("sea_writeonly");
+  const documentOf = async (role: string): Promise<Document> =>
+    (await api.get("/", { headers: bearer({ role }) })).json();
+  const writeonly = await documentOf("sea_writeonly");
   expect(Object.keys(writeonly.definitions)).toEqual(["logbook", "notices", "ports", "vessels"]);
-  expect(Object.keys((await of("sea_columns")).definitions)).toEqual(["notices", "ports", "vessels"]);
-  expect(Object.keys((await of("sea_captain")).definitions)).toEqual(["cabins", "captains_log", "notices"]);
-  expect((await of("sea_clerk")).paths).toHaveProperty("/rpc/clerks_only");
+  expect(Object.keys((await documentOf("sea_columns")).definitions)).toEqual(["notices", "ports", "vessels"]);
+  expect(Object.keys((await documentOf("sea_captain")).definitions)).toEqual(["cabins", "captains_log", "notices"]);
+  expect((await documentOf("sea_clerk")).paths).toHaveProperty("/rpc/clerks_only");
   expect((await api.get("/", { headers: asAdmin() })).json().paths).toHaveProperty("/payroll");
 });
 
 test("R-OAS-2 ignore-privileges shows every object", async () => {
-  const open = await startApi({ openapiMode: "ignore-privileges" });
-  const paths = (await open.get("/", { headers: bearer({ role: "sea_writeonly" }) })).json().paths;
+  const openApi = await startApi({ openapiMode: "ignore-privileges" });
+  const paths = (await openApi.get("/", { headers: bearer({ role: "sea_writeonly" }) })).json().paths;
   expect(paths).toHaveProperty("/payroll");
   expect(paths).toHaveProperty("/rpc/clerks_only");
   expect(paths).not.toHaveProperty("/rpc/unnamed");
 });
 
 test("R-PATH-8 a disabled description refuses every method", async () => {
-  const closed = await startApi({ openapiMode: "disabled" });
-  for (const method of ["GET", "HEAD", "OPTIONS", "POST"]) expect((await closed.request(method, "/")).status).toBe(404);
-  expect((await closed.get("/")).json()).toEqual({
+  const disabledApi = await startApi({ openapiMode: "disabled" });
+  for (const method of ["GET", "HEAD", "OPTIONS", "POST"])
+    expect((await disabledApi.request(method, "/")).status).toBe(404);
+  expect((await disabledApi.get("/")).json()).toEqual({
     code: "PGRST126",
     details: null,
     hint: null,
@@ -167,16 +169,16 @@ test("R-PATH-8 a disabled description refuses every method", async () => {
 });
 
 test("R-OAS-1 without the plugin openapi the root is not found", async () => {
-  const bare = await startApi({ parts: [without("openapi")] });
-  expect((await bare.get("/")).json().code).toBe("PGRST126");
-  expect((await bare.get("/", { headers: { accept: "text/html" } })).status).toBe(404);
+  const bareApi = await startApi({ parts: [without("openapi")] });
+  expect((await bareApi.get("/")).json().code).toBe("PGRST126");
+  expect((await bareApi.get("/", { headers: { accept: "text/html" } })).status).toBe(404);
 });
 
 test("R-PATH-8 a root function replaces the description", async () => {
-  const own = await startApi({ dbRootSpec: "root" });
-  expect((await own.get("/")).json()).toEqual({ root: true });
-  expect((await own.post("/", { body: {} })).json()).toEqual({ root: true });
-  expect((await own.options("/")).headers["allow"]).toBe("OPTIONS,POST,GET,HEAD");
+  const ownApi = await startApi({ dbRootSpec: "root" });
+  expect((await ownApi.get("/")).json()).toEqual({ root: true });
+  expect((await ownApi.post("/", { body: {} })).json()).toEqual({ root: true });
+  expect((await ownApi.options("/")).headers["allow"]).toBe("OPTIONS,POST,GET,HEAD");
 });
 
 test("R-OAS-3 R-OAS-3a descriptions come from SQL comments", () => {
@@ -441,15 +443,18 @@ test("R-OAS-6 literal defaults of columns are shown", () => {
 });
 
 test("R-OAS-1 settings add a security scheme and the address of a proxy", async () => {
-  const secured = await startApi({ openapiSecurityActive: true, openapiServerProxyUri: "https://sea.example/rest/v1" });
-  const own = (await secured.get("/")).json();
-  expect(own).toMatchObject({
+  const securedApi = await startApi({
+    openapiSecurityActive: true,
+    openapiServerProxyUri: "https://sea.example/rest/v1",
+  });
+  const openapi = (await securedApi.get("/")).json();
+  expect(openapi).toMatchObject({
     host: "sea.example:443",
     basePath: "/rest/v1",
     schemes: ["https"],
     security: [{ JWT: [] }],
   });
-  expect(own.securityDefinitions).toEqual({
+  expect(openapi.securityDefinitions).toEqual({
     JWT: {
       type: "apiKey",
       in: "header",
@@ -490,14 +495,14 @@ test("R-OAS-1 a browser gets a page that loads everything from the same server",
     expect([source, asset.status, asset.bytes.length > 100]).toEqual([source, 200, true]);
   }
   expect((await api.get("/api/openapi/ui/page.js")).text).toContain("validatorUrl: null");
-  const zipped = await api.get("/api/openapi/ui/swagger-ui.css", { headers: { "accept-encoding": "gzip" } });
-  expect(zipped.headers["content-encoding"]).toBe("gzip");
+  const zippedAnswer = await api.get("/api/openapi/ui/swagger-ui.css", { headers: { "accept-encoding": "gzip" } });
+  expect(zippedAnswer.headers["content-encoding"]).toBe("gzip");
 });
 
 test("R-OAS-1 the page needs no credentials, and the document does", async () => {
-  const guarded = await startApi({ anonRole: undefined });
-  expect((await guarded.get("/", { headers: BROWSER })).status).toBe(200);
-  expect((await guarded.get("/")).status).toBe(401);
+  const authenticatedApi = await startApi({ anonRole: undefined });
+  expect((await authenticatedApi.get("/", { headers: BROWSER })).status).toBe(200);
+  expect((await authenticatedApi.get("/")).status).toBe(401);
 });
 
 test("R-OAS-1 R-SC-4 the page follows a reload of the settings", async () => {
@@ -505,18 +510,18 @@ test("R-OAS-1 R-SC-4 the page follows a reload of the settings", async () => {
     api.sql(
       `do $$ begin execute format('alter role %I in database %I ${setting}', current_user, current_database()); end $$`,
     );
-  const own = await startApi({ on: api.database });
-  const type = async () => (await own.get("/", { headers: BROWSER })).headers["content-type"];
+  const ownApi = await startApi({ on: api.database });
+  const type = async () => (await ownApi.get("/", { headers: BROWSER })).headers["content-type"];
   expect(await type()).toBe("text/html; charset=utf-8");
   try {
     await keep("set pgrst.openapi_mode = ''disabled''");
-    await own.reload();
-    const answer = await own.get("/", { headers: BROWSER });
+    await ownApi.reload();
+    const answer = await ownApi.get("/", { headers: BROWSER });
     expect([answer.status, answer.json().code]).toEqual([404, "PGRST126"]);
   } finally {
     await keep("reset pgrst.openapi_mode");
   }
-  await own.reload();
+  await ownApi.reload();
   expect(await type()).toBe("text/html; charset=utf-8");
 });
 
@@ -558,8 +563,8 @@ test("R-OAS-4 R-RPC-8 types are named as declared, without their lengths", async
     create function sea.take_one(a bit[]) returns int language sql stable as 'select 1';
     grant select on sea.lengths to sea_anon;
   `);
-  const own = await startApi({ on: api.database });
-  const { definitions, paths } = (await own.get("/")).json();
+  const ownApi = await startApi({ on: api.database });
+  const { definitions, paths } = (await ownApi.get("/")).json();
   const formats = (properties: Document) =>
     Object.fromEntries(
       Object.entries<Document>(properties).map(([name, { format, maxLength }]) => [
@@ -589,7 +594,7 @@ test("R-OAS-4 R-RPC-8 types are named as declared, without their lengths", async
     s: "character[]",
     t: "sea.short_code[]",
   });
-  const taken = {
+  const expectedFormats = {
     a: "character",
     b: "bit",
     c: "character varying",
@@ -600,15 +605,17 @@ test("R-OAS-4 R-RPC-8 types are named as declared, without their lengths", async
     h: "short_code",
     i: "codes",
   };
-  expect(formats(paths["/rpc/take_lengths"].post.parameters[0].schema.properties)).toEqual(taken);
+  expect(formats(paths["/rpc/take_lengths"].post.parameters[0].schema.properties)).toEqual(expectedFormats);
   expect(
     Object.fromEntries(paths["/rpc/take_lengths"].get.parameters.map(({ name, format }: Document) => [name, format])),
-  ).toEqual(taken);
+  ).toEqual(expectedFormats);
   const items = (name: string) => paths[`/rpc/${name}`].get.parameters[0].items.format;
   expect([items("take_codes"), items("take_bits")]).toEqual(["character", "bit"]);
-  expect((await own.get("/rpc/take_one?a=x")).json().message).toBe(
+  expect((await ownApi.get("/rpc/take_one?a=x")).json().message).toBe(
     "Could not choose the best candidate function between: sea.take_one(a => character), sea.take_one(a => bit[])",
   );
   // casts still use types without a length
-  expect((await own.get("/rpc/take_lengths?a=abc&b=10101&c=x&d=y&e=1&f={abc}&g={101}&h=abcd&i={ab}")).json()).toBe(1);
+  expect((await ownApi.get("/rpc/take_lengths?a=abc&b=10101&c=x&d=y&e=1&f={abc}&g={101}&h=abcd&i={ab}")).json()).toBe(
+    1,
+  );
 });

@@ -222,34 +222,34 @@ cases(api, [
 ]);
 
 test("R-OPT-1 OPTIONS needs no connection, and works while the database does not respond", async () => {
-  const guarded = await startApi({ dbPreRequest: "sea.before_request" });
-  const answer = await guarded.options("/vessels", { headers: { "x-pre": "raise" } });
+  const guardedApi = await startApi({ dbPreRequest: "sea.before_request" });
+  const answer = await guardedApi.options("/vessels", { headers: { "x-pre": "raise" } });
   expect(answer.status).toBe(200);
-  expect((await guarded.get("/vessels", { headers: { "x-pre": "raise" } })).status).toBe(418);
+  expect((await guardedApi.get("/vessels", { headers: { "x-pre": "raise" } })).status).toBe(418);
 });
 
 test("R-OPT-2 Allow lists only methods that a plugin handles", async () => {
-  const readOnly = await startApi({ parts: [without("rest-writes")] });
-  expect((await readOnly.options("/vessels")).headers["allow"]).toBe("OPTIONS,GET,HEAD");
-  const refused = await readOnly.post("/vessels", { body: {} });
-  expect([refused.status, refused.json().code]).toEqual([405, "PGRST117"]);
+  const readOnlyApi = await startApi({ parts: [without("rest-writes")] });
+  expect((await readOnlyApi.options("/vessels")).headers["allow"]).toBe("OPTIONS,GET,HEAD");
+  const refusal = await readOnlyApi.post("/vessels", { body: {} });
+  expect([refusal.status, refusal.json().code]).toEqual([405, "PGRST117"]);
 });
 
 test("R-OPT-7 without the plugin rest-rpc the path of a function is unknown", async () => {
-  const tables = await startApi({ parts: [without("rest-rpc")] });
-  const refused = await tables.get("/rpc/add_numbers?a=1&b=2");
-  expect([refused.status, refused.json().code]).toEqual([404, "PGRST125"]);
+  const tablesApi = await startApi({ parts: [without("rest-rpc")] });
+  const refusal = await tablesApi.get("/rpc/add_numbers?a=1&b=2");
+  expect([refusal.status, refusal.json().code]).toEqual([404, "PGRST125"]);
 });
 
 test("R-OPT-1 without the plugin rest-options OPTIONS is refused", async () => {
-  const silent = await startApi({ parts: [without("rest-options")] });
-  const refused = await silent.options("/vessels");
-  expect([refused.status, refused.json().code]).toEqual([405, "PGRST117"]);
+  const silentApi = await startApi({ parts: [without("rest-options")] });
+  const refusal = await silentApi.options("/vessels");
+  expect([refusal.status, refusal.json().code]).toEqual([405, "PGRST117"]);
 });
 
 describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async () => {
-  const own = await startApi({ dbSchemas: ["kinds"], dbTxEnd: "rollback" });
-  await own.sql(`
+  const ownApi = await startApi({ dbSchemas: ["kinds"], dbTxEnd: "rollback" });
+  await ownApi.sql(`
     create schema kinds;
     grant usage on schema kinds to sea_anon;
     create table kinds.plain (id int primary key, v text);
@@ -311,9 +311,9 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async 
     insert into kinds.conditional values (1, 'one');
     grant all on all tables in schema kinds to sea_anon;
   `);
-  await own.reload();
+  await ownApi.reload();
 
-  const expected: Readonly<Record<string, string>> = {
+  const expectedMethods: Readonly<Record<string, string>> = {
     plain: FULL,
     identity_always: "OPTIONS,GET,HEAD,POST,PATCH,DELETE",
     identity_default: FULL,
@@ -342,20 +342,20 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async 
   };
   const generatesKey = /identity|generated/;
 
-  test.each(Object.keys(expected))(
+  test.each(Object.keys(expectedMethods))(
     "R-OPT-4 R-OPT-9 R-PUT-6 R-WRT-7 the methods of Allow succeed on %s",
     async (name) => {
-      const allowed = (await own.request("OPTIONS", `/${name}`)).headers["allow"] ?? "";
+      const allowedMethods = (await ownApi.request("OPTIONS", `/${name}`)).headers["allow"] ?? "";
       const body = (id: number): unknown =>
         /generated/.test(name) ? { n: id, v: "x" } : generatesKey.test(name) ? { v: "x" } : { id, v: "x" };
-      const tried: unknown[] = [];
-      for (const method of allowed.split(","))
+      const failures: unknown[] = [];
+      for (const method of allowedMethods.split(","))
         for (const id of method === "PUT" ? [1, 5] : [1]) {
           const path =
             method === "POST" || method === "OPTIONS"
               ? `/${name}`
               : `/${name}?${name === "grouped" ? "v=eq.one" : `id=eq.${id}`}`;
-          const given =
+          const requestBody =
             method === "POST"
               ? body(6)
               : method === "PATCH"
@@ -363,26 +363,30 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async 
                 : method === "PUT"
                   ? { id, v: "x" }
                   : undefined;
-          const { status, text } = await own.request(method, path, given === undefined ? {} : { body: given });
-          if (status >= 300) tried.push([method, id, status, text]);
+          const { status, text } = await ownApi.request(
+            method,
+            path,
+            requestBody === undefined ? {} : { body: requestBody },
+          );
+          if (status >= 300) failures.push([method, id, status, text]);
         }
-      expect(tried).toEqual([]);
-      expect(allowed).toBe(expected[name]);
+      expect(failures).toEqual([]);
+      expect(allowedMethods).toBe(expectedMethods[name]);
     },
   );
 
   test("R-PUT-6 PUT through triggers and rules distinguishes inserts from updates, and writes once", async () => {
-    const committing = await startApi({ on: own.database, dbSchemas: ["kinds"], dbTxEnd: "commit" });
+    const committingApi = await startApi({ on: ownApi.database, dbSchemas: ["kinds"], dbTxEnd: "commit" });
     for (const [i, name] of ["by_triggers", "of_triggers", "by_rules", "deferrable_key", "of_deferrable"].entries()) {
       const id = 100 + i;
-      const put = async (v: string, key = id) =>
-        committing.request("PUT", `/${name}?id=eq.${id}&select=id,v`, {
+      const putRow = async (v: string, key = id) =>
+        committingApi.request("PUT", `/${name}?id=eq.${id}&select=id,v`, {
           headers: { prefer: "return=representation" },
           body: [{ id: key, v }],
         });
       const rows: unknown[] = [];
       for (const v of ["first", "second"]) {
-        const { status, text } = await put(v);
+        const { status, text } = await putRow(v);
         rows.push([status, JSON.parse(text)]);
       }
       expect([name, rows]).toEqual([
@@ -392,18 +396,23 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async 
           [200, [{ id, v: "second" }]],
         ],
       ]);
-      expect((await put("third", id + 1000)).json().code).toBe("PGRST115");
-      expect((await committing.get(`/${name}?id=eq.${id}&select=v`)).json()).toEqual([{ v: "second" }]);
-      expect((await committing.get(`/${name}?id=eq.${id + 1000}&select=v`)).json()).toEqual([]);
+      expect((await putRow("third", id + 1000)).json().code).toBe("PGRST115");
+      expect((await committingApi.get(`/${name}?id=eq.${id}&select=v`)).json()).toEqual([{ v: "second" }]);
+      expect((await committingApi.get(`/${name}?id=eq.${id + 1000}&select=v`)).json()).toEqual([]);
     }
-    await committing.close();
+    await committingApi.close();
   });
 
   test("R-HNT-7 the hint of an upsert into a relation without ON CONFLICT suggests PUT", async () => {
-    const told = await startApi({ on: own.database, dbSchemas: ["kinds"], compatMode: false, restPrefixes: ["/"] });
+    const lenientApi = await startApi({
+      on: ownApi.database,
+      dbSchemas: ["kinds"],
+      compatMode: false,
+      restPrefixes: ["/"],
+    });
     const upsert = async (name: string, resolution = "merge-duplicates") =>
       (
-        await told.post(`/${name}`, {
+        await lenientApi.post(`/${name}`, {
           headers: { prefer: `tx=rollback, resolution=${resolution}` },
           body: { id: 1, v: "x" },
         })
@@ -422,18 +431,21 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async 
         ]);
     expect(
       (
-        await told.post("/plain?on_conflict=v", { headers: { prefer: "resolution=merge-duplicates" }, body: { id: 1 } })
+        await lenientApi.post("/plain?on_conflict=v", {
+          headers: { prefer: "resolution=merge-duplicates" },
+          body: { id: 1 },
+        })
       ).json(),
     ).toMatchObject({ code: "42P10", hint: null });
-    await told.close();
+    await lenientApi.close();
   });
 
   test("R-WRT-7 R-WRT-7a writes that request only the number of rows work with rules on both surfaces", async () => {
-    const committing = await startApi({ on: own.database, dbSchemas: ["kinds"], dbTxEnd: "commit" });
+    const committingApi = await startApi({ on: ownApi.database, dbSchemas: ["kinds"], dbTxEnd: "commit" });
     const minimal = { prefer: "return=minimal" };
     expect(
       (
-        await committing.post("/also", {
+        await committingApi.post("/also", {
           headers: minimal,
           body: [
             { id: 7, v: "a" },
@@ -442,18 +454,20 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async 
         })
       ).status,
     ).toBe(201);
-    expect((await committing.post("/of_also", { headers: minimal, body: { id: 9, v: "c" } })).status).toBe(201);
+    expect((await committingApi.post("/of_also", { headers: minimal, body: { id: 9, v: "c" } })).status).toBe(201);
     expect(
-      (await committing.gql('mutation { insert_kinds_also(objects: [{id: 10, v: "d"}]) { affected_rows } }')).data,
+      (await committingApi.gql('mutation { insert_kinds_also(objects: [{id: 10, v: "d"}]) { affected_rows } }')).data,
     ).toEqual({
       insert_kinds_also: { affected_rows: 1 },
     });
-    expect((await committing.get("/log?v=neq.one&order=v")).json()).toEqual(["a", "b", "c", "d"].map((v) => ({ v })));
-    expect((await committing.delete("/of_soft?id=eq.1", { headers: minimal })).status).toBe(204);
-    expect((await committing.get("/soft?id=eq.1&select=gone")).json()).toEqual([{ gone: true }]);
+    expect((await committingApi.get("/log?v=neq.one&order=v")).json()).toEqual(
+      ["a", "b", "c", "d"].map((v) => ({ v })),
+    );
+    expect((await committingApi.delete("/of_soft?id=eq.1", { headers: minimal })).status).toBe(204);
+    expect((await committingApi.get("/soft?id=eq.1&select=gone")).json()).toEqual([{ gone: true }]);
     expect(
-      (await committing.gql("mutation { delete_kinds_soft(where: {id: {_eq: 1}}) { affected_rows } }")).errors,
+      (await committingApi.gql("mutation { delete_kinds_soft(where: {id: {_eq: 1}}) { affected_rows } }")).errors,
     ).toBeUndefined();
-    await committing.close();
+    await committingApi.close();
   });
 });

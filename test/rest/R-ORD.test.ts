@@ -259,8 +259,8 @@ describe("an embedding mode without a join", async () => {
       },
     ],
   });
-  const own = await startApi({ parts: [flat], on: api.database });
-  cases(own, [
+  const ownApi = await startApi({ parts: [flat], on: api.database });
+  cases(ownApi, [
     {
       title: "R-ORD-3 an embedding mode of a plugin embeds rows",
       request: "GET /voyages?select=id,=vessels(name)&id=eq.1",

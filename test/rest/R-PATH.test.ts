@@ -4,11 +4,11 @@ import { startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const api = await startApi();
-const prefixed = await startApi({ compatMode: false, on: api.database });
-const many = await startApi({ compatMode: false, restPrefixes: ["/api", "/rest/v1/"], on: api.database });
-const atRoot = await startApi({ compatMode: false, restPath: "", on: api.database });
-const disabled = await startApi({ openapiMode: "disabled", on: api.database });
-const rooted = await startApi({ dbRootSpec: "root", on: api.database });
+const prefixedApi = await startApi({ compatMode: false, on: api.database });
+const prefixesApi = await startApi({ compatMode: false, restPrefixes: ["/api", "/rest/v1/"], on: api.database });
+const rootApi = await startApi({ compatMode: false, restPath: "", on: api.database });
+const disabledApi = await startApi({ openapiMode: "disabled", on: api.database });
+const rootSpecApi = await startApi({ dbRootSpec: "root", on: api.database });
 
 const pathInvalid = { code: "PGRST125", details: null, hint: null, message: "Invalid path specified in request URL" };
 const notFound = (name: string, hint: string | null = null) => ({
@@ -17,7 +17,7 @@ const notFound = (name: string, hint: string | null = null) => ({
   hint,
   message: `Could not find the table 'sea.${name}' in the schema cache`,
 });
-const unsupported = (method: string) => ({
+const unsupportedMethod = (method: string) => ({
   code: "PGRST117",
   details: null,
   hint: null,
@@ -31,7 +31,7 @@ const unsupportedOnRpc = (method: string) => ({
 });
 
 describe("without compatibility mode", () => {
-  cases(prefixed, [
+  cases(prefixedApi, [
     {
       title: "R-PATH-1 relations are under /api",
       request: "GET /api/ports?select=id&order=id",
@@ -118,23 +118,23 @@ describe("without compatibility mode", () => {
     })),
   ]);
   test("R-PATH-12 the hint neither suggests nor confirms names that the caller has no right on", async () => {
-    const [hidden] = await api.sql<{ name: string }>(
+    const [hiddenTable] = await api.sql<{ name: string }>(
       `select relname as name from pg_class
        where relnamespace = 'sea'::regnamespace and relkind = 'r' and relname ~ '^[a-z_]+$'
          and not has_any_column_privilege('sea_anon', oid, 'select, insert, update, references')
          and not has_table_privilege('sea_anon', oid, 'delete, truncate, trigger')`,
     );
     const hint = "The REST API is below /api; GraphQL is at /v1/graphql";
-    expect(hidden?.name).toMatch(/^[a-z_]+$/);
-    for (const name of [hidden?.name, `${hidden?.name}s`])
-      expect((await prefixed.get(`/${name}`)).json().hint, name).toBe(hint);
+    expect(hiddenTable?.name).toMatch(/^[a-z_]+$/);
+    for (const name of [hiddenTable?.name, `${hiddenTable?.name}s`])
+      expect((await prefixedApi.get(`/${name}`)).json().hint, name).toBe(hint);
   });
   test("R-PATH-12 without GraphQL the hint does not name its path", async () => {
-    const rest = await startApi({ compatMode: false, preset: restCompat, on: api.database });
-    expect((await rest.get("/ports")).json().hint).toBe("The REST API is below /api; perhaps you meant /api/ports");
-    await rest.close();
+    const restApi = await startApi({ compatMode: false, preset: restCompat, on: api.database });
+    expect((await restApi.get("/ports")).json().hint).toBe("The REST API is below /api; perhaps you meant /api/ports");
+    await restApi.close();
   });
-  cases(many, [
+  cases(prefixesApi, [
     ...["/api/ports", "/rest/v1/ports", "/rest/v1//ports"].map((path) => ({
       title: `R-PATH-11 the path ${path} is that of the relation with two prefixes`,
       request: `GET ${path}?select=id&order=id`,
@@ -160,7 +160,7 @@ describe("without compatibility mode", () => {
       },
     },
   ]);
-  cases(atRoot, [
+  cases(rootApi, [
     {
       title: "R-PATH-11 the root of the server is a prefix",
       request: "GET /ports/?select=id&order=id",
@@ -234,13 +234,13 @@ cases(api, [
     title: "R-PATH-7 a relation refuses other methods",
     request: "TRACE /vessels",
     status: 405,
-    answer: unsupported("TRACE"),
+    answer: unsupportedMethod("TRACE"),
   },
   {
     title: "R-PATH-7 an unsupported method has the same error for an unknown relation",
     request: "TRACE /harbours",
     status: 405,
-    answer: unsupported("TRACE"),
+    answer: unsupportedMethod("TRACE"),
   },
   ...["PATCH", "PUT", "DELETE"].map((method) => ({
     title: `R-PATH-7 functions refuse ${method}`,
@@ -252,7 +252,7 @@ cases(api, [
     title: `R-PATH-7 the root refuses ${method}`,
     request: `${method} /`,
     status: 405,
-    answer: unsupported(method),
+    answer: unsupportedMethod(method),
   })),
   {
     title: "R-PATH-9 Content-Location has no prefix",
@@ -330,7 +330,7 @@ test("R-PATH-10 a relation dropped since the model was loaded is the database's 
 });
 
 describe("the root", () => {
-  cases(disabled, [
+  cases(disabledApi, [
     ...["GET", "HEAD", "OPTIONS", "POST"].map((method) => ({
       title: `R-PATH-8 a disabled root is not found by ${method}`,
       request: `${method} /`,
@@ -344,7 +344,7 @@ describe("the root", () => {
       answer: { code: "PGRST126", details: null, hint: null, message: "Root endpoint metadata is disabled" },
     },
   ]);
-  cases(rooted, [
+  cases(rootSpecApi, [
     { title: "R-PATH-8 a root function serves the root", request: "GET /", answer: { root: true } },
     {
       title: "R-PATH-8 a root function can be called like other functions",

@@ -10,7 +10,9 @@ const api = await startApi();
 
 const badToken = { authorization: "Bearer not.a.token" };
 const air = { "accept-profile": "air" };
-const code = (wanted: string): Pick<Case, "check"> => ({ check: (answer) => expect(answer.json().code).toBe(wanted) });
+const code = (expected: string): Pick<Case, "check"> => ({
+  check: (answer) => expect(answer.json().code).toBe(expected),
+});
 const strict = { prefer: "handling=strict, colour=blue" };
 
 cases(api, [
@@ -221,24 +223,24 @@ cases(api, [
 test("R-PIPE-1 a request that is refused early takes no connection", async () => {
   let counters: Counters | undefined;
   const reader = definePlugin({ name: "counter-reader", apply: (_hooks, context) => void ({ counters } = context) });
-  const single = await startApi({ dbPool: 1, dbPoolAcquisitionTimeout: 1, on: api.database, parts: [reader] });
-  await until(async () => (await single.get("/vessels?limit=1")).status === 200, "the one connection is open");
+  const singleApi = await startApi({ dbPool: 1, dbPoolAcquisitionTimeout: 1, on: api.database, parts: [reader] });
+  await until(async () => (await singleApi.get("/vessels?limit=1")).status === 200, "the one connection is open");
   // the database is busy, but requests without a statement are still answered
   const unlock = await lockTable(api.database, "sea.logbook");
-  const busy = single.get("/logbook?limit=1");
+  const busy = singleApi.get("/logbook?limit=1");
   await until(() => counters!.get("pool-available") === 0, "the one connection is taken");
-  const refused = await Promise.all([
-    single.get("/no/such/path"),
-    single.get("/harbours"),
-    single.get("/vessels?select=wharf(*)"),
-    single.get("/vessels", { headers: { accept: "image/gif" } }),
-    single.get("/vessels", { headers: { "x-session-admin-secret": `${adminSecret}x` } }),
-    single.options("/vessels"),
+  const answers = await Promise.all([
+    singleApi.get("/no/such/path"),
+    singleApi.get("/harbours"),
+    singleApi.get("/vessels?select=wharf(*)"),
+    singleApi.get("/vessels", { headers: { accept: "image/gif" } }),
+    singleApi.get("/vessels", { headers: { "x-session-admin-secret": `${adminSecret}x` } }),
+    singleApi.options("/vessels"),
   ]);
-  const waited = await single.get("/vessels?select=id");
-  expect(refused.map((answer) => answer.status).slice(0, 4)).toEqual([404, 404, 400, 406]);
-  expect(refused.at(-1)?.status).toBe(200);
-  expect([waited.status, waited.json().code]).toEqual([504, "PGRST003"]);
+  const timeoutAnswer = await singleApi.get("/vessels?select=id");
+  expect(answers.map((answer) => answer.status).slice(0, 4)).toEqual([404, 404, 400, 406]);
+  expect(answers.at(-1)?.status).toBe(200);
+  expect([timeoutAnswer.status, timeoutAnswer.json().code]).toEqual([504, "PGRST003"]);
   await unlock();
   expect((await busy).status).toBe(200);
 });

@@ -3,10 +3,10 @@ import { startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const api = await startApi();
-const committing = await startApi({ dbTxEnd: "commit", on: api.database });
+const committingApi = await startApi({ dbTxEnd: "commit", on: api.database });
 
 const prefer = (...preferences: readonly string[]) => ({ prefer: preferences.join(", ") });
-const applied = (value: string | null) => ({ responseHeaders: { "preference-applied": value } });
+const appliedPreferences = (value: string | null) => ({ responseHeaders: { "preference-applied": value } });
 const strict = (details: string) => ({
   code: "PGRST122",
   details,
@@ -26,35 +26,35 @@ cases(api, [
     request: "GET /vessels",
     headers: { prefer: ["count=exact", "timezone=UTC"] },
     status: 200,
-    ...applied("count=exact, timezone=UTC"),
+    ...appliedPreferences("count=exact, timezone=UTC"),
   },
   {
     title: "R-PRF-1 blanks around the commas of Prefer are ignored",
     request: "GET /vessels",
     headers: { prefer: "  count=exact  ,timezone=UTC" },
     status: 200,
-    ...applied("count=exact, timezone=UTC"),
+    ...appliedPreferences("count=exact, timezone=UTC"),
   },
   {
     title: "R-PRF-1 preferences with a value in another letter case are ignored",
     request: "GET /vessels",
     headers: prefer("count=Exact"),
     status: 200,
-    ...applied(null),
+    ...appliedPreferences(null),
   },
   {
     title: "R-PRF-1 the first valid value of a repeated preference counts",
     request: "GET /vessels?limit=1",
     headers: prefer("count=some", "count=exact", "count=planned"),
     status: 206,
-    ...applied("count=exact"),
+    ...appliedPreferences("count=exact"),
   },
   {
     title: "R-PRF-1 unknown preferences are ignored",
     request: "GET /vessels",
     headers: prefer("colour=blue", "return"),
     status: 200,
-    ...applied(null),
+    ...appliedPreferences(null),
   },
   {
     title: "R-PRF-2 strict handling refuses an unknown preference",
@@ -88,7 +88,7 @@ cases(api, [
       "max-affected=1",
     ),
     status: 200,
-    ...applied("handling=strict"),
+    ...appliedPreferences("handling=strict"),
   },
   {
     title: "R-PRF-2 strict handling shows an invalid preference in the alphabet it was sent in",
@@ -102,7 +102,7 @@ cases(api, [
     request: "GET /vessels",
     headers: prefer("handling=lenient", "colour=blue"),
     status: 200,
-    ...applied("handling=lenient"),
+    ...appliedPreferences("handling=lenient"),
   },
   {
     title: "R-PRF-2 strict handling applies to writes",
@@ -133,7 +133,7 @@ cases(api, [
     ),
     body: [{ id: 900, name: "Bergen" }],
     status: 201,
-    ...applied(
+    ...appliedPreferences(
       "resolution=merge-duplicates, missing=default, return=representation, count=exact, tx=rollback, handling=lenient, timezone=UTC",
     ),
   },
@@ -142,13 +142,13 @@ cases(api, [
     request: "GET /vessels?select=nothing",
     headers: prefer("count=exact"),
     status: 400,
-    ...applied(null),
+    ...appliedPreferences(null),
   },
   {
     title: "R-PRF-3 a response without applied preferences has no Preference-Applied header",
     request: "GET /vessels",
     status: 200,
-    ...applied(null),
+    ...appliedPreferences(null),
   },
   {
     title: "R-PRF-3 count is echoed where it has no effect",
@@ -156,14 +156,14 @@ cases(api, [
     headers: prefer("count=planned", "tx=rollback"),
     body: { id: 1, name: "Oslo" },
     status: 204,
-    ...applied("count=planned, tx=rollback"),
+    ...appliedPreferences("count=planned, tx=rollback"),
   },
   {
     title: "R-PRF-3 return is not echoed on reads",
     request: "GET /vessels",
     headers: prefer("return=representation"),
     status: 200,
-    ...applied(null),
+    ...appliedPreferences(null),
   },
   {
     title: "R-PRF-3 resolution is not echoed on PATCH",
@@ -171,7 +171,7 @@ cases(api, [
     headers: prefer("resolution=merge-duplicates", "return=minimal"),
     body: { name: "x" },
     status: 204,
-    ...applied("return=minimal"),
+    ...appliedPreferences("return=minimal"),
   },
   {
     title: "R-PRF-3 missing is echoed on PATCH",
@@ -179,7 +179,7 @@ cases(api, [
     headers: prefer("missing=null"),
     body: { name: "x" },
     status: 204,
-    ...applied("missing=null"),
+    ...appliedPreferences("missing=null"),
   },
   {
     title: "R-PRF-3 missing is not echoed on PUT",
@@ -187,14 +187,14 @@ cases(api, [
     headers: prefer("missing=default", "resolution=ignore-duplicates", "tx=rollback"),
     body: { id: 1, name: "Oslo" },
     status: 204,
-    ...applied("tx=rollback"),
+    ...appliedPreferences("tx=rollback"),
   },
   {
     title: "R-PRF-4 the preference timezone accepts a time zone by name",
     request: "GET /kinds?select=c_timestamptz&id=eq.1",
     headers: prefer("timezone=Asia/Tokyo"),
     answer: [{ c_timestamptz: "2020-02-29T19:00:00+09:00" }],
-    ...applied("timezone=Asia/Tokyo"),
+    ...appliedPreferences("timezone=Asia/Tokyo"),
   },
   {
     title: "R-PRF-4 a time zone may be defined by the caller, in any alphabet",
@@ -282,7 +282,7 @@ cases(api, [
     headers: prefer("handling=strict", "max-affected=2", "tx=rollback"),
     body: { flags: [] },
     status: 204,
-    ...applied("tx=rollback, handling=strict, max-affected=2"),
+    ...appliedPreferences("tx=rollback, handling=strict, max-affected=2"),
   },
   {
     title: "R-PRF-5 max-affected has no effect without strict handling",
@@ -290,7 +290,7 @@ cases(api, [
     headers: prefer("max-affected=1", "tx=rollback"),
     body: { flags: [] },
     status: 204,
-    ...applied("tx=rollback"),
+    ...appliedPreferences("tx=rollback"),
   },
   {
     title: "R-PRF-5 a max-affected that is not an integer is ignored",
@@ -298,7 +298,7 @@ cases(api, [
     headers: prefer("handling=strict", "max-affected=few", "tx=rollback"),
     body: { flags: [] },
     status: 204,
-    ...applied("tx=rollback, handling=strict"),
+    ...appliedPreferences("tx=rollback, handling=strict"),
   },
   {
     title: "R-PRF-5 max-affected limits the rows that a function returns",
@@ -324,7 +324,7 @@ cases(api, [
     request: "GET /vessels",
     headers: prefer("handling=strict", "max-affected=1"),
     status: 200,
-    ...applied("handling=strict"),
+    ...appliedPreferences("handling=strict"),
   },
   {
     title: "R-PRF-6 tx=rollback returns the result of a write that is rolled back",
@@ -333,7 +333,7 @@ cases(api, [
     body: { entry: "gone" },
     status: 201,
     answer: [{ entry: "gone" }],
-    ...applied("return=representation, tx=rollback"),
+    ...appliedPreferences("return=representation, tx=rollback"),
   },
   {
     title: "R-PRF-6 a row written with tx=rollback is gone afterwards",
@@ -358,20 +358,20 @@ cases(api, [
 ]);
 
 describe("a server without override of the transaction end", () => {
-  cases(committing, [
+  cases(committingApi, [
     {
       title: "R-PRF-3 tx is not echoed if the server does not allow it",
       request: "GET /vessels",
       headers: prefer("tx=rollback"),
       status: 200,
-      ...applied(null),
+      ...appliedPreferences(null),
     },
     {
       title: "R-PRF-2 strict handling accepts tx even if the server does not allow it",
       request: "GET /vessels",
       headers: prefer("handling=strict", "tx=rollback"),
       status: 200,
-      ...applied("handling=strict"),
+      ...appliedPreferences("handling=strict"),
     },
   ]);
 });

@@ -4,8 +4,8 @@ import { cases, type Case } from "../support/cases.ts";
 import { rolledBack } from "../support/api.ts";
 
 const api = await startApi();
-const single = await startApi({ dbSchemas: ["sea"], on: api.database });
-const odd = await startApi({ dbSchemas: ["sea", 'My "odd" schema'], on: api.database });
+const singleApi = await startApi({ dbSchemas: ["sea"], on: api.database });
+const oddApi = await startApi({ dbSchemas: ["sea", 'My "odd" schema'], on: api.database });
 
 const land = { "accept-profile": "land" };
 const invalid = (name: string, exposed = "sea, land") => ({
@@ -14,7 +14,9 @@ const invalid = (name: string, exposed = "sea, land") => ({
   hint: `Only the following schemas are exposed: ${exposed}`,
   message: `Invalid schema: ${name}`,
 });
-const code = (wanted: string): Pick<Case, "check"> => ({ check: (answer) => expect(answer.json().code).toBe(wanted) });
+const code = (expected: string): Pick<Case, "check"> => ({
+  check: (answer) => expect(answer.json().code).toBe(expected),
+});
 
 cases(api, [
   {
@@ -161,7 +163,7 @@ cases(api, [
 ]);
 
 describe("one exposed schema", () => {
-  cases(single, [
+  cases(singleApi, [
     {
       title: "R-PROF-3 with one schema, a request without a profile gets no Content-Profile",
       request: "GET /ports?limit=0",
@@ -179,7 +181,7 @@ describe("one exposed schema", () => {
 });
 
 describe("a schema with quotes and blanks", () => {
-  cases(odd, [
+  cases(oddApi, [
     {
       title: "R-PROF-5 names are compared raw and quoted in SQL",
       request: 'GET /crates?select="it\'s"',

@@ -4,8 +4,8 @@ import { cases } from "../support/cases.ts";
 
 const api = await startApi();
 
-const shown = rolledBack("return=representation");
-const refused = {
+const representation = rolledBack("return=representation");
+const invalidFilters = {
   code: "PGRST105",
   details: null,
   hint: null,
@@ -22,7 +22,7 @@ cases(api, [
   {
     title: "R-PUT-1 PUT inserts the row that its key names",
     request: "PUT /ports?id=eq.7",
-    headers: shown,
+    headers: representation,
     body: { id: 7, name: "Hull" },
     status: 201,
     answer: [{ id: 7, name: "Hull", country: null }],
@@ -30,7 +30,7 @@ cases(api, [
   {
     title: "R-PUT-1 PUT accepts a key of two columns",
     request: "PUT /crew?vessel_id=eq.1&sailor_id=eq.1&select=rank",
-    headers: shown,
+    headers: representation,
     body: { vessel_id: 1, sailor_id: 1, rank: "cook" },
     status: 200,
     answer: [{ rank: "cook" }],
@@ -38,7 +38,7 @@ cases(api, [
   {
     title: "R-PUT-1 PUT on a view uses the derived key",
     request: "PUT /fleet?id=eq.1&select=name",
-    headers: shown,
+    headers: representation,
     body: { id: 1, name: "New" },
     status: 200,
     answer: [{ name: "New" }],
@@ -46,7 +46,7 @@ cases(api, [
   {
     title: "R-PUT-1 PUT accepts orders of embeds",
     request: "PUT /ports?id=eq.1&select=vessels(name)&vessels.order=name.desc",
-    headers: shown,
+    headers: representation,
     body: { id: 1, name: "A" },
     answer: [{ vessels: [{ name: "Fram" }, { name: "Ariel" }] }],
   },
@@ -65,17 +65,17 @@ cases(api, [
   ].map(([what, path]) => ({
     title: `R-PUT-1 PUT is refused: ${what}`,
     request: `PUT ${path}`,
-    headers: shown,
+    headers: representation,
     body: { id: 7, name: "Hull" },
     status: 405,
-    answer: refused,
+    answer: invalidFilters,
   })),
   {
     title: "R-PUT-1 invalid filters of PUT are reported before errors of the columns",
     request: "PUT /ports?name=eq.Hull",
     body: { nope: 1 },
     status: 405,
-    answer: refused,
+    answer: invalidFilters,
   },
 
   {
@@ -114,7 +114,7 @@ cases(api, [
   {
     title: "R-PUT-3 PUT refuses a body with another key",
     request: "PUT /ports?id=eq.7",
-    headers: shown,
+    headers: representation,
     body: { id: 8, name: "Hull" },
     status: 400,
     answer: mismatch,
@@ -122,7 +122,7 @@ cases(api, [
   {
     title: "R-PUT-3 PUT drops rows with other keys",
     request: "PUT /ports?id=eq.7&select=id,name",
-    headers: shown,
+    headers: representation,
     body: [
       { id: 8, name: "Other" },
       { id: 7, name: "Hull" },
@@ -133,7 +133,7 @@ cases(api, [
   {
     title: "R-PUT-3 PUT refuses a body of only rows with other keys",
     request: "PUT /ports?id=eq.7",
-    headers: shown,
+    headers: representation,
     body: [
       { id: 8, name: "A" },
       { id: 9, name: "B" },
@@ -168,7 +168,7 @@ cases(api, [
   {
     title: "R-PUT-4 PUT keeps the values of columns that the body does not name",
     request: "PUT /ports?id=eq.1",
-    headers: shown,
+    headers: representation,
     body: { id: 1, name: "Hull" },
     status: 200,
     answer: [{ id: 1, name: "Hull", country: "NO" }],
@@ -185,7 +185,7 @@ cases(api, [
   {
     title: "R-PUT-4 PUT returns an object for the object type",
     request: "PUT /ports?id=eq.7&select=name",
-    headers: { ...shown, accept: "application/vnd.pgrst.object+json" },
+    headers: { ...representation, accept: "application/vnd.pgrst.object+json" },
     body: { id: 7, name: "Hull" },
     status: 201,
     answer: { name: "Hull" },
@@ -194,7 +194,7 @@ cases(api, [
   {
     title: "R-PUT-5 PUT accepts a key column that is filtered twice by the same value",
     request: "PUT /ports?id=eq.7&id=eq.7&select=name",
-    headers: shown,
+    headers: representation,
     body: { id: 7, name: "Hull" },
     status: 201,
     answer: [{ name: "Hull" }],

@@ -4,13 +4,13 @@ import { cases } from "../support/cases.ts";
 
 const api = await startApi();
 
-const shown = rolledBack("return=representation");
+const representation = rolledBack("return=representation");
 
 cases(api, [
   {
     title: "R-REP-1 a domain's casts to JSON, from JSON and from text are all used",
     request: "POST /paints?select=shade&shade=eq.#00ff00",
-    headers: shown,
+    headers: representation,
     body: { shade: "#00ff00" },
     status: 201,
     answer: [{ shade: "#00ff00" }],
@@ -49,14 +49,14 @@ cases(api, [
   {
     title: "R-REP-2 the response to a PATCH shows the JSON forms of the selected columns",
     request: "PATCH /paints?id=eq.1&select=shade,mixed_at",
-    headers: shown,
+    headers: representation,
     body: { name: "x" },
     answer: [{ shade: "#0000ff", mixed_at: 1577836800 }],
   },
   {
     title: "R-REP-2 the response to a DELETE shows the JSON forms of every column",
     request: "DELETE /paints?id=eq.2",
-    headers: shown,
+    headers: representation,
     answer: [{ id: 2, name: "deck", shade: "#ff0000", mixed_at: null }],
   },
   {
@@ -74,7 +74,7 @@ cases(api, [
   {
     title: "R-REP-2 a media type handler of the relation receives written rows as they are stored",
     request: "PATCH /paints?id=eq.1",
-    headers: { ...shown, accept: "text/plain" },
+    headers: { ...representation, accept: "text/plain" },
     body: { shade: "#00000a" },
     bytes: "hull 10\n",
   },
@@ -104,7 +104,7 @@ cases(api, [
   {
     title: "R-REP-3 the text parser reads the values of filters on writes",
     request: "PATCH /paints?shade=eq.#0000ff&select=id",
-    headers: shown,
+    headers: representation,
     body: { name: "x" },
     answer: [{ id: 1 }],
   },
@@ -133,7 +133,7 @@ cases(api, [
   {
     title: "R-REP-4 the JSON parser of the domain reads the values of a POST body",
     request: "POST /paints?select=name,shade",
-    headers: shown,
+    headers: representation,
     body: [
       { name: "a", shade: "#010203" },
       { name: "b", shade: null },
@@ -144,14 +144,14 @@ cases(api, [
   {
     title: "R-REP-4 the JSON parser reads the values of a PATCH body",
     request: "PATCH /paints?id=eq.1&select=shade",
-    headers: shown,
+    headers: representation,
     body: { shade: "#010203" },
     answer: [{ shade: "#010203" }],
   },
   {
     title: "R-REP-4 the JSON parser reads the values of a PUT body",
     request: "PUT /paints?id=eq.1&select=id,shade",
-    headers: shown,
+    headers: representation,
     body: { id: 1, shade: "#00000a" },
     status: 200,
     answer: [{ id: 1, shade: "#00000a" }],
@@ -159,28 +159,28 @@ cases(api, [
   {
     title: "R-REP-4 the JSON parser reads the columns that the parameter columns lists",
     request: "POST /paints?columns=name,shade&select=shade",
-    headers: shown,
+    headers: representation,
     body: [{ name: "a", shade: "#010203" }],
     answer: [{ shade: "#010203" }],
   },
   {
     title: "R-REP-4 the JSON parser is not called for an absent column",
     request: "POST /paints?select=name",
-    headers: shown,
+    headers: representation,
     body: { name: "a" },
     answer: [{ name: "a" }],
   },
   {
     title: "R-REP-4 the JSON parser reads the values of CSV bodies",
     request: "POST /paints?select=shade",
-    headers: { ...shown, "content-type": "text/csv" },
+    headers: { ...representation, "content-type": "text/csv" },
     body: "name,shade\na,#010203\n",
     answer: [{ shade: "#010203" }],
   },
   {
     title: "R-REP-4 the JSON parser reads values written through a view",
     request: "POST /paint_cards?select=shade",
-    headers: shown,
+    headers: representation,
     body: { name: "a", shade: "#010203" },
     answer: [{ shade: "#010203" }],
   },
@@ -190,9 +190,9 @@ test("R-REP-3 R-REP-3a a represented key works in the URL of a PUT and in Locati
   await api.sql(
     "create schema tints; create table tints.tint (shade sea.colour primary key, name text); grant usage on schema tints to sea_anon; grant all on tints.tint to sea_anon",
   );
-  const own = await startApi({ dbSchemas: ["tints"] });
-  const put = (name: string) =>
-    own.put("/tint?shade=eq.%230000ff", {
+  const ownApi = await startApi({ dbSchemas: ["tints"] });
+  const putTint = (name: string) =>
+    ownApi.put("/tint?shade=eq.%230000ff", {
       headers: { prefer: "return=representation" },
       body: { shade: "#0000ff", name },
     });
@@ -200,26 +200,26 @@ test("R-REP-3 R-REP-3a a represented key works in the URL of a PUT and in Locati
     ["blue", 201],
     ["azure", 200],
   ] as const) {
-    const answer = await put(name);
+    const answer = await putTint(name);
     expect([answer.status, answer.text]).toEqual([status, `[{"shade":"#0000ff","name":"${name}"}]`]);
   }
-  const created = await own.post("/tint", {
+  const insertAnswer = await ownApi.post("/tint", {
     headers: { prefer: "return=headers-only" },
     body: { shade: "#00ff00", name: "green" },
   });
-  expect(created.headers["location"]).toBe("/tint?shade=eq.%2300ff00");
-  expect((await own.get(created.headers["location"]!)).json()).toEqual([{ shade: "#00ff00", name: "green" }]);
+  expect(insertAnswer.headers["location"]).toBe("/tint?shade=eq.%2300ff00");
+  expect((await ownApi.get(insertAnswer.headers["location"]!)).json()).toEqual([{ shade: "#00ff00", name: "green" }]);
 });
 
 describe("R-REP-2 R-REP-3 represented values in every position", async () => {
-  const own = await startApi({
+  const ownApi = await startApi({
     dbSchemas: ["reps"],
     dbAggregatesEnabled: true,
     dbTxEnd: "rollback",
     compatMode: false,
     restPrefixes: ["/"],
   });
-  await own.sql(`
+  await ownApi.sql(`
     create schema reps;
     grant usage on schema reps to sea_anon;
     create domain reps.tag as int;
@@ -240,10 +240,10 @@ describe("R-REP-2 R-REP-3 represented values in every position", async () => {
     create function reps.profs() returns setof reps.prof language sql stable as $$ select * from reps.prof $$;
     grant all on all tables in schema reps to sea_anon;
   `);
-  await own.reload();
+  await ownApi.reload();
   const ids = (...list: readonly number[]) => list.map((n) => ({ id: `T${n}` }));
 
-  cases(own, [
+  cases(ownApi, [
     ...(
       [
         ["in quantified filters", "/prof?select=id&id=eq(any).{T1,T3}", ids(1, 3)],
@@ -337,8 +337,8 @@ describe("R-REP-2 R-REP-3 represented values in every position", async () => {
   ]);
 
   test("R-REP-2 R-BODY-6 R-REP-2b CSV of represented values can be sent back unchanged", async () => {
-    const { text } = await own.get("/prof?order=id.desc", { headers: { accept: "text/csv" } });
-    const answer = await own.post("/prof?order=id.desc", {
+    const { text } = await ownApi.get("/prof?order=id.desc", { headers: { accept: "text/csv" } });
+    const answer = await ownApi.post("/prof?order=id.desc", {
       headers: {
         "content-type": "text/csv",
         accept: "text/csv",
@@ -350,13 +350,13 @@ describe("R-REP-2 R-REP-3 represented values in every position", async () => {
   });
 
   test("R-REP-2 R-OAS-4 R-REP-2a the OpenAPI document names no type for represented values", async () => {
-    const { definitions } = (await own.get("/")).json();
+    const { definitions } = (await ownApi.get("/")).json();
     expect(definitions.prof.properties.id.type).toBeUndefined();
     expect(definitions.prof.properties.name.type).toBe("string");
   });
 
   test("R-REP-2 GraphQL shows represented values in their JSON form", async () => {
-    expect((await own.gql('{ reps_prof(where: {name: {_eq: "b"}}) { id next_tag } }')).data).toEqual({
+    expect((await ownApi.gql('{ reps_prof(where: {name: {_eq: "b"}}) { id next_tag } }')).data).toEqual({
       reps_prof: [{ id: "T2", next_tag: "T12" }],
     });
   });

@@ -3,7 +3,7 @@ import { startApi, uncounted } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const api = await startApi();
-const capped = await startApi({ dbMaxRows: 2, on: api.database });
+const cappedApi = await startApi({ dbMaxRows: 2, on: api.database });
 
 const ids = (...list: readonly number[]) => list.map((id) => ({ id }));
 const exact = { prefer: "count=exact" };
@@ -14,7 +14,7 @@ const unsatisfiable = (details: string) => ({
   message: "Requested range not satisfiable",
 });
 const negative = unsatisfiable("Limit should be greater than or equal to zero.");
-const reversed = unsatisfiable(
+const reversedRange = unsatisfiable(
   "The lower boundary must be lower than or equal to the upper boundary in the Range header.",
 );
 const vessels = "GET /vessels?select=id&order=id";
@@ -208,7 +208,7 @@ cases(api, [
     request: vessels,
     headers: { range: "2-1" },
     status: 416,
-    answer: reversed,
+    answer: reversedRange,
   },
   {
     title: "R-RNG-4 an empty intersection of the Range header and limit is refused",
@@ -374,7 +374,7 @@ cases(api, [
 ]);
 
 describe("a row limit", () => {
-  cases(capped, [
+  cases(cappedApi, [
     {
       title: "R-RNG-5 the row limit applies to reads",
       request: vessels,

@@ -9,9 +9,9 @@ const form = { "content-type": "application/x-www-form-urlencoded" };
 const csv = { "content-type": "text/csv" };
 const text = { "content-type": "text/plain" };
 const object = { accept: "application/vnd.pgrst.object+json" };
-const counted = { prefer: "count=exact" };
+const countHeaders = { prefer: "count=exact" };
 
-const code = (wanted: string) => (answer: Answer) => expect(answer.json().code).toBe(wanted);
+const code = (expected: string) => (answer: Answer) => expect(answer.json().code).toBe(expected);
 const noRelationship = (source: string, target: string, hint: string | null = null) => ({
   code: "PGRST200",
   details: `Searched for a foreign key relationship between '${source}' and '${target}' in the schema 'sea', but no matches were found.`,
@@ -601,7 +601,7 @@ cases(api, [
   {
     title: "R-RPC-11 a function's rows can be counted and limited",
     request: "GET /rpc/all_vessels?limit=1&offset=1&select=id",
-    headers: counted,
+    headers: countHeaders,
     status: 206,
     answer: [{ id: 2 }],
     responseHeaders: { "Content-Range": "1-1/3", "Preference-Applied": "count=exact" },
@@ -647,7 +647,7 @@ cases(api, [
   {
     title: "R-RPC-11 inner embeds remove a function's rows and are counted",
     request: "GET /rpc/all_vessels?select=id,ports!inner(name)&limit=1",
-    headers: counted,
+    headers: countHeaders,
     answer: [{ id: 1, ports: { name: "Oslo" } }],
     responseHeaders: { "Content-Range": "0-0/2" },
   },
@@ -790,7 +790,7 @@ cases(api, [
   {
     title: "R-RPC-13 a single value that limit removes is null",
     request: "GET /rpc/add_numbers?a=1&b=2&limit=0",
-    headers: counted,
+    headers: countHeaders,
     status: 200,
     bytes: "null",
     responseHeaders: { "Content-Range": "0-0/1" },
@@ -806,7 +806,7 @@ cases(api, [
   {
     title: "R-RPC-14 limit and offset apply to a set of scalars",
     request: "GET /rpc/tonnages?limit=1&offset=1",
-    headers: counted,
+    headers: countHeaders,
     status: 206,
     answer: [402],
     responseHeaders: { "Content-Range": "1-1/3" },
@@ -814,7 +814,7 @@ cases(api, [
   {
     title: "R-RPC-14 an offset beyond the rows of a function is 416",
     request: "GET /rpc/all_vessels?offset=9",
-    headers: counted,
+    headers: countHeaders,
     status: 416,
     answer: {
       code: "PGRST103",
@@ -827,14 +827,14 @@ cases(api, [
   {
     title: "R-RPC-14 a count of all rows of a function",
     request: "GET /rpc/tonnages",
-    headers: counted,
+    headers: countHeaders,
     status: 200,
     responseHeaders: { "Content-Range": "0-2/3" },
   },
   {
     title: "R-CNT-4 a single value counts 1",
     request: "GET /rpc/add_numbers?a=1&b=2",
-    headers: counted,
+    headers: countHeaders,
     status: 200,
     responseHeaders: { "Content-Range": "0-0/1" },
   },
@@ -994,9 +994,9 @@ test("R-RPC-14 a function is called once, with or without a count and a body", a
     { accept: "text/csv" },
     { accept: "application/vnd.pgrst.object+json" },
   ]) {
-    const was = await before();
+    const previous = await before();
     expect((await api.post("/rpc/next_number", { headers, body: {} })).status).toBe(200);
-    expect(await before()).toBe(was + 1);
+    expect(await before()).toBe(previous + 1);
   }
   await api.sql("delete from sea.bells");
   await api.post("/rpc/ring?limit=1", { headers: { prefer: "count=exact" }, body: { times: 3 } });
@@ -1008,10 +1008,10 @@ test("R-RPC-14 a function that is not volatile is called once, although the plan
   await api.sql(`create schema once; grant usage on schema once to sea_anon;
     create function once.calls() returns int language plpgsql stable as $$ begin
       return set_config('once.calls', (coalesce(nullif(current_setting('once.calls', true), ''), '0')::int + 1)::text, true)::int; end $$;`);
-  const own = await startApi({ dbSchemas: ["once"] });
+  const ownApi = await startApi({ dbSchemas: ["once"] });
   for (const headers of [{}, { prefer: "count=exact" }, { accept: "text/csv" }])
-    expect((await own.get("/rpc/calls", { headers })).text).toMatch(/1$/);
-  expect((await own.get("/rpc/calls?limit=1", { headers: counted })).text).toBe("1");
+    expect((await ownApi.get("/rpc/calls", { headers })).text).toMatch(/1$/);
+  expect((await ownApi.get("/rpc/calls?limit=1", { headers: countHeaders })).text).toBe("1");
 });
 
 test("R-RPC-13 R-PRF-5 a call whose rows are refused changes nothing", async () => {
@@ -1028,18 +1028,21 @@ test("R-RPC-13 R-PRF-5 a call whose rows are refused changes nothing", async () 
 });
 
 test("R-RPC-16 only the listed settings of a function apply to the transaction", async () => {
-  const other = await startApi({ dbHoistedTxSettings: [] });
-  expect((await other.get("/rpc/isolated")).json()).toBe("read committed");
-  expect((await other.get("/rpc/patient")).json()).toBe("7s"); // the function's own setting applies while it runs
+  const otherApi = await startApi({ dbHoistedTxSettings: [] });
+  expect((await otherApi.get("/rpc/isolated")).json()).toBe("read committed");
+  expect((await otherApi.get("/rpc/patient")).json()).toBe("7s"); // the function's own setting applies while it runs
 });
 
 test("R-RNG-5 the row limit applies to results of functions", async () => {
-  const capped = await startApi({ dbMaxRows: 2 });
-  expect((await capped.get("/rpc/tonnages")).json()).toEqual([853, 402]);
-  expect((await capped.get("/rpc/all_vessels?select=id")).json()).toEqual([{ id: 1 }, { id: 2 }]);
+  const cappedApi = await startApi({ dbMaxRows: 2 });
+  expect((await cappedApi.get("/rpc/tonnages")).json()).toEqual([853, 402]);
+  expect((await cappedApi.get("/rpc/all_vessels?select=id")).json()).toEqual([{ id: 1 }, { id: 2 }]);
   expect(
     (
-      await capped.patch("/vessels?select=id", { headers: rolledBack("return=representation"), body: { tonnage: 1 } })
+      await cappedApi.patch("/vessels?select=id", {
+        headers: rolledBack("return=representation"),
+        body: { tonnage: 1 },
+      })
     ).json(),
   ).toHaveLength(3);
 });

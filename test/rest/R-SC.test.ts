@@ -6,8 +6,8 @@ import { until } from "../support/until.ts";
 
 const api = await startApi({ dbPreRequest: "sea.before_request" });
 
-const code = async (on: TestApi, path: string, headers = {}): Promise<unknown> => {
-  const answer = await on.get(path, { headers });
+const code = async (target: TestApi, path: string, headers = {}): Promise<unknown> => {
+  const answer = await target.get(path, { headers });
   return answer.status === 200 ? 200 : answer.json().code;
 };
 
@@ -28,11 +28,14 @@ test("R-SC-2 missing=default uses the defaults of identities, domains and column
     headers: { prefer: "missing=default" },
   });
   expect(answer.json().code).toBe("428C9"); // a generated column accepts no default
-  const other = await api.post("/certificates?columns=sailor_id,serial_number,grade&select=serial_number,grade", {
-    body: [{ sailor_id: 1 }],
-    headers: { prefer: "missing=default, return=representation, tx=rollback" },
-  });
-  expect(other.json()).toEqual([{ serial_number: expect.any(Number), grade: "b" }]);
+  const insertAnswer = await api.post(
+    "/certificates?columns=sailor_id,serial_number,grade&select=serial_number,grade",
+    {
+      body: [{ sailor_id: 1 }],
+      headers: { prefer: "missing=default, return=representation, tx=rollback" },
+    },
+  );
+  expect(insertAnswer.json()).toEqual([{ serial_number: expect.any(Number), grade: "b" }]);
 });
 
 test("R-SC-3 NOTIFY reloads the schema", async () => {
@@ -54,9 +57,9 @@ test("R-SC-1 R-SC-1b loads run read-only, with an empty search path and without 
     name: "look-at-settings",
     apply: (hooks) =>
       hooks.introspect.tapPromise("look-at-settings", async (model, { query }) => {
-        const shown = settings.map((name) => sql`pg_catalog.current_setting(${value(name, "text")})`);
+        const settingValues = settings.map((name) => sql`pg_catalog.current_setting(${value(name, "text")})`);
         const [row] = await query<{ readonly all: readonly unknown[] }>(
-          sql`select pg_catalog.json_build_array(${join(shown)}) as all`,
+          sql`select pg_catalog.json_build_array(${join(settingValues)}) as all`,
         );
         read = row?.all ?? [];
         return model;
@@ -67,23 +70,23 @@ test("R-SC-1 R-SC-1b loads run read-only, with an empty search path and without 
 });
 
 test("R-SC-3 the channel of notifications is a setting and can be turned off", async () => {
-  const own = await startApi({ dbChannel: "harbour" });
-  const deaf = await startApi({ dbChannelEnabled: false });
-  const versionOfDeaf = deaf.relApi.model().version;
+  const ownApi = await startApi({ dbChannel: "harbour" });
+  const deafApi = await startApi({ dbChannelEnabled: false });
+  const versionOfDeaf = deafApi.relApi.model().version;
   await api.sql(
     "create table sea.by_harbour (id int primary key); grant select on sea.by_harbour to sea_anon; notify harbour, 'reload schema'",
   );
-  await until(async () => (await code(own, "/by_harbour")) === 200, "/by_harbour is served");
+  await until(async () => (await code(ownApi, "/by_harbour")) === 200, "/by_harbour is served");
   await api.sql("notify pgrst, 'reload schema'");
   await until(async () => (await code(api, "/by_harbour")) === 200, "/by_harbour is served");
-  expect(deaf.relApi.model().version).toBe(versionOfDeaf);
+  expect(deafApi.relApi.model().version).toBe(versionOfDeaf);
 });
 
 test("R-SC-4 the old model serves during a reload and after a failed one", async () => {
   let mode: "fine" | "fails" | "waits" = "fine";
   let goOn = (): void => {};
-  let begun = (): void => {};
-  const hasBegun = new Promise<void>((resolve) => (begun = resolve));
+  let markBegun = (): void => {};
+  const hasBegun = new Promise<void>((resolve) => (markBegun = resolve));
   const gate = definePlugin({
     name: "reload-gate",
     stage: 100,
@@ -92,29 +95,29 @@ test("R-SC-4 the old model serves during a reload and after a failed one", async
         if (mode === "fails") throw new RelApiError({ code: "connection-lost", status: 503, message: "gone" });
         if (mode === "waits") {
           const mayGoOn = new Promise<void>((resolve) => (goOn = resolve));
-          begun();
+          markBegun();
           await mayGoOn;
         }
         return model;
       });
     },
   });
-  const own = await startApi({ parts: [gate] });
-  const { version } = own.relApi.model();
+  const ownApi = await startApi({ parts: [gate] });
+  const { version } = ownApi.relApi.model();
   mode = "fails";
-  await expect(own.reload()).rejects.toThrow("gone");
-  expect(own.relApi.model().version).toBe(version);
-  expect((await own.get("/ports?select=id&id=eq.1")).json()).toEqual([{ id: 1 }]);
+  await expect(ownApi.reload()).rejects.toThrow("gone");
+  expect(ownApi.relApi.model().version).toBe(version);
+  expect((await ownApi.get("/ports?select=id&id=eq.1")).json()).toEqual([{ id: 1 }]);
   mode = "waits";
-  const reloading = own.reload();
+  const reload = ownApi.reload();
   await hasBegun;
-  expect(own.relApi.model().version).toBe(version);
+  expect(ownApi.relApi.model().version).toBe(version);
   // the embedded database has one connection, which the load occupies
-  if (capabilities.realServer) expect((await own.get("/ports?select=id&id=eq.1")).json()).toEqual([{ id: 1 }]);
+  if (capabilities.realServer) expect((await ownApi.get("/ports?select=id&id=eq.1")).json()).toEqual([{ id: 1 }]);
   mode = "fine";
   goOn();
-  await reloading;
-  expect(own.relApi.model().version).toBeGreaterThan(version);
+  await reload;
+  expect(ownApi.relApi.model().version).toBeGreaterThan(version);
 });
 
 test("R-PATH-10 R-SC-4 a dropped relation is the database's error until the reload", async () => {
@@ -122,8 +125,8 @@ test("R-PATH-10 R-SC-4 a dropped relation is the database's error until the relo
   await api.reload();
   expect(await code(api, "/short_lived")).toBe(200);
   await api.sql("drop table sea.short_lived");
-  const gone = await api.get("/short_lived");
-  expect([gone.status, gone.json().code]).toEqual([404, "42P01"]);
+  const droppedAnswer = await api.get("/short_lived");
+  expect([droppedAnswer.status, droppedAnswer.json().code]).toEqual([404, "42P01"]);
   await api.reload();
   expect(await code(api, "/short_lived")).toBe("PGRST205");
 });
@@ -138,45 +141,45 @@ test("R-SC-4 a column may change its type while the server runs", async () => {
   expect((await api.get("/shifting?select=v")).json()).toEqual([{ v: "5" }]);
 });
 
-const raising = { "x-pre": "raise" };
+const raiseHeaders = { "x-pre": "raise" };
 
 cases(api, [
   {
     title: "R-SC-7 a request for an unknown relation runs no statement",
     request: "GET /nowhere",
-    headers: raising,
+    headers: raiseHeaders,
     status: 404,
   },
   {
     title: "R-SC-7 a request for an unknown embed runs no statement",
     request: "GET /vessels?select=nope(*)",
-    headers: raising,
+    headers: raiseHeaders,
     status: 400,
   },
   {
     title: "R-SC-7 a call of an unknown function runs no statement",
     request: "POST /rpc/nope",
-    headers: raising,
+    headers: raiseHeaders,
     body: {},
     status: 404,
   },
   {
     title: "R-SC-7 a write to an unknown column runs no statement",
     request: "POST /ports",
-    headers: raising,
+    headers: raiseHeaders,
     body: { nope: 1 },
     status: 400,
   },
   {
     title: "R-SC-7 a request for an unknown media type runs no statement",
     request: "GET /ports",
-    headers: { ...raising, accept: "text/nope" },
+    headers: { ...raiseHeaders, accept: "text/nope" },
     status: 406,
   },
   {
     title: "R-SC-7 a valid request runs the pre-request function",
     request: "GET /ports",
-    headers: raising,
+    headers: raiseHeaders,
     status: 418,
   },
 ]);

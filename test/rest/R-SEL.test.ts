@@ -236,18 +236,18 @@ cases(api, [
   },
 ]);
 
-const own = await startApi({
+const ownApi = await startApi({
   compatMode: false,
   preset: plus,
   restPrefixes: ["/"],
   dbAggregatesEnabled: true,
   on: api.database,
 });
-const shown = { prefer: "return=representation, tx=rollback" };
+const representation = { prefer: "return=representation, tx=rollback" };
 
 const ALL_AND_EMPTY = `[{"id":1,"name":"Oslo","country":"NO","":"Oslo"}]`;
 
-cases(own, [
+cases(ownApi, [
   ...(
     [
       ["of a path", 'GET /vessels?select=id,specs->engine->>""&id=eq.1', '[{"id":1,"":null}]'],
@@ -273,7 +273,7 @@ cases(own, [
     title: `R-SEL-5 an empty name is accepted as key ${what}`,
     request,
     bytes,
-    ...(request.startsWith("PATCH") && { headers: shown, body: { name: "New" } }),
+    ...(request.startsWith("PATCH") && { headers: representation, body: { name: "New" } }),
   })),
   ...(
     [
@@ -307,7 +307,7 @@ cases(own, [
         {
           title: `R-SEL-11 a name above 63 bytes is refused: ${what}`,
           request: `${method} ${path(`${name}long`)}`,
-          headers: shown,
+          headers: representation,
           status: 400,
           check: (answer: Answer) =>
             expect(answer.json()).toMatchObject({
@@ -322,7 +322,7 @@ cases(own, [
               {
                 title: `R-SEL-11 a name of 63 bytes is accepted: ${what}`,
                 request: `${method} ${path(`${name}abc`)}`,
-                headers: shown,
+                headers: representation,
                 check: (answer: Answer) => expect(answer.text).toContain(`"${name}abc":`),
               },
             ]),

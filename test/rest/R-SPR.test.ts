@@ -5,7 +5,7 @@ import { rolledBack, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const api = await startApi();
-const aggregating = await startApi({ dbAggregatesEnabled: true, on: api.database });
+const aggregatesApi = await startApi({ dbAggregatesEnabled: true, on: api.database });
 
 const notImplemented = {
   code: "PGRST127",
@@ -351,7 +351,7 @@ cases(api, [
 ]);
 
 describe("aggregates", () => {
-  cases(aggregating, [
+  cases(aggregatesApi, [
     {
       title: "R-SPR-7 an aggregate in a to-many spread is refused",
       request: "GET /ports?select=name,...vessels(tonnage.sum())",
@@ -379,12 +379,12 @@ describe("aggregates", () => {
 });
 
 test("R-SPR-1 without the plugin spread-embeds spreads are a syntax error", async () => {
-  const less = await startApi({
+  const reducedApi = await startApi({
     preset: (options) => compose(fullCompat(options), without("spread-embeds")),
     on: api.database,
   });
   for (const select of ["...ports(name)", "id,...ports(name)", "crew(...sailors(name))"]) {
-    const answer = await less.get(`/vessels?select=${select}`);
+    const answer = await reducedApi.get(`/vessels?select=${select}`);
     expect(answer.status, select).toBe(400);
     expect(answer.json().code, select).toBe("PGRST100");
   }

@@ -5,9 +5,9 @@ import { createLogger } from "../support/logger.ts";
 
 const api = await startApi({ dbAggregatesEnabled: true, dbMaxRows: 1000 });
 
-const shown = rolledBack("return=representation");
-const LONG = "long_names_of_things_that_fill_the_identifier_limit_to_the_end_";
-const code = (wanted: string) => (answer: Answer) => expect(answer.json().code).toBe(wanted);
+const representation = rolledBack("return=representation");
+const LONG_NAME = "long_names_of_things_that_fill_the_identifier_limit_to_the_end_";
+const code = (expected: string) => (answer: Answer) => expect(answer.json().code).toBe(expected);
 
 cases(api, [
   // names
@@ -31,14 +31,14 @@ cases(api, [
   {
     title: "R-SQL-0 columns named like aliases can be inserted",
     request: "POST /t",
-    headers: shown,
+    headers: representation,
     body: { t: "two", e: "x", p: 3, c: 4, value: "w" },
     answer: [{ t: "two", e: "x", p: 3, c: 4, value: "w" }],
   },
   {
     title: "R-SQL-0 columns named like aliases can be updated and filtered",
     request: "PATCH /t?value=eq.v&select=t,value",
-    headers: shown,
+    headers: representation,
     body: { value: "w", p: 9 },
     answer: [{ t: "one", value: "w" }],
   },
@@ -57,7 +57,7 @@ cases(api, [
   {
     title: "R-SQL-0 a column with the name of its table can be written",
     request: "POST /pennant?select=pennant",
-    headers: shown,
+    headers: representation,
     body: { pennant: "black" },
     answer: [{ pennant: "black" }],
   },
@@ -74,19 +74,19 @@ cases(api, [
   {
     title: "R-SQL-0 columns named by reserved words can be written",
     request: 'PATCH /order?"select"=eq.1&select=from,group',
-    headers: shown,
+    headers: representation,
     body: { from: "x", group: "y" },
     answer: [{ from: "x", group: "y" }],
   },
   {
     title: "R-SQL-0 relations and columns may have names of 63 bytes",
-    request: `GET /${LONG}`,
+    request: `GET /${LONG_NAME}`,
     answer: [{ id: 1, column_name_that_is_as_long_as_postgres_allows_it_to_be_at_all_: "long" }],
   },
   {
     title: "R-SQL-0 columns with names of 63 bytes can be written",
-    request: `POST /${LONG}?select=id`,
-    headers: shown,
+    request: `POST /${LONG_NAME}?select=id`,
+    headers: representation,
     body: { id: 2, column_name_that_is_as_long_as_postgres_allows_it_to_be_at_all_: "x" },
     answer: [{ id: 2 }],
   },
@@ -98,7 +98,7 @@ cases(api, [
   {
     title: "R-SQL-0 columns with names of special characters can be written",
     request: "POST /Deck Plans?select=*",
-    headers: shown,
+    headers: representation,
     body: {
       "Plan No": 2,
       "a.b": "1",
@@ -249,7 +249,7 @@ cases(api, [
   {
     title: "R-SQL-8 a computed relationship works on written rows",
     request: "PATCH /sailors?id=eq.1&select=peers(id)",
-    headers: shown,
+    headers: representation,
     body: { mentor_id: null },
     answer: [{ peers: [{ id: 2 }, { id: 3 }, { id: 4 }] }],
   },
@@ -302,7 +302,7 @@ cases(api, [
   {
     title: "R-SQL-11 an inserted object is read with the declared types of its columns",
     request: "POST /kinds?select=c_varchar,c_char,c_bit,c_int_list",
-    headers: shown,
+    headers: representation,
     body: { id: 5, c_varchar: "ten letters", c_char: "ab" },
     status: 400,
     check: code("22001"),
@@ -310,7 +310,7 @@ cases(api, [
   {
     title: "R-SQL-11 a list inserts its rows in order",
     request: "POST /ports?select=name&columns=name",
-    headers: shown,
+    headers: representation,
     body: [{ name: "B" }, { name: "A" }],
     answer: [{ name: "B" }, { name: "A" }],
   },
@@ -344,7 +344,7 @@ cases(api, [
   {
     title: "R-SQL-13 an update returns embeds and computed fields",
     request: "PATCH /vessels?id=eq.1&select=name,label,ports(name),voyages(id)&voyages.order=id",
-    headers: shown,
+    headers: representation,
     body: { name: "X", home_port_id: 2 },
     answer: [{ name: "X", label: "X #1", ports: { name: "Leith" }, voyages: [{ id: 1 }, { id: 2 }] }],
   },
@@ -391,7 +391,7 @@ cases(api, [
   {
     title: "R-SQL-13 a delete returns the deleted rows with embeds",
     request: "DELETE /crew?vessel_id=eq.1&sailor_id=eq.1&select=rank,sailors(name)",
-    headers: shown,
+    headers: representation,
     answer: [{ rank: "captain", sailors: { name: "Ada" } }],
   },
 
@@ -437,22 +437,26 @@ test("R-SQL-1 each request runs one statement beside the settings and the pre-re
   const statements: string[] = [];
   const note = (message: string, facts?: Readonly<Record<string, unknown>>): void =>
     void statements.push(`${message} ${JSON.stringify(facts ?? {})}`);
-  const own = await startApi({
+  const ownApi = await startApi({
     logQuery: true,
     logger: createLogger({ info: note, debug: note }),
   });
-  const sent = async (ask: () => Promise<unknown>): Promise<number> => {
+  const countStatements = async (ask: () => Promise<unknown>): Promise<number> => {
     statements.length = 0;
     await ask();
     return statements.filter((line) => /\b(select|insert|update|delete)\b/i.test(line)).length;
   };
   expect(
-    await sent(() =>
-      own.get("/ports?select=name,vessels(name,voyages(*))&limit=1", { headers: { prefer: "count=exact" } }),
+    await countStatements(() =>
+      ownApi.get("/ports?select=name,vessels(name,voyages(*))&limit=1", { headers: { prefer: "count=exact" } }),
     ),
   ).toBe(1);
   expect(
-    await sent(() => own.post("/ports?select=*,vessels(*)", { headers: shown, body: [{ name: "A" }, { name: "B" }] })),
+    await countStatements(() =>
+      ownApi.post("/ports?select=*,vessels(*)", { headers: representation, body: [{ name: "A" }, { name: "B" }] }),
+    ),
   ).toBe(1);
-  expect(await sent(() => own.get("/rpc/all_vessels?limit=1", { headers: { prefer: "count=exact" } }))).toBe(1);
+  expect(
+    await countStatements(() => ownApi.get("/rpc/all_vessels?limit=1", { headers: { prefer: "count=exact" } })),
+  ).toBe(1);
 });

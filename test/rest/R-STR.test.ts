@@ -12,17 +12,17 @@ import { openSlowClient, untilFigure, type SlowClient } from "../support/slow-cl
 import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 
-const BIG = 6_000;
+const ROW_COUNT = 6_000;
 /** More than the buffers of both sockets, which are 10 MB on Linux. */
 const LONG_BYTES = 16_000_000;
-const first = await startApi();
-const { database } = first;
-await first.sql(`
+const firstApi = await startApi();
+const { database } = firstApi;
+await firstApi.sql(`
   create schema flow;
   grant usage on schema flow to sea_anon, sea_clerk;
   create table flow.crate (id int primary key, label text, note text, owner text);
   insert into flow.crate select i, 'crate "' || i || '", säck', case when i % 3 > 0 then repeat('é', 30) end,
-    case when i % 2 = 0 then 'sea_clerk' else 'sea_anon' end from generate_series(1, ${BIG}) i;
+    case when i % 2 = 0 then 'sea_clerk' else 'sea_anon' end from generate_series(1, ${ROW_COUNT}) i;
   create table flow.part (id int primary key, crate_id int references flow.crate, name text);
   create index on flow.part (crate_id);
   insert into flow.part select i, i, 'part ' || i from generate_series(1, 1000) i;
@@ -34,7 +34,7 @@ await first.sql(`
   create table flow.long as select 1 as id, repeat('x', ${LONG_BYTES}) as t;
   create table flow.text as select 1 as id, repeat('x', 1000000) as t;
   grant select on flow.long, flow.text to sea_anon;
-  create view flow.broken as select id, 1 / (id - ${BIG}) as n from flow.crate;
+  create view flow.broken as select id, 1 / (id - ${ROW_COUNT}) as n from flow.crate;
   grant select on flow.broken to sea_anon;
   create function flow.crates(up_to int) returns setof flow.crate stable language sql as
     'select * from flow.crate where id <= up_to order by id';
@@ -56,17 +56,18 @@ const options = {
   unreadTimeout: 600,
 };
 const api = await startMeasured(options);
-const held = await startApi({ ...options, parts: hasSpeed ? [without("streamed-answers")] : [] });
+const bufferedApi = await startApi({ ...options, parts: hasSpeed ? [without("streamed-answers")] : [] });
 
-const streamCount = async (of: MeasuredApi): Promise<number> => (await of.metrics())["relapi_streams_total"] ?? -1;
+const streamCount = async (target: MeasuredApi): Promise<number> =>
+  (await target.metrics())["relapi_streams_total"] ?? -1;
 
 /** The headers without the time. */
 const headersOf = ({ rawHeaders }: Answer): unknown => rawHeaders.filter(([name]) => name !== "Date");
 
 describe("the same response with and without streaming", () => {
   const csv = { accept: "text/csv" };
-  type Same = [what: string, path: string, headers: Readonly<Record<string, string>>, isStreamed?: boolean];
-  test.each<Same>([
+  type StreamedCase = [what: string, path: string, headers: Readonly<Record<string, string>>, isStreamed?: boolean];
+  test.each<StreamedCase>([
     ["JSON", "/crate?order=id", {}],
     ["CSV", "/crate?order=id", csv],
     ["nulls left out", "/crate?order=id", { accept: "application/vnd.pgrst.array+json;nulls=stripped" }],
@@ -88,63 +89,69 @@ describe("the same response with and without streaming", () => {
     ["a short one", "/crate?limit=3", {}, false],
   ])(
     "R-STR-1 R-STR-2 a response is the same with and without streaming: %s",
-    async (...[, path, headers, isStreamed = true]: Same) => {
+    async (...[, path, headers, isStreamed = true]: StreamedCase) => {
       const before = await streamCount(api);
-      const streamed = await api.get(path, { headers });
+      const streamedAnswer = await api.get(path, { headers });
       expect(await streamCount(api)).toBe(before + (isStreamed && isStreaming ? 1 : 0));
-      const whole = await held.get(path, { headers });
-      expect(streamed.bytes.equals(whole.bytes)).toBe(true);
-      expect(streamed.status).toBe(whole.status);
-      expect(headersOf(streamed)).toEqual(headersOf(whole));
-      expect(streamed.headers["content-length"]).toBe(String(streamed.bytes.length));
+      const bufferedAnswer = await bufferedApi.get(path, { headers });
+      expect(streamedAnswer.bytes.equals(bufferedAnswer.bytes)).toBe(true);
+      expect(streamedAnswer.status).toBe(bufferedAnswer.status);
+      expect(headersOf(streamedAnswer)).toEqual(headersOf(bufferedAnswer));
+      expect(streamedAnswer.headers["content-length"]).toBe(String(streamedAnswer.bytes.length));
     },
   );
 
   test("R-STR-1 calls by POST have the same response with and without streaming", async () => {
     for (const name of ["crates", "written"]) {
       const parts = { body: name === "crates" ? { up_to: 4000 } : {} };
-      const [one, other] = [await api.post(`/rpc/${name}`, parts), await held.post(`/rpc/${name}`, parts)];
-      expect(one.bytes.equals(other.bytes)).toBe(true);
-      expect(headersOf(one)).toEqual(headersOf(other));
+      const [streamedAnswer, bufferedAnswer] = [
+        await api.post(`/rpc/${name}`, parts),
+        await bufferedApi.post(`/rpc/${name}`, parts),
+      ];
+      expect(streamedAnswer.bytes.equals(bufferedAnswer.bytes)).toBe(true);
+      expect(headersOf(streamedAnswer)).toEqual(headersOf(bufferedAnswer));
     }
   });
 
   test("R-STR-1 HEAD has the headers of a streamed answer and no body", async () => {
     const answer = await api.head("/crate?order=id");
     expect(answer.bytes.length).toBe(0);
-    expect(headersOf(answer)).toEqual(headersOf(await held.head("/crate?order=id")));
+    expect(headersOf(answer)).toEqual(headersOf(await bufferedApi.head("/crate?order=id")));
   });
 
   test("R-STR-1 each caller receives only their own rows in a streamed answer", async () => {
     const editor = bearer({ role: "sea_clerk" });
     for (const headers of [{}, editor]) {
-      const [one, other] = [
+      const [streamedAnswer, bufferedAnswer] = [
         await api.get("/owned?order=id", { headers }),
-        await held.get("/owned?order=id", { headers }),
+        await bufferedApi.get("/owned?order=id", { headers }),
       ];
-      expect(one.json()).toHaveLength(BIG / 2);
-      expect(one.bytes.equals(other.bytes)).toBe(true);
+      expect(streamedAnswer.json()).toHaveLength(ROW_COUNT / 2);
+      expect(streamedAnswer.bytes.equals(bufferedAnswer.bytes)).toBe(true);
     }
     expect((await api.get("/owned?limit=1", { headers: editor })).json()[0].owner).toBe("sea_clerk");
   });
 
   test("R-STR-1 R-STR-1a an error in the last row is answered as without streaming", async () => {
-    const [one, other] = [await api.get("/broken?order=id"), await held.get("/broken?order=id")];
-    expect(one.status).toBe(400);
-    expect(one.json()).toEqual(other.json());
-    expect(one.json().code).toBe("22012");
+    const [streamedAnswer, bufferedAnswer] = [
+      await api.get("/broken?order=id"),
+      await bufferedApi.get("/broken?order=id"),
+    ];
+    expect(streamedAnswer.status).toBe(400);
+    expect(streamedAnswer.json()).toEqual(bufferedAnswer.json());
+    expect(streamedAnswer.json().code).toBe("22012");
   });
 
   test("R-STR-6 with ETags an answer has a tag and is not streamed", async () => {
-    const tagged = await startMeasured({ ...options, etags: true });
-    const answer = await tagged.get("/crate?order=id");
+    const etagApi = await startMeasured({ ...options, etags: true });
+    const answer = await etagApi.get("/crate?order=id");
     expect(answer.headers["etag"]).toMatch(/^"/);
-    expect(await streamCount(tagged)).toBe(0);
+    expect(await streamCount(etagApi)).toBe(0);
   });
 
   test("R-STR-6 a call of the application receives the whole body at once", async () => {
     const { body } = await api.relApi.rest({ path: "/crate?order=id", session: { role: "sea_anon" } });
-    expect(Buffer.from(body as string).equals((await held.get("/crate?order=id")).bytes)).toBe(true);
+    expect(Buffer.from(body as string).equals((await bufferedApi.get("/crate?order=id")).bytes)).toBe(true);
   });
 
   test("R-STR-2 middleware that compresses receives the body in pieces", async () => {
@@ -170,11 +177,11 @@ describe("the same response with and without streaming", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
     const text = await new Promise<Buffer>((resolve, reject) => {
-      httpGet({ port, host: "127.0.0.1", path: "/crate?order=id", agent: false }, (incoming) => {
-        expect(incoming.headers["content-encoding"]).toBe("gzip");
-        expect(incoming.headers["content-length"]).toBeUndefined();
+      httpGet({ port, host: "127.0.0.1", path: "/crate?order=id", agent: false }, (response) => {
+        expect(response.headers["content-encoding"]).toBe("gzip");
+        expect(response.headers["content-length"]).toBeUndefined();
         const chunks: Buffer[] = [];
-        incoming
+        response
           .pipe(createGunzip())
           .on("data", (chunk: Buffer) => chunks.push(chunk))
           .on("end", () => resolve(Buffer.concat(chunks)))
@@ -182,7 +189,7 @@ describe("the same response with and without streaming", () => {
       }).on("error", reject);
     });
     server.close();
-    expect(text.equals((await held.get("/crate?order=id")).bytes)).toBe(true);
+    expect(text.equals((await bufferedApi.get("/crate?order=id")).bytes)).toBe(true);
   });
 });
 
@@ -201,7 +208,7 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
   test("R-STR-3 the database waits for a client that does not read, and the client later receives everything", async () => {
     const clients = [ask(api.port, "/long"), ask(api.port, "/long"), ask(api.port, "/long")];
     await untilFigure(api, "relapi_streams_waiting", (count) => count === 3);
-    // once other long responses are complete, everything not held back would have arrived
+    // data without backpressure would have arrived before these other long responses are complete
     for (let i = 0; i < 3; i++) expect((await api.get("/crate?order=id")).status).toBe(200);
     const figures = await api.metrics();
     expect(figures["relapi_streams_waiting"]).toBe(3);
@@ -214,9 +221,9 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
 
   test("R-STR-3 a client that reads slowly receives everything", async () => {
     const { socket, receivedBytes } = ask(api.port, "/long");
-    for (let wanted = 3_000_000; wanted < LONG_BYTES; wanted += 3_000_000) {
+    for (let byteCount = 3_000_000; byteCount < LONG_BYTES; byteCount += 3_000_000) {
       socket.resume();
-      await untilRead(receivedBytes, wanted);
+      await untilRead(receivedBytes, byteCount);
       socket.pause();
       await slowly();
     }
@@ -234,18 +241,18 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
   });
 
   test("R-STR-5 when a client disconnects, its database connection is free and clean", async () => {
-    const small = await startMeasured({ ...options, dbPool: 2 });
+    const smallPoolApi = await startMeasured({ ...options, dbPool: 2 });
     for (let i = 0; i < 3; i++) {
-      const { socket } = ask(small.port, "/long");
-      await untilFigure(small, "relapi_streams_waiting", (count) => count === 1);
+      const { socket } = ask(smallPoolApi.port, "/long");
+      await untilFigure(smallPoolApi, "relapi_streams_waiting", (count) => count === 1);
       socket.destroy();
-      await untilFigure(small, "relapi_streams_waiting", (count) => count === 0);
-      await untilFigure(small, "relapi_db_pool_in_use", (count) => count === 0);
-      for (const answer of await Promise.all([small.get("/crate?limit=1"), small.get("/crate?limit=1")]))
+      await untilFigure(smallPoolApi, "relapi_streams_waiting", (count) => count === 0);
+      await untilFigure(smallPoolApi, "relapi_db_pool_in_use", (count) => count === 0);
+      for (const answer of await Promise.all([smallPoolApi.get("/crate?limit=1"), smallPoolApi.get("/crate?limit=1")]))
         expect(answer.json()).toHaveLength(1);
     }
     expect(
-      await small.sql(
+      await smallPoolApi.sql(
         "select count(*)::int as n from pg_stat_activity where datname = current_database() and state = 'active' and query like '%flow%long%' and pid <> pg_backend_pid()",
       ),
     ).toEqual([{ n: 0 }]);
@@ -254,22 +261,22 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
   test("R-STR-5 a lost database connection breaks off the streamed answer", async () => {
     const proxy = await startDatabaseProxy(database);
     proxy.breakAfter(5_000_000);
-    const broken = await startMeasured({ ...options, databaseUrl: proxy.url });
-    const { socket, receivedBytes, closed } = ask(broken.port, "/long");
+    const brokenApi = await startMeasured({ ...options, databaseUrl: proxy.url });
+    const { socket, receivedBytes, closed } = ask(brokenApi.port, "/long");
     socket.resume();
     await closed;
     expect(receivedBytes()).toBeGreaterThan(0);
     expect(receivedBytes()).toBeLessThan(LONG_BYTES);
-    expect((await broken.get("/crate?limit=1")).status).toBe(200);
-    await untilFigure(broken, "relapi_streams_waiting", (count) => count === 0);
+    expect((await brokenApi.get("/crate?limit=1")).status).toBe(200);
+    await untilFigure(brokenApi, "relapi_streams_waiting", (count) => count === 0);
   });
 
   test("R-STR-4 R-STR-4a half of the connections may wait for clients, and other answers are held in memory", async () => {
-    const small = await startMeasured({ ...options, dbPool: 2 });
-    const clients = [ask(small.port, "/long"), ask(small.port, "/long"), ask(small.port, "/long")];
-    await untilFigure(small, "relapi_streams_waiting", (count) => count === 1);
-    await untilFigure(small, "relapi_unread_bytes", (bytes) => bytes > LONG_BYTES / 2);
-    expect((await small.get("/crate?limit=1")).status).toBe(200);
+    const smallPoolApi = await startMeasured({ ...options, dbPool: 2 });
+    const clients = [ask(smallPoolApi.port, "/long"), ask(smallPoolApi.port, "/long"), ask(smallPoolApi.port, "/long")];
+    await untilFigure(smallPoolApi, "relapi_streams_waiting", (count) => count === 1);
+    await untilFigure(smallPoolApi, "relapi_unread_bytes", (bytes) => bytes > LONG_BYTES / 2);
+    expect((await smallPoolApi.get("/crate?limit=1")).status).toBe(200);
     for (const { socket, receivedBytes } of clients) {
       socket.resume();
       await untilRead(receivedBytes);
@@ -277,31 +284,31 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
   });
 
   test("R-STR-4 after STREAM_PATIENCE the remainder is held in memory, and the connection is free", async () => {
-    const patient = await startMeasured({ ...options, streamPatience: 1 });
-    const { socket, receivedBytes } = ask(patient.port, "/long");
-    await untilFigure(patient, "relapi_streams_waiting", (count) => count === 1);
-    await untilFigure(patient, "relapi_db_pool_in_use", (count) => count === 0);
-    await untilFigure(patient, "relapi_unread_bytes", (bytes) => bytes > LONG_BYTES / 8);
+    const patientApi = await startMeasured({ ...options, streamPatience: 1 });
+    const { socket, receivedBytes } = ask(patientApi.port, "/long");
+    await untilFigure(patientApi, "relapi_streams_waiting", (count) => count === 1);
+    await untilFigure(patientApi, "relapi_db_pool_in_use", (count) => count === 0);
+    await untilFigure(patientApi, "relapi_unread_bytes", (bytes) => bytes > LONG_BYTES / 8);
     socket.resume();
     await untilRead(receivedBytes);
   });
 
   test("R-STR-4 a client that reads nothing for UNREAD_TIMEOUT is disconnected", async () => {
-    const strict = await startMeasured({ ...options, unreadTimeout: 1 });
-    const { socket, receivedBytes, closed } = ask(strict.port, "/long");
-    await untilFigure(strict, "relapi_unread_closed_total", (count) => count === 1);
-    await untilFigure(strict, "relapi_db_pool_in_use", (count) => count === 0);
+    const strictApi = await startMeasured({ ...options, unreadTimeout: 1 });
+    const { socket, receivedBytes, closed } = ask(strictApi.port, "/long");
+    await untilFigure(strictApi, "relapi_unread_closed_total", (count) => count === 1);
+    await untilFigure(strictApi, "relapi_db_pool_in_use", (count) => count === 0);
     socket.resume();
     await closed;
     expect(receivedBytes()).toBeLessThan(LONG_BYTES);
   });
 
   test("R-STR-4 statement_timeout covers the time until the body begins, and not the time of the client", async () => {
-    const timed = await startMeasured({ ...options, anonStatementTimeout: STATEMENT_SECONDS });
-    const { socket, receivedBytes } = ask(timed.port, "/long");
-    await untilFigure(timed, "relapi_streams_waiting", (count) => count === 1);
+    const timeoutApi = await startMeasured({ ...options, anonStatementTimeout: STATEMENT_SECONDS });
+    const { socket, receivedBytes } = ask(timeoutApi.port, "/long");
+    await untilFigure(timeoutApi, "relapi_streams_waiting", (count) => count === 1);
     await until(async () => {
-      const [statement] = await timed.sql<{ seconds: number }>(
+      const [statement] = await timeoutApi.sql<{ seconds: number }>(
         `select extract(epoch from now() - query_start)::float8 as seconds from pg_stat_activity
           where datname = current_database() and query like '%"flow"."long"%' and pid <> pg_backend_pid()
           order by query_start desc limit 1`,
@@ -310,16 +317,16 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
     }, "the statement has run for longer than its timeout");
     socket.resume();
     await untilRead(receivedBytes);
-    await untilFigure(timed, "relapi_db_pool_in_use", (count) => count === 0);
-    expect((await timed.get("/crate?limit=1")).status).toBe(200);
+    await untilFigure(timeoutApi, "relapi_db_pool_in_use", (count) => count === 0);
+    expect((await timeoutApi.get("/crate?limit=1")).status).toBe(200);
   });
 
   test("R-STR-4 a closing server waits for a streamed answer", async () => {
-    const closing = await startApi({ ...options, shutdownGrace: 600 });
-    const { socket, receivedBytes } = ask(closing.port, "/long");
+    const closingApi = await startApi({ ...options, shutdownGrace: 600 });
+    const { socket, receivedBytes } = ask(closingApi.port, "/long");
     socket.resume();
     await untilRead(receivedBytes, 1);
-    await closing.relApi.close();
+    await closingApi.relApi.close();
     await untilRead(receivedBytes);
   });
 });

@@ -257,7 +257,7 @@ test("R-TX-4 a failed statement is not run again", async () => {
   });
 });
 
-const stored = async (name: string): Promise<unknown> =>
+const countStored = async (name: string): Promise<unknown> =>
   (await api.sql("select count(*)::int as n from sea.ports where name = $1", [name]))[0]?.["n"];
 
 test("R-TX-5 the settings and the preference tx decide whether a transaction commits", async () => {
@@ -265,16 +265,16 @@ test("R-TX-5 the settings and the preference tx decide whether a transaction com
     dbTxEnd: "commit" | "commit-allow-override" | "rollback" | "rollback-allow-override",
     prefer: string | null,
   ): Promise<readonly unknown[]> => {
-    const own = await startApi({ dbTxEnd });
-    const answer = await own.post("/ports?select=name", {
+    const ownApi = await startApi({ dbTxEnd });
+    const answer = await ownApi.post("/ports?select=name", {
       headers: { prefer: prefer === null ? "return=representation" : `return=representation, ${prefer}` },
       body: { name: "Ends" },
     });
-    await own.close();
+    await ownApi.close();
     expect(answer.json()).toEqual([{ name: "Ends" }]); // the response is unaffected
-    const kept = await stored("Ends");
+    const storedRows = await countStored("Ends");
     await api.sql("delete from sea.ports where name = 'Ends'");
-    return [kept, answer.headers["preference-applied"]];
+    return [storedRows, answer.headers["preference-applied"]];
   };
   expect(await ends("commit", null)).toEqual([1, "return=representation"]);
   expect(await ends("commit", "tx=rollback")).toEqual([1, "return=representation"]);
@@ -296,32 +296,32 @@ test("R-PRF-6 deferred constraints are checked before a rollback", async () => {
   expect((await api.post("/rpc/swap_places", { headers: rolledBack(), body: {} })).status).toBe(204);
   const clash = await api.post("/rpc/clash_places", { headers: rolledBack(), body: {} });
   expect([clash.status, clash.json().code]).toEqual([409, "23505"]);
-  const committed = await api.post("/rpc/clash_places", { body: {} });
-  expect([committed.status, committed.json().code]).toEqual([409, "23505"]);
+  const commitAnswer = await api.post("/rpc/clash_places", { body: {} });
+  expect([commitAnswer.status, commitAnswer.json().code]).toEqual([409, "23505"]);
 });
 
 test("R-TX-7 a pre-request function without a schema is found by the search path, and runs in the mode of the request", async () => {
   await api.sql(
     `create function sea.pre_write() returns void language sql volatile as $$ insert into sea.logbook values ('pre') $$`,
   );
-  const writing = await startApi({ dbPreRequest: "pre_write" });
-  const read = await writing.get("/ports");
+  const preRequestApi = await startApi({ dbPreRequest: "pre_write" });
+  const read = await preRequestApi.get("/ports");
   expect([read.status, read.json().code]).toEqual([405, "25006"]);
-  const root = await writing.get("/");
+  const root = await preRequestApi.get("/");
   expect(root.json().code).toBe("25006");
-  expect((await writing.post("/ports", { headers: rolledBack(), body: { name: "A" } })).status).toBe(201);
+  expect((await preRequestApi.post("/ports", { headers: rolledBack(), body: { name: "A" } })).status).toBe(201);
 });
 
 test("R-TX-7 a missing pre-request function is an error", async () => {
-  const lost = await startApi({ dbPreRequest: "sea.not_there" });
-  const answer = await lost.get("/ports");
+  const brokenApi = await startApi({ dbPreRequest: "sea.not_there" });
+  const answer = await brokenApi.get("/ports");
   expect([answer.status, answer.json().code]).toEqual([404, "42883"]);
 });
 
 test.skipIf(!capabilities.realServer)("R-TX-1 settings that the login role may not set are left out", async () => {
-  const login = await startApi({ databaseUrl: api.database.urlAs("sea_login"), database: undefined });
-  expect((await login.get("/rpc/who", { headers: clerk })).json()).toBe("sea_clerk");
-  expect((await login.get("/rpc/setting?name=app.desk", { headers: clerk })).json()).toBe("front");
-  const ghost = await login.get("/rpc/who", { headers: bearer({ role: "sea_ghost" }) });
+  const loginApi = await startApi({ databaseUrl: api.database.urlAs("sea_login"), database: undefined });
+  expect((await loginApi.get("/rpc/who", { headers: clerk })).json()).toBe("sea_clerk");
+  expect((await loginApi.get("/rpc/setting?name=app.desk", { headers: clerk })).json()).toBe("front");
+  const ghost = await loginApi.get("/rpc/who", { headers: bearer({ role: "sea_ghost" }) });
   expect([ghost.status, ghost.json().code]).toEqual([403, "42501"]);
 });

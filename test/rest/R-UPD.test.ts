@@ -4,13 +4,13 @@ import { cases } from "../support/cases.ts";
 
 const api = await startApi();
 
-const shown = rolledBack("return=representation");
+const representation = rolledBack("return=representation");
 
 cases(api, [
   {
     title: "R-UPD-1 an update changes the rows that the filters match",
     request: "PATCH /vessels?tonnage=lt.500&select=id,specs&order=id",
-    headers: shown,
+    headers: representation,
     body: { specs: { a: 1 } },
     answer: [
       { id: 2, specs: { a: 1 } },
@@ -20,14 +20,14 @@ cases(api, [
   {
     title: "R-UPD-1 an update changes the rows that a logic tree matches",
     request: "PATCH /vessels?or=(id.eq.1,name.eq.Gjoa)&select=id&order=id",
-    headers: shown,
+    headers: representation,
     body: { tonnage: 5 },
     answer: [{ id: 1 }, { id: 3 }],
   },
   {
     title: "R-UPD-1 an update changes the rows that a filter on a computed field matches",
     request: "PATCH /vessels?heavy=is.true&select=id&order=id",
-    headers: shown,
+    headers: representation,
     body: { name: "X" },
     answer: [{ id: 1 }, { id: 2 }],
   },
@@ -41,7 +41,7 @@ cases(api, [
   {
     title: "R-UPD-1 an update changes several columns, named in any order",
     request: "PATCH /vessels?id=eq.1&select=name,tonnage,home_port_id",
-    headers: shown,
+    headers: representation,
     body: { home_port_id: 2, tonnage: 1, name: "A" },
     answer: [{ name: "A", tonnage: 1, home_port_id: 2 }],
   },
@@ -62,7 +62,7 @@ cases(api, [
   {
     title: "R-UPD-1 an update may change the column that its filter compares",
     request: "PATCH /t?t=eq.one&select=*",
-    headers: shown,
+    headers: representation,
     body: { value: "new", t: "two" },
     answer: [{ t: "two", e: "e", p: 1, c: 2, value: "new" }],
   },
@@ -78,7 +78,7 @@ cases(api, [
   {
     title: "R-UPD-2 an update without columns returns an empty list as representation",
     request: "PATCH /vessels?id=eq.1",
-    headers: shown,
+    headers: representation,
     body: {},
     status: 200,
     answer: [],
@@ -103,7 +103,7 @@ cases(api, [
   {
     title: "R-UPD-3 an update without matching rows returns an empty list as representation",
     request: "PATCH /vessels?id=eq.99",
-    headers: shown,
+    headers: representation,
     body: { tonnage: 1 },
     status: 200,
     answer: [],
@@ -112,7 +112,7 @@ cases(api, [
   {
     title: "R-UPD-4 an update uses the first object of an array",
     request: "PATCH /vessels?id=eq.1&select=tonnage",
-    headers: shown,
+    headers: representation,
     body: [{ tonnage: 1 }, { tonnage: 2 }],
     answer: [{ tonnage: 1 }],
   },

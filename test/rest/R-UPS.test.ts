@@ -238,19 +238,19 @@ test("R-INS-4 R-UPS-5 R-INS-4b missing=default takes one number of a sequence pe
       await api.sql(`alter sequence sea.${sequence} restart`);
       const headers = rolledBack("return=representation", "missing=default", `resolution=${resolution}`);
       const answer = await api.post(`/${relation}?columns=id,name&on_conflict=name`, { headers, body: rows });
-      const merged = resolution === "merge-duplicates" ? [{ id: 4, name: "old" }] : [];
+      const mergedRows = resolution === "merge-duplicates" ? [{ id: 4, name: "old" }] : [];
       expect([relation, answer.json()]).toEqual([
         relation,
-        [{ id: 1, name: "a" }, { id: 50, name: "b" }, { id: 3, name: "c" }, ...merged],
+        [{ id: 1, name: "a" }, { id: 50, name: "b" }, { id: 3, name: "c" }, ...mergedRows],
       ]);
       expect(await api.sql(`select last_value::int from sea.${sequence}`)).toEqual([{ last_value: 4 }]);
     }
     await api.sql(`alter sequence sea.${sequence} restart`);
-    const one = await api.post(`/${relation}?columns=id,name`, {
+    const answer = await api.post(`/${relation}?columns=id,name`, {
       headers: rolledBack("return=representation", "missing=default"),
       body: { name: "one" },
     });
-    expect(one.json()).toEqual([{ id: 1, name: "one" }]);
+    expect(answer.json()).toEqual([{ id: 1, name: "one" }]);
     expect(await api.sql(`select last_value::int from sea.${sequence}`)).toEqual([{ last_value: 1 }]);
   }
 });
@@ -276,8 +276,8 @@ test("R-UPD-4 missing=default computes a default once for all rows", async () =>
 });
 
 describe("R-UPS-6 unique indexes on some of the rows, or on expressions", async () => {
-  const own = await startApi({ dbSchemas: ["parts"], dbTxEnd: "rollback" });
-  await own.sql(`
+  const ownApi = await startApi({ dbSchemas: ["parts"], dbTxEnd: "rollback" });
+  await ownApi.sql(`
     create schema parts;
     grant usage on schema parts to sea_anon;
     create type parts.state as enum ('on', 'off');
@@ -305,9 +305,9 @@ describe("R-UPS-6 unique indexes on some of the rows, or on expressions", async 
     create view parts.uq_renamed as select code as kind, n, active from parts.uq;
     grant all on all tables in schema parts to sea_anon;
   `);
-  await own.reload();
+  await ownApi.reload();
 
-  cases(own, [
+  cases(ownApi, [
     ...(
       [
         ["some of the rows", "code", { code: "x", n: 7 }],
@@ -370,17 +370,17 @@ describe("R-UPS-6 unique indexes on some of the rows, or on expressions", async 
   test("R-UPS-6 R-SC-14 a replaced index takes effect with the next load of the schema", async () => {
     const upsert = async (): Promise<number> =>
       (
-        await own.post("/uq?on_conflict=code", {
+        await ownApi.post("/uq?on_conflict=code", {
           headers: { prefer: "resolution=merge-duplicates" },
           body: { code: "x", active: false },
         })
       ).status;
     expect(await upsert()).toBe(201);
-    await own.sql("drop index parts.uq_code_idx; create unique index on parts.uq (code) where not active");
-    await own.reload();
+    await ownApi.sql("drop index parts.uq_code_idx; create unique index on parts.uq (code) where not active");
+    await ownApi.reload();
     expect(await upsert()).toBe(200);
-    await own.sql("drop index parts.uq_code_idx");
-    await own.reload();
+    await ownApi.sql("drop index parts.uq_code_idx");
+    await ownApi.reload();
     expect(await upsert()).toBe(400);
   });
 });

@@ -5,9 +5,9 @@ import { bearer } from "../support/tokens.ts";
 
 const api = await startApi();
 
-const shown = rolledBack("return=representation");
+const representation = rolledBack("return=representation");
 const keyOnly = rolledBack("return=headers-only");
-const nothing = rolledBack();
+const rollback = rolledBack();
 
 const noBody = { "Content-Type": null, "Content-Profile": null } as const;
 
@@ -16,7 +16,7 @@ cases(api, [
   {
     title: "R-WRT-1 POST without a preference for its return has no body",
     request: "POST /ports",
-    headers: nothing,
+    headers: rollback,
     body: { name: "A" },
     status: 201,
     bytes: "",
@@ -45,7 +45,7 @@ cases(api, [
   {
     title: "R-WRT-1 POST with return=representation returns the rows",
     request: "POST /ports?select=name",
-    headers: shown,
+    headers: representation,
     body: { name: "A" },
     status: 201,
     bytes: '[{"name":"A"}]',
@@ -80,7 +80,7 @@ cases(api, [
   {
     title: "R-WRT-1 PATCH without a requested representation is 204",
     request: "PATCH /vessels?id=lt.4",
-    headers: nothing,
+    headers: rollback,
     body: { tonnage: 1 },
     status: 204,
     bytes: "",
@@ -109,7 +109,7 @@ cases(api, [
   {
     title: "R-WRT-1 PUT without a requested representation is 204",
     request: "PUT /ports?id=eq.7",
-    headers: nothing,
+    headers: rollback,
     body: { id: 7, name: "A" },
     status: 204,
     bytes: "",
@@ -126,7 +126,7 @@ cases(api, [
   {
     title: "R-WRT-1 DELETE without a requested representation is 204",
     request: "DELETE /vessels?id=lt.3",
-    headers: nothing,
+    headers: rollback,
     status: 204,
     bytes: "",
     responseHeaders: { ...noBody, "Content-Length": null, "Content-Range": uncounted("*") },
@@ -141,7 +141,7 @@ cases(api, [
   {
     title: "R-WRT-1 DELETE with return=representation returns the rows as they were",
     request: "DELETE /vessels?id=eq.3&select=id,name",
-    headers: shown,
+    headers: representation,
     status: 200,
     answer: [{ id: 3, name: "Gjoa" }],
     responseHeaders: { "Content-Range": uncounted("*") },
@@ -149,14 +149,14 @@ cases(api, [
   {
     title: "R-WRT-1 a write without a representation ignores unknown names in select",
     request: "POST /ports?select=nope,alsonope(*)",
-    headers: nothing,
+    headers: rollback,
     body: { name: "A" },
     status: 201,
   },
   {
     title: "R-WRT-1 a write without a representation reports a syntax error in select",
     request: "POST /ports?select=id,",
-    headers: nothing,
+    headers: rollback,
     body: { name: "A" },
     status: 400,
   },
@@ -241,7 +241,7 @@ cases(api, [
   {
     title: "R-WRT-2 a response with a representation has no Location",
     request: "POST /ports",
-    headers: shown,
+    headers: representation,
     body: { name: "A" },
     status: 201,
     responseHeaders: { Location: null },
@@ -259,7 +259,7 @@ cases(api, [
   {
     title: "R-WRT-3 a representation may contain embeds",
     request: "POST /vessels?select=name,ports(name)",
-    headers: shown,
+    headers: representation,
     body: { name: "A", home_port_id: 2 },
     status: 201,
     answer: [{ name: "A", ports: { name: "Leith" } }],
@@ -267,13 +267,13 @@ cases(api, [
   {
     title: "R-WRT-3 R-WRT-3a to-many embeds of deleted rows show their state before the statement",
     request: "DELETE /vessels?id=eq.2&select=name,voyages(id)",
-    headers: shown,
+    headers: representation,
     answer: [{ name: "Fram", voyages: [{ id: 3 }] }],
   },
   {
     title: "R-WRT-3 the filters of a write are not applied to its representation again",
     request: "PATCH /vessels?name=eq.Fram&select=name",
-    headers: shown,
+    headers: representation,
     body: { name: "Other" },
     status: 200,
     answer: [{ name: "Other" }],
@@ -281,21 +281,21 @@ cases(api, [
   {
     title: "R-WRT-3 order sorts the representation",
     request: "PATCH /vessels?select=name&order=name.desc",
-    headers: shown,
+    headers: representation,
     body: { tonnage: 1 },
     answer: [{ name: "Gjoa" }, { name: "Fram" }, { name: "Ariel" }],
   },
   {
     title: "R-ORD-6 orders of embeds sort the embeds of a representation",
     request: "PATCH /ports?id=eq.1&select=vessels(name)&vessels.order=name.desc",
-    headers: shown,
+    headers: representation,
     body: { country: "X" },
     answer: [{ vessels: [{ name: "Fram" }, { name: "Ariel" }] }],
   },
   {
     title: "R-WRT-3 filters on embeds apply to the representation",
     request: "PATCH /ports?id=eq.1&select=name,vessels(name)&vessels.tonnage=gt.500",
-    headers: shown,
+    headers: representation,
     body: { country: "X" },
     answer: [{ name: "Oslo", vessels: [{ name: "Ariel" }] }],
   },
@@ -313,7 +313,7 @@ cases(api, [
   {
     title: "R-WRT-3 a write without matching rows returns an empty list",
     request: "PATCH /vessels?id=eq.99",
-    headers: shown,
+    headers: representation,
     body: { tonnage: 1 },
     status: 200,
     answer: [],
@@ -322,7 +322,7 @@ cases(api, [
   {
     title: "R-RNG-1 R-RNG-1a a write ignores limit and offset",
     request: "PATCH /vessels?limit=1&offset=1&order=id&select=id",
-    headers: shown,
+    headers: representation,
     body: { tonnage: 1 },
     answer: [{ id: 1 }, { id: 2 }, { id: 3 }],
   },
@@ -330,7 +330,7 @@ cases(api, [
   {
     title: "R-CMP-1 a representation may contain computed fields",
     request: "PATCH /vessels?id=eq.1&select=label,heavy",
-    headers: shown,
+    headers: representation,
     body: { tonnage: 1 },
     answer: [{ label: "Ariel #1", heavy: false }],
   },
@@ -339,7 +339,7 @@ cases(api, [
   {
     title: "R-WRT-4 a role with only INSERT may write without a representation",
     request: "POST /ports",
-    headers: nothing,
+    headers: rollback,
     role: "sea_writeonly",
     body: { name: "A" },
     status: 201,
@@ -347,14 +347,14 @@ cases(api, [
   {
     title: "R-WRT-4 DELETE without filters needs no SELECT grant",
     request: "DELETE /logbook",
-    headers: nothing,
+    headers: rollback,
     role: "sea_writeonly",
     status: 204,
   },
   {
     title: "R-WRT-4 a representation reads only the selected columns and the key",
     request: "POST /vessels?select=id",
-    headers: shown,
+    headers: representation,
     role: "sea_writeonly",
     body: { id: 55, name: "A" },
     status: 201,
@@ -363,7 +363,7 @@ cases(api, [
   {
     title: "R-WRT-4 a representation with a column that the role may not read is refused",
     request: "POST /vessels?select=id,name",
-    headers: shown,
+    headers: representation,
     role: "sea_writeonly",
     body: { name: "A" },
     status: 403,
@@ -372,7 +372,7 @@ cases(api, [
   {
     title: "R-WRT-4 a representation without select needs SELECT on every column",
     request: "POST /vessels",
-    headers: shown,
+    headers: representation,
     role: "sea_writeonly",
     body: { name: "A" },
     status: 403,
@@ -383,7 +383,7 @@ cases(api, [
   {
     title: "R-WRT-5 an updatable view can be updated",
     request: "PATCH /fleet_names?id=eq.1",
-    headers: shown,
+    headers: representation,
     body: { name: "New" },
     status: 200,
     answer: [{ id: 1, name: "New" }],
@@ -391,7 +391,7 @@ cases(api, [
   {
     title: "R-WRT-5 a view with INSTEAD OF triggers can be written",
     request: "POST /vessel_cards?select=name,port_name",
-    headers: shown,
+    headers: representation,
     body: { name: "A", port_name: "Leith" },
     status: 201,
     answer: [{ name: "A", port_name: "Leith" }],
@@ -399,14 +399,14 @@ cases(api, [
   {
     title: "R-WRT-5 a view with INSTEAD OF triggers returns its deleted rows",
     request: "DELETE /vessel_cards?id=eq.3&select=name",
-    headers: shown,
+    headers: representation,
     status: 200,
     answer: [{ name: "Gjoa" }],
   },
   {
     title: "R-WRT-5 a partitioned table can be written",
     request: "POST /soundings?select=id,depth",
-    headers: shown,
+    headers: representation,
     body: { id: 9, taken: "2024-05-05", depth: 1 },
     status: 201,
     answer: [{ id: 9, depth: 1 }],
@@ -423,7 +423,7 @@ cases(api, [
   {
     title: "R-WRT-6 the object type accepts a write of one row",
     request: "PATCH /vessels?id=eq.1&select=name",
-    headers: { ...shown, accept: "application/vnd.pgrst.object+json" },
+    headers: { ...representation, accept: "application/vnd.pgrst.object+json" },
     body: { name: "New" },
     status: 200,
     bytes: '{"name":"New"}',
@@ -432,7 +432,7 @@ cases(api, [
   {
     title: "R-WRT-6 the object type accepts a POST of one row",
     request: "POST /ports?select=name",
-    headers: { ...shown, accept: "application/vnd.pgrst.object" },
+    headers: { ...representation, accept: "application/vnd.pgrst.object" },
     body: [{ name: "A" }],
     status: 201,
     answer: { name: "A" },
@@ -440,7 +440,7 @@ cases(api, [
   {
     title: "R-WRT-6 the object type refuses a write without rows",
     request: "PATCH /vessels?id=eq.99",
-    headers: { ...shown, accept: "application/vnd.pgrst.object+json" },
+    headers: { ...representation, accept: "application/vnd.pgrst.object+json" },
     body: { name: "New" },
     status: 406,
     answer: {
@@ -464,13 +464,13 @@ test("R-WRT-6 the object type refuses a write of several rows with any return, a
     expect(answer.status).toBe(406);
     expect(answer.json().details).toBe("The result contains 4 rows");
   }
-  const created = await api.post("/sailors", {
+  const insertAnswer = await api.post("/sailors", {
     headers: { accept: "application/vnd.pgrst.object+json" },
     body: [{ name: "X" }, { name: "Y" }],
   });
-  expect(created.json().code).toBe("PGRST116");
-  const removed = await api.delete("/logbook", { headers: { accept: "application/vnd.pgrst.object+json" } });
-  expect(removed.json().details).toBe("The result contains 2 rows");
+  expect(insertAnswer.json().code).toBe("PGRST116");
+  const deleteAnswer = await api.delete("/logbook", { headers: { accept: "application/vnd.pgrst.object+json" } });
+  expect(deleteAnswer.json().details).toBe("The result contains 2 rows");
   expect(await rows()).toEqual(before);
   expect((await api.get("/logbook")).json()).toHaveLength(2);
 });

@@ -84,9 +84,9 @@ describe("X-PLN-8 arguments of a JSON body are read from the body's text", () =>
   test.each(TYPES.map((type, i) => [type, i] as const))("%s", async (_, i) => {
     for (const value of VALUES) {
       for (const name of [`plain_${i}`, `plain_rows_${i}`]) {
-        const bound = await call(name, `{"v":${value}}`);
+        const boundAnswer = await call(name, `{"v":${value}}`);
         const read = await call(name, `[{"v":${value}}]`);
-        expect(bound, `${name} ${value}`).toBe(read);
+        expect(boundAnswer, `${name} ${value}`).toBe(read);
       }
     }
   });
@@ -122,7 +122,7 @@ describe("X-PLN-8 arguments of a JSON body are read from the body's text", () =>
   });
 
   test("a long body reaches the function unchanged", async () => {
-    const long = "é".repeat(20_000);
-    expect(await call("plain_strict", `{"a":1,"b":"${long}"}`)).toBe(`200 "1${long}"`);
+    const longText = "é".repeat(20_000);
+    expect(await call("plain_strict", `{"a":1,"b":"${longText}"}`)).toBe(`200 "1${longText}"`);
   });
 });

@@ -7,20 +7,20 @@ import { startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { bearer } from "../support/tokens.ts";
 
-const THREE = { accept: "application/openapi+json;version=3.1" };
+const OPENAPI_3 = { accept: "application/openapi+json;version=3.1" };
 
 const api = await startApi({ compatMode: false, restPrefixes: ["/api", "/rest/v1"] });
-const compat = await startApi({ on: api.database });
-const disabled = await startApi({ on: api.database, openapiMode: "disabled" });
-const bare = await startApi({ on: api.database, parts: [without("openapi-3")] });
-const secured = await startApi({
+const compatApi = await startApi({ on: api.database });
+const disabledApi = await startApi({ on: api.database, openapiMode: "disabled" });
+const bareApi = await startApi({ on: api.database, parts: [without("openapi-3")] });
+const securedApi = await startApi({
   on: api.database,
   openapiMode: "ignore-privileges",
   openapiSecurityActive: true,
   openapiServerProxyUri: "https://shop.example/data",
 });
 
-const described = await startApi({
+const describedApi = await startApi({
   on: api.database,
   parts: [
     definePlugin({
@@ -54,7 +54,7 @@ cases(api, [
   {
     title: "R-OAS-7 the root returns OpenAPI 3.1 by Accept",
     request: "GET /api",
-    headers: THREE,
+    headers: OPENAPI_3,
     responseHeaders: { "content-type": "application/openapi+json;version=3.1; charset=utf-8" },
     check: isThree,
   },
@@ -79,15 +79,15 @@ cases(api, [
     check: (answer) => expect(answer.json().code).toBe("PGRST106"),
   },
 ]);
-cases(compat, [
+cases(compatApi, [
   {
     title: "R-OAS-7 the root returns OpenAPI 3.1 by Accept in compatibility mode",
     request: "GET /",
-    headers: THREE,
+    headers: OPENAPI_3,
     check: isThree,
   },
 ]);
-cases(disabled, [
+cases(disabledApi, [
   {
     title: "R-OAS-7 R-OAS-7a the document is not found if the description is disabled",
     request: "GET /api/openapi.json",
@@ -95,11 +95,11 @@ cases(disabled, [
     check: (answer) => expect(answer.json().code).toBe("PGRST126"),
   },
 ]);
-cases(bare, [
+cases(bareApi, [
   {
     title: "R-OAS-7 without the plugin openapi-3 the root returns OpenAPI 2.0",
     request: "GET /",
-    headers: THREE,
+    headers: OPENAPI_3,
     check: isTwo,
   },
   {
@@ -112,7 +112,7 @@ cases(bare, [
 
 describe("the document", () => {
   test("R-OAS-7 a validator accepts the document", async () => {
-    const copy = structuredClone((await secured.get("/api/openapi.json")).json());
+    const copy = structuredClone((await securedApi.get("/api/openapi.json")).json());
     await expect(SwaggerParser.validate(copy)).resolves.toMatchObject({ openapi: "3.1.0" });
     expect(copy.servers).toEqual([{ url: "https://shop.example/data" }]);
     expect(copy.components.securitySchemes.JWT.scheme).toBe("bearer");
@@ -123,7 +123,7 @@ describe("the document", () => {
     expect(await serverAt("/api/openapi.json")).toBe("/api");
     expect(await serverAt("/rest/v1/openapi.json")).toBe("/rest/v1");
     expect(await serverAt("/openapi.json")).toBe("/api");
-    expect(await serverAt("/rest/v1", THREE)).toBe("/rest/v1");
+    expect(await serverAt("/rest/v1", OPENAPI_3)).toBe("/rest/v1");
   });
 
   test("R-OAS-7 R-OAS-7a the document leaves out paths that the role may not use", async () => {
@@ -140,11 +140,11 @@ describe("the document", () => {
     await api.sql("grant all on all functions in schema sea to sea_clerk");
     await api.reload();
     const headers = bearer({ role: "sea_clerk" });
-    const three = Object.keys((await api.get("/api/openapi.json", { headers })).json().paths);
-    const two = Object.keys((await api.get("/api", { headers })).json().paths);
-    expect(two).toContain("/rpc/show_limit");
-    expect(three).toContain("/rpc/of_our_own");
-    expect(three).not.toContain("/rpc/show_limit");
+    const openapi3Paths = Object.keys((await api.get("/api/openapi.json", { headers })).json().paths);
+    const swaggerPaths = Object.keys((await api.get("/api", { headers })).json().paths);
+    expect(swaggerPaths).toContain("/rpc/show_limit");
+    expect(openapi3Paths).toContain("/rpc/of_our_own");
+    expect(openapi3Paths).not.toContain("/rpc/show_limit");
   });
 
   test("R-OAS-8 R-OAS-8a the document describes the rows of reads, inserts and updates", () => {
@@ -182,7 +182,7 @@ describe("the document", () => {
 });
 
 describe("additions of plugins", async () => {
-  const { paths, components } = (await described.get("/api/openapi.json")).json();
+  const { paths, components } = (await describedApi.get("/api/openapi.json")).json();
   const isNamed = (path: string, parameter: string): boolean =>
     paths[path].get.parameters.some(({ $ref }: { $ref: string }) => $ref === `#/components/parameters/${parameter}`);
 

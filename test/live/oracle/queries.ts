@@ -8,8 +8,8 @@ import { arrayName, hasKey, objectName, OWNERS, type TableShape, type World } fr
 export type Scalar = string | number;
 
 export type Filter =
-  | { readonly kind: "and" | "or"; readonly of: readonly Filter[] }
-  | { readonly kind: "not"; readonly of: Filter }
+  | { readonly kind: "and" | "or"; readonly parts: readonly Filter[] }
+  | { readonly kind: "not"; readonly part: Filter }
   | { readonly kind: "compare"; readonly column: string; readonly operator: string; readonly operand: Scalar }
   | { readonly kind: "in"; readonly column: string; readonly operand: readonly Scalar[] }
   | { readonly kind: "null"; readonly column: string }
@@ -70,34 +70,34 @@ const drawFilter = (random: Random, world: World, shape: TableShape, depth: numb
         ? { kind: "null", column: random.pick(["val", "ref", "label"]) }
         : { kind: "compare", column: "label", operator: "like", operand: random.pick(["a%", "%y%"]) };
     case 7: {
-      const ways = [
+      const relationships = [
         ...(parent === undefined ? [] : [{ name: objectName(shape), table: parent }]),
         ...world.tables
           .filter((child) => child.parent === shape.name)
           .map((child) => ({ name: arrayName(child), table: child })),
       ];
-      if (ways.length === 0) return { kind: "compare", column: "id", operator: "gt", operand: idOf(shape, 3) };
-      const way = random.pick(ways);
+      if (relationships.length === 0) return { kind: "compare", column: "id", operator: "gt", operand: idOf(shape, 3) };
+      const relationship = random.pick(relationships);
       return {
         kind: "related",
-        name: way.name,
-        table: way.table.name,
-        where: drawFilter(random, world, way.table, depth + 1),
+        name: relationship.name,
+        table: relationship.table.name,
+        where: drawFilter(random, world, relationship.table, depth + 1),
       };
     }
     case 8:
-      return { kind: "not", of: drawFilter(random, world, shape, depth + 1) };
+      return { kind: "not", part: drawFilter(random, world, shape, depth + 1) };
     default:
       return {
         kind: kind === 9 ? "and" : "or",
-        of: [drawFilter(random, world, shape, depth + 1), drawFilter(random, world, shape, depth + 1)],
+        parts: [drawFilter(random, world, shape, depth + 1), drawFilter(random, world, shape, depth + 1)],
       };
   }
 };
 
 const drawEmbeds = (random: Random, world: World, shape: TableShape): readonly EmbedShape[] => {
   const parent = world.tables.find(({ name }) => name === shape.parent);
-  const ways: Omit<EmbedShape, "where" | "limit">[] = [
+  const relationships: Omit<EmbedShape, "where" | "limit">[] = [
     ...(parent === undefined
       ? []
       : [{ name: objectName(shape), table: parent.name, constraint: `${shape.name}_ref`, isToOne: true }]),
@@ -105,22 +105,22 @@ const drawEmbeds = (random: Random, world: World, shape: TableShape): readonly E
       .filter((child) => child.parent === shape.name)
       .map((child) => ({ name: arrayName(child), table: child.name, constraint: `${child.name}_ref`, isToOne: false })),
   ];
-  return random.some(ways, random.int(3)).map((way) => ({
-    ...way,
+  return random.some(relationships, random.int(3)).map((relationship) => ({
+    ...relationship,
     where:
-      !way.isToOne && random.chance(0.4)
+      !relationship.isToOne && random.chance(0.4)
         ? // the world contains the table
-          drawFilter(random, world, world.tables.find(({ name }) => name === way.table) as TableShape, 1)
+          drawFilter(random, world, world.tables.find(({ name }) => name === relationship.table) as TableShape, 1)
         : undefined,
-    limit: !way.isToOne && random.chance(0.2) ? 1 + random.int(2) : undefined,
+    limit: !relationship.isToOne && random.chance(0.2) ? 1 + random.int(2) : undefined,
   }));
 };
 
 export const hasRelated = (filter: Filter | undefined): boolean =>
   filter !== undefined &&
   (filter.kind === "related" ||
-    ((filter.kind === "and" || filter.kind === "or") && filter.of.some(hasRelated)) ||
-    (filter.kind === "not" && hasRelated(filter.of)));
+    ((filter.kind === "and" || filter.kind === "or") && filter.parts.some(hasRelated)) ||
+    (filter.kind === "not" && hasRelated(filter.part)));
 
 /** Draws a query. REST has no filters on relationships, except embeds. */
 export const drawQuery = (random: Random, world: World, surface: "graphql" | "rest"): QueryShape => {
@@ -128,7 +128,7 @@ export const drawQuery = (random: Random, world: World, surface: "graphql" | "re
   const shape =
     view === undefined
       ? random.pick(world.tables)
-      : (world.tables.find(({ name }) => name === view.of.split("_")[0]) as TableShape); // the world contains the table
+      : (world.tables.find(({ name }) => name === view.table.split("_")[0]) as TableShape); // the world contains the table
   const relation = view?.name ?? shape.name;
   const extra = random.some(["label", "val", "ref"], random.int(3));
   const columns = [
@@ -163,24 +163,24 @@ export const drawQuery = (random: Random, world: World, surface: "graphql" | "re
   };
 };
 
-const revalued = (random: Random, filter: Filter): Filter => {
-  const other = (column: string, given: Scalar): Scalar => {
+const revalue = (random: Random, filter: Filter): Filter => {
+  const replaceValue = (column: string, value: Scalar): Scalar => {
     if (column === "owner") return random.pick(OWNERS);
     const number = random.int(column === "bucket" ? 4 : 14);
-    return typeof given === "number" ? number : given.startsWith("k") ? `k${number}` : given;
+    return typeof value === "number" ? number : value.startsWith("k") ? `k${number}` : value;
   };
   switch (filter.kind) {
     case "and":
     case "or":
-      return { ...filter, of: filter.of.map((part) => revalued(random, part)) };
+      return { ...filter, parts: filter.parts.map((part) => revalue(random, part)) };
     case "not":
-      return { ...filter, of: revalued(random, filter.of) };
+      return { ...filter, part: revalue(random, filter.part) };
     case "compare":
-      return { ...filter, operand: other(filter.column, filter.operand) };
+      return { ...filter, operand: replaceValue(filter.column, filter.operand) };
     case "in":
-      return { ...filter, operand: filter.operand.map((given) => other(filter.column, given)) };
+      return { ...filter, operand: filter.operand.map((value) => replaceValue(filter.column, value)) };
     case "related":
-      return { ...filter, where: revalued(random, filter.where) };
+      return { ...filter, where: revalue(random, filter.where) };
     case "null":
       return filter;
   }
@@ -189,7 +189,7 @@ const revalued = (random: Random, filter: Filter): Filter => {
 /** The same query with other values, which shares a statement with it. */
 export const drawLike = (random: Random, query: QueryShape): QueryShape => ({
   ...query,
-  where: query.where === undefined ? undefined : revalued(random, query.where),
+  where: query.where === undefined ? undefined : revalue(random, query.where),
   ...(query.id === undefined
     ? {}
     : { id: typeof query.id === "number" ? 1 + random.int(14) : `k${1 + random.int(14)}` }),

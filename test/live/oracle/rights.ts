@@ -12,11 +12,11 @@ export type RightsChange =
 interface Rights {
   readonly policies: ReadonlyMap<string, Policy | undefined>;
   /** Entries of the form `relation role`. */
-  readonly granted: ReadonlySet<string>;
+  readonly grants: ReadonlySet<string>;
   /** Entries of the form `user owner`. */
   readonly members: ReadonlySet<string>;
   /** Tables that a role may not read, of the form `role table`. */
-  readonly closed: ReadonlySet<string>;
+  readonly closedTables: ReadonlySet<string>;
 }
 
 /** A period that contains at least one moment at which the rights applied. */
@@ -42,18 +42,18 @@ interface Timeline {
   judge(caller: Caller, value: unknown, fromMs: number, toMs: number): string | undefined;
 }
 
-const changed = (rights: Rights, change: RightsChange): Rights => {
+const applyChange = (rights: Rights, change: RightsChange): Rights => {
   const set = (all: ReadonlySet<string>, key: string, isIn: boolean): ReadonlySet<string> =>
-    new Set(isIn ? [...all, key] : [...all].filter((one) => one !== key));
+    new Set(isIn ? [...all, key] : [...all].filter((entry) => entry !== key));
   switch (change.kind) {
     case "policy":
       return { ...rights, policies: new Map([...rights.policies, [change.table, change.policy]]) };
     case "grant":
-      return { ...rights, granted: set(rights.granted, `${change.relation} ${change.role}`, change.isGranted) };
+      return { ...rights, grants: set(rights.grants, `${change.relation} ${change.role}`, change.isGranted) };
     case "member":
       return { ...rights, members: set(rights.members, `${change.user} ${change.owner}`, change.isMember) };
     case "metadata":
-      return { ...rights, closed: set(rights.closed, `${change.role} ${change.table}`, !change.isOpen) };
+      return { ...rights, closedTables: set(rights.closedTables, `${change.role} ${change.table}`, !change.isOpen) };
   }
 };
 
@@ -72,12 +72,12 @@ export const createTimeline = (world: World): Timeline => {
       untilMs: Infinity,
       rights: {
         policies: new Map(world.tables.map(({ name, policy }) => [name, policy])),
-        granted: new Set([
+        grants: new Set([
           ...world.tables.flatMap(({ name }) => GRANT_ROLES.map((role) => `${name} ${role}`)),
           ...world.views.map(({ name }) => `${name} music_reader`),
         ]),
         members: new Set(["u1 u1", "u2 u2", "u2 pub", "u3 u1"]),
-        closed: new Set(),
+        closedTables: new Set(),
       },
     },
   ];
@@ -92,21 +92,22 @@ export const createTimeline = (world: World): Timeline => {
         return true;
       case "music_reader":
       case "music_artist": {
-        if (!rights.granted.has(`${src} ${role}`)) return false;
+        if (!rights.grants.has(`${src} ${role}`)) return false;
         const view = views.get(src);
         if (view === undefined) return mayByPolicy(rights.policies.get(src), user, owner, rights);
         // an invoker's view reads as the caller, any other as its owner, whom no policy restricts
         return (
           !view.isInvoker ||
-          (rights.granted.has(`${view.of} ${role}`) && mayByPolicy(rights.policies.get(view.of), user, owner, rights))
+          (rights.grants.has(`${view.table} ${role}`) &&
+            mayByPolicy(rights.policies.get(view.table), user, owner, rights))
         );
       }
       case "meta_own":
-        return owner === user && !rights.closed.has(`${role} ${src}`);
+        return owner === user && !rights.closedTables.has(`${role} ${src}`);
       case "meta_mixed":
-        return (owner === user || bucket === undefined || bucket === 0) && !rights.closed.has(`${role} ${src}`);
+        return (owner === user || bucket === undefined || bucket === 0) && !rights.closedTables.has(`${role} ${src}`);
       case "meta_related":
-        return !rights.closed.has(`${role} ${src}`); // the row does not contain the owner of its parent
+        return !rights.closedTables.has(`${role} ${src}`); // the row does not contain the owner of its parent
     }
   };
 
@@ -114,7 +115,7 @@ export const createTimeline = (world: World): Timeline => {
     begin: (changes) => {
       const last = eras.at(-1) as Era; // the list has an entry from the start
       const fromMs = performance.now();
-      const era: Era = { rights: changes.reduce(changed, last.rights), fromMs, untilMs: Infinity };
+      const era: Era = { rights: changes.reduce(applyChange, last.rights), fromMs, untilMs: Infinity };
       eras.push(era);
       return (isMade) => {
         if (isMade) last.untilMs = performance.now();

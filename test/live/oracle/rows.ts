@@ -8,16 +8,16 @@ export const drawRows = (random: Random, world: World): (() => string) => {
   return () => {
     const shape = random.pick(world.tables);
     const name = `${SCHEMA}.${shape.name}`;
-    const known = lastId.get(shape.name) ?? FIRST_IDS;
-    const id = idText(shape, 1 + random.int(known));
+    const lastKnownId = lastId.get(shape.name) ?? FIRST_IDS;
+    const id = idText(shape, 1 + random.int(lastKnownId));
     const touch = `n = nextval('${SCHEMA}.tick')`;
-    const parent = world.tables.find((other) => other.name === shape.parent);
+    const parent = world.tables.find((table) => table.name === shape.parent);
     switch (random.int(14)) {
       case 0:
       case 1:
       case 2:
-        lastId.set(shape.name, known + 1);
-        return insertSql(world, shape, known + 1, random.int(1000));
+        lastId.set(shape.name, lastKnownId + 1);
+        return insertSql(world, shape, lastKnownId + 1, random.int(1000));
       case 3:
         return `update ${name} set val = ${random.pick([0, 3, 8, 13, 13, 19])}, ${touch} where id = ${id}`;
       case 4:
@@ -28,8 +28,8 @@ export const drawRows = (random: Random, world: World): (() => string) => {
         return `update ${name} set ref = ${parent === undefined ? "null" : `(select id from ${SCHEMA}.${parent.name} where id = ${idText(parent, 1 + random.int(12))})`}, ${touch} where id = ${id}`;
       case 7: {
         // one writer at a time, so that the numbers of a key increase
-        lastId.set(shape.name, known + 1);
-        return `select pg_advisory_xact_lock(7); update ${name} set id = ${idText(shape, known + 1)}, ${touch} where id = ${id}`;
+        lastId.set(shape.name, lastKnownId + 1);
+        return `select pg_advisory_xact_lock(7); update ${name} set id = ${idText(shape, lastKnownId + 1)}, ${touch} where id = ${id}`;
       }
       case 8:
         return `delete from ${name} where id = ${id}`;

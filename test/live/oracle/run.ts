@@ -11,7 +11,7 @@ import { graphqlText, restPath } from "./wording.ts";
 import { createOrder, createTimeline } from "./rights.ts";
 import { capacityOf, startServers, textOf, type Servers } from "./servers.ts";
 import type { Step, SubscribeStep } from "./steps.ts";
-import { createSubscribing, type Asked, type Heard } from "./subscribers.ts";
+import { createSubscribing, type LiveRequest, type SubscriberEvent } from "./subscribers.ts";
 import { FIRST_IDS, worldSql, type World } from "./world.ts";
 import { createWriters, type Writers } from "./writers.ts";
 
@@ -47,9 +47,9 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 interface Live {
   readonly step: SubscribeStep;
-  readonly asked: Asked;
+  readonly liveRequest: LiveRequest;
   /** The fresh query of the same rows. */
-  readonly question: Asked;
+  readonly question: LiveRequest;
   last: string | undefined;
   lastEventId: string | undefined;
   /** The reason why it ended. */
@@ -92,24 +92,24 @@ const run = async (
   const counts = { settledCount: 0, messageCount: 0, committedCount: 0, comparedCount: 0, fineCount: 0 };
   /** The start times of recent event loop turns, the oldest first. */
   const turns = [performance.now()];
-  const turning = setInterval(() => {
+  const turnTimer = setInterval(() => {
     turns.push(performance.now());
     if (turns.length > WAY_TURNS) turns.shift();
   }, TURN_MS);
   /** True if the schema, the metadata or the servers have changed since the last settling. */
   let isUnsettled = false;
 
-  const found = (kind: Fault["kind"], live: Live, text: string): void => {
+  const reportFault = (kind: Fault["kind"], live: Live, text: string): void => {
     const { number, transport, caller, api } = live.step;
-    const asked =
-      typeof live.asked === "string"
-        ? decodeURIComponent(live.asked)
-        : `${live.asked.query} ${textOf(live.asked.variables)}`;
-    const who = `subscriber ${number}, ${transport} of server ${api}, ${caller.role ?? "admin"} ${caller.user}`;
-    fault ??= { kind, text: `${who}\n  ${asked}\n  ${text}\n  heard last: ${live.last}`, stepCount };
+    const requestText =
+      typeof live.liveRequest === "string"
+        ? decodeURIComponent(live.liveRequest)
+        : `${live.liveRequest.query} ${textOf(live.liveRequest.variables)}`;
+    const subscriberText = `subscriber ${number}, ${transport} of server ${api}, ${caller.role ?? "admin"} ${caller.user}`;
+    fault ??= { kind, text: `${subscriberText}\n  ${requestText}\n  ${text}\n  heard last: ${live.last}`, stepCount };
   };
 
-  const hear = (live: Live, isOlder: ReturnType<typeof createOrder>, message: Heard): void => {
+  const hear = (live: Live, isOlder: ReturnType<typeof createOrder>, message: SubscriberEvent): void => {
     if (isOver || lives.get(live.step.number) !== live) return;
     counts.messageCount++;
     if (message.kind === "ended") {
@@ -125,9 +125,9 @@ const run = async (
     const sentMs = turns[0] ?? nowMs;
     const fromMs = Math.min(servers.runningSince(sentMs) ?? sentMs, sentMs);
     const leak = timeline.judge(live.step.caller, message.value, fromMs, nowMs);
-    if (leak !== undefined) found("leak", live, leak);
+    if (leak !== undefined) reportFault("leak", live, leak);
     const older = isOlder(message.value);
-    if (older !== undefined) found("backwards", live, older);
+    if (older !== undefined) reportFault("backwards", live, older);
   };
 
   // steps are drawn for this number of servers
@@ -141,19 +141,19 @@ const run = async (
     live.leave = subscribing.open({
       ...live.step,
       api: apiOf(live),
-      asked: live.asked,
+      liveRequest: live.liveRequest,
       lastEventId: live.last === undefined ? undefined : live.lastEventId,
       hear: (message) => hear(live, isOlder, message),
     });
   };
 
   const subscribe = (step: SubscribeStep): void => {
-    const asked = (operation: "query" | "subscription"): Asked =>
+    const requestFor = (operation: "query" | "subscription"): LiveRequest =>
       step.transport === "rest" ? restPath(step.query) : graphqlText(step.query, operation, servers.typeOf);
     const live: Live = {
       step,
-      asked: asked("subscription"),
-      question: asked("query"),
+      liveRequest: requestFor("subscription"),
+      question: requestFor("query"),
       last: undefined,
       lastEventId: undefined,
       endedBy: undefined,
@@ -163,43 +163,43 @@ const run = async (
     reopen(live);
   };
 
-  const isRight = (live: Live, wanted: string): boolean =>
-    live.endedBy === undefined ? live.last === wanted : wanted.startsWith("error ") && live.endedBy === wanted;
+  const isRight = (live: Live, expected: string): boolean =>
+    live.endedBy === undefined ? live.last === expected : expected.startsWith("error ") && live.endedBy === expected;
 
   const askAll = async (): Promise<ReadonlyMap<Live, string>> => {
     if (isUnsettled) await servers.reloadAsked();
     const answers = new Map<string, Promise<string>>();
-    const wanted = new Map<Live, string>();
+    const expectedResults = new Map<Live, string>();
     for (const live of lives.values()) {
       const { caller } = live.step;
       const key = textOf([caller, live.question]);
       const answer = answers.get(key) ?? servers.ask(caller, live.question);
       answers.set(key, answer);
-      wanted.set(live, await answer);
+      expectedResults.set(live, await answer);
     }
-    return wanted;
+    return expectedResults;
   };
 
   const settle = async (): Promise<void> => {
-    const wanted = await askAll();
+    const expectedResults = await askAll();
     const endMs = performance.now() + deadlineMs;
     for (;;) {
-      const wrong = [...wanted].filter(([live, answer]) => !isRight(live, answer));
+      const wrong = [...expectedResults].filter(([live, answer]) => !isRight(live, answer));
       const [first] = wrong;
       if (first === undefined || fault !== undefined) break;
       const isLate = performance.now() > endMs;
-      if (isLate) found("stale", first[0], `a fresh query: ${first[1]}\n  ended by: ${first[0].endedBy}`);
+      if (isLate) reportFault("stale", first[0], `a fresh query: ${first[1]}\n  ended by: ${first[0].endedBy}`);
       for (const [live, answer] of wrong) {
         if (live.endedBy === undefined || live.endedBy === "") continue;
-        if (!isUnsettled) found("ended", live, `ended by: ${live.endedBy}\n  a fresh query: ${answer}`);
+        if (!isUnsettled) reportFault("ended", live, `ended by: ${live.endedBy}\n  a fresh query: ${answer}`);
         // clients would reconnect too
         else reopen(live);
       }
       await pause(20);
     }
     counts.settledCount++;
-    counts.comparedCount += wanted.size;
-    counts.fineCount += [...wanted.values()].filter((answer) => !answer.startsWith("error ")).length;
+    counts.comparedCount += expectedResults.size;
+    counts.fineCount += [...expectedResults.values()].filter((answer) => !answer.startsWith("error ")).length;
     isUnsettled = false;
   };
 
@@ -208,23 +208,23 @@ const run = async (
     const live = "number" in step ? lives.get(step.number) : undefined;
     switch (step.do) {
       case "transaction": {
-        const made = timeline.begin(step.rights);
+        const endChange = timeline.begin(step.rights);
         const isMade = await writers.transact(step.lane, step.sql, step.end);
         if (isMade) counts.committedCount++;
-        return made(isMade);
+        return endChange(isMade);
       }
       case "schema": {
         isUnsettled = true;
-        const made = timeline.begin(step.rights);
+        const endChange = timeline.begin(step.rights);
         const isMade = await writers.transact(-1, [step.sql], "commit");
-        made(isMade);
+        endChange(isMade);
         return isMade ? servers.tellOfSchema() : undefined;
       }
       case "metadata": {
         isUnsettled = true;
-        const made = timeline.begin(step.rights);
-        await servers.setMetadata(step.closed);
-        return made(true);
+        const endChange = timeline.begin(step.rights);
+        await servers.setMetadata(step.closedTables);
+        return endChange(true);
       }
       case "subscribe":
         return subscribe(step);
@@ -268,7 +268,7 @@ const run = async (
 
   try {
     for (let from = 0; from < steps.length && fault === undefined;) {
-      const next = steps.findIndex((step, at) => at >= from && step.do === "settle");
+      const next = steps.findIndex((step, index) => index >= from && step.do === "settle");
       const end = next === -1 ? steps.length : next;
       await takeRound(steps.slice(from, end));
       await take({ do: "settle" });
@@ -277,7 +277,7 @@ const run = async (
     return { fault, ...counts };
   } finally {
     isOver = true;
-    clearInterval(turning);
+    clearInterval(turnTimer);
     subscribing.close();
   }
 };

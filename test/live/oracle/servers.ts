@@ -10,21 +10,21 @@ import { schemaOf } from "../../support/schema.ts";
 import { until } from "../../support/until.ts";
 import { graphqlHeaders, restHeaders, type Caller } from "./callers.ts";
 import type { Capacity } from "./steps.ts";
-import { errorText, type Asked } from "./subscribers.ts";
-import { metadataOf, SCHEMA, type Closed, type World } from "./world.ts";
+import { errorText, type LiveRequest } from "./subscribers.ts";
+import { metadataOf, SCHEMA, type ClosedTables, type World } from "./world.ts";
 
 export interface Servers {
   readonly apis: readonly TestApi[];
   /** The GraphQL type of a column's values. Undefined if the column cannot be compared. */
   typeOf(relation: string, column: string): string | undefined;
   /** The result of a fresh query: the data as JSON text, or an error. */
-  ask(caller: Caller, question: Asked): Promise<string>;
+  ask(caller: Caller, question: LiveRequest): Promise<string>;
   /** Reloads the schema of the server without caches. */
   reloadAsked(): Promise<void>;
   /** Notifies the other servers of a new schema, in the way that the world has chosen. */
   tellOfSchema(): Promise<void>;
-  setMetadata(closed: Closed): Promise<void>;
-  restart(at: number): Promise<void>;
+  setMetadata(closedTables: ClosedTables): Promise<void>;
+  restart(index: number): Promise<void>;
   /** The start of the earliest run that ended after `sinceMs`. Undefined if there was no run. */
   runningSince(sinceMs: number): number | undefined;
   close(): Promise<void>;
@@ -46,7 +46,7 @@ export const startServers = async (
 ): Promise<Servers> => {
   /** The runs, the newest last. */
   const runs: { readonly startedAtMs: number; readonly endedAtMs: number }[] = [];
-  const listening = definePlugin({
+  const runListener = definePlugin({
     name: "oracle-runs",
     apply: (_hooks, context) =>
       context.use(liveRunSignal).listen((run) => {
@@ -74,14 +74,19 @@ export const startServers = async (
   const startApi = (): Promise<TestApi> =>
     openApi({
       ...options,
-      parts: [...leftOut, listening, ...(world.source === "notify" ? [liveTriggers((sql) => (triggers ??= sql))] : [])],
+      parts: [
+        ...leftOut,
+        runListener,
+        ...(world.source === "notify" ? [liveTriggers((sql) => (triggers ??= sql))] : []),
+      ],
     });
 
-  const writeMetadata = (closed: Closed): Promise<void> => writeFile(metadata, textOf(metadataOf(world, closed)));
+  const writeMetadata = (closedTables: ClosedTables): Promise<void> =>
+    writeFile(metadata, textOf(metadataOf(world, closedTables)));
 
   await writeMetadata({});
   const apis: TestApi[] = [];
-  for (let at = 0; at < count; at++) apis.push(await startApi());
+  for (let index = 0; index < count; index++) apis.push(await startApi());
   const reloadAll = async (): Promise<void> => {
     for (const api of apis) await api.reload().catch(() => undefined); // a step may have interrupted the database
   };
@@ -90,7 +95,7 @@ export const startServers = async (
     await database.query(triggers ?? "");
     await reloadAll();
   }
-  const asked = await openApi({
+  const referenceApi = await openApi({
     ...options,
     ...NO_CACHING,
     dbChannelEnabled: false,
@@ -98,7 +103,7 @@ export const startServers = async (
     dbPool: 1,
   });
 
-  const schema = await schemaOf(asked);
+  const schema = await schemaOf(referenceApi);
   const types = new Map<string, string | undefined>();
   for (const name of schema.names) {
     const relation = new RegExp(`^${SCHEMA}_(\\w+)_bool_exp$`).exec(name)?.[1];
@@ -107,12 +112,12 @@ export const startServers = async (
       if (schema.has(comparison)) types.set(`${relation} ${column}`, schema.members(comparison)["_eq"]);
   }
 
-  const send = (caller: Caller, question: Asked): Promise<Answer> =>
+  const send = (caller: Caller, question: LiveRequest): Promise<Answer> =>
     typeof question === "string"
-      ? asked.get(question, { headers: restHeaders(caller) })
-      : asked.post("/v1/graphql", { headers: graphqlHeaders(caller), body: question });
+      ? referenceApi.get(question, { headers: restHeaders(caller) })
+      : referenceApi.post("/v1/graphql", { headers: graphqlHeaders(caller), body: question });
 
-  const ask = async (caller: Caller, question: Asked): Promise<string> => {
+  const ask = async (caller: Caller, question: LiveRequest): Promise<string> => {
     let answer = await send(caller, question);
     await until(async () => {
       if (answer.status === 503) answer = await send(caller, question);
@@ -127,30 +132,30 @@ export const startServers = async (
     apis,
     typeOf: (relation, column) => types.get(`${relation} ${column}`),
     ask,
-    reloadAsked: () => asked.reload(),
+    reloadAsked: () => referenceApi.reload(),
     tellOfSchema: async () => {
       if (world.reload === "call" || !isServer) await reloadAll();
       else if (world.reload === "notify") await database.query("notify pgrst, 'reload schema'");
     },
-    setMetadata: async (closed) => {
-      await writeMetadata(closed);
+    setMetadata: async (closedTables) => {
+      await writeMetadata(closedTables);
       await reloadAll();
     },
-    restart: async (at) => {
-      await apis[at]?.close();
-      apis[at] = await startApi();
+    restart: async (index) => {
+      await apis[index]?.close();
+      apis[index] = await startApi();
     },
     runningSince: (sinceMs) => {
-      let found: number | undefined;
-      for (let at = runs.length - 1; at >= 0; at--) {
-        const run = runs[at] as (typeof runs)[number]; // the index is within the length
+      let earliestMs: number | undefined;
+      for (let index = runs.length - 1; index >= 0; index--) {
+        const run = runs[index] as (typeof runs)[number]; // the index is within the length
         if (run.endedAtMs < sinceMs) break;
-        found = Math.min(found ?? Infinity, run.startedAtMs);
+        earliestMs = Math.min(earliestMs ?? Infinity, run.startedAtMs);
       }
-      return found;
+      return earliestMs;
     },
     close: async () => {
-      for (const api of [...apis, asked]) await api.close();
+      for (const api of [...apis, referenceApi]) await api.close();
     },
   };
 };

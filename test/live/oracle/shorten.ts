@@ -27,9 +27,9 @@ export const shorten = async (world: World, failure: Failure, withinMs: number):
     size >= 1 && performance.now() < endMs;
     size = size === 1 ? 0 : Math.ceil(size / 2)
   ) {
-    for (let at = 0; at < best.steps.length && performance.now() < endMs;) {
-      const fewer = [...best.steps.slice(0, at), ...best.steps.slice(at + size)];
-      if (fewer.length === 0 || !(await fails(fewer))) at += size;
+    for (let index = 0; index < best.steps.length && performance.now() < endMs;) {
+      const fewerSteps = [...best.steps.slice(0, index), ...best.steps.slice(index + size)];
+      if (fewerSteps.length === 0 || !(await fails(fewerSteps))) index += size;
     }
   }
   return best;
@@ -42,7 +42,7 @@ const line = (step: Step): string => {
     case "schema":
       return `schema: ${step.sql}`;
     case "metadata":
-      return `metadata: closed ${JSON.stringify(step.closed)}`;
+      return `metadata: closed ${JSON.stringify(step.closedTables)}`;
     case "subscribe": {
       const { query, variables } = graphqlText(step.query, "subscription", () => undefined);
       return `subscribe ${step.number}: ${step.transport} of server ${step.api}, ${step.caller.role ?? "admin"} ${step.caller.user}: ${
@@ -62,12 +62,12 @@ const line = (step: Step): string => {
   }
 };
 
-export const shown = (world: World, { steps, fault }: Failure): string =>
+export const failureText = (world: World, { steps, fault }: Failure): string =>
   [
     `changes by ${world.source}, schema by ${world.reload}, batches of ${world.batchSize}`,
     worldSql({ ...world }, 0),
     "",
-    ...steps.map((step, at) => `${String(at + 1).padStart(3)} ${line(step)}`),
+    ...steps.map((step, index) => `${String(index + 1).padStart(3)} ${line(step)}`),
     "",
     `${fault.kind}: ${fault.text}`,
   ].join("\n");

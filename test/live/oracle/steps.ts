@@ -15,7 +15,7 @@ import {
   SCHEMA,
   USERS,
   viewSql,
-  type Closed,
+  type ClosedTables,
   type MetadataRole,
   type Policy,
   type TableShape,
@@ -33,7 +33,7 @@ export type Step =
     }
   /** A change of the schema, after which the servers are notified. */
   | { readonly do: "schema"; readonly sql: string; readonly rights: readonly RightsChange[] }
-  | { readonly do: "metadata"; readonly closed: Closed; readonly rights: readonly RightsChange[] }
+  | { readonly do: "metadata"; readonly closedTables: ClosedTables; readonly rights: readonly RightsChange[] }
   | {
       readonly do: "subscribe";
       readonly number: number;
@@ -69,23 +69,23 @@ interface Steps {
 export const drawSteps = (random: Random, world: World, capacity: Capacity): Steps => {
   const statement = drawRows(random, world);
   const policies = new Map<string, Policy | undefined>(world.tables.map(({ name, policy }) => [name, policy]));
-  const revoked = new Set<string>();
-  const detached = new Set<string>();
+  const revokedGrants = new Set<string>();
+  const detachedPartitions = new Set<string>();
   const members = new Set(["u1 u1", "u2 u2", "u2 pub", "u3 u1"]);
-  let closed: Closed = {};
+  let closedTables: ClosedTables = {};
   let subscriberCount = 0;
   let savepointCount = 0;
-  const running = new Set<number>();
+  const runningSubscribers = new Set<number>();
 
   const table = (): TableShape => random.pick(world.tables);
 
-  const subscribed: SubscribeStep[] = [];
+  const subscribeSteps: SubscribeStep[] = [];
 
   const subscribe = (): SubscribeStep => {
-    const like = random.chance(0.45) && subscribed.length > 0 ? random.pick(subscribed) : undefined;
+    const like = random.chance(0.45) && subscribeSteps.length > 0 ? random.pick(subscribeSteps) : undefined;
     if (like !== undefined) {
       const number = ++subscriberCount;
-      running.add(number);
+      runningSubscribers.add(number);
       const caller =
         random.chance(0.6) || like.caller.role === undefined
           ? like.caller
@@ -94,7 +94,7 @@ export const drawSteps = (random: Random, world: World, capacity: Capacity): Ste
     }
     const transport = random.pick(TRANSPORTS);
     const number = ++subscriberCount;
-    running.add(number);
+    runningSubscribers.add(number);
     const step: SubscribeStep = {
       do: "subscribe",
       number,
@@ -104,7 +104,7 @@ export const drawSteps = (random: Random, world: World, capacity: Capacity): Ste
       socket: random.int(2),
       query: drawQuery(random, world, transport === "rest" ? "rest" : "graphql"),
     };
-    subscribed.push(step);
+    subscribeSteps.push(step);
     return step;
   };
 
@@ -144,15 +144,15 @@ export const drawSteps = (random: Random, world: World, capacity: Capacity): Ste
 
   const policy = (): Step => {
     const { name } = table();
-    const wanted = random.pick<Policy | undefined>(["own", "all", "member", undefined]);
-    policies.set(name, wanted);
+    const newPolicy = random.pick<Policy | undefined>(["own", "all", "member", undefined]);
+    policies.set(name, newPolicy);
     return {
       do: "schema",
       sql:
-        wanted === undefined
+        newPolicy === undefined
           ? `alter table ${SCHEMA}.${name} disable row level security`
-          : `${policySql(name, wanted)}; alter table ${SCHEMA}.${name} enable row level security`,
-      rights: [{ kind: "policy", table: name, policy: wanted }],
+          : `${policySql(name, newPolicy)}; alter table ${SCHEMA}.${name} enable row level security`,
+      rights: [{ kind: "policy", table: name, policy: newPolicy }],
     };
   };
 
@@ -160,8 +160,8 @@ export const drawSteps = (random: Random, world: World, capacity: Capacity): Ste
     const relation = random.chance(0.2) && world.views.length > 0 ? random.pick(world.views).name : table().name;
     const role = relation.startsWith("v") ? "music_reader" : random.pick(GRANT_ROLES);
     const key = `${relation} ${role}`;
-    const isGranted = revoked.delete(key);
-    if (!isGranted) revoked.add(key);
+    const isGranted = revokedGrants.delete(key);
+    if (!isGranted) revokedGrants.add(key);
     return {
       do: "schema",
       sql: isGranted ? grantSql(relation, role) : revokeSql(relation, role),
@@ -170,17 +170,17 @@ export const drawSteps = (random: Random, world: World, capacity: Capacity): Ste
   };
 
   const partition = (): string | undefined => {
-    const of = world.tables.filter(({ key }) => key === "partitioned");
-    if (of.length === 0) return undefined;
-    const { name } = random.pick(of);
+    const partitionedTables = world.tables.filter(({ key }) => key === "partitioned");
+    if (partitionedTables.length === 0) return undefined;
+    const { name } = random.pick(partitionedTables);
     const [part, values] = random.pick([
       ["low", "0, 1"],
       ["high", "2, 3"],
     ] as const);
     const key = `${name}_${part}`;
-    if (detached.delete(key))
+    if (detachedPartitions.delete(key))
       return `alter table ${SCHEMA}.${name} attach partition ${SCHEMA}.${key} for values in (${values})`;
-    detached.add(key);
+    detachedPartitions.add(key);
     return `alter table ${SCHEMA}.${name} detach partition ${SCHEMA}.${key}`;
   };
 
@@ -218,10 +218,13 @@ export const drawSteps = (random: Random, world: World, capacity: Capacity): Ste
   const metadata = (): Step => {
     const role: MetadataRole = random.pick(METADATA_ROLES);
     const { name } = table();
-    const before = closed[role] ?? [];
+    const before = closedTables[role] ?? [];
     const isOpen = before.includes(name);
-    closed = { ...closed, [role]: isOpen ? before.filter((one) => one !== name) : [...before, name] };
-    return { do: "metadata", closed, rights: [{ kind: "metadata", role, table: name, isOpen }] };
+    closedTables = {
+      ...closedTables,
+      [role]: isOpen ? before.filter((tableName) => tableName !== name) : [...before, name],
+    };
+    return { do: "metadata", closedTables, rights: [{ kind: "metadata", role, table: name, isOpen }] };
   };
 
   const schema = (): Step => {
@@ -233,15 +236,15 @@ export const drawSteps = (random: Random, world: World, capacity: Capacity): Ste
     return { do: "schema", sql: sql ?? alteration(), rights: [] };
   };
 
-  const one = (): Step => {
+  const drawStep = (): Step => {
     const kind = random.int(100);
-    const number = running.size === 0 ? undefined : random.pick([...running]);
+    const number = runningSubscribers.size === 0 ? undefined : random.pick([...runningSubscribers]);
     if (kind < 62) return transaction();
     if (kind < 66) return member();
     if (kind < 78) return schema();
     if (kind < 84 || number === undefined) return subscribe();
     if (kind < 87) {
-      running.delete(number);
+      runningSubscribers.delete(number);
       return { do: "leave", number };
     }
     if (kind < 93) return { do: random.pick(["reconnect", "cut"]), number };
@@ -253,6 +256,6 @@ export const drawSteps = (random: Random, world: World, capacity: Capacity): Ste
 
   return {
     first: () => [...Array.from({ length: 14 + random.int(12) }, subscribe), { do: "settle" }],
-    round: () => [...Array.from({ length: 3 + random.int(10) }, one), { do: "settle" }],
+    round: () => [...Array.from({ length: 3 + random.int(10) }, drawStep), { do: "settle" }],
   };
 };

@@ -8,13 +8,13 @@ export const TRANSPORTS = ["graphql-transport-ws", "graphql-ws", "sse", "rest"] 
 export type Transport = (typeof TRANSPORTS)[number];
 
 /** The initial request: a GraphQL payload, or a REST path. */
-export type Asked = { readonly query: string; readonly variables: Readonly<Record<string, unknown>> } | string;
+export type LiveRequest = { readonly query: string; readonly variables: Readonly<Record<string, unknown>> } | string;
 
 /**
  * An event: `answer` has the caller's current result; with `ended`, the live query is over, and `text` gives the reason
  * if there was one.
  */
-export type Heard =
+export type SubscriberEvent =
   | { readonly kind: "answer"; readonly value: unknown; readonly id?: string | undefined }
   | { readonly kind: "error"; readonly text: string; readonly id?: string | undefined }
   | { readonly kind: "ended"; readonly text: string };
@@ -28,9 +28,9 @@ interface Place {
 }
 
 export interface Opening extends Place {
-  readonly asked: Asked;
+  readonly liveRequest: LiveRequest;
   readonly lastEventId: string | undefined;
-  readonly hear: (heard: Heard) => void;
+  readonly hear: (event: SubscriberEvent) => void;
 }
 
 export interface Subscribing {
@@ -64,10 +64,10 @@ const hasErrors = (payload: unknown): boolean => typeof payload === "object" && 
 
 const dataOf = (payload: unknown): unknown => (payload as { readonly data?: unknown }).data;
 
-const openEvents = ({ api, transport, caller, asked, lastEventId, hear }: Opening): (() => void) => {
+const openEvents = ({ api, transport, caller, liveRequest, lastEventId, hear }: Opening): (() => void) => {
   const isRest = transport === "rest";
   let isOver = false;
-  const ended = (text: string): void => {
+  const reportEnd = (text: string): void => {
     if (isOver) return;
     isOver = true;
     hear({ kind: "ended", text });
@@ -77,10 +77,10 @@ const openEvents = ({ api, transport, caller, asked, lastEventId, hear }: Openin
   const take = (text: string): void => {
     const fields = new Map<string, string>();
     for (const line of text.split("\n")) {
-      const at = line.indexOf(": ");
-      if (at < 1) continue;
-      const name = line.slice(0, at);
-      fields.set(name, `${fields.has(name) ? `${fields.get(name)}\n` : ""}${line.slice(at + 2)}`);
+      const colon = line.indexOf(": ");
+      if (colon < 1) continue;
+      const name = line.slice(0, colon);
+      fields.set(name, `${fields.has(name) ? `${fields.get(name)}\n` : ""}${line.slice(colon + 2)}`);
     }
     const [data, event, id] = [fields.get("data"), fields.get("event"), fields.get("id")];
     if (data === undefined || data === "" || isOver) return;
@@ -93,12 +93,12 @@ const openEvents = ({ api, transport, caller, asked, lastEventId, hear }: Openin
         : { kind: "answer", value: isRest ? payload : dataOf(payload), id },
     );
   };
-  const sent = request(
+  const clientRequest = request(
     {
       port: api.port,
       host: "127.0.0.1",
       method: isRest ? "GET" : "POST",
-      path: typeof asked === "string" ? asked : "/v1/graphql",
+      path: typeof liveRequest === "string" ? liveRequest : "/v1/graphql",
       headers: {
         accept: "text/event-stream",
         ...(isRest ? restHeaders(caller) : { "content-type": "application/json", ...graphqlHeaders(caller) }),
@@ -112,29 +112,29 @@ const openEvents = ({ api, transport, caller, asked, lastEventId, hear }: Openin
       response.on("error", () => undefined);
       response.on("data", (chunk: string) => {
         text += chunk;
-        for (let at = text.indexOf("\n\n"); isStream && at !== -1; at = text.indexOf("\n\n")) {
-          take(text.slice(0, at));
-          text = text.slice(at + 2);
+        for (let end = text.indexOf("\n\n"); isStream && end !== -1; end = text.indexOf("\n\n")) {
+          take(text.slice(0, end));
+          text = text.slice(end + 2);
         }
       });
       response.on("close", () => {
-        if (!isStream && text !== "") return ended(errorText(JSON.parse(text)));
-        ended(reason);
+        if (!isStream && text !== "") return reportEnd(errorText(JSON.parse(text)));
+        reportEnd(reason);
       });
     },
   );
-  sent.on("error", () => ended(""));
-  sent.end(typeof asked === "string" ? undefined : JSON.stringify(asked));
+  clientRequest.on("error", () => reportEnd(""));
+  clientRequest.end(typeof liveRequest === "string" ? undefined : JSON.stringify(liveRequest));
   return () => {
     isOver = true;
-    sent.destroy();
+    clientRequest.destroy();
   };
 };
 
 interface Link {
   readonly socket: WebSocket;
   readonly ready: Promise<void>;
-  readonly hearers: Map<string, (heard: Heard) => void>;
+  readonly hearers: Map<string, (event: SubscriberEvent) => void>;
 }
 
 export const createSubscribing = (): Subscribing => {
@@ -147,8 +147,8 @@ export const createSubscribing = (): Subscribing => {
   const linkOf = (place: Place): Link => {
     const { api, transport, caller } = place;
     const key = keyOf(place);
-    const known = links.get(key);
-    if (known !== undefined) return known;
+    const openLink = links.get(key);
+    if (openLink !== undefined) return openLink;
     const socket = new WebSocket(`${api.wsUrl}${transport === "graphql-ws" ? "/v1/graphql" : "/v1/graphql/ws"}`, [
       transport,
     ]);
@@ -187,14 +187,16 @@ export const createSubscribing = (): Subscribing => {
 
   return {
     open: (opening) => {
-      const { transport, asked, hear } = opening;
+      const { transport, liveRequest, hear } = opening;
       if (transport === "sse" || transport === "rest") return openEvents(opening);
       const { socket, ready, hearers } = linkOf(opening);
       const id = String(++count);
       hearers.set(id, hear);
       void ready.then(() => {
         if (hearers.has(id))
-          socket.send(JSON.stringify({ id, type: transport === "graphql-ws" ? "start" : "subscribe", payload: asked }));
+          socket.send(
+            JSON.stringify({ id, type: transport === "graphql-ws" ? "start" : "subscribe", payload: liveRequest }),
+          );
       });
       return () => {
         if (!hearers.delete(id) || socket.readyState !== socket.OPEN) return;

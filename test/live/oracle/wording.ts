@@ -16,24 +16,24 @@ export const graphqlText = (
   operation: "query" | "subscription",
   typeOf: (relation: string, column: string) => string | undefined,
 ): GraphqlText => {
-  const declared: string[] = [];
+  const declarations: string[] = [];
   const variables: Record<string, unknown> = {};
   const literal = (value: unknown): string => JSON.stringify(value);
-  const value = (relation: string, column: string, given: unknown): string => {
+  const value = (relation: string, column: string, operand: unknown): string => {
     const type = shape.hasVariables ? typeOf(relation, column) : undefined;
-    if (type === undefined) return literal(given);
-    const name = `v${declared.length}`;
-    declared.push(`$${name}: ${Array.isArray(given) ? `[${type}!]!` : `${type}!`}`);
-    variables[name] = given;
+    if (type === undefined) return literal(operand);
+    const name = `v${declarations.length}`;
+    declarations.push(`$${name}: ${Array.isArray(operand) ? `[${type}!]!` : `${type}!`}`);
+    variables[name] = operand;
     return `$${name}`;
   };
   const condition = (filter: Filter, relation: string): string => {
     switch (filter.kind) {
       case "and":
       case "or":
-        return `{_${filter.kind}: [${filter.of.map((part) => condition(part, relation)).join(", ")}]}`;
+        return `{_${filter.kind}: [${filter.parts.map((part) => condition(part, relation)).join(", ")}]}`;
       case "not":
-        return `{_not: ${condition(filter.of, relation)}}`;
+        return `{_not: ${condition(filter.part, relation)}}`;
       case "compare":
         return `{${filter.column}: {_${filter.operator}: ${value(relation, filter.column, filter.operand)}}}`;
       case "in":
@@ -45,8 +45,8 @@ export const graphqlText = (
     }
   };
   const args = (parts: readonly (string | undefined)[]): string => {
-    const given = parts.filter((part) => part !== undefined);
-    return given.length === 0 ? "" : `(${given.join(", ")})`;
+    const presentParts = parts.filter((part) => part !== undefined);
+    return presentParts.length === 0 ? "" : `(${presentParts.join(", ")})`;
   };
   const window = [
     shape.limit === undefined ? undefined : `limit: ${shape.limit}`,
@@ -71,23 +71,26 @@ export const graphqlText = (
       : shape.kind === "aggregate"
         ? `${root}_aggregate${args([where, order, ...window])} { aggregate { count max { owner src n } min { owner src } sum { val } } nodes { ${CORE.join(" ")} } }`
         : `${root}${args([where, order, ...window])} { ${selection} }`;
-  return { query: `${operation}${declared.length === 0 ? "" : ` (${declared.join(", ")})`} { ${body} }`, variables };
+  return {
+    query: `${operation}${declarations.length === 0 ? "" : ` (${declarations.join(", ")})`} { ${body} }`,
+    variables,
+  };
 };
 
-const quoted = (given: Scalar): string =>
-  typeof given === "number"
-    ? String(given)
-    : /[,()"\\]|^$/.test(given)
-      ? `"${given.replace(/["\\]/g, "\\$&")}"`
-      : given;
+const quote = (value: Scalar): string =>
+  typeof value === "number"
+    ? String(value)
+    : /[,()"\\]|^$/.test(value)
+      ? `"${value.replace(/["\\]/g, "\\$&")}"`
+      : value;
 
 const restCondition = (filter: Filter): readonly [name: string, text: string] => {
   switch (filter.kind) {
     case "and":
     case "or":
-      return [filter.kind, `(${filter.of.map(nested).join(",")})`];
+      return [filter.kind, `(${filter.parts.map(nestCondition).join(",")})`];
     case "not": {
-      const [name, text] = restCondition(filter.of);
+      const [name, text] = restCondition(filter.part);
       return name === "and" || name === "or" || name.startsWith("not.") ? [`not.${name}`, text] : [name, `not.${text}`];
     }
     case "compare":
@@ -96,7 +99,7 @@ const restCondition = (filter: Filter): readonly [name: string, text: string] =>
         `${filter.operator}.${filter.operator === "like" ? String(filter.operand).replaceAll("%", "*") : filter.operand}`,
       ];
     case "in":
-      return [filter.column, `in.(${filter.operand.map(quoted).join(",")})`];
+      return [filter.column, `in.(${filter.operand.map(quote).join(",")})`];
     case "null":
       return [filter.column, "is.null"];
     case "related":
@@ -104,7 +107,7 @@ const restCondition = (filter: Filter): readonly [name: string, text: string] =>
   }
 };
 
-const nested = (filter: Filter): string => {
+const nestCondition = (filter: Filter): string => {
   const [name, text] = restCondition(filter);
   return /^(?:not\.)?(?:and|or)$/.test(name) ? `${name}${text}` : `${name}.${text}`;
 };

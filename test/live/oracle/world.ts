@@ -43,7 +43,7 @@ export interface TableShape {
 
 interface ViewShape {
   readonly name: string;
-  readonly of: string;
+  readonly table: string;
   readonly isInvoker: boolean;
   /** The condition of the view, if it has one. */
   readonly where: string;
@@ -67,11 +67,11 @@ export const hasKey = ({ key }: TableShape): boolean =>
 export const drawWorld = (random: Random, sources: readonly Source[]): World => {
   const tables: TableShape[] = [];
   const count = 2 + random.int(3);
-  for (let at = 0; at < count; at++) {
+  for (let index = 0; index < count; index++) {
     const parents = tables.filter(hasKey);
     tables.push({
-      name: `t${at + 1}`,
-      key: at === 0 ? random.pick(KEYS.slice(0, 4)) : random.pick(KEYS),
+      name: `t${index + 1}`,
+      key: index === 0 ? random.pick(KEYS.slice(0, 4)) : random.pick(KEYS),
       parent: parents.length > 0 && random.chance(0.8) ? random.pick(parents).name : undefined,
       onDelete: random.pick(["cascade", "set null"]),
       policy: random.chance(0.35) ? random.pick(["own", "all", "member"]) : undefined,
@@ -83,9 +83,9 @@ export const drawWorld = (random: Random, sources: readonly Source[]): World => 
   const viewable = tables.flatMap(({ name, key }) =>
     key === "partitioned" ? [name, `${name}_low`, `${name}_high`] : [name],
   );
-  const views = random.some(viewable, random.int(4)).map((of, at) => ({
-    name: `v${at + 1}`,
-    of,
+  const views = random.some(viewable, random.int(4)).map((table, index) => ({
+    name: `v${index + 1}`,
+    table,
     isInvoker: random.chance(0.5),
     where: random.pick(["", "", "bucket < 2", "val is not null"]),
   }));
@@ -125,8 +125,8 @@ export const grantSql = (relation: string, role: GrantRole): string =>
 export const revokeSql = (relation: string, role: GrantRole): string =>
   `revoke select${role === "music_artist" ? ` (${OPEN_COLUMNS})` : ""} on ${SCHEMA}.${relation} from ${role}`;
 
-export const viewSql = ({ name, of, isInvoker }: ViewShape, where: string): string =>
-  `create or replace view ${SCHEMA}.${name} with (security_invoker = ${isInvoker}) as select id, bucket, owner, n, '${name}'::text as src, label, val, ref, secret from ${SCHEMA}.${of}${where === "" ? "" : ` where ${where}`}`;
+export const viewSql = ({ name, table, isInvoker }: ViewShape, where: string): string =>
+  `create or replace view ${SCHEMA}.${name} with (security_invoker = ${isInvoker}) as select id, bucket, owner, n, '${name}'::text as src, label, val, ref, secret from ${SCHEMA}.${table}${where === "" ? "" : ` where ${where}`}`;
 
 const tableSql = (world: World, shape: TableShape): string => {
   const { name, key, parent, onDelete, policy, labelType, risk } = shape;
@@ -181,7 +181,7 @@ export const worldSql = (world: World, ids: number): string =>
     ...world.tables.flatMap((shape) => [
       tableSql(world, shape),
       ...GRANT_ROLES.map((role) => grantSql(shape.name, role)),
-      ...Array.from({ length: ids }, (_, at) => insertSql(world, shape, at + 1, at)),
+      ...Array.from({ length: ids }, (_, index) => insertSql(world, shape, index + 1, index)),
     ]),
     ...world.views.flatMap((view) => [viewSql(view, view.where), grantSql(view.name, "music_reader")]),
   ].join(";\n");
@@ -204,17 +204,17 @@ export const objectName = ({ parent }: TableShape): string => `one_${parent}`;
 export const arrayName = (child: TableShape): string => `many_${child.name}`;
 
 /** Tables that a metadata role currently may not read. */
-export type Closed = Readonly<Partial<Record<MetadataRole, readonly string[]>>>;
+export type ClosedTables = Readonly<Partial<Record<MetadataRole, readonly string[]>>>;
 
-const mine = { owner: { _eq: "X-Session-User-Id" } };
+const ownerFilter = { owner: { _eq: "X-Session-User-Id" } };
 
 const filterOf = (shape: TableShape, role: MetadataRole): Entry => {
-  if (role === "meta_own") return mine;
-  if (role === "meta_mixed") return { _or: [mine, { bucket: { _eq: 0 } }] };
-  return shape.parent === undefined ? mine : { [objectName(shape)]: mine };
+  if (role === "meta_own") return ownerFilter;
+  if (role === "meta_mixed") return { _or: [ownerFilter, { bucket: { _eq: 0 } }] };
+  return shape.parent === undefined ? ownerFilter : { [objectName(shape)]: ownerFilter };
 };
 
-export const metadataOf = (world: World, closed: Closed): Entry =>
+export const metadataOf = (world: World, closedTables: ClosedTables): Entry =>
   documentOf([
     ...world.tables.map((shape) => {
       const children = world.tables.filter(({ parent }) => parent === shape.name);
@@ -231,7 +231,7 @@ export const metadataOf = (world: World, closed: Closed): Entry =>
         ],
         select_permissions: permissions(
           Object.fromEntries(
-            METADATA_ROLES.filter((role) => closed[role]?.includes(shape.name) !== true).map((role) => [
+            METADATA_ROLES.filter((role) => closedTables[role]?.includes(shape.name) !== true).map((role) => [
               role,
               {
                 columns: role === "meta_own" ? "*" : ["id", "bucket", "owner", "n", "src", "label", "val", "ref"],
@@ -246,7 +246,7 @@ export const metadataOf = (world: World, closed: Closed): Entry =>
     }),
     ...world.views.map(({ name }) =>
       entry(`${SCHEMA}.${name}`, {
-        select_permissions: permissions({ meta_own: { columns: "*", filter: mine, allow_aggregations: true } }),
+        select_permissions: permissions({ meta_own: { columns: "*", filter: ownerFilter, allow_aggregations: true } }),
       }),
     ),
   ]);
