@@ -3,6 +3,15 @@ import { defineSetting, settingKinds, type SettingKind, type ValuesOf } from "..
 
 const { flag, listOf, oneOf, text, wholeNumber } = settingKinds;
 
+export const adminRoleInTokens = defineSetting({
+  name: "adminRoleInTokens",
+  environment: ["ADMIN_ROLE_IN_TOKENS"],
+  kind: flag,
+  default: false,
+  description:
+    "`true`: a token or an answer of the auth webhook with the role `admin` makes the caller an administrator, as in Hasura; `false`: `admin` is an ordinary role (G-AUTH-19b, X-HOOK-5a)",
+});
+
 /** The role of callers without a credential. */
 export const anonRole = defineSetting({
   name: "anonRole",
@@ -90,6 +99,7 @@ export const metadataPermissionsForRest = defineSetting({
 });
 
 const sharedOptions = [
+  adminRoleInTokens,
   anonRole,
   compatMode,
   corsAllowedOrigins,

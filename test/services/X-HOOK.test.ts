@@ -2,9 +2,17 @@
 import { once } from "node:events";
 import { request, type IncomingMessage, type ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { optionsFromEnvironment, without, type RelApiOptions } from "../../core/index.ts";
+import { compose, definePlugin, optionsFromEnvironment, without, type RelApiOptions } from "../../core/index.ts";
 import { gqlCompat, plus, restCompat } from "../../presets/index.ts";
-import { BROWSER, forGraphql, startApi, type Answer, type HeaderValues, type TestApi } from "../support/api.ts";
+import {
+  BROWSER,
+  forGraphql,
+  startApi,
+  type Answer,
+  type HeaderValues,
+  type StartOptions,
+  type TestApi,
+} from "../support/api.ts";
 import { subscribe } from "../support/live.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 import { askGraphql, askRest, gqlError, installSight, sightOfGraphql, sightOfRest } from "../support/sight.ts";
@@ -22,8 +30,7 @@ const logger = createLogger({ error: note, warn: note });
 const options: RelApiOptions = { authHook: hook.url, jwtSecret: undefined, anonRole: undefined, logger };
 const api = await startApi(forGraphql(options));
 await installSight(api);
-const start = (more: RelApiOptions): Promise<TestApi> =>
-  startApi(forGraphql({ ...options, on: api.database, ...more }));
+const start = (more: StartOptions): Promise<TestApi> => startApi(forGraphql({ ...options, on: api.database, ...more }));
 const posting = await start({ authHookMode: "post" });
 const hasty = await start({ authHookTimeout: 1 });
 const patient = await start({ authHookTimeout: 3600 });
@@ -245,6 +252,14 @@ describe("the caller", () => {
     hook.answer = json({ "X-Hasura-Role": "admin" });
     expect((await askRest(api)).status).toBeGreaterThanOrEqual(400);
     const other = await start({ adminRoleInTokens: true });
+    expect(sightOfGraphql(await askGraphql(other))["session.role"]).toBe("admin");
+  });
+
+  test("X-HOOK-5a X-SET-5 the role admin can be the administrator without the plugin jwt-tokens", async () => {
+    hook.answer = json({ "X-Hasura-Role": "admin" });
+    const environment = { ADMIN_ROLE_IN_TOKENS: "true" };
+    const given = optionsFromEnvironment(compose(gqlCompat({}), without("jwt-tokens")), environment);
+    const other = await start({ ...given, parts: [without("jwt-tokens")] });
     expect(sightOfGraphql(await askGraphql(other))["session.role"]).toBe("admin");
   });
 

@@ -1,7 +1,7 @@
 /** Asks a webhook for the session of each caller: `GET https://auth.example/hook`, with the headers of the request. */
 import { definePlugin, RelApiError, type Credentials, type PluginContext, type Session } from "../../../core/index.ts";
 import { createSessionCache } from "../../shared/session-cache.ts";
-import { anonRole, corsAllowedOrigins, maxJsonDepth } from "../../shared/settings.ts";
+import { adminRoleInTokens, anonRole, corsAllowedOrigins, maxJsonDepth } from "../../shared/settings.ts";
 import type { WebhookResponse } from "../api.ts";
 import { createWebhookClient } from "../webhook/client.ts";
 import { createCookieForwarding } from "../webhook/forwarded-cookies.ts";
@@ -20,7 +20,7 @@ import { authHookSettings } from "./settings.ts";
 /** Authorizes callers by a webhook. @rule X-HOOK-1 … X-HOOK-12 */
 export const authHook = definePlugin({
   name: "auth-hook",
-  settings: [anonRole, corsAllowedOrigins, maxJsonDepth, ...authHookSettings],
+  settings: [adminRoleInTokens, anonRole, corsAllowedOrigins, maxJsonDepth, ...authHookSettings],
   before: ["jwt-tokens"],
   apply: (hooks, context) => {
     const { options, registry } = context;
