@@ -324,6 +324,52 @@ describe("cookies of the answer", () => {
   });
 });
 
+describe("stored settings", () => {
+  const storeSetting = (setting: string): Promise<unknown> =>
+    api.sql(
+      `do $$ begin execute format('alter role %I in database %I ${setting.replaceAll("'", "''")}', current_user, current_database()); end $$`,
+    );
+  afterEach(() => storeSetting("reset all"));
+
+  test.each(["get", "post"] as const)(
+    "R-SC-8 X-HOOK-4 X-HOOK-11 the allowed origins follow a reload, %s",
+    async (mode) => {
+      const other = await start({ authHookMode: mode });
+      const askFromShop = async (): Promise<readonly boolean[]> => {
+        hook.requests.length = 0;
+        hook.answer = (response) =>
+          void response.writeHead(200, { "set-cookie": "session=8" }).end(JSON.stringify(READER));
+        const { headers } = await askTypename(other, { cookie: "session=7", origin: "https://shop.example" });
+        const [asked] = hook.requests;
+        const sent = mode === "get" ? asked?.headers : JSON.parse(asked?.body ?? "").headers;
+        return ["cookie" in sent, "set-cookie" in headers];
+      };
+      expect(await askFromShop()).toEqual([false, false]);
+      await storeSetting("set pgrst.server_cors_allowed_origins = 'https://shop.example'");
+      await other.reload();
+      expect(await askFromShop()).toEqual([true, true]);
+    },
+  );
+
+  test("R-SC-8 R-AUT-10 the anonymous role follows a reload", async () => {
+    const seen: boolean[] = [];
+    const look = definePlugin({
+      name: "look-at-sessions",
+      apply: (hooks) =>
+        hooks.transformPlan.tap("look-at-sessions", (plan, { session }) => {
+          seen.push(session.isAnonymous === true);
+          return plan;
+        }),
+    });
+    const other = await start({ parts: [look] });
+    await askRest(other);
+    await storeSetting("set pgrst.db_anon_role = 'music_reader'");
+    await other.reload();
+    await askRest(other);
+    expect(seen).toEqual([false, true]);
+  });
+});
+
 describe("pages", () => {
   test("X-HOOK-12 a page, a preflight and a check of health ask no webhook, even if it fails", async () => {
     hook.answer = json({}, 500);

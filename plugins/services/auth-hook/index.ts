@@ -46,13 +46,8 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 const createHookCaller = (url: URL, context: PluginContext): ((credentials: Credentials) => Promise<HookAnswer>) => {
   const { options, logger } = context;
-  const { authHookTimeout, authHookSendRequestBody: sendsRequestBody, corsAllowedOrigins, maxJsonDepth } = options;
-  const buildRequest = createRequestBuilder({
-    mode: options.authHookMode,
-    sendsRequestBody,
-    corsAllowedOrigins,
-    maxJsonDepth,
-  });
+  const { authHookTimeout } = options;
+  const buildRequest = createRequestBuilder(context);
   const forwardCookies = createCookieForwarding(context, "auth-hook-cookies");
   // the path and the query may contain secrets
   const logProblem = createProblemLog((message, reason) => logger.error(message, { host: url.host, reason }));
@@ -107,10 +102,10 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
 const FAILED = "the auth hook failed";
 
 /** Returns the function that builds the session of an answer. @rule X-HOOK-5 X-HOOK-9 */
-const createSessions = ({ options, caches }: PluginContext): ((answer: HookAnswer) => Session) => {
-  const sessions = createSessionCache(caches, "auth-hook");
-  const { anonRole, adminRoleInTokens } = options;
+const createSessions = (context: PluginContext): ((answer: HookAnswer) => Session) => {
+  const sessions = createSessionCache(context.caches, "auth-hook");
   return ({ role, variables, expiresAtMs }) => {
+    const { anonRole, adminRoleInTokens } = context.options;
     const isAdmin = adminRoleInTokens && role === "admin";
     const session = sessions.getAndCommit({
       role,
