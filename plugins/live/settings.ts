@@ -36,6 +36,19 @@ export const pollSettings = [
   }),
 ] as const;
 
+/** The limits of a socket. */
+const socketLimits = [
+  defineSetting({
+    name: "maxSocketOperations",
+    environment: ["MAX_SOCKET_OPERATIONS"],
+    kind: wholeNumber(1),
+    default: 1000,
+    description:
+      "the maximum number of running operations on a WebSocket; a further one is refused with an error message",
+    isLimit: true,
+  }),
+] as const;
+
 /** Settings of the WebSocket protocols. */
 export const socketSettings = [
   defineSetting({
@@ -54,14 +67,7 @@ export const socketSettings = [
     default: 100_000,
     description: "the maximum number of open WebSockets of a process; a further one is refused with 503",
   }),
-  defineSetting({
-    name: "maxSocketOperations",
-    environment: ["MAX_SOCKET_OPERATIONS"],
-    kind: wholeNumber(1),
-    default: 1000,
-    description:
-      "the maximum number of running operations on a WebSocket; a further one is refused with an error message",
-  }),
+  ...socketLimits,
   defineSetting({
     name: "maxSocketMessageBytes",
     environment: ["MAX_SOCKET_MESSAGE_BYTES"],
@@ -114,4 +120,5 @@ declare module "../../core/index.ts" {
       ValuesOf<typeof socketSettings>,
       ValuesOf<typeof directiveSettings>,
       ValuesOf<typeof patchSettings> {}
+  interface Limits extends ValuesOf<typeof socketLimits> {}
 }

@@ -557,8 +557,8 @@ describe("limits and slow clients", () => {
     await frequent.close();
   });
 
-  test("G-WS-4 more operations than the limit on one connection are refused", async () => {
-    const small = await startApi(forGraphql({ maxSocketOperations: 2 }));
+  test("G-WS-4 R-ADM-2 more operations than the limit on one connection are refused", async () => {
+    const small = await startLive(forGraphql({ on: api.database, maxSocketOperations: 2 }));
     const socket = await initiated(small);
     for (const id of ["1", "2", "3"]) subscribe(socket, id, "subscription { artist { id } }");
     const error = await socket.next((message) => message.type === "error");
@@ -566,6 +566,7 @@ describe("limits and slow clients", () => {
       id: "3",
       payload: [{ message: "too many operations on one connection: the limit is 2" }],
     });
+    expect(small.context.counters.get("refused-maxSocketOperations")).toBe(1);
     await socket.close();
     await small.close();
   });
