@@ -68,7 +68,8 @@ export const dbChannel = defineSetting({
   environment: ["DB_CHANNEL", "PGRST_DB_CHANNEL"],
   kind: text,
   default: "pgrst",
-  description: "the channel of `NOTIFY` on which the server receives requests to reload the schema or the settings",
+  description:
+    "the channel of `NOTIFY` on which the server receives requests to reload the schema and the settings (R-SC-3)",
   isFixed: true,
 });
 
