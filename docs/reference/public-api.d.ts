@@ -745,6 +745,7 @@ export {
 export {
   /** @experimental */ CountedList,
   /** @experimental */ EventCounts,
+  /** @experimental */ EventInstallation,
   /** @experimental */ EventsService,
   /** @experimental */ ListWindow,
   /** @experimental */ LoggedAttempt,
@@ -4854,8 +4855,12 @@ export interface LoggedAttempt {
     readonly response: string | null;
     readonly error: string | null;
 }
+export interface EventInstallation {
+    readonly hasInstalledSchema: boolean;
+    readonly triggerCount: number;
+}
 export interface EventsService {
-    install(): Promise<number>;
+    install(): Promise<EventInstallation>;
     remove(names?: ReadonlySet<string>): Promise<number>;
     checkQueue(): Promise<void>;
     loadStatus(): Promise<{
