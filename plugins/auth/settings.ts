@@ -1,6 +1,5 @@
 /** Settings of the auth schemes. */
 import { defineSetting, settingKinds, type SettingKind, type ValuesOf } from "../../core/index.ts";
-import { adminRoleInTokens } from "../shared/settings.ts";
 
 const { document, flag, text, textList, wholeNumber } = settingKinds;
 
@@ -75,7 +74,6 @@ export const tokenSettings = [
     default: false,
     description: "`true`: a token without `exp` is refused (R-AUT-4, G-AUTH-14)",
   }),
-  adminRoleInTokens,
 ] as const;
 
 declare module "../../core/index.ts" {

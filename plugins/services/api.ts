@@ -164,7 +164,7 @@ export interface LoggedAttempt {
   readonly error: string | null;
 }
 
-/** What an installation of event triggers has changed in the database. @experimental */
+/** The changes of an installation of event triggers. @experimental */
 export interface EventInstallation {
   /** True if the tables and functions of events and jobs were installed, or replaced by those of this version. */
   readonly hasInstalledSchema: boolean;
