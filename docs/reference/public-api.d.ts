@@ -2727,8 +2727,7 @@ export declare const tokenSettings: readonly [
     import("../../core/index.ts").Setting<string | undefined, "jwtAud">,
     import("../../core/index.ts").Setting<string, "jwtRoleClaimKey">,
     import("../../core/index.ts").Setting<number, "jwtCacheMaxEntries">,
-    import("../../core/index.ts").Setting<boolean, "jwtRequireExp">,
-    import("../../core/index.ts").Setting<boolean, "adminRoleInTokens">
+    import("../../core/index.ts").Setting<boolean, "jwtRequireExp">
 ];
 interface ResolvedOptions extends ValuesOf<typeof adminSecretSettings>, ValuesOf<typeof tokenSettings> {
 }
