@@ -33,6 +33,7 @@ export const pollSettings = [
     unit: "ms",
     description:
       "the interval in which the database is polled for changes, and so the longest time until a change reaches a subscriber",
+    isFixed: true,
   }),
 ] as const;
 
@@ -59,6 +60,7 @@ export const socketSettings = [
     unit: "seconds",
     description:
       "the interval between two heartbeats on a WebSocket (G-WS-3). It grows to up to 20 s if a process would otherwise send more than 2,000 heartbeats a second (G-WS-22)",
+    isFixed: true,
   }),
   defineSetting({
     name: "maxSockets",
@@ -75,6 +77,7 @@ export const socketSettings = [
     default: 4 * 1024 * 1024,
     unit: "bytes",
     description: "the maximum size of a message from a client; a larger one ends its WebSocket with close code 1009",
+    isFixed: true,
   }),
 ] as const;
 

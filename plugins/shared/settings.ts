@@ -28,6 +28,7 @@ export const compatMode = defineSetting({
   default: false,
   description:
     "`true`: REST paths also work at the root, without `/api`, and errors contain only what PostgREST and Hasura report (R-HNT-6, G-HNT-4)",
+  isFixed: true,
 });
 
 /** Matches values of the `Origin` header, which have a scheme, a host and no path. `*` matches every origin, and as the
