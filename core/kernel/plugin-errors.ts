@@ -10,7 +10,7 @@ class PluginError extends Error {
 
   constructor(plugin: string, hook: string, cause: unknown) {
     super(`plugin "${plugin}", hook ${hook}: ${getErrorMessage(cause)}`, { cause });
-    this.name = "PluginFault";
+    this.name = "PluginError";
     this.plugin = plugin;
     this.hook = hook;
   }

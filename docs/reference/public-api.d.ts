@@ -745,6 +745,7 @@ export {
 export {
   /** @experimental */ CountedList,
   /** @experimental */ EventCounts,
+  /** @experimental */ EventInstallation,
   /** @experimental */ EventsService,
   /** @experimental */ ListWindow,
   /** @experimental */ LoggedAttempt,
@@ -2726,8 +2727,7 @@ export declare const tokenSettings: readonly [
     import("../../core/index.ts").Setting<string | undefined, "jwtAud">,
     import("../../core/index.ts").Setting<string, "jwtRoleClaimKey">,
     import("../../core/index.ts").Setting<number, "jwtCacheMaxEntries">,
-    import("../../core/index.ts").Setting<boolean, "jwtRequireExp">,
-    import("../../core/index.ts").Setting<boolean, "adminRoleInTokens">
+    import("../../core/index.ts").Setting<boolean, "jwtRequireExp">
 ];
 interface ResolvedOptions extends ValuesOf<typeof adminSecretSettings>, ValuesOf<typeof tokenSettings> {
 }
@@ -3118,6 +3118,7 @@ export interface GqlTableRights {
 }
 export interface GqlRoleAccess {
     readonly role: string;
+    readonly isAdmin?: boolean;
     readonly databaseRole?: string;
     rights(table: GqlTable): GqlTableRights;
     mayCall(fn: GqlFunction): boolean;
@@ -4060,6 +4061,9 @@ export declare const liveSettings: readonly [
 export declare const pollSettings: readonly [
     import("../../core/index.ts").Setting<number, "liveQueryInterval">
 ];
+declare const socketLimits: readonly [
+    import("../../core/index.ts").Setting<number, "maxSocketOperations">
+];
 export declare const socketSettings: readonly [
     import("../../core/index.ts").Setting<number, "websocketKeepalive">,
     import("../../core/index.ts").Setting<number, "maxSockets">,
@@ -4074,6 +4078,8 @@ export declare const patchSettings: readonly [
     import("../../core/index.ts").Setting<number, "maxLivePatchTotalBytes">
 ];
 interface ResolvedOptions extends ValuesOf<typeof liveSettings>, ValuesOf<typeof pollSettings>, ValuesOf<typeof socketSettings>, ValuesOf<typeof directiveSettings>, ValuesOf<typeof patchSettings> {
+}
+interface Limits extends ValuesOf<typeof socketLimits> {
 }
 
 // --- plugins/live/transports/http-transports.d.ts
@@ -4387,11 +4393,16 @@ export declare const nestedWrites: import("../../../core/plugin.ts").Plugin;
 export declare const restBatch: import("../../../core/plugin.ts").Plugin;
 
 // --- plugins/plus/rest-batch/settings.d.ts
+declare const batchLimits: readonly [
+    import("../../../core/index.ts").Setting<number, "maxBatchRequests">
+];
 export declare const batchSettings: readonly [
     import("../../../core/index.ts").Setting<number, "maxBatchRequests">,
     import("../../../core/index.ts").Setting<number, "batchTimeout">
 ];
 interface ResolvedOptions extends ValuesOf<typeof batchSettings> {
+}
+interface Limits extends ValuesOf<typeof batchLimits> {
 }
 
 // --- plugins/plus/row-history/index.d.ts
@@ -4843,8 +4854,12 @@ export interface LoggedAttempt {
     readonly response: string | null;
     readonly error: string | null;
 }
+export interface EventInstallation {
+    readonly hasInstalledSchema: boolean;
+    readonly triggerCount: number;
+}
 export interface EventsService {
-    install(): Promise<number>;
+    install(): Promise<EventInstallation>;
     remove(names?: ReadonlySet<string>): Promise<number>;
     checkQueue(): Promise<void>;
     loadStatus(): Promise<{
@@ -5026,6 +5041,7 @@ interface ResolvedOptions extends ValuesOf<typeof webhookSettings> {
 
 // --- plugins/shared/settings.d.ts
 declare const sharedOptions: readonly [
+    import("../../core/index.ts").Setting<boolean, "adminRoleInTokens">,
     import("../../core/index.ts").Setting<string | undefined, "anonRole">,
     import("../../core/index.ts").Setting<boolean, "compatMode">,
     import("../../core/index.ts").Setting<readonly string[], "corsAllowedOrigins">,
@@ -5185,6 +5201,7 @@ export interface PresetOptions extends RelApiOptions {
     readonly metadataPermissionsForRest?: RelApiOptions["metadataPermissionsForRest"];
     readonly adminSecret?: RelApiOptions["adminSecret"];
     readonly adminSecrets?: RelApiOptions["adminSecrets"];
+    readonly adminRoleInTokens?: RelApiOptions["adminRoleInTokens"];
     readonly maxJsonDepth?: RelApiOptions["maxJsonDepth"];
     readonly authHook?: RelApiOptions["authHook"];
     readonly authHookMode?: RelApiOptions["authHookMode"];
@@ -5196,7 +5213,6 @@ export interface PresetOptions extends RelApiOptions {
     readonly jwtRoleClaimKey?: RelApiOptions["jwtRoleClaimKey"];
     readonly jwtCacheMaxEntries?: RelApiOptions["jwtCacheMaxEntries"];
     readonly jwtRequireExp?: RelApiOptions["jwtRequireExp"];
-    readonly adminRoleInTokens?: RelApiOptions["adminRoleInTokens"];
     readonly liveQueryBatchSize?: RelApiOptions["liveQueryBatchSize"];
     readonly maxLiveQueryBytes?: RelApiOptions["maxLiveQueryBytes"];
     readonly dbTxEnd?: RelApiOptions["dbTxEnd"];

@@ -19,7 +19,7 @@ import { parseRoleClaimKey } from "./role-path.ts";
 import { createRemoteKeys, shareKeyRings } from "./key-ring.ts";
 import { isAdminSecretSet, readSessionHeader } from "./session-header.ts";
 import { adminSecretSettings, tokenSettings } from "./settings.ts";
-import { anonRole, corsAllowedOrigins, maxJsonDepth } from "../shared/settings.ts";
+import { adminRoleInTokens, anonRole, corsAllowedOrigins, maxJsonDepth } from "../shared/settings.ts";
 import { createTokenExtractor, type ExtractToken, type ExtractedToken } from "./token-extraction.ts";
 import type { TokenRoles, RoleSettings, TokenRules, VerifiedToken } from "./token-rules.ts";
 import { parseTokenSettings, type TokenConfiguration } from "./token-settings.ts";
@@ -29,7 +29,7 @@ import { loadVerifier, readUnverifiedIssuer, readToken } from "./token.ts";
  *  G-AUTH-19 */
 export const jwtTokens = definePlugin({
   name: "jwt-tokens",
-  settings: [anonRole, ...adminSecretSettings, ...tokenSettings, corsAllowedOrigins, maxJsonDepth],
+  settings: [adminRoleInTokens, anonRole, ...adminSecretSettings, ...tokenSettings, corsAllowedOrigins, maxJsonDepth],
   apply: (hooks, context) => {
     const tokens = createTokenScheme(context);
     context.onClose(tokens.close);

@@ -74,14 +74,6 @@ export const tokenSettings = [
     default: false,
     description: "`true`: a token without `exp` is refused (R-AUT-4, G-AUTH-14)",
   }),
-  defineSetting({
-    name: "adminRoleInTokens",
-    environment: ["ADMIN_ROLE_IN_TOKENS"],
-    kind: flag,
-    default: false,
-    description:
-      "`true`: a token with the role `admin` makes its caller an administrator, as in Hasura; `false`: `admin` is an ordinary role (G-AUTH-19b)",
-  }),
 ] as const;
 
 declare module "../../core/index.ts" {

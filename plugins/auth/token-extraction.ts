@@ -1,6 +1,6 @@
 /** Extracts the token of a request from the `Authorization` header, a cookie, or another header. */
 import type { Credentials } from "../../core/index.ts";
-import { createCookiePolicy } from "../shared/cookie-policy.ts";
+import { getCookiePolicy } from "../shared/cookie-policy.ts";
 import type { TokenRules } from "./token-rules.ts";
 import type { TokenConfiguration, TokenLocation } from "./token-settings.ts";
 
@@ -31,7 +31,7 @@ export const createTokenExtractor = (
     else existing.candidates.push(configuration);
   }
   const locations = [...byLocation.values()];
-  const acceptsCookies = createCookiePolicy(allowedOrigins);
+  const acceptsCookies = getCookiePolicy(allowedOrigins);
 
   const extractFrom = (location: TokenLocation, credentials: Credentials, rules: TokenRules): string | undefined => {
     if (location.kind === "cookie") return acceptsCookies(credentials) ? credentials.cookie(location.name) : undefined;

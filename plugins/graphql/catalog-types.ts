@@ -180,6 +180,9 @@ export interface GqlTableRights {
 /** The access of a role to the GraphQL surface. @experimental */
 export interface GqlRoleAccess {
   readonly role: string;
+  /** True for the administrator. Do not compare `role` with `admin`, because roles of the database and of the metadata
+   *  may have that name. @rule G-AUTH-19b */
+  readonly isAdmin?: boolean;
   /** The database role whose row policies apply. Undefined for the login role. */
   readonly databaseRole?: string;
   rights(table: GqlTable): GqlTableRights;

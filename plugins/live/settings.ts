@@ -33,6 +33,20 @@ export const pollSettings = [
     unit: "ms",
     description:
       "the interval in which the database is polled for changes, and so the longest time until a change reaches a subscriber",
+    isFixed: true,
+  }),
+] as const;
+
+/** The limits of a socket. */
+const socketLimits = [
+  defineSetting({
+    name: "maxSocketOperations",
+    environment: ["MAX_SOCKET_OPERATIONS"],
+    kind: wholeNumber(1),
+    default: 1000,
+    description:
+      "the maximum number of running operations on a WebSocket; a further one is refused with an error message",
+    isLimit: true,
   }),
 ] as const;
 
@@ -46,6 +60,7 @@ export const socketSettings = [
     unit: "seconds",
     description:
       "the interval between two heartbeats on a WebSocket (G-WS-3). It grows to up to 20 s if a process would otherwise send more than 2,000 heartbeats a second (G-WS-22)",
+    isFixed: true,
   }),
   defineSetting({
     name: "maxSockets",
@@ -54,14 +69,7 @@ export const socketSettings = [
     default: 100_000,
     description: "the maximum number of open WebSockets of a process; a further one is refused with 503",
   }),
-  defineSetting({
-    name: "maxSocketOperations",
-    environment: ["MAX_SOCKET_OPERATIONS"],
-    kind: wholeNumber(1),
-    default: 1000,
-    description:
-      "the maximum number of running operations on a WebSocket; a further one is refused with an error message",
-  }),
+  ...socketLimits,
   defineSetting({
     name: "maxSocketMessageBytes",
     environment: ["MAX_SOCKET_MESSAGE_BYTES"],
@@ -69,6 +77,7 @@ export const socketSettings = [
     default: 4 * 1024 * 1024,
     unit: "bytes",
     description: "the maximum size of a message from a client; a larger one ends its WebSocket with close code 1009",
+    isFixed: true,
   }),
 ] as const;
 
@@ -114,4 +123,5 @@ declare module "../../core/index.ts" {
       ValuesOf<typeof socketSettings>,
       ValuesOf<typeof directiveSettings>,
       ValuesOf<typeof patchSettings> {}
+  interface Limits extends ValuesOf<typeof socketLimits> {}
 }

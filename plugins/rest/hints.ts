@@ -95,7 +95,7 @@ const buildParameterHint = (
   const [parameter, value] = [writtenName.trim(), writtenValue.trim()];
   if (grammar.isPluginParameter(parameter))
     return columns.includes(parameter) && parseOptionalOperation(grammar, value) !== undefined
-      ? `A filter on the column '${parameter}' stands in a logic tree: and=(${parameter}.${value})`
+      ? `The parameter '${parameter}' is not a filter. A filter on the column '${parameter}' is written in a logic tree: and=(${parameter}.${value})`
       : null;
   const isBlank = value !== writtenValue && parseOptionalOperation(grammar, value) !== undefined;
   if (isBlank && columns.includes(parameter) && isShown(`${parameter}=${value}`))
@@ -188,7 +188,7 @@ const UPSERT_STATES: ReadonlySet<string> = new Set(["42P10", "0A000", "55000"]);
 /** Explains an upsert into a relation whose inserts do not support `ON CONFLICT`. @rule R-HNT-7 */
 const buildUpsertHint = (relation: Relation | undefined, method: string): string | null => {
   if (method !== "POST" || relation?.refusesConflict !== true) return null;
-  const problem = `'${relation.name}' takes no Prefer: resolution, because its triggers, rules or deferrable key have no ON CONFLICT`;
+  const problem = `'${relation.name}' does not support Prefer: resolution, because ON CONFLICT does not work with its triggers, rules or deferrable key`;
   const [key] = relation.primaryKey;
   return key === undefined ? problem : `${problem}; PUT /${relation.name}?${key}=eq.… updates or inserts one row`;
 };

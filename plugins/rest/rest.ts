@@ -60,7 +60,7 @@ import { POSTGREST_PREFERENCES } from "./syntax/prefer.ts";
 
 const createRest = (hooks: RelApiHooks, context: PluginContext): RestSurface => {
   const readParameters = context.use(readParametersHook);
-  const grammar = buildGrammar(context.registry, context.options, (name) => readParameters.get(name) !== undefined);
+  const grammar = buildGrammar(context.registry, context, (name) => readParameters.get(name) !== undefined);
   const relation = new Map<string, RestHandler>();
   const findRoute = createRouteFinder(hooks, { relation, routine: new Map(), root: new Map() });
   const rest: RestSurface = {

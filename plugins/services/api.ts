@@ -164,10 +164,18 @@ export interface LoggedAttempt {
   readonly error: string | null;
 }
 
+/** The changes of an installation of event triggers. @experimental */
+export interface EventInstallation {
+  /** True if the tables and functions of events and jobs were installed, or replaced by those of this version. */
+  readonly hasInstalledSchema: boolean;
+  /** The number of triggers that were installed, replaced or removed. */
+  readonly triggerCount: number;
+}
+
 /** Event triggers and their events, for administrators. @experimental */
 export interface EventsService {
-  /** Returns the number of triggers that it has installed, replaced or removed. @throws RelApiError `preset` */
-  install(): Promise<number>;
+  /** Returns what it has changed. @throws RelApiError `preset` */
+  install(): Promise<EventInstallation>;
   /** Removes the event triggers of these names, or all of them, from their tables. Returns the number of removed
    *  triggers. @throws RelApiError `preset` */
   remove(names?: ReadonlySet<string>): Promise<number>;

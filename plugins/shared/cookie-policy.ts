@@ -1,9 +1,9 @@
 /** Decides whether the cookies of a request count as credentials. */
-import { createOriginPolicy, type Credentials } from "../../core/index.ts";
+import { createOriginPolicy, memoize, type Credentials } from "../../core/index.ts";
 
-/** Creates the test whether the cookies of a request count as credentials. A page of another origin can make a browser
+/** Returns the test whether the cookies of a request count as credentials. A page of another origin can make a browser
  *  send cookies, but must not act with them. @rule G-AUTH-12 X-HOOK-4 */
-export const createCookiePolicy = (allowedOrigins: readonly string[]): ((credentials: Credentials) => boolean) => {
+export const getCookiePolicy = memoize((allowedOrigins: readonly string[]): ((credentials: Credentials) => boolean) => {
   const originPolicy = createOriginPolicy(allowedOrigins);
   // with `*`, any page may send requests, but only pages of the server's own host may use cookies
   const isAllowedOrigin = (origin: string): boolean => !originPolicy.isOpen && originPolicy.allows(origin);
@@ -13,4 +13,4 @@ export const createCookiePolicy = (allowedOrigins: readonly string[]): ((credent
     const host = credentials.header("host");
     return host !== undefined && URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
   };
-};
+});

@@ -3,6 +3,15 @@ import { defineSetting, settingKinds, type SettingKind, type ValuesOf } from "..
 
 const { flag, listOf, oneOf, text, wholeNumber } = settingKinds;
 
+export const adminRoleInTokens = defineSetting({
+  name: "adminRoleInTokens",
+  environment: ["ADMIN_ROLE_IN_TOKENS"],
+  kind: flag,
+  default: false,
+  description:
+    "`true`: a token or an answer of the auth webhook with the role `admin` makes the caller an administrator, as in Hasura; `false`: `admin` is an ordinary role (G-AUTH-19b, X-HOOK-5a)",
+});
+
 /** The role of callers without a credential. */
 export const anonRole = defineSetting({
   name: "anonRole",
@@ -19,6 +28,7 @@ export const compatMode = defineSetting({
   default: false,
   description:
     "`true`: REST paths also work at the root, without `/api`, and errors contain only what PostgREST and Hasura report (R-HNT-6, G-HNT-4)",
+  isFixed: true,
 });
 
 /** Matches values of the `Origin` header, which have a scheme, a host and no path. `*` matches every origin, and as the
@@ -59,7 +69,8 @@ export const dbChannel = defineSetting({
   environment: ["DB_CHANNEL", "PGRST_DB_CHANNEL"],
   kind: text,
   default: "pgrst",
-  description: "the channel of `NOTIFY` on which the server receives requests to reload the schema or the settings",
+  description:
+    "the channel of `NOTIFY` on which the server receives requests to reload the schema and the settings (R-SC-3)",
   isFixed: true,
 });
 
@@ -90,6 +101,7 @@ export const metadataPermissionsForRest = defineSetting({
 });
 
 const sharedOptions = [
+  adminRoleInTokens,
   anonRole,
   compatMode,
   corsAllowedOrigins,

@@ -17,11 +17,15 @@ const withEvents = <Result>(
 
 const formatCount = (count: number): string => (count === 1 ? "1 trigger" : `${count} triggers`);
 
-/** Installs the triggers, and returns a report of the changes. @throws RelApiError `preset` @rule X-EVT-3 */
+/** Installs the triggers with the tables that they need, and returns a report of the changes. @throws RelApiError `preset` @rule X-EVT-3 */
 export const installEvents = (settings: EnvironmentSettings): Promise<string> =>
   withEvents(settings, async ({ install }) => {
-    const count = await install();
-    return count === 0 ? "nothing to install" : `installed ${formatCount(count)}`;
+    const { hasInstalledSchema, triggerCount } = await install();
+    const installed = [
+      ...(hasInstalledSchema ? ["the schemas relapi and relapi_queue"] : []),
+      ...(triggerCount > 0 ? [formatCount(triggerCount)] : []),
+    ];
+    return installed.length === 0 ? "nothing to install" : `installed ${installed.join(", and ")}`;
   });
 
 /** Removes the event triggers of these names, or all of them, and returns a report of the removed objects.

@@ -17,7 +17,11 @@ import { parseSelect } from "../../plugins/rest/syntax/select.ts";
 import { requireLinearTime } from "../support/growth.ts";
 
 const preset = fullCompat({});
-const grammar = buildGrammar(buildRegistry(preset.plugins), resolveOptions({}, collectSettings(preset)), () => false);
+const grammar = buildGrammar(
+  buildRegistry(preset.plugins),
+  { options: resolveOptions({}, collectSettings(preset)) },
+  () => false,
+);
 
 /** Checks that the parser succeeds or refuses with its own error. Any other error is a bug. */
 const parses = (parse: () => unknown): boolean => {

@@ -561,8 +561,8 @@ describe("limits and slow clients", () => {
     await frequentApi.close();
   });
 
-  test("G-WS-4 more operations than the limit on one connection are refused", async () => {
-    const limitedApi = await startApi(forGraphql({ maxSocketOperations: 2 }));
+  test("G-WS-4 R-ADM-2 more operations than the limit on one connection are refused", async () => {
+    const limitedApi = await startLive(forGraphql({ on: api.database, maxSocketOperations: 2 }));
     const socket = await initSocket(limitedApi);
     for (const id of ["1", "2", "3"]) subscribe(socket, id, "subscription { artist { id } }");
     const error = await socket.next((message) => message.type === "error");
@@ -570,6 +570,7 @@ describe("limits and slow clients", () => {
       id: "3",
       payload: [{ message: "too many operations on one connection: the limit is 2" }],
     });
+    expect(limitedApi.context.counters.get("refused-maxSocketOperations")).toBe(1);
     await socket.close();
     await limitedApi.close();
   });

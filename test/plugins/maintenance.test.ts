@@ -13,6 +13,7 @@ import {
   without,
   type Counters,
   type Plugin,
+  type RelApiOptions,
   type Limit,
   type PresetPart,
   type ValuesOf,
@@ -20,6 +21,7 @@ import {
 import { fullCompat, minimal } from "../../presets/index.ts";
 import { startApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
+import { adminSecret } from "../support/tokens.ts";
 import { maintenance } from "./maintenance.ts";
 import { createLogger } from "../support/logger.ts";
 
@@ -198,6 +200,22 @@ test("X-SET-7 an option that is read only once cannot change", async () => {
   const ownApi = await startApi({ parts: [pool], logger });
   expect((await ownApi.get("/ports?limit=1")).status).toBe(200);
   expect(errors[0]?.[1]).toEqual({ reason: "the option dbPool cannot change after the start" });
+});
+
+test("X-SET-7 R-LIM-1 limits of REST and the first admin secret follow a source", async () => {
+  let found: RelApiOptions = {};
+  const moving = definePlugin({
+    name: "moving",
+    apply: (_, context) => context.addOptionSource({ name: "the test", read: async () => found }),
+  });
+  const own = await startApi({ parts: [moving], adminSecret: undefined });
+  const askFields = async () => (await own.get("/ports?select=id,name&limit=1")).status;
+  const guessSecret = async () =>
+    (await own.get("/ports?limit=1", { headers: { "x-session-admin-secret": "guess" } })).status;
+  expect([await askFields(), await guessSecret()]).toEqual([200, 200]); // without a secret the header has no effect
+  found = { maxSelectFields: 1, adminSecret };
+  await own.reload();
+  expect([await askFields(), await guessSecret()]).toEqual([400, 401]);
 });
 
 test("X-SET-7 X-FLT-1 a source that fails fails the load, with the plugin's name", async () => {

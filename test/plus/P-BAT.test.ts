@@ -1,6 +1,6 @@
 /** Several REST requests in one transaction. */
 import { describe, expect, test } from "vitest";
-import { compose, without } from "../../core/index.ts";
+import { compose, definePlugin, without, type Counters } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, capabilities, startApi, type Answer, type HeaderValues } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
@@ -679,17 +679,32 @@ describe("limits of a batch", () => {
       'request 2: the id "a" is given twice',
     ],
     ["an id that is a number", [{ path: "/author", id: "1" }], "request 1: the id is not a name"],
-    ["too many", Array(51).fill({ path: "/author" }), "there are 51 requests, and at most 50 may be"],
+    ["too many", Array(51).fill({ path: "/author" }), "the batch has 51 requests, and at most 50 are allowed"],
   ])("P-BAT-6 a batch is refused: %s", async (_, body, message) => {
     const answer = await api.post("/api/batch", { body, headers: { "content-type": "application/json" } });
     expect([answer.status, answer.json().message]).toEqual([400, expect.stringContaining(message)]);
   });
 
   test("P-BAT-6 the number of requests and the body of a batch are limited", async () => {
-    const limitedApi = await startApi({ ...settings, maxBatchRequests: 1, maxBodyBytes: 200 });
-    expect((await batch([{ path: "/author" }], {}, limitedApi)).status).toBe(200);
-    expect((await batch([{ path: "/author" }, { path: "/author" }], {}, limitedApi)).status).toBe(400);
-    expect((await batch([{ path: `/author?name=eq.${"x".repeat(300)}` }], {}, limitedApi)).status).toBe(413);
+    const allCounters: Counters[] = [];
+    const watch = definePlugin({
+      name: "watch-counters",
+      apply: (_hooks, context) => void allCounters.push(context.counters),
+    });
+    const small = await startApi({ ...settings, parts: [watch], maxBatchRequests: 1, maxBodyBytes: 200 });
+    expect((await batch([{ path: "/author" }], {}, small)).status).toBe(200);
+    const beyond = await batch([{ path: "/author" }, { path: "/author" }], {}, small);
+    expect([beyond.status, beyond.json()]).toEqual([
+      400,
+      {
+        code: "batch-malformed",
+        details: null,
+        hint: "The limit is the setting maxBatchRequests.",
+        message: "the batch has 2 requests, and at most 1 are allowed",
+      },
+    ]);
+    expect(allCounters[0]?.get("refused-maxBatchRequests")).toBe(1);
+    expect((await batch([{ path: `/author?name=eq.${"x".repeat(300)}` }], {}, small)).status).toBe(413);
   });
 
   test.skipIf(!capabilities.realServer)(

@@ -14,10 +14,14 @@ await database.query(`
   create table shelf.book (id int primary key, author_id int references shelf.author, title text, sold int, deleted_at timestamp);
   create table shelf.tag (id int primary key, word text, deleted_at text);
   create table shelf.book_tag (book_id int references shelf.book, tag_id int references shelf.tag, deleted_at date, primary key (book_id, tag_id));
+  create table shelf.label (id int primary key, word text, deleted_at text);
+  create table shelf.tag_label (tag_id int references shelf.tag, label_id int references shelf.label, deleted_at text, primary key (tag_id, label_id));
   create function shelf.books_of(author int) returns setof shelf.book stable language sql as 'select * from shelf.book where author_id = author';
   insert into shelf.author values (1, 'Ann', null), (2, 'Ben', null), (3, 'Cy', '2020-01-01');
   insert into shelf.book values (1, 1, 'A', 10, null), (2, 1, 'B', 20, null), (3, 2, 'C', 30, null), (4, 2, 'D', 40, '2020-01-01'), (5, 3, 'E', 50, null);
   insert into shelf.tag values (1, 'red', 'x'), (2, 'blue', 'y');
+  insert into shelf.label values (1, 'old', 'x');
+  insert into shelf.tag_label values (1, 1, 'x');
   insert into shelf.book_tag values (1, 1, null), (2, 1, '2020-01-01');
   grant usage on schema shelf to sea_anon;
   grant all on all tables in schema shelf to sea_anon;
@@ -87,6 +91,10 @@ describe("reads", () => {
     expect((await plainApi.get("/book?select=id,tag(word)&id=eq.2")).json()).toEqual([
       { id: 2, tag: [{ word: "red" }] },
     ]);
+  });
+
+  test("P-DEL-3 a junction whose column is not a time gives a many-to-many relationship", async () => {
+    expect((await api.get("/tag?select=id,label(word)&id=eq.1")).json()).toEqual([{ id: 1, label: [{ word: "old" }] }]);
   });
 
   test("P-DEL-1 deleted rows are hidden in lists, keys, aggregates, conditions and orders of GraphQL", async () => {
@@ -163,6 +171,14 @@ describe("writes", () => {
     expect((await putAuthor(3, { id: 1, name: "New" })).json().code).toMatch(/PGRST115|row-deleted/);
     expect((await putAuthor(2, { id: 2, name: "New" })).status).toBeLessThan(300);
     expect(await api.sql("select name from shelf.author where id = 3")).toEqual([{ name: "Cy" }]);
+  });
+
+  test("P-DEL-7 a PUT of a row whose column is not a time is never the PUT of a deleted row", async () => {
+    const answer = await api.put("/label?id=eq.1", {
+      headers: { prefer: "tx=rollback" },
+      body: { id: 2, word: "new" },
+    });
+    expect([answer.status, answer.json().code]).toEqual([400, "PGRST115"]);
   });
 
   test("P-DEL-2 GraphQL deletes softly by the permission to delete", async () => {

@@ -369,7 +369,7 @@ describe("REST", () => {
       restPrefixes: ["/"],
     });
     expect((await mealsApi.get("/meal?having=eq.6")).json().hint).toBe(
-      "A filter on the column 'having' stands in a logic tree: and=(having.eq.6)",
+      "The parameter 'having' is not a filter. A filter on the column 'having' is written in a logic tree: and=(having.eq.6)",
     );
     expect((await mealsApi.get("/meal?and=(having.eq.6)")).json()).toEqual([{ id: 1, having: 6 }]);
   });

@@ -8,6 +8,7 @@ import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
+import { bearer } from "../support/tokens.ts";
 
 const baseApi = await startApi(forGraphql());
 
@@ -252,6 +253,19 @@ describe("P-NAT-2 permissions on native queries", () => {
     expect(missingVariable.errors[0].message).toContain("missing session variable");
     expect((await api.gql("{ all_sales { id } }", {}, asAdmin("stranger"))).errors[0].message).toContain("all_sales");
     expect(ids(await api.gql("{ all_sales { id price } }", {}, asAdmin("picky"))).length).toBeGreaterThan(1);
+  });
+
+  test("G-AUTH-19b a role named admin gets only the columns of its permission", async () => {
+    const admin = { columns: ["id"], filter: {} };
+    const model = { ...MODEL, select_permissions: permissions({ admin }) };
+    const other = await start(documentOf([table("album")], {}, source({ logical_models: [model] })));
+    const claims = { "x-session-default-role": "admin", "x-session-allowed-roles": ["admin"] };
+    const headers = { "x-session-admin-secret": undefined, ...bearer(claims) };
+    expect(ids(await other.gql("{ all_sales(limit: 1) { id } }", {}, headers))).toHaveLength(1);
+    expect((await other.gql("{ all_sales { price } }", {}, headers)).errors[0].extensions.code).toBe(
+      "validation-failed",
+    );
+    await other.close();
   });
 
   test("a value of a request is never read as a session variable", async () => {

@@ -165,7 +165,9 @@ test("R-ADM-2 R-LIM-1 G-LIM-1 a metric counts the refused requests of each limit
   expect((await fetch(`${standaloneServer.address}/v1/graphql`, { method: "POST", body: batch })).status).toBe(200);
   const after = await metrics();
   const limits = collectSettings(fullCompat({})).filter(({ isLimit }) => isLimit === true);
-  expect(limits.map(({ name }) => name)).toEqual(expect.arrayContaining(["maxEmbeds", "maxBatchEntries"]));
+  expect(limits.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(["maxEmbeds", "maxBatchEntries", "maxSocketOperations"]),
+  );
   for (const { name: limit } of limits) {
     const name = `relapi_refused_total{limit="${limit}"}`;
     expect(after[name], limit).toBe(before[name]! + (limit === "maxEmbeds" ? 2 : limit === "maxBatchEntries" ? 1 : 0));

@@ -38,7 +38,7 @@ test("R-SC-2 missing=default uses the defaults of identities, domains and column
   expect(insertAnswer.json()).toEqual([{ serial_number: expect.any(Number), grade: "b" }]);
 });
 
-test("R-SC-3 NOTIFY reloads the schema", async () => {
+test("R-SC-3 NOTIFY reloads the schema, for each known payload", async () => {
   await api.sql("create table sea.new_thing (id int primary key); grant select on sea.new_thing to sea_anon");
   expect(await code(api, "/new_thing")).toBe("PGRST205");
   await api.sql("notify pgrst, 'something else'");
@@ -48,6 +48,10 @@ test("R-SC-3 NOTIFY reloads the schema", async () => {
     "create view sea.newer_thing as select * from sea.new_thing; grant select on sea.newer_thing to sea_anon; notify pgrst",
   );
   await until(async () => (await code(api, "/newer_thing")) === 200, "/newer_thing is served");
+  await api.sql(
+    "create view sea.newest_thing as select * from sea.new_thing; grant select on sea.newest_thing to sea_anon; notify pgrst, 'reload config'",
+  );
+  await until(async () => (await code(api, "/newest_thing")) === 200, "/newest_thing is served");
 });
 
 test("R-SC-1 R-SC-1b loads run read-only, with an empty search path and without parallel workers", async () => {

@@ -177,7 +177,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     expect(await bare.gql(`{ ${field} }`, {}, reader)).toMatchObject({ data: { order: null } });
     const errors = [
       {
-        message: 'asynchronous actions are not installed in the database: run "relapi events install"',
+        message: 'asynchronous actions are not installed in the database: run "relapi --preset plus events install"',
         extensions: { path: "$.selectionSet.order", code: "not-supported" },
       },
     ];

@@ -1,12 +1,13 @@
 /** Actions: root fields that webhooks and functions of the application answer. */
 import type { ServerResponse } from "node:http";
 import { beforeEach, describe, expect, test } from "vitest";
-import { without } from "../../core/index.ts";
+import { compose, without } from "../../core/index.ts";
+import { actions } from "../../plugins/services/index.ts";
 import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { collectWarnings } from "../support/metadata-document.ts";
+import { collectWarnings, permissions, table } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
-import { adminSecret } from "../support/tokens.ts";
+import { adminSecret, bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 import { argument, buildDocument, definition, LOGIN, startActionHook } from "./action-metadata.ts";
 import { json } from "./hook-server.ts";
@@ -71,6 +72,32 @@ describe("the fields", () => {
       weather ? ["rain"] : undefined,
     ]);
     expect(hook.requests).toHaveLength(Number(login) + Number(weather));
+  });
+
+  test("X-ACT-3 G-AUTH-19b a role named admin has no action without a permission", async () => {
+    const metadata = {
+      ...buildDocument(),
+      sources: [
+        {
+          name: "default",
+          kind: "postgres",
+          tables: [table("artist", { select_permissions: permissions({ admin: { columns: ["id"], filter: {} } }) })],
+        },
+      ],
+    };
+    const ping = { output: "Int!", run: () => 1 };
+    const claims = { "x-session-default-role": "admin", "x-session-allowed-roles": ["admin"] };
+    const headers = { "x-session-admin-secret": undefined, ...bearer(claims) };
+    const startWithRole = (more: StartOptions) =>
+      start({ preset: (given) => compose(plus(given), actions({ ping })), metadata, ...more });
+    const ordinary = await startWithRole({});
+    expect((await ordinary.gql("{ artist { id } }", {}, headers)).errors).toBeUndefined();
+    for (const document of [LOG_IN, "mutation { ping }"])
+      expect(errorOf(await ordinary.gql(document, {}, headers))).toMatchObject({ message: "no mutations exist" });
+    expect(hook.requests).toEqual([]);
+    const administrator = await startWithRole({ adminRoleInTokens: true });
+    expect((await administrator.gql("mutation { ping }", {}, headers)).data).toEqual({ ping: 1 });
+    expect((await administrator.gql(LOG_IN, {}, headers)).data).toEqual({ login: { value: "t" } });
   });
 
   test("X-ACT-3 a role with only actions reads no tables", async () => {

@@ -6,9 +6,10 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { without, type RelApiOptions } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { eventHandlers, type RowEvent, type TableEventHandlers } from "../../plugins/services/index.ts";
-import { relapi } from "../cli/run.ts";
+import { relapi, temporaryFile, type Environment } from "../cli/run.ts";
 import { asAdmin, capabilities, forGraphql, rolledBack, startApi, type TestApi } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
+import { documentOf, table } from "../support/metadata-document.ts";
 import { until } from "../support/until.ts";
 import { createLogger } from "../support/logger.ts";
 
@@ -370,7 +371,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       const api = await start({ "public.left_alone": { insert: nothing } }, { eventsInstall: false });
       await until(() => api.log.some((line) => line.startsWith("event triggers do not work")), "the log says so");
       expect(api.log.join("\n")).toContain(
-        'event triggers are not installed: public.left_alone.insert: run \\"relapi events install\\"',
+        'event triggers are not installed: public.left_alone.insert: run \\"relapi --preset plus events install\\"',
       );
       expect(await listTriggers("left_alone")).toEqual([]);
     });
@@ -422,6 +423,22 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       });
     });
 
+    test("X-EVT-3 install of the command line reports the schemas and the triggers", async () => {
+      const own = await openDatabase();
+      const environment = { DATABASE_URL: own.options.databaseUrl ?? "", DB_SCHEMAS: "public", PRESET: "plus" };
+      const installs = async (stdout: string, more: Environment = {}): Promise<void> =>
+        expect(await relapi(["events", "install"], { ...environment, ...more })).toMatchObject({ code: 0, stdout });
+      await installs("installed the schemas relapi and relapi_queue\n");
+      await installs("nothing to install\n");
+      await own.query("create table public.announced (id int primary key)");
+      const trigger = { name: "announced", webhook: "https://hook.example", definition: { insert: { columns: "*" } } };
+      const metadata = documentOf([table("announced", { event_triggers: [trigger] })]);
+      const file = { METADATA: temporaryFile("metadata.json", JSON.stringify(metadata)) };
+      await installs("installed 1 trigger\n", file);
+      await own.query("drop schema relapi cascade");
+      await installs("installed the schemas relapi and relapi_queue, and 1 trigger\n", file);
+    });
+
     test("X-EVT-4a a start names the triggers whose handlers are gone", async () => {
       await createTable("forgotten");
       await createTable("remembered");
@@ -445,7 +462,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       const lines = api.log.filter((line) => line.startsWith("event triggers do not work"));
       expect(lines).toEqual([
         expect.stringMatching(
-          /the login role may not install event triggers and schedules \(permission denied for database \w+\): run \\"relapi events install\\"/,
+          /the login role may not install event triggers and schedules \(permission denied for database \w+\): run \\"relapi --preset plus events install\\"/,
         ),
       ]);
       expect(lines[0]).not.toContain("sea_login:");

@@ -2,9 +2,17 @@
 import { once } from "node:events";
 import { request, type IncomingMessage, type ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { optionsFromEnvironment, without, type RelApiOptions } from "../../core/index.ts";
+import { compose, definePlugin, optionsFromEnvironment, without, type RelApiOptions } from "../../core/index.ts";
 import { gqlCompat, plus, restCompat } from "../../presets/index.ts";
-import { BROWSER, forGraphql, startApi, type Answer, type HeaderValues, type TestApi } from "../support/api.ts";
+import {
+  BROWSER,
+  forGraphql,
+  startApi,
+  type Answer,
+  type HeaderValues,
+  type StartOptions,
+  type TestApi,
+} from "../support/api.ts";
 import { subscribe } from "../support/live.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 import { askGraphql, askRest, gqlError, installSight, sightOfGraphql, sightOfRest } from "../support/sight.ts";
@@ -22,8 +30,7 @@ const logger = createLogger({ error: note, warn: note });
 const options: RelApiOptions = { authHook: hook.url, jwtSecret: undefined, anonRole: undefined, logger };
 const api = await startApi(forGraphql(options));
 await installSight(api);
-const start = (extraOptions: RelApiOptions): Promise<TestApi> =>
-  startApi(forGraphql({ ...options, on: api.database, ...extraOptions }));
+const start = (more: StartOptions): Promise<TestApi> => startApi(forGraphql({ ...options, on: api.database, ...more }));
 const posting = await start({ authHookMode: "post" });
 const hasty = await start({ authHookTimeout: 1 });
 const patient = await start({ authHookTimeout: 3600 });
@@ -248,6 +255,14 @@ describe("the caller", () => {
     expect(sightOfGraphql(await askGraphql(otherApi))["session.role"]).toBe("admin");
   });
 
+  test("X-HOOK-5a X-SET-5 the role admin can be the administrator without the plugin jwt-tokens", async () => {
+    hook.answer = json({ "X-Hasura-Role": "admin" });
+    const environment = { ADMIN_ROLE_IN_TOKENS: "true" };
+    const given = optionsFromEnvironment(compose(gqlCompat({}), without("jwt-tokens")), environment);
+    const other = await start({ ...given, parts: [without("jwt-tokens")] });
+    expect(sightOfGraphql(await askGraphql(other))["session.role"]).toBe("admin");
+  });
+
   test("X-HOOK-5 the webhook is called for each request, even if the request equals an earlier one", async () => {
     hook.answer = json({ ...READER, "Cache-Control": "max-age=600" });
     await askTypename(api);
@@ -309,6 +324,52 @@ describe("cookies of the answer", () => {
       cookies.join(", "),
       undefined,
     ]);
+  });
+});
+
+describe("stored settings", () => {
+  const storeSetting = (setting: string): Promise<unknown> =>
+    api.sql(
+      `do $$ begin execute format('alter role %I in database %I ${setting.replaceAll("'", "''")}', current_user, current_database()); end $$`,
+    );
+  afterEach(() => storeSetting("reset all"));
+
+  test.each(["get", "post"] as const)(
+    "R-SC-8 X-HOOK-4 X-HOOK-11 the allowed origins follow a reload, %s",
+    async (mode) => {
+      const other = await start({ authHookMode: mode });
+      const askFromShop = async (): Promise<readonly boolean[]> => {
+        hook.requests.length = 0;
+        hook.answer = (response) =>
+          void response.writeHead(200, { "set-cookie": "session=8" }).end(JSON.stringify(READER));
+        const { headers } = await askTypename(other, { cookie: "session=7", origin: "https://shop.example" });
+        const [asked] = hook.requests;
+        const sent = mode === "get" ? asked?.headers : JSON.parse(asked?.body ?? "").headers;
+        return ["cookie" in sent, "set-cookie" in headers];
+      };
+      expect(await askFromShop()).toEqual([false, false]);
+      await storeSetting("set pgrst.server_cors_allowed_origins = 'https://shop.example'");
+      await other.reload();
+      expect(await askFromShop()).toEqual([true, true]);
+    },
+  );
+
+  test("R-SC-8 R-AUT-10 the anonymous role follows a reload", async () => {
+    const seen: boolean[] = [];
+    const look = definePlugin({
+      name: "look-at-sessions",
+      apply: (hooks) =>
+        hooks.transformPlan.tap("look-at-sessions", (plan, { session }) => {
+          seen.push(session.isAnonymous === true);
+          return plan;
+        }),
+    });
+    const other = await start({ parts: [look] });
+    await askRest(other);
+    await storeSetting("set pgrst.db_anon_role = 'music_reader'");
+    await other.reload();
+    await askRest(other);
+    expect(seen).toEqual([false, true]);
   });
 });
 

@@ -3,7 +3,8 @@ import { buildClientSchema, getIntrospectionQuery, printSchema } from "graphql";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
-import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
+import { bearer } from "../support/tokens.ts";
+import { documentOf, collectWarnings, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { SDL, startRemote } from "./remote-server.ts";
 
 const remote = await startRemote();
@@ -94,6 +95,16 @@ describe("permissions", () => {
     const { errors } = await api.gql("{ countries { code } }", {}, asAdmin("nobody"));
     expect(errors[0].message).toBe("field 'countries' not found in type: 'query_root'");
     expect(await api.gql("{ secret }", {}, asAdmin("buyer"))).toEqual({ data: { secret: "treasure" } });
+  });
+
+  test("X-RMT-9 G-AUTH-19b a role named admin sees no field without a permission", async () => {
+    const other = await start([entry(allow(["reader", READER], ["admin", "type Query { secret: String }"]))]);
+    const claims = { "x-session-default-role": "admin", "x-session-allowed-roles": ["admin"] };
+    const headers = { "x-session-admin-secret": undefined, ...bearer(claims) };
+    expect(await other.gql("{ secret }", {}, headers)).toEqual({ data: { secret: "treasure" } });
+    expect((await other.gql("{ countries { code } }", {}, headers)).errors[0].message).toBe(
+      "field 'countries' not found in type: 'query_root'",
+    );
   });
 
   test("X-RMT-9 without permissions every role sees everything", async () => {

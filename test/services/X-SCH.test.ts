@@ -325,7 +325,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     const ownDatabase = await openDatabase();
     const api = await start({ "0 3 * * *": nothing }, { on: ownDatabase, eventsInstall: false } as RelApiOptions);
     await until(() => api.log.some((line) => line.startsWith("schedules do not work")), "the log says so");
-    expect(api.log.join("\n")).toContain('schedules are not installed: run \\"relapi events install\\"');
+    expect(api.log.join("\n")).toContain('schedules are not installed: run \\"relapi --preset plus events install\\"');
     expect(await ownDatabase.query("select from pg_namespace where nspname = 'relapi'")).toEqual([]);
   });
 });

@@ -229,14 +229,14 @@ export const compileRows = (
   }
 
   /** Returns the position to sort by, because PostgreSQL does not recognise a repeated expression with parameters in
-   *  ORDER BY. @rule R-AGG-5 */
+   *  ORDER BY. Outputs of the read take precedence over keys of its flat embeds. @rule R-AGG-5 R-AGG-5a */
   function findGroupedPosition(expression: Expression): Sql | undefined {
     if (expression.kind !== "output" || !isGroupedRead) return undefined;
-    const output = outputs.filter((candidate) => "as" in candidate && candidate.as === expression.as)[
-      expression.nth ?? 0
-    ];
-    const position = output && positions.get(output);
-    return position === undefined ? undefined : integer(position);
+    const output = outputs.filter(
+      (candidate) => "as" in candidate && candidate.kind !== "embed" && candidate.as === expression.as,
+    )[expression.nth ?? 0];
+    const position = output ? positions.get(output) : items.findIndex(({ as }) => as === expression.as) + 1;
+    return position ? integer(position) : undefined; // positions are counted from 1
   }
 
   function addOutput(output: Output, isMember = false): void {

@@ -67,6 +67,7 @@ const buildSelectRights = (
 
 const createAdminAccess = (model: Model): GqlRoleAccess => ({
   role: "admin",
+  isAdmin: true,
   rights: (table) => ({
     ...buildWriteRights(model, model.loginRole, table.relation),
     select: buildSelectRights(table.relation.columns, () => table.computedFields),

@@ -1,5 +1,5 @@
 /** Runs one operation of a socket: a live query that continues, or a query or mutation that runs once. */
-import { RelApiError, requestSignal, type RequestRecord } from "../../../core/index.ts";
+import { limitExceeded, RelApiError, requestSignal, type RequestRecord } from "../../../core/index.ts";
 import { tracingService } from "../../operations/api.ts";
 import type { LivePatcher, LiveResult } from "../api.ts";
 import { readLiveDirective, openPatcher, type LiveDirectiveRequest } from "./live-directive.ts";
@@ -175,9 +175,8 @@ const createReport = ({ context, request }: ClientConnection, exchange: SocketEx
 
 /** Creates the error for exceeding the setting `maxSocketOperations`. */
 export const tooManyOperations = (limit: number): RelApiError =>
-  new RelApiError({
+  limitExceeded("maxSocketOperations", {
     code: "bad-request",
-    status: 400,
     message: `too many operations on one connection: the limit is ${limit}`,
     path: "$",
   });

@@ -121,9 +121,9 @@ export const createQueryTypes = (
   build: GqlBuild,
   queries: readonly NativeQuery[],
 ): ((query: NativeQuery) => QueryTypes | undefined) => {
-  const { role } = build.schema;
+  const { role, isAdmin = false } = build.access;
   const mayRead = ({ permissions }: LogicalModel, name: string): boolean =>
-    role === "admin" || permissions.get(role)?.columns.has(name) === true;
+    isAdmin || permissions.get(role)?.columns.has(name) === true;
 
   const buildNestedFields = (model: LogicalModel): GraphQLFieldConfigMap<unknown, unknown> => {
     const first = queries.find(({ returns }) => returns === model);
@@ -141,7 +141,7 @@ export const createQueryTypes = (
 
   const getModelTypes = memoize((model: LogicalModel): ModelTypes | undefined => {
     const readable = model.fields.filter(({ name }) => mayRead(model, name));
-    const hasModelType = (role === "admin" || model.permissions.has(role)) && !isTableTypeName(build, model.name);
+    const hasModelType = (isAdmin || model.permissions.has(role)) && !isTableTypeName(build, model.name);
     return hasModelType ? buildModelTypes(build, model, readable, () => buildNestedFields(model)) : undefined;
   });
 

@@ -10,6 +10,7 @@ import {
   decodeUtf8Header,
   definePlugin,
   isNestedDeeper,
+  limitExceeded,
   RelApiError,
   nameKey,
   parseJson,
@@ -274,7 +275,10 @@ export const restBatch = definePlugin({
             throw batchMalformed("the body is not JSON");
           const { maxJsonDepth } = context.options;
           if (isNestedDeeper(bytes.toString("utf8"), maxJsonDepth + LIST_DEPTH))
-            throw batchRefused(`a body is nested deeper than ${maxJsonDepth} levels`);
+            throw limitExceeded("maxJsonDepth", {
+              code: "batch-malformed",
+              message: `a body is nested deeper than ${maxJsonDepth} levels`,
+            });
           let parsed: Json;
           try {
             parsed = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));

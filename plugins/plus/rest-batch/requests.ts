@@ -1,5 +1,5 @@
 /** Parses the list of requests of a batch. */
-import { isJsonObject, RelApiError, type Json } from "../../../core/index.ts";
+import { isJsonObject, limitExceeded, RelApiError, type Json } from "../../../core/index.ts";
 
 export interface BatchPart {
   readonly method: string;
@@ -81,7 +81,11 @@ const parseHeaders = (json: Json | undefined, part: number): Readonly<Record<str
 export const parseParts = (json: Json, maxCount: number): readonly BatchPart[] => {
   if (!Array.isArray(json)) throw batchMalformed("the body is not a list of requests");
   if (json.length === 0) throw batchMalformed("the list of requests is empty");
-  if (json.length > maxCount) throw batchRefused(`there are ${json.length} requests, and at most ${maxCount} may be`);
+  if (json.length > maxCount)
+    throw limitExceeded("maxBatchRequests", {
+      code: "batch-malformed",
+      message: `the batch has ${json.length} requests, and at most ${maxCount} are allowed`,
+    });
   const ids = new Set<string>();
   return json.map((entry: Json, i): BatchPart => {
     const part = i + 1;

@@ -3,14 +3,19 @@ import { defineSetting, settingKinds, type ValuesOf } from "../../../core/index.
 
 const MAX_SECONDS = 2_000_000; // Node's timers accept no longer delay
 
-export const batchSettings = [
+const batchLimits = [
   defineSetting({
     name: "maxBatchRequests",
     environment: ["MAX_BATCH_REQUESTS"],
     kind: settingKinds.wholeNumber(1),
     default: 50,
     description: "the maximum number of requests in a REST batch (P-BAT-6)",
+    isLimit: true,
   }),
+] as const;
+
+export const batchSettings = [
+  ...batchLimits,
   defineSetting({
     name: "batchTimeout",
     environment: ["BATCH_TIMEOUT"],
@@ -24,4 +29,5 @@ export const batchSettings = [
 
 declare module "../../../core/index.ts" {
   interface ResolvedOptions extends ValuesOf<typeof batchSettings> {}
+  interface Limits extends ValuesOf<typeof batchLimits> {}
 }

@@ -26,6 +26,12 @@ import { softDeleteSettings } from "./settings.ts";
 /** The types that the column may have. */
 const TIMES: ReadonlySet<string> = new Set(["timestamptz", "timestamp", "date"]);
 
+/** Returns whether the relation has the column, with one of these types. @rule P-DEL-1 */
+const hasDeletionColumn = (model: Model, relation: Relation | undefined, column: string): boolean => {
+  const deletionColumn = relation && findColumn(relation, column);
+  return deletionColumn !== undefined && TIMES.has(model.types.get(deletionColumn.type)?.name ?? "");
+};
+
 /** The plan function for the current time, so that prepared statements contain no fixed time. */
 const DELETION_TIME = "soft-delete-now";
 
@@ -42,11 +48,9 @@ const comparesColumn = (where: Predicate, column: string): boolean => {
  */
 const applySoftDelete = (plan: Plan, model: Model, column: string, seesDeleted: boolean): Plan => {
   const isNotDeleted = compareColumn(column, "is", { keyword: "null" });
-  const hasDeletionColumn = (relation: Relation | undefined): boolean => {
-    const deletionColumn = relation && findColumn(relation, column);
-    return deletionColumn !== undefined && TIMES.has(model.types.get(deletionColumn.type)?.name ?? "");
-  };
-  const restricted = restrictRows(plan, model, (relation) => (hasDeletionColumn(relation) ? isNotDeleted : undefined));
+  const restricted = restrictRows(plan, model, (relation) =>
+    hasDeletionColumn(model, relation, column) ? isNotDeleted : undefined,
+  );
   const revealRows = <Node extends Read | Update>(node: Node): Node => {
     const [addedCondition, requestedCondition, ...otherConditions] =
       node.where?.kind === "and" ? node.where.predicates : [];
@@ -68,10 +72,10 @@ const applySoftDelete = (plan: Plan, model: Model, column: string, seesDeleted: 
     assignments: [{ column, operator: "set", operand: { constant: null, apply: DELETION_TIME } }],
   });
   if (hidden.kind === "delete")
-    return hasDeletionColumn(findRelation(model, hidden.from)) ? markDeleted(hidden) : hidden;
+    return hasDeletionColumn(model, findRelation(model, hidden.from), column) ? markDeleted(hidden) : hidden;
   if (hidden.kind !== "sequence") return hidden;
   const steps = hidden.steps.map((step) =>
-    step.write.kind === "delete" && hasDeletionColumn(findRelation(model, step.write.from))
+    step.write.kind === "delete" && hasDeletionColumn(model, findRelation(model, step.write.from), column)
       ? { ...step, write: markDeleted(step.write) }
       : step,
   );
@@ -87,10 +91,10 @@ const removeSoftJunctions = (model: Model, column: string): Model => ({
   ...model,
   relations: new Map(
     [...model.relations].map(([key, relation]) => {
-      const relationships = relation.relationships.filter(({ junction }) => {
-        const junctionRelation = junction && findRelation(model, junction.relation);
-        return junctionRelation === undefined || findColumn(junctionRelation, column) === undefined;
-      });
+      const relationships = relation.relationships.filter(
+        ({ junction }) =>
+          junction === undefined || !hasDeletionColumn(model, findRelation(model, junction.relation), column),
+      );
       return [key, relationships.length === relation.relationships.length ? relation : { ...relation, relationships }];
     }),
   ),
@@ -135,8 +139,8 @@ const reportDeletedPuts = (context: PluginContext, column: string): void => {
         const putInsert = putRun && findPutInsert(putRun.program);
         if (putInsert === undefined || !(error instanceof RelApiError) || error.code !== "put-key-mismatch")
           throw error;
-        const relation = findRelation(context.model(), putInsert.into);
-        if (relation === undefined || findColumn(relation, column) === undefined) throw error;
+        const model = context.model();
+        if (!hasDeletionColumn(model, findRelation(model, putInsert.into), column)) throw error;
         // runs as the caller's database role, without the condition of this plugin and the permissions of the metadata
         const session: Session = { ...execution.session, role: "admin", isAdmin: true };
         const program = context.prepare({ plan: buildDeletedRead(putInsert, column), envelope: {} }, session, "rest");

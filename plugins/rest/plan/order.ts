@@ -9,7 +9,6 @@ import {
   type OrderBy,
   type Output,
   type Read,
-  type Relation,
 } from "../../../core/index.ts";
 import type { Grammar, OrderTerm, SelectItem } from "../request.ts";
 import { bind, buildField, buildPath, type RowScope } from "./conditions.ts";
@@ -39,11 +38,18 @@ export const buildOrder = (
 };
 
 /**
- * Orders groups by selected outputs: by a field as `select` writes it, otherwise by an output name. PostgreSQL does not
- * recognise a selected path or computed field in an order. @rule R-AGG-5
+ * Orders groups by selected outputs: by a field as `select` writes it, otherwise by an output name, otherwise by a key
+ * of a to-one spread. PostgreSQL does not recognise a selected path or computed field in an order. @rule R-AGG-5
+ * R-AGG-5a
  */
-export const orderGroups = (read: Read, values: readonly BoundValue[], relation: Relation | undefined): Read => {
+export const orderGroups = (
+  read: Read,
+  values: readonly BoundValue[],
+  level: QueryLevel,
+  flatModes: Grammar["flatModes"],
+): Read => {
   const { output, orderBy } = read;
+  const { relation } = level;
   if (orderBy === undefined) return read;
   const encodeExpression = (expression: Expression): string =>
     JSON.stringify(expression, (key, part: unknown) => (key === "param" ? { value: values[part as number] } : part));
@@ -65,6 +71,8 @@ export const orderGroups = (read: Read, values: readonly BoundValue[], relation:
       return expression;
     const matchingOutput =
       output.find(isField) ?? (name === undefined ? undefined : output.find((item) => hasOutputName(item, name)));
+    if (matchingOutput === undefined && name !== undefined && hasSpreadKey(output, level, name, flatModes))
+      return { kind: "output", as: name };
     if (matchingOutput === undefined || !("as" in matchingOutput)) return expression;
     const nth = output.filter((item) => "as" in item && item.as === matchingOutput.as).indexOf(matchingOutput);
     return { kind: "output", as: matchingOutput.as, ...(nth === 0 ? {} : { nth }) };
@@ -77,6 +85,25 @@ const withoutCasts = (expression: Expression): Expression =>
 
 const hasOutputName = (output: Output, name: string): boolean =>
   (output.kind === "value" || output.kind === "aggregate") && output.as === name;
+
+/** Returns whether a to-one spread of the level, or one inside such a spread, adds the key to the rows of the level. */
+const hasSpreadKey = (
+  outputs: readonly Output[],
+  level: QueryLevel,
+  name: string,
+  flatModes: Grammar["flatModes"],
+): boolean =>
+  level.embeds.some((inner) => {
+    const embed = outputs.find((output) => output.kind === "embed" && output.id === inner.id);
+    if (embed?.kind !== "embed" || embed.isHidden === true) return false;
+    if (!flatModes.has(embed.mode) || !inner.relationship.isToOne) return false;
+    const innerOutputs = embed.read.output;
+    const hasKey = (output: Output): boolean =>
+      output.kind === "all"
+        ? inner.relation !== undefined && findColumn(inner.relation, name) !== undefined
+        : hasOutputName(output, name);
+    return innerOutputs.some(hasKey) || hasSpreadKey(innerOutputs, inner, name, flatModes);
+  });
 
 /**
  * Returns the ordering for the column's type. For other types it returns the first ordering, which the database

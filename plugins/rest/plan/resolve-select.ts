@@ -109,7 +109,11 @@ export const resolveRead = (input: ReadInput): ResolvedRead => {
   const limit = window?.hasLimit === true ? bind(readContext.values, null) : undefined;
   const offset = window?.hasOffset === true ? bind(readContext.values, null) : undefined;
   return {
-    read: { ...(read.groupBy === undefined ? read : orderGroups(read, readContext.values, relation)), limit, offset },
+    read: {
+      ...(read.groupBy === undefined ? read : orderGroups(read, readContext.values, level, grammar.flatModes)),
+      limit,
+      offset,
+    },
     isWholeRow: isWholeRow(query.select),
     legacyNames,
   };
@@ -286,7 +290,7 @@ const buildRead = (context: ReadContext, level: QueryLevel, from: ReadFrom, opti
   const isFlatEmbed = node.embed !== undefined && flatModes.has(node.embed.mode);
   const read = applyPluginParameters(context, relation, node.pluginParameters, ungrouped);
   const isGrouped = hasAggregates(level, flatModes) || read.groupBy !== undefined;
-  return !isFlatEmbed && isGrouped ? orderGroups(read, values, relation) : read;
+  return !isFlatEmbed && isGrouped ? orderGroups(read, values, level, flatModes) : read;
 };
 
 const buildEmbed = (context: ReadContext, level: EmbedLevel, parentOrders: readonly OrderTerm[]): Embed => {

@@ -23,10 +23,10 @@ const groupByRestName = <Spec>(
   return specsByName;
 };
 
-/** Builds the grammar of a preset. @throws RelApiError `preset` for names that REST cannot parse or distinguish */
+/** Builds the grammar of a preset. `context` has the current limits, which may change with each load of the schema. @throws RelApiError `preset` for names that REST cannot parse or distinguish */
 export const buildGrammar = (
   registry: Registry,
-  limits: Limits,
+  context: { readonly options: Limits },
   isPluginParameter: Grammar["isPluginParameter"],
 ): Grammar => {
   checkPartNames(registry);
@@ -44,7 +44,9 @@ export const buildGrammar = (
     if (restName !== undefined) aggregates.set(restName, spec.name);
   }
   return {
-    limits,
+    get limits() {
+      return context.options;
+    },
     operators,
     plainOperators: new Set([...operators].filter(([, specs]) => specs.every(isUsedVerbatim)).map(([name]) => name)),
     aggregates,

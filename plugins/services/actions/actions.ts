@@ -29,6 +29,7 @@ import {
   checkAsynchronous,
   excludedError,
   getDatabaseTypes,
+  mayCall,
   readActionField,
   readSeconds,
   ROOTS,
@@ -141,13 +142,13 @@ export const actions = <Outputs extends Readonly<Record<string, unknown>>>(
         );
         return addDeliveries(model, deliveries);
       });
-      hooks.buildGqlField.tap("actions", (fields: GqlFields, { scope, role, model, build }: GqlFieldContext) => {
+      hooks.buildGqlField.tap("actions", (fields: GqlFields, { scope, model, build }: GqlFieldContext) => {
         if (!ROOTS.has(scope)) return fields;
         const ownActions = read(model);
         const added: Record<string, GqlField> = {};
         for (const [field, action] of ownActions.fields) {
           const isAsynchronous = action.kind === "asynchronous";
-          if (!isServedIn(scope, field, isAsynchronous) || !(role === "admin" || field.roles.has(role))) continue;
+          if (!isServedIn(scope, field, isAsynchronous) || !mayCall(field, build.access)) continue;
           const actionTypes = getTypes(build);
           const config = isAsynchronous
             ? actionTypes.buildAsynchronousField(scope, field)

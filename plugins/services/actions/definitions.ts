@@ -9,6 +9,7 @@ import {
   type PgType,
   type Relation,
 } from "../../../core/index.ts";
+import type { GqlRoleAccess } from "../../graphql/api.ts";
 import { readObject, readList, readText } from "../../shared/json-values.ts";
 
 /** An argument of an action, or a field of a custom type. */
@@ -55,6 +56,10 @@ export interface ActionField extends Described {
   /** The roles that may call the action, in addition to administrators. */
   readonly roles: ReadonlySet<string>;
 }
+
+/** Returns true if the caller of a role schema may call the action. @rule X-ACT-3 */
+export const mayCall = ({ roles }: ActionField, { isAdmin = false, role }: GqlRoleAccess): boolean =>
+  isAdmin || roles.has(role);
 
 /** The names and types of the model with which actions must not conflict. */
 export interface ActionSurroundings {

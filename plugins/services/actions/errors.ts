@@ -33,7 +33,7 @@ export const actionsNotInstalled = (): RelApiError =>
   new RelApiError({
     code: "not-supported",
     status: 500,
-    message: 'asynchronous actions are not installed in the database: run "relapi events install"',
+    message: 'asynchronous actions are not installed in the database: run "relapi --preset plus events install"',
   });
 
 /** @rule X-ACT-13 */

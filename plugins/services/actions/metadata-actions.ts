@@ -6,7 +6,7 @@ import { corsAllowedOrigins } from "../../shared/settings.ts";
 import { createProblemLog } from "../webhook/problem-log.ts";
 import { addDeliveries, buildBackgroundPlan, buildDelivery, isServedIn } from "./asynchronous.ts";
 import { buildActionCall, createActionCaller } from "./call.ts";
-import type { ReportProblem } from "./definitions.ts";
+import { mayCall, type ReportProblem } from "./definitions.ts";
 import { createActionTypes } from "./graphql-types.ts";
 import { readWebhookActions, type WebhookActions } from "./metadata.ts";
 
@@ -65,13 +65,13 @@ export const metadataActions = definePlugin({
     const getTypes = memoize((build: GqlBuild) =>
       createActionTypes(build, getActions(build.schema.model)?.types ?? new Map()),
     );
-    hooks.buildGqlField.tap("metadata-actions", (fields: GqlFields, { scope, role, model, build }: GqlFieldContext) => {
+    hooks.buildGqlField.tap("metadata-actions", (fields: GqlFields, { scope, model, build }: GqlFieldContext) => {
       const served = getActions(model);
       if (served === undefined || served.actions.length === 0) return fields;
       const added: Record<string, GqlField> = {};
       for (const action of served.actions) {
         const { field, isAsynchronous } = action;
-        if (!isServedIn(scope, field, isAsynchronous) || !(role === "admin" || field.roles.has(role))) continue;
+        if (!isServedIn(scope, field, isAsynchronous) || !mayCall(field, build.access)) continue;
         const types = getTypes(build);
         const config = isAsynchronous ? types.buildAsynchronousField(scope, field) : types.buildField(field);
         if (config === undefined) continue;

@@ -1,7 +1,7 @@
 /** Asks a webhook for the session of each caller: `GET https://auth.example/hook`, with the headers of the request. */
 import { definePlugin, RelApiError, type Credentials, type PluginContext, type Session } from "../../../core/index.ts";
 import { createSessionCache } from "../../shared/session-cache.ts";
-import { anonRole, corsAllowedOrigins, maxJsonDepth } from "../../shared/settings.ts";
+import { adminRoleInTokens, anonRole, corsAllowedOrigins, maxJsonDepth } from "../../shared/settings.ts";
 import type { WebhookResponse } from "../api.ts";
 import { createWebhookClient } from "../webhook/client.ts";
 import { createCookieForwarding } from "../webhook/forwarded-cookies.ts";
@@ -20,7 +20,7 @@ import { authHookSettings } from "./settings.ts";
 /** Authorizes callers by a webhook. @rule X-HOOK-1 … X-HOOK-12 */
 export const authHook = definePlugin({
   name: "auth-hook",
-  settings: [anonRole, corsAllowedOrigins, maxJsonDepth, ...authHookSettings],
+  settings: [adminRoleInTokens, anonRole, corsAllowedOrigins, maxJsonDepth, ...authHookSettings],
   before: ["jwt-tokens"],
   apply: (hooks, context) => {
     const { options, registry } = context;
@@ -46,13 +46,8 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 const createHookCaller = (url: URL, context: PluginContext): ((credentials: Credentials) => Promise<HookAnswer>) => {
   const { options, logger } = context;
-  const { authHookTimeout, authHookSendRequestBody: sendsRequestBody, corsAllowedOrigins, maxJsonDepth } = options;
-  const buildRequest = createRequestBuilder({
-    mode: options.authHookMode,
-    sendsRequestBody,
-    corsAllowedOrigins,
-    maxJsonDepth,
-  });
+  const { authHookTimeout } = options;
+  const buildRequest = createRequestBuilder(context);
   const forwardCookies = createCookieForwarding(context, "auth-hook-cookies");
   // the path and the query may contain secrets
   const logProblem = createProblemLog((message, reason) => logger.error(message, { host: url.host, reason }));
@@ -107,10 +102,10 @@ const createHookCaller = (url: URL, context: PluginContext): ((credentials: Cred
 const FAILED = "the auth hook failed";
 
 /** Returns the function that builds the session of an answer. @rule X-HOOK-5 X-HOOK-9 */
-const createSessions = ({ options, caches }: PluginContext): ((answer: HookAnswer) => Session) => {
-  const sessions = createSessionCache(caches, "auth-hook");
-  const { anonRole, adminRoleInTokens } = options;
+const createSessions = (context: PluginContext): ((answer: HookAnswer) => Session) => {
+  const sessions = createSessionCache(context.caches, "auth-hook");
   return ({ role, variables, expiresAtMs }) => {
+    const { anonRole, adminRoleInTokens } = context.options;
     const isAdmin = adminRoleInTokens && role === "admin";
     const session = sessions.getAndCommit({
       role,

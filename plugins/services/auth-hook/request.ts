@@ -8,32 +8,25 @@ import {
   type Credentials,
   type Json,
   type JsonObject,
+  type PluginContext,
 } from "../../../core/index.ts";
 import type { WebhookRequest } from "../api.ts";
 import { buildForwardedHeaders, listCallerHeaders } from "../webhook/forwarded-headers.ts";
 
-/** The settings that the requests depend on. */
-interface HookRequestSettings {
-  readonly mode: "get" | "post";
-  readonly sendsRequestBody: boolean;
-  readonly maxJsonDepth: number;
-  readonly corsAllowedOrigins: readonly string[];
-}
-
 type BuildRequest = (credentials: Credentials) => Promise<Pick<WebhookRequest, "method" | "headers" | "body">>;
 
 /** Returns the function that builds requests. @rule X-HOOK-2 X-HOOK-3 X-HOOK-4 */
-export const createRequestBuilder = (settings: HookRequestSettings): BuildRequest => {
-  const { corsAllowedOrigins } = settings;
-  if (settings.mode === "get")
+export const createRequestBuilder = (context: Pick<PluginContext, "options">): BuildRequest => {
+  if (context.options.authHookMode === "get")
     return async (credentials) => ({
       method: "GET",
-      headers: buildForwardedHeaders(credentials, corsAllowedOrigins),
+      headers: buildForwardedHeaders(credentials, context.options.corsAllowedOrigins),
     });
   return async (credentials) => {
+    const { authHookSendRequestBody, corsAllowedOrigins, maxJsonDepth } = context.options;
     const headers = buildHeadersMember(credentials, listCallerHeaders(credentials, corsAllowedOrigins));
-    const payload: Json = settings.sendsRequestBody
-      ? { headers, request: await readGqlRequest(credentials, settings.maxJsonDepth) }
+    const payload: Json = authHookSendRequestBody
+      ? { headers, request: await readGqlRequest(credentials, maxJsonDepth) }
       : { headers };
     return { body: writeJson(payload) };
   };

@@ -7,4 +7,6 @@ export const handlersInvalid = (location: string, reason: string): RelApiError =
 
 /** @rule X-EVT-3 */
 export const notInstalled = (triggers: Iterable<string>): RelApiError =>
-  presetError(`event triggers are not installed: ${[...triggers].join(", ")}: run "relapi events install"`);
+  presetError(
+    `event triggers are not installed: ${[...triggers].join(", ")}: run "relapi --preset plus events install"`,
+  );

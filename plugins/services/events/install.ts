@@ -1,6 +1,6 @@
 /** Installs event triggers in the database, removes them, and reports their state. */
 import { ident, literal, sql, type Sql } from "../../../core/index.ts";
-import type { EventCounts, TriggerStatus } from "../api.ts";
+import type { EventCounts, EventInstallation, TriggerStatus } from "../api.ts";
 import type { EventTrigger } from "./event-trigger.ts";
 import { hasEventSchema, installEventSchema, runInstallation, type QueueDatabase } from "../queue/install.ts";
 import { buildTableTriggers, type TableTrigger } from "./schema.ts";
@@ -41,12 +41,15 @@ const compileTrigger = ({ name, schema, table, definition, fingerprint }: TableT
 ];
 
 /** Installs the schema of events and the triggers that are missing or have changed. Removes the other operations of the
- *  same event triggers. Changes nothing if all is installed. Returns the number of triggers that it has changed.
+ *  same event triggers. Changes nothing if all is installed. Returns what it has changed.
  *  @throws RelApiError `preset` if the database refuses @rule X-EVT-3 X-EVT-4 */
-export const installTriggers = async (database: QueueDatabase, triggers: readonly EventTrigger[]): Promise<number> => {
+export const installTriggers = async (
+  database: QueueDatabase,
+  triggers: readonly EventTrigger[],
+): Promise<EventInstallation> => {
   const tableTriggers = buildTableTriggers(triggers);
   const names = new Set(triggers.map(({ name }) => name));
-  await installEventSchema(database);
+  const hasInstalledSchema = await installEventSchema(database);
   const installed = await database.query<InstalledTrigger>(INSTALLED_TRIGGERS);
   const missing = tableTriggers.filter(
     (tableTrigger) =>
@@ -62,7 +65,7 @@ export const installTriggers = async (database: QueueDatabase, triggers: readonl
   );
   const changes = [...obsolete.map(compileDrop), ...missing.flatMap(compileTrigger)];
   if (changes.length > 0) await runInstallation(database, changes);
-  return missing.length + obsolete.length;
+  return { hasInstalledSchema, triggerCount: missing.length + obsolete.length };
 };
 
 const compileDrop = ({ name, schema, table }: InstalledTrigger): Sql =>

@@ -51,7 +51,7 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
     if (options.eventsInstall) {
       if (removed.size > 0) await removeTriggers(context, removed);
       removed.clear();
-      const count = triggers.length === 0 ? 0 : await installTriggers(context, triggers);
+      const count = triggers.length === 0 ? 0 : (await installTriggers(context, triggers)).triggerCount;
       if (count > 0) logger.info("event triggers are installed", { count });
       return;
     }

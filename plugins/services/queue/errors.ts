@@ -9,5 +9,5 @@ export const databaseEmbedded = (): RelApiError =>
  *  X-EVT-4 X-SCH-4 */
 export const installRefused = (reason: string): RelApiError =>
   presetError(
-    `the login role may not install event triggers and schedules (${reason}): run "relapi events install" as a role that has the rights, or grant them to the login role`,
+    `the login role may not install event triggers and schedules (${reason}): run "relapi --preset plus events install" as a role that has the rights, or grant them to the login role`,
   );

@@ -62,10 +62,10 @@ const installQueueSafely = async (url: string, { logger }: Pick<QueueDatabase, "
 };
 
 /** Installs tables and functions that are missing or of another version, and then makes other processes reload.
- *  Changes nothing if this version is installed. @throws RelApiError `preset` if the database refuses @rule X-EVT-3
+ *  Changes nothing and returns false if this version is installed. @throws RelApiError `preset` if the database refuses @rule X-EVT-3
  *  X-EVT-4 X-SCH-4 */
-export const installEventSchema = async (database: QueueDatabase): Promise<void> => {
-  if (await hasEventSchema(database)) return;
+export const installEventSchema = async (database: QueueDatabase): Promise<boolean> => {
+  if (await hasEventSchema(database)) return false;
   const url = await database.findDatabaseUrl();
   if (url === undefined) throw databaseEmbedded();
   try {
@@ -80,4 +80,5 @@ export const installEventSchema = async (database: QueueDatabase): Promise<void>
   ]);
   // processes that started before the installation see the tables only after a reload
   database.use(reloadOthersService)?.requestReload();
+  return true;
 };

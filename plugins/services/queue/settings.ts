@@ -13,7 +13,7 @@ export const queueSettings = [
     kind: flag,
     default: true,
     description:
-      "`false`: the start changes nothing in the database, and `relapi events install` installs what event triggers and schedules need (X-EVT-3)",
+      "`false`: the start changes nothing in the database, and `relapi --preset plus events install` installs what event triggers and schedules need (X-EVT-3)",
     isFixed: true,
   }),
   defineSetting({

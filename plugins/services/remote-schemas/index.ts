@@ -187,9 +187,7 @@ export const remoteSchemaFields = definePlugin({
     };
 
     const findRoleView = (remote: Remote, { parents }: RemotePart, { access }: GqlBuild): RemoteView | undefined => {
-      const { role, databaseRole, isBackend } = access;
-      // a role of the database or of the metadata may be called `admin` too
-      const isAdmin = role === "admin" && databaseRole === undefined && isBackend === undefined;
+      const { role, isAdmin = false } = access;
       const seesAll = isAdmin || (!context.options.enableRemoteSchemaPermissions && role !== "");
       return seesAll ? remote.fullView : findView(remote, role, parents);
     };

@@ -7,7 +7,7 @@ export const scheduleInvalid = (location: string, reason: string): RelApiError =
 
 /** @rule X-SCH-4 */
 export const schedulesNotInstalled = (): RelApiError =>
-  presetError('schedules are not installed: run "relapi events install"');
+  presetError('schedules are not installed: run "relapi --preset plus events install"');
 
 /** @rule X-SCH-12 */
 export const eventInvalid = (reason: string): RelApiError =>

@@ -1,6 +1,6 @@
 /** Gives the client the cookies that a webhook sets. */
 import { createExchangeSlot, type Credentials, type Headers, type PluginContext } from "../../../core/index.ts";
-import { createCookiePolicy } from "../../shared/cookie-policy.ts";
+import { getCookiePolicy } from "../../shared/cookie-policy.ts";
 import type { WebhookResponse } from "../api.ts";
 
 const NO_HEADERS: Headers = [];
@@ -11,12 +11,12 @@ export const createCookieForwarding = (
   context: PluginContext,
   step: string,
 ): ((credentials: Credentials, answer: Pick<WebhookResponse, "headers">) => void) => {
-  const acceptsCookies = createCookiePolicy(context.options.corsAllowedOrigins);
   const cookieSlot = createExchangeSlot<Headers>();
   context.addStep({ name: step, headers: ({ credentials }) => cookieSlot.get(credentials) ?? NO_HEADERS });
   return (credentials, { headers }) => {
     const cookies = headers["set-cookie"]?.map((cookie) => ["Set-Cookie", cookie] as const);
-    if (cookies === undefined || credentials.isSocket || !acceptsCookies(credentials)) return;
+    if (cookies === undefined || credentials.isSocket) return;
+    if (!getCookiePolicy(context.options.corsAllowedOrigins)(credentials)) return;
     cookieSlot.set(credentials, [...(cookieSlot.get(credentials) ?? []), ...cookies]);
   };
 };

@@ -1,6 +1,6 @@
 /** Headers of the client that a webhook receives. */
-import { memoize, type Credentials } from "../../../core/index.ts";
-import { createCookiePolicy } from "../../shared/cookie-policy.ts";
+import type { Credentials } from "../../../core/index.ts";
+import { getCookiePolicy } from "../../shared/cookie-policy.ts";
 
 /** Headers of a caller that no webhook receives: those that Hasura omits, those of the connection itself, and the
  *  admin secret. */
@@ -34,8 +34,6 @@ const OMITTED_HEADERS = new Set([
 /** Messages of a socket may name headers that HTTP cannot send, such as `a b` or one with a line break. */
 const isSendable = (name: string, value: string): boolean =>
   /^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name) && !/[^\t\x20-\x7e\x80-\xff]/.test(value);
-
-const getCookiePolicy = memoize(createCookiePolicy);
 
 /** Returns the headers of a caller. Cookies of a page of another origin are left out, unless the origin is allowed.
  *  @rule X-HOOK-4 */
