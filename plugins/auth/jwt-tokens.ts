@@ -288,5 +288,3 @@ const createVerifiedTokens = ({
   });
   return { verify: tokens.getAndCommit, clear: caches.clear };
 };
-
-export { readClaimedCaller } from "./claimed-caller.ts";
