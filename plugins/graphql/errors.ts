@@ -42,13 +42,13 @@ export const notAGraphqlQuery = (facts?: HintFacts): RelApiError =>
 
 /** Returns the error for malformed JSON. `reason` is the message of the JSON parser. @rule G-HTTP-7 G-HNT-3 */
 export const invalidJson = (at: string, reason: string, text: string): RelApiError => {
-  const fault = findJsonError(text);
+  const jsonError = findJsonError(text);
   return new RelApiError({
     code: "invalid-json",
     status: 400,
     message: `Error in ${at}: ${reason}`,
     path: at,
-    ...(fault === undefined ? {} : { facts: fault }),
+    ...(jsonError === undefined ? {} : { facts: jsonError }),
   });
 };
 

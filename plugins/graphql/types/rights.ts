@@ -107,8 +107,8 @@ export const findAccess = (model: Model, session: Session): GqlRoleAccess => {
   if (session.isAdmin && session.role === "admin") return createAdminAccess(model);
   // only the metadata plugin writes this part
   const metadata = model.pluginFacts["metadata"] as GqlMetadata | undefined;
-  const view = metadata?.findAccess(session);
-  if (view !== undefined) return view;
+  const accessByMetadata = metadata?.findAccess(session);
+  if (accessByMetadata !== undefined) return accessByMetadata;
   const isClosed = metadata?.introspectionClosedFor?.has(session.role) === true;
   const accessByGrants =
     model.roles.get(session.role)?.isAssumable === true ? createAccessByGrants(model, session.role) : noAccess;
