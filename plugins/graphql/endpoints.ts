@@ -14,7 +14,7 @@ import {
   type PluginContext,
   type Surface,
 } from "../../core/index.ts";
-import type { MetadataEndpoint, MetadataQueries } from "../metadata/api.ts";
+import { getMetadataFacts, type MetadataEndpoint } from "../metadata/api.ts";
 import { graphqlService } from "./api.ts";
 import { isPlainObject } from "./coerce/leaf.ts";
 import { credentialRules } from "./credential-rules.ts";
@@ -211,8 +211,7 @@ export const restEndpoints = definePlugin({
   apply: (_hooks, context) => {
     let endpoints: readonly Endpoint[] = [];
     context.onModel((model: Model) => {
-      // only the metadata loader writes this part
-      const queries = model.pluginFacts["metadata-queries"] as MetadataQueries | undefined;
+      const { "metadata-queries": queries } = getMetadataFacts(model);
       endpoints = (queries?.endpoints ?? []).flatMap((endpoint) => {
         try {
           return [compileEndpoint(endpoint)];
