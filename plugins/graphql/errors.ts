@@ -61,6 +61,39 @@ export const subscriptionOverHttp = (): RelApiError =>
     path: "$",
   });
 
+const badMedia = (status: 406 | 415, message: string): RelApiError =>
+  new RelApiError({ code: "bad-request", status, message, path: "$" });
+
+/** @rule G-OVH-2 */
+export const responseTypeRefused = (types: readonly string[]): RelApiError =>
+  badMedia(406, `the response is ${types.join(" or ")}, and Accept takes neither`);
+
+/** @rule G-OVH-3 */
+export const bodyTypeMissing = (type: string): RelApiError =>
+  badMedia(415, `the body is ${type}, and Content-Type is missing`);
+
+/** @rule G-OVH-3 */
+export const bodyTypeRefused = (type: string, sentType: string): RelApiError =>
+  badMedia(415, `the body is ${type} in UTF-8, not ${sentType}`);
+
+/** @rule G-RES-1 */
+export const endpointNotFound = (): RelApiError =>
+  new RelApiError({ code: "not-found", status: 404, message: "Endpoint not found", path: "$" });
+
+/** @rule G-RES-1 */
+export const methodNotAllowed = (method: string, allowed: readonly string[]): RelApiError =>
+  new RelApiError({
+    code: "method-not-allowed",
+    status: 405,
+    message: `Method ${method} is not allowed for this endpoint`,
+    path: "$",
+    headers: [["Allow", allowed.join(", ")]],
+  });
+
+/** @rule G-RES-3 */
+export const unexpectedVariable = (name: string): RelApiError =>
+  new RelApiError({ code: "bad-request", status: 400, message: `Unexpected variable ${name}`, path: "$" });
+
 /** @rule G-GET-2 */
 export const mutationByGet = (): RelApiError =>
   new RelApiError({
@@ -92,6 +125,30 @@ export const bodyTooDeep = ({ maxJsonDepth }: Limits): RelApiError =>
   limitExceeded("maxJsonDepth", {
     code: "validation-failed",
     message: `the request is nested deeper than ${maxJsonDepth} levels`,
+    path: "$",
+  });
+
+/** Returns the error for variables above the limit of bytes. `path` is their position in the request. @rule G-LIM-2 */
+export const variablesTooLarge = ({ maxVariablesBytes }: Limits, path: string): RelApiError =>
+  limitExceeded("maxVariablesBytes", {
+    code: "validation-failed",
+    message: `the variables are larger than ${maxVariablesBytes} bytes`,
+    path,
+  });
+
+/** Returns the error for a batch with too many requests. @rule G-LIM-6 */
+export const batchTooLong = ({ maxBatchEntries }: Limits): RelApiError =>
+  limitExceeded("maxBatchEntries", {
+    code: "bad-request",
+    message: `the batch has more than ${maxBatchEntries} requests`,
+    path: "$",
+  });
+
+/** Returns the error of the requests of a batch whose earlier answers exceed the limit of bytes. @rule G-LIM-6 */
+export const batchAnswersTooLarge = (maxBatchBytes: number): RelApiError =>
+  limitExceeded("maxBatchBytes", {
+    code: "bad-request",
+    message: `the answers of the batch are larger than ${maxBatchBytes} bytes`,
     path: "$",
   });
 
@@ -178,6 +235,63 @@ export const functionRefused = (error: RelApiError, at: string): RelApiError => 
 /** Returns the error that hides an exception of a function, which is logged where it occurs. @rule X-GQL-4 */
 export const functionFailed = (path: string): RelApiError =>
   new RelApiError({ code: "function-failed", status: 500, message: "internal error", path });
+
+const credentialRefused = (code: string, message: string, status = 400): RelApiError =>
+  new RelApiError({ code, status, message, path: "$" });
+
+/** @rule G-AUTH-12 G-AUTH-14 */
+export const couldNotVerify = (reason: string): RelApiError =>
+  credentialRefused("invalid-jwt", `Could not verify JWT: ${reason}`);
+
+/** @rule G-LIM-2 */
+export const claimsTooDeep = (levels: number): RelApiError =>
+  limitExceeded("maxJsonDepth", {
+    code: "invalid-jwt",
+    message: `Could not verify JWT: the claims are nested deeper than ${levels} levels`,
+    path: "$",
+  });
+
+/** @rule G-AUTH-13 */
+export const malformedAuthorization = (): RelApiError =>
+  credentialRefused("invalid-headers", "Malformed Authorization header");
+
+/** @rule G-AUTH-13 */
+export const multipleTokens = (): RelApiError =>
+  credentialRefused("invalid-headers", "Could not verify JWT: Multiple JWTs found");
+
+/** @rule G-AUTH-16 G-AUTH-17 G-AUTH-18 */
+export const invalidClaims = (message: string): RelApiError => credentialRefused("jwt-invalid-claims", message);
+
+/** @rule G-AUTH-17 G-AUTH-18 */
+export const roleClaimMissing = (claim: string): RelApiError =>
+  credentialRefused("jwt-missing-role-claims", `JWT claim does not contain ${claim}`);
+
+/** @rule G-AUTH-19 */
+export const requestedRoleNotAllowed = (): RelApiError =>
+  credentialRefused("access-denied", "Your requested role is not in allowed roles");
+
+/** @rule G-AUTH-5 */
+export const adminSecretRequired = (): RelApiError =>
+  credentialRefused("access-denied", "x-session-admin-secret required, but not found", 401);
+
+/** @rule G-AUTH-8 */
+export const tokenRequired = (): RelApiError =>
+  credentialRefused("invalid-headers", "Missing 'Authorization' or 'Cookie' header in JWT authentication mode");
+
+/** @rule G-AUTH-9 */
+export const noSchemeConfigured = (): RelApiError =>
+  credentialRefused(
+    "access-denied",
+    "no authentication is configured; set an admin secret, a JWT secret or an anonymous role",
+    401,
+  );
+
+/** @rule G-AUTH-20 */
+export const invalidBackendOnlyFlag = (trueWords: readonly string[], falseWords: readonly string[]): RelApiError =>
+  credentialRefused(
+    "bad-request",
+    `x-session-use-backend-only-permissions:  Not a valid boolean text. True values are ${JSON.stringify(trueWords)} and  False values are ${JSON.stringify(falseWords)}. All values are case insensitive`,
+  );
 
 /** An error as a client of the GraphQL surface sees it. */
 interface TranslatedError {

@@ -10,6 +10,19 @@ export const liveQueriesTooLarge = (limitBytes: number): RelApiError =>
     headers: [["Retry-After", "1"]],
   });
 
+/** Returns the error for more operations of a WebSocket than `maxSocketOperations`. @rule G-LIM-9 */
+export const tooManyOperations = (limit: number): RelApiError =>
+  new RelApiError({
+    code: "bad-request",
+    status: 400,
+    message: `too many operations on one connection: the limit is ${limit}`,
+    path: "$",
+  });
+
+/** Returns the error for a `start` message that cannot start an operation. @rule G-WSL-7 */
+export const startFailed = (message: string): RelApiError =>
+  new RelApiError({ code: "start-failed", status: 400, message, path: "$" });
+
 /** @rule X-GQL-16 */
 export const eventsRequireSingleField = (path: string): RelApiError =>
   new RelApiError({

@@ -172,12 +172,3 @@ const createReport = ({ context, request }: ClientConnection, exchange: SocketEx
     },
   };
 };
-
-/** Creates the error for exceeding the setting `maxSocketOperations`. */
-export const tooManyOperations = (limit: number): RelApiError =>
-  new RelApiError({
-    code: "bad-request",
-    status: 400,
-    message: `too many operations on one connection: the limit is ${limit}`,
-    path: "$",
-  });
