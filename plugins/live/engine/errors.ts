@@ -10,7 +10,7 @@ export const liveQueriesTooLarge = (limitBytes: number): RelApiError =>
     headers: [["Retry-After", "1"]],
   });
 
-/** Returns the error for more operations of a WebSocket than `maxSocketOperations`. @rule G-LIM-9 */
+/** Returns the error for more operations of a WebSocket than `maxSocketOperations`. */
 export const tooManyOperations = (limit: number): RelApiError =>
   new RelApiError({
     code: "bad-request",
