@@ -96,7 +96,7 @@ const adaptLogger = (appLogger: Logger | AppLogger): Logger => {
 };
 
 /** The lines of an api: the messages up to `level`, with the name of the api if it has one. */
-export interface LogLines {
+interface LogLines {
   readonly logger: Logger;
   /** Replaces the target of the lines. */
   readonly forwardTo: (target: Logger | AppLogger) => void;

@@ -74,7 +74,7 @@ const findPackageFolder = (): string | undefined => {
 };
 
 /** The folder with the `package.json` of this package. Undefined in a bundle without the package beside it. */
-export const packageFolder = findPackageFolder();
+const packageFolder = findPackageFolder();
 
 /** Returns the path of a file or folder of this package, such as `dist/chunks`. Undefined if it does not exist. */
 export const findPackageFile = (path: string): string | undefined => {

@@ -355,6 +355,7 @@ export {
 
 // relapi/plugins/database/api
 export {
+  /** @experimental */ ADDITIONAL_OBJECTS,
   /** @experimental */ reloadOthersService,
 };
 
@@ -382,6 +383,7 @@ export {
 
 // relapi/plugins/graphql/api
 export {
+  /** @experimental */ GQL_METADATA,
   /** @experimental */ GqlArgumentName,
   /** @experimental */ GqlBuild,
   /** @experimental */ GqlCall,
@@ -555,6 +557,7 @@ export {
   /** @experimental */ MetadataCronTriggers,
   /** @experimental */ MetadataEndpoint,
   /** @experimental */ MetadataEventTrigger,
+  /** @experimental */ MetadataFacts,
   /** @experimental */ MetadataLimits,
   /** @experimental */ MetadataNative,
   /** @experimental */ MetadataObject,
@@ -565,6 +568,7 @@ export {
   /** @experimental */ MetadataRemoteSchemas,
   /** @experimental */ MetadataSource,
   /** @experimental */ copyProblems,
+  /** @experimental */ getMetadataFacts,
   /** @experimental */ metadataSourceService,
 };
 
@@ -2855,6 +2859,7 @@ interface ResolvedOptions extends ValuesOf<typeof busSettings>, ValuesOf<typeof 
 interface ApiMethods {
     reloadAll(): Promise<void>;
 }
+export declare const ADDITIONAL_OBJECTS = "additional-objects";
 export declare const reloadOthersService: import("../../core/index.ts").ServiceToken<{
     requestReload(): void;
 }>;
@@ -3045,6 +3050,7 @@ export interface GqlCustomization {
     readonly typeSuffix?: string;
     readonly namingConvention?: "hasura-default" | "graphql-default";
 }
+export declare const GQL_METADATA = "metadata";
 export interface GqlMetadata {
     readonly customization?: GqlCustomization;
     readonly tables?: readonly GqlTableEntry[];
@@ -4169,7 +4175,18 @@ export interface MetadataProblem extends MetadataObject {
     readonly detail?: string;
 }
 export declare const METADATA_PROBLEMS = "metadata-problems";
-export declare const copyProblems: ({ pluginFacts }: Model) => MetadataProblem[];
+export interface MetadataFacts {
+    readonly "metadata-queries"?: MetadataQueries;
+    readonly "metadata-limits"?: MetadataLimits;
+    readonly "metadata-native"?: MetadataNative;
+    readonly "metadata-remote-schemas"?: MetadataRemoteSchemas;
+    readonly "metadata-event-triggers"?: readonly MetadataEventTrigger[];
+    readonly "metadata-cron-triggers"?: MetadataCronTriggers;
+    readonly "metadata-actions"?: MetadataActions;
+    readonly [METADATA_PROBLEMS]?: readonly MetadataProblem[];
+}
+export declare const getMetadataFacts: ({ pluginFacts }: Model) => MetadataFacts;
+export declare const copyProblems: (model: Model) => MetadataProblem[];
 export interface MetadataSource {
     readonly path?: string;
     read(): Promise<{

@@ -9,9 +9,10 @@ import {
   type ResolvedOptions,
   type Session,
 } from "../../core/index.ts";
+import { listAdminSecrets } from "./admin-secret-settings.ts";
 import { adminSecretRefused } from "./errors.ts";
 import { defaultCredentialRules } from "./database-role-rules.ts";
-import { listAdminSecrets, decodeHeader, readSessionHeader, normalizeSessionName } from "./session-header.ts";
+import { decodeHeader, readSessionHeader, normalizeSessionName } from "./session-header.ts";
 import { adminSecretSettings } from "./settings.ts";
 import { createSessionCache } from "../shared/session-cache.ts";
 import { anonRole } from "../shared/settings.ts";

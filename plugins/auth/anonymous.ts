@@ -1,8 +1,8 @@
 /** Lets requests without a credential run as the anonymous role, if one is configured: `GET /vessels`. */
 import { definePlugin, Stage, type PluginContext, type Session } from "../../core/index.ts";
+import { isAdminSecretSet } from "./admin-secret-settings.ts";
 import { findAnonymousRoleProblem } from "./anonymous-role.ts";
 import { acceptedCredentialsService, type AcceptedCredentials } from "./api.ts";
-import { isAdminSecretSet } from "./session-header.ts";
 import { adminSecretSettings } from "./settings.ts";
 import { anonRole } from "../shared/settings.ts";
 

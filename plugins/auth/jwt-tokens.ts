@@ -12,12 +12,13 @@ import {
   type Session,
   type JsonObject,
 } from "../../core/index.ts";
+import { isAdminSecretSet } from "./admin-secret-settings.ts";
 import { credentialsChangedSignal } from "./api.ts";
 import { buildVariables, encodeExactClaims, readSessionClaims, encodeClaim } from "./claims.ts";
 import { defaultCredentialRules } from "./database-role-rules.ts";
 import { parseRoleClaimKey } from "./role-path.ts";
 import { createRemoteKeys, shareKeyRings } from "./key-ring.ts";
-import { isAdminSecretSet, readSessionHeader } from "./session-header.ts";
+import { readSessionHeader } from "./session-header.ts";
 import { adminSecretSettings, tokenSettings } from "./settings.ts";
 import { adminRoleInTokens, anonRole, corsAllowedOrigins, maxJsonDepth } from "../shared/settings.ts";
 import { createTokenExtractor, type ExtractToken, type ExtractedToken } from "./token-extraction.ts";
@@ -288,5 +289,3 @@ const createVerifiedTokens = ({
   });
   return { verify: tokens.getAndCommit, clear: caches.clear };
 };
-
-export { readClaimedCaller } from "./claimed-caller.ts";

@@ -1,5 +1,5 @@
 /** Reads session headers under either prefix: `X-Session-Role: editor`. */
-import { decodeUtf8Header, type Credentials, type ResolvedOptions } from "../../core/index.ts";
+import { decodeUtf8Header, type Credentials } from "../../core/index.ts";
 
 /** Decodes a header value, except a value of a socket, which is already decoded. */
 export const decodeHeader = (credentials: Pick<Credentials, "isSocket">, value: string): string =>
@@ -16,12 +16,3 @@ export const normalizeSessionName = (header: string): string | undefined => {
   if (header.startsWith("x-session-")) return header;
   return header.startsWith("x-hasura-") ? `x-session-${header.slice("x-hasura-".length)}` : undefined;
 };
-
-type SecretOptions = Pick<ResolvedOptions, "adminSecret" | "adminSecrets">;
-
-/** Returns the configured admin secrets, each of which is accepted. @rule G-AUTH-2 */
-export const listAdminSecrets = ({ adminSecret, adminSecrets = [] }: SecretOptions): readonly string[] =>
-  [adminSecret, ...adminSecrets].filter((secret): secret is string => secret !== undefined && secret !== "");
-
-/** Returns whether an admin secret is configured. Otherwise, all session headers are ignored. @rule R-AUT-8 G-AUTH-1 */
-export const isAdminSecretSet = (options: SecretOptions): boolean => listAdminSecrets(options).length > 0;

@@ -19,6 +19,7 @@ export type * from "./parts.ts";
 export type * from "./role-schema.ts";
 export type { GqlDirective } from "./directives.ts";
 export type { Names as GqlNames } from "./types/names.ts";
+export { GQL_METADATA } from "./catalog-types.ts";
 export type * from "./catalog-types.ts";
 export type * from "./value-types.ts";
 export type * from "./operations.ts";

@@ -1,7 +1,8 @@
 /** `POST /v1/graphql [{"query":…},{"query":…}]`: runs the requests of a batch one after another, and sends their
  *  responses in one array. @rule G-HTTP-5 G-LIM-6 */
 import type { ServerResponse } from "node:http";
-import { limitExceeded, writePart, type PluginContext } from "../../core/index.ts";
+import { writePart, type PluginContext } from "../../core/index.ts";
+import { batchAnswersTooLarge } from "./errors.ts";
 import type { GqlRequest } from "./operations.ts";
 
 /** The responses of a batch so far. */
@@ -25,16 +26,7 @@ export const answerBatch = async (
   let bytes = 0;
   /** Returns the response of one entry, after its separator. */
   const runEntry = async (request: GqlRequest, at: number): Promise<string> => {
-    const text =
-      bytes > maxBatchBytes
-        ? encodeRefusal(
-            limitExceeded("maxBatchBytes", {
-              code: "bad-request",
-              message: `the answers of the batch are larger than ${maxBatchBytes} bytes`,
-              path: "$",
-            }),
-          )
-        : await answer(request);
+    const text = bytes > maxBatchBytes ? encodeRefusal(batchAnswersTooLarge(maxBatchBytes)) : await answer(request);
     if (bytes <= maxBatchBytes) bytes += Buffer.byteLength(text);
     return `${at === 0 ? "[" : ","}${text}`;
   };

@@ -75,7 +75,10 @@ export interface GqlCustomization {
   readonly namingConvention?: "hasura-default" | "graphql-default";
 }
 
-/** The value of `model.pluginFacts.metadata`, which the metadata plugin's `introspect` tap sets. @experimental */
+/** The key of `GqlMetadata` in `model.pluginFacts`. @experimental */
+export const GQL_METADATA = "metadata";
+
+/** The configuration of the metadata, which the metadata plugin's `introspect` tap sets. @experimental */
 export interface GqlMetadata {
   readonly customization?: GqlCustomization;
   /** The served tables. Undefined if every relation of the exposed schemas is served. */

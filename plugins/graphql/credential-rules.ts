@@ -1,8 +1,21 @@
 /** The rules for credentials on the GraphQL surface: a token provides session variables, a default role and the allowed
  *  roles. The surface passes them to `jwt-tokens` of the auth family, which calls them. */
-import { limitExceeded, RelApiError, type Json } from "../../core/index.ts";
+import type { Json, RelApiError } from "../../core/index.ts";
 import type { TokenRoles, RoleSettings, SessionClaims, TokenFailure, TokenRules, VerifiedToken } from "../auth/api.ts";
 import { nameJsonKind } from "./coerce/leaf.ts";
+import {
+  adminSecretRequired,
+  claimsTooDeep,
+  couldNotVerify,
+  invalidBackendOnlyFlag,
+  invalidClaims,
+  malformedAuthorization,
+  multipleTokens,
+  noSchemeConfigured,
+  requestedRoleNotAllowed,
+  roleClaimMissing,
+  tokenRequired,
+} from "./errors.ts";
 
 /** The rules for credentials of the surface. @rule G-AUTH-5 G-AUTH-8 G-AUTH-9 G-AUTH-13 … G-AUTH-20 */
 export const credentialRules: TokenRules = {
@@ -13,7 +26,7 @@ export const credentialRules: TokenRules = {
   },
   createFailureError: (failure) =>
     failure.kind === "too-deep" ? claimsTooDeep(failure.levels) : couldNotVerify(describeFailure(failure)),
-  createSeveralTokensError: () => multipleTokens(),
+  createSeveralTokensError: multipleTokens,
   createUnknownIssuerError: () => couldNotVerify("JWTNotInIssuer"),
   checkClaims: (token, nowSeconds, mustExpire) => {
     const { claims, skewSeconds, audiences, acceptedAudiences } = token;
@@ -39,11 +52,7 @@ export const credentialRules: TokenRules = {
   },
   createMissingCredentialError: ({ acceptsTokens, acceptsAdminSecret }) =>
     acceptsTokens ? tokenRequired() : acceptsAdminSecret ? adminSecretRequired() : noSchemeConfigured(),
-  createInvalidFlagError: (trueWords, falseWords) =>
-    credentialRefused(
-      "bad-request",
-      `x-session-use-backend-only-permissions:  Not a valid boolean text. True values are ${JSON.stringify(trueWords)} and  False values are ${JSON.stringify(falseWords)}. All values are case insensitive`,
-    ),
+  createInvalidFlagError: invalidBackendOnlyFlag,
 };
 
 const undecodableToken = (subject: string): RelApiError =>
@@ -114,53 +123,3 @@ const readRole = (role: Json, subject: string): string => {
   if (role === "") throw invalidClaims(`${subject}: a role has a name`);
   return role;
 };
-
-const credentialRefused = (code: string, message: string, status = 400): RelApiError =>
-  new RelApiError({ code, status, message, path: "$" });
-
-/** @rule G-AUTH-12 G-AUTH-14 */
-const couldNotVerify = (reason: string): RelApiError =>
-  credentialRefused("invalid-jwt", `Could not verify JWT: ${reason}`);
-
-/** @rule G-LIM-2 */
-const claimsTooDeep = (levels: number): RelApiError =>
-  limitExceeded("maxJsonDepth", {
-    code: "invalid-jwt",
-    message: `Could not verify JWT: the claims are nested deeper than ${levels} levels`,
-    path: "$",
-  });
-
-/** @rule G-AUTH-13 */
-const malformedAuthorization = (): RelApiError =>
-  credentialRefused("invalid-headers", "Malformed Authorization header");
-
-/** @rule G-AUTH-13 */
-const multipleTokens = (): RelApiError =>
-  credentialRefused("invalid-headers", "Could not verify JWT: Multiple JWTs found");
-
-/** @rule G-AUTH-16 G-AUTH-17 G-AUTH-18 */
-const invalidClaims = (message: string): RelApiError => credentialRefused("jwt-invalid-claims", message);
-
-/** @rule G-AUTH-17 G-AUTH-18 */
-const roleClaimMissing = (claim: string): RelApiError =>
-  credentialRefused("jwt-missing-role-claims", `JWT claim does not contain ${claim}`);
-
-/** @rule G-AUTH-19 */
-const requestedRoleNotAllowed = (): RelApiError =>
-  credentialRefused("access-denied", "Your requested role is not in allowed roles");
-
-/** @rule G-AUTH-5 */
-const adminSecretRequired = (): RelApiError =>
-  credentialRefused("access-denied", "x-session-admin-secret required, but not found", 401);
-
-/** @rule G-AUTH-8 */
-const tokenRequired = (): RelApiError =>
-  credentialRefused("invalid-headers", "Missing 'Authorization' or 'Cookie' header in JWT authentication mode");
-
-/** @rule G-AUTH-9 */
-const noSchemeConfigured = (): RelApiError =>
-  credentialRefused(
-    "access-denied",
-    "no authentication is configured; set an admin secret, a JWT secret or an anonymous role",
-    401,
-  );

@@ -9,7 +9,7 @@ import {
   type JsonObject,
   type Session,
 } from "../../core/index.ts";
-import { translateError } from "./errors.ts";
+import { translateError } from "./translate-error.ts";
 
 export interface EncodedErrors {
   readonly body: string;

@@ -5,20 +5,19 @@ import {
   definePlugin,
   RelApiError,
   requireService,
-  limitExceeded,
   type Answer,
   type Exchange,
-  type Headers,
   type Json,
+  type Limits,
   type Model,
   type PluginContext,
   type Surface,
 } from "../../core/index.ts";
-import type { MetadataEndpoint, MetadataQueries } from "../metadata/api.ts";
+import { getMetadataFacts, type MetadataEndpoint } from "../metadata/api.ts";
 import { graphqlService } from "./api.ts";
 import { isPlainObject } from "./coerce/leaf.ts";
 import { credentialRules } from "./credential-rules.ts";
-import { parseFailed } from "./errors.ts";
+import { endpointNotFound, methodNotAllowed, parseFailed, unexpectedVariable, variablesTooLarge } from "./errors.ts";
 import { buildJsonAnswer, NOT_FOUND, type AnyExchange } from "./http.ts";
 import { createRequestRunner, DATA_ONLY } from "./long-answers.ts";
 import type { GqlEngine } from "./operations.ts";
@@ -66,17 +65,6 @@ const decodeSegment = (segment: string): string => {
   }
 };
 
-const createEndpointError = (code: string, status: number, message: string, headers: Headers = []): RelApiError =>
-  new RelApiError({ code, status, message, path: "$", headers });
-
-const endpointNotFound = (): RelApiError => createEndpointError("not-found", 404, "Endpoint not found");
-const methodNotAllowed = (method: string, allowed: readonly string[]): RelApiError =>
-  createEndpointError("method-not-allowed", 405, `Method ${method} is not allowed for this endpoint`, [
-    ["Allow", allowed.join(", ")],
-  ]);
-const unexpectedVariable = (name: string): RelApiError =>
-  createEndpointError("bad-request", 400, `Unexpected variable ${name}`);
-
 const NUMBERS = new Set(["Int", "Float", "smallint", "bigint", "numeric", "float4", "float8", "money"]);
 
 /** Converts text of a URL to a value of the variable's type. Coercion refuses text that cannot be converted.
@@ -102,14 +90,9 @@ const convertText = (engine: GqlEngine, text: string, type: TypeNode | undefined
 };
 
 /** Reads the body as variables. @throws RelApiError `parse-failed`, `invalid-json` */
-const readBody = (engine: GqlEngine, text: string | undefined, maxBytes: number): JsonObject => {
+const readBody = (engine: GqlEngine, text: string | undefined, limits: Limits): JsonObject => {
   if (text === "") return {};
-  if (text !== undefined && Buffer.byteLength(text) > maxBytes)
-    throw limitExceeded("maxVariablesBytes", {
-      code: "validation-failed",
-      message: `the variables are larger than ${maxBytes} bytes`,
-      path: "$",
-    });
+  if (text !== undefined && Buffer.byteLength(text) > limits.maxVariablesBytes) throw variablesTooLarge(limits, "$");
   const body = engine.parseRequestJson(text);
   if (!isPlainObject(body)) throw parseFailed("expected a JSON object with the variables", "$");
   return body;
@@ -166,7 +149,7 @@ const createSurface = (context: PluginContext, endpoints: () => readonly Endpoin
     const { method } = exchange;
     try {
       const { endpoint, captured } = findEndpoint(exchange.path, method);
-      const body = readBody(engine, await exchange.text(), context.options.maxVariablesBytes);
+      const body = readBody(engine, await exchange.text(), context.options);
       const variables: Record<string, Json> = { ...body };
       for (const [name, text] of [...new URLSearchParams(exchange.query ?? ""), ...captured])
         variables[name] = convertVariable(engine, text, endpoint.types.get(name));
@@ -211,8 +194,7 @@ export const restEndpoints = definePlugin({
   apply: (_hooks, context) => {
     let endpoints: readonly Endpoint[] = [];
     context.onModel((model: Model) => {
-      // only the metadata loader writes this part
-      const queries = model.pluginFacts["metadata-queries"] as MetadataQueries | undefined;
+      const { "metadata-queries": queries } = getMetadataFacts(model);
       endpoints = (queries?.endpoints ?? []).flatMap((endpoint) => {
         try {
           return [compileEndpoint(endpoint)];

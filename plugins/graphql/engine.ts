@@ -13,7 +13,8 @@ import {
   type ValueOf,
 } from "../../core/index.ts";
 import { parseJson } from "./coerce/numbers.ts";
-import { bodyTooDeep, QUERY_CANCELED } from "./errors.ts";
+import { bodyTooDeep } from "./errors.ts";
+import { QUERY_CANCELED } from "./translate-error.ts";
 import { credentialRules } from "./credential-rules.ts";
 import { buildExampleQuery, buildLiveExample } from "./example.ts";
 import { createFunctionRunner } from "./run-functions.ts";

@@ -1,9 +1,8 @@
-/** Creates the errors that the GraphQL surface raises, and translates errors of the database. `code` is the code that
- *  clients see. */
+/** Creates the errors that the GraphQL surface raises. `code` is the code that clients see. */
 import { RelApiError, limitExceeded, type Json, type Limit, type Limits } from "../../core/index.ts";
 import { findJsonError } from "../shared/json-errors.ts";
 import { buildUnknownNameFacts } from "../shared/name-hints.ts";
-import { formatCount } from "../shared/plural.ts";
+import { getMessage } from "./translate-error.ts";
 
 /** The facts for hints: a misspelt name and the names that may be meant, or a position. @rule G-HNT-1 */
 export type HintFacts = Readonly<Record<string, Json>>;
@@ -42,13 +41,13 @@ export const notAGraphqlQuery = (facts?: HintFacts): RelApiError =>
 
 /** Returns the error for malformed JSON. `reason` is the message of the JSON parser. @rule G-HTTP-7 G-HNT-3 */
 export const invalidJson = (at: string, reason: string, text: string): RelApiError => {
-  const fault = findJsonError(text);
+  const jsonError = findJsonError(text);
   return new RelApiError({
     code: "invalid-json",
     status: 400,
     message: `Error in ${at}: ${reason}`,
     path: at,
-    ...(fault === undefined ? {} : { facts: fault }),
+    ...(jsonError === undefined ? {} : { facts: jsonError }),
   });
 };
 
@@ -60,6 +59,39 @@ export const subscriptionOverHttp = (): RelApiError =>
     message: "subscriptions are not supported over HTTP, use websockets instead",
     path: "$",
   });
+
+const badMedia = (status: 406 | 415, message: string): RelApiError =>
+  new RelApiError({ code: "bad-request", status, message, path: "$" });
+
+/** @rule G-OVH-2 */
+export const responseTypeRefused = (types: readonly string[]): RelApiError =>
+  badMedia(406, `the response is ${types.join(" or ")}, and Accept takes neither`);
+
+/** @rule G-OVH-3 */
+export const bodyTypeMissing = (type: string): RelApiError =>
+  badMedia(415, `the body is ${type}, and Content-Type is missing`);
+
+/** @rule G-OVH-3 */
+export const bodyTypeRefused = (type: string, sentType: string): RelApiError =>
+  badMedia(415, `the body is ${type} in UTF-8, not ${sentType}`);
+
+/** @rule G-RES-1 */
+export const endpointNotFound = (): RelApiError =>
+  new RelApiError({ code: "not-found", status: 404, message: "Endpoint not found", path: "$" });
+
+/** @rule G-RES-1 */
+export const methodNotAllowed = (method: string, allowed: readonly string[]): RelApiError =>
+  new RelApiError({
+    code: "method-not-allowed",
+    status: 405,
+    message: `Method ${method} is not allowed for this endpoint`,
+    path: "$",
+    headers: [["Allow", allowed.join(", ")]],
+  });
+
+/** @rule G-RES-3 */
+export const unexpectedVariable = (name: string): RelApiError =>
+  new RelApiError({ code: "bad-request", status: 400, message: `Unexpected variable ${name}`, path: "$" });
 
 /** @rule G-GET-2 */
 export const mutationByGet = (): RelApiError =>
@@ -92,6 +124,30 @@ export const bodyTooDeep = ({ maxJsonDepth }: Limits): RelApiError =>
   limitExceeded("maxJsonDepth", {
     code: "validation-failed",
     message: `the request is nested deeper than ${maxJsonDepth} levels`,
+    path: "$",
+  });
+
+/** Returns the error for variables above the limit of bytes. `path` is their position in the request. @rule G-LIM-2 */
+export const variablesTooLarge = ({ maxVariablesBytes }: Limits, path: string): RelApiError =>
+  limitExceeded("maxVariablesBytes", {
+    code: "validation-failed",
+    message: `the variables are larger than ${maxVariablesBytes} bytes`,
+    path,
+  });
+
+/** Returns the error for a batch with too many requests. @rule G-LIM-6 */
+export const batchTooLong = ({ maxBatchEntries }: Limits): RelApiError =>
+  limitExceeded("maxBatchEntries", {
+    code: "bad-request",
+    message: `the batch has more than ${maxBatchEntries} requests`,
+    path: "$",
+  });
+
+/** Returns the error of the requests of a batch whose earlier answers exceed the limit of bytes. @rule G-LIM-6 */
+export const batchAnswersTooLarge = (maxBatchBytes: number): RelApiError =>
+  limitExceeded("maxBatchBytes", {
+    code: "bad-request",
+    message: `the answers of the batch are larger than ${maxBatchBytes} bytes`,
     path: "$",
   });
 
@@ -179,170 +235,59 @@ export const functionRefused = (error: RelApiError, at: string): RelApiError => 
 export const functionFailed = (path: string): RelApiError =>
   new RelApiError({ code: "function-failed", status: 500, message: "internal error", path });
 
-/** An error as a client of the GraphQL surface sees it. */
-interface TranslatedError {
-  readonly code: string;
-  readonly message: string;
-  /** The status of the error on `/v1alpha1/graphql` (G-HTTP-3). */
-  readonly status: number;
-  /** True if the error is from the database. Administrators also see the original message (G-ERR-7). */
-  readonly isDatabase: boolean;
-  /** True if the error is a plugin's own. Its status is sent on every path (G-ERR-9). */
-  readonly isForeign?: boolean;
-}
+const credentialRefused = (code: string, message: string, status = 400): RelApiError =>
+  new RelApiError({ code, status, message, path: "$" });
 
-const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code);
+/** @rule G-AUTH-12 G-AUTH-14 */
+export const couldNotVerify = (reason: string): RelApiError =>
+  credentialRefused("invalid-jwt", `Could not verify JWT: ${reason}`);
 
-const VIOLATIONS: Readonly<Record<string, readonly [code: string, prefix: string]>> = {
-  "23505": ["constraint-violation", "Uniqueness violation. "],
-  "23503": ["constraint-violation", "Foreign key violation. "],
-  "23502": ["constraint-violation", "Not-NULL violation. "],
-  "23001": ["constraint-violation", "Can not delete or update due to data being referred. "],
-  "23P01": ["constraint-violation", "Exclusion violation. "],
-  "23514": ["permission-error", "Check constraint violation. "],
-};
+/** @rule G-LIM-2 */
+export const claimsTooDeep = (levels: number): RelApiError =>
+  limitExceeded("maxJsonDepth", {
+    code: "invalid-jwt",
+    message: `Could not verify JWT: the claims are nested deeper than ${levels} levels`,
+    path: "$",
+  });
 
-/** Translates a SQLSTATE and its message. @rule G-DBE-1 … G-DBE-15 */
-const translateDatabaseError = (sqlState: string, message: string): Omit<TranslatedError, "isDatabase"> => {
-  const violation = VIOLATIONS[sqlState];
-  if (violation !== undefined) return { code: violation[0], message: violation[1] + message, status: 400 };
-  if (sqlState.startsWith("23")) return { code: "constraint-violation", message, status: 400 };
-  if (sqlState === "22025") return { code: "bad-request", message, status: 400 };
-  if (sqlState.startsWith("22")) return { code: "data-exception", message, status: 400 };
-  if (sqlState === "42704") return { code: "constraint-error", message, status: 400 };
-  if (sqlState === "42P10")
-    return {
-      code: "constraint-error",
-      message: "there is no unique or exclusion constraint on target column(s)",
-      status: 400,
-    };
-  if (sqlState === "42501") return { code: "permission-error", message, status: 400 };
-  if (sqlState === "53300") return MAX_CONNECTIONS;
-  return { code: "unexpected", message: "database query error", status: 500 };
-};
+/** @rule G-AUTH-13 */
+export const malformedAuthorization = (): RelApiError =>
+  credentialRefused("invalid-headers", "Malformed Authorization header");
 
-const MAX_CONNECTIONS = {
-  code: "postgres-max-connections-error",
-  message: "max connections reached on postgres",
-  status: 503,
-} as const;
+/** @rule G-AUTH-13 */
+export const multipleTokens = (): RelApiError =>
+  credentialRefused("invalid-headers", "Could not verify JWT: Multiple JWTs found");
 
-const CONNECTION_ERROR = { code: "postgres-error", message: "connection error", status: 500 } as const;
+/** @rule G-AUTH-16 G-AUTH-17 G-AUTH-18 */
+export const invalidClaims = (message: string): RelApiError => credentialRefused("jwt-invalid-claims", message);
 
-/** The errors of core that have another code, message or status on this surface. */
-const CORE_ERRORS: Readonly<
-  Record<
-    string,
-    {
-      readonly code: string;
-      readonly message?: string | ((facts: RelApiError["facts"]) => string);
-      readonly status: number;
-    }
-  >
-> = {
-  "connection-failed": CONNECTION_ERROR,
-  "connection-lost": CONNECTION_ERROR,
-  "model-not-loaded": CONNECTION_ERROR,
-  "pool-timeout": MAX_CONNECTIONS,
-  // other auth schemes have their own messages
-  "token-refused": { code: "access-denied", status: 401 },
-  "anonymous-refused": { code: "access-denied", message: "Anonymous access is disabled", status: 401 },
-  "admin-secret-refused": { code: "access-denied", status: 401 },
-  // @rule X-HOOK-7
-  "auth-hook-failed": { code: "unexpected", status: 500 },
-  "auth-hook-role-missing": { code: "invalid-params", status: 400 },
-  "missing-session-variable": {
-    code: "not-found",
-    message: ({ variable }) => `missing session variable: "${String(variable)}"`,
-    status: 400,
-  },
-  "permission-check-failed": {
-    code: "permission-error",
-    message: "check constraint of an insert/update permission has failed",
-    status: 400,
-  },
-  "step-wrote-nothing": { code: "not-supported", status: 400 },
-  "step-refused": { code: "validation-failed", status: 400 },
-  // @rule G-DBE-16
-  "result-too-large": { code: "unexpected", status: 500 },
-  // @rule G-SUB-12
-  "live-queries-too-large": { code: "bad-request", status: 503 },
-  "body-too-deep": { code: "validation-failed", status: 400 },
-  // @rule G-HTTP-15
-  "body-too-large": { code: "bad-request", status: 413 },
-  "body-late": { code: "bad-request", status: 408 },
-  "body-encoding-unknown": { code: "bad-request", status: 415 },
-  "body-unreadable": { code: "bad-request", status: 400 },
-  "url-too-long": { code: "bad-request", status: 414 },
-};
+/** @rule G-AUTH-17 G-AUTH-18 */
+export const roleClaimMissing = (claim: string): RelApiError =>
+  credentialRefused("jwt-missing-role-claims", `JWT claim does not contain ${claim}`);
 
-const getMessage = ({ code, message, facts }: RelApiError): string => {
-  const template = CORE_ERRORS[code]?.message ?? message;
-  return typeof template === "string" ? template : template(facts);
-};
+/** @rule G-AUTH-19 */
+export const requestedRoleNotAllowed = (): RelApiError =>
+  credentialRefused("access-denied", "Your requested role is not in allowed roles");
 
-/** The codes of the contract, which errors of this surface have from the start. */
-const OWN_CODES: ReadonlySet<string> = new Set([
-  "validation-failed",
-  "parse-failed",
-  "not-supported",
-  "bad-request",
-  "not-found",
-  "permission-error",
-  "unexpected-payload",
-  "invalid-json",
-  "start-failed",
-  "access-denied",
-  "invalid-headers",
-  "invalid-jwt",
-  "jwt-invalid-claims",
-  "jwt-missing-role-claims",
-  "PERSISTED_QUERY_NOT_FOUND",
-  "method-not-allowed",
-  "unfiltered-write",
-  "depth-limit-exceeded",
-  "node-limit-exceeded",
-  "batch-limit-exceeded",
-  "root-field-limit-exceeded",
-  "alias-limit-exceeded",
-  "cost-limit-exceeded",
-  "time-limit-exceeded",
-]);
+/** @rule G-AUTH-5 */
+export const adminSecretRequired = (): RelApiError =>
+  credentialRefused("access-denied", "x-session-admin-secret required, but not found", 401);
 
-/** Errors of core whose details clients do not see. */
-const HIDDEN_ERRORS: ReadonlySet<string> = new Set(["internal", "preset", "request-cancelled", "function-failed"]);
+/** @rule G-AUTH-8 */
+export const tokenRequired = (): RelApiError =>
+  credentialRefused("invalid-headers", "Missing 'Authorization' or 'Cookie' header in JWT authentication mode");
 
-/** The SQLSTATE of a statement that exceeded its time limit. */
-export const QUERY_CANCELED = "57014";
+/** @rule G-AUTH-9 */
+export const noSchemeConfigured = (): RelApiError =>
+  credentialRefused(
+    "access-denied",
+    "no authentication is configured; set an admin secret, a JWT secret or an anonymous role",
+    401,
+  );
 
-const timeExceeded = (seconds: number): Omit<TranslatedError, "isDatabase"> => ({
-  code: "time-limit-exceeded",
-  message: `the operation took longer than ${formatCount(seconds, "second")}`,
-  status: 400,
-});
-
-/** The SQLSTATEs with which extensions report values that they cannot read. */
-const UNREADABLE: ReadonlySet<string> = new Set(["XX000", "42601"]);
-
-/** Translates any error to its code, message and status on this surface. @rule G-DBE-1 … G-DBE-15 G-ERR-9 */
-export const translateError = (error: unknown): TranslatedError => {
-  if (!(error instanceof RelApiError))
-    return { code: "unexpected", message: "internal error", status: 500, isDatabase: false };
-  const { limit, seconds } = error.facts;
-  // a plugin's time limit of statements @rule G-LIM-12
-  if (error.code === QUERY_CANCELED && limit !== undefined)
-    return { ...timeExceeded(Number(seconds)), isDatabase: true };
-  if (error.facts["isOfValue"] === true && UNREADABLE.has(error.code))
-    return { code: "data-exception", message: error.message, status: 400, isDatabase: true };
-  if (isSqlState(error.code)) return { ...translateDatabaseError(error.code, error.message), isDatabase: true };
-  const core = CORE_ERRORS[error.code];
-  if (core !== undefined)
-    return { code: core.code, message: getMessage(error), status: core.status, isDatabase: false };
-  if (error.code === "function-refused")
-    return { code: String(error.facts["code"]), message: error.message, status: error.status, isDatabase: false };
-  if (OWN_CODES.has(error.code))
-    return { code: error.code, message: error.message, status: error.status, isDatabase: false };
-  if (!HIDDEN_ERRORS.has(error.code))
-    return { code: error.code, message: error.message, status: error.status, isDatabase: false, isForeign: true };
-  return { code: "unexpected", message: "internal error", status: 500, isDatabase: false };
-};
+/** @rule G-AUTH-20 */
+export const invalidBackendOnlyFlag = (trueWords: readonly string[], falseWords: readonly string[]): RelApiError =>
+  credentialRefused(
+    "bad-request",
+    `x-session-use-backend-only-permissions:  Not a valid boolean text. True values are ${JSON.stringify(trueWords)} and  False values are ${JSON.stringify(falseWords)}. All values are case insensitive`,
+  );

@@ -28,7 +28,7 @@ import {
 import { createRequestRunner, DATA_MEMBER, type LongAnswer } from "./long-answers.ts";
 import { PATHS } from "./paths.ts";
 import type { GqlEngine, GqlRequest } from "./operations.ts";
-import type { MetadataProblem } from "../metadata/api.ts";
+import { getMetadataFacts } from "../metadata/api.ts";
 import { liveQueriesService } from "../live/api.ts";
 
 export type AnyExchange = Omit<Exchange, "session">;
@@ -171,9 +171,8 @@ export const createHttpSurface = (context: PluginContext, engine: GqlEngine, fin
     } catch {
       return { status: 500, headers, body: "ERROR" }; // the response is the same for every reason
     }
-    // only the metadata plugin writes this part
-    const problems = context.model().pluginFacts["metadata-problems"] as readonly MetadataProblem[] | undefined;
-    if (problems === undefined || problems.length === 0) return { status: 200, headers, body: "OK" };
+    const { "metadata-problems": problems = [] } = getMetadataFacts(context.model());
+    if (problems.length === 0) return { status: 200, headers, body: "OK" };
     const isStrict = new URLSearchParams(query).get("strict") === "true";
     const word = isStrict ? "ERROR" : "WARN";
     return { status: isStrict ? 500 : 200, headers, body: `${word}: inconsistent objects in schema` };

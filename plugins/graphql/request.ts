@@ -1,9 +1,9 @@
 /** Reads the body of a POST as one request or a batch. @rule G-HTTP-1 G-HTTP-5 … G-HTTP-8 G-DOC-2 G-VAR-10 */
-import { isNestedDeeper, limitExceeded, type Json, type Limits } from "../../core/index.ts";
+import { isNestedDeeper, type Json, type Limits } from "../../core/index.ts";
 import { isPlainObject, nameJsonKind } from "./coerce/leaf.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { rejectInvalidExtensions } from "./response-form.ts";
-import { bodyTooDeep, invalidJson, notSupported, parseFailed } from "./errors.ts";
+import { batchTooLong, bodyTooDeep, invalidJson, notSupported, parseFailed, variablesTooLarge } from "./errors.ts";
 import type { GqlRequest } from "./operations.ts";
 
 export type GqlBody = { readonly single: GqlRequest } | { readonly batch: readonly GqlRequest[] };
@@ -55,30 +55,20 @@ export const readRequest = (value: Json, find: FindDocument, isInBatch = false, 
 };
 
 /** Checks the size of everything except the documents: variables, names, extensions. @rule G-LIM-2 */
-const checkVariables = (bytes: number, body: Json, { maxVariablesBytes }: Limits): void => {
+const checkVariables = (bytes: number, body: Json, limits: Limits): void => {
   // `readRequest` has accepted the requests
   const requests = (Array.isArray(body) ? body : [body]) as readonly JsonObject[];
   const documents = requests.reduce((sum, { query = "" }) => sum + Buffer.byteLength(JSON.stringify(query)), 0);
-  if (bytes - documents > maxVariablesBytes)
-    throw limitExceeded("maxVariablesBytes", {
-      code: "validation-failed",
-      message: `the variables are larger than ${maxVariablesBytes} bytes`,
-      path: "$.variables",
-    });
+  if (bytes - documents > limits.maxVariablesBytes) throw variablesTooLarge(limits, "$.variables");
 };
 
 const readBatch = (
   elements: readonly Json[],
-  { maxBatchEntries }: Limits,
+  limits: Limits,
   find: FindDocument,
   isStrict: boolean,
 ): readonly GqlRequest[] => {
-  if (elements.length > maxBatchEntries)
-    throw limitExceeded("maxBatchEntries", {
-      code: "bad-request",
-      message: `the batch has more than ${maxBatchEntries} requests`,
-      path: "$",
-    });
+  if (elements.length > limits.maxBatchEntries) throw batchTooLong(limits);
   return elements.map((element) => readRequest(element, find, true, isStrict));
 };
 

@@ -2,7 +2,7 @@
  *  G-OVH-4 */
 import { isJsonObject, RelApiError, type Exchange, type Json } from "../../core/index.ts";
 import type { EncodedErrors } from "./encode-error.ts";
-import { parseFailed } from "./errors.ts";
+import { bodyTypeMissing, bodyTypeRefused, parseFailed, responseTypeRefused } from "./errors.ts";
 import { nameJsonKind } from "./coerce/leaf.ts";
 
 const JSON_TYPE = "application/json";
@@ -34,9 +34,6 @@ const parseAccept = (accept: string): ReadonlyMap<string, number> =>
     }),
   );
 
-const badMedia = (status: 406 | 415, message: string): RelApiError =>
-  new RelApiError({ code: "bad-request", status, message, path: "$" });
-
 /** Chooses the format. A client that names no type, or accepts any type, gets plain JSON. @throws RelApiError 406 */
 const chooseForm = (accept: string | undefined): ResponseForm => {
   if (accept === undefined || accept.trim() === "") return PLAIN_FORM;
@@ -44,7 +41,7 @@ const chooseForm = (accept: string | undefined): ResponseForm => {
   const [plain, response] = [findQuality(JSON_TYPE, ranges), findQuality(RESPONSE_TYPE, ranges)];
   if (response > plain || (response > 0 && response === plain && ranges.has(RESPONSE_TYPE))) return RESPONSE_FORM;
   if (plain > 0) return PLAIN_FORM;
-  throw badMedia(406, `the response is ${RESPONSE_TYPE} or ${JSON_TYPE}, and Accept takes neither`);
+  throw responseTypeRefused([RESPONSE_TYPE, JSON_TYPE]);
 };
 
 type HeaderSource = Pick<Exchange, "header">;
@@ -68,9 +65,8 @@ const OTHER_CHARSET = /;[ \t]*charset[ \t]*=[ \t]*(?!"?utf-?8"?[ \t]*(?:;|$))/i;
 /** Refuses a body that is not JSON in UTF-8. @throws RelApiError 415 */
 export const rejectOtherBody = (exchange: HeaderSource): void => {
   const type = exchange.header("content-type");
-  if (type === undefined || type === "") throw badMedia(415, `the body is ${JSON_TYPE}, and Content-Type is missing`);
-  if (!JSON_BODY.test(type) || OTHER_CHARSET.test(type))
-    throw badMedia(415, `the body is ${JSON_TYPE} in UTF-8, not ${type}`);
+  if (type === undefined || type === "") throw bodyTypeMissing(JSON_TYPE);
+  if (!JSON_BODY.test(type) || OTHER_CHARSET.test(type)) throw bodyTypeRefused(JSON_TYPE, type);
 };
 
 /** Refuses extensions that are not an object. @throws RelApiError `parse-failed` */

@@ -8,11 +8,10 @@ import {
   defineQuestion,
   buildErrorFields,
   type Ask,
-  type Model,
   type PluginContext,
   type RelApiHooks,
 } from "../../core/index.ts";
-import type { MetadataQueries } from "../metadata/api.ts";
+import { getMetadataFacts, type MetadataQueries } from "../metadata/api.ts";
 import { checkGqlDocumentHook, findGqlDocumentHook } from "./api.ts";
 import { persistedQueryNotFound, queryNotAllowed } from "./errors.ts";
 import { getSentHash, hashText } from "./persisted-queries.ts";
@@ -36,9 +35,6 @@ interface TrustedQueries {
   /** The documents by hash, or by their name in a manifest. */
   readonly textsById: ReadonlyMap<string, string>;
 }
-
-const getMetadataQueries = (model: Model): MetadataQueries | undefined =>
-  model.pluginFacts["metadata-queries"] as MetadataQueries | undefined; // only the metadata loader writes this part
 
 /** Collects the documents of the folder and the metadata. @throws RelApiError `preset` for files that cannot be read */
 const collectDocuments = (
@@ -82,7 +78,7 @@ const applyTrustedDocuments = (_hooks: RelApiHooks, context: PluginContext): voi
   let trusted: TrustedQueries = collectDocuments(folder, undefined, () => undefined); // invalid files prevent the start
   context.onModel((model) => {
     try {
-      trusted = collectDocuments(folder, getMetadataQueries(model), warn);
+      trusted = collectDocuments(folder, getMetadataFacts(model)["metadata-queries"], warn);
     } catch (error) {
       logger.error("failed to load the trusted documents; keeping the previous ones", buildErrorFields(error));
     }

@@ -1,20 +1,12 @@
 /** Applies Hasura's `api_limits`, and further limits in their format: depth, size and duration of an operation, by
  *  role. */
-import { definePlugin, RelApiError, type Session } from "../../core/index.ts";
+import { definePlugin, type Session } from "../../core/index.ts";
 import { checkGqlDocumentHook } from "../graphql/api.ts";
 import { apiLimitsService, type ApiLimits } from "./api.ts";
+import { apiLimitExceeded } from "./errors.ts";
 import { createRoleLimits, mayHaveLimits } from "./role-limits.ts";
 import { apiLimitSettings } from "./settings.ts";
 import { formatCount } from "../shared/plural.ts";
-
-const createLimitError = (kind: string, message: string): RelApiError =>
-  new RelApiError({
-    code: `${kind}-limit-exceeded`,
-    status: 400,
-    message,
-    path: "$",
-    facts: { limit: "apiLimits" },
-  });
 
 /** Limits depth, size and duration of GraphQL operations by role. @rule G-LIM-8 */
 export const apiLimits = definePlugin({
@@ -35,18 +27,18 @@ export const apiLimits = definePlugin({
       } = roleLimits;
       const { batchSize = 1 } = sender ?? {};
       if (batchSize > batch)
-        throw createLimitError("batch", `the batch has ${formatCount(batchSize, "operation")}, more than ${batch}`);
+        throw apiLimitExceeded("batch", `the batch has ${formatCount(batchSize, "operation")}, more than ${batch}`);
       if (document.levels > depth)
-        throw createLimitError("depth", `the operation has a depth of ${document.levels}, more than ${depth}`);
+        throw apiLimitExceeded("depth", `the operation has a depth of ${document.levels}, more than ${depth}`);
       if (document.nodes > nodes)
-        throw createLimitError("node", `the operation has ${formatCount(document.nodes, "node")}, more than ${nodes}`);
+        throw apiLimitExceeded("node", `the operation has ${formatCount(document.nodes, "node")}, more than ${nodes}`);
       if (document.rootFields > rootFields)
-        throw createLimitError(
+        throw apiLimitExceeded(
           "root-field",
           `the operation has ${formatCount(document.rootFields, "root field")}, more than ${rootFields}`,
         );
       if (document.aliases > aliases)
-        throw createLimitError(
+        throw apiLimitExceeded(
           "alias",
           `the operation has ${formatCount(document.aliases, "alias", "aliases")}, more than ${aliases}`,
         );
@@ -54,7 +46,7 @@ export const apiLimits = definePlugin({
     const service: ApiLimits = {
       findTimeLimitSeconds: (session: Session) => limits.getLimits(session).seconds,
       createTimeExceededError: (seconds) =>
-        createLimitError("time", `the operation took longer than ${formatCount(seconds, "second")}`),
+        apiLimitExceeded("time", `the operation took longer than ${formatCount(seconds, "second")}`),
     };
     context.offer(apiLimitsService, { current: () => (limits.isUsed ? service : undefined) });
   },

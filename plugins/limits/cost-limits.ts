@@ -10,32 +10,23 @@ import {
   type ProgramStatement,
 } from "../../core/index.ts";
 import { costLimitsService, type CostLimits } from "./api.ts";
+import { costLimitExceeded } from "./errors.ts";
 import { createRoleLimits, mayHaveLimits, type RoleLimits } from "./role-limits.ts";
 import { parseEstimate, type Estimate } from "./plan-cost.ts";
 import { apiLimitSettings, costLimitSettings } from "./settings.ts";
 import { formatCount } from "../shared/plural.ts";
-
-const createCostError = (limit: "costLimits" | "estimatedRowLimits", message: string): RelApiError =>
-  new RelApiError({
-    code: "cost-limit-exceeded",
-    status: 400,
-    message,
-    hint: `Ask for less: a filter, a smaller limit, fewer relationships. The limit is the setting ${limit}.`,
-    path: "$",
-    facts: { limit },
-  });
 
 const checkEstimate = (
   { cost, rows }: Estimate,
   { cost: maxCost = Infinity, estimatedRows = Infinity }: RoleLimits,
 ): void => {
   if (cost > maxCost)
-    throw createCostError(
+    throw costLimitExceeded(
       "costLimits",
       `the request has an estimated cost of ${Math.ceil(cost)}, more than ${maxCost}`,
     );
   if (rows > estimatedRows)
-    throw createCostError(
+    throw costLimitExceeded(
       "estimatedRowLimits",
       `the request reads an estimated ${formatCount(rows, "row")}, more than ${estimatedRows}`,
     );

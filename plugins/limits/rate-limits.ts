@@ -4,7 +4,6 @@ import {
   createExchangeSlot,
   definePlugin,
   isOwnCall,
-  RelApiError,
   Stage,
   VARIABLE_PREFIX,
   type Exchange,
@@ -14,10 +13,10 @@ import {
 } from "../../core/index.ts";
 import { checkGqlDocumentHook } from "../graphql/api.ts";
 import { redisBucketsService, workerBucketsService, type SharedBuckets } from "./api.ts";
+import { rateLimitExceeded } from "./errors.ts";
 import { createRoleLimits, mayHaveLimits } from "./role-limits.ts";
 import { apiLimitSettings, rateLimitSettings } from "./settings.ts";
 import { createTokenBuckets, type TokenBuckets } from "./token-buckets.ts";
-import { formatCount } from "../shared/plural.ts";
 
 /** A request that Express may have extended. Express determines the address from its own proxy settings. */
 type MaybeExpressRequest = IncomingMessage & { readonly ip?: unknown };
@@ -48,16 +47,6 @@ const readCallerValue = (
   const claim = Object.hasOwn(session.claims, name) ? session.claims[name] : undefined;
   return claim === undefined ? "" : JSON.stringify(claim);
 };
-
-const createRateError = (perMinute: number, waitMs: number): RelApiError =>
-  new RelApiError({
-    code: "rate-limit-exceeded",
-    status: 429,
-    message: `more than ${formatCount(perMinute, "request")} per minute`,
-    path: "$",
-    headers: [["Retry-After", String(Math.max(1, Math.ceil(waitMs / 1000)))]],
-    facts: { limit: "rateLimits" },
-  });
 
 /** The bucket that a request counts for. */
 interface RequestBucket {
@@ -118,7 +107,7 @@ export const rateLimits = definePlugin({
       { key, perMinute, burst }: RequestBucket,
       waitMs = buckets.take(key, perMinute, burst),
     ): undefined => {
-      if (waitMs > 0) throw createRateError(perMinute, waitMs);
+      if (waitMs > 0) throw rateLimitExceeded(perMinute, waitMs);
     };
 
     const countRequest = (exchange: Exchange): Promise<undefined> | undefined => {

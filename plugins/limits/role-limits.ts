@@ -8,7 +8,7 @@ import {
   type ResolvedOptions,
   type Session,
 } from "../../core/index.ts";
-import type { MetadataLimits } from "../metadata/api.ts";
+import { getMetadataFacts } from "../metadata/api.ts";
 
 /** Limits the requests of all callers with equal values of `keys`. */
 interface RateLimit {
@@ -160,9 +160,7 @@ export const createRoleLimits = (context: PluginContext, plugin: string): Limits
     model = current;
     options = context.options;
     limitsByRole.clear();
-    // only the loader of the metadata writes this fact
-    const metadataLimits = (model?.pluginFacts["metadata-limits"] ?? {}) as MetadataLimits;
-    documents = [options.apiLimits ?? {}, metadataLimits];
+    documents = [options.apiLimits ?? {}, (model && getMetadataFacts(model)["metadata-limits"]) ?? {}];
   };
   context.onModel(() => {
     refresh();

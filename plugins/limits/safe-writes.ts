@@ -1,5 +1,6 @@
 /** Refuses updates and deletes without a filter, or with a filter that is true for every row. */
-import { definePlugin, RelApiError, Stage, type Plan, type Predicate } from "../../core/index.ts";
+import { definePlugin, Stage, type Plan, type Predicate } from "../../core/index.ts";
+import { unfilteredWrite } from "./errors.ts";
 import { safeWriteSettings } from "./settings.ts";
 
 /** Returns the value of the predicate if it is the same for all rows. Undefined if it depends on the row. */
@@ -15,25 +16,13 @@ const evaluateConstant = (predicate: Predicate): boolean | undefined => {
   return inner.every((value) => value === neutral) ? neutral : undefined;
 };
 
-/** Refuses a write with the message of the extension `safeupdate`, which hosted PostgreSQL often has. */
-const rejectWrite = (verb: "UPDATE" | "DELETE"): never => {
-  throw new RelApiError({
-    code: "unfiltered-write",
-    status: 400,
-    message: `${verb} requires a WHERE clause`,
-    hint: "Add a filter. The setting safeWrites requires one.",
-    path: "$",
-    facts: { limit: "safeWrites" },
-  });
-};
-
 const checkPlan = (plan: Plan): void => {
   if (plan.kind === "sequence") for (const { write } of plan.steps) checkPlan(write);
   else if (
     (plan.kind === "update" || plan.kind === "delete") &&
     (plan.where === undefined || evaluateConstant(plan.where) === true)
   )
-    rejectWrite(plan.kind === "update" ? "UPDATE" : "DELETE");
+    throw unfilteredWrite(plan.kind === "update" ? "UPDATE" : "DELETE");
 };
 
 /** With `safeWrites: true`, an update or delete must have a filter of its own. A filter that a permission or a row

@@ -1,8 +1,7 @@
 /** The interface of the metadata for other plugins: types and services. */
 import { defineService, type Json, type Model, type QualifiedName } from "../../core/index.ts";
 
-/** The named queries, and the objects that refer to them. `metadata-loader` puts them into
- *  `model.pluginFacts["metadata-queries"]`. @experimental */
+/** The named queries, and the objects that refer to them. @experimental */
 export interface MetadataQueries {
   /** The documents by the name of their collection and their own name. */
   readonly collections: ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -20,12 +19,10 @@ export interface MetadataEndpoint {
   readonly document: string;
 }
 
-/** The unparsed `api_limits` of the metadata. `metadata-loader` puts them into `model.pluginFacts["metadata-limits"]`.
- *  @experimental */
+/** The unparsed `api_limits` of the metadata. @experimental */
 export type MetadataLimits = Readonly<Record<string, Json>>;
 
-/** The unparsed `native_queries` and `logical_models` of the served source. `metadata-loader` puts them into
- *  `model.pluginFacts["metadata-native"]`. @experimental */
+/** The unparsed `native_queries` and `logical_models` of the served source. @experimental */
 export interface MetadataNative {
   readonly queries: readonly Json[];
   readonly models: readonly Json[];
@@ -34,7 +31,7 @@ export interface MetadataNative {
 }
 
 /** The unparsed `remote_schemas` and the parts of the metadata that their relationships and permissions refer to.
- *  `metadata-loader` puts them into `model.pluginFacts["metadata-remote-schemas"]`. @experimental */
+ *  @experimental */
 export interface MetadataRemoteSchemas {
   readonly schemas: readonly Json[];
   readonly relationships: readonly MetadataRemoteRelationship[];
@@ -50,19 +47,16 @@ export interface MetadataRemoteRelationship {
   readonly otherNames: ReadonlySet<string>;
 }
 
-/** An unparsed event trigger of a table. `metadata-loader` puts the list into
- *  `model.pluginFacts["metadata-event-triggers"]`. @experimental */
+/** An unparsed event trigger of a table. @experimental */
 export interface MetadataEventTrigger {
   readonly table: QualifiedName;
   readonly raw: Json;
 }
 
-/** The unparsed `cron_triggers` of the metadata. `metadata-loader` puts them into
- *  `model.pluginFacts["metadata-cron-triggers"]`. @experimental */
+/** The unparsed `cron_triggers` of the metadata. @experimental */
 export type MetadataCronTriggers = readonly Json[];
 
-/** The unparsed `actions` and `custom_types` of the metadata. `metadata-loader` puts them into
- *  `model.pluginFacts["metadata-actions"]`. @experimental */
+/** The unparsed `actions` and `custom_types` of the metadata. @experimental */
 export interface MetadataActions {
   readonly actions: readonly Json[];
   readonly customTypes: Readonly<Record<string, Json>>;
@@ -109,21 +103,35 @@ export interface MetadataObject {
   readonly remoteType?: { readonly remote: string; readonly typeName: string };
 }
 
-/** An object that does not fit the database and is ignored, wholly or in part. The metadata plugins list these objects
- *  in `model.pluginFacts["metadata-problems"]`. Another plugin adds to the list before `metadata` is applied. @rule
- *  G-MET-12 @experimental */
+/** An object that does not fit the database and is ignored, wholly or in part. @rule G-MET-12 @experimental */
 export interface MetadataProblem extends MetadataObject {
   readonly reason: string;
   /** The reason without the location, in the wording of the dialect if the dialect has one. */
   readonly detail?: string;
 }
 
-/** The name of that list in the facts of plugins. @experimental */
+/** The name of the list of problems in `model.pluginFacts`. @experimental */
 export const METADATA_PROBLEMS = "metadata-problems";
 
-/** Returns a copy of the list, to which a plugin adds. @experimental */
-export const copyProblems = ({ pluginFacts }: Model): MetadataProblem[] => [
-  ...((pluginFacts[METADATA_PROBLEMS] ?? []) as readonly MetadataProblem[]), // only metadata plugins write the list
+/** The members of `model.pluginFacts` that `metadata-loader` adds. All are undefined without metadata. @experimental */
+export interface MetadataFacts {
+  readonly "metadata-queries"?: MetadataQueries;
+  readonly "metadata-limits"?: MetadataLimits;
+  readonly "metadata-native"?: MetadataNative;
+  readonly "metadata-remote-schemas"?: MetadataRemoteSchemas;
+  readonly "metadata-event-triggers"?: readonly MetadataEventTrigger[];
+  readonly "metadata-cron-triggers"?: MetadataCronTriggers;
+  readonly "metadata-actions"?: MetadataActions;
+  /** Another plugin adds its problems before `metadata` is applied. */
+  readonly [METADATA_PROBLEMS]?: readonly MetadataProblem[];
+}
+
+/** Returns the facts of the metadata. @experimental */
+export const getMetadataFacts = ({ pluginFacts }: Model): MetadataFacts => pluginFacts as MetadataFacts; // only metadata plugins write these members
+
+/** Returns a copy of the list of problems, to which a plugin adds. @experimental */
+export const copyProblems = (model: Model): MetadataProblem[] => [
+  ...(getMetadataFacts(model)[METADATA_PROBLEMS] ?? []),
 ];
 
 /** The source of the metadata, for plugins that edit it. @experimental */

@@ -41,16 +41,14 @@ import { createFunctionRights, createRoleAccess, createCallTest, type FunctionRi
 import { findTakenNames } from "./taken-names.ts";
 import {
   metadataSourceService,
-  type MetadataActions,
-  type MetadataCronTriggers,
-  type MetadataNative,
   copyProblems,
   METADATA_PROBLEMS,
+  type MetadataFacts,
   type MetadataProblem,
   type MetadataProposal,
-  type MetadataRemoteSchemas,
 } from "./api.ts";
-import { graphqlService, type GqlMetadata } from "../graphql/api.ts";
+import { ADDITIONAL_OBJECTS } from "../database/api.ts";
+import { GQL_METADATA, graphqlService, type GqlMetadata } from "../graphql/api.ts";
 import { readQualifiedName, type LogIgnored, type Raw } from "./raw-values.ts";
 import { readList, readObject, readText } from "../shared/json-values.ts";
 
@@ -65,21 +63,7 @@ const NO_NAMES = { roots: new Set<string>(), types: new Set<string>() };
 
 const DOCUMENT_PART = "metadata-document";
 const METADATA_PROPOSAL = "metadata-proposal";
-/** The part of the model that contains `MetadataQueries` for other plugins. */
-const METADATA_QUERIES = "metadata-queries";
-/** The part of the model that contains `MetadataLimits` for other plugins. */
-const METADATA_LIMITS = "metadata-limits";
 
-/** The part of the model that contains the list of `MetadataEventTrigger` for other plugins. */
-const METADATA_EVENT_TRIGGERS = "metadata-event-triggers";
-/** The part of the model that contains the unparsed cron triggers for other plugins. */
-const METADATA_CRON_TRIGGERS = "metadata-cron-triggers";
-/** The part of the model that contains `MetadataNative` for other plugins. */
-const METADATA_NATIVE = "metadata-native";
-/** The part of the model that contains `MetadataRemoteSchemas` for other plugins. */
-const METADATA_REMOTE_SCHEMAS = "metadata-remote-schemas";
-/** The part of the model that contains `MetadataActions` for other plugins. */
-const METADATA_ACTIONS = "metadata-actions";
 const createIgnoredPartLogger =
   (warn: IntrospectContext["warn"], problems: MetadataProblem[]): LogIgnored =>
   (message, location) => {
@@ -131,31 +115,34 @@ export const metadataLoader = definePlugin({
         relations: listAdditionalRelations(document),
         routines: listAdditionalRoutines(document),
       };
+      const facts: MetadataFacts = {
+        "metadata-queries": document.queries,
+        "metadata-limits": document.limits,
+        "metadata-event-triggers": document.eventTriggers,
+        "metadata-cron-triggers": document.cronTriggers,
+        "metadata-remote-schemas": {
+          schemas: document.remoteSchemas,
+          relationships: document.remoteRelationships,
+          inheritedRoles: document.inheritedRoles,
+          source: { name: document.sourceName, tables: document.tables.map(({ name }) => name) },
+        },
+        "metadata-native": { ...document.native, takenNames },
+        "metadata-actions": {
+          ...document.actions,
+          inheritedRoles: document.inheritedRoles,
+          takenNames,
+          tables: document.tables.map(({ name }) => name),
+        },
+        [METADATA_PROBLEMS]: problems,
+      };
       return {
         ...model,
         pluginFacts: {
           ...model.pluginFacts,
+          ...facts,
           [DOCUMENT_PART]: document,
-          [METADATA_QUERIES]: document.queries,
-          [METADATA_LIMITS]: document.limits,
-          [METADATA_EVENT_TRIGGERS]: document.eventTriggers,
-          [METADATA_CRON_TRIGGERS]: document.cronTriggers satisfies MetadataCronTriggers,
-          [METADATA_REMOTE_SCHEMAS]: {
-            schemas: document.remoteSchemas,
-            relationships: document.remoteRelationships,
-            inheritedRoles: document.inheritedRoles,
-            source: { name: document.sourceName, tables: document.tables.map(({ name }) => name) },
-          } satisfies MetadataRemoteSchemas,
-          [METADATA_NATIVE]: { ...document.native, takenNames } satisfies MetadataNative,
-          [METADATA_ACTIONS]: {
-            ...document.actions,
-            inheritedRoles: document.inheritedRoles,
-            takenNames,
-            tables: document.tables.map(({ name }) => name),
-          } satisfies MetadataActions,
-          [METADATA_PROBLEMS]: problems,
           ...(proposed === undefined ? {} : { [METADATA_PROPOSAL]: proposed }),
-          "additional-objects": additionalObjects,
+          [ADDITIONAL_OBJECTS]: additionalObjects,
         },
       };
     });
@@ -260,7 +247,7 @@ const matchDocument = async (
   (model.pluginFacts[METADATA_PROPOSAL] as MetadataProposal | undefined)?.accept(problems);
   return {
     ...matched.model,
-    pluginFacts: { ...matched.model.pluginFacts, metadata: part, [METADATA_PROBLEMS]: problems },
+    pluginFacts: { ...matched.model.pluginFacts, [GQL_METADATA]: part, [METADATA_PROBLEMS]: problems },
     loginRoles: new Map([
       ["graphql", roles],
       ...(options.metadataPermissionsForRest ? ([["rest", roles]] as const) : []),
@@ -350,7 +337,7 @@ export const metadataPermissions = definePlugin({
       const isRest = surface === "rest";
       if ((isRest && !options.metadataPermissionsForRest) || (session.isAdmin && session.role === "admin")) return plan;
       // only the plugin `metadata` writes this part
-      const part = model.pluginFacts["metadata"] as MetadataPart | undefined;
+      const part = model.pluginFacts[GQL_METADATA] as MetadataPart | undefined;
       const rolePermissions = part?.permissions.get(session.role);
       if (part === undefined || rolePermissions === undefined) {
         // The session is older than a reload that removed the role. The role must not get the rights of the login role.

@@ -1,25 +1,14 @@
 /** Operators of arrays and ranges: `?flags=cs.{PA}`, `?period=adj.[2,4)`, `{ tags: { _contains: ["rock"] } }`. */
-import { catalogText, definePlugin, sql } from "../../core/index.ts";
-import type { OperatorSpec } from "../../core/index.ts";
+import { definePlugin, type OperatorSpec } from "../../core/index.ts";
+import { defineInfixOperator } from "./infix.ts";
 
 const defineContainerOperator = (
   name: string,
   symbol: string,
   types: readonly string[],
   overrides: Partial<OperatorSpec> = {},
-): OperatorSpec => {
-  const operator = catalogText(` ${symbol} `);
-  return {
-    name,
-    graphql: false,
-    types,
-    operand: "scalar",
-    takesRepresentation: true,
-    builtIn: [symbol],
-    compile: (column, operand) => sql`${column}${operator}${operand}`,
-    ...overrides,
-  };
-};
+): OperatorSpec =>
+  defineInfixOperator(symbol, { name, graphql: false, types, takesRepresentation: true, ...overrides });
 
 /** Operators of arrays and ranges. @rule R-FLT-12 G-OP-18 */
 export const arrayRangeOperators = definePlugin({

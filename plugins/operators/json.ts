@@ -1,26 +1,14 @@
 /** Operators of jsonb documents for containment, keys and paths: `?specs=cs.{"a":1}`,
  *  `{ stats: { _has_key: "a" } }`. */
-import { catalogText, definePlugin, sql } from "../../core/index.ts";
-import type { OperatorSpec } from "../../core/index.ts";
+import { catalogText, definePlugin, sql, type OperatorSpec } from "../../core/index.ts";
+import { defineInfixOperator } from "./infix.ts";
 
 const defineJsonbOperator = (
   name: string,
   symbol: string,
   description: string,
   overrides: Partial<OperatorSpec> = {},
-): OperatorSpec => {
-  const operator = catalogText(` ${symbol} `);
-  return {
-    name,
-    rest: false,
-    types: ["jsonb"],
-    operand: "scalar",
-    description,
-    builtIn: [symbol],
-    compile: (column, operand) => sql`${column}${operator}${operand}`,
-    ...overrides,
-  };
-};
+): OperatorSpec => defineInfixOperator(symbol, { name, rest: false, types: ["jsonb"], description, ...overrides });
 
 const defineJsonPathOperator = (name: string, symbol: string, description: string): OperatorSpec =>
   defineJsonbOperator(name, symbol, description, {

@@ -1,6 +1,6 @@
 /** Operators for patterns and regular expressions on text: `?name=like.A*`, `{ name: { _ilike: "a%" } }`. */
-import { catalogText, definePlugin, sql } from "../../core/index.ts";
-import type { OperatorSpec } from "../../core/index.ts";
+import { definePlugin, type OperatorSpec } from "../../core/index.ts";
+import { defineInfixOperator } from "./infix.ts";
 
 const TEXT_TYPES = ["text", "varchar", "bpchar", "citext"];
 
@@ -19,20 +19,16 @@ const defineTextOperator = (
   symbol: string,
   description: string,
   overrides: Partial<OperatorSpec> = {},
-): OperatorSpec => {
-  const operator = catalogText(` ${symbol} `);
-  return {
+): OperatorSpec =>
+  defineInfixOperator(symbol, {
     name,
     rest: false,
     types: TEXT_TYPES,
-    operand: "scalar",
     description,
     builtIn: [OPERATOR_BY_KEYWORD[symbol] ?? symbol],
     plansEachTime: true,
-    compile: (column, operand) => sql`${column}${operator}${operand}`,
     ...overrides,
-  };
-};
+  });
 
 /** Replaces `*`, which REST uses instead of `%` so that patterns need no escape in a URL. */
 const replaceAsterisks = (pattern: string): string => pattern.replaceAll("*", "%");

@@ -203,8 +203,8 @@ const CODES_WITH_HINTS: ReadonlySet<string> = new Set([
 ]);
 
 const describeJsonError = (text: string): string | undefined => {
-  const fault = findJsonError(text);
-  return fault && formatJsonError(fault);
+  const jsonError = findJsonError(text);
+  return jsonError && formatJsonError(jsonError);
 };
 
 const createHints = (context: PluginContext): Hints => ({

@@ -1,6 +1,7 @@
 /** `relapi events install`, `remove` and `status`: the event triggers of the database. */
 import { presetError } from "../../core/index.ts";
 import { eventsService, type EventsService } from "../../plugins/services/api.ts";
+import { formatCount } from "../../plugins/shared/plural.ts";
 import type { EnvironmentSettings } from "../server/environment.ts";
 import { withApi } from "./open-api.ts";
 
@@ -15,15 +16,14 @@ const withEvents = <Result>(
     return work(events);
   });
 
-const formatCount = (count: number): string => (count === 1 ? "1 trigger" : `${count} triggers`);
-
-/** Installs the triggers with the tables that they need, and returns a report of the changes. @throws RelApiError `preset` @rule X-EVT-3 */
+/** Installs the triggers with the tables that they need, and returns a report of the changes. @throws RelApiError
+ *  `preset` @rule X-EVT-3 */
 export const installEvents = (settings: EnvironmentSettings): Promise<string> =>
   withEvents(settings, async ({ install }) => {
     const { hasInstalledSchema, triggerCount } = await install();
     const installed = [
       ...(hasInstalledSchema ? ["the schemas relapi and relapi_queue"] : []),
-      ...(triggerCount > 0 ? [formatCount(triggerCount)] : []),
+      ...(triggerCount > 0 ? [formatCount(triggerCount, "trigger")] : []),
     ];
     return installed.length === 0 ? "nothing to install" : `installed ${installed.join(", and ")}`;
   });
@@ -39,7 +39,9 @@ export const removeEvents = (settings: EnvironmentSettings, names: readonly stri
       if (unknown.length > 0) throw presetError(`the database has no event trigger ${unknown.join(", ")}`);
     }
     const count = await remove(names.length === 0 ? undefined : new Set(names));
-    return count === 0 ? "nothing to remove" : `removed ${formatCount(count)}; the events stay in the schema relapi`;
+    return count === 0
+      ? "nothing to remove"
+      : `removed ${formatCount(count, "trigger")}; the events stay in the schema relapi`;
   });
 
 /** Returns a line for each event trigger, and whether all of them are installed. @throws RelApiError `preset` @rule

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { RelApiError } from "../../core/index.ts";
-import { translateError } from "../../plugins/graphql/errors.ts";
+import { translateError } from "../../plugins/graphql/translate-error.ts";
 
 const words = (code: string) => translateError(new RelApiError({ code, status: 500, message: "the driver's words" }));
 

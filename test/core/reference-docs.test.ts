@@ -185,7 +185,9 @@ test("errors.md has every code of the surfaces", () => {
     source("rest/answer/encode-error.ts").matchAll(/"(PGRST[0-9X]+)"/g),
     ([, name]) => name ?? "",
   );
-  const graphql = Array.from(source("graphql/errors.ts").matchAll(/code: "([a-z-]+)"/g), ([, name]) => name ?? "");
+  const graphql = ["errors", "translate-error"].flatMap((name) =>
+    Array.from(source(`graphql/${name}.ts`).matchAll(/code: "([a-z-]+)"/g), ([, code]) => code ?? ""),
+  );
   expect(rest).toContain("PGRST116");
   expect(graphql).toContain("validation-failed");
   for (const name of [...rest, ...graphql]) expect(page, name).toContain(`\`${name}\``);

@@ -4,6 +4,7 @@
 import {
   createExchangeSlot,
   definePlugin,
+  findCookie,
   type Execution,
   type Headers,
   type OpenExchange,
@@ -23,15 +24,6 @@ const LAST_POSITION = "FFFFFFFF/FFFFFFFF";
 
 const isPosition = (text: string | undefined): text is string =>
   text !== undefined && /^[0-9a-f]{1,8}\/[0-9a-f]{1,8}$/i.test(text);
-
-/** Reads `a=1; relapi_write_position=0/3000148`. */
-const readCookie = (cookies: string | undefined): string | undefined => {
-  const cookieValue = cookies
-    ?.split(";")
-    .map((pair) => pair.trim())
-    .find((pair) => pair.startsWith(`${COOKIE}=`));
-  return cookieValue?.slice(COOKIE.length + 1);
-};
 
 const NO_HEADERS: Headers = [];
 
@@ -56,7 +48,7 @@ export const readYourWrites = definePlugin({
       if (writtenPosition !== undefined) return writtenPosition;
       const header = usesHeader ? exchange.header(HEADER.toLowerCase()) : undefined;
       if (isPosition(header)) return header;
-      const cookie = usesCookie ? readCookie(exchange.header("cookie")) : undefined;
+      const cookie = usesCookie ? findCookie(exchange.header("cookie"), COOKIE) : undefined;
       return isPosition(cookie) ? cookie : undefined;
     };
 

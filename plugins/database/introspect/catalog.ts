@@ -12,6 +12,7 @@ import {
   type Relation,
   type Routine,
 } from "../../../core/index.ts";
+import { ADDITIONAL_OBJECTS } from "../api.ts";
 import { getColumnNames, findPrimaryKey, createRelationBuilder, createRowTypeBuilder } from "./build-relation.ts";
 import { createAclReader, loadRoles } from "./privileges.ts";
 import type { AdditionalObjects } from "./chosen-relations.ts";
@@ -40,11 +41,9 @@ interface CatalogFacts {
 export const getColumnOrigins = (model: Model): ColumnOrigins =>
   (model.pluginFacts[NAME] as CatalogFacts | undefined)?.columnOrigins ?? new Map();
 
-/** Returns the relations and routines to load although their schema is not exposed. A plugin with an earlier tap
- *  (metadata) puts them into `Model.pluginFacts["additional-objects"]`. */
+/** Returns the relations and routines to load although their schema is not exposed. */
 const readAdditionalObjects = (model: Model, { hiddenSchemas }: IntrospectContext): AdditionalObjects => {
-  const { relations = [], routines = [] } = (model.pluginFacts["additional-objects"] ??
-    {}) as Partial<AdditionalObjects>;
+  const { relations = [], routines = [] } = (model.pluginFacts[ADDITIONAL_OBJECTS] ?? {}) as Partial<AdditionalObjects>;
   return { relations, routines, schemas: hiddenSchemas };
 };
 

@@ -18,10 +18,11 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from "graphql";
-import { isJsonObject, limitExceeded, type Json, type JsonObject } from "../../../core/index.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../../core/index.ts";
 import { appendKey } from "../coerce/paths.ts";
 import { parseJson, writeJson } from "../coerce/numbers.ts";
 import type { VariableValues } from "../document/variables.ts";
+import { tooMany } from "../errors.ts";
 import type { GqlFollowUp } from "../operations.ts";
 import { getFieldPart } from "../parts.ts";
 import type { CustomPartWith, FindRead, JoinTemplate, LoadTemplate } from "./function-field.ts";
@@ -129,7 +130,7 @@ export const separateLinks = (
   types: readonly GraphQLNamedType[],
   planLink: PlanLink,
 ): Links | undefined => {
-  const { maxDocumentFields } = planner.schema.options;
+  const { options } = planner.schema;
   const prefix = choosePrefix(sets, planner.fragments);
   const links: Link[] = [];
   let fieldCount = 0;
@@ -140,12 +141,7 @@ export const separateLinks = (
     setPath: string,
   ): { readonly nodes: readonly FieldNode[]; readonly tree: LinkTree | undefined } => {
     // a selection on an interface is repeated for the object types that fragments name
-    if (++fieldCount > maxDocumentFields)
-      throw limitExceeded("maxDocumentFields", {
-        code: "validation-failed",
-        message: `the operation has more than ${maxDocumentFields} fields`,
-        path: "$",
-      });
+    if (++fieldCount > options.maxDocumentFields) throw tooMany(options, "maxDocumentFields", "fields");
     const name = node.name.value;
     const path = appendKey(setPath, name);
     const definition = isUnionType(type) ? undefined : type.getFields()[name];

@@ -12,10 +12,10 @@ import {
   quoteTableName,
   buildSelectColumnEnum,
 } from "./type-names.ts";
-import { collectFields, findTable, tapFields } from "./field-taps.ts";
+import { collectFields, forTable, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull } from "./non-null-list.ts";
 import type { GqlArgumentName } from "../part-kinds.ts";
-import type { GqlBuild, GqlFieldContext, GqlFields } from "../field-types.ts";
+import type { GqlBuild, GqlFieldContext } from "../field-types.ts";
 import type { GqlTable, GqlNamePart } from "../catalog-types.ts";
 
 interface PredicateFunction {
@@ -63,11 +63,8 @@ const listArgumentColumns = (
 };
 
 /** Returns the conditions on aggregates of the table's array relationships. @rule G-AGP-6 */
-const buildBoolExpFields = (context: GqlFieldContext): GqlFields => {
-  const { build } = context;
-  const table = findTable(context);
-  if (table === undefined) return {};
-  return collectFields(
+const buildBoolExpFields = forTable((build, table) =>
+  collectFields(
     getRoleTable(build, table).relationships.map((relationshipField) => {
       if (relationshipField.relationship.isToOne || !getRoleTable(build, relationshipField.table).mayAggregate)
         return undefined;
@@ -81,14 +78,11 @@ const buildBoolExpFields = (context: GqlFieldContext): GqlFields => {
         ] as const)
       );
     }),
-  );
-};
+  ),
+);
 
-const buildFunctionFields = (context: GqlFieldContext): GqlFields => {
-  const { build } = context;
-  const table = findTable(context);
-  if (table === undefined) return {};
-  return collectFields(
+const buildFunctionFields = forTable((build, table) =>
+  collectFields(
     listPredicateFunctions(build.schema.registry).map(({ fn, word, predicate }) => {
       const { type: takes, result, columns = 1 } = predicate;
       const value = build.valueType(result);
@@ -105,8 +99,8 @@ const buildFunctionFields = (context: GqlFieldContext): GqlFields => {
         type && ([word, { config: { type }, toPlan: { kind: "predicate", fn, value, columns: takenColumns } }] as const)
       );
     }),
-  );
-};
+  ),
+);
 
 const buildArgumentsType = (
   build: GqlBuild,
@@ -136,13 +130,11 @@ const buildArgumentsType = (
   return type && wrapNonNull(type);
 };
 
-const buildPartFields = (context: GqlFieldContext): GqlFields => {
-  const { build } = context;
-  const table = findTable(context);
+const buildPartFields = forTable((build, table, context) => {
   const predicate = findPredicateFunction(context);
   const value = predicate && build.valueType(predicate.predicate.result);
   const comparison = value && build.comparison(value);
-  if (table === undefined || predicate === undefined || comparison === undefined) return {};
+  if (predicate === undefined || comparison === undefined) return {};
   const part = (name: GqlArgumentName, type: GraphQLInputType | undefined) =>
     type && ([name, { config: { type }, toPlan: { kind: "argument", name } }] as const);
   return collectFields([
@@ -151,17 +143,15 @@ const buildPartFields = (context: GqlFieldContext): GqlFields => {
     part("filter", buildBoolExpType(build, table)),
     part("predicate", wrapNonNull(comparison)),
   ]);
-};
+});
 
-const buildArgumentFields = (context: GqlFieldContext): GqlFields => {
-  const { build } = context;
-  const table = findTable(context);
+const buildArgumentFields = forTable((build, table, context) => {
   const predicate = findPredicateFunction(context);
-  const columns = table && predicate && listArgumentColumns(build, table, predicate);
+  const columns = predicate && listArgumentColumns(build, table, predicate);
   if (columns === undefined) return {};
   const config = { type: wrapNonNull(columns) };
   return collectFields((["X", "Y"] as const).map((name) => [name, { config, toPlan: { kind: "argument", name } }]));
-};
+});
 
 /** Adds conditions on aggregates of related rows to `where`. */
 export const aggregatePredicates = definePlugin({

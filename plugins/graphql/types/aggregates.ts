@@ -15,7 +15,7 @@ import {
   buildRowType,
   buildSelectColumnEnum,
 } from "./type-names.ts";
-import { argument, collectFields, addToReadRoots, findTable, tapFields } from "./field-taps.ts";
+import { argument, collectFields, addToReadRoots, findTable, forTable, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
 
@@ -80,22 +80,16 @@ const buildRowFields = (context: GqlFieldContext): GqlFields =>
     }),
   );
 
-const buildAggregateTypeFields = (context: GqlFieldContext): GqlFields => {
-  const { build } = context;
-  const table = findTable(context);
-  if (table === undefined) return {};
+const buildAggregateTypeFields = forTable((build, table) => {
   const row = buildRowType(build, table);
   const fields = buildAggregateFieldsType(build, table);
   return collectFields([
     fields && ["aggregate", { config: { type: fields }, toPlan: { kind: "aggregate-fields" } }],
     row && ["nodes", { config: { type: wrapNonNullList(row) }, toPlan: { kind: "nodes" } }],
   ]);
-};
+});
 
-const buildAggregateFields = (context: GqlFieldContext): GqlFields => {
-  const { build } = context;
-  const table = findTable(context);
-  if (table === undefined) return {};
+const buildAggregateFields = forTable((build, table) => {
   const columns = buildSelectColumnEnum(build, table);
   const count: GqlField = {
     config: {
@@ -123,13 +117,11 @@ const buildAggregateFields = (context: GqlFieldContext): GqlFields => {
       );
     }),
   ]);
-};
+});
 
-const listAggregateColumns = (context: GqlFieldContext): GqlFields => {
-  const { build } = context;
-  const table = findTable(context);
+const listAggregateColumns = forTable((build, table, context) => {
   const spec = findAggregate(context);
-  if (table === undefined || spec === undefined) return {};
+  if (spec === undefined) return {};
   return collectFields(
     getRoleTable(build, table)
       .readable.filter(({ value }) => acceptsValue(spec, value))
@@ -141,7 +133,7 @@ const listAggregateColumns = (context: GqlFieldContext): GqlFields => {
         },
       ]),
   );
-};
+});
 
 /** Returns the fields that order rows by aggregates of their related rows. They exist for roles that may select those
  *  rows. @rule G-INP-3 */
@@ -160,11 +152,9 @@ const buildOrderByFields = (context: GqlFieldContext): GqlFields =>
     }),
   );
 
-const buildAggregateOrderByFields = (context: GqlFieldContext): GqlFields => {
-  const { build } = context;
-  const table = findTable(context);
+const buildAggregateOrderByFields = forTable((build, table) => {
   const direction = buildOrderDirectionEnum(build);
-  if (table === undefined || direction === undefined) return {};
+  if (direction === undefined) return {};
   return collectFields([
     ["count", { config: { type: direction }, toPlan: { kind: "count" } }],
     ...listAggregateFunctions(build.schema.registry).map(({ spec: { name: fn }, word }) => {
@@ -181,20 +171,18 @@ const buildAggregateOrderByFields = (context: GqlFieldContext): GqlFields => {
       );
     }),
   ]);
-};
+});
 
-const listAggregateOrderByColumns = (context: GqlFieldContext): GqlFields => {
-  const { build } = context;
-  const table = findTable(context);
+const listAggregateOrderByColumns = forTable((build, table, context) => {
   const spec = findAggregate(context);
   const direction = buildOrderDirectionEnum(build);
-  if (table === undefined || spec === undefined || direction === undefined) return {};
+  if (spec === undefined || direction === undefined) return {};
   return collectFields(
     getRoleTable(build, table)
       .readable.filter(({ value }) => acceptsValue(spec, value))
       .map((column) => [column.name, { config: { type: direction }, toPlan: column.part }]),
   );
-};
+});
 
 /** Adds aggregates of tables and of related rows. */
 export const graphqlAggregates = definePlugin({

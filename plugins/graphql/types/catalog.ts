@@ -29,16 +29,17 @@ import { memoizeValue } from "./memoize-value.ts";
 import { createTypeOwners, type TypeOwners } from "./type-owners.ts";
 import { createRootIndex, type RootIndex } from "./root-index.ts";
 import type { GqlEnumTable } from "../value-types.ts";
-import type {
-  GqlColumn,
-  GqlCustomization,
-  GqlFunction,
-  GqlMetadata,
-  GqlRelationshipField,
-  GqlCatalog,
-  GqlTable,
-  GqlTableEntry,
-  GqlNamePart,
+import {
+  GQL_METADATA,
+  type GqlColumn,
+  type GqlCustomization,
+  type GqlFunction,
+  type GqlMetadata,
+  type GqlRelationshipField,
+  type GqlCatalog,
+  type GqlTable,
+  type GqlTableEntry,
+  type GqlNamePart,
 } from "../catalog-types.ts";
 
 export interface Catalog extends GqlCatalog {
@@ -211,7 +212,7 @@ export const createCatalog = function* (
   warn: Warn,
 ): Slices<Catalog> {
   // only the metadata plugin writes this part
-  const metadata = model.pluginFacts["metadata"] as GqlMetadata | undefined;
+  const metadata = model.pluginFacts[GQL_METADATA] as GqlMetadata | undefined;
   const customization: GqlCustomization = {
     ...metadata?.customization,
     namingConvention: metadata?.customization?.namingConvention ?? convention,

@@ -15,9 +15,9 @@ import {
   quoteTableName,
   buildRowType,
 } from "./type-names.ts";
-import { collectFields, findTable, tapFields } from "./field-taps.ts";
+import { collectFields, forTable, tapFields } from "./field-taps.ts";
 import { wrapList } from "./non-null-list.ts";
-import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
+import type { GqlBuild, GqlField } from "../field-types.ts";
 import type { GqlComputedField } from "../value-types.ts";
 import type { GqlTable } from "../catalog-types.ts";
 
@@ -69,11 +69,8 @@ const buildScalarField = (
   toPlan: buildScalarPart(table, computedField),
 });
 
-const buildRowFields = (context: GqlFieldContext): GqlFields => {
-  const { build } = context;
-  const table = findTable(context);
-  if (table === undefined) return {};
-  return collectFields([
+const buildRowFields = forTable((build, table) =>
+  collectFields([
     ...getRoleTable(build, table).computed.map(
       (computedField) => [computedField.field.name, buildScalarField(build, table, computedField)] as const,
     ),
@@ -94,14 +91,11 @@ const buildRowFields = (context: GqlFieldContext): GqlFields => {
         ] as const)
       );
     }),
-  ]);
-};
+  ]),
+);
 
-const buildBoolExpFields = (context: GqlFieldContext): GqlFields => {
-  const { build } = context;
-  const table = findTable(context);
-  if (table === undefined) return {};
-  return collectFields([
+const buildBoolExpFields = forTable((build, table) =>
+  collectFields([
     ...getRoleTable(build, table)
       .computed.filter(({ isPlain }) => isPlain)
       .map((computedField) => {
@@ -117,14 +111,12 @@ const buildBoolExpFields = (context: GqlFieldContext): GqlFields => {
         const type = buildBoolExpType(build, rowsField.target);
         return type && ([rowsField.field.name, { config: { type }, toPlan: buildRowsPart(table, rowsField) }] as const);
       }),
-  ]);
-};
+  ]),
+);
 
-const buildOrderByFields = (context: GqlFieldContext): GqlFields => {
-  const { build } = context;
-  const table = findTable(context);
+const buildOrderByFields = forTable((build, table) => {
   const direction = buildOrderDirectionEnum(build);
-  if (table === undefined || direction === undefined) return {};
+  if (direction === undefined) return {};
   return collectFields([
     ...getRoleTable(build, table)
       .computed.filter(({ isPlain }) => isPlain)
@@ -148,7 +140,7 @@ const buildOrderByFields = (context: GqlFieldContext): GqlFields => {
         );
       }),
   ]);
-};
+});
 
 /** Returns the type of an aggregated computed field. Functions that return a Float for columns return the type of the
  *  field, as in the dialect. */
@@ -158,11 +150,8 @@ const buildAggregateColumnType = (build: GqlBuild, fn: string, { value }: RoleCo
     : findResultType(build, fn, value);
 
 /** Returns the computed fields that the aggregate accepts. @rule G-OUT-10 */
-const listAggregateColumns = (context: GqlFieldContext): GqlFields => {
-  const { build, fn = "" } = context;
-  const table = findTable(context);
-  if (table === undefined) return {};
-  return collectFields(
+const listAggregateColumns = forTable((build, table, { fn = "" }) =>
+  collectFields(
     getRoleTable(build, table)
       .computed.filter(({ value }) => acceptsType(build, fn, value))
       .map(
@@ -172,8 +161,8 @@ const listAggregateColumns = (context: GqlFieldContext): GqlFields => {
             buildScalarField(build, table, computedField, buildAggregateColumnType(build, fn, computedField)),
           ] as const,
       ),
-  );
-};
+  ),
+);
 
 /** Adds functions of a row as fields of the row. */
 export const graphqlComputedFields = definePlugin({

@@ -3,7 +3,7 @@ import type { RelApiHooks } from "../../../core/index.ts";
 import type { GraphQLArgumentConfig, GraphQLInputType } from "graphql";
 import type { GqlScope } from "../part-kinds.ts";
 import { type GqlPart, withPart } from "../parts.ts";
-import type { GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
+import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
 import type { GqlTable } from "../catalog-types.ts";
 
 /** A tap of this surface. Taps without this member belong to other plugins. */
@@ -55,6 +55,14 @@ export const isEmpty = (fields: GqlFields): boolean => {
 /** Returns the table of the type. */
 export const findTable = ({ build, relation }: GqlFieldContext): GqlTable | undefined =>
   relation && build.table(relation);
+
+/** Adapts a function that builds the fields of a table's type. Without a table, the type gets no fields. */
+export const forTable =
+  (add: (build: GqlBuild, table: GqlTable, context: GqlFieldContext) => GqlFields): AddFields =>
+  (context) => {
+    const table = findTable(context);
+    return table === undefined ? {} : add(context.build, table, context);
+  };
 
 /** Adds the same fields to the query root and the subscription root (G-GEN-15). */
 export const addToReadRoots = (add: AddFields) => ({ query_root: add, subscription_root: add });

@@ -15,7 +15,7 @@ import {
   buildRootField,
   buildRowType,
 } from "./type-names.ts";
-import { argument, collectFields, findTable, tapFields } from "./field-taps.ts";
+import { argument, collectFields, forTable, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
 import { buildInsertInputType, buildRelatedInsertType } from "./write-inputs.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../field-types.ts";
@@ -85,10 +85,7 @@ const buildRootFields = ({ build }: GqlFieldContext): GqlFields =>
     }),
   );
 
-const buildInputFields = (context: GqlFieldContext): GqlFields => {
-  const { build } = context;
-  const table = findTable(context);
-  if (table === undefined) return {};
+const buildInputFields = forTable((build, table) => {
   const { insertable } = getRoleTable(build, table);
   const fields = collectFields([
     ...insertable.map(
@@ -113,13 +110,11 @@ const buildInputFields = (context: GqlFieldContext): GqlFields => {
   return Object.keys(fields).length > 0
     ? fields
     : { _PLACEHOLDER: { config: { type: GraphQLString }, toPlan: { kind: "placeholder" } } };
-};
+});
 
-const buildRelationshipFields = (context: GqlFieldContext): GqlFields => {
-  const { build, fn } = context;
-  const table = findTable(context);
-  const input = table && buildInsertInputType(build, table);
-  if (table === undefined || input === undefined) return {};
+const buildRelationshipFields = forTable((build, table, { fn }) => {
+  const input = buildInsertInputType(build, table);
+  if (input === undefined) return {};
   const conflict = buildOnConflictType(build, table);
   return collectFields([
     [
@@ -134,7 +129,7 @@ const buildRelationshipFields = (context: GqlFieldContext): GqlFields => {
       { config: { type: conflict, description: "upsert condition" }, toPlan: onConflictPart },
     ],
   ]);
-};
+});
 
 const joinQuoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
 
@@ -180,12 +175,10 @@ const buildUpdateColumnEnum = (build: GqlBuild, table: GqlTable) => {
   });
 };
 
-const buildConflictFields = (context: GqlFieldContext): GqlFields => {
-  const { build } = context;
-  const table = findTable(context);
-  const constraint = table && buildConstraintEnum(build, table);
-  const columns = table && buildUpdateColumnEnum(build, table);
-  if (table === undefined || constraint === undefined || columns === undefined) return {};
+const buildConflictFields = forTable((build, table) => {
+  const constraint = buildConstraintEnum(build, table);
+  const columns = buildUpdateColumnEnum(build, table);
+  if (constraint === undefined || columns === undefined) return {};
   const where = buildBoolExpType(build, table);
   return collectFields([
     ["constraint", { config: { type: wrapNonNull(constraint) }, toPlan: { kind: "argument", name: "constraint" } }],
@@ -198,7 +191,7 @@ const buildConflictFields = (context: GqlFieldContext): GqlFields => {
     ],
     where && ["where", { config: { type: where }, toPlan: { kind: "argument", name: "where" } }],
   ]);
-};
+});
 
 /** Adds the root fields that insert rows. */
 export const graphqlInserts = definePlugin({

@@ -1,13 +1,10 @@
 /** `{ affected_rows returning { … } }`: adds the result type of inserts, updates and deletes. @rule G-OUT-7 G-GEN-14 */
 import { GraphQLInt } from "graphql";
 import { buildRowType } from "./type-names.ts";
-import { collectFields } from "./field-taps.ts";
+import { collectFields, forTable } from "./field-taps.ts";
 import { wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
-import type { GqlFieldContext, GqlFields } from "../field-types.ts";
 
-export const buildMutationResponseFields = ({ build, relation }: GqlFieldContext): GqlFields => {
-  const table = relation && build.table(relation);
-  if (table === undefined) return {};
+export const buildMutationResponseFields = forTable((build, table) => {
   const row = build.rights(table).select === undefined ? undefined : buildRowType(build, table);
   return collectFields([
     [
@@ -25,4 +22,4 @@ export const buildMutationResponseFields = ({ build, relation }: GqlFieldContext
       },
     ],
   ]);
-};
+});

@@ -14,7 +14,7 @@ import {
   buildRootField,
   buildRowType,
 } from "./type-names.ts";
-import { argument, collectFields, addToReadRoots, findTable, tapFields } from "./field-taps.ts";
+import { argument, collectFields, addToReadRoots, forTable, tapFields } from "./field-taps.ts";
 import { listOrderingEntries, buildOrderingFields } from "./orderings.ts";
 import { wrapList, wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
 import type { GqlBuild, GqlFieldContext, GqlFields } from "../field-types.ts";
@@ -64,10 +64,7 @@ const buildOutputType = (
   return column.notNull && rights.select?.masked?.has(name) !== true ? wrapNonNull(type) : type;
 };
 
-const buildRowFields = (context: GqlFieldContext): GqlFields => {
-  const { build } = context;
-  const table = findTable(context);
-  if (table === undefined) return {};
+const buildRowFields = forTable((build, table) => {
   const roleTable = getRoleTable(build, table);
   return collectFields(
     roleTable.readable.map((column) => [
@@ -82,13 +79,11 @@ const buildRowFields = (context: GqlFieldContext): GqlFields => {
       },
     ]),
   );
-};
+});
 
-const buildBoolExpFields = (context: GqlFieldContext): GqlFields => {
-  const { build } = context;
-  const table = findTable(context);
-  const self = table && buildBoolExpType(build, table);
-  if (table === undefined || self === undefined) return {};
+const buildBoolExpFields = forTable((build, table) => {
+  const self = buildBoolExpType(build, table);
+  if (self === undefined) return {};
   return collectFields([
     [build.fieldName("_and"), { config: { type: wrapList(self) }, toPlan: { kind: "and" } }],
     [build.fieldName("_not"), { config: { type: self }, toPlan: { kind: "not" } }],
@@ -98,19 +93,17 @@ const buildBoolExpFields = (context: GqlFieldContext): GqlFields => {
       return type && ([column.name, { config: { type }, toPlan: column.part }] as const);
     }),
   ]);
-};
+});
 
-const buildOrderByFields = (context: GqlFieldContext): GqlFields => {
-  const { build } = context;
-  const table = findTable(context);
+const buildOrderByFields = forTable((build, table) => {
   const direction = buildOrderDirectionEnum(build);
-  if (table === undefined || direction === undefined) return {};
+  if (direction === undefined) return {};
   const { readable } = getRoleTable(build, table);
   return collectFields([
     ...readable.map(({ name, part }) => [name, { config: { type: direction }, toPlan: part }] as const),
     ...listOrderingEntries(build, readable),
   ]);
-};
+});
 
 /** Adds the root fields that read tables and views, with `where` and `order_by`. */
 export const graphqlQueries = definePlugin({

@@ -1,11 +1,12 @@
 /** `{ artist { albums(limit: 2) { title } } }`, `{ album(where: { artist: { … } }, order_by: { artist: { … } }) { … }
  *  }`: adds related rows. @rule G-REL-1 G-REL-2 G-REL-3 */
+import type { GraphQLInputType } from "graphql";
 import { findColumn, definePlugin } from "../../../core/index.ts";
 import { getRoleTable, type RoleTable } from "./role-table.ts";
 import { buildBoolExpType, listArguments, buildOrderByType, buildRowType } from "./type-names.ts";
-import { collectFields, tapFields } from "./field-taps.ts";
+import { collectFields, forTable, tapFields } from "./field-taps.ts";
 import { wrapNonNull, wrapNonNullList } from "./non-null-list.ts";
-import type { GqlBuild, GqlFieldContext, GqlFields } from "../field-types.ts";
+import type { GqlBuild } from "../field-types.ts";
 import type { GqlRelationshipField, GqlTable } from "../catalog-types.ts";
 import { relationshipSettings } from "../settings.ts";
 
@@ -25,9 +26,7 @@ const isCertain = (
   relationship.columns.length > 0 &&
   relationship.columns.every(([source]) => findColumn(table.relation, source)?.notNull === true);
 
-const buildRowFields = ({ build, relation }: GqlFieldContext): GqlFields => {
-  const table = relation && build.table(relation);
-  if (table === undefined) return {};
+const buildRowFields = forTable((build, table) => {
   const modes = listRowModes(build);
   return collectFields(
     getRoleTable(build, table).relationships.flatMap((relationshipField) => {
@@ -52,7 +51,7 @@ const buildRowFields = ({ build, relation }: GqlFieldContext): GqlFields => {
       });
     }),
   );
-};
+});
 
 /** Returns the embedding modes that return rows. Each adds a field per relationship: `albums`, `albums_first`. */
 const listRowModes = ({ schema }: GqlBuild) =>
@@ -62,35 +61,21 @@ const listRowModes = ({ schema }: GqlBuild) =>
       : [{ mode, suffix: graphql.suffix.replace(/^_/, ""), isOne: graphql.answers === "row" }],
   );
 
-const buildBoolExpFields = ({ build, relation }: GqlFieldContext): GqlFields => {
-  const table = relation && build.table(relation);
-  if (table === undefined) return {};
-  return collectFields(
-    getRoleTable(build, table).relationships.map((relationshipField) => {
-      const type = buildBoolExpType(build, relationshipField.table);
-      return (
-        type &&
-        ([relationshipField.name, { config: { type }, toPlan: buildRelationshipPart(relationshipField) }] as const)
-      );
-    }),
+/** Builds an input field for each relationship for which `findType` returns a type. */
+const buildInputFields = (
+  findType: (build: GqlBuild, relationshipField: RoleTable["relationships"][number]) => GraphQLInputType | undefined,
+) =>
+  forTable((build, table) =>
+    collectFields(
+      getRoleTable(build, table).relationships.map((relationshipField) => {
+        const type = findType(build, relationshipField);
+        return (
+          type &&
+          ([relationshipField.name, { config: { type }, toPlan: buildRelationshipPart(relationshipField) }] as const)
+        );
+      }),
+    ),
   );
-};
-
-const buildOrderByFields = ({ build, relation }: GqlFieldContext): GqlFields => {
-  const table = relation && build.table(relation);
-  if (table === undefined) return {};
-  return collectFields(
-    getRoleTable(build, table).relationships.map((relationshipField) => {
-      const type = relationshipField.relationship.isToOne
-        ? buildOrderByType(build, relationshipField.table)
-        : undefined;
-      return (
-        type &&
-        ([relationshipField.name, { config: { type }, toPlan: buildRelationshipPart(relationshipField) }] as const)
-      );
-    }),
-  );
-};
 
 /** Adds related rows as fields of a row. */
 export const graphqlRelationships = definePlugin({
@@ -100,7 +85,9 @@ export const graphqlRelationships = definePlugin({
   apply: (hooks) =>
     tapFields(hooks, "graphql-relationships", {
       row: buildRowFields,
-      bool_exp: buildBoolExpFields,
-      order_by: buildOrderByFields,
+      bool_exp: buildInputFields((build, { table }) => buildBoolExpType(build, table)),
+      order_by: buildInputFields((build, { relationship, table }) =>
+        relationship.isToOne ? buildOrderByType(build, table) : undefined,
+      ),
     }),
 });

@@ -15,7 +15,13 @@ import {
 } from "../../../core/index.ts";
 import { memoizeValue } from "./memoize-value.ts";
 import type { GqlComputedField } from "../value-types.ts";
-import type { GqlMetadata, GqlRoleAccess, GqlTable, GqlTableRights } from "../catalog-types.ts";
+import {
+  GQL_METADATA,
+  type GqlMetadata,
+  type GqlRoleAccess,
+  type GqlTable,
+  type GqlTableRights,
+} from "../catalog-types.ts";
 
 const NO_RIGHTS: GqlTableRights = {};
 
@@ -107,9 +113,9 @@ const noAccess: GqlRoleAccess = { role: "", rights: () => NO_RIGHTS, mayCall: ()
 export const findAccess = (model: Model, session: Session): GqlRoleAccess => {
   if (session.isAdmin && session.role === "admin") return createAdminAccess(model);
   // only the metadata plugin writes this part
-  const metadata = model.pluginFacts["metadata"] as GqlMetadata | undefined;
-  const view = metadata?.findAccess(session);
-  if (view !== undefined) return view;
+  const metadata = model.pluginFacts[GQL_METADATA] as GqlMetadata | undefined;
+  const accessByMetadata = metadata?.findAccess(session);
+  if (accessByMetadata !== undefined) return accessByMetadata;
   const isClosed = metadata?.introspectionClosedFor?.has(session.role) === true;
   const accessByGrants =
     model.roles.get(session.role)?.isAssumable === true ? createAccessByGrants(model, session.role) : noAccess;

@@ -13,7 +13,7 @@ import {
   buildRootField,
   buildRowType,
 } from "./type-names.ts";
-import { argument, collectFields, findTable, tapFields } from "./field-taps.ts";
+import { argument, collectFields, forTable, tapFields } from "./field-taps.ts";
 import { wrapList, wrapNonNull } from "./non-null-list.ts";
 import { buildOperatorFields, acceptsColumn, buildUpdatesInputType } from "./write-inputs.ts";
 import { withPart } from "../parts.ts";
@@ -30,11 +30,9 @@ const findOperandValue = (
 ): GqlValueType | undefined =>
   operator.operandType === undefined ? value : build.valueType(operator.operandType, !column.notNull);
 
-const buildInputFields = (context: GqlFieldContext): GqlFields => {
-  const { build, fn } = context;
-  const table = findTable(context);
+const buildInputFields = forTable((build, table, { fn }) => {
   const operator = build.schema.registry.updateOperators.find(({ name }) => name === fn);
-  if (table === undefined || operator === undefined) return {};
+  if (operator === undefined) return {};
   return collectFields(
     getRoleTable(build, table)
       .updatable.filter((roleColumn) => acceptsColumn(operator, roleColumn))
@@ -52,7 +50,7 @@ const buildInputFields = (context: GqlFieldContext): GqlFields => {
         );
       }),
   );
-};
+});
 
 const convertToArguments = (fields: readonly (readonly [string, GqlField])[]) =>
   Object.fromEntries(
@@ -116,11 +114,8 @@ const buildKeyInput = (build: GqlBuild, table: GqlTable): GraphQLInputObjectType
     description: `primary key columns input for table: ${formatName(table.relation)}`,
   });
 
-const buildKeyFields = (context: GqlFieldContext): GqlFields => {
-  const { build } = context;
-  const table = findTable(context);
-  if (table === undefined) return {};
-  return collectFields(
+const buildKeyFields = forTable((build, table) =>
+  collectFields(
     getRoleTable(build, table).key.map((column) => [
       column.name,
       {
@@ -128,14 +123,12 @@ const buildKeyFields = (context: GqlFieldContext): GqlFields => {
         toPlan: buildKeyPart(table, column),
       },
     ]),
-  );
-};
+  ),
+);
 
-const buildUpdatesFields = (context: GqlFieldContext): GqlFields => {
-  const { build } = context;
-  const table = findTable(context);
-  const where = table && buildBoolExpType(build, table);
-  if (table === undefined || where === undefined) return {};
+const buildUpdatesFields = forTable((build, table) => {
+  const where = buildBoolExpType(build, table);
+  if (where === undefined) return {};
   return collectFields([
     ...buildOperatorFields(build, table),
     [
@@ -143,7 +136,7 @@ const buildUpdatesFields = (context: GqlFieldContext): GqlFields => {
       { config: { type: wrapNonNull(where), description: WHERE }, toPlan: { kind: "argument", name: "where" } },
     ],
   ]);
-};
+});
 
 /** Adds the root fields that update rows. */
 export const graphqlUpdates = definePlugin({

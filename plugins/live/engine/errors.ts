@@ -1,5 +1,5 @@
 /** Errors of live queries. */
-import { RelApiError } from "../../../core/index.ts";
+import { limitExceeded, RelApiError } from "../../../core/index.ts";
 
 /** @rule G-SUB-12 */
 export const liveQueriesTooLarge = (limitBytes: number): RelApiError =>
@@ -9,6 +9,18 @@ export const liveQueriesTooLarge = (limitBytes: number): RelApiError =>
     message: `The live queries together are larger than ${limitBytes} bytes`,
     headers: [["Retry-After", "1"]],
   });
+
+/** Returns the error for more operations of a WebSocket than `maxSocketOperations`. @rule G-WS-4 */
+export const tooManyOperations = (limit: number): RelApiError =>
+  limitExceeded("maxSocketOperations", {
+    code: "bad-request",
+    message: `too many operations on one connection: the limit is ${limit}`,
+    path: "$",
+  });
+
+/** Returns the error for a `start` message that cannot start an operation. @rule G-WSL-7 */
+export const startFailed = (message: string): RelApiError =>
+  new RelApiError({ code: "start-failed", status: 400, message, path: "$" });
 
 /** @rule X-GQL-16 */
 export const eventsRequireSingleField = (path: string): RelApiError =>

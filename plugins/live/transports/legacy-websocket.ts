@@ -1,10 +1,11 @@
 /** Serves the protocol `graphql-ws` of older clients (the package `subscriptions-transport-ws`):
  *  `{"id":"1","type":"start","payload":{"query":"subscription { album { id } }"}}`. @rule G-WSL-1 … G-WSL-10 */
-import { definePlugin, RelApiError, type Json } from "../../../core/index.ts";
+import { definePlugin, type Json } from "../../../core/index.ts";
 import { rejectInvalidHeaders } from "../engine/credentials.ts";
+import { startFailed, tooManyOperations } from "../engine/errors.ts";
 import type { LivePatcher, LiveResult } from "../api.ts";
 import { encodePayload } from "./live-directive.ts";
-import { startOperation, tooManyOperations, type OperationSink } from "./operation.ts";
+import { startOperation, type OperationSink } from "./operation.ts";
 import { encodeFrame } from "./send-queue.ts";
 import type { ClientConnection, Conversation } from "./socket-connection.ts";
 import { SocketSession, type RunningQuery } from "./socket-session.ts";
@@ -28,9 +29,6 @@ export const legacyWebsocket = definePlugin({
 });
 
 const KEEP_ALIVE = encodeFrame('{"type":"ka"}');
-
-const startFailed = (message: string): RelApiError =>
-  new RelApiError({ code: "start-failed", status: 400, message, path: "$" });
 
 const encodeData = (id: string, payload: string): string =>
   `{"type":"data","id":${JSON.stringify(id)},"payload":${payload}}`;

@@ -1,5 +1,5 @@
 /** Runs one operation of a socket: a live query that continues, or a query or mutation that runs once. */
-import { limitExceeded, RelApiError, requestSignal, type RequestRecord } from "../../../core/index.ts";
+import { RelApiError, requestSignal, type RequestRecord } from "../../../core/index.ts";
 import { tracingService } from "../../operations/api.ts";
 import type { LivePatcher, LiveResult } from "../api.ts";
 import { readLiveDirective, openPatcher, type LiveDirectiveRequest } from "./live-directive.ts";
@@ -172,11 +172,3 @@ const createReport = ({ context, request }: ClientConnection, exchange: SocketEx
     },
   };
 };
-
-/** Creates the error for exceeding the setting `maxSocketOperations`. */
-export const tooManyOperations = (limit: number): RelApiError =>
-  limitExceeded("maxSocketOperations", {
-    code: "bad-request",
-    message: `too many operations on one connection: the limit is ${limit}`,
-    path: "$",
-  });

@@ -45,7 +45,7 @@ const MAX_URGENT_LENGTH = 1024;
 
 interface ConnectionParts extends Pick<
   ClientConnection,
-  "request" | "context" | "engine" | "live" | "heartbeat" | "settings"
+  "request" | "context" | "engine" | "live" | "heartbeat" | "path" | "settings"
 > {
   readonly webSocket: WebSocket;
   readonly socket: Duplex;
@@ -59,6 +59,7 @@ export class SocketConnection implements ClientConnection, SendQueueOwner {
   readonly engine: GqlEngine;
   readonly live: LiveQueries;
   readonly heartbeat: Heartbeat;
+  readonly path: string;
   readonly settings: ClientConnection["settings"];
   readonly sendQueue: SendQueue;
   readonly #webSocket: WebSocket;
@@ -75,15 +76,12 @@ export class SocketConnection implements ClientConnection, SendQueueOwner {
     this.engine = parts.engine;
     this.live = parts.live;
     this.heartbeat = parts.heartbeat;
+    this.path = parts.path;
     this.settings = parts.settings;
     this.#webSocket = parts.webSocket;
     this.#socket = parts.socket;
     this.sendQueue = createSendQueue(parts.socket, this);
     this.#conversation = open(this);
-  }
-
-  get path(): string {
-    return this.settings[1]?.[1] ?? "";
   }
 
   isOpen(): boolean {
@@ -123,8 +121,8 @@ export class SocketConnection implements ClientConnection, SendQueueOwner {
     for (const listener of this.#goneListeners ?? []) listener();
   }
 
-  #failed(fault: unknown): void {
-    this.context.logger.error("unhandled error while handling a socket message", buildErrorFields(fault));
+  #failed(error: unknown): void {
+    this.context.logger.error("unhandled error while handling a socket message", buildErrorFields(error));
     this.#webSocket.close(1011, "internal error");
   }
 
@@ -139,13 +137,13 @@ export class SocketConnection implements ClientConnection, SendQueueOwner {
         if (handlingPromise === undefined) continue;
         this.#isBusy = true;
         handlingPromise
-          .catch((fault: unknown) => this.#failed(fault))
+          .catch((error: unknown) => this.#failed(error))
           .finally(() => {
             this.#isBusy = false;
             this.#next();
           });
-      } catch (fault) {
-        this.#failed(fault);
+      } catch (error) {
+        this.#failed(error);
       }
     }
     const waitingCount = this.#waiting?.length ?? 0;

@@ -25,14 +25,20 @@ const socketsService = defineService<Sockets>("graphql-sockets");
 
 const PATHS = ["/v1/graphql/ws", "/v1/graphql", "/v1alpha1/graphql"] as const;
 
-/** The settings of a connection that SQL can read, by path. */
-const SETTINGS_BY_PATH: ReadonlyMap<string, ClientConnection["settings"]> = new Map(
+/** A path, and the settings of its connections that SQL can read. */
+type SocketPath = Pick<ClientConnection, "path" | "settings">;
+
+/** The same objects serve all connections, to save memory. */
+const SOCKET_PATHS: ReadonlyMap<string, SocketPath> = new Map(
   PATHS.map((path) => [
     path,
-    [
-      ["request.method", "GET"],
-      ["request.path", path],
-    ],
+    {
+      path,
+      settings: [
+        ["request.method", "GET"],
+        ["request.path", path],
+      ],
+    },
   ]),
 );
 
@@ -82,8 +88,8 @@ const createSockets = (context: PluginContext): Sockets => {
   };
 
   const upgrade = ({ request, socket, head, path }: Upgrade): true | undefined => {
-    const settings = SETTINGS_BY_PATH.get(path);
-    if (settings === undefined) return undefined;
+    const socketPath = SOCKET_PATHS.get(path);
+    if (socketPath === undefined) return undefined;
     const { origin } = request.headers;
     if (origin !== undefined && !cors().isOpen && !cors().allows(origin)) {
       refuseUpgradeInJson(
@@ -98,7 +104,7 @@ const createSockets = (context: PluginContext): Sockets => {
       socket.on("error", ignoreError);
       openServer().then(
         (socketServer) => {
-          accept(socketServer, settings, { request, socket, head, path });
+          accept(socketServer, socketPath, { request, socket, head, path });
           socket.off("error", ignoreError);
         },
         (error: unknown) => {
@@ -106,13 +112,13 @@ const createSockets = (context: PluginContext): Sockets => {
           socket.destroy();
         },
       );
-    } else accept(server, settings, { request, socket, head, path });
+    } else accept(server, socketPath, { request, socket, head, path });
     return true;
   };
 
   const accept = (
     socketServer: WebSocketServer,
-    settings: ClientConnection["settings"],
+    socketPath: SocketPath,
     { request, socket, head, path }: Upgrade,
   ): void => {
     if (isClosing || openConnections.size >= context.options.maxSockets)
@@ -136,7 +142,7 @@ const createSockets = (context: PluginContext): Sockets => {
       if (protocol === undefined) return void webSocket.on("error", () => undefined).close(1002);
       forgetHeaders(request);
       const connection = new SocketConnection(
-        { ...getConnectionParts(), request, settings, webSocket, socket },
+        { ...getConnectionParts(), ...socketPath, request, webSocket, socket },
         protocol.open,
       );
       openConnections.set(webSocket, connection);

@@ -2,7 +2,7 @@
  *  processes. */
 import { createHash } from "node:crypto";
 import { writeJson, type PluginContext } from "../../../core/index.ts";
-import { metadataSourceService, type MetadataProblem, type MetadataSource } from "../../metadata/api.ts";
+import { copyProblems, metadataSourceService, type MetadataProblem, type MetadataSource } from "../../metadata/api.ts";
 import { reloadOthersService } from "../../database/api.ts";
 import { removeObject, readEntry, normalizeMetadata, type Entry } from "./document.ts";
 import { metadataReadOnly, metadataError, versionConflict } from "./errors.ts";
@@ -100,9 +100,7 @@ const changeRefused = (problems: readonly MetadataProblem[], change: Change, bef
 
 export const createEditor = (context: PluginContext): Editor => {
   const getSource = (): MetadataSource | undefined => context.use(metadataSourceService);
-  // the metadata plugins write this part of the model
-  const listProblems = (): readonly MetadataProblem[] =>
-    (context.model().pluginFacts["metadata-problems"] as readonly MetadataProblem[] | undefined) ?? [];
+  const listProblems = (): readonly MetadataProblem[] => copyProblems(context.model());
   const notifyOtherProcesses = (): void => context.use(reloadOthersService)?.requestReload();
 
   let last: Promise<unknown> = Promise.resolve();

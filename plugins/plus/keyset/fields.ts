@@ -1,4 +1,5 @@
 /** Connections as fields of the query root and of rows. */
+import type { GraphQLObjectType } from "graphql";
 import type { Relation } from "../../../core/index.ts";
 import type { GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
 import { planConnection } from "./connection-read.ts";
@@ -15,13 +16,7 @@ export const buildRootConnections = (fields: GqlFields, { build }: GqlFieldConte
     if (table === undefined || type === undefined) return [];
     const { relation } = table;
     const connection: GqlField = {
-      config: {
-        type: nonNull(type),
-        get args() {
-          return buildConnectionArguments(field);
-        },
-        description: `fetch data from the table: "${relation.name}"`,
-      },
+      config: buildConnectionConfig(field, type, `fetch data from the table: "${relation.name}"`),
       toPlan: {
         kind: "custom",
         plan: (selection, context) => ({
@@ -48,13 +43,7 @@ export const buildRowConnection = (
   const type = table && getConnectionType(build, table);
   if (table === undefined || type === undefined) return undefined;
   const connection: GqlField = {
-    config: {
-      type: nonNull(type),
-      get args() {
-        return buildConnectionArguments(field);
-      },
-      description: "An array relationship connection",
-    },
+    config: buildConnectionConfig(field, type, "An array relationship connection"),
     toPlan: {
       kind: "custom",
       output: (selection, context) => ({
@@ -73,3 +62,11 @@ export const buildRowConnection = (
   };
   return [build.fieldName({ text: name, isCustom: true }, "connection"), connection];
 };
+
+const buildConnectionConfig = (field: GqlField, type: GraphQLObjectType, description: string): GqlField["config"] => ({
+  type: nonNull(type),
+  get args() {
+    return buildConnectionArguments(field);
+  },
+  description,
+});

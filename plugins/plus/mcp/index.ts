@@ -29,14 +29,15 @@ const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 const REFUSED = -32001;
 
-const buildJsonAnswer = (status: number, body: string, addedHeaders: HeaderList = []): Answer => ({
+/** Builds an answer. The protocol names the content type without a charset. */
+const buildMessageAnswer = (status: number, body: string, addedHeaders: HeaderList = []): Answer => ({
   status,
   headers: [["Content-Type", "application/json"], ["Cache-Control", "no-store"], ...addedHeaders],
   body,
 });
 
 const buildRpcError = (status: number, code: number, message: string, addedHeaders: HeaderList = []): Answer =>
-  buildJsonAnswer(status, JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: null }), addedHeaders);
+  buildMessageAnswer(status, JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: null }), addedHeaders);
 
 /** @returns the message, or the error response if it cannot be parsed */
 const parseMessage = (bytes: Buffer): { readonly message: unknown } | Answer => {
@@ -103,7 +104,7 @@ const createSurface = (context: PluginContext): Surface => {
         const caller = { context, exchange, schema, signal: abortController.signal };
         const response = await answerMessage(read.message, buildTransportRequest(exchange), caller);
         exchange.operation = readOperation(read.message);
-        return buildJsonAnswer(response.status, await response.text());
+        return buildMessageAnswer(response.status, await response.text());
       } finally {
         stop();
       }

@@ -203,6 +203,20 @@ const addSelect = (query: URLSearchParams, args: Arguments, { schema }: ToolCall
   if (select !== "*") query.set("select", select);
 };
 
+/** Sends a read of a table, to whose query string `addConditions` adds filters. */
+const sendRead = (
+  args: Arguments,
+  caller: ToolCaller,
+  relation: Relation,
+  addConditions: (query: URLSearchParams) => void,
+): Promise<ToolResult> => {
+  const query = new URLSearchParams();
+  addSelect(query, args, caller, relation);
+  addConditions(query);
+  const page = addWindow(query, args, caller);
+  return sendRequest(caller, { method: "GET", target: buildTarget(relation), query, page });
+};
+
 const table = { type: "string", description: "A table or view, as list_tables names it." };
 const select = {
   type: "string",
@@ -278,11 +292,7 @@ const tools: readonly Tool[] = [
     isAvailableTo: createTableTest("select"),
     run: (args, caller) => {
       const relation = readTable(args, caller);
-      const query = new URLSearchParams();
-      addSelect(query, args, caller, relation);
-      addFilters(query, relation, args);
-      const page = addWindow(query, args, caller);
-      return sendRequest(caller, { method: "GET", target: buildTarget(relation), query, page });
+      return sendRead(args, caller, relation, (query) => addFilters(query, relation, args));
     },
   },
   {
@@ -297,11 +307,7 @@ const tools: readonly Tool[] = [
       const text = readText(args, "text") ?? "";
       if (columns.length === 0) throw wrongArguments("the table has no text that could be searched");
       if (text === "") throw wrongArguments('"text" is what to look for');
-      const query = new URLSearchParams();
-      addSelect(query, args, caller, relation);
-      addSearch(query, columns, text);
-      const page = addWindow(query, args, caller);
-      return sendRequest(caller, { method: "GET", target: buildTarget(relation), query, page });
+      return sendRead(args, caller, relation, (query) => addSearch(query, columns, text));
     },
   },
   {

@@ -22,7 +22,7 @@ import {
   type GqlFunctionRequest,
   type GqlLiveField,
 } from "../../graphql/api.ts";
-import { copyProblems, METADATA_PROBLEMS, type MetadataNative } from "../../metadata/api.ts";
+import { copyProblems, getMetadataFacts, METADATA_PROBLEMS } from "../../metadata/api.ts";
 import { readNativeQueries, removeRefused, type NativeQuery } from "./document.ts";
 import { buildProgram, compileTrial } from "./statement.ts";
 import { pickDescription, createQueryTypes, buildRowsType } from "./graphql-types.ts";
@@ -165,8 +165,7 @@ export const nativeQueries = definePlugin({
   before: ["metadata"], // the tap of `metadata` reports the metadata problems
   apply: (hooks, context) => {
     hooks.introspect.tapPromise(PART, async (model, { warn, query }) => {
-      // only the metadata loader writes this part
-      const native = model.pluginFacts["metadata-native"] as MetadataNative | undefined;
+      const { "metadata-native": native } = getMetadataFacts(model);
       if (native === undefined) return model;
       const problems = copyProblems(model);
       const reportProblem = (type: "native_query" | "logical_model", name: string, reason: string): void => {

@@ -17,6 +17,7 @@ import {
   type Session,
   type ValueRef,
 } from "../../../core/index.ts";
+import { GQL_METADATA } from "../../graphql/api.ts";
 import { formatCondition, listConjuncts, formatValue } from "./conditions.ts";
 import type { Command, RowSecurity } from "./policies.ts";
 
@@ -146,7 +147,7 @@ const findRights = (
 ): Rights => {
   if (!includesHidden) return {};
   if (relation === undefined || session.databaseRole !== undefined || session.isAdmin) return {};
-  const part = model.pluginFacts["metadata"] as MetadataPart | undefined; // only that plugin writes this part
+  const part = model.pluginFacts[GQL_METADATA] as MetadataPart | undefined; // only that plugin writes this part
   return part?.permissions.get(session.role)?.get(nameKey(relation))?.[OPERATIONS[command]] ?? {};
 };
 

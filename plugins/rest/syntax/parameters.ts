@@ -1,36 +1,54 @@
 /**
- * `tonnage=gte.500`: decodes names and values of the query string. Query strings that differ only in values are parsed
- * and planned once.
+ * `tonnage=gte.500`: decodes names and values of query strings and forms. Query strings that differ only in values are
+ * parsed and planned once.
  */
 import { isUtf8 } from "node:buffer";
-import type { BoundValue } from "../../../core/index.ts";
+import type { BoundValue, RelApiError } from "../../../core/index.ts";
 import { queryNotUtf8 } from "../errors.ts";
 import type { Grammar, SlotPositions, QueryTemplate } from "../request.ts";
 
-/** Decodes a name or a value. @throws RelApiError `parse-error` if it is not UTF-8 @rule R-URL-1 */
-export const decodePart = (text: string): string =>
-  decodeEscapes(text.includes("+") ? text.replaceAll("+", " ") : text, (bytes) => {
-    if (!isUtf8(bytes)) throw queryNotUtf8();
-    return bytes.toString("utf8");
-  });
+const PLUS_SIGN = "+".charCodeAt(0);
+const SPACE = " ".charCodeAt(0);
+const PERCENT_SIGN = "%".charCodeAt(0);
+
+/** Decodes a name or a value of a query string or a form, in which a plus sign means a space. @throws RelApiError of
+ *  `createError` if it is not UTF-8 @rule R-URL-1 R-BODY-7 */
+export const decodePart = (text: string, createError: () => RelApiError = queryNotUtf8): string => {
+  if (!/[+%\u0080-\u00ff]/.test(text)) return text;
+  const bytes = decodeBytes(text, SPACE);
+  if (!isUtf8(bytes)) throw createError();
+  return bytes.toString("utf8");
+};
 
 /** Decodes a segment of a path. Bytes that are not UTF-8 become U+FFFD. @rule R-PATH-5 */
-export const decodePercent = (text: string): string => decodeEscapes(text, (bytes) => bytes.toString("utf8"));
+export const decodePercent = (text: string): string =>
+  /[%\u0080-\u00ff]/.test(text) ? decodeBytes(text, PLUS_SIGN).toString("utf8") : text;
 
-/**
- * Decodes percent-encoding. Malformed escapes stay. Unescaped bytes above 127 are accepted; Node passes each as one
- * character.
- */
-const decodeEscapes = (text: string, decodeBytes: (bytes: Buffer) => string): string => {
-  if (/^[^%\u0080-\u00ff]*$/.test(text)) return text;
-  try {
-    const decoded = decodeURIComponent(text);
-    if (!/[\u0080-\u00ff]/.test(text)) return decoded;
-  } catch {
-    // the code after this block decodes byte by byte
+/** Decodes percent-encoding in place, because a string for each escape of a long form would need much memory. Malformed
+ *  escapes stay. Node passes an unescaped byte above 127 as one character. `plusByte`: the meaning of a plus sign. */
+const decodeBytes = (text: string, plusByte: number): Buffer => {
+  const bytes = Buffer.from(text, "latin1");
+  let length = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    let byte = bytes[at];
+    if (byte === PLUS_SIGN) byte = plusByte;
+    else if (byte === PERCENT_SIGN) {
+      const escaped = readHexDigit(bytes[at + 1]) * 16 + readHexDigit(bytes[at + 2]);
+      if (!Number.isNaN(escaped)) {
+        byte = escaped;
+        at += 2;
+      }
+    }
+    bytes[length++] = byte as number; // the index is within the length
   }
-  const bytes = text.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  return decodeBytes(Buffer.from(bytes, "latin1"));
+  return bytes.subarray(0, length);
+};
+
+/** Returns the value of a hexadecimal digit, or NaN for another byte or the end of the text. */
+const readHexDigit = (byte = 0): number => {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const lowerCase = byte | 0x20;
+  return lowerCase >= 0x61 && lowerCase <= 0x66 ? lowerCase - 0x61 + 10 : Number.NaN;
 };
 
 /** Parameters of logic trees. */

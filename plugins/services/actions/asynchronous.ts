@@ -18,7 +18,7 @@ import {
 } from "../../../core/index.ts";
 import type { GqlField, GqlFunctionRequest, GqlLiveField, GqlScope } from "../../graphql/api.ts";
 import { eventsService } from "../api.ts";
-import type { EventTrigger } from "../events/event-trigger.ts";
+import { ACTION_DELIVERIES, type EventTrigger } from "../events/event-trigger.ts";
 import { buildActionCall, buildSessionVariables, type ActionCall } from "./call.ts";
 import { ROOTS, type ActionField } from "./definitions.ts";
 import { actionsNotInstalled } from "./errors.ts";
@@ -126,9 +126,9 @@ export const buildDelivery = (
 /** Adds deliveries to the model, from which the plugin `events` takes them. The delivery of an earlier plugin stays. */
 export const addDeliveries = (model: Model, deliveries: readonly EventTrigger[]): Model => {
   // only this function writes the list
-  const earlier = (model.pluginFacts["action-deliveries"] ?? []) as readonly EventTrigger[];
+  const earlier = (model.pluginFacts[ACTION_DELIVERIES] ?? []) as readonly EventTrigger[];
   const added = deliveries.filter(({ name }) => !earlier.some((delivery) => delivery.name === name));
-  return { ...model, pluginFacts: { ...model.pluginFacts, "action-deliveries": [...earlier, ...added] } };
+  return { ...model, pluginFacts: { ...model.pluginFacts, [ACTION_DELIVERIES]: [...earlier, ...added] } };
 };
 
 /** Stores a call of an action, and returns its id. @rule X-ACT-12 */

@@ -1,7 +1,7 @@
 /** Serves the actions of the metadata: `{ login(name: "Ada") { token } }` calls the webhook of the action `login`. */
 import { definePlugin, memoize, writeJson, type Model } from "../../../core/index.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../../graphql/api.ts";
-import { copyProblems, METADATA_PROBLEMS, type MetadataActions } from "../../metadata/api.ts";
+import { copyProblems, getMetadataFacts, METADATA_PROBLEMS } from "../../metadata/api.ts";
 import { corsAllowedOrigins } from "../../shared/settings.ts";
 import { createProblemLog } from "../webhook/problem-log.ts";
 import { addDeliveries, buildBackgroundPlan, buildDelivery, isServedIn } from "./asynchronous.ts";
@@ -28,8 +28,7 @@ export const metadataActions = definePlugin({
       createProblemLog((action, reason) => context.logger.error("an action failed", { action, reason })),
     );
     hooks.introspect.tapPromise("metadata-actions", async (model, { warn }) => {
-      // only the metadata loader writes this part
-      const raw = model.pluginFacts["metadata-actions"] as MetadataActions | undefined;
+      const { "metadata-actions": raw } = getMetadataFacts(model);
       if (raw === undefined) return model;
       const problems = copyProblems(model);
       const report: ReportProblem = (type, name, reason) => {

@@ -3,6 +3,9 @@
 import type { QualifiedName } from "../../../core/index.ts";
 import type { Delivery, RetryRules } from "../queue/delivery.ts";
 
+/** The key in `model.pluginFacts` of the triggers that deliver actions. Actions write the list. */
+export const ACTION_DELIVERIES = "action-deliveries";
+
 export const OPERATIONS = ["insert", "update", "delete"] as const;
 
 export type Operation = (typeof OPERATIONS)[number];

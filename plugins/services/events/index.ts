@@ -1,11 +1,11 @@
 /** Delivers changes of rows to functions and webhooks: `eventHandlers({ "public.order": { insert: async ({ row }) => …
  *  } })`. */
 import { definePlugin, requireService, type Model } from "../../../core/index.ts";
-import { copyProblems, METADATA_PROBLEMS, type MetadataEventTrigger } from "../../metadata/api.ts";
+import { copyProblems, getMetadataFacts, METADATA_PROBLEMS } from "../../metadata/api.ts";
 import { tracingService } from "../../operations/api.ts";
 import { eventsService, webhookService } from "../api.ts";
 import { eventHandlersService } from "./handlers.ts";
-import type { EventTrigger } from "./event-trigger.ts";
+import { ACTION_DELIVERIES, type EventTrigger } from "./event-trigger.ts";
 import { createEventRuntime } from "./runtime.ts";
 import { checkTriggers } from "./check.ts";
 import { addTraceParent } from "./trace.ts";
@@ -44,8 +44,7 @@ export const events = definePlugin({
   apply: (hooks, context) => {
     const runtime = createEventRuntime(context);
     hooks.introspect.tapPromise(NAME, async (model, introspection) => {
-      // only metadata plugins write these lists
-      const entries = (model.pluginFacts["metadata-event-triggers"] ?? []) as readonly MetadataEventTrigger[];
+      const { "metadata-event-triggers": entries = [] } = getMetadataFacts(model);
       const problems = copyProblems(model);
       const reportMetadata: ReportProblem = (table, name, reason) => {
         const text = `table ${table.name}: event trigger ${name}: ${reason}`;
@@ -67,7 +66,7 @@ export const events = definePlugin({
             : reportMetadata(trigger.table, trigger.name, reason),
       );
       // only `addDeliveries` writes this list, whose events have no triggers of tables
-      const actionTriggers = (model.pluginFacts["action-deliveries"] ?? []) as readonly EventTrigger[];
+      const actionTriggers = (model.pluginFacts[ACTION_DELIVERIES] ?? []) as readonly EventTrigger[];
       const names = new Set([...handlerTriggers.map(({ name }) => name), ...listNames(entries)]);
       const pluginFacts = {
         ...model.pluginFacts,

@@ -19,12 +19,7 @@ import {
   type GqlFields,
   type GqlRootName,
 } from "../../graphql/api.ts";
-import {
-  copyProblems,
-  METADATA_PROBLEMS,
-  type MetadataNative,
-  type MetadataRemoteSchemas,
-} from "../../metadata/api.ts";
+import { copyProblems, getMetadataFacts, METADATA_PROBLEMS } from "../../metadata/api.ts";
 import { remoteSchemaControlService } from "../api.ts";
 import type { LocalNames } from "./conflicts.ts";
 import { convertRemoteSchema, readDefinition, type RemoteDefinition, type RemoteSchema } from "./definition.ts";
@@ -91,8 +86,7 @@ const readMetadataDefinitions = (
 const findLocalNames = (context: PluginContext, model: Model): LocalNames => {
   const scalars = new Set<string>();
   for (const { kind, name } of model.types.values()) if (kind !== "composite") scalars.add(name);
-  // only the metadata loader writes this part
-  const native = model.pluginFacts["metadata-native"] as MetadataNative | undefined;
+  const { "metadata-native": native } = getMetadataFacts(model);
   if (native !== undefined) return { ...native.takenNames, scalars };
   const names = context.use(graphqlService)?.createNames({});
   const types = [...model.relations.values()].flatMap(
@@ -112,8 +106,7 @@ export const remoteSchemaFields = definePlugin({
     const buildRemotes = createRemoteBuilder(context, reader);
     hooks.introspect.tapPromise("remote-schema-fields", async (model, { warn }) => {
       const codeDefinitions = context.use(ownRemoteSchemas) ?? [];
-      // only the metadata loader writes this part
-      const metadata = model.pluginFacts["metadata-remote-schemas"] as MetadataRemoteSchemas | undefined;
+      const { "metadata-remote-schemas": metadata } = getMetadataFacts(model);
       const { schemas = [], relationships = [], inheritedRoles = [], source = NO_SOURCE } = metadata ?? {};
       const problems = copyProblems(model);
       const report: ReportProblem = (problem, reason) => {

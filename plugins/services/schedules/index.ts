@@ -1,6 +1,6 @@
 /** Calls functions and webhooks at times: `schedules({ "0 3 * * *": async ({ scheduledAt }) => … })`. */
 import { definePlugin, requireService, type Model } from "../../../core/index.ts";
-import { copyProblems, METADATA_PROBLEMS, type MetadataCronTriggers } from "../../metadata/api.ts";
+import { copyProblems, getMetadataFacts, METADATA_PROBLEMS } from "../../metadata/api.ts";
 import { scheduledEventsService, webhookService } from "../api.ts";
 import { readName } from "../queue/webhook-definition.ts";
 import { schedulesService } from "./handlers.ts";
@@ -28,8 +28,7 @@ export const scheduledEvents = definePlugin({
   apply: (hooks, context) => {
     const runtime = createScheduleRuntime(context);
     hooks.introspect.tapPromise(NAME, async (model, introspection) => {
-      // only metadata plugins write these lists
-      const entries = (model.pluginFacts["metadata-cron-triggers"] ?? []) as MetadataCronTriggers;
+      const { "metadata-cron-triggers": entries = [] } = getMetadataFacts(model);
       const problems = copyProblems(model);
       const report: ReportProblem = (name, reason) => {
         const text = `cron trigger ${name}: ${reason}`;

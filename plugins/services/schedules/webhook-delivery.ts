@@ -22,7 +22,7 @@ export const deliverToWebhook = (
   );
 
 /** Writes a time as Hasura does, without a fraction of zero: `2026-11-30T03:00:00Z`. */
-export const formatTime = (at: Date): string => at.toISOString().replace(/\.000Z$/, "Z");
+const formatTime = (at: Date): string => at.toISOString().replace(/\.000Z$/, "Z");
 
 /** Builds the body. The payload has the text of the metadata, so that no digit of a number is lost. */
 const buildBody = ({ id, name, scheduledAt, payload, comment, createdAt }: ScheduledEvent): string => {

@@ -9,7 +9,7 @@ import {
   type Model,
   type RelApiOptions,
 } from "../../../core/index.ts";
-import { readClaimedCaller } from "../../../plugins/auth/jwt-tokens.ts";
+import { readClaimedCaller } from "../../../plugins/auth/claimed-caller.ts";
 import { getRestPrefixes } from "../../../plugins/rest/syntax/resolve-target.ts";
 import { fullCompat } from "../../full-compat.ts";
 import { buildCaller } from "../documents-command.ts";
