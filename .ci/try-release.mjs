@@ -1,4 +1,4 @@
-// Publishes the built package to a local registry, installs it from there as a user does, and tries it. `.ci/run` runs
+// Publishes the built package to a local registry, installs it from there as a user does, and tries it. `.ci/nightly` runs
 // this script. The registry is Verdaccio. Everything is in a temporary folder.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";

@@ -36,8 +36,8 @@ const project = (
     pool: "forks",
     // a test file ends before the optimization of PGlite's code saves time
     execArgv: ["--liftoff-only"],
-    testTimeout: 180_000, // longer than the deadline of `until`, whose error names the condition
-    // with ORACLE, a hook at the end of a file repeats all of its requests
+    testTimeout: 180_000, // Longer than the deadline of `until`, whose error names the condition.
+    // With ORACLE, a hook at the end of a file repeats all of its requests.
     hookTimeout: (process.env["ORACLE"] ?? "") === "" ? 120_000 : 1_200_000,
     ...overrides,
   },
@@ -60,7 +60,8 @@ export default defineConfig({
         provide: { databasePlan: undefined, capabilities: undefined, isProcessShared: true },
       }),
       project("own-process"),
-      project("shared-process", { isolate: false }),
+      // most code of these files runs too shortly for the time that its optimization takes
+      project("shared-process", { isolate: false, execArgv: ["--liftoff-only", "--no-opt"] }),
       project("embedded", { globalSetup: ["test/support/global-setup.ts"] }),
     ],
   },

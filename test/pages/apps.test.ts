@@ -148,41 +148,50 @@ test("C-PKG-10 a bundle beside the installed package serves both APIs, their pag
 describe.skipIf(!capabilities.realServer)("C-PKG-10 a bundle in a folder without packages works", () => {
   const headers = { authorization: `Bearer ${signToken({ role: "music_reader" })}` };
 
-  test.each([
+  const bundles = [
     ["esbuild, esm", "server.mjs", () => esbuild("esm", "server.mjs")],
     ["esbuild, cjs", "server.cjs", () => esbuild("cjs", "server.cjs")],
     ["webpack", "server.cjs", webpack],
-  ] as const)("C-PKG-10 a bundle serves REST, GraphQL and WebSockets: %s", async (tool, file, bundle) => {
-    rmSync(join(folder, "dist"), { recursive: true, force: true });
-    await bundle();
-    const alone = mkdtempSync(join(tmpdir(), "relapi-alone-"));
-    atFileEnd(async () => rmSync(alone, { recursive: true, force: true }));
-    cpSync(join(folder, "dist"), alone, { recursive: true });
-    const { databaseUrl: DATABASE_URL } = (await testDatabase()).options;
-    const env = { DATABASE_URL, JWT_SECRET: jwtSecret };
-    await withServer(join(alone, file), env, async ({ send, port, stderr }) => {
-      const artist = await send("GET", "/api/artist?select=id&limit=1&order=id", { headers });
-      expect(artist.json()).toEqual([{ id: 1 }]);
-      const body = { query: "{ artist(limit: 1, order_by: {id: asc}) { id } }" };
-      expect((await send("POST", "/v1/graphql", { headers, body })).json()).toEqual({ data: { artist: [{ id: 1 }] } });
-      expect((await send("GET", "/v1/version")).json()).toMatchObject({ version });
-      const socket = await openSocket({ wsUrl: `ws://127.0.0.1:${port}` });
-      await socket.init({ headers });
-      socket.send({ id: "1", type: "subscribe", payload: { query: body.query.replace("{", "subscription {") } });
-      expect(await socket.next()).toMatchObject({ type: "next", payload: { data: { artist: [{ id: 1 }] } } });
-      await socket.close();
-      if (tool === "webpack") return; // its bundle knows the folder of the package on this machine
-      expect((await send("GET", "/v1/graphql", page)).status).not.toBe(200);
-      for (const part of ["the playground", "the OpenAPI page"])
-        expect(stderr()).toContain(`${part} is disabled: its files are not in the bundle of the application`);
-    });
-    if (tool === "webpack") return;
-    await withServer(join(alone, file), { DATABASE_URL: undefined }, () => Promise.resolve()).then(
-      () => expect.unreachable("the embedded database started without its files"),
-      (error: Error) =>
-        expect(error.message).toContain(
-          "the embedded database cannot start: its files are not in the bundle of the application",
-        ),
-    );
-  });
+  ] as const;
+  // webpack takes more of the processor than all other tests of this file
+  const isTested = ([tool]: (typeof bundles)[number]): boolean =>
+    tool !== "webpack" || (process.env["ALL_TOOLS"] ?? "") !== "";
+  test.each(bundles.filter(isTested))(
+    "C-PKG-10 a bundle serves REST, GraphQL and WebSockets: %s",
+    async (tool, file, bundle) => {
+      rmSync(join(folder, "dist"), { recursive: true, force: true });
+      await bundle();
+      const alone = mkdtempSync(join(tmpdir(), "relapi-alone-"));
+      atFileEnd(async () => rmSync(alone, { recursive: true, force: true }));
+      cpSync(join(folder, "dist"), alone, { recursive: true });
+      const { databaseUrl: DATABASE_URL } = (await testDatabase()).options;
+      const env = { DATABASE_URL, JWT_SECRET: jwtSecret };
+      await withServer(join(alone, file), env, async ({ send, port, stderr }) => {
+        const artist = await send("GET", "/api/artist?select=id&limit=1&order=id", { headers });
+        expect(artist.json()).toEqual([{ id: 1 }]);
+        const body = { query: "{ artist(limit: 1, order_by: {id: asc}) { id } }" };
+        expect((await send("POST", "/v1/graphql", { headers, body })).json()).toEqual({
+          data: { artist: [{ id: 1 }] },
+        });
+        expect((await send("GET", "/v1/version")).json()).toMatchObject({ version });
+        const socket = await openSocket({ wsUrl: `ws://127.0.0.1:${port}` });
+        await socket.init({ headers });
+        socket.send({ id: "1", type: "subscribe", payload: { query: body.query.replace("{", "subscription {") } });
+        expect(await socket.next()).toMatchObject({ type: "next", payload: { data: { artist: [{ id: 1 }] } } });
+        await socket.close();
+        if (tool === "webpack") return; // its bundle knows the folder of the package on this machine
+        expect((await send("GET", "/v1/graphql", page)).status).not.toBe(200);
+        for (const part of ["the playground", "the OpenAPI page"])
+          expect(stderr()).toContain(`${part} is disabled: its files are not in the bundle of the application`);
+      });
+      if (tool === "webpack") return;
+      await withServer(join(alone, file), { DATABASE_URL: undefined }, () => Promise.resolve()).then(
+        () => expect.unreachable("the embedded database started without its files"),
+        (error: Error) =>
+          expect(error.message).toContain(
+            "the embedded database cannot start: its files are not in the bundle of the application",
+          ),
+      );
+    },
+  );
 });
