@@ -2996,6 +2996,7 @@ interface AggregateSpec {
 interface OrderingSpec {
     readonly graphql?: string | false;
 }
+export declare const GQL_METADATA = "metadata";
 
 // --- plugins/graphql/catalog-types.d.ts
 export type GqlRootFieldName = "select" | "select_by_pk" | "select_aggregate" | "insert" | "insert_one" | "update" | "update_by_pk" | "update_many" | "delete" | "delete_by_pk";
@@ -3050,7 +3051,6 @@ export interface GqlCustomization {
     readonly typeSuffix?: string;
     readonly namingConvention?: "hasura-default" | "graphql-default";
 }
-export declare const GQL_METADATA = "metadata";
 export interface GqlMetadata {
     readonly customization?: GqlCustomization;
     readonly tables?: readonly GqlTableEntry[];

@@ -19,7 +19,6 @@ export type * from "./parts.ts";
 export type * from "./role-schema.ts";
 export type { GqlDirective } from "./directives.ts";
 export type { Names as GqlNames } from "./types/names.ts";
-export { GQL_METADATA } from "./catalog-types.ts";
 export type * from "./catalog-types.ts";
 export type * from "./value-types.ts";
 export type * from "./operations.ts";
@@ -126,3 +125,6 @@ declare module "../../core/index.ts" {
     readonly graphql?: string | false;
   }
 }
+
+/** The key of `GqlMetadata` in `model.pluginFacts`. @experimental */
+export const GQL_METADATA = "metadata";

@@ -75,9 +75,6 @@ export interface GqlCustomization {
   readonly namingConvention?: "hasura-default" | "graphql-default";
 }
 
-/** The key of `GqlMetadata` in `model.pluginFacts`. @experimental */
-export const GQL_METADATA = "metadata";
-
 /** The configuration of the metadata, which the metadata plugin's `introspect` tap sets. @experimental */
 export interface GqlMetadata {
   readonly customization?: GqlCustomization;

@@ -9,8 +9,6 @@ import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } f
 import { initSocket, subscribe, untilNoneIsDue } from "../support/live.ts";
 import { until } from "../support/until.ts";
 import { createLogger } from "../support/logger.ts";
-import { startNats, startRedis } from "../production/processes.ts";
-import { freePort, has } from "../production/support.ts";
 
 /** A transport that records all messages between the processes of a test, and drops those that are to be lost. */
 const createLine = () => {
@@ -134,38 +132,6 @@ describe.skipIf(!capabilities.realServer)("the bus", () => {
       expect(() => busOf(firstProcess).publish("a b", "")).toThrow(/has a blank/);
     },
   );
-
-  describe.each([
-    ["notify", undefined],
-    ["redis", startRedis],
-    ["nats", startNats],
-  ] as const)("over %s", (scheme, startProgram) => {
-    test.skipIf(startProgram !== undefined && !has(`${scheme}-server`))(
-      "X-BUS-1 a process that leaves a topic and joins it again at once receives its messages",
-      async () => {
-        const port = await freePort();
-        await startProgram?.(port);
-        const options = startProgram === undefined ? {} : { busUrl: `${scheme}://127.0.0.1:${port}` };
-        const [sender, receiver] = [await start(options), await start(options)];
-        await until(() => busOf(sender).isUp && busOf(receiver).isUp, "both processes are on the bus");
-        const messages = new Set<string>();
-        const join = (): (() => void) => busOf(receiver).subscribe("topic", (text) => void messages.add(text));
-        let leave = join();
-        for (let i = 1; i <= 20; i++) {
-          await until(() => {
-            busOf(sender).publish("topic", String(i));
-            return messages.has(String(i));
-          }, `a message arrives after the process has joined ${i} times`);
-          leave();
-          leave = join();
-          await heardFrom(sender, receiver); // the connection of the receiver has processed its commands
-        }
-        leave();
-        await sender.api.close();
-        await receiver.api.close();
-      },
-    );
-  });
 
   test("X-BUS-1 a process that misses a message is notified, and no message arrives twice", async () => {
     const line = createLine();

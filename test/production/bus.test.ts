@@ -3,6 +3,9 @@
  */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { definePlugin, type PluginContext } from "../../core/index.ts";
+import { busService } from "../../plugins/cluster/api.ts";
+import { forGraphql, startApi } from "../support/api.ts";
 import { until } from "../support/until.ts";
 import { freePort, has, LONG_MS, type Program } from "./support.ts";
 import { hasPostgres } from "../support/postgres-programs.ts";
@@ -246,3 +249,44 @@ describe.each(buses)("two machines with three processes, over $name", ({ name, p
     });
   });
 });
+
+/** Starts an api on the bus, and returns the bus and a function that closes the api. */
+const joinBus = async (busUrl: string | undefined) => {
+  let context: PluginContext | undefined;
+  const observer = definePlugin({ name: "observer", apply: (_hooks, pluginContext) => void (context = pluginContext) });
+  const api = await startApi(forGraphql({ ...(busUrl === undefined ? {} : { busUrl }), parts: [observer] }));
+  const bus = context?.use(busService);
+  if (bus === undefined) throw new Error("the api has no bus");
+  await until(() => bus.isUp, "the process is on the bus");
+  return { bus, close: api.close };
+};
+
+test.each(buses.filter(({ program }) => isServer && (program === undefined || has(program))))(
+  "X-BUS-1 a process that leaves a topic and joins it again at once receives its messages, over $name",
+  async ({ scheme, start }) => {
+    const port = await freePort();
+    await start?.(port, await freePort());
+    const busUrl = start === undefined ? undefined : `${scheme}://127.0.0.1:${port}`;
+    const [sender, receiver] = [await joinBus(busUrl), await joinBus(busUrl)];
+    const messages = new Set<string>();
+    const subscribe = (topic: string): (() => void) =>
+      receiver.bus.subscribe(topic, (text) => void messages.add(`${topic} ${text}`));
+    const untilReceived = (topic: string, text: string): Promise<void> =>
+      until(() => {
+        sender.bus.publish(topic, text);
+        return messages.has(`${topic} ${text}`);
+      }, `a message of ${topic} arrives after the process has joined it ${text} times`);
+    const leaveOther = subscribe("other");
+    let leave = subscribe("topic");
+    for (let i = 1; i <= 20; i++) {
+      await untilReceived("topic", String(i));
+      leave();
+      leave = subscribe("topic");
+      await untilReceived("other", String(i)); // the server has processed the commands before
+    }
+    leave();
+    leaveOther();
+    await sender.close();
+    await receiver.close();
+  },
+);

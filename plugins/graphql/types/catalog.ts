@@ -1,6 +1,7 @@
 /** Builds the catalog of a model, independent of roles: tables with names, columns, relationships and computed fields,
  *  and functions. Without metadata it has everything in the exposed schemas, otherwise the tables and functions of the
  *  metadata. @rule G-NAM-1 … G-NAM-5 G-GEN-2 */
+import { GQL_METADATA } from "../api.ts";
 import {
   isView,
   nameKey,
@@ -30,7 +31,6 @@ import { createTypeOwners, type TypeOwners } from "./type-owners.ts";
 import { createRootIndex, type RootIndex } from "./root-index.ts";
 import type { GqlEnumTable } from "../value-types.ts";
 import {
-  GQL_METADATA,
   type GqlColumn,
   type GqlCustomization,
   type GqlFunction,

@@ -1,5 +1,6 @@
 /** Computes the rights of a role from the grants of the database. The administrator reads everything, and writes with
  *  the grants of the login role. @rule G-GEN-3 G-GEN-7 G-GEN-12 G-PRM-1 G-PRM-2 G-PRM-4 */
+import { GQL_METADATA } from "../api.ts";
 import {
   mayExecute,
   mayUseColumn,
@@ -15,13 +16,7 @@ import {
 } from "../../../core/index.ts";
 import { memoizeValue } from "./memoize-value.ts";
 import type { GqlComputedField } from "../value-types.ts";
-import {
-  GQL_METADATA,
-  type GqlMetadata,
-  type GqlRoleAccess,
-  type GqlTable,
-  type GqlTableRights,
-} from "../catalog-types.ts";
+import { type GqlMetadata, type GqlRoleAccess, type GqlTable, type GqlTableRights } from "../catalog-types.ts";
 
 const NO_RIGHTS: GqlTableRights = {};
 
