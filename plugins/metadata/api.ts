@@ -126,8 +126,8 @@ export interface MetadataFacts {
   readonly [METADATA_PROBLEMS]?: readonly MetadataProblem[];
 }
 
-/** Returns the facts of the metadata. @experimental */
-export const getMetadataFacts = ({ pluginFacts }: Model): MetadataFacts => pluginFacts as MetadataFacts; // only metadata plugins write these members
+/** Returns the facts of the metadata, which only metadata plugins write. @experimental */
+export const getMetadataFacts = ({ pluginFacts }: Model): MetadataFacts => pluginFacts as MetadataFacts;
 
 /** Returns a copy of the list of problems, to which a plugin adds. @experimental */
 export const copyProblems = (model: Model): MetadataProblem[] => [

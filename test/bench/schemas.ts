@@ -1,8 +1,9 @@
 /**
  * `npm run bench:schemas -- 10000`: measures a schema with this number of tables, each with five columns and a foreign
  * key. The benchmark reports the time of starting, of first responses of roles, of full descriptions and of reloads. It
- * also reports the retained memory and the blocking of the event loop. A PostgreSQL is required: TEST_DATABASE_URL (superuser), or the
- * server programs on this machine. With BENCH_KEEP=1, the database stays, and the next run uses it unchanged.
+ * also reports the retained memory and the blocking of the event loop. A PostgreSQL is required: TEST_DATABASE_URL
+ * (superuser), or the server programs on this machine. With BENCH_KEEP=1, the database stays, and the next run uses it
+ * unchanged.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";

@@ -54,6 +54,7 @@ const OWN_PROCESS = new Set([
   "oracle/oracle",
   "pages/recipes",
   "production/bus",
+  "production/large-schema",
   "production/workers",
   "rest/R-AUT",
   "security/bounds",

@@ -23,7 +23,8 @@ const groupByRestName = <Spec>(
   return specsByName;
 };
 
-/** Builds the grammar of a preset. `context` has the current limits, which may change with each load of the schema. @throws RelApiError `preset` for names that REST cannot parse or distinguish */
+/** Builds the grammar of a preset. `context` has the current limits, which may change with each load of the schema.
+ *  @throws RelApiError `preset` for names that REST cannot parse or distinguish */
 export const buildGrammar = (
   registry: Registry,
   context: { readonly options: Limits },

@@ -62,7 +62,8 @@ const installQueueSafely = async (url: string, { logger }: Pick<QueueDatabase, "
 };
 
 /** Installs tables and functions that are missing or of another version, and then makes other processes reload.
- *  Changes nothing and returns false if this version is installed. @throws RelApiError `preset` if the database refuses @rule X-EVT-3
+ *  Changes nothing and returns false if this version is installed. @throws RelApiError `preset` if the database refuses
+ *  @rule X-EVT-3
  *  X-EVT-4 X-SCH-4 */
 export const installEventSchema = async (database: QueueDatabase): Promise<boolean> => {
   if (await hasEventSchema(database)) return false;
