@@ -154,7 +154,7 @@ describe.skipIf(!hasPostgres || !has("openssl"))("certificates that rotate", () 
     await reconnect("api");
     await until(async () => (await countEncrypted("api")) > 0, "a connection with the new certificate");
     await untilAllAsked([load]);
-    expect(await load.stop()).toMatchObject({ failed: 0 });
+    expect(await load.stop()).toMatchObject({ failedCount: 0 });
 
     // the authority of the server's certificate is removed
     files.put("root.pem", "old.pem");
