@@ -1,7 +1,13 @@
 /** Lets requests without a credential run as the anonymous role, if one is configured: `GET /vessels`. */
-import { definePlugin, Stage, type PluginContext, type Session } from "../../core/index.ts";
+import {
+  buildSuggestion,
+  definePlugin,
+  Stage,
+  type Model,
+  type PluginContext,
+  type Session,
+} from "../../core/index.ts";
 import { isAdminSecretSet } from "./admin-secret-settings.ts";
-import { findAnonymousRoleProblem } from "./anonymous-role.ts";
 import { acceptedCredentialsService, type AcceptedCredentials } from "./api.ts";
 import { adminSecretSettings } from "./settings.ts";
 import { anonRole } from "../shared/settings.ts";
@@ -10,6 +16,22 @@ const readAcceptedCredentials = ({ options, registry }: PluginContext): Accepted
   acceptsTokens: registry.has("jwt-tokens") && options.jwtSecret !== undefined && options.jwtSecret !== "",
   acceptsAdminSecret: isAdminSecretSet(options),
 });
+
+/** Returns the reason why statements cannot run as the anonymous role. Undefined if they can. @rule R-AUT-16 */
+const findAnonymousRoleProblem = (
+  { roles, loginRole, loginRoles }: Model,
+  anonRole: string | undefined,
+): string | undefined => {
+  if (anonRole === undefined || anonRole === "") return undefined;
+  // metadata may define roles that are not database roles
+  if ([...(loginRoles?.values() ?? [])].some((surfaceRoles) => surfaceRoles.has(anonRole))) return undefined;
+  const role = roles.get(anonRole);
+  if (role === undefined)
+    return `ANON_ROLE is "${anonRole}", a role that does not exist${buildSuggestion(anonRole, roles.keys())}`;
+  return role.isAssumable
+    ? undefined
+    : `ANON_ROLE is "${anonRole}", which the login role "${loginRole}" may not become; run: GRANT "${anonRole}" TO "${loginRole}"`;
+};
 
 /** Lets requests without a credential run as the anonymous role. @rule R-AUT-6 R-AUT-10 G-AUTH-5 G-AUTH-7 G-AUTH-8
  *  G-AUTH-9 R-AUT-16 */

@@ -242,7 +242,7 @@ cases(api, [
     },
   },
   {
-    title: "R-AGG-5a groups may be ordered by a key of a spread",
+    title: "R-AGG-5c groups may be ordered by a key of a spread",
     request: "GET /voyages?select=...vessels(ship:name,n:count())&order=ship.desc",
     answer: [
       { ship: "Fram", n: 1 },
@@ -250,7 +250,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-5a groups may be ordered by an aggregate in a spread",
+    title: "R-AGG-5c groups may be ordered by an aggregate in a spread",
     request: "GET /voyages?select=...vessels(name,n:count())&order=n",
     answer: [
       { name: "Fram", n: 1 },
@@ -258,7 +258,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-5a groups may be ordered by a key of a star in a nested spread",
+    title: "R-AGG-5c groups may be ordered by a key of a star in a nested spread",
     request: "GET /voyages?select=n:count(),...vessels(ship:name,...ports(*))&order=country,ship.desc",
     answer: [
       { n: 1, ship: "Fram", id: 1, name: "Oslo", country: "NO" },
@@ -266,7 +266,7 @@ cases(api, [
     ],
   },
   {
-    title: "R-AGG-5a a column that is a group term takes precedence over a key of a spread",
+    title: "R-AGG-5c a column that is a group term takes precedence over a key of a spread",
     request: "GET /vessels?select=name,...ports(name:country,n:count())&order=name.desc&home_port_id=not.is.null",
     bytes: '[{"name":"Fram","name":"NO","n":1}, \n {"name":"Ariel","name":"NO","n":1}]',
   },

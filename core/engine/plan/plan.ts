@@ -98,7 +98,7 @@ export type Expression =
       readonly distinct?: boolean;
     }
   /** An output of the same read, in an order of groups. `nth` selects one of several outputs with that name, from 0.
-   *  Without such an output, `as` is a key of a flat embed of the read. @rule R-AGG-5 R-AGG-5a */
+   *  Without such an output, `as` is a key of a flat embed of the read. @rule R-AGG-5 R-AGG-5c */
   | { readonly kind: "output"; readonly as: string; readonly nth?: number }
   /** An output of an embed of the same read (related order, R-ORD-3). */
   | {

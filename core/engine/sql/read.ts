@@ -229,7 +229,7 @@ export const compileRows = (
   }
 
   /** Returns the position to sort by, because PostgreSQL does not recognise a repeated expression with parameters in
-   *  ORDER BY. Outputs of the read take precedence over keys of its flat embeds. @rule R-AGG-5 R-AGG-5a */
+   *  ORDER BY. Outputs of the read take precedence over keys of its flat embeds. @rule R-AGG-5 R-AGG-5c */
   function findGroupedPosition(expression: Expression): Sql | undefined {
     if (expression.kind !== "output" || !isGroupedRead) return undefined;
     const output = outputs.filter(

@@ -40,7 +40,7 @@ export const buildOrder = (
 /**
  * Orders groups by selected outputs: by a field as `select` writes it, otherwise by an output name, otherwise by a key
  * of a to-one spread. PostgreSQL does not recognise a selected path or computed field in an order. @rule R-AGG-5
- * R-AGG-5a
+ * R-AGG-5a R-AGG-5c
  */
 export const orderGroups = (
   read: Read,
