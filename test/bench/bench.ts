@@ -40,12 +40,11 @@ const { values: options } = parseArgs({
 });
 
 /**
- * The number of series, each with new processes, because two processes of one program differ by up to a tenth for their
- * lifetime.
+ * The number of processes of a contestant. All of them run throughout, because two processes of one program differ by
+ * up to a factor of two for their lifetime.
  */
-const SERIES = options.short ? 2 : 3;
-/** The number of turns in a series. */
-const TURNS = options.short ? 3 : 4;
+const PROCESSES = options.short ? 2 : options.compare === undefined ? 3 : 4;
+const TURNS = options.short ? 6 : 4;
 const SECONDS = options.short ? 1 : 2;
 const EVENT_SECONDS = options.short ? 10 : 60;
 
@@ -70,14 +69,29 @@ export interface BenchRow extends Measured {
   readonly shares: Readonly<Record<string, readonly [median: number, low: number, high: number]>>;
 }
 
+const isRequested = (name: string): boolean => options.only === undefined || name.includes(options.only);
+
 const quantile = (values: readonly number[], share: number): number =>
   [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? Number.NaN;
 const median = (values: readonly number[]): number => quantile(values, 0.5);
 
 type Turn = ReadonlyMap<string, Measured>;
 
-/** Runs a series. All servers run throughout and are loaded in turn, each time in another order. */
-const runSeries = async (
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** Loads all processes of a contestant one after another. Returns the means. */
+const measureProcesses = async (processes: readonly Running[]): Promise<Measured> => {
+  const measurements: Measured[] = [];
+  for (const process of processes) measurements.push(await process.measure(SECONDS));
+  return {
+    perSecond: mean(measurements.map(({ perSecond }) => perSecond)),
+    cpu: mean(measurements.map(({ cpu }) => cpu)),
+    p99: mean(measurements.map(({ p99 }) => p99)),
+  };
+};
+
+/** Starts all processes and loads the contestants in turn, each time in another order. */
+const runTurns = async (
   contestants: readonly Contestant[],
   scenario: Scenario,
   databaseUrl: string,
@@ -85,21 +99,26 @@ const runSeries = async (
   const running: Running[] = [];
   try {
     const index = [...SCENARIOS, ...PLUS_SCENARIOS].indexOf(scenario as PlusScenario);
-    for (const contestant of contestants) running.push(await startContestant(contestant, scenario, index, databaseUrl));
-    for (const contestantServer of running) await contestantServer.measure(SECONDS + 1); // this warms connections, caches and compilers
+    for (let process = 0; process < PROCESSES; process++)
+      for (const contestant of contestants)
+        running.push(await startContestant(contestant, scenario, index, databaseUrl));
+    for (const process of running) await process.measure(SECONDS + 1); // this warms connections, caches and compilers
     const turns: Turn[] = [];
     for (let turn = 0; turn < TURNS; turn++) {
       // the index is within the length
-      const order = running.map((_, i) => running[(i + turn) % running.length] as Running);
+      const order = contestants.map((_, i) => contestants[(i + turn) % contestants.length] as Contestant);
       if (turn % 2 === 1) order.reverse();
       const measurements = new Map<string, Measured>();
-      for (const contestantServer of order)
-        measurements.set(contestantServer.contestant.id, await contestantServer.measure(SECONDS));
+      for (const contestant of order)
+        measurements.set(
+          contestant.id,
+          await measureProcesses(running.filter((process) => process.contestant === contestant)),
+        );
       turns.push(measurements);
     }
     return turns;
   } finally {
-    for (const contestantServer of running) contestantServer.stop();
+    for (const process of running) process.stop();
   }
 };
 
@@ -110,8 +129,7 @@ const runTable = async (
   scenario: Scenario,
   databaseUrl: string,
 ): Promise<BenchTable> => {
-  const turns: Turn[] = [];
-  for (let series = 0; series < SERIES; series++) turns.push(...(await runSeries(contestants, scenario, databaseUrl)));
+  const turns = await runTurns(contestants, scenario, databaseUrl);
   const rows = contestants.map(({ id, label }): BenchRow => {
     const measurements = turns.map((turn) => turn.get(id) as Measured); // each turn contains every contestant
     const shares = references.map((reference) => {
@@ -151,7 +169,7 @@ const REFERENCES = [BARE, BARE_ROLE, BARE_EXPRESS];
 const tablesOf = async (databaseUrl: string): Promise<readonly BenchTable[]> => {
   const tables: BenchTable[] = [];
   const table = async (name: string, all: readonly Contestant[], references: readonly string[], scenario: Scenario) => {
-    if (options.only !== undefined && !name.includes(options.only)) return;
+    if (!isRequested(name)) return;
     const benchTable = await runTable(name, all, references, scenario, databaseUrl);
     print(benchTable, references);
     tables.push(benchTable);
@@ -169,7 +187,7 @@ const compare = async (commit: string, databaseUrl: string): Promise<boolean> =>
     const limit = Number(options["fail-below"] ?? 0);
     let isFast = true;
     for (const scenario of options.short ? READS : SCENARIOS)
-      for (const isGraphql of [false, true]) {
+      for (const isGraphql of isRequested(scenario.name) ? [false, true] : []) {
         const measureTable = (): Promise<BenchTable> =>
           runTable(
             `${scenario.name}, ${isGraphql ? "GraphQL" : "REST"}`,
@@ -198,7 +216,7 @@ const compare = async (commit: string, databaseUrl: string): Promise<boolean> =>
   }
 };
 
-const server = await startServer();
+const server = await startServer(["max_connections=400"]);
 try {
   const { url, client } = await openFreshDatabase(server, "relapi_bench");
   await client.query(BENCH_SQL);
