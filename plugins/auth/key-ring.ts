@@ -1,4 +1,5 @@
 /** The keys of a configuration: fixed ones, or a JWKS that is fetched periodically. */
+import { unescape } from "node:querystring";
 import { type Logger, isJsonObject } from "../../core/index.ts";
 import { KeyError, parseJwks, type VerificationKey } from "./keys.ts";
 
@@ -154,13 +155,9 @@ const splitCredentials = (url: URL): { readonly address: URL; readonly headers: 
   const address = new URL(url);
   address.username = "";
   address.password = "";
-  const pair = `${decodePercent(url.username)}:${decodePercent(url.password)}`;
+  const pair = `${unescape(url.username)}:${unescape(url.password)}`;
   return { address, headers: { ...accept, authorization: `Basic ${Buffer.from(pair).toString("base64")}` } };
 };
-
-/** Decodes percent-encoded text. Malformed escapes stay unchanged. */
-const decodePercent = (text: string): string =>
-  text.replace(/(?:%[0-9a-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll("%", ""), "hex").toString("utf8"));
 
 const parseSet = (text: string): Parameters<typeof parseJwks>[0] => {
   let parsed: unknown;
