@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RelApiOptions } from "../../core/index.ts";
 import { capabilities, openDatabase } from "../support/database.ts";
 import { documentOf, table } from "../support/metadata-document.ts";
@@ -21,32 +21,39 @@ import { metrics, structuredLog } from "relapi/plugins/operations";
 import { natsBus, redisBus, bus } from "relapi/plugins/cluster";
 import { schedules } from "relapi/plugins/services";
 
-const { options, path, has } = JSON.parse(process.argv[2]);
-const note = (line, facts) => console.log(line, JSON.stringify(facts ?? null), facts?.cause?.message ?? "");
-const ignore = () => undefined;
-const logger = { error: note, warn: note, info: ignore, debug: ignore, access: ignore };
 const parts = { metrics, "structured-log": structuredLog, bus, "redis-bus": redisBus, "nats-bus": natsBus, schedules: schedules({ "0 0 31 2 *": () => 0 }) };
-try {
-  const added = has.map((name) => parts[name]);
-  const preset = plus({ ...options, ...(has.includes("structured-log") ? {} : { logger }) });
-  const api = relApi(compose(preset, ...added));
-  await api.ready;
-  if (path !== undefined) {
-    const server = createServer(api);
-    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const answer = await fetch("http://127.0.0.1:" + server.address().port + path, {
-      method: "POST",
-      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
-    });
-    console.log(await answer.text());
-    server.closeAllConnections();
-    server.close();
+const ignore = () => undefined;
+
+const run = async ({ options, path, has }) => {
+  const output = [];
+  const note = (line, fields) => output.push(line, JSON.stringify(fields ?? null), fields?.cause?.message ?? "");
+  const logger = { error: note, warn: note, info: ignore, debug: ignore, access: ignore };
+  try {
+    const preset = plus({ ...options, ...(has.includes("structured-log") ? {} : { logger }) });
+    const api = relApi(compose(preset, ...has.map((name) => parts[name])));
+    await api.ready;
+    if (path !== undefined) {
+      const server = createServer(api);
+      await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const answer = await fetch("http://127.0.0.1:" + server.address().port + path, {
+        method: "POST",
+        headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+      });
+      output.push(await answer.text());
+      server.closeAllConnections();
+      server.close();
+    }
+    await api.close();
+  } catch (error) {
+    output.push(error.message);
   }
-  await api.close();
-} catch (error) {
-  console.log(error.message);
-}
+  return output.join("\\n");
+};
+
+const outputs = [];
+for (const setup of JSON.parse(process.argv[2])) outputs.push(await run(setup));
+console.log(JSON.stringify(outputs));
 `;
 
 describe.runIf(capabilities.realServer)("a missing optional package", async () => {
@@ -66,40 +73,63 @@ describe.runIf(capabilities.realServer)("a missing optional package", async () =
   afterAll(() => rmSync(folder, { recursive: true }));
   const { options } = await openDatabase();
 
-  interface Run {
+  interface Setup {
+    readonly plugin: string;
+    readonly spec: string;
     readonly options?: RelApiOptions;
     /** The plugins beside those of the preset. */
     readonly has?: readonly string[];
     /** The path of a request. */
     readonly path?: string;
   }
-  const run = async ({ options: overrides = {}, has = [], path }: Run): Promise<string> => {
-    const settings = JSON.stringify({ options: { ...options, dbSchemas: ["public"], ...overrides }, path, has });
-    const { stdout } = await promisify(execFile)(process.execPath, [join(folder, "run.mjs"), settings]);
-    return stdout;
-  };
   const hook = { webhook: "http://127.0.0.1:1/" };
   const trigger = { ...hook, name: "a", definition: { insert: { columns: "*" } } };
   const remote = { name: "shop", definition: { url: "http://127.0.0.1:1/graphql" } };
 
-  test.each<[plugin: string, spec: string, run: Run]>([
-    [
-      "remote-schema-fields",
-      "@graphql-tools/wrap@11",
-      { options: { metadata: documentOf([table("album")], { remote_schemas: [remote] }) } },
-    ],
-    ["job-queue", "graphile-worker@0.16", { has: ["schedules"] }],
-    ["mcp", "@modelcontextprotocol/sdk", { path: "/mcp", options: { anonRole: "music_reader" } }],
-    ["redis-bus", "@redis/client", { has: ["bus", "redis-bus"], options: { busUrl: "redis://127.0.0.1:1" } }],
-    ["nats-bus", "@nats-io/transport-node", { has: ["bus", "nats-bus"], options: { busUrl: "nats://127.0.0.1:1" } }],
-    ["tracing", "@opentelemetry/api", { options: { tracing: true } }],
-    ["structured-log", "pino-pretty", { has: ["structured-log"], options: { logFormat: "pretty" } }],
-    ["metrics", "prom-client", { has: ["metrics"] }],
-  ])("C-PKG-3a the plugin %s names the package %s", async (plugin, spec, setup) => {
-    const name = spec.split(/(?<=.)@/)[0];
-    const sentence = `the plugin ${plugin} needs the package ${name}, which is not installed: npm install ${spec}`;
-    expect(await run(setup)).toContain(sentence);
+  const setups: readonly Setup[] = [
+    {
+      plugin: "remote-schema-fields",
+      spec: "@graphql-tools/wrap@11",
+      options: { metadata: documentOf([table("album")], { remote_schemas: [remote] }) },
+    },
+    { plugin: "job-queue", spec: "graphile-worker@0.16", has: ["schedules"] },
+    { plugin: "mcp", spec: "@modelcontextprotocol/sdk", path: "/mcp", options: { anonRole: "music_reader" } },
+    {
+      plugin: "redis-bus",
+      spec: "@redis/client",
+      has: ["bus", "redis-bus"],
+      options: { busUrl: "redis://127.0.0.1:1" },
+    },
+    {
+      plugin: "nats-bus",
+      spec: "@nats-io/transport-node",
+      has: ["bus", "nats-bus"],
+      options: { busUrl: "nats://127.0.0.1:1" },
+    },
+    { plugin: "tracing", spec: "@opentelemetry/api", options: { tracing: true } },
+    { plugin: "structured-log", spec: "pino-pretty", has: ["structured-log"], options: { logFormat: "pretty" } },
+    { plugin: "metrics", spec: "prom-client", has: ["metrics"] },
+  ];
+  /** The output of each setup. One process runs all of them, because each process loads the package again. */
+  let outputs: readonly string[];
+  beforeAll(async () => {
+    const list = setups.map(({ options: overrides, has = [], path }) => ({
+      options: { ...options, dbSchemas: ["public"], ...overrides },
+      has,
+      path,
+    }));
+    const { stdout } = await promisify(execFile)(process.execPath, [join(folder, "run.mjs"), JSON.stringify(list)]);
+    outputs = JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? ""); // a log line may come before it
   });
+
+  test.each(setups.map(({ plugin, spec }, at) => [plugin, spec, at] as const))(
+    "C-PKG-3a the plugin %s names the package %s",
+    (plugin, spec, at) => {
+      const name = spec.split(/(?<=.)@/)[0];
+      const sentence = `the plugin ${plugin} needs the package ${name}, which is not installed: npm install ${spec}`;
+      expect(outputs[at]).toContain(sentence);
+    },
+  );
 
   test.each([
     ["an event trigger", [table("album", { event_triggers: [trigger] })], {}, 1],
