@@ -3,6 +3,7 @@ import { requireService, type PluginContext } from "../../../core/index.ts";
 import type { EventsService } from "../api.ts";
 import { createDispatcher } from "../queue/dispatcher.ts";
 import { jobQueueService } from "../queue/job-queue.ts";
+import { createRemovedNames } from "../queue/removed-names.ts";
 import { createTask, type Receiver } from "../queue/worker.ts";
 import { createEventLog } from "./event-log.ts";
 import { notInstalled } from "./errors.ts";
@@ -12,7 +13,7 @@ import { buildEvent, createTriggerStore, type EventRow } from "./store.ts";
 
 interface EventRuntime extends EventsService {
   /** Installs these triggers, so that no write to their tables is missed once the model is current. Removes the
-   *  triggers of earlier names that are not in `names`. */
+   *  triggers of earlier names that are not in `names`, which has the names of ignored triggers too. */
   prepare(triggers: readonly EventTrigger[], names: ReadonlySet<string>): Promise<void>;
   /** Delivers events of the prepared triggers. */
   start(): void;
@@ -27,10 +28,7 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
   /** True if the delivery has to start again. */
   let isChanged = false;
   let loggedUnknown = "";
-  /** The names of the triggers in the last model, including ignored triggers. */
-  let declared: ReadonlySet<string> = new Set();
-  /** Triggers that an earlier model of the process declared. */
-  const removed = new Set<string>();
+  const removed = createRemovedNames(options.eventsInstall);
 
   // a later model may have other rules for the trigger
   const findTrigger = (name: string): EventTrigger | undefined => triggers.find((trigger) => trigger.name === name);
@@ -49,8 +47,8 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
 
   const installMissing = async (): Promise<void> => {
     if (options.eventsInstall) {
-      if (removed.size > 0) await removeTriggers(context, removed);
-      removed.clear();
+      if (removed.names.size > 0) await removeTriggers(context, removed.names);
+      removed.names.clear();
       const count = triggers.length === 0 ? 0 : (await installTriggers(context, triggers)).triggerCount;
       if (count > 0) logger.info("event triggers are installed", { count });
       return;
@@ -88,14 +86,12 @@ export const createEventRuntime = (context: PluginContext): EventRuntime => {
 
   return {
     prepare: async (next, names) => {
-      for (const name of names) removed.delete(name);
-      if (options.eventsInstall) for (const name of declared) if (!names.has(name)) removed.add(name);
-      declared = names;
+      removed.update(names);
       // JSON omits functions. They need no comparison, because a task finds its trigger when it runs.
       const isSame = JSON.stringify(next) === JSON.stringify(triggers);
       triggers = next;
       // the login role may have received missing rights in the meantime
-      isChanged ||= !isSame || removed.size > 0 || dispatcher.isRefused;
+      isChanged ||= !isSame || removed.names.size > 0 || dispatcher.isRefused;
       if (isChanged) await dispatcher.install();
     },
     start: () => {

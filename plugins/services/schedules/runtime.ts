@@ -12,6 +12,7 @@ import { webhookService, type ScheduledEventsService, type WebhookClient } from 
 import { createDispatcher } from "../queue/dispatcher.ts";
 import { hasEventSchema, installEventSchema } from "../queue/install.ts";
 import { jobQueueService } from "../queue/job-queue.ts";
+import { createRemovedNames } from "../queue/removed-names.ts";
 import { createTask, type Receiver } from "../queue/worker.ts";
 import { createScheduledEventLog } from "./event-log.ts";
 import { schedulesNotInstalled } from "./errors.ts";
@@ -20,7 +21,8 @@ import { DEFAULT_METADATA_RULES, type Schedule } from "./schedule.ts";
 import { buildScheduledEvent, createScheduleStore, type ScheduledRow } from "./store.ts";
 
 interface ScheduleRuntime extends ScheduledEventsService {
-  /** Runs these schedules. Forgets the schedules of earlier names that are not in `names`. */
+  /** Runs these schedules. Forgets the schedules of earlier names that are not in `names`, which has the names of ignored
+   *  cron triggers too. */
   use(schedules: readonly Schedule[], names: ReadonlySet<string>): void;
   close(): Promise<void>;
 }
@@ -39,10 +41,7 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
   const { logger, options } = context;
   const store = createScheduleStore(context);
   let schedules: readonly Schedule[] = [];
-  /** The names of the last model, with those of cron triggers that are ignored. */
-  let declared: ReadonlySet<string> = new Set();
-  /** Schedules that an earlier model of the process declared. */
-  const removed = new Set<string>();
+  const removed = createRemovedNames(options.eventsInstall);
   /** True if the process takes jobs. If another plugin or process installs the tables, the process begins later. */
   let takesJobs = false;
   let isClosed = false;
@@ -60,9 +59,9 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
 
   const install = async (): Promise<void> => {
     if (schedules.length > 0) await installTables();
-    if (removed.size === 0 || !(await hasEventSchema(context))) return;
-    await store.forget([...removed]);
-    removed.clear();
+    if (removed.names.size === 0 || !(await hasEventSchema(context))) return;
+    await store.forget([...removed.names]);
+    removed.names.clear();
   };
 
   /** Builds the receiver of a schedule. The receiver drops an event that is later than the tolerance. @rule X-SCH-7 */
@@ -149,13 +148,11 @@ export const createScheduleRuntime = (context: PluginContext): ScheduleRuntime =
 
   return {
     use: (next, names) => {
-      for (const name of names) removed.delete(name);
-      if (options.eventsInstall) for (const name of declared) if (!names.has(name)) removed.add(name);
-      declared = names;
+      removed.update(names);
       // JSON omits functions. They need no comparison, because a task finds its schedule when it runs.
       const isSame = JSON.stringify(next) === JSON.stringify(schedules);
       schedules = next;
-      if (!isSame || removed.size > 0 || !takesJobs) void restart();
+      if (!isSame || removed.names.size > 0 || !takesJobs) void restart();
     },
     checkQueue: async () => {
       if (schedules.length > 0) await requireService(context, jobQueueService).check();
