@@ -74,7 +74,7 @@ test.skipIf(chromium === undefined)(
     await api.close();
     let counters: Counters | undefined;
     const counting = definePlugin({ name: "counting", apply: (_, context) => void (counters = context.counters) });
-    api = await startApi({ ...options, on: database, parts: [counting] });
+    api = await startApi({ ...options, parts: [counting] });
     await browser.until("opened === 2");
     await until(
       () => counters?.get("live-subscribers") === 1 && counters.get("live-queries-due") === 0,

@@ -54,7 +54,7 @@ let json: TestApi;
 beforeAll(async () => {
   database = await testDatabase();
   await database.query(SCHEMA);
-  const options = { on: database, dbSchemas: ["lists"] };
+  const options = { dbSchemas: ["lists"] };
   arrays = await startApi({ ...options, parts: [without("column-arrays"), counting] });
   json = await startApi({ ...options, parts: [without("column-arrays")] });
 });
@@ -353,5 +353,5 @@ test("X-INS-2 random lists give the same rows", async () => {
 });
 
 test("X-INS-1 two row sources of one name are refused", async () => {
-  await expect(startApi({ on: database, parts: [counting] })).rejects.toThrow(/row source/);
+  await expect(startApi({ parts: [counting] })).rejects.toThrow(/row source/);
 });

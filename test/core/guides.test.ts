@@ -177,7 +177,7 @@ describe("hooks", async () => {
   });
 
   test("X-DIR-1 a tap of gqlDirectives adds a directive that is allowed, listed and read", async () => {
-    const confirmedApi = await startApi(forGraphql({ on: api.database, parts: [confirmed], dbTxEnd: "rollback" }));
+    const confirmedApi = await startApi(forGraphql({ parts: [confirmed], dbTxEnd: "rollback" }));
     const message = async (query: string) => (await confirmedApi.gql(query)).errors?.[0].message;
     const fields = "{ delete_artist_by_pk(id: 0) { id } }";
     expect(await message(`mutation ${fields}`)).toBe("mutations need @confirmed");

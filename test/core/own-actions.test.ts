@@ -6,12 +6,10 @@ import { actions, type Action } from "../../plugins/services/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
 
-const base = await startApi(forGraphql());
-
 const errorOf = ({ errors }: any): unknown => errors[0];
 
 const serve = (plugin: Plugin): Promise<TestApi> =>
-  startApi(forGraphql({ on: base.database, preset: (options: RelApiOptions) => compose(fullCompat(options), plugin) }));
+  startApi(forGraphql({ preset: (options: RelApiOptions) => compose(fullCompat(options), plugin) }));
 
 const serveActions = (definitions: Readonly<Record<string, Action>>, types?: string): Promise<TestApi> =>
   serve(actions(definitions, types));

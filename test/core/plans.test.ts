@@ -375,7 +375,7 @@ describe.skipIf(!capabilities.realServer)("plans on large tables", async () => {
   /** Counts the runs of a generic plan on the one connection, of statements with these words. */
   const genericPlans = async (words: string): Promise<number> =>
     (await singleApi.post("/rpc/generic_plans", { body: { words } })).json();
-  const singleApi = await startApi({ ...forGraphql({ dbPool: 1 }), on: api.database });
+  const singleApi = await startApi(forGraphql({ dbPool: 1 }));
   await api.sql(`create function public.generic_plans(words text) returns int language sql volatile as $$
     select coalesce(sum(generic_plans), 0)::int from pg_prepared_statements
       where position(words in statement) > 0 and position('generic' in statement) = 0 $$;

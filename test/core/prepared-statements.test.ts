@@ -38,7 +38,6 @@ const start = async (options: StartOptions = {}): Promise<{ readonly api: TestAp
   const take = (message: string): void => void lines.push(message);
   const logger: Logger = createLogger({ error: take, warn: take, info: take });
   const api = await startApi({
-    on: db,
     dbSchemas: ["mixed"],
     dbTxEnd: "commit",
     dbPool: 3,

@@ -199,7 +199,7 @@ const WISHES: readonly Write[] = ["deallocate", "switch"].flatMap((wish) => [
 ]);
 
 const start = (options: StartOptions = {}): Promise<TestApi> =>
-  startApi({ on: db, dbSchemas: ["once"], dbTxEnd: "commit", dbPool: 3, dbSchemaPollInterval: 0, ...options });
+  startApi({ dbSchemas: ["once"], dbTxEnd: "commit", dbPool: 3, dbSchemaPollInterval: 0, ...options });
 
 const valuesTaken = async (sequence: string): Promise<number> => {
   const [row] = await db.query<{ n: number }>(

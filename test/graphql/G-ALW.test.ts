@@ -68,7 +68,6 @@ const openApi = await startApi(forGraphql(base));
 const allowlistApi = await startApi(
   forGraphql({
     ...base,
-    on: openApi.database,
     enableAllowlist: true,
   }),
 );

@@ -86,7 +86,7 @@ describe("persisted queries", () => {
 
   test("G-APQ-4 the least recently used document is removed", async () => {
     const limitedApi = await startApi(
-      forGraphql({ on: api.database, anonRole: "music_reader", persistedQueryBytes: 8000 }),
+      forGraphql({ anonRole: "music_reader", persistedQueryBytes: 8000 }),
     );
     const first = newDocument();
     await send({ query: first, ...persistedQuery(sha256(first)) }, {}, limitedApi);

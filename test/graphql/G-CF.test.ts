@@ -197,7 +197,7 @@ test("G-CF-1 G-CF-7 child tables have the computed fields of their ancestors, th
     create function zoo.label(zoo.animal) returns text language sql stable as $$ select 'L:' || $1.name $$;
     create function zoo.packs(zoo.being) returns setof zoo.dog language sql stable as $$ select * from zoo.dog $$;
   `);
-  const zooApi = await startApi(forGraphql({ on: db, dbSchemas: ["zoo"] }));
+  const zooApi = await startApi(forGraphql({ dbSchemas: ["zoo"] }));
   expect(
     await zooApi.gql(`{ zoo_dog(where: {label: {_like: "L%"}}, order_by: {label: asc}) { id label packs { label } }
       zoo_animal(limit: 1) { label } zoo_being(limit: 1) { label } }`),

@@ -482,7 +482,6 @@ test("G-FIL-7 a missing session variable matters only for the fields that use it
 test("G-FIL-9 a filter along a relationship does not add the filter of the other table", async () => {
   const whereFilterApi = await startApi(
     forGraphql({
-      on: api.database,
       metadata: documentOf([
         table("album", {
           object_relationships: [object("artist", "artist_id")],
@@ -508,7 +507,6 @@ test("G-FIL-9 a filter along a relationship does not add the filter of the other
 test("G-FIL-8 $ means the permission's table wherever its filter is used", async () => {
   const rootFilterApi = await startApi(
     forGraphql({
-      on: api.database,
       metadata: documentOf([
         table("album", {
           object_relationships: [object("artist", "artist_id")],
@@ -561,7 +559,6 @@ test("G-FIL-4 a filter on a column can use its index", async () => {
   const info = (message: string): void => void statements.push(message);
   const ownerApi = await startApi(
     forGraphql({
-      on: api.database,
       logQuery: true,
       logger: createLogger({ info }),
       metadata: documentOf([
@@ -589,7 +586,6 @@ test.skipIf(!capabilities.postgis)(
     const near = { _st_d_within: { distance: "X-Session-Distance", from: "X-Session-Place" } };
     const geoApi = await startApi(
       forGraphql({
-        on: api.database,
         dbSchemas: ["atlas"],
         dbExtraSearchPath: ["public", "gis"],
         metadata: documentOf([

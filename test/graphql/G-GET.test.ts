@@ -14,7 +14,7 @@ const api = await startApi(
     ),
   }),
 );
-const bareApi = await startApi(forGraphql({ on: api.database, parts: [without("graphql-get")] }));
+const bareApi = await startApi(forGraphql({ parts: [without("graphql-get")] }));
 
 beforeAll(async () => {
   await api.sql(`create table notes (id int generated always as identity primary key, note text)`);
@@ -161,7 +161,7 @@ describe("functions that write", () => {
 });
 
 test("G-GET-1 R-PATH-11 additional slashes are accepted", async () => {
-  const lenientApi = await startApi(forGraphql({ on: api.database, anonRole: "music_reader", compatMode: false }));
+  const lenientApi = await startApi(forGraphql({ anonRole: "music_reader", compatMode: false }));
   for (const path of ["/v1/graphql/", "//v1/graphql", "/v1//graphql//", "/api/graphql/", "/v1alpha1/graphql/"]) {
     const answer = await lenientApi.get(url({ query: QUERY }, path));
     expect([answer.status, answer.json()], path).toEqual([200, REDS]);

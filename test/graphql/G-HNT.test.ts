@@ -190,10 +190,10 @@ describe("positions", () => {
 });
 
 test("G-HNT-4 errors are those of the dialect with COMPAT_MODE, without the setting and without the plugin", async () => {
-  const exactApi = await startApi(forGraphql({ compatMode: true, errorHints: true, on: api.database }));
-  const usualApi = await startApi(forGraphql({ compatMode: false, on: api.database }));
+  const exactApi = await startApi(forGraphql({ compatMode: true, errorHints: true }));
+  const usualApi = await startApi(forGraphql({ compatMode: false }));
   const bareApi = await startApi(
-    forGraphql({ compatMode: false, errorHints: true, parts: [without("graphql-hints")], on: api.database }),
+    forGraphql({ compatMode: false, errorHints: true, parts: [without("graphql-hints")] }),
   );
   for (const target of [exactApi, usualApi, bareApi]) {
     for (const query of [

@@ -11,7 +11,7 @@ const api = await startApi(
 );
 
 const reducedApi = await startApi(
-  forGraphql({ anonRole: "music_reader", on: api.database, parts: [without("persisted-queries")] }),
+  forGraphql({ anonRole: "music_reader", parts: [without("persisted-queries")] }),
 );
 
 const QUERY = { query: "{ team(order_by: {id: asc}, limit: 1) { name } }" };
@@ -416,7 +416,7 @@ cases(api, [
 
 test("G-HTTP-17 the health endpoint reports metadata that does not match the database", async () => {
   const ownApi = await startApi(
-    forGraphql({ on: api.database, metadata: documentOf([table("team"), table("nowhere")]) }),
+    forGraphql({ metadata: documentOf([table("team"), table("nowhere")]) }),
   );
   const answers = await Promise.all(
     ["/healthz", "/healthz?strict=false", "/healthz?strict=true", "/hasura/healthz?strict=true"].map((path) =>

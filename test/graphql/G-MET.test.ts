@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
 import { openSocket } from "../support/socket.ts";
 import {
   array,
@@ -32,14 +33,14 @@ const folderOf = async (files: Readonly<Record<string, string>>): Promise<string
   return folder;
 };
 
-const baseApi = await startApi(forGraphql());
+const database = await testDatabase();
 
 const start = async (
   metadata: string | Entry,
   noteLog: MetadataWarnings = collectWarnings(),
   overrides: Entry = {},
 ): Promise<{ readonly api: TestApi; readonly notes: MetadataWarnings }> => ({
-  api: await startApi(forGraphql({ on: baseApi.database, metadata, logger: noteLog.logger, ...overrides })),
+  api: await startApi(forGraphql({ metadata, logger: noteLog.logger, ...overrides })),
   notes: noteLog,
 });
 
@@ -403,7 +404,7 @@ test("G-MET-7 a caller whose role has left the metadata does not run as the logi
   } finally {
     await socket.close();
     await api.close();
-    await baseApi.sql(`drop owned by ${role}; drop role ${role}`);
+    await database.query(`drop owned by ${role}; drop role ${role}`);
   }
 });
 
@@ -602,7 +603,7 @@ test("G-MET-9 an object relationship to several rows returns one of them", async
 });
 
 test("G-MET-9 G-MET-12 an ambiguous foreign_key_constraint_on is logged", async () => {
-  await baseApi.sql(`
+  await database.query(`
     create table depot (id int primary key); create table stall (id int primary key);
     create table crate (id int primary key, place int references depot, constraint crate_stall foreign key (place) references stall, half int references depot, constraint half_again foreign key (half) references depot);
     create view crate_view as select * from crate`);
@@ -659,11 +660,11 @@ test("G-MET-9 G-MET-12 an ambiguous foreign_key_constraint_on is logged", async 
   ]);
   expect((await schemaOf(api)).members("crate")).toMatchObject({ same_key_twice: "depot" });
   await api.close();
-  await baseApi.sql("drop view crate_view; drop table crate, depot, stall");
+  await database.query("drop view crate_view; drop table crate, depot, stall");
 });
 
 test("G-MET-9 G-NST-9 manual relationships choose the order of inserts", async () => {
-  await baseApi.sql(
+  await database.query(
     "create table leader (id serial primary key, tag text); create table follower (id serial primary key, leader_tag text, note text)",
   );
   const startOrdered = (order?: string) =>
@@ -691,7 +692,7 @@ test("G-MET-9 G-NST-9 manual relationships choose the order of inserts", async (
     });
     await before.api.close();
   }
-  await baseApi.sql("drop table leader, follower");
+  await database.query("drop table leader, follower");
 });
 
 test("G-MET-10 functions and their configuration are read", async () => {
@@ -886,7 +887,7 @@ test("G-FIL-11 a permission without its filter or check grants nothing, inherite
 });
 
 test("G-MET-13 numbers keep their digits, in JSON, in YAML and as bigint", async () => {
-  await baseApi.sql(
+  await database.query(
     "create table long_number (id bigint primary key, amount numeric, doc jsonb); insert into long_number values (9007199254740992), (9007199254740993), (9007199254740995)",
   );
   const preset = '{"amount": 12.50, "doc": {"n": [12345678901234567890, 0.10]}}';
@@ -922,7 +923,7 @@ test("G-MET-13 numbers keep their digits, in JSON, in YAML and as bigint", async
     (await api.post("/v1/graphql", { headers: asAdmin("reader"), body: { query: "{ long_number { id } }" } })).text,
   ).toBe('{"data":{"long_number":[{"id":9007199254740995}]}}');
   await api.close();
-  await baseApi.sql("drop table long_number");
+  await database.query("drop table long_number");
 });
 
 test("G-ENM-1 G-ENM-5 enum tables are read from the database and again on a reload, and invalid ones are ordinary tables", async () => {
@@ -955,10 +956,10 @@ test("G-ENM-1 G-ENM-5 enum tables are read from the database and again on a relo
   expect(schema.description("genre_enum", "jazz")).toBe("swinging");
   expect(schema.members("record")).toMatchObject({ genre: "genre_enum!" });
   expect(schema.members("spaced_enum")).toEqual({ value: "String!" });
-  await baseApi.sql("insert into genre values ('polka', 'from Bohemia')");
+  await database.query("insert into genre values ('polka', 'from Bohemia')");
   await api.reload();
   expect((await schemaOf(api)).values("genre_enum")).toEqual(["folk", "jazz", "polka", "rock"]);
-  await baseApi.sql("delete from genre where value = 'polka'");
+  await database.query("delete from genre where value = 'polka'");
   await api.close();
 });
 

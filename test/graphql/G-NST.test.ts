@@ -489,7 +489,7 @@ gqlCases(api, [
 ]);
 
 test("G-NST-11 writes before a contradiction are undone", async () => {
-  const ownApi = await startApi(forGraphql({ on: api.database }));
+  const ownApi = await startApi(forGraphql());
   expect(
     (await ownApi.gql(artist(`[{name: "Undone", albums: {data: [{title: "x"}]}}, ${contradiction}]`))).errors[0]
       .message,
@@ -507,7 +507,7 @@ test("G-NST-11 the check of a permission precedes an error of the database in a 
     }),
     table("album", { insert_permissions: [{ role: "writer", permission: { columns: "*", check: {} } }] }),
   ]);
-  const checkedApi = await startApi(forGraphql({ on: api.database, metadata, dbTxEnd: "rollback" }));
+  const checkedApi = await startApi(forGraphql({ metadata, dbTxEnd: "rollback" }));
   const errorOf = async (objects: string) => (await checkedApi.gql(artist(objects), {}, asAdmin("writer"))).errors[0];
   const refusal = {
     message: "check constraint of an insert/update permission has failed",

@@ -5,7 +5,7 @@ import { forGraphql, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const api = await startApi(forGraphql({ anonRole: "music_reader", graphqlOverHttp: true }));
-const dialectApi = await startApi(forGraphql({ anonRole: "music_reader", on: api.database }));
+const dialectApi = await startApi(forGraphql({ anonRole: "music_reader" }));
 
 const RESPONSE = "application/graphql-response+json; charset=utf-8";
 const PLAIN = "application/json; charset=utf-8";

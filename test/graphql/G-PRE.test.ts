@@ -223,7 +223,6 @@ test.skipIf(!capabilities.postgis)(
   async () => {
     const geoApi = await startApi(
       forGraphql({
-        on: api.database,
         dbTxEnd: "rollback",
         dbSchemas: ["atlas"],
         dbExtraSearchPath: ["public", "gis"],

@@ -146,7 +146,7 @@ test("G-PRM-2 G-PRM-2a USAGE is required for a schema that only the metadata add
   await api.sql(
     "create schema attic; create table attic.box (id int primary key); grant select on attic.box to music_reader",
   );
-  const listedApi = await startApi(forGraphql({ on: api.database, metadata: documentOf([table("attic.box")]) }));
+  const listedApi = await startApi(forGraphql({ metadata: documentOf([table("attic.box")]) }));
   const ask = () => listedApi.gql("{ attic_box { id } }", {}, asAdmin("music_reader"));
   expect((await ask()).errors[0].message).toBe("field 'attic_box' not found in type: 'query_root'");
   await api.sql("grant usage on schema attic to music_reader");

@@ -161,7 +161,6 @@ test("G-PRM-3 a database role with permissions in the metadata has only those, a
   );
   const mixedApi = await startApi(
     forGraphql({
-      on: api.database,
       metadata: documentOf([
         table("acting_now", { select_permissions: permissions({ music_reader: fullPermission }) }),
         table("album"),
@@ -482,7 +481,6 @@ test("G-PRM-16 G-FN-8 mutation functions are available to listed roles and to ro
   expect((await schemaOf(api, "short")).roots.mutation).toBeUndefined();
   const inheritedApi = await startApi(
     forGraphql({
-      on: api.database,
       metadata: documentOf(
         [
           table("album", {

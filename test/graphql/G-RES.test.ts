@@ -63,8 +63,8 @@ const options = forGraphql({
   ),
 });
 const api = await startApi(options);
-const bareApi = await startApi({ ...options, on: api.database, parts: [without("rest-endpoints")] });
-const allowlistApi = await startApi({ ...options, on: api.database, enableAllowlist: true });
+const bareApi = await startApi({ ...options, parts: [without("rest-endpoints")] });
+const allowlistApi = await startApi({ ...options, enableAllowlist: true });
 
 const reader = asAdmin("reader");
 const REDS = { team_by_pk: { name: "Reds" } };

@@ -5,6 +5,7 @@ import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
 import { definePlugin, without } from "../../core/index.ts";
 import { capabilities, forGraphql, startApi, type Answer } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
 import { hasSpeed } from "../support/families.ts";
 import { documentOf, table } from "../support/metadata-document.ts";
 import { startMeasured, type MeasuredApi } from "../support/metrics.ts";
@@ -21,9 +22,8 @@ const NOISE_LENGTH = 20_000_000;
 /** A text that compression leaves three quarters of. */
 const noise = (length: number): string =>
   `(select string_agg(encode(decode(md5(i::text), 'hex'), 'base64'), '') from generate_series(1, ${Math.ceil(length / 24)}) i)`;
-const firstApi = await startApi();
-const { database } = firstApi;
-await firstApi.sql(`
+const database = await testDatabase();
+await database.query(`
   create schema flood;
   create table flood.crate (id int primary key, label text, note text);
   insert into flood.crate select i, 'crate "' || i || '", säck', case when i % 3 > 0 then repeat('é', 30) end
@@ -42,7 +42,6 @@ await firstApi.sql(`
 const isStreaming = capabilities.realServer && hasSpeed;
 const ENDPOINT = "query ($n: Int!) { flood_crate(order_by: {id: asc}, limit: $n) { id label note } }";
 const options = forGraphql({
-  on: database,
   dbSchemas: ["flood"],
   streamAboveBytes: 64 * 1024,
   streamPatience: 600,

@@ -289,7 +289,6 @@ test("G-UPS-4 G-PRM-9 checks of upserts apply with computed fields, also of rela
 test("G-NAM-6 G-NAM-7 a naming convention and a namespace of the metadata apply with permissions", async () => {
   const namedApi = await startApi(
     forGraphql({
-      on: api.database,
       metadata: documentOf(
         [
           table("play_log"),
@@ -338,7 +337,6 @@ test("G-NAM-6 G-NAM-7 a naming convention and a namespace of the metadata apply 
 test("G-NAM-6 G-NAM-6a the mutations in a namespace have another type for backends", async () => {
   const namedApi = await startApi(
     forGraphql({
-      on: api.database,
       metadata: documentOf(
         [
           table("album", {

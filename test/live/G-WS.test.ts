@@ -16,7 +16,7 @@ import { until } from "../support/until.ts";
 
 const api = await startLive(forGraphql({ liveQueryInterval: 20 }));
 /** An API whose first socket starts the heartbeat timer, so that a test can replace the timer. */
-const clockedApi = await startLive(forGraphql({ on: api.database }));
+const clockedApi = await startLive(forGraphql());
 const authenticatedApi = await startApi(
   forGraphql({ anonRole: undefined, corsAllowedOrigins: ["https://shop.example"] }),
 );
@@ -443,7 +443,7 @@ describe("close codes", () => {
   });
 
   test("G-WS-20 R-ADM-4 a shutdown closes many connections gradually, so that clients do not reconnect at once", async () => {
-    const otherApi = await startApi(forGraphql({ on: api.database }));
+    const otherApi = await startApi(forGraphql());
     const codes: number[] = [];
     const all = await Promise.all(
       // these sockets wait for an init
@@ -475,7 +475,7 @@ describe("the upgrade", () => {
     "G-WS-17 R-PATH-11 an upgrade of %s with additional slashes is accepted without compatibility mode",
     async (path) => {
       expect(await tryUpgrade(api, path)).toMatch(/^refused with 404/);
-      const lenientApi = await startApi(forGraphql({ on: api.database, compatMode: false }));
+      const lenientApi = await startApi(forGraphql({ compatMode: false }));
       const socket = await openSocket(lenientApi, { path });
       await socket.init();
       subscribe(socket, "1", "subscription { team_by_pk(id: 1) { name } }");
@@ -486,7 +486,7 @@ describe("the upgrade", () => {
   );
 
   test("G-WS-17 G-WS-19 R-PATH-11 a path with additional slashes has the protocol of the plain path, also below a mount", async () => {
-    const lenientApi = await startApi(forGraphql({ on: api.database, compatMode: false }));
+    const lenientApi = await startApi(forGraphql({ compatMode: false }));
     const server = createServer(express().use("/db", lenientApi.relApi)).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo; // the server listens on TCP
@@ -545,7 +545,7 @@ describe("the upgrade", () => {
 
 describe("limits and slow clients", () => {
   test("G-WS-22 pings are sent at the interval of the setting", async () => {
-    const frequentApi = await startApi(forGraphql({ on: api.database, websocketKeepalive: 1 }));
+    const frequentApi = await startApi(forGraphql({ websocketKeepalive: 1 }));
     stopTimers();
     const socket = await initSocket(frequentApi);
     const isPing = (message: any): boolean => message.type === "ping";
@@ -562,7 +562,7 @@ describe("limits and slow clients", () => {
   });
 
   test("G-WS-4 R-ADM-2 more operations than the limit on one connection are refused", async () => {
-    const limitedApi = await startLive(forGraphql({ on: api.database, maxSocketOperations: 2 }));
+    const limitedApi = await startLive(forGraphql({ maxSocketOperations: 2 }));
     const socket = await initSocket(limitedApi);
     for (const id of ["1", "2", "3"]) subscribe(socket, id, "subscription { artist { id } }");
     const error = await socket.next((message) => message.type === "error");
@@ -584,7 +584,7 @@ describe("limits and slow clients", () => {
   });
 
   test("G-WS-17 more connections than the limit are refused with 503", async () => {
-    const limitedApi = await startLive(forGraphql({ on: api.database, maxSockets: 1 }));
+    const limitedApi = await startLive(forGraphql({ maxSockets: 1 }));
     const socket = await initSocket(limitedApi);
     expect(await tryUpgrade(limitedApi, "/v1/graphql/ws")).toMatch(/^refused with 503/);
     await socket.close();

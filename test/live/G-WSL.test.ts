@@ -28,7 +28,7 @@ const start = (
 describe("the connection", () => {
   test("G-WSL-1 the acknowledgement is followed by ka at once and every five seconds", async () => {
     // no other socket has started the heartbeat timer
-    const otherApi = await startApi(forGraphql({ on: api.database }));
+    const otherApi = await startApi(forGraphql());
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const socket = await openSocket(otherApi, { path: "/v1/graphql", protocols: ["graphql-ws"] });
     socket.send({ type: "connection_init", payload: { headers: { "x-session-admin-secret": adminSecret } } });

@@ -193,7 +193,7 @@ describe("the directive @live", () => {
       [{ liveDirective: true, parts: [without("live-directive")] }, "directive 'live' is not defined in the schema"],
       [{ liveDirective: true, parts: [without("live-patches")] }, "'live' has no argument named 'patch'"],
     ] as const) {
-      const otherApi = await startApi(forGraphql({ on: api.database, ...options }));
+      const otherApi = await startApi(forGraphql(options));
       expect((await otherApi.gql(patch)).errors[0].message).toBe(message);
       await otherApi.close();
     }
@@ -204,7 +204,7 @@ describe("multipart responses", () => {
   const subscription = "subscription ($id: Int!) { artist_by_pk(id: $id) { country } }";
 
   test("G-MP-1 Apollo's multipart protocol sends payloads, empty parts as heartbeats and an end", async () => {
-    const otherApi = await startApi(forGraphql({ on: api.database, liveQueryInterval: 20 }));
+    const otherApi = await startApi(forGraphql({ liveQueryInterval: 20 }));
     await set(4, "A");
     const parts = await openParts(otherApi, APOLLO, { query: subscription, variables: { id: 4 } });
     expect([parts.status, parts.contentType]).toEqual([

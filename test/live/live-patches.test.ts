@@ -298,7 +298,7 @@ test("X-PAT-1 a slow client skips results and receives the change from the last 
 });
 
 test("X-PAT-4 a result larger than the setting is sent whole", async () => {
-  const limitedApi = await startApi({ ...options, on: api.database, maxLivePatchBytes: 200 });
+  const limitedApi = await startApi({ ...options, maxLivePatchBytes: 200 });
   const socket = await initSocket(limitedApi);
   subscribe(socket, "1", LIVE);
   await socket.next();
@@ -345,7 +345,7 @@ describe("Last-Event-ID", () => {
 
   test("X-PAT-7 Last-Event-ID is valid after a restart and in another process", async () => {
     const { id } = await first(api);
-    const otherApi: LiveApi = await startLive({ ...options, on: api.database });
+    const otherApi: LiveApi = await startLive(options);
     const quiet = await openRows(otherApi, id);
     await otherApi.settle();
     expect(quiet.events).toEqual([]);
@@ -395,7 +395,7 @@ describe("requests without event streams, or with an invalid parameter", () => {
   });
 
   test("X-PAT-3 without the plugin the parameter live is refused as a filter", async () => {
-    const otherApi = await startApi({ ...options, on: api.database, parts: [without("live-patches")] });
+    const otherApi = await startApi({ ...options, parts: [without("live-patches")] });
     expect(
       (await otherApi.get(`${PATH}&live=patch`, { headers: { ...headers, accept: "text/event-stream" } })).json(),
     ).toMatchObject({

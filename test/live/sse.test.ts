@@ -14,7 +14,7 @@ const subscription = (query: string, headers: Record<string, string> = {}) => ({
 });
 
 test("R-PATH-11 additional slashes are accepted in event streams of both surfaces", async () => {
-  const lenientApi = await startApi({ on: api.database, compatMode: false, anonRole: "sea_anon" });
+  const lenientApi = await startApi({ compatMode: false, anonRole: "sea_anon" });
   const rows = await open(lenientApi, "//api//ports/?select=id&id=eq.1");
   await until(() => rows.events.length === 1, "the first event");
   expect(rows.events[0]!.data).toBe('[{"id":1}]');

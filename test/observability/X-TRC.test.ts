@@ -205,7 +205,7 @@ test("X-TRC-5 the sampling rate is a number from 0 to 1", () => {
 });
 
 test("X-TRC-1 without the setting there are no spans and no header", async () => {
-  const otherApi = await startApi({});
+  const otherApi = await startApi();
   exporter.reset();
   const answer = await otherApi.get("/ports?select=id", { headers: { traceparent: PARENT } });
   expect(answer.headers["traceparent"]).toBeUndefined();
@@ -219,7 +219,7 @@ describe("X-TRC-1 parts of a request", () => {
       native_queries: [{ root_field_name: "all_ports", code: "select id from sea.ports", returns: "port" }],
       logical_models: [{ name: "port", fields: [{ name: "id", type: "int" }] }],
     };
-    plusApi = await start({ preset: plus, on: api.database, metadata: documentOf([table("artist")], {}, source) });
+    plusApi = await start({ preset: plus, metadata: documentOf([table("artist")], {}, source) });
   });
 
   /** The names of the spans below a span. Checks that all of them are in the trace of that span. */
@@ -246,7 +246,7 @@ describe("X-TRC-1 parts of a request", () => {
   );
 
   test("X-TRC-1 X-TRC-5 nothing in a batch is traced if the batch is not sampled", async () => {
-    const rarely = await start({ preset: plus, on: api.database, traceRatio: 0 });
+    const rarely = await start({ preset: plus, traceRatio: 0 });
     expect((await rarely.post("/api/batch", { body: [{ path: "/ports?select=id" }] })).status).toBe(200);
     expect(spans()).toEqual([]);
     await rarely.close();

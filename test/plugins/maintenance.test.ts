@@ -74,7 +74,7 @@ test("X-SET-4a only programs that are configured by variables read variables of 
     /^invalid DB_POOL "x": .*\ninvalid MAINTENANCE "now": expected one of off, writes, all$/,
   );
   process.env["MAINTENANCE"] = "all";
-  const ownApi = await startApi({ on: api.database, parts: [maintenance] });
+  const ownApi = await startApi({ parts: [maintenance] });
   delete process.env["MAINTENANCE"];
   expect((await ownApi.get("/ports?limit=1")).status).toBe(200);
 });

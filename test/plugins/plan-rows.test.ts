@@ -95,7 +95,7 @@ const metadata = documentOf([
   }),
   table("zoo.animal", {}),
 ]);
-const settings = { on: database, dbSchemas: ["zoo"], dbAggregatesEnabled: true, parts: [ranks] };
+const settings = { dbSchemas: ["zoo"], dbAggregatesEnabled: true, parts: [ranks] };
 const api = await startApi(settings);
 const graphql = await startApi({ ...settings, metadata });
 

@@ -32,7 +32,6 @@ test("G-SUB-4 a live query runs again when its relation is reported", async () =
 test("G-SUB-4 relations that are not reported are left to the next source", async () => {
   const otherApi = await startApi(
     forGraphql({
-      on: api.database,
       parts: [
         reportedChanges("app_changes", new Set(["public.artist"])),
         without("replication-changes"),

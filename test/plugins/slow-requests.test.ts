@@ -2,18 +2,19 @@
 import { describe, expect, test } from "vitest";
 import { buildSettingRows, definePlugin } from "../../core/index.ts";
 import { startApi, type StartOptions } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
 import { bearer } from "../support/tokens.ts";
 import { slowRequests } from "./slow-requests.ts";
 import { createLogger } from "../support/logger.ts";
 
-const first = await startApi();
-await first.sql("create function sea.nap() returns int language sql as 'select 1 from pg_sleep(0.01)'");
+const database = await testDatabase();
+await database.query("create function sea.nap() returns int language sql as 'select 1 from pg_sleep(0.01)'");
 
 const startWatched = async (options: StartOptions = {}) => {
   const warnings: (readonly [string, unknown])[] = [];
   const warn = (message: string, facts?: unknown): void => void warnings.push([message, facts]);
   const logger = createLogger({ warn });
-  const api = await startApi({ on: first.database, parts: [slowRequests], logger, ...options });
+  const api = await startApi({ parts: [slowRequests], logger, ...options });
   return { api, warnings: () => warnings.filter(([message]) => message === "slow answer") };
 };
 
@@ -38,7 +39,7 @@ describe("X-STEP-1 a step around each request", () => {
       apply: (_, context) =>
         context.addStep({ name: "counting", afterResponse: (_exchange, { planKey }) => void keys.push(planKey) }),
     });
-    const api = await startApi({ on: first.database, parts: [counting] });
+    const api = await startApi({ parts: [counting] });
     await api.get("/ports?id=eq.1");
     await api.get("/ports?id=eq.2");
     await api.get("/ports?select=id&id=eq.2");
@@ -82,7 +83,7 @@ describe("X-STEP-1 a step around each request", () => {
     const errors: unknown[] = [];
     const error = (message: string, facts: unknown): void => void errors.push([message, facts]);
     const logger = createLogger({ error });
-    const api = await startApi({ on: first.database, parts: [faulty], logger });
+    const api = await startApi({ parts: [faulty], logger });
     expect((await api.get("/ports?limit=1")).status).toBe(200);
     expect(errors).toHaveLength(2);
     expect(errors[0]).toMatchObject(["a request step of a plugin failed", { step: "faulty" }]);

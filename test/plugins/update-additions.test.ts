@@ -107,7 +107,7 @@ const updateAdditions = definePlugin({
     }),
 });
 
-const api = await startApi(forGraphql({ on: database, parts: [updateAdditions] }));
+const api = await startApi(forGraphql({ parts: [updateAdditions] }));
 const write = async (text: string): Promise<any> => {
   const { data, errors } = await api.gql(`mutation { ${text} }`);
   return errors === undefined ? Object.values(data)[0] : `${errors[0].extensions.path}: ${errors[0].message}`;

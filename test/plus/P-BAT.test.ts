@@ -58,7 +58,7 @@ await database.query(`
   grant select on press.author to sea_clerk;
   insert into press.author (name, big) values ('Ann', 9007199254740993);
 `);
-const settings = { on: database, preset: plus, dbSchemas: ["press"], compatMode: false };
+const settings = { preset: plus, dbSchemas: ["press"], compatMode: false };
 const api = await startApi(settings);
 const plainApi = await startApi({ ...settings, preset: (options) => compose(plus(options), without("rest-batch")) });
 

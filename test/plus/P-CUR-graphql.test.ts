@@ -28,7 +28,7 @@ await database.query(`
   insert into taken.item_connection values (5);
 `);
 const types = await createOrdered(database.query, "mart");
-const settings = { on: database, preset: plus };
+const settings = { preset: plus };
 const api = await startApi(forGraphql({ ...settings, dbSchemas: ["mart"] }));
 
 const PAGE = "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }";

@@ -26,7 +26,7 @@ await database.query(`
   grant usage on schema shelf to sea_anon;
   grant all on all tables in schema shelf to sea_anon;
 `);
-const settings = { on: database, preset: plus, dbSchemas: ["shelf"], dbAggregatesEnabled: true };
+const settings = { preset: plus, dbSchemas: ["shelf"], dbAggregatesEnabled: true };
 const api = await startApi({ ...settings, softDeleteColumn: "deleted_at" });
 const plainApi = await startApi({ ...settings, preset: (options) => compose(plus(options), without("soft-delete")) });
 

@@ -120,7 +120,6 @@ describe("P-GRP-7", () => {
       forGraphql({
         preset: plus,
         dbSchemas: ["shelf"],
-        on: api.database,
         metadata: documentOf([
           table("shelf.album", {
             object_relationships: [object("artist", "artist_id")],

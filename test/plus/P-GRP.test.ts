@@ -320,7 +320,7 @@ describe("REST", () => {
     await db.query(
       `create schema argued; create table argued.meal (id int); insert into argued.meal values (1); create function argued.meals("having" text) returns setof argued.meal language sql stable as 'select * from argued.meal'; grant usage on schema argued to sea_anon; grant select on argued.meal to sea_anon`,
     );
-    const mealsApi = await startApi({ preset: plus, on: db, dbSchemas: ["argued"] });
+    const mealsApi = await startApi({ preset: plus, dbSchemas: ["argued"] });
     expect((await mealsApi.get("/rpc/meals?having=more")).json()).toEqual([{ id: 1 }]);
   });
 
@@ -363,7 +363,6 @@ describe("REST", () => {
     );
     const mealsApi = await startApi({
       preset: plus,
-      on: db,
       dbSchemas: ["meals"],
       compatMode: false,
       restPrefixes: ["/"],
@@ -449,7 +448,7 @@ describe("REST", () => {
   test("P-GEN-2 without the plugin having is a filter for reads too, and an order refuses aggregates", async () => {
     expect((await plainApi.get("/album?having=sold.sum().gt.1")).json().code).toBe("PGRST100");
     expect((await plainApi.get("/album?order=sold.sum()")).json().code).toBe("PGRST100");
-    const fullApi = await startApi({ preset: fullCompat, on: plainApi.database });
+    const fullApi = await startApi({ preset: fullCompat });
     expect((await fullApi.get("/vessels?having=eq.1")).json().code).toBe("42703");
   });
 });

@@ -6,10 +6,8 @@ import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "
 import type { HeaderValues } from "../support/http.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 
-const baseApi = await startApi(forGraphql());
-
 const start = (overrides: StartOptions = {}): Promise<TestApi> =>
-  startApi(forGraphql({ on: baseApi.database, preset: plus, ...overrides }));
+  startApi(forGraphql({ preset: plus, ...overrides }));
 
 const api = await start({
   runSql: true,
@@ -126,7 +124,7 @@ describe("P-HAS-6 X-RUN-1 run_sql", () => {
     ["a wrong secret", { "x-session-admin-secret": "wrong" }],
   ])("%s is refused", async (_, headers) => {
     expect(await sqlOf("create table run_sql_c (id int)", {}, headers)).toMatchObject({ code: "access-denied" });
-    expect(await baseApi.sql("select to_regclass('run_sql_c')::text as found")).toEqual([{ found: null }]);
+    expect(await api.sql("select to_regclass('run_sql_c')::text as found")).toEqual([{ found: null }]);
   });
 
   test.each([
@@ -233,7 +231,7 @@ test.each([
   ["fullCompat", fullCompat, []],
   ["plus without the plugins", plus, ["run-sql", "graphql-explain", "config-api"].map(without)],
 ])("P-GEN-2 run_sql, explain and the configuration are unknown to %s", async (_, preset, parts) => {
-  const bareApi = await startApi(forGraphql({ on: baseApi.database, preset, parts, runSql: true }));
+  const bareApi = await startApi(forGraphql({ preset, parts, runSql: true }));
   const headers = asAdmin();
   for (const answer of [
     await bareApi.post("/v2/query", { body: { type: "run_sql", args: { sql: "select 1" } }, headers }),

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
 import type { Answer, HeaderValues } from "../support/http.ts";
 import { array, documentOf, object, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { until } from "../support/until.ts";
@@ -24,10 +25,10 @@ const folderOf = async (files: Readonly<Record<string, string>> = { "version.yam
   return folder;
 };
 
-const baseApi = await startApi(forGraphql());
+const database = await testDatabase();
 
 const start = (metadata: string | Entry, overrides: StartOptions = {}): Promise<TestApi> =>
-  startApi(forGraphql({ on: baseApi.database, preset: plus, metadata, ...overrides }));
+  startApi(forGraphql({ preset: plus, metadata, ...overrides }));
 
 const send = (api: TestApi, body: unknown, headers: HeaderValues = asAdmin()): Promise<Answer> =>
   api.post("/v1/metadata", { body, headers });
@@ -262,7 +263,7 @@ describe("P-HAS-2 callers other than administrators cannot use the API", async (
     ["fullCompat", fullCompat, []],
     ["plus without the plugin", plus, [without("metadata-api")]],
   ])("P-GEN-2 the metadata API is unknown to %s", async (_, preset, parts) => {
-    const bareApi = await startApi(forGraphql({ on: baseApi.database, preset, parts, metadata: folder }));
+    const bareApi = await startApi(forGraphql({ preset, parts, metadata: folder }));
     const answer = await send(bareApi, body);
     expect([answer.status, answer.json()]).toEqual([
       404,
@@ -507,7 +508,7 @@ test("P-HAS-4 P-NAT-6 a native query that the database refuses, or with a name i
 });
 
 test("P-HAS-4 G-NAM-3 G-MET-12a a table or function without a valid GraphQL name is inconsistent until it has one", async () => {
-  await baseApi.sql(`create table public."Odd Table" (id int primary key); create schema al; create table al.bum (id int primary key);
+  await database.query(`create table public."Odd Table" (id int primary key); create schema al; create table al.bum (id int primary key);
     create table public.al_bum (id int primary key);
     create function public."odd one"() returns setof public.al_bum stable language sql as 'select * from public.al_bum'`);
   const api = await start(await folderOf());
@@ -871,7 +872,7 @@ test("P-HAS-5 metadata that the program provides can be read and not changed", a
   });
   expect(await run(memoryApi, "export_metadata")).toEqual(documentOf([table("artist")]));
   await memoryApi.close();
-  const emptyApi = await startApi(forGraphql({ on: baseApi.database, preset: plus }));
+  const emptyApi = await startApi(forGraphql({ preset: plus }));
   expect(await run(emptyApi, "pg_track_table", { table: "album" })).toMatchObject({ code: "not-supported" });
   expect(await run(emptyApi, "export_metadata")).toEqual({ version: 3, sources: [] });
   await emptyApi.close();
@@ -894,7 +895,7 @@ test("P-HAS-5 a write that a process has begun is finished by the next process",
 });
 
 test("P-HAS-3 P-HAS-5 other processes with the folder serve changed metadata", async ({ skip }) => {
-  if (baseApi.database.options.databaseUrl === undefined) skip("an embedded database has one process");
+  if (database.options.databaseUrl === undefined) skip("an embedded database has one process");
   const folder = await folderOf();
   const [firstApi, secondApi] = await Promise.all([start(folder), start(folder)]);
   const names = ["artist", "album", "team"];

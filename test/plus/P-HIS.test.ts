@@ -47,7 +47,7 @@ const metadata = documentOf([
     }),
   }),
 ]);
-const settings = { on: database, preset: plus, dbSchemas: ["shelf"], dbAggregatesEnabled: true };
+const settings = { preset: plus, dbSchemas: ["shelf"], dbAggregatesEnabled: true };
 const api = await startApi(settings);
 const graphqlApi = await startApi(forGraphql({ ...settings, metadata }));
 const permissionsApi = await startApi(forGraphql({ ...settings, metadata, metadataPermissionsForRest: true }));

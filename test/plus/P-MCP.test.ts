@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import type { HeaderValues } from "../support/http.ts";
 import { signToken } from "../support/tokens.ts";
@@ -42,11 +43,11 @@ grant select, insert, update, delete on desk.ticket to sea_captain;
 grant execute on all functions in schema desk to sea_captain;
 `;
 
-const baseApi = await startApi({ preset: plus, dbSchemas: ["public"] });
-await baseApi.sql(SCHEMA);
+const database = await testDatabase();
+await database.query(SCHEMA);
 
 const start = (overrides: StartOptions = {}): Promise<TestApi> =>
-  startApi({ on: baseApi.database, preset: plus, dbSchemas: ["desk"], dbAggregatesEnabled: true, ...overrides });
+  startApi({ preset: plus, dbSchemas: ["desk"], dbAggregatesEnabled: true, ...overrides });
 
 const api = await start();
 const writingApi = await start({ mcpWrites: true, mcpMaxRows: 2 });
@@ -217,7 +218,7 @@ describe("P-MCP-4 writes", () => {
       await expect(call(name, { table: "ticket", rows: [], filters: [], set: {} })).rejects.toThrow("no such tool");
     const refusal = await call("call_function", { function: "wipe" });
     expect(refusal.content[0]?.text).toContain("writing is switched off");
-    expect(await baseApi.sql("select count(*)::int as count from desk.ticket")).toEqual([{ count: 4 }]);
+    expect(await database.query("select count(*)::int as count from desk.ticket")).toEqual([{ count: 4 }]);
   });
 
   test("writing tools follow row policies and limit the changed rows", async () => {
@@ -242,7 +243,7 @@ describe("P-MCP-4 writes", () => {
       "at least one",
     );
     expect(await rowsOf("delete_rows", { table: "ticket", filters, select: "id" }, writer)).toEqual([{ id: 10 }]);
-    expect(await baseApi.sql("select count(*)::int as count from desk.ticket")).toEqual([{ count: 4 }]);
+    expect(await database.query("select count(*)::int as count from desk.ticket")).toEqual([{ count: 4 }]);
   });
 });
 
@@ -259,7 +260,7 @@ describe("P-MCP-5 limits", () => {
     expect((await call("read_rows", { table: "ticket", select }, cappedClient)).content[0]?.text).toContain(
       "more than 1000",
     );
-    if (baseApi.database.options.databaseUrl !== undefined) {
+    if (database.options.databaseUrl !== undefined) {
       const timeout = await call("call_function", { function: "nap" }, cappedClient);
       expect(timeout.content[0]?.text).toContain("longer than 1 second");
     }
@@ -269,7 +270,7 @@ describe("P-MCP-5 limits", () => {
 });
 
 describe("P-MCP-5 a response within the limit of bytes", async () => {
-  await baseApi.sql(`
+  await database.query(`
     create schema hall;
     grant usage on schema hall to sea_captain;
     create table hall.spatial_ref_sys (id int primary key);
@@ -307,7 +308,7 @@ describe("P-MCP-5 a response within the limit of bytes", async () => {
   });
 
   test("a long list of tables has pages within the limit", async () => {
-    await baseApi.sql(`
+    await database.query(`
       create schema long; grant usage on schema long to sea_captain;
       do $$ begin for i in 1..120 loop
         execute format('create table long.t%s (id int); comment on table long.t%1$s is %L; grant select on long.t%1$s to sea_captain', i, repeat('"c" ', 200));
@@ -572,7 +573,7 @@ describe("P-MCP-1 P-MCP-7 the transport", () => {
     ["fullCompat", fullCompat, []],
     ["plus without the plugin", plus, [without("mcp")]],
   ])("P-GEN-2 the path /mcp is unknown to %s", async (_, preset, parts) => {
-    const bareApi = await startApi({ on: baseApi.database, preset, parts, dbSchemas: ["desk"] });
+    const bareApi = await startApi({ preset, parts, dbSchemas: ["desk"] });
     const answer = await send(LIST, {}, bareApi);
     expect([answer.status, answer.json().code]).toEqual([404, "PGRST205"]);
   });

@@ -71,7 +71,7 @@ const source = (overrides: Entry = {}): Entry => ({
   ...overrides,
 });
 const start = (ofSource: Entry, overrides: StartOptions = {}): Promise<TestApi> =>
-  startApi(forGraphql({ on: database, preset: plus, metadata: documentOf([], {}, ofSource), ...overrides }));
+  startApi(forGraphql({ preset: plus, metadata: documentOf([], {}, ofSource), ...overrides }));
 const api = await start(source());
 
 describe("P-NAT-4 nested fields", () => {
@@ -307,7 +307,7 @@ test("P-NAT-4 P-HAS-4 the metadata API tracks relationships together and refuses
   folders.push(folder);
   const path = join(folder, "metadata.json");
   await writeFile(path, JSON.stringify(documentOf([table("writer")])));
-  const metadataApi = await startApi(forGraphql({ on: database, preset: plus, metadata: path }));
+  const metadataApi = await startApi(forGraphql({ preset: plus, metadata: path }));
   const run = async (type: string, args: unknown) => {
     const answer = await metadataApi.post("/v1/metadata", { body: { type, args }, headers: asAdmin() });
     return { status: answer.status, ...answer.json() };

@@ -6,11 +6,12 @@ import { afterAll, describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
 import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
 import { bearer } from "../support/tokens.ts";
 
-const baseApi = await startApi(forGraphql());
+const database = await testDatabase();
 
 const MODEL = {
   name: "sale",
@@ -44,7 +45,7 @@ const source = (overrides: Entry = {}): Entry => ({
 });
 
 const start = (metadata: Entry, overrides: StartOptions = {}): Promise<TestApi> =>
-  startApi(forGraphql({ on: baseApi.database, preset: plus, metadata, ...overrides }));
+  startApi(forGraphql({ preset: plus, metadata, ...overrides }));
 
 const METADATA = documentOf([table("album")], {}, source());
 const api = await start(METADATA);
@@ -310,9 +311,9 @@ describe("P-NAT-3 values are bound", () => {
         },
       ],
     };
-    await baseApi.sql("create table public.odd_sales (secret_column int)");
+    await database.query("create table public.odd_sales (secret_column int)");
     const oddApi = await start(documentOf([table("album")], {}, source(overrides)));
-    await baseApi.sql("drop table public.odd_sales");
+    await database.query("drop table public.odd_sales");
     expect((await oddApi.gql("{ writing { id title } }")).errors[0]).toMatchObject({
       message: "database query error",
       extensions: { code: "postgres-error" },
@@ -335,7 +336,7 @@ test("P-NAT-1 P-HAS-1 the metadata API tracks and untracks native queries", asyn
   folders.push(folder);
   const path = join(folder, "metadata.json");
   await writeFile(path, JSON.stringify(documentOf([table("album")])));
-  const metadataApi = await startApi(forGraphql({ on: baseApi.database, preset: plus, metadata: path }));
+  const metadataApi = await startApi(forGraphql({ preset: plus, metadata: path }));
   const run = async (type: string, args: unknown): Promise<any> =>
     (await metadataApi.post("/v1/metadata", { body: { type, args }, headers: asAdmin() })).json();
   const { select_permissions: _, ...model } = MODEL;
@@ -383,7 +384,7 @@ test.each([
 ])("P-GEN-2 %s ignores native queries with a line in the log", async (_, preset, parts) => {
   const noteLog = collectWarnings();
   const bareApi = await startApi(
-    forGraphql({ on: baseApi.database, preset, parts, metadata: METADATA, logger: noteLog.logger }),
+    forGraphql({ preset, parts, metadata: METADATA, logger: noteLog.logger }),
   );
   expect(noteLog.all().join("\n")).toContain("native_queries is not supported; ignored");
   expect((await bareApi.gql("{ all_sales { id } }")).errors[0].message).toContain("all_sales");

@@ -24,7 +24,7 @@ await api.sql(`
   create function lines.numbers() returns setof int language sql stable as 'values (1), (null), (3)';
   create function lines.one() returns int language sql stable as 'select 7';
 `);
-const linesApi = await startApi({ on: api.database, preset: plus, dbSchemas: ["lines"], streamAboveBytes: 64 * 1024 });
+const linesApi = await startApi({ preset: plus, dbSchemas: ["lines"], streamAboveBytes: 64 * 1024 });
 const headers = { accept: "application/x-ndjson" };
 
 const linesOf = (text: string): unknown[] => {
@@ -91,7 +91,6 @@ describe("lines of JSON", () => {
 
   test("P-GEN-2 without the plugin the type is unknown", async () => {
     const bareApi = await startApi({
-      on: api.database,
       preset: plus,
       dbSchemas: ["lines"],
       parts: [without("ndjson")],
@@ -236,7 +235,7 @@ describe("bodies of lines of JSON", () => {
 
   test("P-NDJ-3 the limits of JSON bodies apply", async () => {
     const limits = { maxBodyBytes: 200, maxColumns: 2, maxJsonDepth: 3 };
-    const limitedApi = await startApi({ on: api.database, preset: plus, dbSchemas: ["lines"], ...limits });
+    const limitedApi = await startApi({ preset: plus, dbSchemas: ["lines"], ...limits });
     const errorOf = async (body: string, path = "/entry") => {
       const { status, text } = await limitedApi.post(path, { headers: bodyHeaders, body });
       const { code, message } = JSON.parse(text) as { code: string; message: string };
@@ -272,7 +271,6 @@ describe("bodies of lines of JSON", () => {
 
   test("P-GEN-2 without the plugin the content type is unknown", async () => {
     const bareApi = await startApi({
-      on: api.database,
       preset: plus,
       dbSchemas: ["lines"],
       parts: [without("ndjson")],

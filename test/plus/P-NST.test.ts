@@ -44,7 +44,7 @@ beforeEach(async () => {
   `);
 });
 
-const settings = forGraphql({ on: database, preset: plus, dbSchemas: ["nest"] });
+const settings = forGraphql({ preset: plus, dbSchemas: ["nest"] });
 const api = await startApi(settings);
 const plainApi = await startApi({ ...settings, preset: (options) => compose(plus(options), without("nested-writes")) });
 

@@ -476,7 +476,6 @@ describe("the endpoint of Relay", () => {
     const freeApi = await startApi({
       ...forGraphql(),
       preset: plus,
-      on: api.database,
       dbTxEnd: "commit-allow-override",
     });
     await api.sql("insert into bare values ('kept')");

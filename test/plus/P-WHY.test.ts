@@ -16,8 +16,8 @@ await api.sql(`
   create policy everything on sea.buoy to sea_auditor using (true);
   grant select, update, delete on sea.buoy to sea_clerk, sea_anon`);
 await api.reload();
-const adminsApi = await startApi({ preset: plus, explainEmpty: "admin", on: api.database });
-const disabledApi = await startApi({ preset: plus, on: api.database });
+const adminsApi = await startApi({ preset: plus, explainEmpty: "admin" });
+const disabledApi = await startApi({ preset: plus });
 
 const WHY_HEADER = { "x-relapi-why": "yes" };
 const ann = bearer({ role: "sea_clerk", sub: "ann" });
@@ -229,7 +229,6 @@ describe("callers who get an explanation", () => {
       preset: plus,
       parts: [without("why-empty")],
       explainEmpty: "roles",
-      on: api.database,
     });
     expect(explanationOf(await plainApi.get(PATH, { headers: { ...ann, ...WHY_HEADER } }))).toBeNull();
   });

@@ -3,7 +3,7 @@ import { startApi, type Answer } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const disabledApi = await startApi();
-const api = await startApi({ dbAggregatesEnabled: true, on: disabledApi.database });
+const api = await startApi({ dbAggregatesEnabled: true });
 
 const disabledError = {
   code: "PGRST123",

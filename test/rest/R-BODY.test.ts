@@ -838,7 +838,7 @@ test("X-BODY-2 an error of a body reader is sent before the rest of the body arr
       });
     },
   });
-  const ownApi = await startApi({ parts: [countedBodies], on: api.database });
+  const ownApi = await startApi({ parts: [countedBodies] });
   const headers = { "content-type": "text/x-counted" };
   expect((await ownApi.post("/rpc/add_numbers", { headers, body: "12345" })).json()).toBe(5);
   const status = await new Promise((resolve, reject) => {

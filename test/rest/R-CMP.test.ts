@@ -4,7 +4,7 @@ import { cases } from "../support/cases.ts";
 import { testDatabase } from "../support/database.ts";
 
 const api = await startApi();
-const narrowApi = await startApi({ dbExtraSearchPath: [], on: api.database });
+const narrowApi = await startApi({ dbExtraSearchPath: [] });
 
 const unknown = {
   status: 400,
@@ -138,7 +138,7 @@ test("R-CMP-1 functions of another exposed schema are outside the search path", 
     create function land.near(sea.vessels) returns text language sql stable as $$ select 'land' $$;
     create function sea.near(sea.vessels) returns text language sql stable as $$ select 'sea' $$;
     grant usage on schema land to sea_anon`);
-  const ownApi = await startApi({ dbSchemas: ["land", "sea"], on: api.database });
+  const ownApi = await startApi({ dbSchemas: ["land", "sea"] });
   const get = async (select: string) =>
     (await ownApi.get(`/vessels?select=${select}&id=eq.1`, { headers: { "accept-profile": "sea" } })).json();
   expect((await get("afar")).code).toBe("42703");
@@ -177,7 +177,7 @@ describe("fields as PostgreSQL finds them", async () => {
     grant usage on schema zoo to sea_anon;
     grant select, update on all tables in schema zoo to sea_anon;
   `);
-  const zooApi = await startApi({ on: db, dbSchemas: ["zoo"] });
+  const zooApi = await startApi({ dbSchemas: ["zoo"] });
   const hits = [{ id: 1, hit_label: "hit 1" }];
 
   cases(zooApi, [

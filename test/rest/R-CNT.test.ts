@@ -4,7 +4,7 @@ import { startApi, uncounted } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const api = await startApi();
-const cappedApi = await startApi({ dbMaxRows: 2, on: api.database });
+const cappedApi = await startApi({ dbMaxRows: 2 });
 
 const prefer = (...preferences: readonly string[]) => ({ prefer: preferences.join(", ") });
 const exact = prefer("count=exact");
@@ -186,7 +186,7 @@ cases(api, [
 
 describe("counts of groups", () => {
   const startAggregating = async (dbMaxRows?: number) =>
-    startApi({ preset: plus, dbAggregatesEnabled: true, on: api.database, ...(dbMaxRows && { dbMaxRows }) });
+    startApi({ preset: plus, dbAggregatesEnabled: true, ...(dbMaxRows && { dbMaxRows }) });
 
   test("R-CNT-1 R-CNT-2 R-CNT-3 R-CNT-4 the total of a grouped read is the number of groups", async () => {
     await api.sql(`

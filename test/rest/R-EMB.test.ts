@@ -6,7 +6,7 @@ import { cases } from "../support/cases.ts";
 import { bearer } from "../support/tokens.ts";
 
 const api = await startApi();
-const strictApi = await startApi({ urlUseLegacyTargetNames: false, on: api.database });
+const strictApi = await startApi({ urlUseLegacyTargetNames: false });
 
 const names = (...list: readonly string[]) => list.map((name) => ({ name }));
 const ids = (...list: readonly number[]) => list.map((id) => ({ id }));
@@ -781,7 +781,6 @@ describe("the plugin nest-embeds", () => {
   test("R-EMB-1 without the plugin nest-embeds embeds are a syntax error", async () => {
     const reducedApi = await startApi({
       preset: (options) => compose(fullCompat(options), without("nest-embeds")),
-      on: api.database,
     });
     const answer = await reducedApi.get("/vessels?select=ports(name)");
     expect(answer.status).toBe(400);

@@ -6,7 +6,7 @@ import { startApi } from "../support/api.ts";
 import { cases, type Case } from "../support/cases.ts";
 
 const api = await startApi();
-const minimalApi = await startApi({ clientErrorVerbosity: "minimal", on: api.database });
+const minimalApi = await startApi({ clientErrorVerbosity: "minimal" });
 
 const call = (name: string, query: Readonly<Record<string, string>> = {}) =>
   `GET /rpc/${name}?${new URLSearchParams(query)}`;
@@ -286,7 +286,7 @@ test("R-ERR-1 R-SC-4 the verbosity follows a reload of the settings", async () =
     api.sql(
       `do $$ begin execute format('alter role %I in database %I ${setting}', current_user, current_database()); end $$`,
     );
-  const ownApi = await startApi({ on: api.database });
+  const ownApi = await startApi();
   const keys = async () => Object.keys((await ownApi.get("/nowhere")).json());
   expect(await keys()).toEqual(["code", "details", "hint", "message"]);
   try {
@@ -314,7 +314,7 @@ const quotas = definePlugin({
   },
 });
 
-cases(await startApi({ parts: [quotas], on: api.database }), [
+cases(await startApi({ parts: [quotas] }), [
   {
     title: "X-ERR-1 a plugin maps its own SQLSTATE to a status",
     request: call("raise_state", { state: "QU001", text: "enough" }),

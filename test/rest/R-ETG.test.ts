@@ -4,8 +4,8 @@ import { capabilities, startApi } from "../support/api.ts";
 import { untilLocked } from "../support/locks.ts";
 
 const api = await startApi({ etags: true, dbTxEnd: "commit" });
-const disabledApi = await startApi({ on: api.database, dbTxEnd: "commit" });
-const bareApi = await startApi({ on: api.database, dbTxEnd: "commit", parts: [without("etag")] });
+const disabledApi = await startApi({ dbTxEnd: "commit" });
+const bareApi = await startApi({ dbTxEnd: "commit", parts: [without("etag")] });
 
 await api.sql(`create table sea.etag_rows (id int primary key, name text);
   grant all on sea.etag_rows to sea_anon`);
@@ -39,7 +39,7 @@ describe("reads", () => {
       apply: (_hooks, context) =>
         context.addStep({ name: "plan-keys", afterResponse: (_exchange, { planKey }) => void keys.push(planKey) }),
     });
-    const planKeysApi = await startApi({ on: api.database, etags: true, parts: [planKeys] });
+    const planKeysApi = await startApi({ etags: true, parts: [planKeys] });
     await planKeysApi.request("GET", "/etag_rows");
     await planKeysApi.request("HEAD", "/etag_rows");
     await expect.poll(() => keys).toEqual([expect.any(String), keys[0]]);

@@ -339,7 +339,7 @@ cases(api, [
 ]);
 
 test("R-FLT-13 operators of an extension outside the search path are unknown", async () => {
-  const bareApi = await startApi({ dbExtraSearchPath: [], on: api.database });
+  const bareApi = await startApi({ dbExtraSearchPath: [] });
   const answer = await bareApi.get("/kinds?select=id&c_hstore=cs.depth=>12");
   expect(answer.json()).toMatchObject({ code: "42883" });
   expect(answer.status).toBe(404);
@@ -361,7 +361,7 @@ describe("operators are plugins", () => {
   });
 
   test("R-FLT-1 a plugin adds an operator", async () => {
-    const extendedApi = await startApi({ parts: [soundsLike], on: api.database });
+    const extendedApi = await startApi({ parts: [soundsLike] });
     expect((await extendedApi.get("/vessels?select=id&name=longer.4")).json()).toEqual(ids(1));
     expect((await extendedApi.get("/vessels?select=id&order=id&or=(name.not.longer.4,id.eq.1)")).json()).toEqual(
       ids(1, 2, 3),
@@ -372,7 +372,6 @@ describe("operators are plugins", () => {
     expect((await api.get("/vessels?select=id&name=longer.4")).json().code).toBe("PGRST100");
     const reducedApi = await startApi({
       preset: (options) => compose(fullCompat(options), without("full-text-operators")),
-      on: api.database,
     });
     const answer = await reducedApi.get("/manifests?body=fts.cats");
     expect(answer.status).toBe(400);

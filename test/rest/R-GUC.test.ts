@@ -6,7 +6,7 @@ import { startApi, type Answer } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const api = await startApi();
-const preRequestApi = await startApi({ dbPreRequest: "sea.before_request", on: api.database });
+const preRequestApi = await startApi({ dbPreRequest: "sea.before_request" });
 
 const headers = (value: string) => `GET /rpc/answer_headers?headers=${encodeURIComponent(value)}`;
 const status = (value: string) => `GET /rpc/answer_status?status=${encodeURIComponent(value)}`;

@@ -7,7 +7,7 @@ const warnings: string[] = [];
 const api = await startApi({
   logger: createLogger({ warn: (message) => void warnings.push(message) }),
 });
-const timingApi = await startApi({ serverTimingEnabled: true, serverTraceHeader: "X-Request-Id", on: api.database });
+const timingApi = await startApi({ serverTimingEnabled: true, serverTraceHeader: "X-Request-Id" });
 
 const json = "application/json; charset=utf-8";
 const timingPattern =

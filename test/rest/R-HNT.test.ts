@@ -5,7 +5,7 @@ import { cases, type Case } from "../support/cases.ts";
 import { testDatabase } from "../support/database.ts";
 
 const api = await startApi({ compatMode: false });
-const exactApi = await startApi({ compatMode: true, on: api.database });
+const exactApi = await startApi({ compatMode: true });
 
 const hintAnswer = (hint: unknown, status = 400): Pick<Case, "status" | "answer"> => ({
   status,
@@ -230,7 +230,7 @@ describe("bodies", () => {
 });
 
 describe("R-HNT-6 errors in compatibility mode", async () => {
-  const bareApi = await startApi({ compatMode: false, parts: [without("rest-hints")], on: api.database });
+  const bareApi = await startApi({ compatMode: false, parts: [without("rest-hints")] });
   const rows: readonly (readonly [path: string, api: TestApi, prefix: string])[] = [
     ["with COMPAT_MODE", exactApi, ""],
     ["without the plugin", bareApi, "/api"],
@@ -288,8 +288,8 @@ describe("useful hints", async () => {
     grant usage on schema led to sea_anon;
     grant select on all tables in schema led to sea_anon;
   `);
-  const helpfulApi = await startApi({ on: db, dbSchemas: ["led"], compatMode: false, restPrefixes: ["/"] });
-  const compatApi = await startApi({ on: db, dbSchemas: ["led"], compatMode: true });
+  const helpfulApi = await startApi({ dbSchemas: ["led"], compatMode: false, restPrefixes: ["/"] });
+  const compatApi = await startApi({ dbSchemas: ["led"], compatMode: true });
 
   test.each([
     [

@@ -55,7 +55,6 @@ await db.query(`
   ${tableSql("returned", COLUMNS)}
 `);
 const api = await startApi({
-  on: db,
   dbSchemas: ["changing"],
   dbPool: 1,
   ...(capabilities.postgis ? { dbExtraSearchPath: ["public", "gis"] } : {}),

@@ -17,8 +17,8 @@ await db.query(`
   grant usage on schema trip to sea_anon;
   grant all on all tables in schema trip to sea_anon;
 `);
-const api = await startApi({ on: db, dbSchemas: ["trip"], compatMode: false, restPrefixes: ["/"] });
-const exactApi = await startApi({ on: db, dbSchemas: ["trip"], compatMode: true });
+const api = await startApi({ dbSchemas: ["trip"], compatMode: false, restPrefixes: ["/"] });
+const exactApi = await startApi({ dbSchemas: ["trip"], compatMode: true });
 
 const csvOf = async (table: string, from = api): Promise<string> =>
   (await from.get(`/${table}`, { headers: { accept: "text/csv" } })).text;
@@ -93,7 +93,7 @@ test.each([
   ["csv", false],
   ["csv of the compatibility mode", true],
 ])("R-MED-2c PostgreSQL prints each row of %s once", async (_what, compatMode) => {
-  const planApi = await startApi({ on: db, dbSchemas: ["trip"], compatMode, restPrefixes: ["/"], dbPlanEnabled: true });
+  const planApi = await startApi({ dbSchemas: ["trip"], compatMode, restPrefixes: ["/"], dbPlanEnabled: true });
   const accept = 'application/vnd.pgrst.plan+text; for="text/csv"; options=verbose';
   const plan = (await planApi.get("/word?select=t&limit=5", { headers: { accept } })).text;
   expect(plan.match(/_rows\.\*\)::text/g)).toHaveLength(1);

@@ -742,7 +742,7 @@ test("R-MED-4 the value of a handler is printed as the base type of its domain",
     create function sea.sheet_end(xml) returns sea."application/vnd.sea.xml" language sql stable as $$ select ('<?xml version="1.0" encoding="UTF-8"?><ports>' || $1::text || '</ports>')::xml $$;
     create aggregate sea.port_sheet(sea.ports) (sfunc = sea.sheet_step, stype = xml, finalfunc = sea.sheet_end);
   `);
-  const ownApi = await startApi({ on: api.database });
+  const ownApi = await startApi();
   const body = async (path: string, type: string) => {
     const answer = await ownApi.get(path, { headers: { accept: `application/vnd.sea.${type}` } });
     expect([answer.status, answer.headers["content-type"]]).toEqual([200, `application/vnd.sea.${type}`]);

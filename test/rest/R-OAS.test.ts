@@ -510,7 +510,7 @@ test("R-OAS-1 R-SC-4 the page follows a reload of the settings", async () => {
     api.sql(
       `do $$ begin execute format('alter role %I in database %I ${setting}', current_user, current_database()); end $$`,
     );
-  const ownApi = await startApi({ on: api.database });
+  const ownApi = await startApi();
   const type = async () => (await ownApi.get("/", { headers: BROWSER })).headers["content-type"];
   expect(await type()).toBe("text/html; charset=utf-8");
   try {
@@ -563,7 +563,7 @@ test("R-OAS-4 R-RPC-8 types are named as declared, without their lengths", async
     create function sea.take_one(a bit[]) returns int language sql stable as 'select 1';
     grant select on sea.lengths to sea_anon;
   `);
-  const ownApi = await startApi({ on: api.database });
+  const ownApi = await startApi();
   const { definitions, paths } = (await ownApi.get("/")).json();
   const formats = (properties: Document) =>
     Object.fromEntries(

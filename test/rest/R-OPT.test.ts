@@ -376,7 +376,7 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async 
   );
 
   test("R-PUT-6 PUT through triggers and rules distinguishes inserts from updates, and writes once", async () => {
-    const committingApi = await startApi({ on: ownApi.database, dbSchemas: ["kinds"], dbTxEnd: "commit" });
+    const committingApi = await startApi({ dbSchemas: ["kinds"], dbTxEnd: "commit" });
     for (const [i, name] of ["by_triggers", "of_triggers", "by_rules", "deferrable_key", "of_deferrable"].entries()) {
       const id = 100 + i;
       const putRow = async (v: string, key = id) =>
@@ -405,7 +405,6 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async 
 
   test("R-HNT-7 the hint of an upsert into a relation without ON CONFLICT suggests PUT", async () => {
     const lenientApi = await startApi({
-      on: ownApi.database,
       dbSchemas: ["kinds"],
       compatMode: false,
       restPrefixes: ["/"],
@@ -441,7 +440,7 @@ describe("R-OPT-4 R-OPT-9 R-PUT-6 each method that Allow names succeeds", async 
   });
 
   test("R-WRT-7 R-WRT-7a writes that request only the number of rows work with rules on both surfaces", async () => {
-    const committingApi = await startApi({ on: ownApi.database, dbSchemas: ["kinds"], dbTxEnd: "commit" });
+    const committingApi = await startApi({ dbSchemas: ["kinds"], dbTxEnd: "commit" });
     const minimal = { prefer: "return=minimal" };
     expect(
       (

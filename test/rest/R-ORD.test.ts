@@ -259,7 +259,7 @@ describe("an embedding mode without a join", async () => {
       },
     ],
   });
-  const ownApi = await startApi({ parts: [flat], on: api.database });
+  const ownApi = await startApi({ parts: [flat] });
   cases(ownApi, [
     {
       title: "R-ORD-3 an embedding mode of a plugin embeds rows",

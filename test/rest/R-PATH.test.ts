@@ -4,11 +4,11 @@ import { startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const api = await startApi();
-const prefixedApi = await startApi({ compatMode: false, on: api.database });
-const prefixesApi = await startApi({ compatMode: false, restPrefixes: ["/api", "/rest/v1/"], on: api.database });
-const rootApi = await startApi({ compatMode: false, restPath: "", on: api.database });
-const disabledApi = await startApi({ openapiMode: "disabled", on: api.database });
-const rootSpecApi = await startApi({ dbRootSpec: "root", on: api.database });
+const prefixedApi = await startApi({ compatMode: false });
+const prefixesApi = await startApi({ compatMode: false, restPrefixes: ["/api", "/rest/v1/"] });
+const rootApi = await startApi({ compatMode: false, restPath: "" });
+const disabledApi = await startApi({ openapiMode: "disabled" });
+const rootSpecApi = await startApi({ dbRootSpec: "root" });
 
 const pathInvalid = { code: "PGRST125", details: null, hint: null, message: "Invalid path specified in request URL" };
 const notFound = (name: string, hint: string | null = null) => ({
@@ -130,7 +130,7 @@ describe("without compatibility mode", () => {
       expect((await prefixedApi.get(`/${name}`)).json().hint, name).toBe(hint);
   });
   test("R-PATH-12 without GraphQL the hint does not name its path", async () => {
-    const restApi = await startApi({ compatMode: false, preset: restCompat, on: api.database });
+    const restApi = await startApi({ compatMode: false, preset: restCompat });
     expect((await restApi.get("/ports")).json().hint).toBe("The REST API is below /api; perhaps you meant /api/ports");
     await restApi.close();
   });

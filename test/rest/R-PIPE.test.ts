@@ -223,7 +223,7 @@ cases(api, [
 test("R-PIPE-1 a request that is refused early takes no connection", async () => {
   let counters: Counters | undefined;
   const reader = definePlugin({ name: "counter-reader", apply: (_hooks, context) => void ({ counters } = context) });
-  const singleApi = await startApi({ dbPool: 1, dbPoolAcquisitionTimeout: 1, on: api.database, parts: [reader] });
+  const singleApi = await startApi({ dbPool: 1, dbPoolAcquisitionTimeout: 1, parts: [reader] });
   await until(async () => (await singleApi.get("/vessels?limit=1")).status === 200, "the one connection is open");
   // the database is busy, but requests without a statement are still answered
   const unlock = await lockTable(api.database, "sea.logbook");

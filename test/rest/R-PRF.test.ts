@@ -3,7 +3,7 @@ import { startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const api = await startApi();
-const committingApi = await startApi({ dbTxEnd: "commit", on: api.database });
+const committingApi = await startApi({ dbTxEnd: "commit" });
 
 const prefer = (...preferences: readonly string[]) => ({ prefer: preferences.join(", ") });
 const appliedPreferences = (value: string | null) => ({ responseHeaders: { "preference-applied": value } });

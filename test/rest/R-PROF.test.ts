@@ -4,8 +4,8 @@ import { cases, type Case } from "../support/cases.ts";
 import { rolledBack } from "../support/api.ts";
 
 const api = await startApi();
-const singleApi = await startApi({ dbSchemas: ["sea"], on: api.database });
-const oddApi = await startApi({ dbSchemas: ["sea", 'My "odd" schema'], on: api.database });
+const singleApi = await startApi({ dbSchemas: ["sea"] });
+const oddApi = await startApi({ dbSchemas: ["sea", 'My "odd" schema'] });
 
 const land = { "accept-profile": "land" };
 const invalid = (name: string, exposed = "sea, land") => ({
@@ -200,5 +200,5 @@ describe("a schema with quotes and blanks", () => {
 });
 
 test.each(["pg_catalog", "information_schema"])("R-PROF-6 %s may not be exposed", async (schema) => {
-  await expect(startApi({ dbSchemas: ["sea", schema], on: api.database })).rejects.toThrow(schema);
+  await expect(startApi({ dbSchemas: ["sea", schema] })).rejects.toThrow(schema);
 });

@@ -3,7 +3,7 @@ import { startApi, uncounted } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const api = await startApi();
-const cappedApi = await startApi({ dbMaxRows: 2, on: api.database });
+const cappedApi = await startApi({ dbMaxRows: 2 });
 
 const ids = (...list: readonly number[]) => list.map((id) => ({ id }));
 const exact = { prefer: "count=exact" };

@@ -241,7 +241,6 @@ const ownApi = await startApi({
   preset: plus,
   restPrefixes: ["/"],
   dbAggregatesEnabled: true,
-  on: api.database,
 });
 const representation = { prefer: "return=representation, tx=rollback" };
 

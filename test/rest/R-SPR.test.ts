@@ -5,7 +5,7 @@ import { rolledBack, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 
 const api = await startApi();
-const aggregatesApi = await startApi({ dbAggregatesEnabled: true, on: api.database });
+const aggregatesApi = await startApi({ dbAggregatesEnabled: true });
 
 const notImplemented = {
   code: "PGRST127",
@@ -381,7 +381,6 @@ describe("aggregates", () => {
 test("R-SPR-1 without the plugin spread-embeds spreads are a syntax error", async () => {
   const reducedApi = await startApi({
     preset: (options) => compose(fullCompat(options), without("spread-embeds")),
-    on: api.database,
   });
   for (const select of ["...ports(name)", "id,...ports(name)", "crew(...sailors(name))"]) {
     const answer = await reducedApi.get(`/vessels?select=${select}`);

@@ -5,6 +5,7 @@ import { createGunzip, createGzip } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { capabilities, startApi, type Answer } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
 import { hasSpeed } from "../support/families.ts";
 import { startMeasured, type MeasuredApi } from "../support/metrics.ts";
 import { startDatabaseProxy } from "../support/proxy.ts";
@@ -15,9 +16,8 @@ import { until } from "../support/until.ts";
 const ROW_COUNT = 6_000;
 /** More than the buffers of both sockets, which are 10 MB on Linux. */
 const LONG_BYTES = 16_000_000;
-const firstApi = await startApi();
-const { database } = firstApi;
-await firstApi.sql(`
+const database = await testDatabase();
+await database.query(`
   create schema flow;
   grant usage on schema flow to sea_anon, sea_clerk;
   create table flow.crate (id int primary key, label text, note text, owner text);
@@ -49,7 +49,6 @@ await firstApi.sql(`
 /** True if responses are streamed. An embedded database returns the whole result at once. */
 const isStreaming = capabilities.realServer && hasSpeed;
 const options = {
-  on: database,
   dbSchemas: ["flow"],
   streamAboveBytes: 64 * 1024,
   streamPatience: 600,

@@ -10,18 +10,16 @@ import { bearer } from "../support/tokens.ts";
 const OPENAPI_3 = { accept: "application/openapi+json;version=3.1" };
 
 const api = await startApi({ compatMode: false, restPrefixes: ["/api", "/rest/v1"] });
-const compatApi = await startApi({ on: api.database });
-const disabledApi = await startApi({ on: api.database, openapiMode: "disabled" });
-const bareApi = await startApi({ on: api.database, parts: [without("openapi-3")] });
+const compatApi = await startApi();
+const disabledApi = await startApi({ openapiMode: "disabled" });
+const bareApi = await startApi({ parts: [without("openapi-3")] });
 const securedApi = await startApi({
-  on: api.database,
   openapiMode: "ignore-privileges",
   openapiSecurityActive: true,
   openapiServerProxyUri: "https://shop.example/data",
 });
 
 const describedApi = await startApi({
-  on: api.database,
   parts: [
     definePlugin({
       name: "described",

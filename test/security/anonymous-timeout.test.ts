@@ -2,6 +2,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { without } from "../../core/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
 import { initSocket, subscribe } from "../support/live.ts";
 import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
@@ -9,22 +10,19 @@ import { createLogger } from "../support/logger.ts";
 import { documentOf } from "../support/metadata-document.ts";
 
 const role = `anonymous_timeout_${process.pid}`;
-const database = await (async () => {
-  const api = await startApi(forGraphql());
-  await api.sql(`
-    create role ${role} nologin; grant ${role} to current_user;
-    grant usage on schema public to ${role};
-    create table stone (id int primary key); insert into stone values (1); grant select on stone to ${role};
-    create function patience() returns text language sql stable as $$ select current_setting('statement_timeout') $$;
-    create function own_patience() returns text language sql stable set statement_timeout = '77s'
-      as $$ select current_setting('statement_timeout') $$;
-    create function nap(s stone) returns text language sql stable as $$ select pg_sleep(600)::text $$;
-    grant execute on all functions in schema public to ${role}`);
-  return api.database;
-})();
+const database = await testDatabase();
+await database.query(`
+  create role ${role} nologin; grant ${role} to current_user;
+  grant usage on schema public to ${role};
+  create table stone (id int primary key); insert into stone values (1); grant select on stone to ${role};
+  create function patience() returns text language sql stable as $$ select current_setting('statement_timeout') $$;
+  create function own_patience() returns text language sql stable set statement_timeout = '77s'
+    as $$ select current_setting('statement_timeout') $$;
+  create function nap(s stone) returns text language sql stable as $$ select pg_sleep(600)::text $$;
+  grant execute on all functions in schema public to ${role}`);
 
 const start = (options: StartOptions = {}): Promise<TestApi> =>
-  startApi(forGraphql({ on: database, anonRole: role, compatMode: false, ...options }));
+  startApi(forGraphql({ anonRole: role, compatMode: false, ...options }));
 
 /** The time limit that SQL sees, for an anonymous caller unless there are headers. */
 const patience = async (api: TestApi, headers = {}): Promise<unknown> =>

@@ -100,7 +100,7 @@ describe("safe writes", async () => {
 
   test("R-LIM-5 writes without filters are accepted by default and without the plugin", async () => {
     for (const parts of [[], [without("safe-writes")]]) {
-      const usual = await start({ parts, safeWrites: parts.length > 0, on: api.database });
+      const usual = await start({ parts, safeWrites: parts.length > 0 });
       const answer = await usual.delete("/artist_tag", { headers: { ...asAdmin(), prefer: "tx=rollback" } });
       expect([204, 404]).toContain(answer.status);
       const document = "mutation { delete_album(where: {}) { affected_rows } }";
@@ -110,7 +110,7 @@ describe("safe writes", async () => {
   });
 
   test("G-GEN-4 non-null types of related rows are unchanged by the plugin", async () => {
-    const usual = await start({ on: api.database });
+    const usual = await start({});
     const types = "{ __schema { types { name fields { name type { kind name ofType { kind name } } } } } }";
     expect(await api.gql(types)).toEqual(await usual.gql(types));
   });
@@ -169,7 +169,6 @@ describe("limits by role", async () => {
 
   test("G-LIM-8 the setting takes precedence over the metadata, and disabled switches the limits off", async () => {
     const ownApi = await start({
-      on: api.database,
       apiLimits: { depth_limit: { global: 3 } },
       metadata: metadata({ depth_limit: { global: 1 }, node_limit: { global: 1 } }) as never,
     });
@@ -177,7 +176,6 @@ describe("limits by role", async () => {
       refusalOf("node-limit-exceeded", "the operation has 3 nodes, more than 1"),
     );
     const unlimitedApi = await start({
-      on: api.database,
       metadata: metadata({ disabled: true, depth_limit: { global: 1 } }) as never,
     });
     expect((await unlimitedApi.gql(deep, {}, asAdmin("music_reader"))).data.album).toHaveLength(1);
@@ -192,7 +190,7 @@ describe("limits by role", async () => {
       rate_limit: { global: {} },
       node_limit: 5,
     };
-    const ownApi = await start({ on: api.database, logger, metadata: metadata(odd) as never });
+    const ownApi = await start({ logger, metadata: metadata(odd) as never });
     expect((await ownApi.gql(deep, {}, asAdmin("music_reader"))).data.album).toHaveLength(1);
     expect(lines.filter((line) => line.startsWith("api_limits"))).toEqual([
       "api_limits: depth_limit.global: not a limit; ignored",
@@ -201,7 +199,6 @@ describe("limits by role", async () => {
       "api_limits: rate_limit.global: not a limit; ignored",
     ]);
     const free = await start({
-      on: api.database,
       parts: [without("api-limits")],
       metadata: metadata({ depth_limit: { global: 1 } }) as never,
     });
@@ -221,7 +218,6 @@ describe("limits by role", async () => {
       ],
     };
     const ownApi = await start({
-      on: api.database,
       metadata: {
         ...metadata({ time_limit: { global: 0.2 } }),
         sources: [{ ...SOURCE, tables: [slowTable, SOURCE.tables[1]] }],
@@ -236,7 +232,6 @@ describe("limits by role", async () => {
 describe("rates", async () => {
   const api = await start({ rateLimits: { sea_anon: 60, music_reader: 6 }, rateLimitBurst: 3 });
   const everybody = await start({
-    on: api.database,
     rateLimits: { "*": 2 },
     rateLimitBy: ["address", "x-session-user-id", "sub"],
   });
@@ -318,7 +313,6 @@ describe("rates", async () => {
 
   test("R-LIM-6 the address of a caller is the one that trusted proxies report", async () => {
     const proxiedApi = await start({
-      on: api.database,
       rateLimits: { "*": 1 },
       rateLimitBy: ["address"],
       trustedProxies: 1,
@@ -331,7 +325,7 @@ describe("rates", async () => {
   });
 
   test("R-LIM-6 R-LIM-6b calls of the application are not counted", async () => {
-    const ownApi = await start({ on: api.database, rateLimits: { "*": 1 } });
+    const ownApi = await start({ rateLimits: { "*": 1 } });
     for (let i = 0; i < 3; i++)
       expect(await ownApi.relApi.graphql({ query: NAMES, session: { role: "music_reader" } })).toEqual(NAME);
     expect(
@@ -341,7 +335,6 @@ describe("rates", async () => {
 
   test("G-LIM-9 the rate limit of the metadata applies by role and by session variable", async () => {
     const ownApi = await start({
-      on: api.database,
       metadata: metadata({
         rate_limit: {
           global: { max_reqs_per_min: 2, unique_params: "IP" },
@@ -362,13 +355,12 @@ describe("rates", async () => {
 
   test("R-LIM-6 rate limits work without the GraphQL surface, and without the plugin no caller is limited", async () => {
     const alone = await start({
-      on: api.database,
       rateLimits: { "*": 1 },
       preset: (options): Preset => compose(restCompat(options)),
     });
     expect((await alone.get("/artist?select=name&id=eq.1")).status).toBe(200);
     expect((await alone.get("/artist?select=name&id=eq.1")).status).toBe(429);
-    const free = await start({ on: api.database, rateLimits: { "*": 1 }, parts: [without("rate-limits")] });
+    const free = await start({ rateLimits: { "*": 1 }, parts: [without("rate-limits")] });
     for (let i = 0; i < 3; i++) expect((await free.get("/artist?select=name&id=eq.1")).status).toBe(200);
   });
 });

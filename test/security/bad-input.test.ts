@@ -18,7 +18,7 @@ const logger = createLogger({
 });
 
 const rest = await startApi({ logger, maxBodyBytes: MAX_BODY_BYTES });
-const graphql = await startApi(forGraphql({ logger, maxBodyBytes: MAX_BODY_BYTES, on: rest.database }));
+const graphql = await startApi(forGraphql({ logger, maxBodyBytes: MAX_BODY_BYTES }));
 
 /** Nests brackets: `nest(3, "[", "]")` is `[[[]]]`. */
 const nest = (levels: number, open: string, close: string, core = ""): string =>
@@ -672,7 +672,7 @@ describe("NUL", () => {
   };
 
   test("R-ERR-7 a NUL in a filter, a path, an argument, a body or a claim is refused before a statement runs", async () => {
-    const api = await startApi({ ...noting, on: rest.database });
+    const api = await startApi(noting);
     const expectRefusal = async (
       request: string,
       error: unknown,
@@ -733,7 +733,7 @@ describe("NUL", () => {
   });
 
   test("R-ERR-7 a NUL in values and variables of GraphQL is refused before a statement runs", async () => {
-    const api = await startApi(forGraphql({ ...noting, on: rest.database }));
+    const api = await startApi(forGraphql(noting));
     const expectRefusal = async (query: string, variables: Record<string, unknown>, message: string, path = "$") => {
       statements.length = 0;
       const { errors } = await api.gql(query, variables);
@@ -780,7 +780,7 @@ describe("NUL", () => {
   });
 
   test("R-ERR-7a half of a surrogate pair in a variable is refused, and not replaced", async () => {
-    const api = await startApi(forGraphql({ ...noting, on: rest.database }));
+    const api = await startApi(forGraphql(noting));
     const message = 'invalid byte sequence for encoding "UTF8": 0xed 0xa0 0xbd';
     const half = "a\ud83d";
     for (const [query, variables] of [

@@ -34,7 +34,7 @@ await first.sql(`
 `);
 
 const start = (options: StartOptions = {}): Promise<MeasuredApi> =>
-  startMeasured({ on: database, dbSchemas: ["edge"], ...options });
+  startMeasured({ dbSchemas: ["edge"], ...options });
 
 /** An API shared by all tests with these options, started by the first one. */
 const sharing = (options: StartOptions): (() => Promise<MeasuredApi>) => {

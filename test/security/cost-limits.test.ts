@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { compose, without } from "../../core/index.ts";
 import { restCompat } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
 import { initSocket, openEvents, subscribe } from "../support/live.ts";
 import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
@@ -13,8 +14,8 @@ import { createLogger } from "../support/logger.ts";
 
 const start = (options: StartOptions = {}): Promise<TestApi> => startApi(forGraphql(options));
 
-const base = await start();
-await base.sql(`
+const database = await testDatabase();
+await database.query(`
   create table shelf (id int primary key, name text);
   create table book (id int primary key, shelf_id int references shelf, title text);
   create index on book (shelf_id);
@@ -23,8 +24,7 @@ await base.sql(`
   create table note_book (id int primary key generated always as identity, title text);
   create function all_books() returns setof book language sql stable as 'select * from book';
   grant select, insert, update on shelf, book, note_book to music_reader, music_editor, sea_anon`);
-await base.sql("analyze shelf; analyze book");
-const database = base.database;
+await database.query("analyze shelf; analyze book");
 
 const reader = bearer({ role: "music_reader" });
 const anonymous = { "x-session-admin-secret": null };
@@ -36,7 +36,6 @@ const refusedWith = (message: string, code = "cost-limit-exceeded") => ({
 
 describe("aliases and root fields", async () => {
   const api = await start({
-    on: database,
     apiLimits: { alias_limit: { per_role: { music_reader: 2 } }, root_field_limit: { global: 3 } },
   });
 
@@ -60,7 +59,6 @@ describe("aliases and root fields", async () => {
 
 describe("rows", async () => {
   const api = await start({
-    on: database,
     rowLimits: { music_reader: 5 },
     apiLimits: { row_limit: { global: 7, per_role: { music_reader: 1 } } },
   });
@@ -96,14 +94,13 @@ describe("rows", async () => {
   });
 
   test("R-LIM-7 without the plugin no caller is limited", async () => {
-    const free = await start({ on: database, rowLimits: { "*": 1 }, parts: [without("row-limits")] });
+    const free = await start({ rowLimits: { "*": 1 }, parts: [without("row-limits")] });
     expect((await free.get("/shelf?select=id", { headers: reader })).json()).toHaveLength(20);
   });
 });
 
 describe("estimated cost", async () => {
   const api = await start({
-    on: database,
     costLimits: { music_reader: 100, "*": 100_000 },
     estimatedRowLimits: { sea_anon: 500 },
   });
@@ -180,7 +177,7 @@ describe("estimated cost", async () => {
   });
 
   test("R-LIM-8 a request for the execution plan does not avoid the limit", async () => {
-    const ownApi = await start({ on: database, costLimits: { "*": 100 }, dbPlanEnabled: true });
+    const ownApi = await start({ costLimits: { "*": 100 }, dbPlanEnabled: true });
     const accept = "application/vnd.pgrst.plan+json; options=analyze";
     expect((await ownApi.get("/book?select=id", { headers: { ...reader, accept } })).json().code).toBe("PGRSTX05");
     expect((await ownApi.get("/book?select=id&limit=1", { headers: { ...reader, accept } })).status).toBe(200);
@@ -208,7 +205,6 @@ describe("estimated cost", async () => {
     const lines: string[] = [];
     const logger = createLogger({ info: (line: string) => void lines.push(line) });
     const ownApi = await start({
-      on: database,
       costLimits: { music_reader: 1000, music_editor: 1 },
       logger,
       logQuery: true,
@@ -223,10 +219,9 @@ describe("estimated cost", async () => {
   });
 
   test("R-LIM-8 costs are not limited by default and without the plugin", async () => {
-    const free = await start({ on: database, costLimits: { "*": 1 }, parts: [without("cost-limits")] });
+    const free = await start({ costLimits: { "*": 1 }, parts: [without("cost-limits")] });
     expect((await free.get("/book?select=id", { headers: reader })).status).toBe(200);
     const alone = await start({
-      on: database,
       costLimits: { "*": 100 },
       preset: (options) => compose(restCompat(options)),
     });

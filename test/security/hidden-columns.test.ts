@@ -5,12 +5,13 @@ import { getIntrospectionQuery } from "graphql";
 import { afterAll, expect, test } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { startApi } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
 import { bearer } from "../support/tokens.ts";
 
 const role = `hidden_columns_${process.pid}`;
 const deleter = `hidden_deleter_${process.pid}`;
-const base = await startApi({ preset: plus, dbSchemas: ["public"] });
-await base.sql(`
+const database = await testDatabase();
+await database.query(`
   create schema cellar;
   create table cellar.shelf (id int primary key, zz_hidden_mark text constraint mark_once unique default 'zz-hidden-value');
   create table cellar.note (
@@ -26,7 +27,6 @@ await base.sql(`
   grant select (id), delete, truncate, trigger on cellar.shelf to ${role};
   grant delete on cellar.note, cellar.shelf to ${deleter}`);
 const api = await startApi({
-  on: base.database,
   preset: plus,
   compatMode: false,
   dbSchemas: ["cellar"],
@@ -35,7 +35,7 @@ const api = await startApi({
   errorHints: true,
 });
 afterAll(async () => {
-  for (const testRole of [role, deleter]) await base.sql(`drop owned by ${testRole}; drop role ${testRole}`);
+  for (const testRole of [role, deleter]) await database.query(`drop owned by ${testRole}; drop role ${testRole}`);
 });
 
 /** Matches the hidden names in a spelling that no request uses. */

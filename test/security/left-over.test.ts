@@ -1,11 +1,11 @@
 /** Traces of one caller on a connection are invisible to the next one, and the caches of connections are bounded. */
 import { describe, expect, test } from "vitest";
 import { capabilities, rolledBack, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
 import { startMeasured } from "../support/metrics.ts";
 
-const first = await startApi();
-const { database } = first;
-await first.sql(`
+const database = await testDatabase();
+await database.query(`
   create schema left_over;
   grant usage on schema left_over to sea_anon;
   create sequence left_over.numbers;
@@ -51,7 +51,7 @@ await first.sql(`
   create function left_over.prepared(out count int, out bytes int) language sql as $$ select count(*), coalesce(sum(length(statement)), 0) from pg_prepared_statements $$;
 `);
 
-const api = await startApi({ on: database, dbSchemas: ["left_over"], dbPool: 2 });
+const api = await startApi({ dbSchemas: ["left_over"], dbPool: 2 });
 
 const looks = (testApi: TestApi): Promise<readonly string[]> =>
   Promise.all(
@@ -124,14 +124,13 @@ describe("remains of user-defined code", () => {
 
   test("R-TX-13 state that the pre-request function leaves is not seen, also after reads", async () => {
     const ownApi = await startApi({
-      on: database,
       dbSchemas: ["left_over"],
       dbPool: 1,
       dbPreRequest: "left_over.before",
     });
     for (let i = 0; i < 3; i++) expect((await ownApi.get("/plain")).status).toBe(200);
     // only the statement itself sees it, because the next transaction starts clean
-    await first.sql("create or replace function left_over.before() returns void language sql as 'select'");
+    await database.query("create or replace function left_over.before() returns void language sql as 'select'");
     await expectClean(ownApi);
   });
 
@@ -142,7 +141,7 @@ describe("remains of user-defined code", () => {
   });
 
   test("R-TX-13 R-TX-13c the sequence value of a failed insert is not seen by the next caller", async () => {
-    await first.sql(
+    await database.query(
       "create table left_over.unique_one (id serial, t text unique, late int unique deferrable initially deferred); grant all on left_over.unique_one, left_over.unique_one_id_seq to sea_anon",
     );
     await api.reload();
@@ -167,10 +166,10 @@ describe("remains of user-defined code", () => {
   });
 
   test("R-TX-13 state is removed without prepared statements too, and if functions deallocate them", async () => {
-    const ownApi = await startApi({ on: database, dbSchemas: ["left_over"], dbPool: 1, dbPreparedStatements: false });
+    const ownApi = await startApi({ dbSchemas: ["left_over"], dbPool: 1, dbPreparedStatements: false });
     await ownApi.post("/rpc/soil", { body: { kind: "timeout" } });
     await expectClean(ownApi);
-    await first.sql(
+    await database.query(
       "create function left_over.forget() returns void language plpgsql as $$ begin execute 'deallocate all'; perform left_over.soil('timeout'); end $$",
     );
     await api.reload();
@@ -181,7 +180,7 @@ describe("remains of user-defined code", () => {
 
 describe("prepared statements", () => {
   const start = async (options: StartOptions = {}) => {
-    const ownApi = await startMeasured({ on: database, dbSchemas: ["left_over"], dbPool: 1, ...options });
+    const ownApi = await startMeasured({ dbSchemas: ["left_over"], dbPool: 1, ...options });
     const metric = async (name: string): Promise<number> => (await ownApi.metrics())[name] ?? Number.NaN;
     return { ownApi, metric };
   };

@@ -65,15 +65,14 @@ const watch: Plugin = definePlugin({
 
 const rest = await startApi({ ...smallLimits, logger, parts: [watch] });
 const restCounters = counters!; // the plugin was applied
-const graphql = await startApi(forGraphql({ ...smallLimits, logger, parts: [watch], on: rest.database }));
+const graphql = await startApi(forGraphql({ ...smallLimits, logger, parts: [watch] }));
 const graphqlCounters = counters!;
 /** An API with the default limits. */
-const usual = await startApi({ logger, on: rest.database });
+const usual = await startApi({ logger });
 /** Limits too high for any test. */
 const far = 1_000_000;
 const wide = await startApi({
   logger,
-  on: rest.database,
   maxUrlBytes: far,
   maxPathKeys: far,
   maxParameters: far,
@@ -82,7 +81,7 @@ const wide = await startApi({
   maxLogicDepth: far,
   maxSelectFields: far,
 });
-const usualGraphql = await startApi(forGraphql({ logger, on: rest.database }));
+const usualGraphql = await startApi(forGraphql({ logger }));
 
 afterAll(() => expect(faults).toEqual([]));
 
@@ -418,7 +417,7 @@ describe("REST", () => {
 
 describe("tokens", () => {
   test("R-AUT-4 G-AUTH-14 a token without exp is accepted unless the setting requires it", async () => {
-    const strict = await startApi({ logger, jwtRequireExp: true, on: rest.database });
+    const strict = await startApi({ logger, jwtRequireExp: true });
     const headers = bearer({ role: "sea_clerk" });
     expect((await usual.get("/ports", { headers })).status).toBe(200);
     const refusal = await strict.get("/ports", { headers });
@@ -450,7 +449,6 @@ describe("tokens", () => {
     const api = await startApi(
       forGraphql({
         logger,
-        on: rest.database,
         jwtSecret: {
           type: "HS256",
           key: "another-secret-of-the-tests-with-32-bytes",
@@ -852,7 +850,7 @@ describe("GraphQL", () => {
     };
     for (const length of [3700, 3900, 3700, 3900])
       expect((await ask(3, length)).json()).toEqual({ data: { artist: [] } });
-    const counting = await startApi(forGraphql({ on: rest.database, maxVariablesBytes: 4000, logger }));
+    const counting = await startApi(forGraphql({ maxVariablesBytes: 4000, logger }));
     const postMany = (length: number) =>
       post(
         counting,
@@ -973,7 +971,7 @@ describe("batches", () => {
 
   beforeAll(async () => {
     await rest.sql(`create table limits_page as select repeat('x', ${PAGE_BYTES}) as text`);
-    api = await startApi(forGraphql({ logger, on: rest.database, parts: [counting] }));
+    api = await startApi(forGraphql({ logger, parts: [counting] }));
   });
 
   test("G-LIM-6 G-LIM-6a large responses of a batch are sent one after another, complete and in order", async () => {

@@ -475,7 +475,6 @@ cases(api, [
 test("G-PRM-3 without the option REST follows the grants of the database", async () => {
   const plain = await startApi(
     forGraphql({
-      on: api.database,
       metadata: documentOf([
         table("song", { select_permissions: permissions({ music_reader: { columns: ["id"], filter: { id: 1 } } }) }),
       ]),
@@ -491,7 +490,6 @@ test("G-PRM-9 G-UPS-4 an upsert through a view without system columns is checked
     create function sheet_cost(sheet album_sheet) returns text language sql stable as $$ select sheet.title || ' ' || sheet.price $$`);
   const sheet = await startApi(
     forGraphql({
-      on: api.database,
       dbTxEnd: "rollback",
       metadataPermissionsForRest: true,
       metadata: documentOf([

@@ -129,7 +129,6 @@ await byGrants.sql(`
 await byGrants.reload();
 const byMetadata = await startApi({
   ...options,
-  on: byGrants.database,
   metadata,
   metadataPermissionsForRest: true,
   inferFunctionPermissions: true,
@@ -421,7 +420,7 @@ describe("R-NAM-7 system columns", () => {
 
   test("R-NAM-7a a write may compare the version in xmin and returns the new one", async () => {
     const headers = { ...asAdmin(), prefer: "return=representation, tx=commit" };
-    const committingApi = await startApi({ ...options, dbTxEnd: "commit", on: byGrants.database });
+    const committingApi = await startApi({ ...options, dbTxEnd: "commit" });
     const [{ xmin }] = (await committingApi.get("/note?select=xmin&id=eq.3", { headers })).json();
     const patch = (version: string) =>
       committingApi.patch(`/note?id=eq.3&xmin=eq.${version}&select=id,xmin`, { headers, body: { body: "three" } });
@@ -485,7 +484,7 @@ describe("R-NAM-7 system columns", () => {
 });
 
 test("R-NAM-1 R-NAM-1b no statement checks whether a name exists", async () => {
-  const reloadedApi = await startApi({ ...options, on: byGrants.database });
+  const reloadedApi = await startApi(options);
   await byGrants.sql("create table hush.gone (id int)");
   await reloadedApi.reload();
   await byGrants.sql("drop table hush.gone");
@@ -606,7 +605,6 @@ describe("R-OPT-3 methods", () => {
 test("R-MED-7 R-MED-7c only the administrator gets an execution plan under permissions of the metadata", async () => {
   const api = await startApi({
     ...options,
-    on: byGrants.database,
     metadata,
     metadataPermissionsForRest: true,
     dbPlanEnabled: true,
@@ -718,7 +716,6 @@ describe("R-NAM-2 permissions of the metadata apply to every name", () => {
     expect((await get("/account?select=count()")).json().code).toBe("PGRST123");
     const counting = await startApi({
       ...options,
-      on: byGrants.database,
       metadata,
       metadataPermissionsForRest: true,
       dbAggregatesEnabled: true,

@@ -47,7 +47,6 @@ const database = await testDatabase();
 await database.query(SCHEMA);
 
 const OPTIONS: StartOptions = {
-  on: database,
   dbSchemas: ["duo"],
   dbPool: 1,
   dbChannelEnabled: false,

@@ -165,7 +165,6 @@ const database = await testDatabase();
 await database.query(SCHEMA);
 
 const OPTIONS: StartOptions = {
-  on: database,
   dbSchemas: ["duo", "shut"],
   dbPool: 1,
   dbPlanEnabled: true,

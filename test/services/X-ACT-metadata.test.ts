@@ -18,9 +18,8 @@ import {
 import { json } from "./hook-server.ts";
 
 const hook = await startActionHook();
-const base = await startApi(forGraphql());
 const start = (extraOptions: StartOptions): Promise<TestApi> =>
-  startApi(forGraphql({ on: base.database, preset: plus, webhookAllowedHosts: ["127.0.0.1"], ...extraOptions }));
+  startApi(forGraphql({ preset: plus, webhookAllowedHosts: ["127.0.0.1"], ...extraOptions }));
 
 const reader = asAdmin("reader");
 const LOG_IN = 'mutation { login(login: {name: "Ada"}) { value } }';

@@ -226,7 +226,7 @@ describe("relationships that do not fit", () => {
       ] as Entry[];
       await writeFile(path, JSON.stringify(buildDocument(relationships)));
       const otherApi = await startApi(
-        forGraphql({ ...options, on: api.database, metadata: path, logger: warnings.logger }),
+        forGraphql({ ...options, metadata: path, logger: warnings.logger }),
       );
       const reasons = faulty.map(([name, , reason]) => `relationship of a custom type Found.${name}: ${reason}`);
       expect(warnings.all()).toEqual(reasons.map((reason) => `${reason}; ignored`));

@@ -22,7 +22,7 @@ const logger = createLogger({ error: note, warn: note });
 const options: StartOptions = { preset: plus, webhookAllowedHosts: ["127.0.0.1"], logger };
 const api = await startApi(forGraphql({ ...options, metadata: buildDocument() }));
 const start = (extraOptions: StartOptions): Promise<TestApi> =>
-  startApi(forGraphql({ ...options, on: api.database, ...extraOptions }));
+  startApi(forGraphql({ ...options, ...extraOptions }));
 
 const reader = asAdmin("reader");
 const LOG_IN = 'mutation { login(login: {name: "Ada"}) { value } }';

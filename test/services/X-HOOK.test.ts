@@ -30,7 +30,7 @@ const logger = createLogger({ error: note, warn: note });
 const options: RelApiOptions = { authHook: hook.url, jwtSecret: undefined, anonRole: undefined, logger };
 const api = await startApi(forGraphql(options));
 await installSight(api);
-const start = (more: StartOptions): Promise<TestApi> => startApi(forGraphql({ ...options, on: api.database, ...more }));
+const start = (more: StartOptions): Promise<TestApi> => startApi(forGraphql({ ...options, ...more }));
 const posting = await start({ authHookMode: "post" });
 const hasty = await start({ authHookTimeout: 1 });
 const patient = await start({ authHookTimeout: 3600 });
@@ -83,20 +83,20 @@ describe("the settings", () => {
     ["gqlCompat", gqlCompat],
     ["plus", plus],
   ])("X-HOOK-1 the preset %s calls the webhook for callers of GraphQL", async (_, preset) => {
-    const otherApi = await startApi(forGraphql({ ...options, on: api.database, preset }));
+    const otherApi = await startApi(forGraphql({ ...options, preset }));
     expect(sightOfGraphql(await askGraphql(otherApi)).current_user).toBe("music_reader");
     expect(hook.requests).toHaveLength(1);
   });
 
   test("X-HOOK-1 the preset restCompat calls the webhook for callers of REST", async () => {
-    const otherApi = await startApi(forGraphql({ ...options, on: api.database, preset: restCompat }));
+    const otherApi = await startApi(forGraphql({ ...options, preset: restCompat }));
     expect(sightOfRest(await askRest(otherApi)).current_user).toBe("music_reader");
     expect(hook.requests).toHaveLength(1);
   });
 
   test("X-HOOK-1 a preset without the plugin calls no webhook", async () => {
     const otherApi = await startApi(
-      forGraphql({ ...options, on: api.database, anonRole: "music_nobody", parts: [without("auth-hook")] }),
+      forGraphql({ ...options, anonRole: "music_nobody", parts: [without("auth-hook")] }),
     );
     expect(sightOfRest(await askRest(otherApi)).current_user).toBe("music_nobody");
     expect(hook.requests).toEqual([]);

@@ -7,7 +7,6 @@ import { argument, startActionHook } from "./action-metadata.ts";
 import { json } from "./hook-server.ts";
 
 const hook = await startActionHook();
-const base = await startApi(forGraphql());
 
 const buildAction = (name: string, transforms: Entry): Entry => ({
   name,
@@ -26,7 +25,6 @@ const buildAction = (name: string, transforms: Entry): Entry => ({
 const start = (transforms: readonly Entry[], warnings = collectWarnings()): Promise<TestApi> =>
   startApi(
     forGraphql({
-      on: base.database,
       preset: plus,
       webhookAllowedHosts: ["127.0.0.1"],
       logger: warnings.logger,

@@ -60,7 +60,7 @@ const start = (options: StartOptions = {}) => startWith(startApi, options);
 const request: WebhookRequest = { url: hook.url, body: '{"a":1}', timeoutMs: 60_000 };
 
 const { api, client } = await start({ webhookAllowedHosts: ["127.0.0.0/8", "::1"] });
-const databaseOptions = { on: api.database };
+const databaseOptions = {};
 const { client: guarded } = await start(databaseOptions);
 const { client: smallClient } = await start({
   ...databaseOptions,

@@ -15,8 +15,7 @@ const remote = await startRemote(`
   type Query { color: Color words: [String] count: Int id: ID dog: Dog cat: Dog! animals: [Animal!]! grid: [[Int!]] any: Any echo(any: Any, input: Input, float: Float): String }
   input Input { any: Any, count: Int = 2 }
 `);
-const base = await startApi(forGraphql());
-const settings = { on: base.database, preset: plus, webhookAllowedHosts: ["127.0.0.1"] };
+const settings = { preset: plus, webhookAllowedHosts: ["127.0.0.1"] };
 const api = await startApi(
   forGraphql({
     ...settings,

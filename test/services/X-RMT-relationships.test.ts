@@ -13,6 +13,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { remoteSchemas } from "../../plugins/services/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
 import {
   array,
   collectWarnings,
@@ -38,8 +39,8 @@ if (shelf)
       : { books: ({ genre, first }: any) => [1, 2, 3].slice(0, first).map((n) => ({ title: `${genre} ${n}` })) };
 
 const remote = await startRemote(remoteSchema);
-const base = await startApi(forGraphql());
-await base.sql(`create table reading (id bigint primary key, wide numeric, word text, note jsonb);
+const database = await testDatabase();
+await database.query(`create table reading (id bigint primary key, wide numeric, word text, note jsonb);
   insert into reading values (9007199254740993, 12345678901234567890.5, 'seven', '{"tenant": "acme", "words": ["a"]}')`);
 
 beforeEach(() => {
@@ -99,7 +100,6 @@ const documentWith = (
 const start = (metadata: Entry, extraOptions: StartOptions = {}): Promise<TestApi> =>
   startApi(
     forGraphql({
-      on: base.database,
       preset: plus,
       webhookAllowedHosts: ["127.0.0.1"],
       metadata,

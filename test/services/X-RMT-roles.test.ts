@@ -8,7 +8,6 @@ import { documentOf, collectWarnings, permissions, table, type Entry } from "../
 import { SDL, startRemote } from "./remote-server.ts";
 
 const remote = await startRemote();
-const base = await startApi(forGraphql());
 
 beforeEach(() => {
   remote.requests.length = 0;
@@ -18,7 +17,6 @@ beforeEach(() => {
 const start = (remotes: readonly Entry[], extraOptions: StartOptions = {}, ofDocument: Entry = {}): Promise<TestApi> =>
   startApi(
     forGraphql({
-      on: base.database,
       preset: plus,
       webhookAllowedHosts: ["127.0.0.1"],
       metadata: documentOf(

@@ -76,7 +76,6 @@ const buildTicks = (channel: Channel, note: (args: any, context: any) => void = 
 
 const channel = new Channel();
 const remote = await startRemote(buildTicks(channel));
-const base = await startApi(forGraphql());
 
 const READER = `
   type Query { secret: String }
@@ -129,7 +128,6 @@ const UNREAD_TIMEOUT = 3600;
 const start = (metadata: Entry, extraOptions: StartOptions = {}): Promise<TestApi> =>
   startApi(
     forGraphql({
-      on: base.database,
       preset: plus,
       webhookAllowedHosts: ["127.0.0.1"],
       unreadTimeout: UNREAD_TIMEOUT,

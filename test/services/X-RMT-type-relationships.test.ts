@@ -7,6 +7,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { definePlugin } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
 import { array, collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { SDL, startRemote } from "./remote-server.ts";
@@ -45,8 +46,8 @@ setResolver(weatherSchema, "Query", "weather", ({ place, unit }) =>
 );
 setResolver(weatherSchema, "Query", "secretWeather", ({ place }) => `storm in ${place}`);
 const weather = await startRemote(weatherSchema);
-const base = await startApi(forGraphql());
-await base.sql(`create table reading (id bigint primary key);
+const database = await testDatabase();
+await database.query(`create table reading (id bigint primary key);
   insert into reading values (9007199254740992), (9007199254740993)`);
 
 let statements: string[] = [];
@@ -153,7 +154,6 @@ const documentWith = ({ ofShop = {}, ofWeather = {}, ofArtist = {} }: Parts = {}
 const start = (metadata: Entry, extraOptions: StartOptions = {}): Promise<TestApi> =>
   startApi(
     forGraphql({
-      on: base.database,
       preset: plus,
       webhookAllowedHosts: ["127.0.0.1"],
       parts: [counted],

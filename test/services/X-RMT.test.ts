@@ -5,6 +5,7 @@ import { plus } from "../../presets/index.ts";
 import { remoteSchemas } from "../../plugins/services/index.ts";
 import { start as startProgram, temporaryFile } from "../cli/run.ts";
 import { asAdmin, capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { testDatabase } from "../support/database.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { openSocket } from "../support/socket.ts";
 import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
@@ -12,7 +13,7 @@ import { until } from "../support/until.ts";
 import { startRemote } from "./remote-server.ts";
 
 const remote = await startRemote();
-const base = await startApi(forGraphql());
+const database = await testDatabase();
 
 const definition = (extraKeys: Entry = {}): Entry => ({ url: remote.url, ...extraKeys });
 const remoteEntry = (extraKeys: Entry = {}, ofDefinition: Entry = {}): Entry => ({
@@ -30,7 +31,6 @@ const withRemotes = (...remotes: readonly Entry[]): Entry =>
 const start = (metadata: Entry | undefined, extraOptions: StartOptions = {}): Promise<TestApi> =>
   startApi(
     forGraphql({
-      on: base.database,
       preset: plus,
       webhookAllowedHosts: ["127.0.0.1"],
       ...(metadata && { metadata }),
@@ -197,7 +197,7 @@ describe("mutations", () => {
     expect(data).toBeUndefined();
     expect(errors).toEqual([{ message: "the word is refused", path: ["fail"] }]);
     expect(remote.words).toEqual([]);
-    expect(await base.sql("delete from album where title = 'Kept' returning title")).toHaveLength(1);
+    expect(await database.query("delete from album where title = 'Kept' returning title")).toHaveLength(1);
   });
 });
 
@@ -413,7 +413,7 @@ describe("schemas of code", () => {
     "X-RMT-3 the standalone server serves a remote schema of the metadata",
     async () => {
       const program = startProgram(["--preset", "plus"], {
-        DATABASE_URL: String(base.database.options.databaseUrl),
+        DATABASE_URL: String(database.options.databaseUrl),
         METADATA: temporaryFile("metadata.json", JSON.stringify(withRemotes(remoteEntry()))),
         ADMIN_SECRET: adminSecret,
         WEBHOOK_ALLOWED_HOSTS: "127.0.0.1",
