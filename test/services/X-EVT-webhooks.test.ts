@@ -3,49 +3,32 @@ import { once } from "node:events";
 import { propagation, trace } from "@opentelemetry/api";
 import { BasicTracerProvider } from "@opentelemetry/sdk-trace-base";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { RelApiOptions } from "../../core/index.ts";
-import { plus } from "../../presets/index.ts";
-import { asAdmin, capabilities, forGraphql, startApi, type TestApi } from "../support/api.ts";
+import { asAdmin, capabilities, type StartOptions } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
 import { documentOf, table, type Entry } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
 import { json, startHook } from "./hook-server.ts";
-import { createLogger } from "../support/logger.ts";
+import { startLogged, type LoggedApi } from "./start.ts";
+import { createEventReader, EVENTS_OF_TRIGGER } from "./stored-events.ts";
 
 describe.runIf(capabilities.realServer)("on a server", async () => {
   const database = await openDatabase();
   const hook = await startHook();
   hook.answer = json({});
 
-  interface Started extends TestApi {
-    readonly log: readonly string[];
-  }
-
   /** Starts an api with event triggers of one table, and waits for the triggers. */
   const start = async (
     name: string,
     triggers: readonly Entry[],
-    { count = 1, ...extraOptions }: RelApiOptions & { readonly count?: number } = {},
-  ): Promise<Started> => {
+    { count = 1, ...extraOptions }: StartOptions & { readonly count?: number } = {},
+  ): Promise<LoggedApi> => {
     await database.query(`
       create table public.${name} (id int generated always as identity primary key, item text, price numeric);
       grant all on public.${name} to music_editor`);
     hook.requests.length = 0;
-    const log: string[] = [];
-    const note = (line: string, fields?: unknown): void => void log.push(`${line} ${JSON.stringify(fields)}`);
-    const logger = createLogger({ error: note, warn: note, info: note });
     const metadata = documentOf([table(name, { event_triggers: triggers })]);
-    const options = {
-      preset: plus,
-      on: database,
-      logger,
-      metadata,
-      webhookAllowedHosts: ["127.0.0.1"],
-      ...extraOptions,
-    };
-    const api = await startApi(forGraphql(options));
-    onTestFinished(api.close);
+    const api = await startLogged({ on: database, metadata, ...extraOptions });
     await until(async () => {
       const triggerRows = await database.query(
         "select from pg_trigger where tgrelid = $1::regclass and not tgisinternal",
@@ -53,7 +36,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       );
       return triggerRows.length === count;
     }, `the table ${name} has ${count} triggers`);
-    return { ...api, log };
+    return api;
   };
 
   const trigger = (name: string, extraKeys: Entry = {}): Entry => ({
@@ -63,27 +46,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     ...extraKeys,
   });
 
-  const loadEvents = (name: string): Promise<{ status: string; tries: number; wait: number }[]> =>
-    database.query(
-      `select status, tries, extract(epoch from next_try_at - clock_timestamp())::float8 as wait
-      from relapi.event where trigger_name = $1 order by created_at`,
-      [name],
-    );
-
-  const loadAttempts = (
-    name: string,
-  ): Promise<{ status: number | null; response: string | null; error: string | null }[]> =>
-    database.query(
-      `select i.status, i.response, i.error from relapi.event_invocation i join relapi.event e on e.id = i.event_id
-      where e.trigger_name = $1 order by i.id`,
-      [name],
-    );
-
-  const untilEvent = (name: string, status: string, tries: number): Promise<void> =>
-    until(async () => {
-      const [event] = await loadEvents(name);
-      return event?.status === status && event.tries === tries;
-    }, `the event of ${name} is ${status} after ${tries} attempts`);
+  const { listEvents, listAttempts, untilEvent } = createEventReader(database, EVENTS_OF_TRIGGER);
 
   test("X-EVT-13 X-EVT-13b X-EVT-15 a webhook receives the change with the body and the headers of Hasura", async () => {
     const definition = {
@@ -266,7 +229,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       expect(bodies.map(({ delivery_info }) => delivery_info.current_retry)).toEqual([0, 1, 2]);
       expect(new Set(bodies.map(({ id }) => id)).size).toBe(1);
       const failed = { status: 500, response: "broken", error: "the webhook answered with status 500" };
-      expect(await loadAttempts("broken")).toEqual([failed, failed, { status: 204, response: "", error: null }]);
+      expect(await listAttempts("broken")).toEqual([failed, failed, { status: 204, response: "", error: null }]);
     });
 
     test("X-EVT-16 a webhook that always fails receives each attempt of the trigger, and then the event is dead", async () => {
@@ -284,7 +247,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await start("typed_hook", [trigger("typed")]);
       await database.query("insert into public.typed_hook (item) values ('a')");
       await untilEvent("typed", "delivered", 0);
-      expect(await loadAttempts("typed")).toEqual([{ status: 200, response: "<p>", error: null }]);
+      expect(await listAttempts("typed")).toEqual([{ status: 200, response: "<p>", error: null }]);
     });
 
     test("X-EVT-16 Retry-After sets the next attempt, although the attempts are used up", async () => {
@@ -293,7 +256,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await start("limited_hook", [trigger("limited", { retry_conf: { num_retries: 0, interval_sec: 1 } })]);
       await database.query("insert into public.limited_hook (item) values ('a')");
       await untilEvent("limited", "pending", 1);
-      const [event] = await loadEvents("limited");
+      const [event] = await listEvents("limited");
       expect(event?.wait).toBeGreaterThan(300);
       expect(event?.wait).toBeLessThanOrEqual(600);
     });
@@ -305,7 +268,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await database.query("insert into public.moved_hook (item) values ('a')");
       await untilEvent("moved", "dead", 1);
       expect(hook.requests).toHaveLength(1);
-      expect(await loadAttempts("moved")).toMatchObject([{ status: 302 }]);
+      expect(await listAttempts("moved")).toMatchObject([{ status: 302 }]);
     });
 
     test("X-EVT-16 a webhook that does not answer in time has failed, and its connection ends", async () => {
@@ -316,7 +279,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await database.query("insert into public.hanging_hook (item) values ('a')");
       await untilEvent("hanging", "dead", 1);
       await Promise.all(closed);
-      expect(await loadAttempts("hanging")).toMatchObject([
+      expect(await listAttempts("hanging")).toMatchObject([
         { status: null, error: expect.stringContaining("within 1 s") },
       ]);
     });
@@ -329,7 +292,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await start("huge_hook", [trigger("huge", { retry_conf })], { webhookMaxAnswerBytes: 10_000 });
       await database.query("insert into public.huge_hook (item) values ('a')");
       await untilEvent("huge", "dead", 2);
-      expect(await loadAttempts("huge")).toEqual([
+      expect(await listAttempts("huge")).toEqual([
         { status: 500, response: "x".repeat(4000), error: "the webhook answered with status 500" },
         { status: null, response: null, error: "the answer of the webhook is larger than 10000 bytes" },
       ]);
@@ -350,7 +313,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await database.query("insert into public.endless_hook (item) values ('a')");
       await untilEvent("endless", "dead", 1);
       await Promise.all(closed);
-      expect(await loadAttempts("endless")).toMatchObject([
+      expect(await listAttempts("endless")).toMatchObject([
         { status: null, error: "the answer of the webhook is larger than 10000 bytes" },
       ]);
     });
@@ -425,7 +388,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         body: '{"price":0.10,"by":null}',
       });
       expect(hook.requests[0]?.headers).not.toHaveProperty("x-dropped");
-      expect(await loadAttempts("changed")).toMatchObject([{ response: '{"code":12345678901234567890123}' }]);
+      expect(await listAttempts("changed")).toMatchObject([{ response: '{"code":12345678901234567890123}' }]);
     });
 
     test("X-EVT-19 a request that cannot be made has failed, and an answer that cannot be changed delivers the event", async () => {
@@ -443,14 +406,14 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await untilEvent("unsent", "dead", 1);
       await untilEvent("unread", "delivered", 0);
       expect(hook.requests).toHaveLength(1);
-      expect(await loadAttempts("unsent")).toEqual([
+      expect(await listAttempts("unsent")).toEqual([
         {
           status: null,
           response: null,
           error: "request_transform.body.template: $body.event.data.new.absent has no value",
         },
       ]);
-      expect(await loadAttempts("unread")).toMatchObject([{ status: 200, response: "{}", error: null }]);
+      expect(await listAttempts("unread")).toMatchObject([{ status: 200, response: "{}", error: null }]);
     });
 
     test("X-EVT-17 a private address is refused without WEBHOOK_ALLOWED_HOSTS, and no log has the URL", async () => {
@@ -458,7 +421,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await database.query("insert into public.private_hook (item) values ('a')");
       await untilEvent("private", "dead", 1);
       expect(hook.requests).toEqual([]);
-      expect(await loadAttempts("private")).toMatchObject([{ error: expect.stringContaining("private address") }]);
+      expect(await listAttempts("private")).toMatchObject([{ error: expect.stringContaining("private address") }]);
       expect(api.log.join("\n")).not.toContain("hook-secret");
     });
   });

@@ -3,42 +3,24 @@ import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { without, type RelApiOptions } from "../../core/index.ts";
-import { plus } from "../../presets/index.ts";
+import { without } from "../../core/index.ts";
 import { eventHandlers, type RowEvent, type TableEventHandlers } from "../../plugins/services/index.ts";
 import { relapi, temporaryFile, type Environment } from "../cli/run.ts";
-import { asAdmin, capabilities, forGraphql, rolledBack, startApi, type TestApi } from "../support/api.ts";
+import { asAdmin, capabilities, rolledBack, type StartOptions } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
 import { documentOf, table } from "../support/metadata-document.ts";
 import { until } from "../support/until.ts";
-import { createLogger } from "../support/logger.ts";
+import { startLogged, type LoggedApi } from "./start.ts";
+import { createEventReader, EVENTS_OF_TABLE } from "./stored-events.ts";
 
 describe.runIf(capabilities.realServer)("on a server", async () => {
   const database = await openDatabase();
 
   type Handlers = Readonly<Record<string, TableEventHandlers>>;
 
-  interface Started extends TestApi {
-    readonly log: readonly string[];
-  }
-
   /** Starts an api with the handlers, and waits for their triggers. */
-  const start = async (handlers: Handlers, extraOptions: RelApiOptions = {}): Promise<Started> => {
-    const log: string[] = [];
-    const note = (line: string, fields?: unknown): void => void log.push(`${line} ${JSON.stringify(fields)}`);
-    const logger = createLogger({ error: note, warn: note, info: note });
-    const options = {
-      preset: plus,
-      on: database,
-      logger,
-      parts: [eventHandlers(handlers)],
-      dbSchemas: ["public"],
-      ...extraOptions,
-    };
-    const api = await startApi(forGraphql(options));
-    onTestFinished(api.close);
-    return { ...api, log };
-  };
+  const start = (handlers: Handlers, extraOptions: StartOptions = {}): Promise<LoggedApi> =>
+    startLogged({ on: database, parts: [eventHandlers(handlers)], ...extraOptions });
 
   const listTriggers = async (table: string): Promise<readonly string[]> => {
     const rows = await database.query<{ name: string }>(
@@ -57,25 +39,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       grant all on public.${name} to music_editor`);
   };
 
-  interface EventRow {
-    readonly id: string;
-    readonly status: string;
-    readonly tries: number;
-    readonly wait: number;
-  }
-
-  const listEvents = (table: string): Promise<EventRow[]> =>
-    database.query(
-      `select id::text, status, tries, extract(epoch from next_try_at - clock_timestamp())::float8 as wait
-      from relapi.event where table_name = $1 order by created_at`,
-      [table],
-    );
-
-  const untilEnded = (table: string, status: string): Promise<void> =>
-    until(async () => {
-      const events = await listEvents(table);
-      return events.length > 0 && events.every((event) => event.status === status);
-    }, `all events of ${table} are ${status}`);
+  const { listEvents, untilEnded } = createEventReader(database, EVENTS_OF_TABLE);
 
   const editor = asAdmin("music_editor", { "user-id": "7" });
 
@@ -345,7 +309,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     test("X-EVT-3c a start that installs triggers loads the model once", async () => {
       const ownDatabase = await openDatabase();
       await ownDatabase.query("create table public.counted (id int primary key)");
-      const api = await start({ "public.counted": { insert: nothing } }, { on: ownDatabase } as RelApiOptions);
+      const api = await start({ "public.counted": { insert: nothing } }, { on: ownDatabase });
       await api.gql("{ __typename }");
       expect(api.log.filter((line) => line.startsWith("schema loaded"))).toHaveLength(1);
     });
@@ -360,7 +324,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         grant all on public.parent_order, public.child_order to music_editor`);
       const received: RowEvent[] = [];
       const handlers: Handlers = { "public.child_order": { delete: (event) => void received.push(event) } };
-      const api = await start(handlers, { on: ownDatabase } as RelApiOptions);
+      const api = await start(handlers, { on: ownDatabase });
       await api.delete("/parent_order?id=eq.1", { headers: asAdmin("music_editor", { "user-id": "7" }) });
       await until(() => received.length === 1, "the delete arrived");
       expect(received[0]?.session).toMatchObject({ "x-session-user-id": "7" });
@@ -393,7 +357,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       expect(await relapi(["events", "remove"], environment)).toMatchObject({ code: 0, stdout: "nothing to remove\n" });
       await ownDatabase.query("create table public.listed (id int primary key)");
       const operations = { insert: nothing, delete: nothing };
-      const api = await start({ "public.listed": operations }, { on: ownDatabase } as RelApiOptions);
+      const api = await start({ "public.listed": operations }, { on: ownDatabase });
       await until(() => api.log.some((line) => line.startsWith("event triggers are installed")), "installed");
       await api.close();
       const line = (operation: string): string =>
@@ -457,7 +421,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       );
       const api = await start({ "public.guarded": { insert: nothing } }, {
         on: { ...ownDatabase, options: { databaseUrl: ownDatabase.urlAs("sea_login") } },
-      } as RelApiOptions);
+      });
       await until(() => api.log.some((line) => line.startsWith("event triggers do not work")), "the log says so");
       const lines = api.log.filter((line) => line.startsWith("event triggers do not work"));
       expect(lines).toEqual([
@@ -477,7 +441,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     test("X-EVT-4 further starts log a refused installation and a queue that cannot start once", async () => {
       const ownDatabase = await openDatabase();
       await ownDatabase.query("create table public.owned (id int primary key)");
-      const first = await start({ "public.owned": { insert: nothing } }, { on: ownDatabase } as RelApiOptions);
+      const first = await start({ "public.owned": { insert: nothing } }, { on: ownDatabase });
       await until(() => first.log.some((line) => line.startsWith("event triggers are installed")), "installed");
       await first.close();
       await ownDatabase.query(
@@ -485,7 +449,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       );
       const api = await start({ "public.refused": { insert: nothing } }, {
         on: { ...ownDatabase, options: { databaseUrl: ownDatabase.urlAs("sea_login") } },
-      } as RelApiOptions);
+      });
       const listReasons = (): readonly string[] => api.log.filter((line) => line.startsWith("event triggers do not"));
       await until(() => listReasons().length === 2, "the log has both reasons");
       await ownDatabase.query("grant usage on schema relapi_queue to sea_login");
@@ -599,7 +563,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       const received: unknown[] = [];
       const handle = ({ row }: RowEvent): void => void received.push(row["price"]);
       const handlers: Handlers = { "public.aged_order": { update: { ordered: true, handle } } };
-      const idle = await start(handlers, { on: ownDatabase, eventsConcurrency: 0 } as RelApiOptions);
+      const idle = await start(handlers, { on: ownDatabase, eventsConcurrency: 0 });
       await ownDatabase.query("insert into public.aged_order values (1, 0)");
       const prices = Array.from({ length: 20 }, (_, i) => i + 1);
       for (const price of prices) await ownDatabase.query(`update public.aged_order set price = ${price}`);
@@ -609,7 +573,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         alter table relapi.event drop column position;
         update relapi.event set tries = tries where (new_row ->> 'price')::int % 2 = 0;
         comment on function relapi.record_event() is 'relapi 0'`);
-      await start(handlers, { on: ownDatabase } as RelApiOptions);
+      await start(handlers, { on: ownDatabase });
       await until(() => received.length === prices.length, "all events arrived");
       expect(received).toEqual(prices);
     });
@@ -658,7 +622,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     test("X-EVT-9 two servers share the events, and each event has one attempt", async () => {
       await createTable("shared_order");
       const received: string[][] = [[], []];
-      const server = (index: number): Promise<Started> =>
+      const server = (index: number): Promise<LoggedApi> =>
         start(
           { "public.shared_order": { insert: ({ id }) => void received[index]?.push(id) } },
           { eventsConcurrency: 2 },
@@ -716,7 +680,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       const hostsDatabase = { ...database, options: { databaseUrl } };
       await start({ "public.hosted": { insert: (event) => void received.push(event) } }, {
         on: hostsDatabase,
-      } as RelApiOptions);
+      });
       await database.query("insert into public.hosted (item) values ('a')");
       await until(() => received.length === 1, "the insert arrived");
     });
@@ -782,7 +746,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       };
       // the tasks of schedules would start the queue again
       const parts = [eventHandlers({ "public.disconnected": { insert: handle } }), without("scheduled-events")];
-      const api = await start({}, { parts } as RelApiOptions);
+      const api = await start({}, { parts });
       await database.query("insert into public.disconnected (item) values ('a')");
       await until(() => received.length === 1, "the attempt has begun");
       const client = await database.connect();

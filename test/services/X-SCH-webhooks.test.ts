@@ -1,14 +1,13 @@
 /** Cron triggers of the metadata, which go to a real HTTP server. */
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { RelApiOptions } from "../../core/index.ts";
-import { plus } from "../../presets/index.ts";
 import { schedules } from "../../plugins/services/index.ts";
-import { asAdmin, capabilities, forGraphql, startApi, type TestApi } from "../support/api.ts";
+import { asAdmin, capabilities, type StartOptions } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
 import { documentOf, type Entry } from "../support/metadata-document.ts";
 import { until } from "../support/until.ts";
 import { json, startHook } from "./hook-server.ts";
-import { createLogger } from "../support/logger.ts";
+import { startLogged, startWithWebhooks, type LoggedApi } from "./start.ts";
+import { createEventReader, SCHEDULED_EVENTS } from "./stored-events.ts";
 
 describe.runIf(capabilities.realServer)("on a server", async () => {
   const database = await openDatabase();
@@ -24,18 +23,12 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   };
 
   // installs the tables, so that tests can write rows before they start a server
-  const first = await startApi(
-    forGraphql({ preset: plus, on: database, parts: [schedules({ "0 0 31 2 *": () => 0 })] }),
-  );
+  const first = await startWithWebhooks({ on: database, parts: [schedules({ "0 0 31 2 *": () => 0 })] });
   await until(hasTables, "the tables are installed");
   await first.close();
 
-  interface Started extends TestApi {
-    readonly log: readonly string[];
-  }
-
   /** Starts an api with cron triggers, of which all have missed one time. */
-  const start = async (triggers: readonly Entry[], extraOptions: RelApiOptions = {}): Promise<Started> => {
+  const start = async (triggers: readonly Entry[], extraOptions: StartOptions = {}): Promise<LoggedApi> => {
     hook.requests.length = 0;
     for (const { name } of triggers)
       await database.query(
@@ -43,21 +36,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         on conflict do nothing`,
         [name ?? "", PAST],
       );
-    const log: string[] = [];
-    const note = (line: string, fields?: unknown): void => void log.push(`${line} ${JSON.stringify(fields)}`);
-    const logger = createLogger({ error: note, warn: note, info: note });
-    const metadata = documentOf([], { cron_triggers: triggers });
-    const options = {
-      preset: plus,
-      on: database,
-      logger,
-      metadata,
-      webhookAllowedHosts: ["127.0.0.1"],
-      ...extraOptions,
-    };
-    const api = await startApi(forGraphql(options));
-    onTestFinished(api.close);
-    return { ...api, log };
+    return startLogged({ on: database, metadata: documentOf([], { cron_triggers: triggers }), ...extraOptions });
   };
 
   const trigger = (name: string, extraKeys: Entry = {}): Entry => ({
@@ -68,25 +47,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     ...extraKeys,
   });
 
-  const loadEvents = (name: string): Promise<{ status: string; tries: number; wait: number }[]> =>
-    database.query(
-      `select status, tries, extract(epoch from next_try_at - clock_timestamp())::float8 as wait
-      from relapi.scheduled_event where trigger_name = $1`,
-      [name],
-    );
-
-  const loadAttempts = (name: string): Promise<unknown[]> =>
-    database.query(
-      `select i.status, i.response, i.error from relapi.scheduled_event_invocation i
-      join relapi.scheduled_event e on e.id = i.event_id where e.trigger_name = $1 order by i.id`,
-      [name],
-    );
-
-  const untilEvent = (name: string, status: string, tries: number): Promise<void> =>
-    until(async () => {
-      const [event] = await loadEvents(name);
-      return event?.status === status && event.tries === tries;
-    }, `the event of ${name} is ${status} after ${tries} attempts`);
+  const { listEvents, listAttempts, untilEvent } = createEventReader(database, SCHEDULED_EVENTS);
 
   test("X-SCH-8 X-SCH-10 a webhook receives the time with the body and the headers of Hasura", async () => {
     process.env["SCH_SECRET"] = "s3cret";
@@ -200,7 +161,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     await untilEvent("broken", "delivered", 2);
     expect(new Set(hook.requests.map(({ body }) => JSON.parse(body).id)).size).toBe(1);
     const failed = { status: 500, response: "", error: "the webhook answered with status 500" };
-    expect(await loadAttempts("broken")).toEqual([failed, failed, { status: 204, response: "", error: null }]);
+    expect(await listAttempts("broken")).toEqual([failed, failed, { status: 204, response: "", error: null }]);
   });
 
   test("X-SCH-10 without retry_conf there is one attempt", async () => {
@@ -216,7 +177,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     onTestFinished(() => void (hook.answer = json({})));
     await start([trigger("limited")]);
     await untilEvent("limited", "pending", 1);
-    const [event] = await loadEvents("limited");
+    const [event] = await listEvents("limited");
     expect(event?.wait).toBeGreaterThan(300);
     expect(event?.wait).toBeLessThanOrEqual(600);
   });
@@ -225,7 +186,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     const api = await start([trigger("private")], { webhookAllowedHosts: [] });
     await untilEvent("private", "dead", 1);
     expect(hook.requests).toEqual([]);
-    expect(await loadAttempts("private")).toMatchObject([{ error: expect.stringContaining("private address") }]);
+    expect(await listAttempts("private")).toMatchObject([{ error: expect.stringContaining("private address") }]);
     expect(api.log.join("\n")).not.toContain("hook-secret");
   });
 });

@@ -2,18 +2,17 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { RelApiOptions } from "../../core/index.ts";
-import { plus } from "../../presets/index.ts";
 import {
   schedules,
   type ScheduledRun,
   type ScheduleHandler,
   type ScheduleOptions,
 } from "../../plugins/services/index.ts";
-import { capabilities, forGraphql, startApi, type TestApi } from "../support/api.ts";
+import { capabilities, type StartOptions } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
 import { until } from "../support/until.ts";
-import { createLogger } from "../support/logger.ts";
+import { startLogged, startWithWebhooks, type LoggedApi } from "./start.ts";
+import { createEventReader, SCHEDULED_EVENTS } from "./stored-events.ts";
 
 type Declared = Readonly<Record<string, ScheduleHandler | ScheduleOptions>>;
 
@@ -55,26 +54,8 @@ describe("the declaration", () => {
 describe.runIf(capabilities.realServer)("on a server", async () => {
   const database = await openDatabase();
 
-  interface Started extends TestApi {
-    readonly log: readonly string[];
-  }
-
-  const start = async (definitions: Declared, extraOptions: RelApiOptions = {}): Promise<Started> => {
-    const log: string[] = [];
-    const note = (line: string, fields?: unknown): void => void log.push(`${line} ${JSON.stringify(fields)}`);
-    const logger = createLogger({ error: note, warn: note, info: note });
-    const options = {
-      preset: plus,
-      on: database,
-      logger,
-      parts: [schedules(definitions)],
-      dbSchemas: ["public"],
-      ...extraOptions,
-    };
-    const api = await startApi(forGraphql(options));
-    onTestFinished(api.close);
-    return { ...api, log };
-  };
+  const start = (definitions: Declared, extraOptions: StartOptions = {}): Promise<LoggedApi> =>
+    startLogged({ on: database, parts: [schedules(definitions)], ...extraOptions });
 
   const untilKnown = (name: string): Promise<void> =>
     until(async () => {
@@ -84,9 +65,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     }, `the database knows the schedule ${name}`);
 
   // installs the tables, so that tests can write rows before they start a server
-  const first = await startApi(
-    forGraphql({ preset: plus, on: database, parts: [schedules({ "0 0 31 2 *": nothing })], dbSchemas: ["public"] }),
-  );
+  const first = await startWithWebhooks({ on: database, parts: [schedules({ "0 0 31 2 *": nothing })] });
   await untilKnown("0 0 31 2 *");
   await first.close();
 
@@ -105,24 +84,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       [name, cron, minutes],
     );
 
-  interface EventRow {
-    readonly id: string;
-    readonly status: string;
-    readonly tries: number;
-    readonly scheduled_time: Date;
-  }
-
-  const listEvents = (name: string): Promise<EventRow[]> =>
-    database.query(
-      "select id::text, status, tries, scheduled_time from relapi.scheduled_event where trigger_name = $1 order by scheduled_time",
-      [name],
-    );
-
-  const untilEnded = (name: string, status: string): Promise<void> =>
-    until(async () => {
-      const events = await listEvents(name);
-      return events.length > 0 && events.every((event) => event.status === status);
-    }, `all events of ${name} are ${status}`);
+  const { listEvents, untilEnded } = createEventReader(database, SCHEDULED_EVENTS);
 
   test("X-SCH-1 X-SCH-6 a function is called at a time that processes have missed", async () => {
     await missMinutes("late", PAST, 60);
@@ -153,7 +115,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   test("X-SCH-5 two servers run each time once", async () => {
     await missMinutes("shared", "* * * * *", 60);
     const received: string[][] = [[], []];
-    const server = (index: number): Promise<Started> =>
+    const server = (index: number): Promise<LoggedApi> =>
       start({
         shared: { cron: "* * * * *", handle: ({ scheduledAt }) => void received[index]?.push(String(scheduledAt)) },
       });
@@ -313,7 +275,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   test("X-SCH-4 a role that may not install tables says so in one sentence, and the rest is served", async () => {
     const ownDatabase = await openDatabase();
     const loginDatabase = { ...ownDatabase, options: { databaseUrl: ownDatabase.urlAs("sea_login") } };
-    const api = await start({ "0 3 * * *": nothing }, { on: loginDatabase } as RelApiOptions);
+    const api = await start({ "0 3 * * *": nothing }, { on: loginDatabase });
     await until(() => api.log.some((line) => line.startsWith("schedules do not work")), "the log says so");
     expect(api.log.filter((line) => line.startsWith("schedules do not work"))).toEqual([
       expect.stringContaining("the login role may not install event triggers and schedules"),
@@ -323,7 +285,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
 
   test("X-SCH-4 with EVENTS_INSTALL=false the start changes nothing and says what is missing", async () => {
     const ownDatabase = await openDatabase();
-    const api = await start({ "0 3 * * *": nothing }, { on: ownDatabase, eventsInstall: false } as RelApiOptions);
+    const api = await start({ "0 3 * * *": nothing }, { on: ownDatabase, eventsInstall: false });
     await until(() => api.log.some((line) => line.startsWith("schedules do not work")), "the log says so");
     expect(api.log.join("\n")).toContain('schedules are not installed: run \\"relapi --preset plus events install\\"');
     expect(await ownDatabase.query("select from pg_namespace where nspname = 'relapi'")).toEqual([]);
