@@ -11,6 +11,7 @@ import { openSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
 import { argument, startActionHook } from "./action-metadata.ts";
 import { json } from "./hook-server.ts";
+import { startWithWebhooks } from "./start.ts";
 
 const metadata = documentOf(
   [table("artist", { select_permissions: permissions({ reader: { columns: ["name"], filter: {} } }) })],
@@ -54,12 +55,10 @@ test("X-ACT-12d without the plugin events asynchronous actions are left out", as
 
 describe.runIf(capabilities.realServer)("on a server", async () => {
   const options: StartOptions = {
-    preset: plus,
-    webhookAllowedHosts: ["127.0.0.1"],
     metadata,
     on: await openDatabase(),
   };
-  const api = await startApi(forGraphql(options));
+  const api = await startWithWebhooks(options);
   const reader: HeaderValues = { ...asAdmin("reader"), "x-hasura-user-id": "7" };
   beforeEach(() => void (hook.requests.length = 0));
 
@@ -172,7 +171,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
 
   test("X-ACT-12d before the installation a query has no call, and other operations are refused with the reason", async () => {
     const ownDatabase = await openDatabase();
-    const bare = await startApi(forGraphql({ ...options, on: ownDatabase, eventsInstall: false }));
+    const bare = await startWithWebhooks({ ...options, on: ownDatabase, eventsInstall: false });
     const field = `order(id: "00000000-0000-0000-0000-000000000000") { errors }`;
     expect(await bare.gql(`{ ${field} }`, {}, reader)).toMatchObject({ data: { order: null } });
     const errors = [
@@ -187,7 +186,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     socket.send({ id: "1", type: "subscribe", payload: { query: `subscription { ${field} }` } });
     expect(await socket.next()).toMatchObject({ payload: { errors } });
     await socket.close();
-    const installing = await startApi(forGraphql({ ...options, on: ownDatabase }));
+    const installing = await startWithWebhooks({ ...options, on: ownDatabase });
     hook.answer = json({ number: 1 });
     expect((await installing.gql('mutation { order(amount: "6") }', {}, reader)).data.order).toBeTypeOf("string");
     await until(() => hook.requests.length === 1, "the webhook is called");
@@ -195,13 +194,13 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
 
   test("X-ACT-12e a call whose process ends is made again with the same id", async () => {
     hook.answer = () => undefined;
-    const otherApi = await startApi(forGraphql({ ...options, shutdownGrace: 0 }));
+    const otherApi = await startWithWebhooks({ ...options, shutdownGrace: 0 });
     await api.close();
     const { data } = await otherApi.gql('mutation { order(amount: "6") }', {}, reader);
     await until(() => hook.requests.length === 1, "the webhook is called");
     hook.answer = json({ number: 6 });
     await otherApi.close();
-    const next = await startApi(forGraphql(options));
+    const next = await startWithWebhooks(options);
     expect(await findEnded(data.order, next)).toMatchObject({ output: { number: 6 } });
     expect(hook.requests.map(({ body }) => JSON.parse(body).id)).toEqual([data.order, data.order]);
   });

@@ -3,8 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { plus } from "../../presets/index.ts";
-import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { asAdmin } from "../support/api.ts";
 import { collectWarnings, documentOf, table, type Entry } from "../support/metadata-document.ts";
 import {
   argument,
@@ -16,10 +15,9 @@ import {
   WEATHER,
 } from "./action-metadata.ts";
 import { json } from "./hook-server.ts";
+import { startWithWebhooks } from "./start.ts";
 
 const hook = await startActionHook();
-const start = (extraOptions: StartOptions): Promise<TestApi> =>
-  startApi(forGraphql({ preset: plus, webhookAllowedHosts: ["127.0.0.1"], ...extraOptions }));
 
 const reader = asAdmin("reader");
 const LOG_IN = 'mutation { login(login: {name: "Ada"}) { value } }';
@@ -29,7 +27,7 @@ beforeEach(() => void (hook.answer = json({ value: "t" })));
 describe("metadata that does not fit", () => {
   const problemsOf = async (metadata: Entry): Promise<readonly string[]> => {
     const warnings = collectWarnings();
-    await start({ metadata, logger: warnings.logger });
+    await startWithWebhooks({ metadata, logger: warnings.logger });
     return warnings.all();
   };
   const action = (definitionKeys: Entry, actionKeys: Entry = {}): Entry => ({
@@ -84,7 +82,7 @@ describe("metadata that does not fit", () => {
   test("X-ACT-8a unknown keys are in the log, and the action is served", async () => {
     const warnings = collectWarnings();
     const misspelt = action({ timout: 5 }, { permission: [] });
-    const api = await start({ metadata: buildDocument([misspelt, WEATHER]), logger: warnings.logger });
+    const api = await startWithWebhooks({ metadata: buildDocument([misspelt, WEATHER]), logger: warnings.logger });
     expect(warnings.all()).toEqual([
       "action login: permission is unknown; ignored",
       "action login: definition.timout is unknown; ignored",
@@ -162,17 +160,17 @@ describe("a project of Hasura's command line", () => {
       };
       await writeFile(join(folder, "actions.yaml"), JSON.stringify(yaml));
       const warnings = collectWarnings();
-      const otherApi = await start({ metadata: folder, logger: warnings.logger });
+      const otherApi = await startWithWebhooks({ metadata: folder, logger: warnings.logger });
       expect(warnings.all()).toEqual([]);
       expect((await otherApi.gql(LOG_IN, {}, reader)).data).toEqual({ login: { value: "t" } });
       hook.answer = json(["rain"]);
       expect((await otherApi.gql("{ weather }", {}, reader)).data).toEqual({ weather: ["rain"] });
       await writeFile(join(folder, "actions.graphql"), "\n# no actions");
       await writeFile(join(folder, "actions.yaml"), "actions: []\ncustom_types:\n  objects: []\n");
-      await start({ metadata: folder, logger: warnings.logger });
+      await startWithWebhooks({ metadata: folder, logger: warnings.logger });
       expect(warnings.all()).toEqual([]);
       await writeFile(join(folder, "actions.graphql"), "type Mutation {\n  login(: Int }");
-      await expect(start({ metadata: folder })).rejects.toThrow(
+      await expect(startWithWebhooks({ metadata: folder })).rejects.toThrow(
         /metadata .*actions\.graphql:2:9 cannot be read: Syntax Error/,
       );
     } finally {
@@ -186,7 +184,7 @@ describe("the metadata API", () => {
     const folder = await mkdtemp(join(tmpdir(), "actions-"));
     const file = join(folder, "metadata.json");
     await writeFile(file, JSON.stringify(documentOf([table("artist")])));
-    const otherApi = await start({ metadata: file });
+    const otherApi = await startWithWebhooks({ metadata: file });
     const run = async (type: string, args: unknown): Promise<any> =>
       (await otherApi.post("/v1/metadata", { headers: asAdmin(), body: { type, args } })).json();
     const success = { message: "success" };

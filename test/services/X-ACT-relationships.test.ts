@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { GraphQLString } from "graphql";
 import { describe, expect, test } from "vitest";
 import { definePlugin } from "../../core/index.ts";
-import { plus } from "../../presets/index.ts";
 import type { GqlFieldContext, GqlFields, GqlLoadedRow } from "../../plugins/graphql/api.ts";
-import { asAdmin, forGraphql, startApi, type StartOptions } from "../support/api.ts";
+import { asAdmin } from "../support/api.ts";
 import { collectWarnings, documentOf, object, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { argument, startActionHook } from "./action-metadata.ts";
 import { json } from "./hook-server.ts";
+import { startWithWebhooks } from "./start.ts";
 
 const hook = await startActionHook();
 
@@ -91,8 +91,7 @@ const counted = definePlugin({
     }),
 });
 
-const options: StartOptions = { preset: plus, webhookAllowedHosts: ["127.0.0.1"] };
-const api = await startApi(forGraphql({ ...options, parts: [counted, loaded], metadata: buildDocument() }));
+const api = await startWithWebhooks({ parts: [counted, loaded], metadata: buildDocument() });
 const reader = asAdmin("reader");
 
 const ask = async (results: unknown, query: string, variables: Entry = {}, headers = asAdmin()): Promise<any> => {
@@ -225,9 +224,7 @@ describe("relationships that do not fit", () => {
         ...faulty.map(([name, extraKeys]) => ({ ...artist, name, ...extraKeys })),
       ] as Entry[];
       await writeFile(path, JSON.stringify(buildDocument(relationships)));
-      const otherApi = await startApi(
-        forGraphql({ ...options, metadata: path, logger: warnings.logger }),
-      );
+      const otherApi = await startWithWebhooks({ metadata: path, logger: warnings.logger });
       const reasons = faulty.map(([name, , reason]) => `relationship of a custom type Found.${name}: ${reason}`);
       expect(warnings.all()).toEqual(reasons.map((reason) => `${reason}; ignored`));
       hook.answer = json([{ artist_id: 4 }]);

@@ -4,13 +4,14 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { compose, without } from "../../core/index.ts";
 import { actions } from "../../plugins/services/index.ts";
 import { fullCompat, plus } from "../../presets/index.ts";
-import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { asAdmin, type StartOptions, type TestApi } from "../support/api.ts";
 import { collectWarnings, permissions, table } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { adminSecret, bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 import { argument, buildDocument, definition, LOGIN, startActionHook } from "./action-metadata.ts";
 import { json } from "./hook-server.ts";
+import { startWithWebhooks } from "./start.ts";
 import { createLogger } from "../support/logger.ts";
 
 const hook = await startActionHook();
@@ -19,10 +20,8 @@ const log: string[] = [];
 const note = (line: string, fields?: unknown): void => void log.push(`${line} ${JSON.stringify(fields)}`);
 const logger = createLogger({ error: note, warn: note });
 
-const options: StartOptions = { preset: plus, webhookAllowedHosts: ["127.0.0.1"], logger };
-const api = await startApi(forGraphql({ ...options, metadata: buildDocument() }));
-const start = (extraOptions: StartOptions): Promise<TestApi> =>
-  startApi(forGraphql({ ...options, ...extraOptions }));
+const start = (options: StartOptions): Promise<TestApi> => startWithWebhooks({ logger, ...options });
+const api = await start({ metadata: buildDocument() });
 
 const reader = asAdmin("reader");
 const LOG_IN = 'mutation { login(login: {name: "Ada"}) { value } }';

@@ -4,12 +4,11 @@ import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { RelApiOptions } from "../../core/index.ts";
-import { plus } from "../../presets/index.ts";
-import { asAdmin, capabilities, forGraphql, startApi, type TestApi } from "../support/api.ts";
+import { asAdmin, capabilities, type StartOptions, type TestApi } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
 import { until } from "../support/until.ts";
 import { json, startHook } from "./hook-server.ts";
+import { startWithWebhooks } from "./start.ts";
 import { createLogger } from "../support/logger.ts";
 
 describe.runIf(capabilities.realServer)("on a server", async () => {
@@ -19,20 +18,13 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   const run = async (api: TestApi, type: string, args: unknown): Promise<any> =>
     (await api.post("/v1/metadata", { headers: asAdmin(), body: { type, args } })).json();
 
-  const start = async (extraOptions: RelApiOptions = {}): Promise<TestApi> => {
+  const start = async (extraOptions: StartOptions = {}): Promise<TestApi> => {
     const database = await openDatabase();
     await database.query("create table public.parcel (id int primary key, item text)");
     const folder = await mkdtemp(join(tmpdir(), "events-"));
     onTestFinished(() => rm(folder, { recursive: true }));
     await writeFile(join(folder, "version.yaml"), "version: 3\n");
-    const options = {
-      preset: plus,
-      on: database,
-      metadata: folder,
-      webhookAllowedHosts: ["127.0.0.1"],
-      ...extraOptions,
-    };
-    const api = await startApi(forGraphql(options));
+    const api = await startWithWebhooks({ on: database, metadata: folder, ...extraOptions });
     onTestFinished(api.close);
     expect(await run(api, "pg_track_table", { table: "parcel" })).toEqual({ message: "success" });
     hook.requests.length = 0;

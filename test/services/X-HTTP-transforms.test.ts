@@ -1,10 +1,10 @@
 /** Transforms of Hasura metadata: actions send the changed request to a real HTTP server, and change its answer. */
 import { beforeEach, describe, expect, test } from "vitest";
-import { plus } from "../../presets/index.ts";
-import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
+import { asAdmin, type TestApi } from "../support/api.ts";
 import { collectWarnings, documentOf, table, type Entry } from "../support/metadata-document.ts";
 import { argument, startActionHook } from "./action-metadata.ts";
 import { json } from "./hook-server.ts";
+import { startWithWebhooks } from "./start.ts";
 
 const hook = await startActionHook();
 
@@ -23,17 +23,13 @@ const buildAction = (name: string, transforms: Entry): Entry => ({
 
 /** Starts an api with an action for each of the transforms: `action_0`, `action_1` … */
 const start = (transforms: readonly Entry[], warnings = collectWarnings()): Promise<TestApi> =>
-  startApi(
-    forGraphql({
-      preset: plus,
-      webhookAllowedHosts: ["127.0.0.1"],
-      logger: warnings.logger,
-      metadata: documentOf([table("artist")], {
-        actions: transforms.map((transform, i) => buildAction(`action_${i}`, transform)),
-        custom_types: { scalars: [{ name: "Anything" }] },
-      }),
+  startWithWebhooks({
+    logger: warnings.logger,
+    metadata: documentOf([table("artist")], {
+      actions: transforms.map((transform, i) => buildAction(`action_${i}`, transform)),
+      custom_types: { scalars: [{ name: "Anything" }] },
     }),
-  );
+  });
 
 const reader = asAdmin("reader", { "user-id": "7" });
 

@@ -1,11 +1,11 @@
 /** Answers of remote schemas: errors, data that does not fit the schema, and numbers. */
 import { buildSchema } from "graphql";
 import { beforeEach, expect, test } from "vitest";
-import { plus } from "../../presets/index.ts";
 import { remoteSchemas } from "../../plugins/services/index.ts";
-import { asAdmin, forGraphql, startApi } from "../support/api.ts";
+import { asAdmin } from "../support/api.ts";
 import { documentOf, table } from "../support/metadata-document.ts";
 import { startRemote } from "./remote-server.ts";
+import { startWithWebhooks } from "./start.ts";
 
 const remote = await startRemote(`
   scalar Any
@@ -15,13 +15,9 @@ const remote = await startRemote(`
   type Query { color: Color words: [String] count: Int id: ID dog: Dog cat: Dog! animals: [Animal!]! grid: [[Int!]] any: Any echo(any: Any, input: Input, float: Float): String }
   input Input { any: Any, count: Int = 2 }
 `);
-const settings = { preset: plus, webhookAllowedHosts: ["127.0.0.1"] };
-const api = await startApi(
-  forGraphql({
-    ...settings,
-    metadata: documentOf([table("album")], { remote_schemas: [{ name: "zoo", definition: { url: remote.url } }] }),
-  }),
-);
+const api = await startWithWebhooks({
+  metadata: documentOf([table("album")], { remote_schemas: [{ name: "zoo", definition: { url: remote.url } }] }),
+});
 
 beforeEach(() => {
   remote.requests.length = 0;
@@ -151,7 +147,7 @@ test("X-RMT-6a a schema in the process receives numbers of JavaScript", async ()
   const schema = buildSchema("scalar Any type Query { own(any: Any, list: [Any], float: Float): String }");
   const { own: ownField } = schema.getQueryType()?.getFields() ?? {};
   if (ownField) ownField.resolve = (_, args) => JSON.stringify(args);
-  const localApi = await startApi(forGraphql({ ...settings, parts: [remoteSchemas({ own: { schema } })] }));
+  const localApi = await startWithWebhooks({ parts: [remoteSchemas({ own: { schema } })] });
   const query = "query ($any: Any, $float: Float) { own(any: $any, float: $float, list: [1.50]) }";
   const answer = await localApi.post("/v1/graphql", {
     headers: { ...asAdmin(), "content-type": "application/json" },

@@ -3,16 +3,16 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { plus } from "../../presets/index.ts";
-import { asAdmin, forGraphql, startApi } from "../support/api.ts";
+import { asAdmin } from "../support/api.ts";
 import { startRemote } from "./remote-server.ts";
+import { startWithWebhooks } from "./start.ts";
 
 const remote = await startRemote();
 const folder = await mkdtemp(join(tmpdir(), "remote-schemas-"));
 afterAll(() => rm(folder, { recursive: true }));
 const file = join(folder, "metadata.yaml");
 await writeFile(file, "version: 3\nsources: [{name: default, kind: postgres, tables: [{table: album}]}]\n");
-const api = await startApi(forGraphql({ preset: plus, metadata: file, webhookAllowedHosts: ["127.0.0.1"] }));
+const api = await startWithWebhooks({ metadata: file });
 
 const run = async (type: string, args: unknown): Promise<any> =>
   (await api.post("/v1/metadata", { body: { type, args }, headers: asAdmin() })).json();

@@ -10,10 +10,10 @@ import {
   printType,
 } from "graphql";
 import { beforeEach, describe, expect, test } from "vitest";
-import { plus } from "../../presets/index.ts";
 import { remoteSchemas } from "../../plugins/services/index.ts";
-import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { asAdmin, type StartOptions, type TestApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
+import { loadData } from "../support/graphql-data.ts";
 import {
   array,
   collectWarnings,
@@ -25,6 +25,7 @@ import {
 } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { SDL, startRemote } from "./remote-server.ts";
+import { startWithWebhooks } from "./start.ts";
 
 const remoteSchema = buildSchema(`${SDL}
   extend type Query { shelf(artist: ID!): Shelf }
@@ -98,15 +99,7 @@ const documentWith = (
   );
 
 const start = (metadata: Entry, extraOptions: StartOptions = {}): Promise<TestApi> =>
-  startApi(
-    forGraphql({
-      preset: plus,
-      webhookAllowedHosts: ["127.0.0.1"],
-      metadata,
-      dbTxEnd: "rollback",
-      ...extraOptions,
-    }),
-  );
+  startWithWebhooks({ metadata, dbTxEnd: "rollback", ...extraOptions });
 
 const READER =
   "type Query { country(code: ID!): Country countries(codes: [ID!]): [Country!]! } type Country { name: String! }";
@@ -129,11 +122,8 @@ const api = await start(
   ),
 );
 
-const ask = async (query: string, variables: Entry = {}, headers = asAdmin()): Promise<any> => {
-  const { data, errors } = await api.gql(query, variables, headers);
-  expect(errors).toBeUndefined();
-  return data;
-};
+const ask = (query: string, variables: Entry = {}, headers = asAdmin()): Promise<any> =>
+  loadData(api, query, variables, headers);
 const SWEDEN = { homeland: { name: "Sweden" } };
 const refusal = async (query: string, variables: Entry = {}, headers = asAdmin()): Promise<any> =>
   (await api.gql(query, variables, headers)).errors;

@@ -1,11 +1,11 @@
 /** The parts of remote schemas that roles may use, and the names that remote schemas get. */
 import { buildClientSchema, getIntrospectionQuery, printSchema } from "graphql";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { plus } from "../../presets/index.ts";
-import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { asAdmin, type StartOptions, type TestApi } from "../support/api.ts";
 import { bearer } from "../support/tokens.ts";
 import { documentOf, collectWarnings, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { SDL, startRemote } from "./remote-server.ts";
+import { startWithWebhooks } from "./start.ts";
 
 const remote = await startRemote();
 
@@ -15,17 +15,13 @@ beforeEach(() => {
 });
 
 const start = (remotes: readonly Entry[], extraOptions: StartOptions = {}, ofDocument: Entry = {}): Promise<TestApi> =>
-  startApi(
-    forGraphql({
-      preset: plus,
-      webhookAllowedHosts: ["127.0.0.1"],
-      metadata: documentOf(
-        [table("album", { select_permissions: permissions({ reader: { columns: ["id"], filter: {} } }) })],
-        { remote_schemas: remotes, ...ofDocument },
-      ),
-      ...extraOptions,
-    }),
-  );
+  startWithWebhooks({
+    metadata: documentOf(
+      [table("album", { select_permissions: permissions({ reader: { columns: ["id"], filter: {} } }) })],
+      { remote_schemas: remotes, ...ofDocument },
+    ),
+    ...extraOptions,
+  });
 
 const entry = (extraKeys: Entry = {}, customization: Entry = {}): Entry => ({
   name: "shop",

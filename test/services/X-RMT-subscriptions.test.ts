@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildClientSchema, buildSchema, getIntrospectionQuery, printSchema, type GraphQLSchema } from "graphql";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { plus } from "../../presets/index.ts";
 import { remoteSchemas } from "../../plugins/services/index.ts";
-import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { asAdmin, type StartOptions, type TestApi } from "../support/api.ts";
 import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { openSocket, type TestSocket } from "../support/socket.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 import { startRemote } from "./remote-server.ts";
+import { startWithWebhooks } from "./start.ts";
 
 /** Events for all readers. A reader counts from its first read to its end. */
 class Channel {
@@ -126,15 +126,7 @@ const documentWith = (extraKeys: Entry = {}): Entry =>
 const UNREAD_TIMEOUT = 3600;
 
 const start = (metadata: Entry, extraOptions: StartOptions = {}): Promise<TestApi> =>
-  startApi(
-    forGraphql({
-      preset: plus,
-      webhookAllowedHosts: ["127.0.0.1"],
-      unreadTimeout: UNREAD_TIMEOUT,
-      metadata,
-      ...extraOptions,
-    }),
-  );
+  startWithWebhooks({ unreadTimeout: UNREAD_TIMEOUT, metadata, ...extraOptions });
 const api = await start(documentWith());
 
 beforeEach(() => {

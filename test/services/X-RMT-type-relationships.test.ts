@@ -5,12 +5,13 @@ import { join } from "node:path";
 import { buildClientSchema, buildSchema, getIntrospectionQuery, printType } from "graphql";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { definePlugin } from "../../core/index.ts";
-import { plus } from "../../presets/index.ts";
-import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { asAdmin, type StartOptions, type TestApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
+import { loadData } from "../support/graphql-data.ts";
 import { array, collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { SDL, startRemote } from "./remote-server.ts";
+import { startWithWebhooks } from "./start.ts";
 
 const shop = buildSchema(`${SDL}
   extend type Query { oddities: [Odd!]! deep: Deep }
@@ -152,23 +153,12 @@ const documentWith = ({ ofShop = {}, ofWeather = {}, ofArtist = {} }: Parts = {}
   );
 
 const start = (metadata: Entry, extraOptions: StartOptions = {}): Promise<TestApi> =>
-  startApi(
-    forGraphql({
-      preset: plus,
-      webhookAllowedHosts: ["127.0.0.1"],
-      parts: [counted],
-      metadata,
-      ...extraOptions,
-    }),
-  );
+  startWithWebhooks({ parts: [counted], metadata, ...extraOptions });
 const api = await start(documentWith());
 await api.sql("insert into artist (id, name, country) values (91, 'Yuki', 'JP'), (92, 'Zara', 'SE')");
 
-const ask = async (query: string, variables: Entry = {}, headers = asAdmin()): Promise<any> => {
-  const { data, errors } = await api.gql(query, variables, headers);
-  expect(errors).toBeUndefined();
-  return data;
-};
+const ask = (query: string, variables: Entry = {}, headers = asAdmin()): Promise<any> =>
+  loadData(api, query, variables, headers);
 const refusal = async (query: string, variables: Entry = {}, headers = asAdmin()): Promise<any> =>
   (await api.gql(query, variables, headers)).errors;
 

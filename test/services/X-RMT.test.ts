@@ -1,16 +1,16 @@
 /** Remote schemas: root fields of other GraphQL APIs beside those of the tables. */
 import { buildClientSchema, buildSchema, getIntrospectionQuery, printSchema } from "graphql";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { plus } from "../../presets/index.ts";
 import { remoteSchemas } from "../../plugins/services/index.ts";
 import { start as startProgram, temporaryFile } from "../cli/run.ts";
-import { asAdmin, capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { asAdmin, capabilities, type StartOptions, type TestApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { openSocket } from "../support/socket.ts";
 import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { until } from "../support/until.ts";
 import { startRemote } from "./remote-server.ts";
+import { startWithWebhooks } from "./start.ts";
 
 const remote = await startRemote();
 const database = await testDatabase();
@@ -29,14 +29,7 @@ const withRemotes = (...remotes: readonly Entry[]): Entry =>
     },
   );
 const start = (metadata: Entry | undefined, extraOptions: StartOptions = {}): Promise<TestApi> =>
-  startApi(
-    forGraphql({
-      preset: plus,
-      webhookAllowedHosts: ["127.0.0.1"],
-      ...(metadata && { metadata }),
-      ...extraOptions,
-    }),
-  );
+  startWithWebhooks({ ...(metadata && { metadata }), ...extraOptions });
 
 const api = await start(withRemotes(remoteEntry()));
 

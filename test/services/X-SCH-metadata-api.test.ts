@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import { plus } from "../../presets/index.ts";
-import { asAdmin, capabilities, forGraphql, startApi } from "../support/api.ts";
+import { asAdmin, capabilities } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
 import { until } from "../support/until.ts";
 import { json, startHook } from "./hook-server.ts";
+import { startWithWebhooks } from "./start.ts";
 
 describe.runIf(capabilities.realServer)("on a server", async () => {
   const hook = await startHook();
@@ -15,8 +15,8 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   const database = await openDatabase();
   const folder = await mkdtemp(join(tmpdir(), "schedules-"));
   await writeFile(join(folder, "version.yaml"), "version: 3\n");
-  const options = { preset: plus, on: database, metadata: folder, webhookAllowedHosts: ["127.0.0.1"] };
-  const api = await startApi(forGraphql(options));
+  const options = { on: database, metadata: folder };
+  const api = await startWithWebhooks(options);
   afterAll(async () => {
     await api.close();
     await rm(folder, { recursive: true });
@@ -156,9 +156,9 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
 
   test("X-SCH-12 a process that has started before the tables exist delivers the event of another process", async () => {
     const ownDatabase = await openDatabase();
-    const first = await startApi(forGraphql({ ...options, on: ownDatabase }));
+    const first = await startWithWebhooks({ ...options, on: ownDatabase });
     onTestFinished(first.close);
-    const second = await startApi(forGraphql({ ...options, on: ownDatabase, eventsConcurrency: 0 }));
+    const second = await startWithWebhooks({ ...options, on: ownDatabase, eventsConcurrency: 0 });
     hook.requests.length = 0;
     const args = { webhook: hook.url, schedule_at: past, payload: "of another process" };
     await second.post("/v1/metadata", { headers: asAdmin(), body: { type: "create_scheduled_event", args } });

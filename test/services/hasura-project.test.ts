@@ -3,13 +3,13 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { buildSchema } from "graphql";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { plus } from "../../presets/index.ts";
-import { asAdmin, capabilities, forGraphql, startApi } from "../support/api.ts";
+import { asAdmin, capabilities } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
 import { openSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
 import { json, startHook } from "./hook-server.ts";
 import { startRemote } from "./remote-server.ts";
+import { startWithWebhooks } from "./start.ts";
 import { createLogger } from "../support/logger.ts";
 
 const folder = fileURLToPath(new URL("project/", import.meta.url));
@@ -49,15 +49,11 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     // a busy machine may miss the heartbeat of the connection
     if (line !== "lost the connection for notifications") problems.push(`${line} ${JSON.stringify(fields)}`);
   };
-  const api = await startApi(
-    forGraphql({
-      on: database,
-      preset: plus,
-      metadata: `${folder}metadata`,
-      webhookAllowedHosts: ["127.0.0.1"],
-      logger: createLogger({ error: note, warn: note }),
-    }),
-  );
+  const api = await startWithWebhooks({
+    on: database,
+    metadata: `${folder}metadata`,
+    logger: createLogger({ error: note, warn: note }),
+  });
 
   const customer = asAdmin("customer", { "user-id": "1" });
   const anonymous = asAdmin("anonymous");
