@@ -1,11 +1,11 @@
-import { buildClientSchema, getIntrospectionQuery, isSpecifiedScalarType, printType } from "graphql";
+import { isSpecifiedScalarType, printType } from "graphql";
 import { expect, test } from "vitest";
 import { forGraphql, startApi } from "../support/api.ts";
+import { introspect } from "../support/graphql-data.ts";
 import { annexSdl, typesOf } from "./annex.ts";
 
 const api = await startApi(forGraphql());
-const { data } = await api.gql(getIntrospectionQuery());
-const schemaText = Object.values(buildClientSchema(data).getTypeMap())
+const schemaText = Object.values((await introspect(api)).getTypeMap())
   .filter((type) => !type.name.startsWith("__") && !isSpecifiedScalarType(type))
   .map(printType)
   .join("\n");

@@ -5,6 +5,7 @@
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { array, collectWarnings, documentOf, object, permissions, table } from "../support/metadata-document.ts";
+import { loadData } from "../support/graphql-data.ts";
 import { schemaOf } from "../support/schema.ts";
 
 const ownFilter = { artist_id: { _eq: "X-Session-Artist-Id" } };
@@ -103,11 +104,8 @@ const api = await startApi(
 );
 const ask = (query: string, role: string, session: Record<string, string> = { "artist-id": "1" }) =>
   api.gql(query, {}, asAdmin(role, session));
-const data = async (query: string, role: string, session?: Record<string, string>) => {
-  const answer = await ask(query, role, session);
-  expect(answer.errors).toBeUndefined();
-  return answer.data;
-};
+const data = (query: string, role: string, session: Record<string, string> = { "artist-id": "1" }) =>
+  loadData(api, query, {}, asAdmin(role, session));
 
 test("G-FIL-3 G-NAM-5 filters use SQL names, and documents use the names of the metadata", async () => {
   expect(noteLog.all()).toEqual([]);

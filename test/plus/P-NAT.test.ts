@@ -8,6 +8,7 @@ import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
 import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
+import { runCommand } from "../support/metadata-commands.ts";
 import { schemaOf } from "../support/schema.ts";
 import { bearer } from "../support/tokens.ts";
 
@@ -337,8 +338,7 @@ test("P-NAT-1 P-HAS-1 the metadata API tracks and untracks native queries", asyn
   const path = join(folder, "metadata.json");
   await writeFile(path, JSON.stringify(documentOf([table("album")])));
   const metadataApi = await startApi(forGraphql({ preset: plus, metadata: path }));
-  const run = async (type: string, args: unknown): Promise<any> =>
-    (await metadataApi.post("/v1/metadata", { body: { type, args }, headers: asAdmin() })).json();
+  const run = (type: string, args: unknown): Promise<any> => runCommand(metadataApi, type, args);
   const { select_permissions: _, ...model } = MODEL;
   const steps: readonly (readonly [string, unknown, string])[] = [
     ["pg_track_native_query", QUERY, "not-exists"],

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { asAdmin } from "../support/api.ts";
 import { collectWarnings, documentOf, table, type Entry } from "../support/metadata-document.ts";
+import { runCommand } from "../support/metadata-commands.ts";
 import {
   argument,
   buildDocument,
@@ -185,8 +186,7 @@ describe("the metadata API", () => {
     const file = join(folder, "metadata.json");
     await writeFile(file, JSON.stringify(documentOf([table("artist")])));
     const otherApi = await startWithWebhooks({ metadata: file });
-    const run = async (type: string, args: unknown): Promise<any> =>
-      (await otherApi.post("/v1/metadata", { headers: asAdmin(), body: { type, args } })).json();
+    const run = (type: string, args: unknown): Promise<any> => runCommand(otherApi, type, args);
     const success = { message: "success" };
     try {
       expect(await run("create_action", { name: "login", definition: definition() })).toMatchObject({

@@ -8,6 +8,7 @@ import { definePlugin } from "../../core/index.ts";
 import type { GqlFieldContext, GqlFields, GqlLoadedRow } from "../../plugins/graphql/api.ts";
 import { asAdmin } from "../support/api.ts";
 import { collectWarnings, documentOf, object, permissions, table, type Entry } from "../support/metadata-document.ts";
+import { runCommand } from "../support/metadata-commands.ts";
 import { argument, startActionHook } from "./action-metadata.ts";
 import { json } from "./hook-server.ts";
 import { startWithWebhooks } from "./start.ts";
@@ -229,8 +230,7 @@ describe("relationships that do not fit", () => {
       expect(warnings.all()).toEqual(reasons.map((reason) => `${reason}; ignored`));
       hook.answer = json([{ artist_id: 4 }]);
       expect(await otherApi.gql("{ find { albums { id } } }")).toEqual({ data: { find: [{ albums: [] }] } });
-      const run = async (type: string): Promise<any> =>
-        (await otherApi.post("/v1/metadata", { headers: asAdmin(), body: { type, args: {} } })).json();
+      const run = (type: string): Promise<any> => runCommand(otherApi, type);
       const { inconsistent_objects: objects } = await run("get_inconsistent_metadata");
       expect(objects.map((entry: any) => entry.reason)).toEqual(
         reasons.map((reason) => `Inconsistent object: ${reason}`),

@@ -4,8 +4,9 @@ import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { asAdmin, capabilities, type StartOptions, type TestApi } from "../support/api.ts";
+import { capabilities, type StartOptions, type TestApi } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
+import { runCommand } from "../support/metadata-commands.ts";
 import { until } from "../support/until.ts";
 import { json, startHook } from "./hook-server.ts";
 import { startWithWebhooks } from "./start.ts";
@@ -15,9 +16,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   const hook = await startHook();
   hook.answer = json({});
 
-  const run = async (api: TestApi, type: string, args: unknown): Promise<any> =>
-    (await api.post("/v1/metadata", { headers: asAdmin(), body: { type, args } })).json();
-
   const start = async (extraOptions: StartOptions = {}): Promise<TestApi> => {
     const database = await openDatabase();
     await database.query("create table public.parcel (id int primary key, item text)");
@@ -26,7 +24,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     await writeFile(join(folder, "version.yaml"), "version: 3\n");
     const api = await startWithWebhooks({ on: database, metadata: folder, ...extraOptions });
     onTestFinished(api.close);
-    expect(await run(api, "pg_track_table", { table: "parcel" })).toEqual({ message: "success" });
+    expect(await runCommand(api, "pg_track_table", { table: "parcel" })).toEqual({ message: "success" });
     hook.requests.length = 0;
     return api;
   };
@@ -41,7 +39,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     const info = (line: string): void => void (loads += line === "schema loaded" ? 1 : 0);
     const api = await start({ logger: createLogger({ info }) });
     const before = loads;
-    expect(await run(api, "pg_create_event_trigger", args)).toEqual({ message: "success" });
+    expect(await runCommand(api, "pg_create_event_trigger", args)).toEqual({ message: "success" });
     await api.sql("insert into public.parcel values (1, 'a')");
     await until(() => hook.requests.length === 1, "the event arrived");
     expect(loads - before).toBe(1);
@@ -52,12 +50,12 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     let response: ServerResponse | undefined;
     hook.answer = (pendingResponse) => void (response = pendingResponse);
     onTestFinished(() => void (hook.answer = json({})));
-    expect(await run(api, "pg_create_event_trigger", args)).toEqual({ message: "success" });
+    expect(await runCommand(api, "pg_create_event_trigger", args)).toEqual({ message: "success" });
     await api.sql("insert into public.parcel values (1, 'a')");
     await until(() => response !== undefined, "the attempt has begun");
     hook.answer = json({});
     const later = { ...args, name: "parcel_changed", insert: undefined, update: { columns: "*" } };
-    expect(await run(api, "pg_create_event_trigger", later)).toEqual({ message: "success" });
+    expect(await runCommand(api, "pg_create_event_trigger", later)).toEqual({ message: "success" });
     await api.sql("update public.parcel set item = 'b'");
     const countDelivered = async (): Promise<number> =>
       (await api.sql("select from relapi.event where status = 'delivered'")).length;
@@ -69,14 +67,14 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
 
   test("X-EVT-18 X-EVT-3a X-EVT-3c P-HAS-11 a trigger is created, replaced and deleted", async () => {
     const api = await start();
-    expect(await run(api, "pg_create_event_trigger", args)).toEqual({ message: "success" });
+    expect(await runCommand(api, "pg_create_event_trigger", args)).toEqual({ message: "success" });
     await api.sql("insert into public.parcel values (1, 'a')");
     await until(() => hook.requests.length === 1, "the event arrived");
-    expect(await run(api, "pg_create_event_trigger", args)).toMatchObject({
+    expect(await runCommand(api, "pg_create_event_trigger", args)).toMatchObject({
       code: "already-exists",
       error: 'event trigger "parcel_sent" already exists',
     });
-    const exported = await run(api, "export_metadata", {});
+    const exported = await runCommand(api, "export_metadata", {});
     expect(exported.sources[0].tables[0].event_triggers).toEqual([
       {
         name: "parcel_sent",
@@ -86,40 +84,40 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       },
     ]);
     const replaced = { ...args, replace: true, headers: [{ name: "x-added", value: "yes" }] };
-    expect(await run(api, "pg_create_event_trigger", replaced)).toEqual({ message: "success" });
+    expect(await runCommand(api, "pg_create_event_trigger", replaced)).toEqual({ message: "success" });
     await api.sql("insert into public.parcel values (2, 'b')");
     await until(() => hook.requests.length === 2, "the second event arrived");
     expect(hook.requests[1]?.headers["x-added"]).toBe("yes");
-    expect(await run(api, "pg_create_event_trigger", { ...args, name: "other", webhook: "none" })).toMatchObject({
+    expect(await runCommand(api, "pg_create_event_trigger", { ...args, name: "other", webhook: "none" })).toMatchObject({
       code: "invalid-configuration",
       error: expect.stringContaining("webhook is not an http or https URL"),
     });
-    expect(await run(api, "pg_create_event_trigger", { ...args, name: "other", retry_conf: 5 })).toMatchObject({
+    expect(await runCommand(api, "pg_create_event_trigger", { ...args, name: "other", retry_conf: 5 })).toMatchObject({
       code: "invalid-configuration",
       error: expect.stringContaining("retry_conf is not an object"),
     });
-    expect(await run(api, "pg_delete_event_trigger", { name: "parcel_sent" })).toEqual({ message: "success" });
+    expect(await runCommand(api, "pg_delete_event_trigger", { name: "parcel_sent" })).toEqual({ message: "success" });
     expect(await countTriggers(api)).toBe(0);
-    expect(await run(api, "pg_delete_event_trigger", { name: "parcel_sent" })).toMatchObject({
+    expect(await runCommand(api, "pg_delete_event_trigger", { name: "parcel_sent" })).toMatchObject({
       code: "not-exists",
       error: expect.stringContaining('event trigger "parcel_sent" does not exist'),
     });
-    expect(await run(api, "pg_create_event_trigger", { ...args, table: "absent" })).toMatchObject({
+    expect(await runCommand(api, "pg_create_event_trigger", { ...args, table: "absent" })).toMatchObject({
       code: "not-exists",
     });
   });
 
   test("X-EVT-18 P-HAS-11 P-HAS-11a events are invoked, listed and delivered again", async () => {
     const api = await start();
-    await run(api, "pg_create_event_trigger", { ...args, enable_manual: true });
+    await runCommand(api, "pg_create_event_trigger", { ...args, enable_manual: true });
     hook.answer = json({ reason: "no" }, 500);
     onTestFinished(() => void (hook.answer = json({})));
-    const { event_id: id } = await run(api, "pg_invoke_event_trigger", {
+    const { event_id: id } = await runCommand(api, "pg_invoke_event_trigger", {
       name: "parcel_sent",
       payload: { id: 7, big: 1 },
     });
     await until(async () => {
-      const [event] = await run(api, "pg_get_event_logs", { name: "parcel_sent", status: "processed" });
+      const [event] = await runCommand(api, "pg_get_event_logs", { name: "parcel_sent", status: "processed" });
       return event?.error === true;
     }, "the event is dead");
     expect(JSON.parse(hook.requests[0]?.body ?? "")).toMatchObject({
@@ -130,7 +128,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         session_variables: { "x-hasura-role": "admin" },
       },
     });
-    expect(await run(api, "pg_get_event_logs", { name: "parcel_sent" })).toEqual([
+    expect(await runCommand(api, "pg_get_event_logs", { name: "parcel_sent" })).toEqual([
       expect.objectContaining({
         id,
         delivered: false,
@@ -146,25 +144,25 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
         },
       }),
     ]);
-    expect(await run(api, "pg_get_event_logs", { name: "parcel_sent", status: "pending" })).toEqual([]);
+    expect(await runCommand(api, "pg_get_event_logs", { name: "parcel_sent", status: "pending" })).toEqual([]);
     hook.answer = json({});
-    expect(await run(api, "pg_redeliver_event", { event_id: id })).toEqual({ message: "success" });
+    expect(await runCommand(api, "pg_redeliver_event", { event_id: id })).toEqual({ message: "success" });
     await until(() => hook.requests.length === 2, "the event arrived again");
     await until(async () => {
-      const [event] = await run(api, "pg_get_event_logs", { name: "parcel_sent" });
+      const [event] = await runCommand(api, "pg_get_event_logs", { name: "parcel_sent" });
       return event?.delivered === true;
     }, "the event is delivered");
-    const attempts = await run(api, "pg_get_event_invocation_logs", { name: "parcel_sent" });
+    const attempts = await runCommand(api, "pg_get_event_invocation_logs", { name: "parcel_sent" });
     expect(attempts).toMatchObject([
       { event_id: id, status: 200 },
       { event_id: id, status: 500, response: { body: '{"reason":"no"}' } },
     ]);
-    expect(await run(api, "pg_get_event_logs", { name: "parcel_sent", limit: 1, offset: 1 })).toEqual([]);
-    expect(await run(api, "pg_get_event_by_id", { event_id: id, invocation_log_limit: 1 })).toEqual({
+    expect(await runCommand(api, "pg_get_event_logs", { name: "parcel_sent", limit: 1, offset: 1 })).toEqual([]);
+    expect(await runCommand(api, "pg_get_event_by_id", { event_id: id, invocation_log_limit: 1 })).toEqual({
       event: expect.objectContaining({ id, trigger_name: "parcel_sent", delivered: true }),
       invocations: attempts.slice(0, 1),
     });
-    expect(await run(api, "pg_get_event_by_id", { event_id: "00000000-0000-0000-0000-000000000000" })).toEqual({
+    expect(await runCommand(api, "pg_get_event_by_id", { event_id: "00000000-0000-0000-0000-000000000000" })).toEqual({
       event: null,
       invocations: [],
     });
@@ -172,12 +170,12 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
 
   test("X-EVT-18 the log of events has the trace of the change", async () => {
     const api = await start();
-    await run(api, "pg_create_event_trigger", args);
+    await runCommand(api, "pg_create_event_trigger", args);
     const [traceId, spanId] = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"];
     await api.sql(
       `begin; set local relapi.trace_parent = '00-${traceId}-${spanId}-01'; insert into public.parcel values (1, 'a'); commit`,
     );
-    expect(await run(api, "pg_get_event_logs", { name: "parcel_sent" })).toMatchObject([
+    expect(await runCommand(api, "pg_get_event_logs", { name: "parcel_sent" })).toMatchObject([
       { payload: { op: "INSERT", trace_context: { trace_id: traceId, span_id: spanId } } },
     ]);
   });
@@ -185,21 +183,21 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   test("X-EVT-18 before the installation there are no events", async () => {
     const api = await start();
     const event_id = "00000000-0000-0000-0000-000000000000";
-    expect(await run(api, "pg_redeliver_event", { event_id })).toMatchObject({ code: "not-exists" });
-    expect(await run(api, "pg_get_event_by_id", { event_id })).toEqual({ event: null, invocations: [] });
+    expect(await runCommand(api, "pg_redeliver_event", { event_id })).toMatchObject({ code: "not-exists" });
+    expect(await runCommand(api, "pg_get_event_by_id", { event_id })).toEqual({ event: null, invocations: [] });
   });
 
   test("X-EVT-18 P-HAS-11 arguments that do not fit are refused with their path", async () => {
     const api = await start();
-    await run(api, "pg_create_event_trigger", args);
+    await runCommand(api, "pg_create_event_trigger", args);
     const answers = await Promise.all([
-      run(api, "pg_invoke_event_trigger", { name: "parcel_sent", payload: {} }),
-      run(api, "pg_invoke_event_trigger", { name: "absent", payload: {} }),
-      run(api, "pg_redeliver_event", { event_id: "1; drop table relapi.event" }),
-      run(api, "pg_redeliver_event", { event_id: "00000000-0000-0000-0000-000000000000" }),
-      run(api, "pg_get_event_by_id", { event_id: "7" }),
-      run(api, "pg_get_event_logs", { name: "parcel_sent", limit: -1 }),
-      run(api, "pg_get_event_logs", { name: "parcel_sent", status: "dead" }),
+      runCommand(api, "pg_invoke_event_trigger", { name: "parcel_sent", payload: {} }),
+      runCommand(api, "pg_invoke_event_trigger", { name: "absent", payload: {} }),
+      runCommand(api, "pg_redeliver_event", { event_id: "1; drop table relapi.event" }),
+      runCommand(api, "pg_redeliver_event", { event_id: "00000000-0000-0000-0000-000000000000" }),
+      runCommand(api, "pg_get_event_by_id", { event_id: "7" }),
+      runCommand(api, "pg_get_event_logs", { name: "parcel_sent", limit: -1 }),
+      runCommand(api, "pg_get_event_logs", { name: "parcel_sent", status: "dead" }),
     ]);
     expect(answers.map(({ code, path }) => [code, path])).toEqual([
       ["not-supported", "$.args"],

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { asAdmin } from "../support/api.ts";
+import { runCommand } from "../support/metadata-commands.ts";
 import { startRemote } from "./remote-server.ts";
 import { startWithWebhooks } from "./start.ts";
 
@@ -14,8 +15,7 @@ const file = join(folder, "metadata.yaml");
 await writeFile(file, "version: 3\nsources: [{name: default, kind: postgres, tables: [{table: album}]}]\n");
 const api = await startWithWebhooks({ metadata: file });
 
-const run = async (type: string, args: unknown): Promise<any> =>
-  (await api.post("/v1/metadata", { body: { type, args }, headers: asAdmin() })).json();
+const run = (type: string, args: unknown): Promise<any> => runCommand(api, type, args);
 const ask = async (query = "{ secret }", role?: string): Promise<any> => api.gql(query, {}, asAdmin(role));
 const unknown = (name: string) => ({
   errors: [expect.objectContaining({ message: `field '${name}' not found in type: 'query_root'` })],

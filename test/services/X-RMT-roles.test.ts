@@ -1,7 +1,8 @@
 /** The parts of remote schemas that roles may use, and the names that remote schemas get. */
-import { buildClientSchema, getIntrospectionQuery, printSchema } from "graphql";
+import { printSchema } from "graphql";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { asAdmin, type StartOptions, type TestApi } from "../support/api.ts";
+import { introspect } from "../support/graphql-data.ts";
 import { bearer } from "../support/tokens.ts";
 import { documentOf, collectWarnings, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { SDL, startRemote } from "./remote-server.ts";
@@ -32,11 +33,6 @@ const allow = (...pairs: readonly (readonly [role: string, schema: string])[]): 
   permissions: pairs.map(([role, schema]) => ({ role, definition: { schema } })),
 });
 
-const introspect = async (target: TestApi, role: string): Promise<string> => {
-  const { data } = await target.gql(getIntrospectionQuery(), {}, asAdmin(role));
-  return printSchema(buildClientSchema(data));
-};
-
 const READER = `
   schema { query: Query mutation: Mutation }
   type Query {
@@ -63,7 +59,7 @@ const asReader = asAdmin("reader", { "user-id": "7", tenant: "acme" });
 
 describe("permissions", () => {
   test("X-RMT-9 a role sees the part of its SDL, without presets", async () => {
-    const printed = await introspect(api, "reader");
+    const printed = printSchema(await introspect(api, "reader"));
     expect(printed).toContain("countries: [Country!]!");
     expect(printed).toContain("mine(filter: MineFilter): String");
     expect(printed).toContain("add: [String!]!");

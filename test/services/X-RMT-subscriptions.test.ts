@@ -2,10 +2,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildClientSchema, buildSchema, getIntrospectionQuery, printSchema, type GraphQLSchema } from "graphql";
+import { buildSchema, printSchema, type GraphQLSchema } from "graphql";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { remoteSchemas } from "../../plugins/services/index.ts";
 import { asAdmin, type StartOptions, type TestApi } from "../support/api.ts";
+import { introspect } from "../support/graphql-data.ts";
 import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { openSocket, type TestSocket } from "../support/socket.ts";
 import { adminSecret } from "../support/tokens.ts";
@@ -278,8 +279,7 @@ describe("events", () => {
 
 describe("roles", () => {
   test("X-RMT-15 X-RMT-9 a role sees and can use the subscription fields of its permission, with their presets", async () => {
-    const see = async (role: string): Promise<string> =>
-      printSchema(buildClientSchema((await api.gql(getIntrospectionQuery(), {}, asAdmin(role))).data));
+    const see = async (role: string): Promise<string> => printSchema(await introspect(api, role));
     expect(await see("reader")).toContain("  ticks: Tick!\n");
     expect(await see("reader")).not.toContain("hidden");
     expect(await see("guest")).not.toMatch(/Tick|ticks|hidden/);

@@ -2,13 +2,14 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildClientSchema, buildSchema, getIntrospectionQuery, printType } from "graphql";
+import { buildSchema, printType } from "graphql";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { definePlugin } from "../../core/index.ts";
 import { asAdmin, type StartOptions, type TestApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
-import { loadData } from "../support/graphql-data.ts";
+import { introspect, loadData } from "../support/graphql-data.ts";
 import { array, collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
+import { runCommand } from "../support/metadata-commands.ts";
 import { openSocket } from "../support/socket.ts";
 import { SDL, startRemote } from "./remote-server.ts";
 import { startWithWebhooks } from "./start.ts";
@@ -364,8 +365,7 @@ describe("roles", () => {
 
   test("X-RMT-14c a role without the table, the field or the other remote neither sees nor can use the relationship", async () => {
     const see = async (role: string): Promise<string> => {
-      const { data } = await api.gql(getIntrospectionQuery(), {}, asAdmin(role));
-      const schema = buildClientSchema(data);
+      const schema = await introspect(api, role);
       expect(schema.getType("artist") === undefined).toBe(role !== "reader");
       return printType(schema.getType("Country") as never);
     };
@@ -491,8 +491,7 @@ test("X-RMT-14e the commands create, change and delete relationships, and list t
   const empty = { remote_relationships: [] };
   await writeFile(file, JSON.stringify(documentWith({ ofShop: empty, ofWeather: empty })));
   const ownApi = await start(documentWith(), { metadata: file });
-  const run = async (type: string, args: unknown): Promise<any> =>
-    (await ownApi.post("/v1/metadata", { body: { type, args }, headers: asAdmin() })).json();
+  const run = (type: string, args: unknown): Promise<any> => runCommand(ownApi, type, args);
   const command = (kind: string, relationship: Entry, extraKeys: Entry = {}): Promise<any> =>
     run(`${kind}_remote_schema_remote_relationship`, {
       remote_schema: "shop",

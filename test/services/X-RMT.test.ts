@@ -1,10 +1,11 @@
 /** Remote schemas: root fields of other GraphQL APIs beside those of the tables. */
-import { buildClientSchema, buildSchema, getIntrospectionQuery, printSchema } from "graphql";
+import { buildSchema, printSchema } from "graphql";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { remoteSchemas } from "../../plugins/services/index.ts";
 import { start as startProgram, temporaryFile } from "../cli/run.ts";
 import { asAdmin, capabilities, type StartOptions, type TestApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
+import { introspect } from "../support/graphql-data.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { openSocket } from "../support/socket.ts";
 import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
@@ -39,11 +40,6 @@ beforeEach(() => {
   remote.answer = undefined;
   remote.cookies = [];
 });
-
-const introspect = async (target: TestApi, role?: string) => {
-  const { data } = await target.gql(getIntrospectionQuery(), {}, asAdmin(role));
-  return buildClientSchema(data);
-};
 
 describe("queries", () => {
   test("X-RMT-1 local and remote fields are in one answer, in the order of the document", async () => {

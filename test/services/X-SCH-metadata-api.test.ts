@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { asAdmin, capabilities } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
+import { runCommand } from "../support/metadata-commands.ts";
 import { until } from "../support/until.ts";
 import { json, startHook } from "./hook-server.ts";
 import { startWithWebhooks } from "./start.ts";
@@ -22,8 +23,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     await rm(folder, { recursive: true });
   });
 
-  const run = async (type: string, args: unknown): Promise<any> =>
-    (await api.post("/v1/metadata", { headers: asAdmin(), body: { type, args } })).json();
+  const run = (type: string, args: unknown): Promise<any> => runCommand(api, type, args);
 
   const SUCCESS = { message: "success" };
   const NEVER_DUE = "0 0 31 2 *";

@@ -5,6 +5,7 @@ import { buildSchema } from "graphql";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { asAdmin, capabilities } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
+import { runCommand } from "../support/metadata-commands.ts";
 import { openSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
 import { json, startHook } from "./hook-server.ts";
@@ -59,8 +60,6 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   const anonymous = asAdmin("anonymous");
   const requestsTo = (path: string): readonly any[] =>
     hook.requests.filter(({ url }) => url === path).map(({ body, headers }) => ({ ...JSON.parse(body), headers }));
-  const runCommand = async (type: string, args: unknown): Promise<any> =>
-    (await api.post("/v1/metadata", { headers: asAdmin(), body: { type, args } })).json();
 
   beforeEach(() => {
     hook.requests.length = 0;
@@ -69,7 +68,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
 
   test("G-MET-5 P-HAS-9 the project loads without a warning and without inconsistent objects", async () => {
     expect(problems).toEqual([]);
-    expect(await runCommand("get_inconsistent_metadata", {})).toEqual({
+    expect(await runCommand(api, "get_inconsistent_metadata", {})).toEqual({
       is_consistent: true,
       inconsistent_objects: [],
     });
@@ -184,7 +183,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       table: { schema: "public", name: "purchase" },
       trigger: { name: "purchase_changed" },
     });
-    const { event_id } = await runCommand("pg_invoke_event_trigger", {
+    const { event_id } = await runCommand(api, "pg_invoke_event_trigger", {
       name: "payment_arrived",
       payload: { amount: 1 },
     });
@@ -196,10 +195,10 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   });
 
   test("X-SCH-9 X-SCH-12 cron triggers are listed, and a one-off event reaches its webhook", async () => {
-    expect(await runCommand("get_cron_triggers", {})).toMatchObject({
+    expect(await runCommand(api, "get_cron_triggers", {})).toMatchObject({
       cron_triggers: [{ name: "nightly_report", schedule: "0 3 * * *", payload: { kind: "sales" } }],
     });
-    const { event_id } = await runCommand("create_scheduled_event", {
+    const { event_id } = await runCommand(api, "create_scheduled_event", {
       webhook: "{{SHOP_HOOKS}}/reminder",
       schedule_at: new Date().toISOString(),
       payload: { customer: 1 },

@@ -1,6 +1,7 @@
-/** Reads the data of GraphQL responses. */
+/** Reads the data and the schemas of GraphQL responses. */
+import { buildClientSchema, getIntrospectionQuery, type GraphQLSchema } from "graphql";
 import { expect } from "vitest";
-import type { HeaderValues, TestApi } from "./api.ts";
+import { asAdmin, type HeaderValues, type TestApi } from "./api.ts";
 
 /** Sends an operation and returns its data. The response must have no errors. */
 export const loadData = async (
@@ -13,3 +14,7 @@ export const loadData = async (
   expect(errors).toBeUndefined();
   return data;
 };
+
+/** Introspects the schema of a role, by default of the administrator. */
+export const introspect = async (api: TestApi, role?: string): Promise<GraphQLSchema> =>
+  buildClientSchema(await loadData(api, getIntrospectionQuery(), {}, asAdmin(role)));
