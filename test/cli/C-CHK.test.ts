@@ -5,7 +5,8 @@ import { capabilities, testDatabase } from "../support/database.ts";
 import { jwtSecret } from "../support/tokens.ts";
 import { startPrimary } from "../support/postgres-server.ts";
 import { hasPostgres } from "../support/postgres-programs.ts";
-import { relapi, start, temporaryFile, temporaryFolder, type Environment } from "./run.ts";
+import { temporaryFile, temporaryFolder } from "../support/temporary-files.ts";
+import { relapi, start, type Environment } from "./run.ts";
 
 describe.skipIf(!capabilities.realServer)("check", async () => {
   const database = await testDatabase();

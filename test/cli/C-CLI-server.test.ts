@@ -2,8 +2,9 @@
 import { createServer, type AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
+import { temporaryFile } from "../support/temporary-files.ts";
 import { startBusyServer } from "./busy-server.ts";
-import { relapi, start, startUntil, temporaryFile, type Environment } from "./run.ts";
+import { relapi, start, startUntil, type Environment } from "./run.ts";
 
 describe.skipIf(!capabilities.realServer)("on a server", () => {
   const url = async (): Promise<string> => (await testDatabase()).options.databaseUrl ?? "";

@@ -3,7 +3,8 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { program, relapi, start, temporaryFile, type Environment } from "./run.ts";
+import { program, relapi, start, type Environment } from "./run.ts";
+import { temporaryFile } from "../support/temporary-files.ts";
 
 const { version } = JSON.parse(readFileSync(fileURLToPath(new URL("../../package.json", import.meta.url)), "utf8")) as {
   readonly version: string;

@@ -1,8 +1,9 @@
 /** `relapi explain`: statement, plan, and the conditions that remove rows. The requests change nothing. */
 import { describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
-import { relapi, temporaryFile } from "./run.ts";
+import { relapi } from "./run.ts";
 import { documentOf, table, permissions } from "../support/metadata-document.ts";
+import { temporaryFile } from "../support/temporary-files.ts";
 
 interface Report {
   readonly relation: string;

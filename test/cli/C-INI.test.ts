@@ -10,7 +10,8 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { until } from "../support/until.ts";
-import { program, relapi, temporaryFolder, type Environment, type ProcessResult } from "./run.ts";
+import { temporaryFolder } from "../support/temporary-files.ts";
+import { program, relapi, type Environment, type ProcessResult } from "./run.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const folder = join(temporaryFolder(), "My Shop");

@@ -8,7 +8,7 @@ import { capabilities, testDatabase } from "../support/database.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { freePort } from "../support/ports.ts";
 import { until } from "../support/until.ts";
-import { temporaryFolder } from "./run.ts";
+import { temporaryFolder } from "../support/temporary-files.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const readme = readFileSync(join(root, "README.md"), "utf8");

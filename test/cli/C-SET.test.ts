@@ -7,7 +7,8 @@ import { unsupportedAdvice } from "../../presets/server/unsupported-settings.ts"
 import { findUnknownVariables, type UnknownVariable } from "../../presets/server/unknown-variables.ts";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { jwtSecret, signToken } from "../support/tokens.ts";
-import { relapi, start, startUntil, temporaryFile, type Environment } from "./run.ts";
+import { temporaryFile } from "../support/temporary-files.ts";
+import { relapi, start, startUntil, type Environment } from "./run.ts";
 
 const textsOf = (environment: Environment): readonly string[] =>
   findUnknownVariables(environment, listKnownVariables()).map(({ message }: UnknownVariable) => message);

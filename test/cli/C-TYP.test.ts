@@ -6,7 +6,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, test } from "vitest";
 import { capabilities, testDatabase } from "../support/database.ts";
-import { relapi, temporaryFolder, type ProcessResult } from "./run.ts";
+import { temporaryFolder } from "../support/temporary-files.ts";
+import { relapi, type ProcessResult } from "./run.ts";
 import { wrongQueries } from "./wrong-queries.ts";
 
 const modules = fileURLToPath(new URL("../../node_modules/", import.meta.url));

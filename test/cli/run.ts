@@ -1,8 +1,5 @@
 /** Runs `relapi`: commands in the process of the test, and the built program in a separate process. */
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { main } from "../../presets/cli/main.ts";
@@ -17,20 +14,6 @@ export interface ProcessResult {
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** A folder that is deleted after the test file. */
-export const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), "relapi-cli-"));
-  atFileEnd(async () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-};
-
-/** A file in a folder of its own. */
-export const temporaryFile = (name: string, text: string): string => {
-  const path = join(temporaryFolder(), name);
-  writeFileSync(path, text);
-  return path;
-};
 
 const environmentOf = (environment: Environment): Environment => ({
   PATH: process.env["PATH"],

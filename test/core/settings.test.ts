@@ -13,10 +13,11 @@ import { collectSettings } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { readEnvironment, type Environment } from "../../presets/server/environment.ts";
 import { startBusyServer, waitingForLocks } from "../cli/busy-server.ts";
-import { relapi, start, temporaryFolder, type Running } from "../cli/run.ts";
+import { relapi, start, type Running } from "../cli/run.ts";
 import { capabilities, testDatabase } from "../support/database.ts";
 import { freePort } from "../support/ports.ts";
 import { until } from "../support/until.ts";
+import { temporaryFolder } from "../support/temporary-files.ts";
 
 const settings = collectSettings(fullCompat({}));
 const url = "postgres://user:pa55word@127.0.0.1:5432/db";

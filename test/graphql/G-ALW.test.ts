@@ -1,17 +1,14 @@
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { relApi } from "../../core/index.ts";
 import { fullCompat } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
 import { createLogger } from "../support/logger.ts";
-
-const folder = await mkdtemp(join(tmpdir(), "documents-"));
-afterAll(() => rm(folder, { recursive: true }));
+import { temporaryFolder } from "../support/temporary-files.ts";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
@@ -20,19 +17,17 @@ const PRINTED_TEAMS = "query Teams {\n  team(order_by: {id: asc}) {\n    name\n 
 const MANIFEST = "query One($id: Int!) { team_by_pk(id: $id) { name } }";
 const APOLLO = "query Count { team_aggregate { aggregate { count } } }";
 
-await mkdir(join(folder, "more"));
-await writeFile(join(folder, "teams.graphql"), TEAMS);
-await writeFile(join(folder, "more", "map.json"), JSON.stringify({ "one-team": MANIFEST }));
-await writeFile(
-  join(folder, "apollo.json"),
-  JSON.stringify({
+const folder = temporaryFolder({
+  "teams.graphql": TEAMS,
+  "more/map.json": JSON.stringify({ "one-team": MANIFEST }),
+  "apollo.json": JSON.stringify({
     format: "apollo-persisted-query-manifest",
     version: 1,
     operations: [{ id: sha256(APOLLO), name: "Count", type: "query", body: APOLLO }],
   }),
-);
-await writeFile(join(folder, "notes.txt"), "not a document");
-await writeFile(join(folder, "broken.graphql"), "query {");
+  "notes.txt": "not a document",
+  "broken.graphql": "query {",
+});
 
 const collection = (name: string, ...queries: readonly string[]) => ({
   name,

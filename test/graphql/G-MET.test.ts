@@ -1,8 +1,7 @@
 /** Metadata of all forms: folders, files, versions, entries that are left out and logged, and reading it again. */
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
@@ -18,20 +17,7 @@ import {
   type MetadataWarnings,
 } from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
-
-const folders: string[] = [];
-afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
-
-/** A folder with these files, by path. */
-const folderOf = async (files: Readonly<Record<string, string>>): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), "metadata-"));
-  folders.push(folder);
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, name)), { recursive: true });
-    await writeFile(join(folder, name), text);
-  }
-  return folder;
-};
+import { temporaryFile, temporaryFolder } from "../support/temporary-files.ts";
 
 const database = await testDatabase();
 
@@ -84,7 +70,7 @@ const FOLDER = {
 };
 
 test("G-MET-2 a folder of metadata is read with nested and tagged includes", async () => {
-  const { api, notes: noteLog } = await start(await folderOf(FOLDER));
+  const { api, notes: noteLog } = await start(temporaryFolder(FOLDER));
   expect(await rootsOf(api)).toEqual(expect.arrayContaining(["artist", "record_of_album", "search_albums"]));
   expect(await api.gql("{ record_of_album(where: {id: {_eq: 3}}) { maker { name } } }")).toEqual({
     data: { record_of_album: [{ maker: { name: "Bjork" } }] },
@@ -106,7 +92,7 @@ test("G-MET-2 a folder of metadata is read with nested and tagged includes", asy
 });
 
 test("G-MET-14 collections, the allow list and endpoints of a folder are read", async () => {
-  const folder = await folderOf({
+  const folder = temporaryFolder({
     ...FOLDER,
     "query_collections.yaml": `
 - name: shop
@@ -132,12 +118,12 @@ test("G-MET-14 collections, the allow list and endpoints of a folder are read", 
 });
 
 test("G-MET-2 files outside the folder and cyclic includes are refused", async () => {
-  const outsideFolder = await folderOf({
+  const outsideFolder = temporaryFolder({
     ...FOLDER,
     "databases/default/tables/tables.yaml": '- "!include ../../../../outside.yaml"\n',
   });
   await expect(start(outsideFolder)).rejects.toThrow("is outside the metadata folder");
-  const circle = await folderOf({
+  const circle = temporaryFolder({
     ...FOLDER,
     "databases/default/tables/public_artist.yaml": '["!include tables.yaml", "!include tables.yaml"]\n',
   });
@@ -149,7 +135,7 @@ const single = documentOf([
 ]);
 
 test("G-MET-1 one file of JSON or YAML is read, also with the envelope of an export", async () => {
-  const folder = await folderOf({
+  const folder = temporaryFolder({
     "plain.json": JSON.stringify(single),
     "export.json": JSON.stringify({ resource_version: 12, metadata: single }),
     "plain.yaml":
@@ -180,7 +166,7 @@ test("G-MET-3 version 2 is read as an object and as a folder", async () => {
   });
   await api.close();
   const folder = await start(
-    await folderOf({
+    temporaryFolder({
       "version.yaml": "version: 2\n",
       "tables.yaml": "- table: { schema: public, name: artist }\n",
       "functions.yaml": "[]\n",
@@ -192,7 +178,7 @@ test("G-MET-3 version 2 is read as an object and as a folder", async () => {
 
 test("G-MET-3 other versions stop the start", async () => {
   await expect(start({ version: 1, tables: [] })).rejects.toThrow("metadata has version 1: versions 2 and 3 are read");
-  await expect(start(await folderOf({ "version.yaml": "version: 4\n" }))).rejects.toThrow("metadata has version 4");
+  await expect(start(temporaryFolder({ "version.yaml": "version: 4\n" }))).rejects.toThrow("metadata has version 4");
 });
 
 test("G-MET-4 the first source of kind postgres is served, and the others are logged", async () => {
@@ -300,20 +286,20 @@ test("G-MET-6 unknown keys are ignored and logged with their position", async ()
 });
 
 test("G-MET-6 unreadable and malformed files stop the start, with file, line and column", async () => {
-  const bad = await folderOf({
+  const bad = temporaryFolder({
     ...FOLDER,
     "databases/default/tables/public_artist.yaml": "table: artist\nconfiguration: {a: [}\n",
   });
   await expect(start(bad)).rejects.toThrow(/public_artist\.yaml:2:\d+ cannot be read/);
-  const json = await folderOf({ "metadata.json": '{"version": 3,\n  "sources": [}' });
+  const json = temporaryFolder({ "metadata.json": '{"version": 3,\n  "sources": [}' });
   await expect(start(join(json, "metadata.json"))).rejects.toThrow(/metadata\.json:2:\d+ cannot be read/);
-  const incompleteFolder = await folderOf({
+  const incompleteFolder = temporaryFolder({
     ...FOLDER,
     "databases/default/tables/tables.yaml": '- "!include nothing.yaml"\n',
   });
   await expect(start(incompleteFolder)).rejects.toThrow(/nothing\.yaml cannot be read/);
   await expect(start(join(incompleteFolder, "elsewhere"))).rejects.toThrow("no such file or folder");
-  await expect(start(await folderOf({ "tables.yaml": "[]" }))).rejects.toThrow("the folder has no version.yaml");
+  await expect(start(temporaryFolder({ "tables.yaml": "[]" }))).rejects.toThrow("the folder has no version.yaml");
 });
 
 /** Nine levels of nine aliases each: `a` is one value of nine to the ninth. */
@@ -322,11 +308,11 @@ const bomb = `x:\n${Array.from({ length: 9 }, (_, i) => `  ${"ihgfedcba"[i]}: &$
 test("G-MET-6 small files that would expand to large values are refused at once, with the file's name", async () => {
   const table = "databases/default/tables/public_artist.yaml";
   for (const text of [`table: artist\n${bomb}`, `table: ${"[".repeat(30_000)}${"]".repeat(30_000)}`])
-    await expect(start(await folderOf({ ...FOLDER, [table]: text }))).rejects.toThrow(
+    await expect(start(temporaryFolder({ ...FOLDER, [table]: text }))).rejects.toThrow(
       /public_artist\.yaml(?::1:\d+)? cannot be read: /,
     );
   await expect(
-    start(await folderOf({ "metadata.yaml": bomb }).then((folderPath) => join(folderPath, "metadata.yaml"))),
+    start(temporaryFile("metadata.yaml", bomb)),
   ).rejects.toThrow(/metadata\.yaml cannot be read: /);
 });
 
@@ -334,7 +320,7 @@ test("G-MET-6 metadata that includes too many files is refused, and no further f
   const file = (name: string, included: string) =>
     [`${name}.yaml`, Array.from({ length: 60 }, () => `- "!include ${included}.yaml"\n`).join("")] as const;
   const forest = Object.fromEntries([file("a", "b"), file("b", "c"), file("c", "d"), ["d.yaml", "1\n"]]);
-  const folder = await folderOf({ ...forest, "metadata.yaml": 'version: 3\nsources: "!include a.yaml"\n' });
+  const folder = temporaryFolder({ ...forest, "metadata.yaml": 'version: 3\nsources: "!include a.yaml"\n' });
   const metadata = join(folder, "metadata.yaml");
   const includeError = /[abc]\.yaml cannot be read: the metadata includes more than 10000 files/;
   await expect(start(metadata)).rejects.toThrow(includeError);
@@ -346,14 +332,14 @@ test("G-MET-6 metadata that includes too many files is refused, and no further f
 
 test("G-MET-6 metadata with too many includes in one file is refused before one of them is read", async () => {
   const includeLines = Array.from({ length: 10_001 }, (_, i) => `- "!include ${i}.yaml"\n`);
-  const folder = await folderOf({ "metadata.yaml": `version: 3\nsources:\n${includeLines.join("")}` });
+  const folder = temporaryFolder({ "metadata.yaml": `version: 3\nsources:\n${includeLines.join("")}` });
   // the files do not exist, so reading one would fail with another error
   await expect(start(join(folder, "metadata.yaml"))).rejects.toThrow("includes more than 10000 files");
   expect(process.getActiveResourcesInfo().filter((resource) => resource === "FSReqPromise")).toEqual([]);
 });
 
 test("G-MET-7 metadata is read again on a reload, and the old one stays if the new one is invalid", async () => {
-  const folder = await folderOf({ "metadata.json": JSON.stringify(single) });
+  const folder = temporaryFolder({ "metadata.json": JSON.stringify(single) });
   const file = join(folder, "metadata.json");
   const { api, notes: noteLog } = await start(file);
   expect(await rootsOf(api, "reader")).toEqual(["album", "album_by_pk"]);
@@ -377,7 +363,7 @@ test("G-MET-7 metadata is read again on a reload, and the old one stays if the n
 
 test("G-MET-7 a caller whose role has left the metadata does not run as the login role", async () => {
   const role = `g_met_left_${process.pid}`; // roles belong to the whole cluster
-  const folder = await folderOf({
+  const folder = temporaryFolder({
     "metadata.json": JSON.stringify(
       documentOf([table("album", { select_permissions: permissions({ [role]: fullPermission }) })]),
     ),
@@ -895,7 +881,7 @@ test("G-MET-13 numbers keep their digits, in JSON, in YAML and as bigint", async
     "select_permissions": [{"role": "reader", "permission": {"columns": "*", "filter": {"id": {"_in": [${inFilter}, 4]}}, "limit": 5.0}}],
     "insert_permissions": [{"role": "reader", "permission": {"columns": ["id"], "check": {"id": {"_neq": 9007199254740997}}, "set": ${preset}}}]}]`;
   const json = `{"version": 3.0, "sources": [{"name": "default", "kind": "postgres", "tables": ${tables("9007199254740993")}}]}`;
-  const files = await folderOf({
+  const files = temporaryFolder({
     "metadata.json": json,
     "metadata.yaml": `version: 3\nsources:\n  - name: default\n    kind: postgres\n    tables: ${tables("+9007199254740993").replaceAll("\n", "\n      ")}\n`,
   });

@@ -1,8 +1,7 @@
 /** The metadata API: requests of Hasura's command line and of other callers. */
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
@@ -11,21 +10,12 @@ import type { Answer, HeaderValues } from "../support/http.ts";
 import { array, documentOf, object, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { until } from "../support/until.ts";
 import { createLogger } from "../support/logger.ts";
-
-const folders: string[] = [];
-afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
-
-const folderOf = async (files: Readonly<Record<string, string>> = { "version.yaml": "version: 3\n" }) => {
-  const folder = await mkdtemp(join(tmpdir(), "metadata-api-"));
-  folders.push(folder);
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, name)), { recursive: true });
-    await writeFile(join(folder, name), text);
-  }
-  return folder;
-};
+import { temporaryFolder } from "../support/temporary-files.ts";
 
 const database = await testDatabase();
+
+/** The files of metadata without objects. */
+const EMPTY = { "version.yaml": "version: 3\n" };
 
 const start = (metadata: string | Entry, overrides: StartOptions = {}): Promise<TestApi> =>
   startApi(forGraphql({ preset: plus, metadata, ...overrides }));
@@ -61,7 +51,7 @@ const EXPORT = documentOf(
 );
 
 test("P-HAS-1 P-HAS-3 P-HAS-5 the command line of Hasura applies, compares and exports metadata, which the folder keeps", async () => {
-  const folder = await folderOf();
+  const folder = temporaryFolder(EMPTY);
   const api = await start(folder);
   expect((await api.get("/v1/version")).status).toBe(200);
   expect(await run(api, "get_catalog_state")).toMatchObject({ cli_state: {}, console_state: {} });
@@ -105,7 +95,7 @@ test("P-HAS-1 P-HAS-3 P-HAS-5 the command line of Hasura applies, compares and e
 });
 
 test("P-HAS-1 commands create and drop tables, relationships, permissions, functions, computed fields, roles and endpoints", async () => {
-  const api = await start(await folderOf());
+  const api = await start(temporaryFolder(EMPTY));
   const steps: readonly (readonly [string, unknown])[] = [
     ["pg_track_table", { table: "artist" }],
     ["pg_track_tables", { tables: [{ table: album }] }],
@@ -189,7 +179,7 @@ test("P-HAS-1 commands create and drop tables, relationships, permissions, funct
 });
 
 describe("P-HAS-2 callers other than administrators cannot use the API", async () => {
-  const folder = await folderOf();
+  const folder = temporaryFolder(EMPTY);
   const api = await start(folder);
   const body = { type: "pg_track_table", args: { table: "artist" } };
   test.each([
@@ -274,7 +264,7 @@ describe("P-HAS-2 callers other than administrators cannot use the API", async (
 });
 
 test("P-HAS-13 lists of objects change what they can, and the rest are warnings", async () => {
-  const api = await start(await folderOf());
+  const api = await start(temporaryFolder(EMPTY));
   const trackedTables = async (): Promise<readonly string[]> => {
     const { sources = [] } = (await run(api, "export_metadata")) as {
       sources?: { tables: { table: { name: string } }[] }[];
@@ -359,7 +349,7 @@ test("P-HAS-13 lists of objects change what they can, and the rest are warnings"
 });
 
 test("P-HAS-4 a command that does not match the database is refused and changes nothing", async () => {
-  const folder = await folderOf();
+  const folder = temporaryFolder(EMPTY);
   const api = await start(folder);
   await run(api, "pg_track_tables", { tables: ["artist", "album"] });
   const before = await run(api, "export_metadata", {}, { version: 2 });
@@ -436,7 +426,7 @@ test("P-HAS-4 a command that does not match the database is refused and changes 
 });
 
 test("P-HAS-9 inconsistent objects are reported in the form of the dialect", async () => {
-  const api = await start(await folderOf());
+  const api = await start(temporaryFolder(EMPTY));
   await run(api, "pg_track_tables", { tables: ["artist", "album"] });
   const missingTable = 'Inconsistent object: no such table/view exists in source: "shop.nowhere"';
   expect(await run(api, "pg_track_table", { table: { schema: "shop", name: "nowhere" } })).toEqual({
@@ -472,7 +462,7 @@ test("P-HAS-9 inconsistent objects are reported in the form of the dialect", asy
 });
 
 test("P-HAS-4 P-NAT-6 a native query that the database refuses, or with a name in use, is inconsistent", async () => {
-  const api = await start(await folderOf());
+  const api = await start(temporaryFolder(EMPTY));
   const model = { name: "tune", fields: [{ name: "id", type: "integer" }] };
   expect(await run(api, "pg_track_table", { table: "album" })).toEqual(SUCCESS);
   expect(await run(api, "pg_track_logical_model", model)).toEqual(SUCCESS);
@@ -511,7 +501,7 @@ test("P-HAS-4 G-NAM-3 G-MET-12a a table or function without a valid GraphQL name
   await database.query(`create table public."Odd Table" (id int primary key); create schema al; create table al.bum (id int primary key);
     create table public.al_bum (id int primary key);
     create function public."odd one"() returns setof public.al_bum stable language sql as 'select * from public.al_bum'`);
-  const api = await start(await folderOf());
+  const api = await start(temporaryFolder(EMPTY));
   const refusal = await run(api, "pg_track_table", { table: "Odd Table" });
   expect([refusal.code, refusal.error]).toEqual([
     "invalid-configuration",
@@ -541,7 +531,7 @@ test("P-HAS-4 G-NAM-3 G-MET-12a a table or function without a valid GraphQL name
 });
 
 test("P-HAS-4 an error of a bulk names the position of its command and links to no other documentation", async () => {
-  const api = await start(await folderOf());
+  const api = await start(temporaryFolder(EMPTY));
   const bulk = async (...last: readonly [string, Entry]) =>
     run(api, "bulk", [
       { type: "pg_track_table", args: { table: "album" } },
@@ -573,7 +563,7 @@ test("P-HAS-4 an error of a bulk names the position of its command and links to 
 });
 
 test("P-HAS-4a in a bulk, a lenient replacement does not make the other commands lenient", async () => {
-  const api = await start(await folderOf());
+  const api = await start(temporaryFolder(EMPTY));
   const replacement = (name: string, isLenient: boolean) => ({
     type: "replace_metadata",
     args: { metadata: documentOf([table(name)]), allow_inconsistent_metadata: isLenient },
@@ -631,7 +621,7 @@ test("P-HAS-10 an export is sorted, whatever the order of the metadata", async (
       { role_name: "y", role_set: ["a", "b"] },
     ],
   });
-  const folder = await folderOf({ "metadata.json": metadataText });
+  const folder = temporaryFolder({ "metadata.json": metadataText });
   const api = await start(join(folder, "metadata.json"));
   expect(await run(api, "export_metadata")).toEqual({
     version: 3,
@@ -676,7 +666,7 @@ test("P-HAS-10 an export is sorted, whatever the order of the metadata", async (
 });
 
 test("P-HAS-9 invalid commands have the errors of the dialect", async () => {
-  const api = await start(await folderOf());
+  const api = await start(temporaryFolder(EMPTY));
   await run(api, "pg_track_tables", { tables: ["artist", "album"] });
   const relationship = { table: "album", name: "artist", using: { foreign_key_constraint_on: "artist_id" } };
   const grant = { table: "album", role: "r", permission: fullPermission };
@@ -736,7 +726,7 @@ test("P-HAS-9 invalid commands have the errors of the dialect", async () => {
 });
 
 test("P-HAS-4 dependent objects are dropped only with cascade, and a failing bulk changes nothing unless keep-going is set", async () => {
-  const api = await start(await folderOf());
+  const api = await start(temporaryFolder(EMPTY));
   const make = [
     { type: "pg_track_table", args: { table: "artist" } },
     { type: "pg_track_table", args: { table: "album" } },
@@ -771,7 +761,7 @@ test("P-HAS-4 dependent objects are dropped only with cascade, and a failing bul
 });
 
 test("P-HAS-3 an outdated version is refused, and concurrent changes run in sequence", async () => {
-  const api = await start(await folderOf());
+  const api = await start(temporaryFolder(EMPTY));
   const { resource_version: version } = await run(api, "export_metadata", {}, { version: 2 });
   const args = { metadata: documentOf([table("artist")]) };
   expect(await run(api, "replace_metadata", args, { resource_version: version })).toEqual(SUCCESS);
@@ -785,7 +775,7 @@ test("P-HAS-3 an outdated version is refused, and concurrent changes run in sequ
 });
 
 test("P-HAS-5 unchanged files keep their text, and no name leads out of the folder", async () => {
-  const folder = await folderOf({
+  const folder = temporaryFolder({
     "version.yaml": "version: 3\n",
     "databases/databases.yaml": "- name: default\n  kind: postgres\n  tables: !include default/tables/tables.yaml\n",
     "databases/default/tables/tables.yaml": "- !include public_artist.yaml\n- !include public_team.yaml\n",
@@ -834,7 +824,7 @@ test("P-HAS-5 unchanged files keep their text, and no name leads out of the fold
 });
 
 test("P-HAS-5 a single file keeps its format, mode and digits, and version 2 becomes version 3", async () => {
-  const folder = await folderOf({
+  const folder = temporaryFolder({
     "metadata.json": '{"resource_version": 4, "metadata": {"version": 2, "tables": [{"table": "artist"}]}}',
     "metadata.yaml": "version: 3\nsources: []\n",
   });
@@ -879,7 +869,7 @@ test("P-HAS-5 metadata that the program provides can be read and not changed", a
 });
 
 test("P-HAS-5 a write that a process has begun is finished by the next process", async () => {
-  const folder = await folderOf({
+  const folder = temporaryFolder({
     "version.yaml": "version: 3\n",
     "databases/databases.yaml": "- { name: default, kind: postgres, tables: [] }\n",
     ".metadata-journal.json": JSON.stringify([
@@ -896,7 +886,7 @@ test("P-HAS-5 a write that a process has begun is finished by the next process",
 
 test("P-HAS-3 P-HAS-5 other processes with the folder serve changed metadata", async ({ skip }) => {
   if (database.options.databaseUrl === undefined) skip("an embedded database has one process");
-  const folder = await folderOf();
+  const folder = temporaryFolder(EMPTY);
   const [firstApi, secondApi] = await Promise.all([start(folder), start(folder)]);
   const names = ["artist", "album", "team"];
   const answers = await Promise.all(
@@ -916,7 +906,7 @@ test("P-HAS-3 P-HAS-5 other processes with the folder serve changed metadata", a
 test("P-HAS-9b arguments that a command does not read are in the log once", async () => {
   const log: [string, unknown][] = [];
   const warn = (line: string, fields: unknown): void => void log.push([line, fields]);
-  const api = await start(await folderOf(), {
+  const api = await start(temporaryFolder(EMPTY), {
     logger: createLogger({ warn }),
   });
   const misspelt = { table: "album", configuraton: {}, cascade: false };

@@ -1,13 +1,13 @@
 /** Native queries that refer to each other through fields of logical models. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buildClientSchema, getIntrospectionQuery, validateSchema, type IntrospectionQuery } from "graphql";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
 import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
+import { temporaryFile } from "../support/temporary-files.ts";
 
 const database = await testDatabase();
 await database.query(`
@@ -299,14 +299,8 @@ describe("P-NAT-4 invalid relationships", () => {
   });
 });
 
-const folders: string[] = [];
-afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
-
 test("P-NAT-4 P-HAS-4 the metadata API tracks relationships together and refuses each invalid one", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "native-"));
-  folders.push(folder);
-  const path = join(folder, "metadata.json");
-  await writeFile(path, JSON.stringify(documentOf([table("writer")])));
+  const path = temporaryFile("metadata.json", JSON.stringify(documentOf([table("writer")])));
   const metadataApi = await startApi(forGraphql({ preset: plus, metadata: path }));
   const run = async (type: string, args: unknown) => {
     const answer = await metadataApi.post("/v1/metadata", { body: { type, args }, headers: asAdmin() });

@@ -1,8 +1,7 @@
 /** Native queries and logical models of the metadata: the access of roles, and the safety of arguments. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
@@ -11,6 +10,7 @@ import { collectWarnings, documentOf, permissions, table, type Entry } from "../
 import { runCommand } from "../support/metadata-commands.ts";
 import { schemaOf } from "../support/schema.ts";
 import { bearer } from "../support/tokens.ts";
+import { temporaryFile } from "../support/temporary-files.ts";
 
 const database = await testDatabase();
 
@@ -329,14 +329,8 @@ describe("P-NAT-3 values are bound", () => {
   });
 });
 
-const folders: string[] = [];
-afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
-
 test("P-NAT-1 P-HAS-1 the metadata API tracks and untracks native queries", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "native-"));
-  folders.push(folder);
-  const path = join(folder, "metadata.json");
-  await writeFile(path, JSON.stringify(documentOf([table("album")])));
+  const path = temporaryFile("metadata.json", JSON.stringify(documentOf([table("album")])));
   const metadataApi = await startApi(forGraphql({ preset: plus, metadata: path }));
   const run = (type: string, args: unknown): Promise<any> => runCommand(metadataApi, type, args);
   const { select_permissions: _, ...model } = MODEL;

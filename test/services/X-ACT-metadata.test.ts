@@ -1,11 +1,11 @@
 /** Actions and types of the metadata that do not fit, projects of Hasura's command line, and the metadata API. */
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { asAdmin } from "../support/api.ts";
 import { collectWarnings, documentOf, table, type Entry } from "../support/metadata-document.ts";
 import { runCommand } from "../support/metadata-commands.ts";
+import { temporaryFile, temporaryFolder } from "../support/temporary-files.ts";
 import {
   argument,
   buildDocument,
@@ -133,11 +133,6 @@ describe("metadata that does not fit", () => {
 
 describe("a project of Hasura's command line", () => {
   test("X-ACT-2 actions.graphql completes actions.yaml", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "actions-"));
-    try {
-      await mkdir(join(folder, "databases"));
-      await writeFile(join(folder, "version.yaml"), "version: 3\n");
-      await writeFile(join(folder, "databases", "databases.yaml"), "- name: default\n  kind: postgres\n  tables: []\n");
       const sdl = `
         type Mutation { "Logs in." login(login: Login!, since: timestamptz): Token }
         extend type Query { weather: [String!] }
@@ -145,7 +140,6 @@ describe("a project of Hasura's command line", () => {
         "Proves a login." type Token { value: String! }
         enum Level { low high }
         scalar Anything`;
-      await writeFile(join(folder, "actions.graphql"), sdl);
       const handler = { kind: "synchronous", handler: "{{ACTION_BASE}}/login" };
       const yaml = {
         actions: [
@@ -159,7 +153,12 @@ describe("a project of Hasura's command line", () => {
           scalars: [{ name: "Anything" }],
         },
       };
-      await writeFile(join(folder, "actions.yaml"), JSON.stringify(yaml));
+      const folder = temporaryFolder({
+        "version.yaml": "version: 3\n",
+        "databases/databases.yaml": "- name: default\n  kind: postgres\n  tables: []\n",
+        "actions.graphql": sdl,
+        "actions.yaml": JSON.stringify(yaml),
+      });
       const warnings = collectWarnings();
       const otherApi = await startWithWebhooks({ metadata: folder, logger: warnings.logger });
       expect(warnings.all()).toEqual([]);
@@ -174,21 +173,15 @@ describe("a project of Hasura's command line", () => {
       await expect(startWithWebhooks({ metadata: folder })).rejects.toThrow(
         /metadata .*actions\.graphql:2:9 cannot be read: Syntax Error/,
       );
-    } finally {
-      await rm(folder, { recursive: true });
-    }
   });
 });
 
 describe("the metadata API", () => {
   test("X-ACT-10 its commands create, change and drop actions, permissions and types", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "actions-"));
-    const file = join(folder, "metadata.json");
-    await writeFile(file, JSON.stringify(documentOf([table("artist")])));
+    const file = temporaryFile("metadata.json", JSON.stringify(documentOf([table("artist")])));
     const otherApi = await startWithWebhooks({ metadata: file });
     const run = (type: string, args: unknown): Promise<any> => runCommand(otherApi, type, args);
     const success = { message: "success" };
-    try {
       expect(await run("create_action", { name: "login", definition: definition() })).toMatchObject({
         code: "invalid-configuration",
       });
@@ -227,8 +220,5 @@ describe("the metadata API", () => {
       expect(await run("create_action_permission", { action: "login", role: "reader" })).toMatchObject({
         code: "not-exists",
       });
-    } finally {
-      await rm(folder, { recursive: true });
-    }
   });
 });

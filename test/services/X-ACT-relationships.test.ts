@@ -1,7 +1,4 @@
 /** Relationships of custom types: rows of tables that belong to the results of actions. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { GraphQLString } from "graphql";
 import { describe, expect, test } from "vitest";
 import { definePlugin } from "../../core/index.ts";
@@ -9,6 +6,7 @@ import type { GqlFieldContext, GqlFields, GqlLoadedRow } from "../../plugins/gra
 import { asAdmin } from "../support/api.ts";
 import { collectWarnings, documentOf, object, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { runCommand } from "../support/metadata-commands.ts";
+import { temporaryFile } from "../support/temporary-files.ts";
 import { argument, startActionHook } from "./action-metadata.ts";
 import { json } from "./hook-server.ts";
 import { startWithWebhooks } from "./start.ts";
@@ -217,14 +215,11 @@ describe("relationships that do not fit", () => {
 
   test("X-ACT-11d P-HAS-9 relationships that do not fit are left out with their reasons, and can be dropped", async () => {
     const warnings = collectWarnings();
-    const folder = await mkdtemp(join(tmpdir(), "relationships-"));
-    try {
-      const path = join(folder, "metadata.json");
       const relationships = [
         albums,
         ...faulty.map(([name, extraKeys]) => ({ ...artist, name, ...extraKeys })),
       ] as Entry[];
-      await writeFile(path, JSON.stringify(buildDocument(relationships)));
+      const path = temporaryFile("metadata.json", JSON.stringify(buildDocument(relationships)));
       const otherApi = await startWithWebhooks({ metadata: path, logger: warnings.logger });
       const reasons = faulty.map(([name, , reason]) => `relationship of a custom type Found.${name}: ${reason}`);
       expect(warnings.all()).toEqual(reasons.map((reason) => `${reason}; ignored`));
@@ -239,8 +234,5 @@ describe("relationships that do not fit", () => {
       expect((await run("get_inconsistent_metadata")).is_consistent).toBe(true);
       const [customType] = (await run("export_metadata")).custom_types.objects;
       expect(customType.relationships).toEqual([albums]);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
   });
 });

@@ -1,8 +1,5 @@
 /** Event triggers in the metadata API: created, invoked, delivered again, listed and deleted. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { capabilities, type StartOptions, type TestApi } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
@@ -11,6 +8,7 @@ import { until } from "../support/until.ts";
 import { json, startHook } from "./hook-server.ts";
 import { startWithWebhooks } from "./start.ts";
 import { createLogger } from "../support/logger.ts";
+import { temporaryFolder } from "../support/temporary-files.ts";
 
 describe.runIf(capabilities.realServer)("on a server", async () => {
   const hook = await startHook();
@@ -19,10 +17,8 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   const start = async (extraOptions: StartOptions = {}): Promise<TestApi> => {
     const database = await openDatabase();
     await database.query("create table public.parcel (id int primary key, item text)");
-    const folder = await mkdtemp(join(tmpdir(), "events-"));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    await writeFile(join(folder, "version.yaml"), "version: 3\n");
-    const api = await startWithWebhooks({ on: database, metadata: folder, ...extraOptions });
+    const metadata = temporaryFolder({ "version.yaml": "version: 3\n" });
+    const api = await startWithWebhooks({ on: database, metadata, ...extraOptions });
     onTestFinished(api.close);
     expect(await runCommand(api, "pg_track_table", { table: "parcel" })).toEqual({ message: "success" });
     hook.requests.length = 0;

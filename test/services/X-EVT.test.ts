@@ -5,11 +5,12 @@ import type { Readable, Writable } from "node:stream";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { without } from "../../core/index.ts";
 import { eventHandlers, type RowEvent, type TableEventHandlers } from "../../plugins/services/index.ts";
-import { relapi, temporaryFile, type Environment } from "../cli/run.ts";
+import { relapi, type Environment } from "../cli/run.ts";
 import { asAdmin, capabilities, rolledBack, type StartOptions } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
 import { documentOf, table } from "../support/metadata-document.ts";
 import { until } from "../support/until.ts";
+import { temporaryFile } from "../support/temporary-files.ts";
 import { startLogged, type LoggedApi } from "./start.ts";
 import { createEventReader, EVENTS_OF_TABLE } from "./stored-events.ts";
 

@@ -1,18 +1,17 @@
 /** Commands of the metadata API for remote schemas. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { readFile } from "node:fs/promises";
+import { beforeEach, expect, test } from "vitest";
 import { asAdmin } from "../support/api.ts";
 import { runCommand } from "../support/metadata-commands.ts";
+import { temporaryFile } from "../support/temporary-files.ts";
 import { startRemote } from "./remote-server.ts";
 import { startWithWebhooks } from "./start.ts";
 
 const remote = await startRemote();
-const folder = await mkdtemp(join(tmpdir(), "remote-schemas-"));
-afterAll(() => rm(folder, { recursive: true }));
-const file = join(folder, "metadata.yaml");
-await writeFile(file, "version: 3\nsources: [{name: default, kind: postgres, tables: [{table: album}]}]\n");
+const file = temporaryFile(
+  "metadata.yaml",
+  "version: 3\nsources: [{name: default, kind: postgres, tables: [{table: album}]}]\n",
+);
 const api = await startWithWebhooks({ metadata: file });
 
 const run = (type: string, args: unknown): Promise<any> => runCommand(api, type, args);

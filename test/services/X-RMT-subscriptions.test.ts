@@ -1,9 +1,7 @@
 /** Subscriptions of remote schemas, by URL and in the process. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { writeFile } from "node:fs/promises";
 import { buildSchema, printSchema, type GraphQLSchema } from "graphql";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { remoteSchemas } from "../../plugins/services/index.ts";
 import { asAdmin, type StartOptions, type TestApi } from "../support/api.ts";
 import { introspect } from "../support/graphql-data.ts";
@@ -11,6 +9,7 @@ import { collectWarnings, documentOf, permissions, table, type Entry } from "../
 import { openSocket, type TestSocket } from "../support/socket.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
+import { temporaryFile } from "../support/temporary-files.ts";
 import { startRemote } from "./remote-server.ts";
 import { startWithWebhooks } from "./start.ts";
 
@@ -431,10 +430,7 @@ describe("names and reloads", () => {
   });
 
   test("X-RMT-15d a reload keeps the events, and ends those that the role may no longer have", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "remote-subscriptions-"));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    const file = join(folder, "metadata.json");
-    await writeFile(file, JSON.stringify(documentWith()));
+    const file = temporaryFile("metadata.json", JSON.stringify(documentWith()));
     const ownApi = await start({}, { metadata: file });
     const socket = await open(ownApi);
     const reader = await open(ownApi, "reader", { kind: "hours" });

@@ -1,9 +1,6 @@
 /** Relationships from types of remote schemas to tables and to other remote schemas. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { buildSchema, printType } from "graphql";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { definePlugin } from "../../core/index.ts";
 import { asAdmin, type StartOptions, type TestApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
@@ -11,6 +8,7 @@ import { introspect, loadData } from "../support/graphql-data.ts";
 import { array, collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { runCommand } from "../support/metadata-commands.ts";
 import { openSocket } from "../support/socket.ts";
+import { temporaryFile } from "../support/temporary-files.ts";
 import { SDL, startRemote } from "./remote-server.ts";
 import { startWithWebhooks } from "./start.ts";
 
@@ -485,11 +483,8 @@ test("X-RMT-14d relationships that do not fit are inconsistent, and the others s
 });
 
 test("X-RMT-14e the commands create, change and delete relationships, and list the inconsistent ones", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "type-relationships-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const file = join(folder, "metadata.json");
   const empty = { remote_relationships: [] };
-  await writeFile(file, JSON.stringify(documentWith({ ofShop: empty, ofWeather: empty })));
+  const file = temporaryFile("metadata.json", JSON.stringify(documentWith({ ofShop: empty, ofWeather: empty })));
   const ownApi = await start(documentWith(), { metadata: file });
   const run = (type: string, args: unknown): Promise<any> => runCommand(ownApi, type, args);
   const command = (kind: string, relationship: Entry, extraKeys: Entry = {}): Promise<any> =>

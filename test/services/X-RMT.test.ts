@@ -2,7 +2,7 @@
 import { buildSchema, printSchema } from "graphql";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { remoteSchemas } from "../../plugins/services/index.ts";
-import { start as startProgram, temporaryFile } from "../cli/run.ts";
+import { start as startProgram } from "../cli/run.ts";
 import { asAdmin, capabilities, type StartOptions, type TestApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
 import { introspect } from "../support/graphql-data.ts";
@@ -10,6 +10,7 @@ import { adminSecret } from "../support/tokens.ts";
 import { openSocket } from "../support/socket.ts";
 import { collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { until } from "../support/until.ts";
+import { temporaryFile } from "../support/temporary-files.ts";
 import { startRemote } from "./remote-server.ts";
 import { startWithWebhooks } from "./start.ts";
 

@@ -1,12 +1,12 @@
 /** Cron triggers and scheduled events in the metadata API: created, replaced, listed and deleted. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { asAdmin, capabilities } from "../support/api.ts";
 import { openDatabase } from "../support/database.ts";
 import { runCommand } from "../support/metadata-commands.ts";
 import { until } from "../support/until.ts";
+import { temporaryFolder } from "../support/temporary-files.ts";
 import { json, startHook } from "./hook-server.ts";
 import { startWithWebhooks } from "./start.ts";
 
@@ -14,14 +14,9 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
   const hook = await startHook();
   hook.answer = json({});
   const database = await openDatabase();
-  const folder = await mkdtemp(join(tmpdir(), "schedules-"));
-  await writeFile(join(folder, "version.yaml"), "version: 3\n");
+  const folder = temporaryFolder({ "version.yaml": "version: 3\n" });
   const options = { on: database, metadata: folder };
   const api = await startWithWebhooks(options);
-  afterAll(async () => {
-    await api.close();
-    await rm(folder, { recursive: true });
-  });
 
   const run = (type: string, args: unknown): Promise<any> => runCommand(api, type, args);
 
