@@ -15,7 +15,6 @@ import {
   resolveOptions,
   type BoundValue,
   type Execution,
-  type Logger,
   type Model,
   type RelApiOptions,
   type ResultRow,
@@ -28,12 +27,11 @@ import { requestSettings } from "../../plugins/auth/request-settings.ts";
 import { hasuraSession, sessionSettings } from "../../plugins/auth/session-settings.ts";
 import { capabilities, testDatabase, type TestDatabase } from "../support/database.ts";
 import { until } from "../support/until.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectMessages } from "../support/logger.ts";
 
 let db: TestDatabase;
-const warnings: string[] = [];
 const silent = () => undefined;
-const logger: Logger = createLogger({ warn: (message) => void warnings.push(message) });
+const { logger, lines: warnings } = collectMessages("warn");
 const opened: Database[] = [];
 
 const open = (

@@ -3,14 +3,13 @@
  * logical replication, and no pooler is suspected.
  */
 import { describe, expect, test } from "vitest";
-import type { Logger } from "../../core/index.ts";
 import { capabilities, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
 import { openSocket } from "../support/socket.ts";
 import { chosenSeed, createRandom } from "../support/random.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectMessages } from "../support/logger.ts";
 
 const db = await testDatabase();
 await db.query(`
@@ -34,9 +33,7 @@ await db.query(`
 
 /** Keeps the lines of the log. */
 const start = async (options: StartOptions = {}): Promise<{ readonly api: TestApi; readonly lines: string[] }> => {
-  const lines: string[] = [];
-  const take = (message: string): void => void lines.push(message);
-  const logger: Logger = createLogger({ error: take, warn: take, info: take });
+  const { logger, lines } = collectMessages("error", "warn", "info");
   const api = await startApi({
     dbSchemas: ["mixed"],
     dbTxEnd: "commit",

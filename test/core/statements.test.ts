@@ -5,13 +5,13 @@
  */
 import { afterAll, expect, test } from "vitest";
 import { forGraphql, rolledBack, startApi, type TestApi } from "../support/api.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectMessages } from "../support/logger.ts";
 
-const statements: string[] = [];
+const { logger, lines: statements } = collectMessages("info");
 const logged = {
   dbAggregatesEnabled: true,
   logQuery: true,
-  logger: createLogger({ info: (message: string) => void statements.push(message) }),
+  logger,
 };
 const rest = await startApi(logged);
 const graphql = await startApi(forGraphql(logged));

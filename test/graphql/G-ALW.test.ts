@@ -7,7 +7,7 @@ import { fullCompat } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectMessages } from "../support/logger.ts";
 import { temporaryFolder } from "../support/temporary-files.ts";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
@@ -56,8 +56,7 @@ const metadata = documentOf(
   },
 );
 
-const warnings: string[] = [];
-const logger = createLogger({ warn: (text: string) => void warnings.push(text) });
+const { logger, lines: warnings } = collectMessages("warn");
 const base: StartOptions = { metadata, logger, trustedDocuments: folder };
 const openApi = await startApi(forGraphql(base));
 const allowlistApi = await startApi(

@@ -3,11 +3,10 @@ import { forGraphql, startApi } from "../support/api.ts";
 import { gqlCases } from "../support/cases.ts";
 import { schemaOf } from "../support/schema.ts";
 import { entry, withMetadata } from "./with-metadata.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectMessages } from "../support/logger.ts";
 import { documentOf } from "../support/metadata-document.ts";
 
-const lines: string[] = [];
-const logger = createLogger({ warn: (message: string) => void lines.push(message) });
+const { logger, lines } = collectMessages("warn");
 
 const api = await startApi(forGraphql({ dbSchemas: ["public", "shop"], logger }));
 const admin = await schemaOf(api);

@@ -3,7 +3,7 @@ import { without } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectMessages } from "../support/logger.ts";
 
 const endpoint = (name: string, url: string, methods: readonly string[], query = name) => ({
   name,
@@ -26,8 +26,7 @@ const QUERIES = {
 
 const fullPermission = { columns: "*", filter: {} };
 
-const warnings: string[] = [];
-const logger = createLogger({ warn: (text: string) => void warnings.push(text) });
+const { logger, lines: warnings } = collectMessages("warn");
 
 const options = forGraphql({
   logger,

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { without, type Logger } from "../../core/index.ts";
+import { without } from "../../core/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi } from "../support/api.ts";
 import { initSocket, openEvents, roundTrip, startLive, subscribe, untilNoneIsDue } from "../support/live.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 import { openSocket, type TestSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectMessages } from "../support/logger.ts";
 
 const api = await startLive(forGraphql({ liveQueryInterval: 20 }));
 
@@ -560,8 +560,7 @@ describe("values that depend on the time", async () => {
     one_of: { _or: [{ id: { _eq: -1 } }, { ats: { _lte: "now" } }] },
     until: { at: { _lte: "X-Session-Until" } },
   };
-  const statements: string[] = [];
-  const logger: Logger = createLogger({ info: (text) => void statements.push(text) });
+  const { logger, lines: statements } = collectMessages("info");
   const timedApi = await startLive(
     forGraphql({
       liveQueryInterval: 20,

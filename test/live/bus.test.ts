@@ -3,12 +3,12 @@
  * programs.
  */
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { definePlugin, without, type Logger, type PluginContext, type ValueOf } from "../../core/index.ts";
+import { definePlugin, without, type PluginContext, type ValueOf } from "../../core/index.ts";
 import { busService, openBusHook } from "../../plugins/cluster/api.ts";
 import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { initSocket, subscribe, untilNoneIsDue } from "../support/live.ts";
 import { until } from "../support/until.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectMessages } from "../support/logger.ts";
 
 /** A transport that records all messages between the processes of a test, and drops those that are to be lost. */
 const createLine = () => {
@@ -65,9 +65,7 @@ interface Process {
 
 const start = async (options: StartOptions = {}): Promise<Process> => {
   let context: PluginContext | undefined;
-  const lines: string[] = [];
-  const take = (message: string): void => void lines.push(message);
-  const logger: Logger = createLogger({ error: take, warn: take, info: take });
+  const { logger, lines } = collectMessages("error", "warn", "info");
   const contextPlugin = definePlugin({ name: "taking", apply: (_, pluginContext) => void (context = pluginContext) });
   const api = await startApi(forGraphql({ logger, ...options, parts: [...(options.parts ?? []), contextPlugin] }));
   return { api, context: context as PluginContext, lines };

@@ -5,7 +5,7 @@ import { pino } from "pino";
 import { describe, expect, test } from "vitest";
 import { definePlugin, without, type RelApiOptions } from "../../core/index.ts";
 import { startApi, type StartOptions } from "../support/api.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectMessages } from "../support/logger.ts";
 
 type Line = readonly [level: string, message: string, fields?: Readonly<Record<string, unknown>>];
 
@@ -137,8 +137,7 @@ describe("X-LOG-6 the option name", () => {
   });
 
   test("X-LOG-6 the name is at the end of a line of text", async () => {
-    const lines: string[] = [];
-    const logger = createLogger({ access: (line: string) => lines.push(line) });
+    const { logger, lines } = collectMessages("access");
     await runApi({ logger, logLevel: "info", name: "shop" });
     expect(lines[0]).toMatch(/"GET \/ports\?select=id&limit=1 HTTP\/1\.1" 200 \d+ "" "" "api=shop"$/);
   });

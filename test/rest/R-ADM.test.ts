@@ -11,7 +11,7 @@ import { lockTable, untilLocked } from "../support/locks.ts";
 import { freePort } from "../support/ports.ts";
 import { adminSecret, bearer, jwtSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectMessages, createLogger } from "../support/logger.ts";
 
 const database = await testDatabase();
 const options = {
@@ -244,10 +244,8 @@ test("R-ADM-1 R-ADM-1a /ready names the problem while the old schema, metadata a
 });
 
 test("R-ADM-3 R-ADM-3a the access log has one line per request, by level, without secrets", async () => {
-  const lines: string[] = [];
-  const ownApi = await startApi({
-    logger: createLogger({ access: (line) => lines.push(line) }),
-  });
+  const { logger, lines } = collectMessages("access");
+  const ownApi = await startApi({ logger });
   const token = bearer({ role: "sea_clerk" });
   await ownApi.get("/ports?select=id&id=eq.1", {
     headers: { ...token, referer: "https://a.example/x", "user-agent": 'an "agent"' },
@@ -261,11 +259,8 @@ test("R-ADM-3 R-ADM-3a the access log has one line per request, by level, withou
 });
 
 test("R-ADM-3 R-ADM-3a with SERVER_TRACE_HEADER an access line ends with that header and the seconds of the request", async () => {
-  const lines: string[] = [];
-  const ownApi = await startApi({
-    serverTraceHeader: "X-Request-Id",
-    logger: createLogger({ access: (line) => lines.push(line) }),
-  });
+  const { logger, lines } = collectMessages("access");
+  const ownApi = await startApi({ serverTraceHeader: "X-Request-Id", logger });
   await ownApi.get("/ports?select=id&id=eq.1", { headers: { "x-request-id": 'abc"1' } });
   await ownApi.get("/ports?select=id&id=eq.1");
   expect(lines[0]).toMatch(/ 200 10 "" "" "abc\\"1" \d+\.\d{6}$/);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectMessages } from "../support/logger.ts";
 
 const EXPOSED_HEADERS =
   "Content-Encoding, Content-Location, Content-Range, Content-Type, Date, Location, Server, Transfer-Encoding, Range-Unit";
@@ -131,10 +131,8 @@ cases(originsApi, [
 ]);
 
 test("R-COR-2 preflights are not in the access log", async () => {
-  const lines: string[] = [];
-  const loggedApi = await startApi({
-    logger: createLogger({ access: (line) => lines.push(line) }),
-  });
+  const { logger, lines } = collectMessages("access");
+  const loggedApi = await startApi({ logger });
   await loggedApi.options("/ports", { headers: preflight });
   await loggedApi.get("/ports");
   expect(lines).toHaveLength(1);

@@ -1,12 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { startApi, uncounted } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectMessages } from "../support/logger.ts";
 
-const warnings: string[] = [];
-const api = await startApi({
-  logger: createLogger({ warn: (message) => void warnings.push(message) }),
-});
+const { logger, lines: warnings } = collectMessages("warn");
+const api = await startApi({ logger });
 const timingApi = await startApi({ serverTimingEnabled: true, serverTraceHeader: "X-Request-Id" });
 
 const json = "application/json; charset=utf-8";

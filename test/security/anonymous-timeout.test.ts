@@ -6,7 +6,7 @@ import { testDatabase } from "../support/database.ts";
 import { initSocket, subscribe } from "../support/live.ts";
 import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectMessages } from "../support/logger.ts";
 import { documentOf } from "../support/metadata-document.ts";
 
 const role = `anonymous_timeout_${process.pid}`;
@@ -144,9 +144,7 @@ test.skipIf(!capabilities.realServer)(
 test.skipIf(!capabilities.realServer)(
   "G-SUB-17 a live query that exceeded its time limit pauses before it runs again",
   async () => {
-    const statements: string[] = [];
-    const note = (text: string): void => void statements.push(text);
-    const logger = createLogger({ info: note });
+    const { logger, lines: statements } = collectMessages("info");
     const api = await start({ anonStatementTimeout: 1, logQuery: true, logger });
     const naps = (): number => statements.filter((text) => text.includes('"nap"(')).length;
     const socket = await initSocket(api, {});

@@ -9,7 +9,7 @@ import { capabilities } from "../support/database.ts";
 import { asAdmin, forGraphql, startApi, type HeaderValues, type StartOptions, type TestApi } from "../support/api.ts";
 import { openSocket } from "../support/socket.ts";
 import { bearer } from "../support/tokens.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectMessages } from "../support/logger.ts";
 
 const NAMES = "{ artist(limit: 1, order_by: {id: asc}) { name } }";
 const NAME = { data: { artist: [{ name: "Abba" }] } };
@@ -182,8 +182,7 @@ describe("limits by role", async () => {
   });
 
   test("G-LIM-8 an invalid limit is ignored with a line in the log, and every limit without the plugin", async () => {
-    const lines: string[] = [];
-    const logger = createLogger({ warn: (line: string) => void lines.push(line) });
+    const { logger, lines } = collectMessages("warn");
     const odd = {
       depth_limit: { global: "7", per_role: { a: 0 } },
       deep: 1,

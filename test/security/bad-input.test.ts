@@ -7,15 +7,11 @@ import { afterAll, describe, expect, test } from "vitest";
 import { forGraphql, startApi, type Answer, type HeaderValues, type TestApi } from "../support/api.ts";
 import { initSocket, subscribe } from "../support/live.ts";
 import { adminSecret, bearer } from "../support/tokens.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectErrors } from "../support/logger.ts";
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-const faults: string[] = [];
-const logger = createLogger({
-  error: (message: string, facts?: Readonly<Record<string, unknown>>) =>
-    void faults.push(`${message} ${String(facts?.["cause"])}`),
-});
+const { logger, lines: faults } = collectErrors();
 
 const rest = await startApi({ logger, maxBodyBytes: MAX_BODY_BYTES });
 const graphql = await startApi(forGraphql({ logger, maxBodyBytes: MAX_BODY_BYTES }));

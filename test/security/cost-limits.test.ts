@@ -10,7 +10,7 @@ import { testDatabase } from "../support/database.ts";
 import { initSocket, openEvents, subscribe } from "../support/live.ts";
 import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectMessages } from "../support/logger.ts";
 
 const start = (options: StartOptions = {}): Promise<TestApi> => startApi(forGraphql(options));
 
@@ -202,8 +202,7 @@ describe("estimated cost", async () => {
   });
 
   test("R-LIM-8 the planner estimates only requests of limited callers", async () => {
-    const lines: string[] = [];
-    const logger = createLogger({ info: (line: string) => void lines.push(line) });
+    const { logger, lines } = collectMessages("info");
     const ownApi = await start({
       costLimits: { music_reader: 1000, music_editor: 1 },
       logger,

@@ -6,7 +6,7 @@ import { afterAll, beforeEach, expect, test, vi } from "vitest";
 import { startApi, type TestApi } from "../support/api.ts";
 import { signToken } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectMessages } from "../support/logger.ts";
 
 const keys = Array.from({ length: 4 }, () => generateKeyPairSync("rsa", { modulusLength: 2048 }));
 const jwkOf = (i: number) => ({ ...keys[i]!.publicKey.export({ format: "jwk" }), kid: `k${i}`, alg: "RS256" });
@@ -42,12 +42,8 @@ afterAll(() => clock.mockRestore());
 const turnClock = (ms = 1000): void => void (nowMs += ms);
 
 answer = setOf(0);
-const log: string[] = [];
-const note = (line: string): void => void log.push(line);
-const api: TestApi = await startApi({
-  jwtSecret: JSON.stringify({ jwk_url: url }),
-  logger: createLogger({ error: note, warn: note }),
-});
+const { logger, lines: log } = collectMessages("error", "warn");
+const api: TestApi = await startApi({ jwtSecret: JSON.stringify({ jwk_url: url }), logger });
 
 const statusOf = async (token: string): Promise<number> =>
   (await api.get("/ports?select=id&limit=1", { headers: { authorization: `Bearer ${token}` } })).status;

@@ -13,16 +13,11 @@ import { asAdmin, forGraphql, startApi, type Answer, type HeaderValues, type Tes
 import { openSocket } from "../support/socket.ts";
 import { requireLinearTime } from "../support/growth.ts";
 import { adminSecret, bearer, signToken } from "../support/tokens.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectErrors, collectLines, createLogger } from "../support/logger.ts";
 
-const faults: string[] = [];
-const warnings: string[] = [];
-const logger = createLogger({
-  error: (message: string, facts?: Readonly<Record<string, unknown>>) =>
-    void faults.push(`${message} ${String(facts?.["cause"])}`),
-  warn: (message: string, facts?: Readonly<Record<string, unknown>>) =>
-    void warnings.push(`${message} ${JSON.stringify(facts)}`),
-});
+const { logger: errorLogger, lines: faults } = collectErrors();
+const { logger: warningLogger, lines: warnings } = collectLines("warn");
+const logger = createLogger({ error: errorLogger.error, warn: warningLogger.warn });
 
 /** A limit of the preset fullCompat. */
 type Limit = Exclude<AnyLimit, "maxBatchRequests">;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { fullCompat } from "../../presets/index.ts";
 import { startApi } from "../support/api.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectErrors } from "../support/logger.ts";
 
 /** Strings that must reach a statement unchanged, wherever they enter. */
 const HOSTILE = [
@@ -42,11 +42,8 @@ const HOSTILE = [
   "x".repeat(60),
 ];
 
-const faults: string[] = [];
-const api = await startApi({
-  dbAggregatesEnabled: true,
-  logger: createLogger({ error: (message, facts) => void faults.push(`${message} ${String(facts?.["cause"])}`) }),
-});
+const { logger, lines: faults } = collectErrors();
+const api = await startApi({ dbAggregatesEnabled: true, logger });
 
 const quote = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;
 const encode = encodeURIComponent;

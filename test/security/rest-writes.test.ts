@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { rolledBack, startApi } from "../support/api.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectErrors } from "../support/logger.ts";
 
 /** Strings that must reach a statement unchanged, wherever they enter. */
 const HOSTILE = [
@@ -48,10 +48,8 @@ const HOSTILE = [
   "toString",
 ];
 
-const faults: string[] = [];
-const api = await startApi({
-  logger: createLogger({ error: (message, facts) => void faults.push(`${message} ${String(facts?.["cause"])}`) }),
-});
+const { logger, lines: faults } = collectErrors();
+const api = await startApi({ logger });
 
 const returnRows = rolledBack("return=representation");
 const quote = (text: string): string => `"${text.replace(/["\\]/g, "\\$&")}"`;

@@ -10,7 +10,7 @@ import { asAdmin, capabilities, forGraphql, startApi, type HeaderValues, type Te
 import { openDatabase } from "../support/database.ts";
 import { openSocket } from "../support/socket.ts";
 import { until } from "../support/until.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectLines } from "../support/logger.ts";
 
 const TYPES = "type Report { rows: bigint! name: String details: json }";
 const asynchronous = { kind: "asynchronous", output: "Report!", run: () => ({ rows: 1 }) } as const;
@@ -50,9 +50,7 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       run,
       ...overrides,
     };
-    const log: string[] = [];
-    const note = (line: string, fields?: unknown): void => void log.push(`${line} ${JSON.stringify(fields)}`);
-    const logger = createLogger({ error: note, warn: note });
+    const { logger, lines: log } = collectLines("error", "warn");
     const preset = compile(plus, { report, now: { type: "query", output: "Int", run: () => 1 } });
     const api = await startApi(forGraphql({ preset, on: database, logger, shutdownGrace: 0 }));
     onTestFinished(api.close);

@@ -12,13 +12,11 @@ import { until } from "../support/until.ts";
 import { argument, buildDocument, definition, LOGIN, startActionHook } from "./action-metadata.ts";
 import { json } from "./hook-server.ts";
 import { startWithWebhooks } from "./start.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectLines } from "../support/logger.ts";
 
 const hook = await startActionHook();
 
-const log: string[] = [];
-const note = (line: string, fields?: unknown): void => void log.push(`${line} ${JSON.stringify(fields)}`);
-const logger = createLogger({ error: note, warn: note });
+const { logger, lines: log } = collectLines("error", "warn");
 
 const start = (options: StartOptions): Promise<TestApi> => startWithWebhooks({ logger, ...options });
 const api = await start({ metadata: buildDocument() });

@@ -20,12 +20,10 @@ import { openSocket } from "../support/socket.ts";
 import { adminSecret, jwtSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 import { json, startHook } from "./hook-server.ts";
-import { createLogger } from "../support/logger.ts";
+import { collectLines } from "../support/logger.ts";
 
 const hook = await startHook();
-const log: string[] = [];
-const note = (line: string, facts?: unknown): void => void log.push(`${line} ${JSON.stringify(facts)}`);
-const logger = createLogger({ error: note, warn: note });
+const { logger, lines: log } = collectLines("error", "warn");
 
 const options: RelApiOptions = { authHook: hook.url, jwtSecret: undefined, anonRole: undefined, logger };
 const api = await startApi(forGraphql(options));
