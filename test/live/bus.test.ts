@@ -5,7 +5,8 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { definePlugin, without, type PluginContext, type ValueOf } from "../../core/index.ts";
 import { busService, openBusHook } from "../../plugins/cluster/api.ts";
-import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { capabilities, forGraphql, type StartOptions, type TestApi } from "../support/api.ts";
+import { startWithContext } from "../support/context.ts";
 import { initSocket, subscribe, untilNoneIsDue } from "../support/live.ts";
 import { until } from "../support/until.ts";
 import { collectMessages } from "../support/logger.ts";
@@ -64,11 +65,9 @@ interface Process {
 }
 
 const start = async (options: StartOptions = {}): Promise<Process> => {
-  let context: PluginContext | undefined;
   const { logger, lines } = collectMessages("error", "warn", "info");
-  const contextPlugin = definePlugin({ name: "taking", apply: (_, pluginContext) => void (context = pluginContext) });
-  const api = await startApi(forGraphql({ logger, ...options, parts: [...(options.parts ?? []), contextPlugin] }));
-  return { api, context: context as PluginContext, lines };
+  const api = await startWithContext(forGraphql({ logger, ...options }));
+  return { api, context: api.context, lines };
 };
 
 const busOf = ({ context }: Process): ValueOf<typeof busService> => {

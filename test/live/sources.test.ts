@@ -1,9 +1,10 @@
 // @runs-also-on postgresql-15-postgis
 import { beforeAll, describe, expect, test } from "vitest";
-import { definePlugin, ident, sql, without, type Logger, type PluginContext, type ValueOf } from "../../core/index.ts";
+import { definePlugin, ident, sql, without, type Logger, type ValueOf } from "../../core/index.ts";
 import { changeFeedService, watchChangesHook } from "../../plugins/live/api.ts";
 import { liveTriggers } from "../../presets/cli/live-triggers-command.ts";
 import { capabilities, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { startWithContext } from "../support/context.ts";
 import { openEmptyEmbeddedDatabase, testDatabase, type TestDatabase } from "../support/database.ts";
 import { initSocket, startLive, subscribe, untilNoneIsDue, type LiveApi } from "../support/live.ts";
 import { hasPostgres } from "../support/postgres-programs.ts";
@@ -219,17 +220,10 @@ describe.skipIf(!capabilities.logicalReplication)("logical replication", () => {
 });
 
 describe.skipIf(!capabilities.logicalReplication)("changes for plugins", () => {
-  const withContext = async (options: StartOptions = {}) => {
-    let context: PluginContext | undefined;
-    const contextPlugin = definePlugin({ name: "taking", apply: (_, pluginContext) => void (context = pluginContext) });
-    const api = await startApi(forGraphql({ ...options, parts: [contextPlugin] }));
-    return { api, context: context! };
-  };
-
   test("X-REP-1 a plugin may open its own replication connection", async () => {
     const log = createLog();
-    const { api, context } = await withContext({ logger: log.logger });
-    const connection = await context.openReplication();
+    const api = await startWithContext(forGraphql({ logger: log.logger }));
+    const connection = await api.context.openReplication();
     await expect(connection.command(sql`NO_SUCH_COMMAND`)).rejects.toMatchObject({ code: "42601" });
     const slot = ident("own_feed");
     await connection.command(sql`CREATE_REPLICATION_SLOT ${slot} TEMPORARY LOGICAL test_decoding NOEXPORT_SNAPSHOT`);
@@ -251,8 +245,8 @@ describe.skipIf(!capabilities.logicalReplication)("changes for plugins", () => {
   });
 
   test("X-REP-2 a plugin receives committed changes, with keys where it requests them", async () => {
-    const { api, context } = await withContext();
-    const { open } = context.use(changeFeedService)!;
+    const api = await startWithContext(forGraphql());
+    const { open } = api.context.use(changeFeedService)!;
     const commits: [number, Record<string, string[] | undefined>][] = [];
     const feed = await open({
       committed: (xid, changes) =>

@@ -3,9 +3,9 @@
  */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { definePlugin, type PluginContext } from "../../core/index.ts";
 import { busService } from "../../plugins/cluster/api.ts";
-import { forGraphql, startApi } from "../support/api.ts";
+import { forGraphql } from "../support/api.ts";
+import { startWithContext } from "../support/context.ts";
 import { until } from "../support/until.ts";
 import { freePort, has, LONG_MS, type Program } from "./support.ts";
 import { hasPostgres } from "../support/postgres-programs.ts";
@@ -252,10 +252,8 @@ describe.each(buses)("two machines with three processes, over $name", ({ name, p
 
 /** Starts an api on the bus, and returns the bus and a function that closes the api. */
 const joinBus = async (busUrl: string | undefined) => {
-  let context: PluginContext | undefined;
-  const observer = definePlugin({ name: "observer", apply: (_hooks, pluginContext) => void (context = pluginContext) });
-  const api = await startApi(forGraphql({ ...(busUrl === undefined ? {} : { busUrl }), parts: [observer] }));
-  const bus = context?.use(busService);
+  const api = await startWithContext(forGraphql(busUrl === undefined ? {} : { busUrl }));
+  const bus = api.context.use(busService);
   if (bus === undefined) throw new Error("the api has no bus");
   await until(() => bus.isUp, "the process is on the bus");
   return { bus, close: api.close };

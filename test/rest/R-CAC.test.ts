@@ -1,8 +1,9 @@
 /** Caches are invisible from outside: each response equals that of a fresh server. */
 import { beforeAll, describe, expect, test } from "vitest";
-import { definePlugin, mapPlan, type Exchange, type PluginContext } from "../../core/index.ts";
+import { definePlugin, mapPlan, type Exchange } from "../../core/index.ts";
 import type { RestHandler } from "../../plugins/rest/api.ts";
 import { rolledBack, startApi, type TestApi } from "../support/api.ts";
+import { startWithContext } from "../support/context.ts";
 import { bearer } from "../support/tokens.ts";
 
 const CALL = "/rpc/vessels_of?port=1&select=name&order=name";
@@ -142,15 +143,8 @@ describe("a plugin that replaces the target or the exchange", () => {
 });
 
 describe("a request similar to an earlier one", async () => {
-  let context: PluginContext | undefined;
-  const contextPlugin = definePlugin({
-    name: "counting",
-    apply: (_, pluginContext) => {
-      context = pluginContext;
-    },
-  });
   // a read that cannot join others looks its transaction up again
-  const api = await startApi({ maxCoalescedReads: 1, parts: [contextPlugin] });
+  const api = await startWithContext({ maxCoalescedReads: 1 });
   const headers = { "x-session-admin-secret": null };
   const query = "query($id: Int!) { sea_ports(where: { id: { _eq: $id } }) { name } }";
 
@@ -161,7 +155,7 @@ describe("a request similar to an earlier one", async () => {
     ["a query", (id) => api.gql(query, { id }, headers)],
   ])("R-CAC-1 a request makes two look-ups, one for itself and one for its transaction: %s", async (_title, ask) => {
     const counts = (): readonly number[] =>
-      ["cache-requests", "cache-hits"].map((name) => context?.counters.get(name) ?? 0);
+      ["cache-requests", "cache-hits"].map((name) => api.context.counters.get(name) ?? 0);
     for (let i = 0; i < 2; i++) await ask(i);
     const before = counts();
     await ask(2);

@@ -3,16 +3,14 @@
  * text. `npm run lint` proves that each single expression is linear.
  */
 import { describe, expect, test } from "vitest";
-import { definePlugin, type PluginContext } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { requireLinearTime } from "../support/growth.ts";
-import { asAdmin, startApi } from "../support/api.ts";
+import { asAdmin } from "../support/api.ts";
+import { startWithContext } from "../support/context.ts";
 import { adminSecret } from "../support/tokens.ts";
 
-let context: PluginContext;
-await startApi({
+const { context } = await startWithContext({
   preset: plus,
-  parts: [definePlugin({ name: "caller", apply: (_hooks, pluginContext) => void (context = pluginContext) })],
   maxParameters: 1_000_000,
   maxFilters: 1_000_000,
   adminSecret,

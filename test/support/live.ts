@@ -1,7 +1,8 @@
 /** Sockets and event streams of tests, opened and initiated. */
 import { request, type IncomingMessage } from "node:http";
-import { definePlugin, type PluginContext } from "../../core/index.ts";
-import { startApi, type StartOptions, type TestApi } from "./api.ts";
+import type { PluginContext } from "../../core/index.ts";
+import type { StartOptions, TestApi } from "./api.ts";
+import { startWithContext, type ContextApi } from "./context.ts";
 import { openSocket, type SocketOptions, type TestSocket } from "./socket.ts";
 import { until } from "./until.ts";
 
@@ -20,8 +21,7 @@ export const subscribe = (
 ): void => socket.send({ id, type: "subscribe", payload: { query, variables } });
 
 /** An API for tests that wait for its live queries. */
-export interface LiveApi extends TestApi {
-  readonly context: PluginContext;
+export interface LiveApi extends ContextApi {
   /**
    * Resolves when every earlier committed change was noticed, no live query is due, and all sent messages have arrived.
    * It writes to `studio`, so schema `public` must be exposed and changes must be noticed.
@@ -30,13 +30,7 @@ export interface LiveApi extends TestApi {
 }
 
 export const startLive = async (options: StartOptions = {}): Promise<LiveApi> => {
-  let appliedContext: PluginContext | undefined;
-  const contextPlugin = definePlugin({
-    name: "taking",
-    apply: (_, pluginContext) => void (appliedContext = pluginContext),
-  });
-  const api = await startApi({ ...options, parts: [...(options.parts ?? []), contextPlugin] });
-  const context = appliedContext as PluginContext; // the plugin was applied
+  const api = await startWithContext(options);
   let marker: TestSocket | undefined;
   let count = 0;
 
@@ -60,7 +54,6 @@ export const startLive = async (options: StartOptions = {}): Promise<LiveApi> =>
 
   return {
     ...api,
-    context,
     settle: async () => {
       marker ??= await openMarker();
       // the first message may result from a read that began before the change, the second cannot
@@ -68,7 +61,7 @@ export const startLive = async (options: StartOptions = {}): Promise<LiveApi> =>
         const name = await mark();
         await marker.next((message) => message.payload?.data?.studio_by_pk?.name === name);
       }
-      await untilNoneIsDue(context);
+      await untilNoneIsDue(api.context);
       await roundTrip(api);
     },
   };
