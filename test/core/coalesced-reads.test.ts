@@ -1,8 +1,9 @@
 /** Reads of the same moment in one round trip: each gets the response that it would get separately. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { definePlugin, without, type PresetPart } from "../../core/index.ts";
+import { without, type PresetPart } from "../../core/index.ts";
 import { metrics } from "../../plugins/operations/index.ts";
 import { asAdmin, capabilities, type Answer, type StartOptions } from "../support/api.ts";
+import { watchExecutions } from "../support/context.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { startMeasured, type MeasuredApi } from "../support/metrics.ts";
 import { bearer } from "../support/tokens.ts";
@@ -70,16 +71,7 @@ const warm = async (asks: readonly (() => Promise<unknown>)[]): Promise<void> =>
 };
 
 let executionCount = 0;
-const counting = definePlugin({
-  name: "counting",
-  apply: (_hooks, context) =>
-    context.wrap({
-      execute: (next) => (execution) => {
-        executionCount++;
-        return next(execution);
-      },
-    }),
-});
+const counting = watchExecutions(() => executionCount++);
 
 const start = (
   connectionCount: number,

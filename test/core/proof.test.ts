@@ -3,22 +3,15 @@
  * plugins/speed/plan-proof.ts is not proven.
  */
 import { expect, test } from "vitest";
-import { definePlugin, join, sql, type Execution, type PluginContext, type Program } from "../../core/index.ts";
+import { definePlugin, join, sql, type Program } from "../../core/index.ts";
 import { asAdmin, startApi } from "../support/api.ts";
+import { watchExecutions } from "../support/context.ts";
 
 const programs: Program[] = [];
 
 /** Records the executed statements. */
-const watching = definePlugin({
-  name: "watching",
-  apply: (_hooks, context) => {
-    const { execute } = context;
-    const shared = Object.getPrototypeOf(context) as { execute: PluginContext["execute"] }; // all plugins share it
-    shared.execute = (execution: Execution) => {
-      programs.push(...execution.programs.map(({ program }) => program));
-      return execute(execution);
-    };
-  },
+const watching = watchExecutions((execution) => {
+  programs.push(...execution.programs.map(({ program }) => program));
 });
 
 /** Does not declare its parts. */

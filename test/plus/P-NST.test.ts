@@ -1,8 +1,9 @@
 /** Writes to related rows in updates. */
 import { beforeEach, describe, expect, test } from "vitest";
-import { compose, definePlugin, without } from "../../core/index.ts";
+import { compose, without } from "../../core/index.ts";
 import { plus } from "../../presets/index.ts";
 import { asAdmin, capabilities, forGraphql, startApi, type TestApi } from "../support/api.ts";
+import { watchExecutions } from "../support/context.ts";
 import { testDatabase } from "../support/database.ts";
 import { documentOf, object, permissions, table } from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
@@ -434,15 +435,8 @@ describe("connects of many rows", async () => {
   const countingApi = await startApi({
     ...settings,
     parts: [
-      definePlugin({
-        name: "counted-statements",
-        apply: (_hooks, context) =>
-          context.wrap({
-            execute: (next) => (execution) => {
-              for (const { program } of execution.programs) statements += program.statements.length;
-              return next(execution);
-            },
-          }),
+      watchExecutions(({ programs }) => {
+        for (const { program } of programs) statements += program.statements.length;
       }),
     ],
   });

@@ -1,5 +1,6 @@
 /** The last statement of an API with its values inserted, so that it can be explained. */
-import { getBoundValue, definePlugin, type Plugin, type ProgramStatement, type BoundValue } from "../../core/index.ts";
+import { getBoundValue, type Plugin, type ProgramStatement, type BoundValue } from "../../core/index.ts";
+import { watchExecutions } from "../support/context.ts";
 
 const literal = (value: BoundValue): string =>
   value === null ? "null" : `'${(typeof value === "string" ? value : "?").replaceAll("'", "''")}'`;
@@ -13,17 +14,10 @@ const writeValues = ({ text, slots }: ProgramStatement, values: readonly BoundVa
 
 export const lastStatement = (): { readonly plugin: Plugin; readonly text: () => string } => {
   let text = "";
-  const plugin = definePlugin({
-    name: "last-statement",
-    apply: (_hooks, context) =>
-      context.wrap({
-        execute: (next) => (execution) => {
-          const { program, values } = execution.programs[execution.programs.length - 1] ?? {};
-          const statement = program?.statements[program.main];
-          if (statement !== undefined) text = writeValues(statement, (values ?? []).map(getBoundValue));
-          return next(execution);
-        },
-      }),
+  const plugin = watchExecutions(({ programs }) => {
+    const { program, values } = programs.at(-1) ?? {};
+    const statement = program?.statements[program.main];
+    if (statement !== undefined) text = writeValues(statement, (values ?? []).map(getBoundValue));
   });
   return { plugin, text: () => text };
 };

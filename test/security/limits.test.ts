@@ -4,12 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   definePlugin,
   type Counters,
-  type Execution,
   type Limit as AnyLimit,
   type Plugin,
-  type PluginContext,
 } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi, type Answer, type HeaderValues, type TestApi } from "../support/api.ts";
+import { watchExecutions } from "../support/context.ts";
 import { openSocket } from "../support/socket.ts";
 import { requireLinearTime } from "../support/growth.ts";
 import { adminSecret, bearer, signToken } from "../support/tokens.ts";
@@ -948,18 +947,7 @@ describe("batches", () => {
     "accept-encoding": "gzip",
   };
   let runs = 0;
-  const counting = definePlugin({
-    name: "counting",
-    apply: (_hooks, context) => {
-      const { execute } = context;
-      // all plugins share this prototype
-      const shared = Object.getPrototypeOf(context) as { execute: PluginContext["execute"] };
-      shared.execute = (execution: Execution) => {
-        runs++;
-        return execute(execution);
-      };
-    },
-  });
+  const counting = watchExecutions(() => runs++);
   let api: TestApi;
   const names = (answers: readonly any[]): readonly string[] => answers.flatMap(({ data }) => Object.keys(data));
   const inOrder = Array.from({ length: ENTRIES }, (_, i) => `a${i}`);

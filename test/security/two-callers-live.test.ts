@@ -3,9 +3,9 @@
  * either order, and after changes too.
  */
 import { describe, expect, test } from "vitest";
-import { definePlugin, type Execution, type PluginContext } from "../../core/index.ts";
 import { openEvents } from "../support/live.ts";
 import { asAdmin, startApi, type StartOptions, type TestApi } from "../support/api.ts";
+import { watchExecutions } from "../support/context.ts";
 import { testDatabase } from "../support/database.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 import { openSocket } from "../support/socket.ts";
@@ -271,17 +271,8 @@ test("G-SUB-10 the pre-request function is evaluated for each caller", async () 
 
 describe("G-SUB-10 proven statements are shared", () => {
   const runs = new Set<string>();
-  const counting = definePlugin({
-    name: "counting",
-    apply: (_hooks, context) => {
-      const { execute } = context;
-      // all plugins share this prototype
-      const shared = Object.getPrototypeOf(context) as { execute: PluginContext["execute"] };
-      shared.execute = (execution: Execution) => {
-        runs.add(JSON.stringify([execution.session.variables, execution.programs.map(({ values }) => values)]));
-        return execute(execution);
-      };
-    },
+  const counting = watchExecutions(({ session, programs }) => {
+    runs.add(JSON.stringify([session.variables, programs.map(({ values }) => values)]));
   });
 
   const SUBSCRIBERS = 30;

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { definePlugin } from "../../core/index.ts";
 import type { GqlFieldContext, GqlFields, GqlLoadedRow } from "../../plugins/graphql/api.ts";
 import { asAdmin } from "../support/api.ts";
+import { watchExecutions } from "../support/context.ts";
 import { collectWarnings, documentOf, object, permissions, table, type Entry } from "../support/metadata-document.ts";
 import { runCommand } from "../support/metadata-commands.ts";
 import { temporaryFile } from "../support/temporary-files.ts";
@@ -79,15 +80,8 @@ const loaded = definePlugin({
       };
     }),
 });
-const counted = definePlugin({
-  name: "counted-statements",
-  apply: (_hooks, context) =>
-    context.wrap({
-      execute: (next) => (execution) => {
-        for (const { program } of execution.programs) statements += program.statements.length;
-        return next(execution);
-      },
-    }),
+const counted = watchExecutions(({ programs }) => {
+  for (const { program } of programs) statements += program.statements.length;
 });
 
 const api = await startWithWebhooks({ parts: [counted, loaded], metadata: buildDocument() });

@@ -1,8 +1,8 @@
 /** Relationships from types of remote schemas to tables and to other remote schemas. */
 import { buildSchema, printType } from "graphql";
 import { beforeEach, describe, expect, test } from "vitest";
-import { definePlugin } from "../../core/index.ts";
 import { asAdmin, type StartOptions, type TestApi } from "../support/api.ts";
+import { watchExecutions } from "../support/context.ts";
 import { testDatabase } from "../support/database.ts";
 import { introspect, loadData } from "../support/graphql-data.ts";
 import { array, collectWarnings, documentOf, permissions, table, type Entry } from "../support/metadata-document.ts";
@@ -51,15 +51,8 @@ await database.query(`create table reading (id bigint primary key);
   insert into reading values (9007199254740992), (9007199254740993)`);
 
 let statements: string[] = [];
-const counted = definePlugin({
-  name: "counted-statements",
-  apply: (_hooks, context) =>
-    context.wrap({
-      execute: (next) => (execution) => {
-        for (const { program } of execution.programs) for (const { text } of program.statements) statements.push(text);
-        return next(execution);
-      },
-    }),
+const counted = watchExecutions(({ programs }) => {
+  for (const { program } of programs) for (const { text } of program.statements) statements.push(text);
 });
 beforeEach(() => {
   remote.requests.length = 0;

@@ -1,5 +1,5 @@
-/** APIs whose context tests use. */
-import { definePlugin, type PluginContext } from "../../core/index.ts";
+/** Access of tests to the context of an API. */
+import { definePlugin, type Execution, type Plugin, type PluginContext } from "../../core/index.ts";
 import { startApi, type StartOptions, type TestApi } from "./api.ts";
 
 export interface ContextApi extends TestApi {
@@ -16,3 +16,16 @@ export const startWithContext = async (options: StartOptions = {}): Promise<Cont
   const api = await startApi({ ...options, parts: [...(options.parts ?? []), contextPlugin] });
   return { ...api, context: context as PluginContext }; // the plugin was applied
 };
+
+/** Creates a plugin that calls the function before each execution. */
+export const watchExecutions = (onExecution: (execution: Execution) => void): Plugin =>
+  definePlugin({
+    name: "execution-watch",
+    apply: (_hooks, context) =>
+      context.wrap({
+        execute: (next) => (execution) => {
+          onExecution(execution);
+          return next(execution);
+        },
+      }),
+  });
