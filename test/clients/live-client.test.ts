@@ -2,12 +2,13 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { connect, createServer as createTcpServer, type AddressInfo } from "node:net";
+import { connect, createServer as createTcpServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { definePlugin, type Counters } from "../../core/index.ts";
 import { startApi } from "../support/api.ts";
 import { until } from "../support/until.ts";
+import { startHttpServer } from "../support/http-server.ts";
 import { chromium, openPage } from "./browser.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -25,13 +26,11 @@ test.skipIf(chromium === undefined)(
     const clientModule = execFileSync(`${root}node_modules/.bin/esbuild`, ["--loader=ts", "--format=esm"], {
       input: source,
     });
-    const page = createServer((request, response) => {
+    const pagePort = await startHttpServer((request, response) => {
       const isModule = request.url === "/client.js";
       response.setHeader("content-type", isModule ? "text/javascript" : "text/html");
       response.end(isModule ? clientModule : "<!doctype html><title>rows</title>");
     });
-    await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void page.close());
 
     const options = { dbSchemas: ["public"], anonRole: "music_reader", liveQueryInterval: 50 };
     let api = await startApi(options);
@@ -51,7 +50,7 @@ test.skipIf(chromium === undefined)(
       insert into public.line select i, repeat('long ', 10) || i from generate_series(1, 5) i;
       grant select on public.line to music_reader`);
     await api.reload();
-    const browser = await openPage(`http://127.0.0.1:${(page.address() as AddressInfo).port}/`);
+    const browser = await openPage(`http://127.0.0.1:${pagePort}/`);
     onTestFinished(() => browser.close());
     await browser.evaluate(`import("/client.js").then(({ liveRows }) => {
       window.sent = []; window.shown = []; window.opened = 0;

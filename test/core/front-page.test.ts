@@ -1,7 +1,4 @@
 /** The page at `/`, which browsers get if no surface answers there, and its requests, which run as copied. */
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import express from "express";
 import { afterAll, describe, expect, test } from "vitest";
 import { compose, relApi, without, type RelApiOptions } from "../../core/index.ts";
@@ -22,23 +19,10 @@ import {
   textOf,
 } from "../support/front-page.ts";
 import { adminSecret } from "../support/tokens.ts";
-
-const servers: Server[] = [];
-afterAll(() => {
-  for (const server of servers) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
+import { startHttpServer } from "../support/http-server.ts";
 
 /** An application with a handler after the api. */
-const serveApp = async (app: express.Express): Promise<string> => {
-  const server = createServer(app).listen(0, "127.0.0.1");
-  server.keepAliveTimeout = 0; // a server that closes an idle connection could refuse a request that is already sent
-  servers.push(server);
-  await once(server, "listening");
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-};
+const serveApp = async (app: express.Express): Promise<string> => `http://127.0.0.1:${await startHttpServer(app)}`;
 
 const api = await start();
 

@@ -1,6 +1,4 @@
 /** Tokens without a request: paths, numbers, keys, addresses of keys. */
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Credentials, Json, JsonObject, PluginContext, RelApiOptions, Session, Token } from "../../core/index.ts";
@@ -20,6 +18,7 @@ import { loadVerifier, MAX_TOKEN_CHARACTERS, readToken } from "../../plugins/aut
 import { parseTokenSettings } from "../../plugins/auth/token-settings.ts";
 import { jwtSecret, signToken } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
+import { startHttpServer } from "../support/http-server.ts";
 
 const settings = (secret: JwtSecret, overrides: { jwtSecretIsBase64?: boolean; jwtAud?: string } = {}) =>
   parseTokenSettings({ jwtSecret: secret, jwtSecretIsBase64: false, maxJsonDepth: 500, ...overrides }, () =>
@@ -475,26 +474,21 @@ describe("keys by address", () => {
     close();
   });
 
-  let server: Server | undefined;
   let ring: KeyRing | undefined;
   afterEach(() => {
     vi.useRealTimers();
     ring?.close();
-    server?.closeAllConnections();
-    server?.close();
   });
   let authorization: string | undefined;
   const serve = async (
     answer: () => { status?: number; headers?: Record<string, string>; body: string },
   ): Promise<URL> => {
-    server = createServer((request, response) => {
+    const port = await startHttpServer((request, response) => {
       ({ authorization } = request.headers);
       const { status = 200, headers = {}, body } = answer();
       response.writeHead(status, headers).end(body);
     });
-    server.keepAliveTimeout = 0; // a server that closes an idle connection could refuse a request that is already sent
-    await new Promise<void>((resolve) => server!.listen(0, "127.0.0.1", resolve));
-    return new URL(`http://user:pass-word@127.0.0.1:${(server.address() as AddressInfo).port}/keys?token=hidden-word`);
+    return new URL(`http://user:pass-word@127.0.0.1:${port}/keys?token=hidden-word`);
   };
   const openRing = (url: URL, log: unknown[] = [], changed = vi.fn()): KeyRing => {
     ring = createRemoteKeys({ url, onChange: changed, logger: { error: (...line) => log.push(line), info: () => {} } });

@@ -1,10 +1,9 @@
 import { generateKeyPairSync } from "node:crypto";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { forGraphql, startApi, type HeaderValues, type StartOptions, type TestApi } from "../support/api.ts";
 import { askGraphql, gqlError, installSight, sightOfGraphql } from "../support/sight.ts";
 import { adminSecret, bearer, jwtSecret, signToken, type SignOptions } from "../support/tokens.ts";
+import { startHttpServer } from "../support/http-server.ts";
 
 const now = (): number => Math.floor(Date.now() / 1000);
 
@@ -482,15 +481,14 @@ describe("tokens", () => {
     // with a stopped clock, a signature that no key verifies cannot cause another fetch
     vi.useFakeTimers({ toFake: ["performance"] });
     onTestFinished(() => void vi.useRealTimers());
-    const server = createServer((_request, response) => {
+    const port = await startHttpServer((_request, response) => {
       fetchCount++;
       response.writeHead(200, { "cache-control": "max-age=3600" }).end(JSON.stringify(jwks));
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const api = await startApi(
       forGraphql({
         ...ANON,
-        jwtSecret: { jwk_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks.json` },
+        jwtSecret: { jwk_url: `http://127.0.0.1:${port}/jwks.json` },
       }),
     );
     for (const [algorithm, key, kid] of [
@@ -508,7 +506,6 @@ describe("tokens", () => {
     expect(gqlError(strange).message).toBe("Could not verify JWT: JWSError JWSInvalidSignature");
     expect(fetchCount).toBe(1);
     await api.close();
-    server.close();
   });
 });
 

@@ -1,6 +1,5 @@
 /** Long responses of GraphQL queries go to the client while they arrive from the database. */
-import { createServer, request as send } from "node:http";
-import type { AddressInfo } from "node:net";
+import { request as send } from "node:http";
 import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
 import { definePlugin, without } from "../../core/index.ts";
@@ -13,6 +12,7 @@ import { startDatabaseProxy } from "../support/proxy.ts";
 import { openSlowClient, untilFigure, type SlowClient } from "../support/slow-client.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
+import { startHttpServer } from "../support/http-server.ts";
 
 const ROWS = 6_000;
 /** More than the buffers of both sockets take, which are 10 MB on Linux. */
@@ -347,9 +347,8 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
   });
 
   test("R-STR-7 further requests on the connection in an application of node:http are answered in turn", async () => {
-    const server = createServer((request, response) => void api.relApi(request, response));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { socket, receivedBytes } = ask((server.address() as AddressInfo).port, LONG_QUERY);
+    const port = await startHttpServer((request, response) => void api.relApi(request, response));
+    const { socket, receivedBytes } = ask(port, LONG_QUERY);
     const body = JSON.stringify({ query: "{ flood_crate(limit: 1, order_by: {id: asc}) { id } }" });
     socket.write(
       `POST /v1/graphql HTTP/1.1\r\nHost: x\r\nConnection: close\r\nx-session-admin-secret: ${adminSecret}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
@@ -358,6 +357,5 @@ describe.skipIf(!isStreaming)("the pace of the client", () => {
     socket.on("data", (chunk) => (end = chunk.toString("latin1").slice(-200)));
     socket.resume();
     await until(() => receivedBytes() > LONG_BYTES && end.includes('"id":1'), "both answers");
-    server.close();
   });
 });

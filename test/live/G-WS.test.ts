@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
+import { request } from "node:http";
 import type { Duplex } from "node:stream";
 import express from "express";
 import { WebSocket } from "ws";
@@ -13,6 +12,7 @@ import { adminSecret, signToken } from "../support/tokens.ts";
 import { initSocket, startLive, subscribe } from "../support/live.ts";
 import { lockTable, untilLocked } from "../support/locks.ts";
 import { until } from "../support/until.ts";
+import { startHttpServer } from "../support/http-server.ts";
 
 const api = await startLive(forGraphql({ liveQueryInterval: 20 }));
 /** An API whose first socket starts the heartbeat timer, so that a test can replace the timer. */
@@ -487,9 +487,7 @@ describe("the upgrade", () => {
 
   test("G-WS-17 G-WS-19 R-PATH-11 a path with additional slashes has the protocol of the plain path, also below a mount", async () => {
     const lenientApi = await startApi(forGraphql({ compatMode: false }));
-    const server = createServer(express().use("/db", lenientApi.relApi)).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo; // the server listens on TCP
+    const port = await startHttpServer(express().use("/db", lenientApi.relApi));
     for (const [path, isTransport] of [
       ["/db//v1/graphql/ws/", true],
       ["/db/v1/graphql/", false],
@@ -503,8 +501,6 @@ describe("the upgrade", () => {
       expect([first, second].some((message) => String(message).includes('"ping"'))).toBe(isTransport);
       socket.terminate();
     }
-    server.closeAllConnections();
-    server.close();
     await lenientApi.close();
   });
 

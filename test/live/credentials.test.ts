@@ -1,8 +1,6 @@
 /** Credentials that become invalid end the sockets and streams that they opened, on every transport. */
 import { generateKeyPairSync } from "node:crypto";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { definePlugin, RelApiError, type RelApiOptions } from "../../core/index.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { openEvents, subscribe } from "../support/live.ts";
@@ -10,6 +8,7 @@ import { openSocket, type TestSocket } from "../support/socket.ts";
 import { signToken } from "../support/tokens.ts";
 import { credentialsChangedSignal } from "../../plugins/auth/api.ts";
 import { until } from "../support/until.ts";
+import { startHttpServer } from "../support/http-server.ts";
 
 const keys = Array.from({ length: 3 }, () => generateKeyPairSync("rsa", { modulusLength: 2048 }));
 const jwkOf = (i: number) => ({ ...keys[i]!.publicKey.export({ format: "jwk" }), kid: `k${i}`, alg: "RS256" });
@@ -19,17 +18,12 @@ const tokenOf = (i: number): string =>
 let servedKeys: readonly number[] = [0, 1];
 let isAway = false;
 let fetches = 0;
-const server = createServer((_, response) => {
+const keyPort = await startHttpServer((_, response) => {
   fetches++;
   if (isAway) response.destroy();
   else response.end(JSON.stringify({ keys: servedKeys.map(jwkOf) }));
 });
-await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-const jwkUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`; // a listening server has an address
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+const jwkUrl = `http://127.0.0.1:${keyPort}/keys`;
 
 /** Options that change while the server runs. */
 let changingOptions: RelApiOptions = {};

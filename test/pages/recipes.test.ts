@@ -5,7 +5,6 @@
  */
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,6 +20,7 @@ import { atFileEnd } from "../support/file-end.ts";
 import { bearer } from "../support/tokens.ts";
 import { blocksOf, readPage } from "../support/pages/pages.ts";
 import { openEmbedded } from "../support/pages/server.ts";
+import { startHttpServer } from "../support/http-server.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -31,15 +31,9 @@ describe("tokens", async () => {
     RS256: generateKeyPairSync("rsa", { modulusLength: 2048 }),
     ES256: generateKeyPairSync("ec", { namedCurve: "P-256" }),
   };
-  const jwks = createServer((_request, response) => {
+  const port = await startHttpServer((_request, response) => {
     const all = Object.entries(keys).map(([kid, { publicKey }]) => ({ ...publicKey.export({ format: "jwk" }), kid }));
     response.setHeader("content-type", "application/json").end(JSON.stringify({ keys: all }));
-  });
-  jwks.keepAliveTimeout = 0; // a server that closes an idle connection could refuse a request that is already sent
-  await new Promise<void>((resolve) => jwks.listen(0, "127.0.0.1", resolve));
-  atFileEnd(async () => {
-    jwks.closeAllConnections();
-    jwks.close();
   });
   const database = await openEmbedded(`
       create role guest; create role anon; create role member; create role editor; create role authenticated;
@@ -84,7 +78,6 @@ describe("tokens", async () => {
     "R-AUT-6 G-AUTH-18 the settings for $provider accept its tokens",
     async ({ provider, environment, claims }) => {
       const [algorithm, role, hasUser] = expected[provider]!;
-      const port = (jwks.address() as AddressInfo).port;
       const secret = environment["JWT_SECRET"]!.replace(/"jwk_url": *"[^"]+"/, `"jwk_url":"http://127.0.0.1:${port}/"`);
       const { options } = readEnvironment({ ...environment, JWT_SECRET: secret });
       const server = await serve({

@@ -7,14 +7,13 @@ import { rateLimit } from "express-rate-limit";
 import session from "express-session";
 import helmet from "helmet";
 import { Agent } from "node:http";
-import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { startApi, type TestApi } from "../support/api.ts";
-import { atFileEnd } from "../support/file-end.ts";
 import { sendRequest, type Answer, type RequestParts } from "../support/http.ts";
 import { openSocket } from "../support/socket.ts";
 import { bearer } from "../support/tokens.ts";
+import { startHttpServer } from "../support/http-server.ts";
 import { appUsers } from "./app-users.ts";
 
 interface MountedApi {
@@ -40,13 +39,7 @@ const mount = async (handlers: readonly RequestHandler[], options: Parameters<ty
   await api.reload();
   const app = express();
   for (const handler of handlers) app.use(handler);
-  const server = app.use("/db", api.relApi).listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  atFileEnd(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo; // the server listens on TCP
+  const port = await startHttpServer(app.use("/db", api.relApi));
   const agent = new Agent();
   const send: MountedApi["send"] = (method, path, parts) => sendRequest({ port, agent }, method, path, parts);
   return { api, port, wsUrl: `ws://127.0.0.1:${port}`, send } satisfies MountedApi;

@@ -1,6 +1,4 @@
 import { generateKeyPairSync } from "node:crypto";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { definePlugin, type Counters } from "../../core/index.ts";
 import { capabilities, startApi, type StartOptions, type TestApi } from "../support/api.ts";
@@ -8,6 +6,7 @@ import { cases, type Case } from "../support/cases.ts";
 import { lockTable } from "../support/locks.ts";
 import { adminSecret, bearer, jwtSecret, signToken } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
+import { startHttpServer } from "../support/http-server.ts";
 
 const now = (): number => Math.floor(Date.now() / 1000);
 
@@ -325,16 +324,14 @@ describe("keys of other kinds", () => {
     ).toEqual(["sea_clerk"]);
   });
   test("R-AUT-3 G-AUTH-11 keys are fetched from an address, and requests wait for the first fetch", async () => {
-    const keys = createServer(
+    const port = await startHttpServer(
       (_request, response) =>
         // the response is sent after the first requests are pending
         void setTimeout(() => response.end(JSON.stringify({ keys: [jwk(rsa.publicKey, "r")] })), 300),
     );
-    await new Promise<void>((resolve) => keys.listen(0, "127.0.0.1", resolve));
-    const jwk_url = `http://127.0.0.1:${(keys.address() as AddressInfo).port}/`;
+    const jwk_url = `http://127.0.0.1:${port}/`;
     const token = signToken(clerk, { algorithm: "RS256", key: rsa.privateKey, header: { kid: "r" } });
     expect(await whoWith({ jwtSecret: { jwk_url } }, token, token)).toEqual(["sea_clerk", "sea_clerk"]);
-    keys.close();
   });
   test.each<[string, StartOptions, RegExp]>([
     [

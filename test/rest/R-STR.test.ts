@@ -1,6 +1,5 @@
 /** Long responses are sent to the client while they arrive from the database. */
-import { createServer, get as httpGet } from "node:http";
-import type { AddressInfo } from "node:net";
+import { get as httpGet } from "node:http";
 import { createGunzip, createGzip } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
@@ -12,6 +11,7 @@ import { startDatabaseProxy } from "../support/proxy.ts";
 import { openSlowClient, untilFigure, type SlowClient } from "../support/slow-client.ts";
 import { bearer } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
+import { startHttpServer } from "../support/http-server.ts";
 
 const ROW_COUNT = 6_000;
 /** More than the buffers of both sockets, which are 10 MB on Linux. */
@@ -155,7 +155,7 @@ describe("the same response with and without streaming", () => {
 
   test("R-STR-2 middleware that compresses receives the body in pieces", async () => {
     // like `compression`, this passes the body through another stream
-    const server = createServer((request, response) => {
+    const port = await startHttpServer((request, response) => {
       const gzip = createGzip();
       const { write, end, writeHead } = response;
       gzip.on("data", (chunk: Buffer) => void (write.call(response, chunk, "utf8") || gzip.pause()));
@@ -173,8 +173,6 @@ describe("the same response with and without streaming", () => {
       });
       api.relApi(request, response);
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
     const text = await new Promise<Buffer>((resolve, reject) => {
       httpGet({ port, host: "127.0.0.1", path: "/crate?order=id", agent: false }, (response) => {
         expect(response.headers["content-encoding"]).toBe("gzip");
@@ -187,7 +185,6 @@ describe("the same response with and without streaming", () => {
           .on("error", reject);
       }).on("error", reject);
     });
-    server.close();
     expect(text.equals((await bufferedApi.get("/crate?order=id")).bytes)).toBe(true);
   });
 });

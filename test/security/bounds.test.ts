@@ -1,6 +1,6 @@
 /** Input and output are limited in bytes and time. */
 import express from "express";
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -12,6 +12,7 @@ import { capabilities, startApi, type StartOptions, type TestApi } from "../supp
 import { atFileEnd } from "../support/file-end.ts";
 import { adminSecret } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
+import { startHttpServer } from "../support/http-server.ts";
 
 const MIB = 1024 * 1024;
 /** Enables tests that need most of a minute of processor time and gigabytes of memory in the database. */
@@ -453,9 +454,7 @@ describe("request bodies", () => {
     ["Express", (listener: RequestListener) => express().use(listener)],
   ] as const)("R-BND-10 G-HTTP-15 a response reaches a client that still sends a body, with %s", async (_, mount) => {
     const api = await withSmallBodies();
-    const server = createServer(mount(api.relApi)).listen(0);
-    atFileEnd(async () => void server.close());
-    const { port } = server.address() as AddressInfo;
+    const port = await startHttpServer(mount(api.relApi));
     const bytes = 8 * MIB;
     const json = "Content-Type: application/json";
     for (const [path, header, status] of [
@@ -523,13 +522,12 @@ describe("request bodies", () => {
 
   test("R-BND-3 R-BND-3a a body that a parser in front has read counts too", async () => {
     const api = await withSmallBodies();
-    const server = createServer(
+    const port = await startHttpServer(
       express()
         .use(express.json({ limit: "10mb" }))
         .use(api.relApi),
-    ).listen(0);
-    atFileEnd(async () => void server.close());
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/rpc/size`;
+    );
+    const url = `http://127.0.0.1:${port}/rpc/size`;
     const post = (body: string) =>
       fetch(url, {
         method: "POST",
@@ -744,14 +742,9 @@ describe("several Host headers", () => {
     return raw.received();
   };
 
-  const listen = (server: Server): number => {
-    atFileEnd(async () => void server.close());
-    return (server.listen(0).address() as AddressInfo).port;
-  };
-
   test("R-BND-5 requests with two Host headers are refused on both surfaces, below Express and in an upgrade", async () => {
     const api = await start();
-    const below = listen(createServer(express().use("/db", api.relApi)));
+    const below = await startHttpServer(express().use("/db", api.relApi));
     for (const [port, path] of [
       [api.port, "/long?id=eq.3"],
       [api.port, "/v1/graphql"],

@@ -1,12 +1,12 @@
 /** Keys rotate behind a `jwk_url`, and a key server misbehaves. */
 import { generateKeyPairSync } from "node:crypto";
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
 import { afterAll, beforeEach, expect, test, vi } from "vitest";
 import { startApi, type TestApi } from "../support/api.ts";
 import { signToken } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 import { collectMessages } from "../support/logger.ts";
+import { startHttpServer } from "../support/http-server.ts";
 
 const keys = Array.from({ length: 4 }, () => generateKeyPairSync("rsa", { modulusLength: 2048 }));
 const jwkOf = (i: number) => ({ ...keys[i]!.publicKey.export({ format: "jwk" }), kid: `k${i}`, alg: "RS256" });
@@ -23,16 +23,11 @@ const setOf =
   (response: ServerResponse): void =>
     void response.end(JSON.stringify({ keys: indexes.map(jwkOf) }));
 
-const server = createServer((_, response) => {
+const port = await startHttpServer((_, response) => {
   fetches++;
   answer(response);
 });
-await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`; // a listening server has an address
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+const url = `http://127.0.0.1:${port}/keys`;
 
 /** A key set may be fetched again after a second on this clock, which only tests advance. A whole number of
  *  milliseconds keeps the sums exact. */

@@ -1,11 +1,9 @@
 /** Faults of passwords and keys that change while the server runs. */
 import { generateKeyPairSync } from "node:crypto";
 import { renameSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import { type AddressInfo } from "node:net";
 import { join } from "node:path";
-import { atFileEnd } from "../../support/file-end.ts";
 import { signToken } from "../../support/tokens.ts";
+import { startHttpServer } from "../../support/http-server.ts";
 import { folderFor } from "../support.ts";
 import { fault } from "./fault.ts";
 import { endSessions, oneServer, ROLE, startShelf, type OneServer } from "./scenes.ts";
@@ -58,19 +56,14 @@ export const keysRotated = fault<KeyServer>({
   arrange: async () => {
     const keys = Array.from({ length: 2 }, () => generateKeyPairSync("rsa", { modulusLength: 2048 }));
     let scene: KeyServer | undefined;
-    const server = createServer((_, response) => {
+    const port = await startHttpServer((_, response) => {
       const i = scene?.current ?? 0;
       const jwk = { ...keys[i]?.publicKey.export({ format: "jwk" }), kid: `k${i}` };
       if (!isHanging) response.end(JSON.stringify({ keys: [jwk] }));
       isHanging = i > 0;
     });
     let isHanging = false;
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    atFileEnd(async () => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`; // a listening server has an address
+    const url = `http://127.0.0.1:${port}/keys`;
     const serverScene = await oneServer({ JWT_SECRET: JSON.stringify({ jwk_url: url }) });
     scene = {
       ...serverScene,
