@@ -2,14 +2,12 @@ import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { openSocket } from "../support/socket.ts";
+import { refusalOf } from "../support/cases.ts";
 
 const api = await startApi(forGraphql({ anonRole: "music_reader" }));
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 const persistedQuery = (sha256Hash: unknown) => ({ extensions: { persistedQuery: { version: 1, sha256Hash } } });
-const refusalOf = (message: string, code: string, path = "$") => ({
-  errors: [{ message, extensions: { path, code } }],
-});
 const NOT_FOUND = refusalOf("PersistedQueryNotFound", "PERSISTED_QUERY_NOT_FOUND");
 const REDS = { data: { team_by_pk: { name: "Reds" } } };
 

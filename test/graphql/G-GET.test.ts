@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
-import { cases } from "../support/cases.ts";
+import { cases, refusalOf } from "../support/cases.ts";
 import { documentOf } from "../support/metadata-document.ts";
 
 const api = await startApi(
@@ -28,9 +28,6 @@ const url = (parameters: Readonly<Record<string, string>>, path = "/v1/graphql")
 
 const QUERY = "{ team(order_by: {id: asc}, limit: 1) { name } }";
 const REDS = { data: { team: [{ name: "Reds" }] } };
-const refusalOf = (message: unknown, code: string, path = "$") => ({
-  errors: [{ message, extensions: { path, code } }],
-});
 const BY_GET = refusalOf("mutations are not supported over GET, use POST instead", "unexpected-payload");
 
 cases(api, [

@@ -2,7 +2,7 @@ import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
-import { cases } from "../support/cases.ts";
+import { cases, refusalOf } from "../support/cases.ts";
 import { documentOf, table } from "../support/metadata-document.ts";
 import { adminSecret } from "../support/tokens.ts";
 
@@ -16,9 +16,6 @@ const reducedApi = await startApi(
 
 const QUERY = { query: "{ team(order_by: {id: asc}, limit: 1) { name } }" };
 const REDS = { data: { team: [{ name: "Reds" }] } };
-const refusalOf = (message: unknown, code: string, path = "$") => ({
-  errors: [{ message, extensions: { path, code } }],
-});
 const UNKNOWN = refusalOf("field 'teem' not found in type: 'query_root'", "validation-failed", "$.selectionSet.teem");
 const json = (body: string, headers: Readonly<Record<string, string>> = {}) => ({ body, headers });
 

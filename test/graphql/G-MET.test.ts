@@ -15,6 +15,7 @@ import {
   table,
   type Entry,
   type MetadataWarnings,
+  fullPermission,
 } from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
 import { temporaryFile, temporaryFolder } from "../support/temporary-files.ts";
@@ -33,7 +34,6 @@ const start = async (
 const rootsOf = async (api: TestApi, role?: string): Promise<readonly string[]> =>
   Object.keys((await schemaOf(api, role)).members("query_root"));
 
-const fullPermission = { columns: "*", filter: {} };
 
 const ALBUM = `
 table: { schema: public, name: album }

@@ -2,11 +2,10 @@
 /** Presets of the metadata: columns that the caller cannot set. */
 import { expect, test } from "vitest";
 import { asAdmin, capabilities, forGraphql, startApi } from "../support/api.ts";
-import { array, documentOf, object, permissions, table } from "../support/metadata-document.ts";
+import { array, documentOf, object, permissions, table, fullPermission } from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
 import { until } from "../support/until.ts";
 
-const fullPermission = { columns: "*", filter: {} };
 const owner = "X-Session-Artist-Id";
 
 const api = await startApi(

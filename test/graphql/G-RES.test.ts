@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { cases } from "../support/cases.ts";
-import { documentOf, permissions, table } from "../support/metadata-document.ts";
+import { documentOf, permissions, table, fullPermission } from "../support/metadata-document.ts";
 import { collectMessages } from "../support/logger.ts";
 
 const endpoint = (name: string, url: string, methods: readonly string[], query = name) => ({
@@ -24,7 +24,6 @@ const QUERIES = {
   live: "subscription { team { name } }",
 };
 
-const fullPermission = { columns: "*", filter: {} };
 
 const { logger, lines: warnings } = collectMessages("warn");
 

@@ -4,11 +4,10 @@
  */
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
-import { array, collectWarnings, documentOf, object, permissions, table } from "../support/metadata-document.ts";
+import { array, collectWarnings, documentOf, object, permissions, table, ownFilter } from "../support/metadata-document.ts";
 import { loadData } from "../support/graphql-data.ts";
 import { schemaOf } from "../support/schema.ts";
 
-const ownFilter = { artist_id: { _eq: "X-Session-Artist-Id" } };
 const noteLog = collectWarnings();
 
 const api = await startApi(

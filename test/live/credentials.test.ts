@@ -1,19 +1,16 @@
 /** Credentials that become invalid end the sockets and streams that they opened, on every transport. */
-import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test, vi } from "vitest";
 import { definePlugin, RelApiError, type RelApiOptions } from "../../core/index.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { openEvents, subscribe } from "../support/live.ts";
 import { openSocket, type TestSocket } from "../support/socket.ts";
-import { signToken } from "../support/tokens.ts";
+import { createRsaKeys } from "../support/tokens.ts";
 import { credentialsChangedSignal } from "../../plugins/auth/api.ts";
 import { until } from "../support/until.ts";
 import { startHttpServer } from "../support/http-server.ts";
 
-const keys = Array.from({ length: 3 }, () => generateKeyPairSync("rsa", { modulusLength: 2048 }));
-const jwkOf = (i: number) => ({ ...keys[i]!.publicKey.export({ format: "jwk" }), kid: `k${i}`, alg: "RS256" });
-const tokenOf = (i: number): string =>
-  signToken({ role: "sea_clerk" }, { key: keys[i]!.privateKey, algorithm: "RS256", header: { kid: `k${i}` } });
+const { jwkOf, sign } = createRsaKeys(3);
+const tokenOf = (i: number): string => sign(i, { role: "sea_clerk" });
 
 let servedKeys: readonly number[] = [0, 1];
 let isAway = false;
@@ -106,10 +103,7 @@ describe("R-AUT-15", async () => {
     changingOptions = { adminSecrets: ["administrator-two"] };
     await api.relApi.reload();
     expect(await firstSocket.closed).toEqual({ code: 4403, reason: "Forbidden: invalid x-session-admin-secret" });
-    const token = signToken(
-      { role: "sea_clerk", aud: "others" },
-      { key: keys[1]!.privateKey, algorithm: "RS256", header: { kid: "k1" } },
-    );
+    const token = sign(1, { role: "sea_clerk", aud: "others" });
     const [otherSocket, none] = [await live(api, bearer(token)), await live(api, bearer(tokenOf(1)))];
     changingOptions = { ...changingOptions, jwtAud: "us" };
     await api.relApi.reload();

@@ -5,7 +5,7 @@
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, openApi, startApi, type HeaderValues, type StartOptions } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
-import { array, documentOf, object, permissions, table } from "../support/metadata-document.ts";
+import { array, documentOf, object, permissions, table, ownFilter, fullPermission } from "../support/metadata-document.ts";
 import { chosenSeed, createRandom, type Random } from "../support/random.ts";
 import { schemaOf } from "../support/schema.ts";
 import { MUSIC_CALLERS, SEA_CALLERS } from "../support/oracle/callers.ts";
@@ -24,8 +24,6 @@ const seed = chosenSeed();
 /** The number of shapes of each kind. Each shape comes with up to four sets of values. */
 const SHAPES = Number(process.env["ORACLE_SHAPES"] ?? 12);
 
-const ownFilter = { artist_id: { _eq: "X-Session-Artist-Id" } };
-const all = { columns: "*", filter: {} };
 const metadata = documentOf(
   [
     table("album", {
@@ -56,7 +54,7 @@ const metadata = documentOf(
       array_relationships: [array("albums", "album", "artist_id")],
       select_permissions: permissions({
         reader: { columns: ["id", "name"], filter: { country: { _neq: "IS" } } },
-        owner: { ...all, allow_aggregations: true },
+        owner: { ...fullPermission, allow_aggregations: true },
       }),
     }),
     table("person", {
@@ -67,7 +65,7 @@ const metadata = documentOf(
       ],
       select_permissions: permissions({
         reader: { columns: ["id"], filter: {}, computed_fields: ["title", "greeting"] },
-        owner: { ...all, computed_fields: ["points", "greeting"] },
+        owner: { ...fullPermission, computed_fields: ["points", "greeting"] },
       }),
     }),
   ],

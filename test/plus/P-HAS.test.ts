@@ -7,7 +7,7 @@ import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
 import type { Answer, HeaderValues } from "../support/http.ts";
-import { array, documentOf, object, permissions, table, type Entry } from "../support/metadata-document.ts";
+import { array, documentOf, object, permissions, table, type Entry, fullPermission } from "../support/metadata-document.ts";
 import { until } from "../support/until.ts";
 import { createLogger } from "../support/logger.ts";
 import { temporaryFolder } from "../support/temporary-files.ts";
@@ -28,7 +28,6 @@ const run = async (api: TestApi, type: string, args: unknown = {}, extraKeys: En
 
 const SUCCESS = { message: "success" };
 const reader = asAdmin("reader");
-const fullPermission = { columns: "*", filter: {} };
 const artist = { schema: "public", name: "artist" };
 const album = { schema: "public", name: "album" };
 

@@ -1,20 +1,17 @@
 /** Keys rotate behind a `jwk_url`, and a key server misbehaves. */
-import { generateKeyPairSync } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeEach, expect, test, vi } from "vitest";
 import { startApi, type TestApi } from "../support/api.ts";
-import { signToken } from "../support/tokens.ts";
+import { createRsaKeys } from "../support/tokens.ts";
 import { until } from "../support/until.ts";
 import { collectMessages } from "../support/logger.ts";
 import { startHttpServer } from "../support/http-server.ts";
 
-const keys = Array.from({ length: 4 }, () => generateKeyPairSync("rsa", { modulusLength: 2048 }));
-const jwkOf = (i: number) => ({ ...keys[i]!.publicKey.export({ format: "jwk" }), kid: `k${i}`, alg: "RS256" });
+const { jwkOf, sign } = createRsaKeys(4);
 
 /** The number of tokens, which makes each token new to the API. */
 let tokens = 0;
-const tokenOf = (i: number, kid = `k${i}`): string =>
-  signToken({ role: "sea_clerk", jti: tokens++ }, { key: keys[i]!.privateKey, algorithm: "RS256", header: { kid } });
+const tokenOf = (i: number, kid?: string): string => sign(i, { role: "sea_clerk", jti: tokens++ }, kid);
 
 let answer: (response: ServerResponse) => void;
 let fetches = 0;

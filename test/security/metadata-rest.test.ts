@@ -6,10 +6,8 @@ import { expect, test } from "vitest";
 import { adminSecret } from "../support/tokens.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { cases, type Case } from "../support/cases.ts";
-import { array, documentOf, object, permissions, table } from "../support/metadata-document.ts";
+import { array, documentOf, object, permissions, table, ownFilter, fullPermission } from "../support/metadata-document.ts";
 
-const ownFilter = { artist_id: { _eq: "X-Session-Artist-Id" } };
-const all = { columns: "*", filter: {} };
 
 const metadata = documentOf(
   [
@@ -47,13 +45,13 @@ const metadata = documentOf(
       array_relationships: [array("albums", "album", "artist_id")],
       select_permissions: permissions({
         reader: { columns: ["id", "name"], filter: { country: { _neq: "IS" } } },
-        owner: all,
-        counter: all,
+        owner: fullPermission,
+        counter: fullPermission,
       }),
     }),
-    table("song", { select_permissions: permissions({ reader: all, listener: all }) }),
-    table("playlist", { select_permissions: permissions({ reader: all, listener: all }) }),
-    table("playlist_song", { select_permissions: permissions({ listener: all }) }),
+    table("song", { select_permissions: permissions({ reader: fullPermission, listener: fullPermission }) }),
+    table("playlist", { select_permissions: permissions({ reader: fullPermission, listener: fullPermission }) }),
+    table("playlist_song", { select_permissions: permissions({ listener: fullPermission }) }),
     table("person", {
       computed_fields: [
         { name: "title", definition: { function: "person_title" } },
@@ -495,7 +493,7 @@ test("G-PRM-9 G-UPS-4 an upsert through a view without system columns is checked
       metadata: documentOf([
         table("album_sheet", {
           computed_fields: [{ name: "cost", definition: { function: "sheet_cost" } }],
-          select_permissions: permissions({ writer: all }),
+          select_permissions: permissions({ writer: fullPermission }),
           insert_permissions: permissions({ writer: { check: { price: { _gt: 10 }, cost: { _neq: "x 13" } } } }),
           update_permissions: permissions({
             writer: { columns: "*", filter: {}, check: { price: { _lt: 5 }, cost: { _neq: "x 3" } } },

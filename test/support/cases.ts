@@ -52,6 +52,11 @@ export interface GqlCase extends CaseParts {
   readonly bytes?: string;
 }
 
+/** The body of a GraphQL response with one error and no data. */
+export const refusalOf = (message: unknown, code: string, path = "$") => ({
+  errors: [{ message, extensions: { path, code } }],
+});
+
 const apiOf = (api: LazyApi): TestApi => (typeof api === "function" ? api() : api);
 
 const expectHeaders = (answer: Answer, expected: NonNullable<Case["responseHeaders"]>): void => {

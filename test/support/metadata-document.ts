@@ -14,6 +14,12 @@ export const table = (name: string, extraKeys: Entry = {}): Entry => {
 export const permissions = (byRole: Readonly<Record<string, Entry>>): readonly Entry[] =>
   Object.entries(byRole).map(([role, permission]) => ({ role, permission }));
 
+/** The permission to select all columns of all rows. */
+export const fullPermission = { columns: "*", filter: {} };
+
+/** The filter of an artist's own albums. */
+export const ownFilter = { artist_id: { _eq: "X-Session-Artist-Id" } };
+
 export const object = (name: string, column: unknown): Entry => ({
   name,
   using: { foreign_key_constraint_on: column },

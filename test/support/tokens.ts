@@ -1,5 +1,5 @@
 /** Signs tokens without a library, so that tests can send tokens that a library would refuse to make. */
-import { createHmac, sign, type KeyObject } from "node:crypto";
+import { createHmac, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 
 /** The secret of `startApi`. */
 export const jwtSecret = "a-secret-of-the-tests-with-more-than-32-bytes";
@@ -47,3 +47,20 @@ export const bearer = (
 ): { authorization: string } => ({
   authorization: `Bearer ${signToken(claims, options)}`,
 });
+
+export interface RsaKeys {
+  /** A key as key sets have it. */
+  jwkOf(i: number): Readonly<Record<string, unknown>>;
+  /** Signs a token with a key. `kid` is the id in its header. */
+  sign(i: number, claims: Readonly<Record<string, unknown>>, kid?: string): string;
+}
+
+/** Creates keys with the ids `k0`, `k1` … */
+export const createRsaKeys = (count: number): RsaKeys => {
+  const keys = Array.from({ length: count }, () => generateKeyPairSync("rsa", { modulusLength: 2048 }));
+  return {
+    jwkOf: (i) => ({ ...keys[i]!.publicKey.export({ format: "jwk" }), kid: `k${i}`, alg: "RS256" }),
+    sign: (i, claims, kid = `k${i}`) =>
+      signToken(claims, { key: keys[i]!.privateKey, algorithm: "RS256", header: { kid } }),
+  };
+};
