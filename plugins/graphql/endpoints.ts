@@ -8,6 +8,7 @@ import {
   type Answer,
   type Exchange,
   type Json,
+  type JsonObject,
   type Limits,
   type Model,
   type PluginContext,
@@ -21,7 +22,6 @@ import { endpointNotFound, methodNotAllowed, parseFailed, unexpectedVariable, va
 import { buildJsonAnswer, NOT_FOUND, type AnyExchange } from "./http.ts";
 import { createRequestRunner, DATA_ONLY } from "./long-answers.ts";
 import type { GqlEngine } from "./operations.ts";
-import type { JsonObject } from "./request.ts";
 
 const ROOT = "/api/rest/";
 

@@ -1,11 +1,11 @@
 /** `{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"…"}}}`: accepts the hash of a document instead of the
  *  document. If the hash is unknown, the client sends both, and from then on only the hash. */
 import { createHash } from "node:crypto";
-import { createCaches, definePlugin, defineQuestion, type Ask, type Json } from "../../core/index.ts";
+import { createCaches, definePlugin, defineQuestion, type Ask, type Json, type JsonObject } from "../../core/index.ts";
 import { findGqlDocumentHook } from "./api.ts";
 import { isPlainObject } from "./coerce/leaf.ts";
 import { persistedQueryInvalid, persistedQueryNotFound } from "./errors.ts";
-import { hasQuery, type JsonObject } from "./request.ts";
+import { hasQuery } from "./request.ts";
 import { persistedSettings } from "./settings.ts";
 
 /** A hash, and its document if the request contains one. */

@@ -1,5 +1,5 @@
 /** Reads the body of a POST as one request or a batch. @rule G-HTTP-1 G-HTTP-5 … G-HTTP-8 G-DOC-2 G-VAR-10 */
-import { isNestedDeeper, type Json, type Limits } from "../../core/index.ts";
+import { isNestedDeeper, type Json, type JsonObject, type Limits } from "../../core/index.ts";
 import { isPlainObject, nameJsonKind } from "./coerce/leaf.ts";
 import { parseJson } from "./coerce/numbers.ts";
 import { rejectInvalidExtensions } from "./response-form.ts";
@@ -7,8 +7,6 @@ import { batchTooLong, bodyTooDeep, invalidJson, notSupported, parseFailed, vari
 import type { GqlRequest } from "./operations.ts";
 
 export type GqlBody = { readonly single: GqlRequest } | { readonly batch: readonly GqlRequest[] };
-
-export type JsonObject = Readonly<Record<string, Json>>;
 
 const requireString = (value: Json, path: string): string => {
   if (typeof value !== "string")
