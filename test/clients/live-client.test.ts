@@ -1,8 +1,7 @@
 /** `relapi/live-client` in a real browser, with its own EventSource, and as a module of the package. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import { connect, createServer as createTcpServer } from "node:net";
+import { connect, createServer as createTcpServer, type AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { definePlugin, type Counters } from "../../core/index.ts";
@@ -34,7 +33,6 @@ test.skipIf(chromium === undefined)(
 
     const options = { dbSchemas: ["public"], anonRole: "music_reader", liveQueryInterval: 50 };
     let api = await startApi(options);
-    const { database } = api;
     // the address stays the same when the server is replaced
     const front = createTcpServer((client) => {
       const upstream = connect(api.port, "127.0.0.1");

@@ -83,9 +83,7 @@ describe("persisted queries", () => {
   });
 
   test("G-APQ-4 the least recently used document is removed", async () => {
-    const limitedApi = await startApi(
-      forGraphql({ anonRole: "music_reader", persistedQueryBytes: 8000 }),
-    );
+    const limitedApi = await startApi(forGraphql({ anonRole: "music_reader", persistedQueryBytes: 8000 }));
     const first = newDocument();
     await send({ query: first, ...persistedQuery(sha256(first)) }, {}, limitedApi);
     expect(await send(persistedQuery(sha256(first)), {}, limitedApi)).toEqual(REDS);

@@ -10,9 +10,7 @@ const api = await startApi(
   forGraphql({ anonRole: "music_reader", corsAllowedOrigins: ["https://app.example", "https://*.shop.example"] }),
 );
 
-const reducedApi = await startApi(
-  forGraphql({ anonRole: "music_reader", parts: [without("persisted-queries")] }),
-);
+const reducedApi = await startApi(forGraphql({ anonRole: "music_reader", parts: [without("persisted-queries")] }));
 
 const QUERY = { query: "{ team(order_by: {id: asc}, limit: 1) { name } }" };
 const REDS = { data: { team: [{ name: "Reds" }] } };
@@ -412,9 +410,7 @@ cases(api, [
 ]);
 
 test("G-HTTP-17 the health endpoint reports metadata that does not match the database", async () => {
-  const ownApi = await startApi(
-    forGraphql({ metadata: documentOf([table("team"), table("nowhere")]) }),
-  );
+  const ownApi = await startApi(forGraphql({ metadata: documentOf([table("team"), table("nowhere")]) }));
   const answers = await Promise.all(
     ["/healthz", "/healthz?strict=false", "/healthz?strict=true", "/hasura/healthz?strict=true"].map((path) =>
       ownApi.get(path),

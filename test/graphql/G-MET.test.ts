@@ -34,7 +34,6 @@ const start = async (
 const rootsOf = async (api: TestApi, role?: string): Promise<readonly string[]> =>
   Object.keys((await schemaOf(api, role)).members("query_root"));
 
-
 const ALBUM = `
 table: { schema: public, name: album }
 configuration:
@@ -311,9 +310,7 @@ test("G-MET-6 small files that would expand to large values are refused at once,
     await expect(start(temporaryFolder({ ...FOLDER, [table]: text }))).rejects.toThrow(
       /public_artist\.yaml(?::1:\d+)? cannot be read: /,
     );
-  await expect(
-    start(temporaryFile("metadata.yaml", bomb)),
-  ).rejects.toThrow(/metadata\.yaml cannot be read: /);
+  await expect(start(temporaryFile("metadata.yaml", bomb))).rejects.toThrow(/metadata\.yaml cannot be read: /);
 });
 
 test("G-MET-6 metadata that includes too many files is refused, and no further file is read", async () => {

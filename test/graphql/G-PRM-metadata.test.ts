@@ -3,9 +3,17 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi, type TestApi } from "../support/api.ts";
 import { openSocket } from "../support/socket.ts";
 import { loadData } from "../support/graphql-data.ts";
-import { array, collectWarnings, documentOf, object, permissions, table, fullPermission, ownFilter } from "../support/metadata-document.ts";
+import {
+  array,
+  collectWarnings,
+  documentOf,
+  object,
+  permissions,
+  table,
+  fullPermission,
+  ownFilter,
+} from "../support/metadata-document.ts";
 import { schemaOf } from "../support/schema.ts";
-
 
 const noteLog = collectWarnings();
 const api = await startApi(

@@ -24,7 +24,6 @@ const QUERIES = {
   live: "subscription { team { name } }",
 };
 
-
 const { logger, lines: warnings } = collectMessages("warn");
 
 const options = forGraphql({

@@ -4,7 +4,15 @@
  */
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
-import { array, collectWarnings, documentOf, object, permissions, table, ownFilter } from "../support/metadata-document.ts";
+import {
+  array,
+  collectWarnings,
+  documentOf,
+  object,
+  permissions,
+  table,
+  ownFilter,
+} from "../support/metadata-document.ts";
 import { loadData } from "../support/graphql-data.ts";
 import { schemaOf } from "../support/schema.ts";
 

@@ -5,7 +5,15 @@
 import { expect, test } from "vitest";
 import { asAdmin, forGraphql, openApi, startApi, type HeaderValues, type StartOptions } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
-import { array, documentOf, object, permissions, table, ownFilter, fullPermission } from "../support/metadata-document.ts";
+import {
+  array,
+  documentOf,
+  object,
+  permissions,
+  table,
+  ownFilter,
+  fullPermission,
+} from "../support/metadata-document.ts";
 import { chosenSeed, createRandom, type Random } from "../support/random.ts";
 import { schemaOf } from "../support/schema.ts";
 import { MUSIC_CALLERS, SEA_CALLERS } from "../support/oracle/callers.ts";

@@ -6,8 +6,7 @@ import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "
 import type { HeaderValues } from "../support/http.ts";
 import { documentOf, permissions, table } from "../support/metadata-document.ts";
 
-const start = (overrides: StartOptions = {}): Promise<TestApi> =>
-  startApi(forGraphql({ preset: plus, ...overrides }));
+const start = (overrides: StartOptions = {}): Promise<TestApi> => startApi(forGraphql({ preset: plus, ...overrides }));
 
 const api = await start({
   runSql: true,

@@ -7,7 +7,15 @@ import { fullCompat, plus } from "../../presets/index.ts";
 import { asAdmin, forGraphql, startApi, type StartOptions, type TestApi } from "../support/api.ts";
 import { testDatabase } from "../support/database.ts";
 import type { Answer, HeaderValues } from "../support/http.ts";
-import { array, documentOf, object, permissions, table, type Entry, fullPermission } from "../support/metadata-document.ts";
+import {
+  array,
+  documentOf,
+  object,
+  permissions,
+  table,
+  type Entry,
+  fullPermission,
+} from "../support/metadata-document.ts";
 import { until } from "../support/until.ts";
 import { createLogger } from "../support/logger.ts";
 import { temporaryFolder } from "../support/temporary-files.ts";

@@ -1,6 +1,5 @@
 /** Native queries that refer to each other through fields of logical models. */
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { buildClientSchema, getIntrospectionQuery, validateSchema, type IntrospectionQuery } from "graphql";
 import { describe, expect, test } from "vitest";
 import { plus } from "../../presets/index.ts";

@@ -1,6 +1,5 @@
 /** Native queries and logical models of the metadata: the access of roles, and the safety of arguments. */
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { without } from "../../core/index.ts";
 import { fullCompat, plus } from "../../presets/index.ts";
@@ -377,9 +376,7 @@ test.each([
   ["plus without the plugin", plus, [without("native-queries")]],
 ])("P-GEN-2 %s ignores native queries with a line in the log", async (_, preset, parts) => {
   const noteLog = collectWarnings();
-  const bareApi = await startApi(
-    forGraphql({ preset, parts, metadata: METADATA, logger: noteLog.logger }),
-  );
+  const bareApi = await startApi(forGraphql({ preset, parts, metadata: METADATA, logger: noteLog.logger }));
   expect(noteLog.all().join("\n")).toContain("native_queries is not supported; ignored");
   expect((await bareApi.gql("{ all_sales { id } }")).errors[0].message).toContain("all_sales");
   await bareApi.close();

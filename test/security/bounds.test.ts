@@ -34,8 +34,7 @@ await first.sql(`
   create function edge.size(t text) returns int language sql immutable as 'select length(t)';
 `);
 
-const start = (options: StartOptions = {}): Promise<MeasuredApi> =>
-  startMeasured({ dbSchemas: ["edge"], ...options });
+const start = (options: StartOptions = {}): Promise<MeasuredApi> => startMeasured({ dbSchemas: ["edge"], ...options });
 
 /** An API shared by all tests with these options, started by the first one. */
 const sharing = (options: StartOptions): (() => Promise<MeasuredApi>) => {

@@ -1,12 +1,7 @@
 /** Requests beyond a limit are refused at once, in the surface's format, and counted. Requests at the limit succeed. */
 import { request as send, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  definePlugin,
-  type Counters,
-  type Limit as AnyLimit,
-  type Plugin,
-} from "../../core/index.ts";
+import { definePlugin, type Counters, type Limit as AnyLimit, type Plugin } from "../../core/index.ts";
 import { asAdmin, forGraphql, startApi, type Answer, type HeaderValues, type TestApi } from "../support/api.ts";
 import { watchExecutions } from "../support/context.ts";
 import { openSocket } from "../support/socket.ts";

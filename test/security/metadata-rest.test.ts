@@ -6,8 +6,15 @@ import { expect, test } from "vitest";
 import { adminSecret } from "../support/tokens.ts";
 import { asAdmin, forGraphql, startApi } from "../support/api.ts";
 import { cases, type Case } from "../support/cases.ts";
-import { array, documentOf, object, permissions, table, ownFilter, fullPermission } from "../support/metadata-document.ts";
-
+import {
+  array,
+  documentOf,
+  object,
+  permissions,
+  table,
+  ownFilter,
+  fullPermission,
+} from "../support/metadata-document.ts";
 
 const metadata = documentOf(
   [

@@ -133,46 +133,46 @@ describe("metadata that does not fit", () => {
 
 describe("a project of Hasura's command line", () => {
   test("X-ACT-2 actions.graphql completes actions.yaml", async () => {
-      const sdl = `
+    const sdl = `
         type Mutation { "Logs in." login(login: Login!, since: timestamptz): Token }
         extend type Query { weather: [String!] }
         input Login { name: String! level: Level }
         "Proves a login." type Token { value: String! }
         enum Level { low high }
         scalar Anything`;
-      const handler = { kind: "synchronous", handler: "{{ACTION_BASE}}/login" };
-      const yaml = {
-        actions: [
-          { name: "login", definition: handler, permissions: [{ role: "reader" }] },
-          { name: "weather", definition: { ...handler, kind: "" }, permissions: [{ role: "reader" }] },
-        ],
-        custom_types: {
-          enums: [{ name: "Level" }],
-          input_objects: [{ name: "Login" }],
-          objects: [{ name: "Token" }],
-          scalars: [{ name: "Anything" }],
-        },
-      };
-      const folder = temporaryFolder({
-        "version.yaml": "version: 3\n",
-        "databases/databases.yaml": "- name: default\n  kind: postgres\n  tables: []\n",
-        "actions.graphql": sdl,
-        "actions.yaml": JSON.stringify(yaml),
-      });
-      const warnings = collectWarnings();
-      const otherApi = await startWithWebhooks({ metadata: folder, logger: warnings.logger });
-      expect(warnings.all()).toEqual([]);
-      expect((await otherApi.gql(LOG_IN, {}, reader)).data).toEqual({ login: { value: "t" } });
-      hook.answer = json(["rain"]);
-      expect((await otherApi.gql("{ weather }", {}, reader)).data).toEqual({ weather: ["rain"] });
-      await writeFile(join(folder, "actions.graphql"), "\n# no actions");
-      await writeFile(join(folder, "actions.yaml"), "actions: []\ncustom_types:\n  objects: []\n");
-      await startWithWebhooks({ metadata: folder, logger: warnings.logger });
-      expect(warnings.all()).toEqual([]);
-      await writeFile(join(folder, "actions.graphql"), "type Mutation {\n  login(: Int }");
-      await expect(startWithWebhooks({ metadata: folder })).rejects.toThrow(
-        /metadata .*actions\.graphql:2:9 cannot be read: Syntax Error/,
-      );
+    const handler = { kind: "synchronous", handler: "{{ACTION_BASE}}/login" };
+    const yaml = {
+      actions: [
+        { name: "login", definition: handler, permissions: [{ role: "reader" }] },
+        { name: "weather", definition: { ...handler, kind: "" }, permissions: [{ role: "reader" }] },
+      ],
+      custom_types: {
+        enums: [{ name: "Level" }],
+        input_objects: [{ name: "Login" }],
+        objects: [{ name: "Token" }],
+        scalars: [{ name: "Anything" }],
+      },
+    };
+    const folder = temporaryFolder({
+      "version.yaml": "version: 3\n",
+      "databases/databases.yaml": "- name: default\n  kind: postgres\n  tables: []\n",
+      "actions.graphql": sdl,
+      "actions.yaml": JSON.stringify(yaml),
+    });
+    const warnings = collectWarnings();
+    const otherApi = await startWithWebhooks({ metadata: folder, logger: warnings.logger });
+    expect(warnings.all()).toEqual([]);
+    expect((await otherApi.gql(LOG_IN, {}, reader)).data).toEqual({ login: { value: "t" } });
+    hook.answer = json(["rain"]);
+    expect((await otherApi.gql("{ weather }", {}, reader)).data).toEqual({ weather: ["rain"] });
+    await writeFile(join(folder, "actions.graphql"), "\n# no actions");
+    await writeFile(join(folder, "actions.yaml"), "actions: []\ncustom_types:\n  objects: []\n");
+    await startWithWebhooks({ metadata: folder, logger: warnings.logger });
+    expect(warnings.all()).toEqual([]);
+    await writeFile(join(folder, "actions.graphql"), "type Mutation {\n  login(: Int }");
+    await expect(startWithWebhooks({ metadata: folder })).rejects.toThrow(
+      /metadata .*actions\.graphql:2:9 cannot be read: Syntax Error/,
+    );
   });
 });
 
@@ -182,43 +182,43 @@ describe("the metadata API", () => {
     const otherApi = await startWithWebhooks({ metadata: file });
     const run = (type: string, args: unknown): Promise<any> => runCommand(otherApi, type, args);
     const success = { message: "success" };
-      expect(await run("create_action", { name: "login", definition: definition() })).toMatchObject({
-        code: "invalid-configuration",
-      });
-      expect(await run("set_custom_types", { objects: "Token" })).toEqual({
-        path: "$.args.objects",
-        error: "expected a list",
-        code: "parse-failed",
-      });
-      expect(await run("set_custom_types", { scalars: [{ name: "Anything" }, "Token"] })).toEqual({
-        path: "$.args.scalars[1]",
-        error: "expected an object",
-        code: "parse-failed",
-      });
-      expect(await run("set_custom_types", CUSTOM_TYPES)).toEqual(success);
-      expect(await run("create_action", { name: "login", definition: definition(), comment: "Logs in." })).toEqual(
-        success,
-      );
-      expect(await run("create_action", { name: "login", definition: definition() })).toMatchObject({
-        code: "already-exists",
-      });
-      expect((await otherApi.gql(LOG_IN, {}, reader)).errors).toHaveLength(1);
-      expect(await run("create_action_permission", { action: "login", role: "reader" })).toEqual(success);
-      expect(await run("create_action_permission", { action: "login", role: "reader" })).toMatchObject({
-        code: "already-exists",
-      });
-      expect((await otherApi.gql(LOG_IN, {}, reader)).data).toEqual({ login: { value: "t" } });
-      expect(
-        await run("update_action", { name: "login", definition: definition({ output_type: "Anything" }) }),
-      ).toEqual(success);
-      expect((await otherApi.gql('mutation { login(login: {name: "a"}) }', {}, reader)).data).toEqual({
-        login: { value: "t" },
-      });
-      expect(await run("drop_action_permission", { action: "login", role: "reader" })).toEqual(success);
-      expect(await run("drop_action", { name: "login" })).toEqual(success);
-      expect(await run("drop_action", { name: "login" })).toMatchObject({ code: "not-exists" });
-      expect(await run("create_action_permission", { action: "login", role: "reader" })).toMatchObject({
-        code: "not-exists",
-      });
+    expect(await run("create_action", { name: "login", definition: definition() })).toMatchObject({
+      code: "invalid-configuration",
+    });
+    expect(await run("set_custom_types", { objects: "Token" })).toEqual({
+      path: "$.args.objects",
+      error: "expected a list",
+      code: "parse-failed",
+    });
+    expect(await run("set_custom_types", { scalars: [{ name: "Anything" }, "Token"] })).toEqual({
+      path: "$.args.scalars[1]",
+      error: "expected an object",
+      code: "parse-failed",
+    });
+    expect(await run("set_custom_types", CUSTOM_TYPES)).toEqual(success);
+    expect(await run("create_action", { name: "login", definition: definition(), comment: "Logs in." })).toEqual(
+      success,
+    );
+    expect(await run("create_action", { name: "login", definition: definition() })).toMatchObject({
+      code: "already-exists",
+    });
+    expect((await otherApi.gql(LOG_IN, {}, reader)).errors).toHaveLength(1);
+    expect(await run("create_action_permission", { action: "login", role: "reader" })).toEqual(success);
+    expect(await run("create_action_permission", { action: "login", role: "reader" })).toMatchObject({
+      code: "already-exists",
+    });
+    expect((await otherApi.gql(LOG_IN, {}, reader)).data).toEqual({ login: { value: "t" } });
+    expect(await run("update_action", { name: "login", definition: definition({ output_type: "Anything" }) })).toEqual(
+      success,
+    );
+    expect((await otherApi.gql('mutation { login(login: {name: "a"}) }', {}, reader)).data).toEqual({
+      login: { value: "t" },
+    });
+    expect(await run("drop_action_permission", { action: "login", role: "reader" })).toEqual(success);
+    expect(await run("drop_action", { name: "login" })).toEqual(success);
+    expect(await run("drop_action", { name: "login" })).toMatchObject({ code: "not-exists" });
+    expect(await run("create_action_permission", { action: "login", role: "reader" })).toMatchObject({
+      code: "not-exists",
+    });
   });
 });

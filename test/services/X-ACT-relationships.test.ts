@@ -209,24 +209,24 @@ describe("relationships that do not fit", () => {
 
   test("X-ACT-11d P-HAS-9 relationships that do not fit are left out with their reasons, and can be dropped", async () => {
     const warnings = collectWarnings();
-      const relationships = [
-        albums,
-        ...faulty.map(([name, extraKeys]) => ({ ...artist, name, ...extraKeys })),
-      ] as Entry[];
-      const path = temporaryFile("metadata.json", JSON.stringify(buildDocument(relationships)));
-      const otherApi = await startWithWebhooks({ metadata: path, logger: warnings.logger });
-      const reasons = faulty.map(([name, , reason]) => `relationship of a custom type Found.${name}: ${reason}`);
-      expect(warnings.all()).toEqual(reasons.map((reason) => `${reason}; ignored`));
-      hook.answer = json([{ artist_id: 4 }]);
-      expect(await otherApi.gql("{ find { albums { id } } }")).toEqual({ data: { find: [{ albums: [] }] } });
-      const run = (type: string): Promise<any> => runCommand(otherApi, type);
-      const { inconsistent_objects: objects } = await run("get_inconsistent_metadata");
-      expect(objects.map((entry: any) => entry.reason)).toEqual(
-        reasons.map((reason) => `Inconsistent object: ${reason}`),
-      );
-      await run("drop_inconsistent_metadata");
-      expect((await run("get_inconsistent_metadata")).is_consistent).toBe(true);
-      const [customType] = (await run("export_metadata")).custom_types.objects;
-      expect(customType.relationships).toEqual([albums]);
+    const relationships = [
+      albums,
+      ...faulty.map(([name, extraKeys]) => ({ ...artist, name, ...extraKeys })),
+    ] as Entry[];
+    const path = temporaryFile("metadata.json", JSON.stringify(buildDocument(relationships)));
+    const otherApi = await startWithWebhooks({ metadata: path, logger: warnings.logger });
+    const reasons = faulty.map(([name, , reason]) => `relationship of a custom type Found.${name}: ${reason}`);
+    expect(warnings.all()).toEqual(reasons.map((reason) => `${reason}; ignored`));
+    hook.answer = json([{ artist_id: 4 }]);
+    expect(await otherApi.gql("{ find { albums { id } } }")).toEqual({ data: { find: [{ albums: [] }] } });
+    const run = (type: string): Promise<any> => runCommand(otherApi, type);
+    const { inconsistent_objects: objects } = await run("get_inconsistent_metadata");
+    expect(objects.map((entry: any) => entry.reason)).toEqual(
+      reasons.map((reason) => `Inconsistent object: ${reason}`),
+    );
+    await run("drop_inconsistent_metadata");
+    expect((await run("get_inconsistent_metadata")).is_consistent).toBe(true);
+    const [customType] = (await run("export_metadata")).custom_types.objects;
+    expect(customType.relationships).toEqual([albums]);
   });
 });

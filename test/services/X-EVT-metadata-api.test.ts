@@ -84,10 +84,12 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
     await api.sql("insert into public.parcel values (2, 'b')");
     await until(() => hook.requests.length === 2, "the second event arrived");
     expect(hook.requests[1]?.headers["x-added"]).toBe("yes");
-    expect(await runCommand(api, "pg_create_event_trigger", { ...args, name: "other", webhook: "none" })).toMatchObject({
-      code: "invalid-configuration",
-      error: expect.stringContaining("webhook is not an http or https URL"),
-    });
+    expect(await runCommand(api, "pg_create_event_trigger", { ...args, name: "other", webhook: "none" })).toMatchObject(
+      {
+        code: "invalid-configuration",
+        error: expect.stringContaining("webhook is not an http or https URL"),
+      },
+    );
     expect(await runCommand(api, "pg_create_event_trigger", { ...args, name: "other", retry_conf: 5 })).toMatchObject({
       code: "invalid-configuration",
       error: expect.stringContaining("retry_conf is not an object"),

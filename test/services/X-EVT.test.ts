@@ -420,9 +420,12 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await ownDatabase.query(
         "create table public.guarded (id int primary key); grant all on public.guarded to sea_login",
       );
-      const api = await start({ "public.guarded": { insert: nothing } }, {
-        on: { ...ownDatabase, options: { databaseUrl: ownDatabase.urlAs("sea_login") } },
-      });
+      const api = await start(
+        { "public.guarded": { insert: nothing } },
+        {
+          on: { ...ownDatabase, options: { databaseUrl: ownDatabase.urlAs("sea_login") } },
+        },
+      );
       await until(() => api.log.some((line) => line.startsWith("event triggers do not work")), "the log says so");
       const lines = api.log.filter((line) => line.startsWith("event triggers do not work"));
       expect(lines).toEqual([
@@ -448,9 +451,12 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       await ownDatabase.query(
         "create table public.refused (id int primary key); grant all on public.refused to sea_login",
       );
-      const api = await start({ "public.refused": { insert: nothing } }, {
-        on: { ...ownDatabase, options: { databaseUrl: ownDatabase.urlAs("sea_login") } },
-      });
+      const api = await start(
+        { "public.refused": { insert: nothing } },
+        {
+          on: { ...ownDatabase, options: { databaseUrl: ownDatabase.urlAs("sea_login") } },
+        },
+      );
       const listReasons = (): readonly string[] => api.log.filter((line) => line.startsWith("event triggers do not"));
       await until(() => listReasons().length === 2, "the log has both reasons");
       await ownDatabase.query("grant usage on schema relapi_queue to sea_login");
@@ -679,9 +685,12 @@ describe.runIf(capabilities.realServer)("on a server", async () => {
       const received: RowEvent[] = [];
       const databaseUrl = (database.options.databaseUrl ?? "").replace(/@([^/]+)\//, "@127.0.0.1:1,$1/");
       const hostsDatabase = { ...database, options: { databaseUrl } };
-      await start({ "public.hosted": { insert: (event) => void received.push(event) } }, {
-        on: hostsDatabase,
-      });
+      await start(
+        { "public.hosted": { insert: (event) => void received.push(event) } },
+        {
+          on: hostsDatabase,
+        },
+      );
       await database.query("insert into public.hosted (item) values ('a')");
       await until(() => received.length === 1, "the insert arrived");
     });

@@ -1,12 +1,5 @@
 /** Relationships from tables to fields of remote schemas. */
-import {
-  buildSchema,
-  GraphQLEnumType,
-  GraphQLObjectType,
-  GraphQLSchema,
-  GraphQLString,
-  printType,
-} from "graphql";
+import { buildSchema, GraphQLEnumType, GraphQLObjectType, GraphQLSchema, GraphQLString, printType } from "graphql";
 import { beforeEach, describe, expect, test } from "vitest";
 import { remoteSchemas } from "../../plugins/services/index.ts";
 import { asAdmin, type StartOptions, type TestApi } from "../support/api.ts";
