@@ -3,7 +3,7 @@
 import { requireService, type Json } from "../../../core/index.ts";
 import type { GqlEngine } from "../../graphql/api.ts";
 import { credentialWatchService } from "../engine/credential-watch.ts";
-import { createSocketCredentials } from "../engine/credentials.ts";
+import { SocketCredentials } from "../engine/credentials.ts";
 import type { LivePatcher, LiveResult } from "../api.ts";
 import type { BeatingConnection } from "./heartbeat.ts";
 import type { SocketCaller } from "./socket-exchange.ts";
@@ -55,7 +55,7 @@ export class SocketSession implements BeatingConnection {
   /** Authorizes and acknowledges the caller. @throws the errors of `authorize` @rule G-WS-1 */
   async authorize(payload: Json | undefined): Promise<void> {
     const { context, engine, heartbeat, sendQueue, request } = this.connection;
-    const credentials = createSocketCredentials(request, payload, engine);
+    const credentials = new SocketCredentials(request, payload, engine);
     const session = await context.authorize(credentials);
     if (this.#hasEnded) return;
     this.caller = { session, credentials };
