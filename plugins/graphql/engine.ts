@@ -29,7 +29,7 @@ import { streamedAnswersService, type ArrivingBody } from "../speed/api.ts";
 import { checkGqlDocumentHook, findGqlDocumentHook, graphqlHintsService } from "./api.ts";
 import type { GqlVariant } from "./field-types.ts";
 import type { RoleSchema } from "./role-schema.ts";
-import { createSchemas, type SchemaOpening } from "./schema.ts";
+import { createSchemas } from "./schema.ts";
 import { createIntrospectionWriter } from "./introspection/text-cache.ts";
 import type { GqlCall, GqlEngine, GqlOperation, GqlOutput, GqlRunOptions } from "./operations.ts";
 
@@ -124,8 +124,7 @@ export const createEngine = (
   variant?: GqlVariant,
 ): GqlEngine => {
   const { find, check } = documents;
-  const opening: SchemaOpening = { open: undefined };
-  const schemas = createSchemas(hooks, context, variant, opening);
+  const { schemas, whenOpen } = createSchemas(hooks, context, variant);
   const prepare = createPrepare(context, schemas, check, variant);
 
   const functions = createFunctionRunner(context.logger);
@@ -208,18 +207,9 @@ export const createEngine = (
     credentialRules,
     path: PATH,
     derive: (engineVariant) => createEngine(hooks, context, documents, engineVariant),
-    buildExampleQuery: (session) => {
-      if (opening.open !== undefined) return opening.open().then(() => engine.buildExampleQuery(session));
-      return buildExampleQuery(getSchema(session));
-    },
-    buildLiveExample: (session) => {
-      if (opening.open !== undefined) return opening.open().then(() => engine.buildLiveExample(session));
-      return buildLiveExample(getSchema(session), () => getSchema(ADMIN));
-    },
-    prepare: (request, session, sender) => {
-      if (opening.open !== undefined) return opening.open().then(() => engine.prepare(request, session, sender));
-      return prepare(request, session, context.model(), sender);
-    },
+    buildExampleQuery: (session) => whenOpen(() => buildExampleQuery(getSchema(session))),
+    buildLiveExample: (session) => whenOpen(() => buildLiveExample(getSchema(session), () => getSchema(ADMIN))),
+    prepare: (request, session, sender) => whenOpen(() => prepare(request, session, context.model(), sender)),
     assemble,
     runRequest: (exchange, request, options) => runRequest(engine, context, exchange, request, options),
     completeLive: async (operation, calls, bodies, session, settings) => {
