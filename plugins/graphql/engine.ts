@@ -260,11 +260,11 @@ export const createEngine = (
         });
       const executeReads = (programs: Execution["programs"]): Promise<readonly ResultRow[]> =>
         runWith({ programs, access: "read only", end: "commit", mayUseReplica: isReadOnly });
-      const hasOrder = operation.calls.some(({ afterSteps }) => afterSteps !== undefined);
+      const runCalls = (gqlCalls: readonly GqlCall[]): Promise<readonly string[]> =>
+        functions.call({ calls: gqlCalls, document: operation.document }, executeReads, session, { onGone, exchange });
+      const isMutation = operation.kind === "mutation";
       const calls: string[] =
-        hasOrder || operation.calls.length === 0
-          ? []
-          : [...(await functions.call(operation, executeReads, session, { onGone, exchange }))];
+        isMutation || operation.calls.length === 0 ? [] : [...(await runCalls(operation.calls))];
       if (operation.isIntrospecting && longBody?.takePacked !== undefined) {
         const packed = await introspectionWriter.writeBody(operation.outputs);
         if (packed !== undefined) {
@@ -275,22 +275,10 @@ export const createEngine = (
       const written = operation.isIntrospecting
         ? { outputs: await introspectionWriter.writeTexts(operation.outputs) }
         : operation;
-      if (operation.steps.length === 0) {
-        operation.cachePlan();
-        return assemble(written, [], calls);
-      }
-      const rows = hasOrder
-        ? await runInOrder(operation, execute, async (call) => {
-            const { document } = operation;
-            const [text = "null"] = await functions.call(
-              { kind: "mutation", calls: [call], document },
-              executeReads,
-              session,
-              { onGone, exchange },
-            );
-            calls[operation.calls.indexOf(call)] = text;
-          })
-        : await execute(steps);
+      let rows: readonly ResultRow[] = [];
+      if (isMutation)
+        rows = await runInOrder(operation, execute, async (call) => void calls.push(...(await runCalls([call]))));
+      else if (steps.length > 0) rows = await execute(steps);
       operation.cachePlan();
       // `take` sets the result
       if (longResult !== undefined) return (longResult as { readonly result: LongResult | Promise<LongResult> }).result;
