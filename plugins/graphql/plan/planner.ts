@@ -149,9 +149,6 @@ export const bindColumn = (
 ): ValueRef => {
   rejectStringLiteral(value, input, path);
   const param = bindLeaf(planner, input, position, path, isJsonValue(value), (json) => coerceColumn(value, json, path));
-  // for a variable, the most frequent case, later requests need not read the document
-  if (input.kind === "literal" && input.node.kind === "Variable")
-    planner.sources[param] = { variable: input.node.name.value, type: value, path };
   return buildColumnRef(value, param);
 };
 
