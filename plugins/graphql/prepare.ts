@@ -36,6 +36,7 @@ import { fillLoads } from "./plan/load.ts";
 import { planOperation, getRootType, type OperationTemplate } from "./plan/operation.ts";
 import type { FindRead, JoinTemplate, StepTemplate } from "./plan/function-field.ts";
 import { BOUND_SHARE, createBudget, tooMuchBound, type Planner } from "./plan/planner.ts";
+import { planRow } from "./plan/rows.ts";
 import type { Caller, Schemas } from "./schema.ts";
 import type { GqlVariant } from "./field-types.ts";
 import type { RoleSchema } from "./role-schema.ts";
@@ -160,6 +161,7 @@ const prepareOperation = (
     loads: new Map(),
     joins: [],
     planJoin,
+    planRow,
   };
   const template = planOperation(planner, parsed, getRootType({ schema }, parsed));
   variables.close();

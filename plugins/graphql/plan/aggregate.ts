@@ -1,6 +1,6 @@
 /** `{ aggregate { count sum { sold } } nodes { id } }`: plans aggregates with the rows that they summarize. @rule
  *  G-AGG-1 … G-AGG-7 */
-import type { GraphQLObjectType, SelectionSetNode } from "graphql";
+import type { GraphQLObjectType } from "graphql";
 import type { Expression, Output, Read, ReadFrom } from "../../../core/index.ts";
 import { getFieldPart } from "../parts.ts";
 import { getItemPosition, readBoolean, readEnum, readList } from "./input.ts";
@@ -9,21 +9,12 @@ import type { Planner } from "./planner.ts";
 import { isStringified, planComputedOperand } from "./row-values.ts";
 import { visitArguments, visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
 
-/** Plans the selection on rows, which may be aggregates again. */
-type PlanRow = (
-  planner: Planner,
-  type: GraphQLObjectType,
-  sets: readonly SelectionSetNode[],
-  path: string,
-) => readonly Output[];
-
-/** Plans a field of type `T_aggregate`, which is `selected`. `planRow` plans its nodes. */
+/** Plans a field of type `T_aggregate`, which is `selected`. */
 export const planAggregate = (
   planner: Planner,
   selected: SelectedField,
   from: ReadFrom,
   list: ListArguments,
-  planRow: PlanRow,
 ): Read => ({
   kind: "read",
   from,
@@ -34,7 +25,7 @@ export const planAggregate = (
       return {
         kind: "nodes",
         as: field.as,
-        outputs: planRow(planner, row, field.selections, field.path),
+        outputs: planner.planRow(planner, row, field.selections, field.path),
         ...getRowLimit(planner),
       };
     }

@@ -1,6 +1,12 @@
 /** The state that all parts of the planner share: the schema, the document, the variables, and the bound values of the
  *  current step. */
-import type { FragmentDefinitionNode, DocumentNode, OperationTypeNode } from "graphql";
+import type {
+  FragmentDefinitionNode,
+  DocumentNode,
+  GraphQLObjectType,
+  OperationTypeNode,
+  SelectionSetNode,
+} from "graphql";
 import {
   limitExceeded,
   type BoundValue,
@@ -63,6 +69,14 @@ export const createBudget = ({
 /** Plans a field with rows of a table. */
 export type PlanJoin = (planner: Planner, selected: SelectedField, part: CustomPartWith<"join">) => JoinTemplate;
 
+/** Plans the selection on rows. */
+export type PlanRow = (
+  planner: Planner,
+  type: GraphQLObjectType,
+  sets: readonly SelectionSetNode[],
+  path: string,
+) => readonly Output[];
+
 export interface Planner extends InputContext {
   readonly schema: RoleSchema;
   readonly document: DocumentNode;
@@ -77,7 +91,9 @@ export interface Planner extends InputContext {
   readonly loads: Map<Output, LoadTemplate>;
   /** The reads of rows that belong to results of functions. */
   readonly joins: JoinTemplate[];
+  // the files of these functions import files that call them
   readonly planJoin: PlanJoin;
+  readonly planRow: PlanRow;
 }
 
 /** Returns a planner for the next statement, whose parameters are counted from 0. */

@@ -86,10 +86,8 @@ const createValueSource = ({ value: currentValue, recompute: recomputeValue }: L
     ? { fixed: encodePlain(currentValue) }
     : { make: (variables) => encodePlain(recomputeValue(variables)) };
 
-type RowPlanner = (type: GraphQLObjectType, selected: SelectedField) => readonly Output[];
-
 /** Returns the selection on an object of a plugin's own type. */
-const planOwnFields = (planner: Planner, selected: SelectedField, planRows: RowPlanner): readonly GqlOwnSelected[] => {
+const planOwnFields = (planner: Planner, selected: SelectedField): readonly GqlOwnSelected[] => {
   const type = checkSubselection(selected);
   const fields: GqlOwnSelected[] = [];
   if (type === undefined) return fields;
@@ -102,12 +100,12 @@ const planOwnFields = (planner: Planner, selected: SelectedField, planRows: RowP
       as,
       name: selection.name,
       type,
-      fields: () => planOwnFields(planner, selection, planRows),
+      fields: () => planOwnFields(planner, selection),
       rows: () => {
         const row = checkSubselection(selection);
         if (row === undefined || getTypeExtension(row)?.scope !== "row")
           throw new TypeError("rows() is for fields that lead to rows of a table");
-        return planRows(row, selection);
+        return planner.planRow(planner, row, selection.selections, selection.path);
       },
     });
     if (checkSubselection(selection) === undefined) visitArguments(planner, selection, () => {});
@@ -121,8 +119,7 @@ const withSelection = <Result>(
   planner: Planner,
   selected: SelectedField,
   relation: Relation | undefined,
-  planRows: RowPlanner,
-  rows: (type?: GraphQLObjectType) => readonly Output[],
+  fieldType: GraphQLObjectType | undefined,
   make: (selection: GqlSelection, context: GqlSelectionContext) => Result,
 ): Result => {
   const args = readArguments(planner, selected);
@@ -148,10 +145,15 @@ const withSelection = <Result>(
         used.add(name);
         return { param: bind(planner, createValueSource(argument.leaf)), ...(type === undefined ? {} : { type }) };
       },
-      rows,
+      rows: (type = fieldType) => {
+        const scope = type && getTypeExtension(type)?.scope;
+        if (type === undefined || (scope !== "row" && scope !== "record"))
+          throw new TypeError("rows() is for fields that lead to rows of a table");
+        return planner.planRow(planner, type, selected.selections, selected.path);
+      },
       aggregates: () => planAggregateFields(planner, selected),
       list: () => ({ ...(list ??= planListArguments(planner, selected)), ...getRowLimit(planner) }),
-      fields: () => planOwnFields(planner, selected, planRows),
+      fields: () => planOwnFields(planner, selected),
     },
   );
   for (const [name, { readValue }] of args) if (!used.has(name)) readValue();
@@ -159,52 +161,23 @@ const withSelection = <Result>(
   return read;
 };
 
-/** Creates a planner for the selection on the rows of a type, which is by default the type of the field. */
-const createRowsPlanner =
-  (selected: SelectedField, fieldType: GraphQLObjectType | undefined, planRows: RowPlanner) =>
-  (type = fieldType): readonly Output[] => {
-    const scope = type && getTypeExtension(type)?.scope;
-    if (type === undefined || (scope !== "row" && scope !== "record"))
-      throw new TypeError("rows() is for fields that lead to rows of a table");
-    return planRows(type, selected);
-  };
-
 /** Plans a field of rows. */
 export const planOutput = (
   planner: Planner,
   selected: SelectedField,
   part: CustomPartWith<"output">,
   relation: Relation | undefined,
-  planRows: RowPlanner,
-): Output => {
-  const fieldType = checkSubselection(selected);
-  return withSelection(
-    planner,
-    selected,
-    relation,
-    planRows,
-    createRowsPlanner(selected, fieldType, planRows),
-    part.output,
-  );
-};
+): Output => withSelection(planner, selected, relation, checkSubselection(selected), part.output);
 
 /** Plans a field of a root. */
 export const planPluginRoot = (
   planner: Planner,
   selected: SelectedField,
   part: CustomPartWith<"plan">,
-  planRows: RowPlanner,
 ): ReturnType<CustomPartWith<"plan">["plan"]> => {
   const fieldType = isInterfaceType(getNamedType(selected.field.type)) ? undefined : checkSubselection(selected);
   const facts = fieldType && getTypeExtension(fieldType);
-  return withSelection(
-    planner,
-    selected,
-    facts?.relation,
-    planRows,
-    createRowsPlanner(selected, fieldType, planRows),
-    part.plan,
-  );
+  return withSelection(planner, selected, facts?.relation, fieldType, part.plan);
 };
 
 /** Returns true if the field is a list in the schema. */

@@ -6,7 +6,7 @@ import { planArguments } from "./computed-fields.ts";
 import { planCustomRead } from "./plugin-root-fields.ts";
 import { getRowLimit, planListArguments, type ListArguments } from "./lists.ts";
 import { bindColumn, type Planner } from "./planner.ts";
-import { planRow, planRows } from "./rows.ts";
+import { planRows } from "./rows.ts";
 import { visitArguments, type GivenArgument, type SelectedField } from "./selection.ts";
 import { combinePredicates, getQualifiedName } from "./where.ts";
 import type { GqlPart } from "../parts.ts";
@@ -31,7 +31,7 @@ export const planReadField = (planner: Planner, selected: SelectedField): Bundle
       const list = planListArguments(planner, selected);
       return {
         as,
-        read: planAggregate(planner, selected, { relation: getQualifiedName(part.relation) }, list, planRow),
+        read: planAggregate(planner, selected, { relation: getQualifiedName(part.relation) }, list),
       };
     }
     case "by-pk": {
@@ -85,7 +85,7 @@ const planFunction = (planner: Planner, selected: SelectedField, part: FunctionP
   const { as } = selected;
   if (routine.returns.isSet) {
     return part.isAggregate
-      ? { as, read: planAggregate(planner, selected, { call }, list, planRow) }
+      ? { as, read: planAggregate(planner, selected, { call }, list) }
       : { as, read: planRows(planner, selected, { call }, { ...list, ...getRowLimit(planner) }) };
   }
   const listArguments: ListArguments = {
@@ -94,7 +94,7 @@ const planFunction = (planner: Planner, selected: SelectedField, part: FunctionP
       list.where === undefined ? buildRowExists(relation) : combinePredicates([buildRowExists(relation), list.where]),
   };
   return part.isAggregate
-    ? { as, read: planAggregate(planner, selected, { call }, listArguments, planRow) }
+    ? { as, read: planAggregate(planner, selected, { call }, listArguments) }
     : { as, read: planRows(planner, selected, { call }, listArguments), isOne: true };
 };
 
