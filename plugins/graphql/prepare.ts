@@ -281,15 +281,8 @@ export const createPrepare = (
       operationEntry === undefined
         ? refuseDeepNesting(() => documents.get(source), notAGraphqlQuery)
         : { value: operationEntry.value.document, commit: operationEntry.commit };
-    const { operation, namedOperation, levels, nodes, rootFields, aliases, directives } = document.summary;
     const validated: ValidatedDocument = {
-      operation,
-      namedOperation,
-      levels,
-      nodes,
-      rootFields,
-      aliases,
-      directives,
+      ...document.summary,
       bind: () =>
         refuseDeepNesting(
           () => {
