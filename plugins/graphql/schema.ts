@@ -68,11 +68,13 @@ interface Preparation {
   warnings: string[] | undefined;
 }
 
-/** Replaces introspection if its plugin is missing. No document calls this function. */
-const introspectNothing: IntrospectionService["introspect"] = () =>
-  function* () {
-    yield;
-  };
+/** Replaces introspection if its plugin is missing. */
+const NO_INTROSPECTION: IntrospectionService = {
+  metaFields: new Map(),
+  introspect: () => {
+    throw new TypeError("a schema without meta fields is not introspected");
+  },
+};
 
 /** The maximum number of schemas that are prepared for the next model. The most recent schemas are prepared. */
 const MAX_PREPARED = 10;
@@ -119,7 +121,6 @@ export const createSchemas = (
   /** The directives, which are collected for the first schema, after all plugins have tapped. */
   let directives: Directives | undefined;
   const buildSchema = (model: Model, { catalog, values }: ModelNames, session: Session): PreparableSchema => {
-    const introspection = context.use(introspectionService);
     return buildRoleSchema({
       model,
       catalog,
@@ -130,8 +131,7 @@ export const createSchemas = (
       options: context.options,
       hasSubscriptions: context.use(liveQueriesService) !== undefined,
       directives: (directives ??= buildDirectives(context.use(gqlDirectivesHook).call([]))),
-      metaFields: introspection?.metaFields ?? new Map(),
-      introspect: introspection?.introspect ?? introspectNothing,
+      introspection: context.use(introspectionService) ?? NO_INTROSPECTION,
       variant,
     });
   };
