@@ -5,9 +5,9 @@ import type { Expression, Output, Read, ReadFrom } from "../../../core/index.ts"
 import { getFieldPart } from "../parts.ts";
 import { getItemPosition, readBoolean, readEnum, readList } from "./input.ts";
 import { getRowLimit, type ListArguments } from "./lists.ts";
-import type { Planner } from "./planner.ts";
+import type { Planner, SelectedField } from "./planner.ts";
 import { isStringified, planComputedOperand } from "./row-values.ts";
-import { visitArguments, visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
+import { visitArguments, visitSelections, checkSubselection } from "./selection.ts";
 
 /** Plans a field of type `T_aggregate`, which is `selected`. */
 export const planAggregate = (

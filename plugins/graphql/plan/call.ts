@@ -11,8 +11,8 @@ import type { GqlFunctionRequest, GqlLiveField, GqlSelected } from "../parts.ts"
 import { describeOrigin, misplacedFieldError, readArgumentLeaves } from "./plugin-fields.ts";
 import type { CustomPart, CustomPartWith, FindRead, FunctionField, JoinTemplate, WriteJoin } from "./function-field.ts";
 import { bindObjects, readKeys } from "./join-objects.ts";
-import type { Planner, PlanJoin } from "./planner.ts";
-import { visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
+import type { Planner, PlanJoin, SelectedField } from "./planner.ts";
+import { visitSelections, checkSubselection } from "./selection.ts";
 
 /** The type and the selected members of a result. */
 interface ResultShape {

@@ -17,9 +17,9 @@ import {
 } from "./insert-input.ts";
 import { buildInsert, isFixed, buildPayloadRows, encodeRows, encodeRow } from "./insert-rows.ts";
 import { planNestedInsert } from "./nested-insert.ts";
-import { bind, type Planner } from "./planner.ts";
+import { bind, type Planner, type SelectedField } from "./planner.ts";
 import { createPlainRowReader, type PlainRowReader, type PlainRows } from "./plain-rows.ts";
-import { visitArguments, type GivenArgument, type SelectedField } from "./selection.ts";
+import { visitArguments, type GivenArgument } from "./selection.ts";
 import { encodeEmptyAnswer, planOneRow, planResponse, planWriteStep } from "./writes.ts";
 
 /** Plans the insert. If no rows are written, it returns the response as a string, because nothing needs to run. */

@@ -16,8 +16,8 @@ import {
   type InputPosition,
 } from "./input.ts";
 import { planOrderBy } from "./order.ts";
-import { bindLeaf, type Planner } from "./planner.ts";
-import { visitArguments, type GivenArgument, type SelectedField } from "./selection.ts";
+import { bindLeaf, type Planner, type SelectedField } from "./planner.ts";
+import { visitArguments, type GivenArgument } from "./selection.ts";
 import { omitTrue, planWhere } from "./where.ts";
 import { getFieldPart } from "../parts.ts";
 

@@ -5,10 +5,10 @@ import { convertLiteral } from "../coerce/leaf.ts";
 import { createLookUp } from "../document/variables.ts";
 import { tooMany } from "../errors.ts";
 import { checkBuiltInValue } from "./input.ts";
-import type { Planner } from "./planner.ts";
+import type { Planner, SelectedField } from "./planner.ts";
 import type { GqlOutput } from "../operations.ts";
 import type { Parts } from "../role-schema.ts";
-import { visitArguments, visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
+import { visitArguments, visitSelections, checkSubselection } from "./selection.ts";
 
 /** Validates a meta field like any other field, and resolves it as JSON text. `pieces` writes the text in time slices,
  *  because the text of a large schema takes long. `text` writes it synchronously. */

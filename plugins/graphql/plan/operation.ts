@@ -11,9 +11,9 @@ import { collectLoads } from "./load.ts";
 import { isCall, planCall, type CallPart, type OperationParts } from "./operation-parts.ts";
 import { planMetaField } from "./meta.ts";
 import { planMutationFields } from "./mutation.ts";
-import { openStep, type Planner } from "./planner.ts";
+import { openStep, type Planner, type SelectedField } from "./planner.ts";
 import { planReadField } from "./query.ts";
-import { visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
+import { visitSelections, checkSubselection } from "./selection.ts";
 import { buildStep } from "./writes.ts";
 import type { GqlOperation, GqlOutput } from "../operations.ts";
 

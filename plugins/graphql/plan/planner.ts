@@ -1,8 +1,10 @@
 /** The state that all parts of the planner share: the schema, the document, the variables, and the bound values of the
  *  current step. */
 import type {
+  FieldNode,
   FragmentDefinitionNode,
   DocumentNode,
+  GraphQLField,
   GraphQLObjectType,
   OperationTypeNode,
   SelectionSetNode,
@@ -20,7 +22,7 @@ import { unexpectedValue, tooMany } from "../errors.ts";
 import type { ValueSource } from "../document/variables.ts";
 import { describeInput, readLeaf, type Input, type InputContext, type InputPosition } from "./input.ts";
 import type { CustomPartWith, JoinTemplate, LoadTemplate } from "./function-field.ts";
-import type { SelectedField } from "./selected-field.ts";
+import type { GqlPart } from "../parts.ts";
 import type { RoleSchema } from "../role-schema.ts";
 import type { GqlValueType } from "../value-types.ts";
 
@@ -65,6 +67,19 @@ export const createBudget = ({
   writeStatements: maxWriteStatements,
   boundLength: maxVariablesBytes * BOUND_SHARE,
 });
+
+/** A field of a selection with all its occurrences. */
+export interface SelectedField {
+  /** The response name of the field. */
+  readonly as: string;
+  readonly name: string;
+  readonly node: FieldNode;
+  readonly field: GraphQLField<unknown, unknown>;
+  readonly part: GqlPart | undefined;
+  readonly path: string;
+  /** The selection sets of all occurrences of the field. */
+  readonly selections: readonly SelectionSetNode[];
+}
 
 /** Plans a field with rows of a table. */
 export type PlanJoin = (planner: Planner, selected: SelectedField, part: CustomPartWith<"join">) => JoinTemplate;

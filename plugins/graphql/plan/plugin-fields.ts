@@ -11,14 +11,8 @@ import { planAggregateFields } from "./aggregate.ts";
 import type { CustomPart, CustomPartWith } from "./function-field.ts";
 import { readLeaf, type LeafInput } from "./input.ts";
 import { getRowLimit, planListArguments, type ListArguments } from "./lists.ts";
-import { bind, type Planner } from "./planner.ts";
-import {
-  visitArguments,
-  visitSelections,
-  checkSubselection,
-  type GivenArgument,
-  type SelectedField,
-} from "./selection.ts";
+import { bind, type Planner, type SelectedField } from "./planner.ts";
+import { visitArguments, visitSelections, checkSubselection, type GivenArgument } from "./selection.ts";
 
 /** Returns the error for a field in the wrong type. The builder excludes such fields from schemas. */
 export const misplacedFieldError = ({ plugin }: CustomPart): Error =>

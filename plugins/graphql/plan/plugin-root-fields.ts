@@ -4,8 +4,7 @@ import type { BundleField } from "../../../core/index.ts";
 import { getTypeExtension } from "../field-types.ts";
 import { describeOrigin, isListField, misplacedFieldError, planPluginRoot, planStatement } from "./plugin-fields.ts";
 import type { CustomPart, CustomPartWith, StepTemplate } from "./function-field.ts";
-import type { Planner } from "./planner.ts";
-import type { SelectedField } from "./selection.ts";
+import type { Planner, SelectedField } from "./planner.ts";
 import { planOneRow, planResponse, planWriteStep } from "./writes.ts";
 
 /** Plans a field that reads. @throws TypeError if its plan writes */

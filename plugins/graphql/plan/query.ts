@@ -5,9 +5,9 @@ import { planAggregate } from "./aggregate.ts";
 import { planArguments } from "./computed-fields.ts";
 import { planCustomRead } from "./plugin-root-fields.ts";
 import { getRowLimit, planListArguments, type ListArguments } from "./lists.ts";
-import { bindColumn, type Planner } from "./planner.ts";
+import { bindColumn, type Planner, type SelectedField } from "./planner.ts";
 import { planRows } from "./rows.ts";
-import { visitArguments, type GivenArgument, type SelectedField } from "./selection.ts";
+import { visitArguments, type GivenArgument } from "./selection.ts";
 import { combinePredicates, getQualifiedName } from "./where.ts";
 import type { GqlPart } from "../parts.ts";
 

@@ -7,8 +7,8 @@ import type { GqlPart } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 import { buildComputedExpression, findFixedArguments, planArguments } from "./computed-fields.ts";
 import { describeInput, isNull, type Input, type InputPosition } from "./input.ts";
-import { bindLeaf, type Planner } from "./planner.ts";
-import { visitArguments, checkSubselection, type GivenArgument, type SelectedField } from "./selection.ts";
+import { bindLeaf, type Planner, type SelectedField } from "./planner.ts";
+import { visitArguments, checkSubselection, type GivenArgument } from "./selection.ts";
 
 /** The types that the option `stringifyNumericTypes` converts to strings. @rule G-TYP-30 */
 const STRINGIFIED: ReadonlySet<string> = new Set(["int8", "numeric", "float8", "money"]);

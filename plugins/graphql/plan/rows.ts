@@ -9,9 +9,9 @@ import { findFixedArguments, planArguments } from "./computed-fields.ts";
 import { misplacedFieldError, planOutput } from "./plugin-fields.ts";
 import { getRowLimit, planListArguments } from "./lists.ts";
 import { planDelegate, planLoad } from "./load.ts";
-import type { Planner, PlanRow } from "./planner.ts";
+import type { Planner, PlanRow, SelectedField } from "./planner.ts";
 import { planColumn, planComputedValue, type ComputedPart } from "./row-values.ts";
-import { visitSelections, checkSubselection, type GivenArgument, type SelectedField } from "./selection.ts";
+import { visitSelections, checkSubselection, type GivenArgument } from "./selection.ts";
 import { getQualifiedName } from "./where.ts";
 
 export const planRow: PlanRow = (planner, type, sets, path) => {

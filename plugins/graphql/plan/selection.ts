@@ -20,9 +20,8 @@ import { appendKey } from "../coerce/paths.ts";
 import { isIncluded } from "../document/directives.ts";
 import { fieldNotFound, missingField, noSuchArgument, validationFailed } from "../errors.ts";
 import { isAbsent, getPosition, type Input, type InputPosition } from "./input.ts";
-import type { Planner } from "./planner.ts";
+import type { Planner, SelectedField } from "./planner.ts";
 import { getFieldPart, type GqlPart } from "../parts.ts";
-import type { SelectedField } from "./selected-field.ts";
 import { getTypeExtension } from "../field-types.ts";
 
 export interface CollectedField {
@@ -200,5 +199,3 @@ export const visitArguments = (
     if (!isAbsent(planner, input, position, path)) visit({ name, part: getFieldPart(argument), input, position, path });
   }
 };
-
-export type { SelectedField } from "./selected-field.ts";

@@ -4,8 +4,8 @@ import type { Relation } from "../../../core/index.ts";
 import { getFieldPart } from "../parts.ts";
 import { planUpdateAdditions } from "./update-additions.ts";
 import { getItemPosition, getPosition, readList, readObject } from "./input.ts";
-import { countWrites, openStep, type Planner } from "./planner.ts";
-import { visitArguments, type SelectedField } from "./selection.ts";
+import { countWrites, openStep, type Planner, type SelectedField } from "./planner.ts";
+import { visitArguments } from "./selection.ts";
 import { createParts, addPart, buildUpdate, type UpdateParts } from "./update-parts.ts";
 import { planOneRow, planResponse, planWriteStep, type WriteAnswer } from "./writes.ts";
 

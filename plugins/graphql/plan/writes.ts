@@ -14,9 +14,9 @@ import type {
   SequenceStep,
   Update,
 } from "../../../core/index.ts";
-import type { Planner } from "./planner.ts";
+import type { Planner, SelectedField } from "./planner.ts";
 import { readsOtherRows, planRow } from "./rows.ts";
-import { visitSelections, checkSubselection, type SelectedField } from "./selection.ts";
+import { visitSelections, checkSubselection } from "./selection.ts";
 
 /** The envelopes for compact JSON of the whole result, or of the first row. */
 const DOCUMENT: Envelope = Object.freeze({ media: "document" });
