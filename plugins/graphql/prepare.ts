@@ -21,7 +21,7 @@ import { observeVariables, type WithVariables } from "./document/tracked-variabl
 import { parseDocument, type ParsedDocument } from "./document/parse.ts";
 import { checkSize } from "./document/size.ts";
 import {
-  computeBoundValue,
+  computeValue,
   declareVariables,
   readVariables,
   type DeclaredVariables,
@@ -186,7 +186,7 @@ const fillOperation = (
   const fillAll = (sources: readonly ValueSource[]): readonly SentValue[] => {
     const values: SentValue[] = [];
     for (const source of sources) {
-      const value = computeBoundValue(source, variables);
+      const value = computeValue(source, variables);
       remainingBytes -= getBoundValue(value)?.length ?? 0;
       if (remainingBytes < 0) throw tooMuchBound(limits);
       values.push(value);

@@ -4,7 +4,7 @@ import { getNamedType, isListType, isNonNullType, isObjectType, type GraphQLOutp
 import { RelApiError, type Json } from "../../../core/index.ts";
 import { isPlainObject } from "../coerce/leaf.ts";
 import { writeJson } from "../coerce/numbers.ts";
-import type { VariableValues } from "../document/variables.ts";
+import { computeValue, type VariableValues } from "../document/variables.ts";
 import { functionRefused } from "../errors.ts";
 import type { GqlCall, GqlFollowUp, GqlLiveCall } from "../operations.ts";
 import type { GqlFunctionRequest, GqlLiveField, GqlSelected } from "../parts.ts";
@@ -64,12 +64,7 @@ const planShape = (planner: Planner, selected: SelectedField, addJoin: AddJoin):
 };
 
 const computeLeafValues = (leaves: FunctionField["leaves"], variables: VariableValues): GqlSelected["arguments"] =>
-  Object.fromEntries(
-    leaves.map(([name, { value: currentValue, recompute: recomputeValue }]) => [
-      name,
-      recomputeValue === undefined ? currentValue : recomputeValue(variables),
-    ]),
-  );
+  Object.fromEntries(leaves.map(([name, leaf]) => [name, computeValue(leaf, variables)]));
 
 const buildSelection = ({ members }: ResultShape, variables: VariableValues): readonly GqlSelected[] =>
   members.flatMap(({ as, name, key, leaves, shape }) =>

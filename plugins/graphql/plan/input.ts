@@ -19,13 +19,13 @@ import {
   type ValueNode,
 } from "graphql";
 import type { Json, Limits, ResolvedOptions } from "../../../core/index.ts";
-import { describeLiteral, convertLiteral, type LookUp } from "../coerce/leaf.ts";
+import { describeLiteral, convertLiteral } from "../coerce/leaf.ts";
 import { parseDecimal, convertToInteger, numberText, formatNumber } from "../coerce/numbers.ts";
 import { appendIndex, appendKey } from "../coerce/paths.ts";
 import type { Directives } from "../directives.ts";
 import { findValue, type VariablePart, type ObservedVariables } from "../document/tracked-variables.ts";
 import { MAX_DEPTH, NAME } from "../document/parse.ts";
-import { fitsType, createLookUp, type Declarations, type VariableValues } from "../document/variables.ts";
+import { fitsType, createLookUp, type Declarations, type Source, type VariableValues } from "../document/variables.ts";
 import {
   unexpectedValue,
   expectedList,
@@ -309,13 +309,6 @@ const holdsVariable = (node: ValueNode): boolean => {
   return node.kind === "ObjectValue" && node.fields.some((field) => holdsVariable(field.value));
 };
 
-/** A value that is only bound. The planner coerces it at once, and again for other values of the variables. */
-export interface LeafInput {
-  readonly value: Json;
-  /** Coerces the value for other variables. Undefined if the value does not depend on variables. */
-  readonly recompute: ((variables: VariableValues) => Json) | undefined;
-}
-
 /** Reads a value that is only bound. With `isJson`, enum literals in the value are strings, and its lists are not lists
  *  of the schema. */
 export const readLeaf = (
@@ -324,16 +317,13 @@ export const readLeaf = (
   position: InputPosition,
   path: string,
   isJson: boolean,
-): LeafInput => {
+): Source<Json> => {
   if (input.kind === "variable") {
-    const { bound, path: variablePath } = input.part;
-    return { value: bound, recompute: (variables) => findValue(variables, variablePath) };
+    const { path: variablePath } = input.part;
+    return { make: (variables) => findValue(variables, variablePath) };
   }
   const { node } = input;
   checkItems(context, node, position, path);
-  const read = (lookUp: LookUp): Json => convertLiteral(node, lookUp, isJson);
-  return {
-    value: read(createLookUp(context.variables.bound)),
-    recompute: holdsVariable(node) ? (variables) => read(createLookUp(variables)) : undefined,
-  };
+  const read = (variables: VariableValues): Json => convertLiteral(node, createLookUp(variables), isJson);
+  return holdsVariable(node) ? { make: read } : { fixed: read(context.variables.bound) };
 };

@@ -17,7 +17,7 @@ import {
   type Input,
   type InputPosition,
 } from "./input.ts";
-import { countWrites, isJsonValue, rejectStringLiteral, type Planner } from "./planner.ts";
+import { coerceLeaf, countWrites, isJsonValue, rejectStringLiteral, type Planner } from "./planner.ts";
 import { getFieldPart } from "../parts.ts";
 import type { GqlValueType } from "../value-types.ts";
 
@@ -104,16 +104,8 @@ const readCell = (
 ): InputCell => {
   rejectStringLiteral(value, input, path);
   const leaf = readLeaf(planner, input, getPosition(field), path, isJsonValue(value));
-  const fixed = coerceColumn(value, leaf.value, path);
-  const { recompute: recomputeValue } = leaf;
-  return {
-    column,
-    value,
-    source:
-      recomputeValue === undefined
-        ? { fixed }
-        : { make: (variables) => coerceColumn(value, recomputeValue(variables), path) },
-  };
+  const { source } = coerceLeaf(planner, leaf, (json) => coerceColumn(value, json, path));
+  return { column, value, source };
 };
 
 export const readRelated = (

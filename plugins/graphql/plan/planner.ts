@@ -19,7 +19,7 @@ import {
 } from "../../../core/index.ts";
 import { coerceColumn, findInputFunction, isJson } from "../coerce/columns.ts";
 import { unexpectedValue, tooMany } from "../errors.ts";
-import type { ValueSource } from "../document/variables.ts";
+import { computeValue, mapSource, type Source, type ValueSource } from "../document/variables.ts";
 import { describeInput, readLeaf, type Input, type InputContext, type InputPosition } from "./input.ts";
 import type { CustomPartWith, JoinTemplate, LoadTemplate } from "./function-field.ts";
 import type { GqlPart } from "../parts.ts";
@@ -134,8 +134,18 @@ export const countWrites = ({ budget, schema: { options } }: Planner, count = 1)
 
 export const bind = (planner: Planner, source: ValueSource): number => planner.sources.push(source) - 1;
 
-/** Binds a value that does not affect the plan. The planner coerces it now to report errors, and again for other values
- *  of the variables. */
+/** Coerces a value that does not affect the plan: now, to report errors, and again for other values of the
+ *  variables. */
+export const coerceLeaf = <Value>(
+  planner: Planner,
+  leaf: Source<Json>,
+  coerce: (value: Json) => Value,
+): { readonly value: Value; readonly source: Source<Value> } => {
+  const source = mapSource(leaf, coerce);
+  return { value: computeValue(source, planner.variables.bound), source };
+};
+
+/** Binds a value that does not affect the plan. */
 export const bindLeaf = (
   planner: Planner,
   input: Input,
@@ -144,15 +154,10 @@ export const bindLeaf = (
   isJsonPlace: boolean,
   coerce: (value: Json) => BoundValue,
 ): number => {
-  const leaf = readLeaf(planner, input, position, path, isJsonPlace);
-  const currentValue = coerce(leaf.value);
-  planner.budget.boundLength -= currentValue?.length ?? 0;
+  const { value, source } = coerceLeaf(planner, readLeaf(planner, input, position, path, isJsonPlace), coerce);
+  planner.budget.boundLength -= value?.length ?? 0;
   if (planner.budget.boundLength < 0) throw tooMuchBound(planner.schema.options);
-  const { recompute: recomputeValue } = leaf;
-  return bind(
-    planner,
-    recomputeValue === undefined ? { fixed: currentValue } : { make: (variables) => coerce(recomputeValue(variables)) },
-  );
+  return bind(planner, source);
 };
 
 /** Refuses a string literal for an enum. Strings in variables are allowed. @rule G-COE-7 */

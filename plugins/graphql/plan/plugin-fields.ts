@@ -2,16 +2,16 @@
  *  X-GQL-3 */
 import { getNamedType, getNullableType, isInterfaceType, isListType, type GraphQLObjectType } from "graphql";
 import type { BundleField, Json, Output, Relation, ValueRef } from "../../../core/index.ts";
-import type { ValueSource } from "../document/variables.ts";
+import { mapSource, type Source } from "../document/variables.ts";
 import { describeLiteral, convertLiteral } from "../coerce/leaf.ts";
 import { coercePlain, encodePlain } from "../coerce/plain-values.ts";
 import type { GqlOwnSelected, GqlSelection, GqlSelectionContext } from "../parts.ts";
 import { getTypeExtension } from "../field-types.ts";
 import { planAggregateFields } from "./aggregate.ts";
-import type { CustomPart, CustomPartWith } from "./function-field.ts";
-import { readLeaf, type LeafInput } from "./input.ts";
+import type { CustomPart, CustomPartWith, FunctionField } from "./function-field.ts";
+import { readLeaf } from "./input.ts";
 import { getRowLimit, planListArguments, type ListArguments } from "./lists.ts";
-import { bind, type Planner, type SelectedField } from "./planner.ts";
+import { bind, coerceLeaf, type Planner, type SelectedField } from "./planner.ts";
 import { visitArguments, visitSelections, checkSubselection, type GivenArgument } from "./selection.ts";
 
 /** Returns the error for a field in the wrong type. The builder excludes such fields from schemas. */
@@ -24,7 +24,7 @@ export const describeOrigin = ({ name }: SelectedField, { plugin }: CustomPart):
 
 /** An argument that is bound or read. The value of a read argument becomes part of the plan's cache key. */
 interface ReadArgument {
-  readonly leaf: LeafInput;
+  readonly leaf: Source<Json>;
   readValue(): Json;
 }
 
@@ -34,12 +34,8 @@ const readArgument = (planner: Planner, { input, position, path }: GivenArgument
   const { node } = input;
   const coerceValue = (value: Json): Json =>
     coercePlain(type, value, path, node.kind === "Variable" ? undefined : describeLiteral(node));
-  const { value: currentValue, recompute: recomputeValue } = readLeaf(planner, input, position, path, false);
   return {
-    leaf: {
-      value: coerceValue(currentValue),
-      recompute: recomputeValue && ((variables) => coerceValue(recomputeValue(variables))),
-    },
+    leaf: coerceLeaf(planner, readLeaf(planner, input, position, path, false), coerceValue).source,
     readValue: () =>
       coerceValue(
         convertLiteral(node, (variable) => {
@@ -59,7 +55,7 @@ const readArguments = (planner: Planner, selected: SelectedField): ReadonlyMap<s
   for (const { name, defaultValue } of selected.field.args) {
     if (defaultValue === undefined) continue;
     const value = defaultValue as Json; // the plugin wrote the default value
-    args.set(name, { leaf: { value, recompute: undefined }, readValue: () => value });
+    args.set(name, { leaf: { fixed: value }, readValue: () => value });
   }
   // `list` reads the arguments that have a part
   visitArguments(planner, selected, (argument) => {
@@ -72,13 +68,8 @@ const readArguments = (planner: Planner, selected: SelectedField): ReadonlyMap<s
 export const readArgumentLeaves = (
   planner: Planner,
   selected: SelectedField,
-): readonly (readonly [string, LeafInput])[] =>
+): FunctionField["leaves"] =>
   [...readArguments(planner, selected)].map(([name, { leaf }]) => [name, leaf]);
-
-const createValueSource = ({ value: currentValue, recompute: recomputeValue }: LeafInput): ValueSource =>
-  recomputeValue === undefined
-    ? { fixed: encodePlain(currentValue) }
-    : { make: (variables) => encodePlain(recomputeValue(variables)) };
 
 /** Returns the selection on an object of a plugin's own type. */
 const planOwnFields = (planner: Planner, selected: SelectedField): readonly GqlOwnSelected[] => {
@@ -137,7 +128,7 @@ const withSelection = <Result>(
         const argument = args.get(name);
         if (argument === undefined) return undefined;
         used.add(name);
-        return { param: bind(planner, createValueSource(argument.leaf)), ...(type === undefined ? {} : { type }) };
+        return { param: bind(planner, mapSource(argument.leaf, encodePlain)), ...(type === undefined ? {} : { type }) };
       },
       rows: (type = fieldType) => {
         const scope = type && getTypeExtension(type)?.scope;
@@ -185,7 +176,7 @@ export const planStatement = (
   checkSubselection(selected);
   const args: [string, ValueRef][] = readArgumentLeaves(planner, selected).map(([name, leaf]) => [
     name,
-    { param: bind(planner, createValueSource(leaf)) },
+    { param: bind(planner, mapSource(leaf, encodePlain)) },
   ]);
   return { as: selected.as, statement: part.statement, arguments: Object.fromEntries(args) };
 };
