@@ -4,7 +4,7 @@ import type { DirectiveNode, OperationDefinitionNode } from "graphql";
 import { GraphQLBoolean, GraphQLInt, GraphQLNonNull } from "graphql";
 import { buildUnknownNameFacts } from "../../shared/name-hints.ts";
 import { missingField, noSuchArgument, validationFailed } from "../errors.ts";
-import { getPosition, readBoolean, readInt, type Input, type InputContext, type InputPosition } from "../plan/input.ts";
+import { getPosition, readBoolean, readInt, type InputContext, type LocatedInput } from "../plan/input.ts";
 import type { DirectiveTarget, Directives, DirectiveSpec, GqlDirective, ReadDirectives } from "../directives.ts";
 
 const FLAG = new GraphQLNonNull(GraphQLBoolean);
@@ -88,7 +88,7 @@ const checkArguments = (
   knownDirectives: Directives,
   directive: DirectiveNode,
   path: string,
-  take: (name: string, input: Input, position: InputPosition, path: string) => void,
+  take: (name: string, located: LocatedInput) => void,
 ): void => {
   const name = directive.name.value;
   const spec = knownDirectives[name] as DirectiveSpec; // `checkTargets` has found the directive
@@ -101,7 +101,7 @@ const checkArguments = (
     const node = argumentNodes.get(argument);
     const position = getPosition(declaration);
     const at = `${path}.${name}.args.${argument}`;
-    if (node !== undefined) take(argument, { kind: "literal", node }, position, at);
+    if (node !== undefined) take(argument, { input: { kind: "literal", node }, position, path: at });
     else if (!position.hasDefault) throw missingField(argument, at);
   }
 };
@@ -118,8 +118,8 @@ export const isIncluded = (
   checkTargets(knownDirectives, directives, target, path);
   let isKept = true;
   for (const directive of directives) {
-    checkArguments(knownDirectives, directive, path, (_, input, position, at) => {
-      if (readBoolean(context, input, position, at) === (directive.name.value === "skip")) isKept = false;
+    checkArguments(knownDirectives, directive, path, (_, located) => {
+      if (readBoolean(context, located) === (directive.name.value === "skip")) isKept = false;
     });
   }
   return isKept;
@@ -138,9 +138,9 @@ export const readOperationDirectives = (context: InputContext, operation: Operat
   for (const directive of directives) {
     const name = directive.name.value;
     const argumentValues: Record<string, boolean> = { ...knownDirectives[name]?.pluginDirective?.arguments };
-    checkArguments(knownDirectives, directive, "$", (argument, input, position, at) => {
-      if (argument === "ttl") readInt(context, input, position, at);
-      else argumentValues[argument] = readBoolean(context, input, position, at);
+    checkArguments(knownDirectives, directive, "$", (argument, located) => {
+      if (argument === "ttl") readInt(context, located);
+      else argumentValues[argument] = readBoolean(context, located);
     });
     if (knownDirectives[name]?.pluginDirective !== undefined) read.set(name, argumentValues);
   }

@@ -3,7 +3,7 @@
 import type { GraphQLObjectType } from "graphql";
 import type { Expression, Output, Read, ReadFrom } from "../../../core/index.ts";
 import { getFieldPart } from "../parts.ts";
-import { getItemPosition, readBoolean, readEnum, readList } from "./input.ts";
+import { readBoolean, readEnum, readList } from "./input.ts";
 import { getRowLimit, type ListArguments } from "./lists.ts";
 import type { Planner, SelectedField } from "./planner.ts";
 import { isStringified, planComputedOperand } from "./row-values.ts";
@@ -93,12 +93,13 @@ const buildAggregateOutput = (as: string, fn: string, expression: Expression, is
 const planCount = (planner: Planner, selected: SelectedField): Output => {
   let expressions: readonly Expression[] = [];
   let isDistinct = false;
-  visitArguments(planner, selected, ({ part, input, position, path }) => {
+  visitArguments(planner, selected, (argument) => {
+    const { part } = argument;
     if (part?.kind !== "argument") return;
-    if (part.name === "distinct") isDistinct = readBoolean(planner, input, position, path);
+    if (part.name === "distinct") isDistinct = readBoolean(planner, argument);
     if (part.name !== "columns") return;
-    expressions = readList(planner, input, position, path).flatMap((item): Expression[] => {
-      const column = getFieldPart(readEnum(planner, item.input, getItemPosition(position), item.path));
+    expressions = readList(planner, argument).flatMap((item): Expression[] => {
+      const column = getFieldPart(readEnum(planner, item));
       return column?.kind === "column" ? [{ kind: "column", name: column.column.name }] : [];
     });
   });

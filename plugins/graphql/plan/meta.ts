@@ -47,7 +47,7 @@ const checkField = (planner: Planner, selected: SelectedField, enclosingLists: n
   if ((isList || SCANNING_FIELDS.has(selected.name)) && --planner.budget.introspectionLists < 0)
     throw tooMany(options, "maxIntrospectionLists", "lists of types and fields in its introspection");
   // the check reads the arguments, so their variables become part of the cache key
-  visitArguments(planner, selected, ({ input, position, path }) => checkBuiltInValue(planner, input, position, path));
+  visitArguments(planner, selected, (argument) => checkBuiltInValue(planner, argument));
   const type: GraphQLObjectType | undefined = checkSubselection(selected);
   if (type === undefined) return;
   visitSelections(planner, type, selected.selections, selected.path, (selection) => {

@@ -80,9 +80,9 @@ const planDelete = (planner: Planner, selected: SelectedField, relation: Relatio
   let where: Predicate | undefined;
   if (isOne) where = planPrimaryKey(planner, selected);
   else {
-    visitArguments(planner, selected, ({ part, input, position, path }) => {
-      if (part?.kind === "argument" && part.name === "where")
-        where = omitTrue(planWhere(planner, input, position, path));
+    visitArguments(planner, selected, (argument) => {
+      if (argument.part?.kind === "argument" && argument.part.name === "where")
+        where = omitTrue(planWhere(planner, argument));
     });
   }
   const answer = isOne ? planOneRow(planner, selected) : planResponse(planner, selected);

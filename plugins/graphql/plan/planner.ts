@@ -20,7 +20,7 @@ import {
 import { coerceColumn, findInputFunction, isJson } from "../coerce/columns.ts";
 import { unexpectedValue, tooMany } from "../errors.ts";
 import { computeValue, mapSource, type Source, type ValueSource } from "../document/variables.ts";
-import { describeInput, readLeaf, type Input, type InputContext, type InputPosition } from "./input.ts";
+import { describeInput, readLeaf, type InputContext, type LocatedInput } from "./input.ts";
 import type { CustomPartWith, JoinTemplate, LoadTemplate } from "./function-field.ts";
 import type { GqlPart } from "../parts.ts";
 import type { RoleSchema } from "../role-schema.ts";
@@ -148,20 +148,18 @@ export const coerceLeaf = <Value>(
 /** Binds a value that does not affect the plan. */
 export const bindLeaf = (
   planner: Planner,
-  input: Input,
-  position: InputPosition,
-  path: string,
+  located: LocatedInput,
   isJsonPlace: boolean,
   coerce: (value: Json) => BoundValue,
 ): number => {
-  const { value, source } = coerceLeaf(planner, readLeaf(planner, input, position, path, isJsonPlace), coerce);
+  const { value, source } = coerceLeaf(planner, readLeaf(planner, located, isJsonPlace), coerce);
   planner.budget.boundLength -= value?.length ?? 0;
   if (planner.budget.boundLength < 0) throw tooMuchBound(planner.schema.options);
   return bind(planner, source);
 };
 
 /** Refuses a string literal for an enum. Strings in variables are allowed. @rule G-COE-7 */
-export const rejectStringLiteral = (value: GqlValueType, input: Input, path: string): void => {
+export const rejectStringLiteral = (value: GqlValueType, { input, path }: LocatedInput): void => {
   const { enumTable } = value.element ?? value;
   if (
     enumTable === undefined ||
@@ -176,15 +174,10 @@ export const isJsonValue = (value: GqlValueType): boolean =>
   isJson(value) || (value.element !== undefined && isJson(value.element));
 
 /** Binds a value of a column's type. @rule G-OP-36 G-TYP-34 */
-export const bindColumn = (
-  planner: Planner,
-  input: Input,
-  position: InputPosition,
-  value: GqlValueType,
-  path: string,
-): ValueRef => {
-  rejectStringLiteral(value, input, path);
-  const param = bindLeaf(planner, input, position, path, isJsonValue(value), (json) => coerceColumn(value, json, path));
+export const bindColumn = (planner: Planner, located: LocatedInput, value: GqlValueType): ValueRef => {
+  const { path } = located;
+  rejectStringLiteral(value, located);
+  const param = bindLeaf(planner, located, isJsonValue(value), (json) => coerceColumn(value, json, path));
   return buildColumnRef(value, param);
 };
 

@@ -9,10 +9,10 @@ import type { GqlOwnSelected, GqlSelection, GqlSelectionContext } from "../parts
 import { getTypeExtension } from "../field-types.ts";
 import { planAggregateFields } from "./aggregate.ts";
 import type { CustomPart, CustomPartWith, FunctionField } from "./function-field.ts";
-import { readLeaf } from "./input.ts";
+import { readLeaf, type LocatedInput } from "./input.ts";
 import { getRowLimit, planListArguments, type ListArguments } from "./lists.ts";
 import { bind, coerceLeaf, type Planner, type SelectedField } from "./planner.ts";
-import { visitArguments, visitSelections, checkSubselection, type GivenArgument } from "./selection.ts";
+import { visitArguments, visitSelections, checkSubselection } from "./selection.ts";
 
 /** Returns the error for a field in the wrong type. The builder excludes such fields from schemas. */
 export const misplacedFieldError = ({ plugin }: CustomPart): Error =>
@@ -28,14 +28,15 @@ interface ReadArgument {
   readValue(): Json;
 }
 
-const readArgument = (planner: Planner, { input, position, path }: GivenArgument): ReadArgument => {
-  const { type } = position;
+const readArgument = (planner: Planner, located: LocatedInput): ReadArgument => {
+  const { input, path } = located;
+  const { type } = located.position;
   if (input.kind === "variable") throw new TypeError("an argument is given in the document");
   const { node } = input;
   const coerceValue = (value: Json): Json =>
     coercePlain(type, value, path, node.kind === "Variable" ? undefined : describeLiteral(node));
   return {
-    leaf: coerceLeaf(planner, readLeaf(planner, input, position, path, false), coerceValue).source,
+    leaf: coerceLeaf(planner, readLeaf(planner, located, false), coerceValue).source,
     readValue: () =>
       coerceValue(
         convertLiteral(node, (variable) => {

@@ -4,6 +4,7 @@ import type { BundleField, Expression, Predicate, Relation } from "../../../core
 import { planAggregate } from "./aggregate.ts";
 import { planArguments } from "./computed-fields.ts";
 import { planCustomRead } from "./plugin-root-fields.ts";
+import type { LocatedInput } from "./input.ts";
 import { getRowLimit, planListArguments, type ListArguments } from "./lists.ts";
 import { bindColumn, type Planner, type SelectedField } from "./planner.ts";
 import { planRows } from "./rows.ts";
@@ -54,17 +55,18 @@ export const planReadField = (planner: Planner, selected: SelectedField): Bundle
 /** Returns the predicate for the key in the arguments. */
 export const planPrimaryKey = (planner: Planner, selected: SelectedField): Predicate => {
   const parts: Predicate[] = [];
-  visitArguments(planner, selected, (argument) => parts.push(...planKeyColumn(planner, argument)));
+  visitArguments(planner, selected, (argument) => parts.push(...planKeyColumn(planner, argument, argument.part)));
   return combinePredicates(parts);
 };
 
 /** Returns the predicate for a column of the key. The result is empty for other parts. */
 export const planKeyColumn = (
   planner: Planner,
-  { part, input, position, path }: Omit<GivenArgument, "name">,
+  located: LocatedInput,
+  part: GqlPart | undefined,
 ): readonly Predicate[] => {
   if (part?.kind !== "column") return [];
-  const operand = bindColumn(planner, input, position, { ...part.value, isNullable: false }, path);
+  const operand = bindColumn(planner, located, { ...part.value, isNullable: false });
   return [{ kind: "compare", left: { kind: "column", name: part.column.name }, operator: "eq", operand }];
 };
 
