@@ -25,7 +25,7 @@ export const planAggregate = (
       return {
         kind: "nodes",
         as: field.as,
-        outputs: planner.planRow(planner, row, field.selections, field.path),
+        outputs: planner.planRow(planner, row, field),
         ...getRowLimit(planner),
       };
     }
@@ -47,7 +47,7 @@ const planLevel = (
   const outputs: Output[] = [];
   // `T_aggregate`, `T_aggregate_fields`, `T_sum_fields` are objects
   const type = checkSubselection(selected) as GraphQLObjectType;
-  visitSelections(planner, type, selected.selections, selected.path, (selection) => {
+  visitSelections(planner, type, selected, (selection) => {
     outputs.push(
       selection.kind === "typename" ? { kind: "constant", as: selection.as, value: selection.value } : plan(selection),
     );

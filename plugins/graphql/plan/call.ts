@@ -40,7 +40,7 @@ const planShape = (planner: Planner, selected: SelectedField, addJoin: AddJoin):
   const object = checkSubselection(selected);
   if (object === undefined) return { type, members: [] };
   const members: ShapeMember[] = [];
-  visitSelections(planner, object, selected.selections, selected.path, (selection) => {
+  visitSelections(planner, object, selected, (selection) => {
     if (selection.kind === "typename") {
       members.push({ as: selection.as, name: "__typename", key: "", leaves: [], shape: undefined });
       return;

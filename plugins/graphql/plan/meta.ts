@@ -50,7 +50,7 @@ const checkField = (planner: Planner, selected: SelectedField, enclosingLists: n
   visitArguments(planner, selected, (argument) => checkBuiltInValue(planner, argument));
   const type: GraphQLObjectType | undefined = checkSubselection(selected);
   if (type === undefined) return;
-  visitSelections(planner, type, selected.selections, selected.path, (selection) => {
+  visitSelections(planner, type, selected, (selection) => {
     if (selection.kind === "field") checkField(planner, selection, lists);
   });
 };

@@ -1,9 +1,9 @@
 /** Plans the root fields of mutations as one step each, in the order of the document. @rule G-TX-1 G-TX-2 G-TX-5 */
 import type { StepTemplate } from "./function-field.ts";
-import type { GraphQLObjectType, SelectionSetNode } from "graphql";
+import type { GraphQLObjectType } from "graphql";
 import type { Predicate, Relation } from "../../../core/index.ts";
 import { planInsert } from "./insert.ts";
-import { countWrites, openStep, type Planner, type SelectedField } from "./planner.ts";
+import { countWrites, openStep, type Planner, type SelectedField, type SelectionSets } from "./planner.ts";
 import { planPrimaryKey, planReadField } from "./query.ts";
 import { visitArguments, visitSelections, checkSubselection } from "./selection.ts";
 import { planUpdate, planUpdateMany } from "./update.ts";
@@ -17,12 +17,11 @@ import type { GqlOutput } from "../operations.ts";
 export const planMutationFields = (
   planner: Planner,
   type: GraphQLObjectType,
-  sets: readonly SelectionSetNode[],
-  path: string,
+  selections: SelectionSets,
   parts: OperationParts,
 ): readonly GqlOutput[] => {
   const outputs: GqlOutput[] = [];
-  visitSelections(planner, type, sets, path, (selection) => {
+  visitSelections(planner, type, selections, (selection) => {
     if (selection.kind === "typename") outputs.push({ as: selection.as, text: JSON.stringify(selection.value) });
     else outputs.push(planField(planner, selection, parts));
   });
@@ -43,8 +42,7 @@ const planField = (planner: Planner, selected: SelectedField, parts: OperationPa
         outputs: planMutationFields(
           planner,
           checkSubselection(selected) as GraphQLObjectType,
-          selected.selections,
-          selected.path,
+          selected,
           parts,
         ),
       }; // a namespace is an object

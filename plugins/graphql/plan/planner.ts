@@ -81,16 +81,14 @@ export interface SelectedField {
   readonly selections: readonly SelectionSetNode[];
 }
 
+/** The selection sets of a field or an operation, with the path of the field. */
+export type SelectionSets = Pick<SelectedField, "selections" | "path">;
+
 /** Plans a field with rows of a table. */
 export type PlanJoin = (planner: Planner, selected: SelectedField, part: CustomPartWith<"join">) => JoinTemplate;
 
 /** Plans the selection on rows. */
-export type PlanRow = (
-  planner: Planner,
-  type: GraphQLObjectType,
-  sets: readonly SelectionSetNode[],
-  path: string,
-) => readonly Output[];
+export type PlanRow = (planner: Planner, type: GraphQLObjectType, selections: SelectionSets) => readonly Output[];
 
 export interface Planner extends InputContext {
   readonly schema: RoleSchema;

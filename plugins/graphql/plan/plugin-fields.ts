@@ -77,7 +77,7 @@ const planOwnFields = (planner: Planner, selected: SelectedField): readonly GqlO
   const type = checkSubselection(selected);
   const fields: GqlOwnSelected[] = [];
   if (type === undefined) return fields;
-  visitSelections(planner, type, selected.selections, selected.path, (selection) => {
+  visitSelections(planner, type, selected, (selection) => {
     const { as } = selection;
     const returnNothing = (): readonly never[] => [];
     if (selection.kind === "typename")
@@ -91,7 +91,7 @@ const planOwnFields = (planner: Planner, selected: SelectedField): readonly GqlO
         const row = checkSubselection(selection);
         if (row === undefined || getTypeExtension(row)?.scope !== "row")
           throw new TypeError("rows() is for fields that lead to rows of a table");
-        return planner.planRow(planner, row, selection.selections, selection.path);
+        return planner.planRow(planner, row, selection);
       },
     });
     if (checkSubselection(selection) === undefined) visitArguments(planner, selection, () => {});
@@ -135,7 +135,7 @@ const withSelection = <Result>(
         const scope = type && getTypeExtension(type)?.scope;
         if (type === undefined || (scope !== "row" && scope !== "record"))
           throw new TypeError("rows() is for fields that lead to rows of a table");
-        return planner.planRow(planner, type, selected.selections, selected.path);
+        return planner.planRow(planner, type, selected);
       },
       aggregates: () => planAggregateFields(planner, selected),
       list: () => ({ ...(list ??= planListArguments(planner, selected)), ...getRowLimit(planner) }),

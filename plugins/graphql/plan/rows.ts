@@ -14,9 +14,9 @@ import { planColumn, planComputedValue, type ComputedPart } from "./row-values.t
 import { visitSelections, checkSubselection, type GivenArgument } from "./selection.ts";
 import { getQualifiedName } from "./where.ts";
 
-export const planRow: PlanRow = (planner, type, sets, path) => {
+export const planRow: PlanRow = (planner, type, selections) => {
   const outputs: Output[] = [];
-  visitSelections(planner, type, sets, path, (selection) => {
+  visitSelections(planner, type, selections, (selection) => {
     if (selection.kind === "typename") outputs.push({ kind: "constant", as: selection.as, value: selection.value });
     else outputs.push(planRowField(planner, type, selection));
   });
@@ -71,7 +71,7 @@ export const planRows = (planner: Planner, selected: SelectedField, from: ReadFr
     kind: "read",
     from,
     shape: "rows",
-    output: planRow(planner, type, selected.selections, selected.path),
+    output: planRow(planner, type, selected),
     ...list,
   };
 };

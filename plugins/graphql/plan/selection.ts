@@ -20,7 +20,7 @@ import { appendKey } from "../coerce/paths.ts";
 import { isIncluded } from "../document/directives.ts";
 import { fieldNotFound, missingField, noSuchArgument, validationFailed } from "../errors.ts";
 import { isAbsent, getPosition, type LocatedInput } from "./input.ts";
-import type { Planner, SelectedField } from "./planner.ts";
+import type { Planner, SelectedField, SelectionSets } from "./planner.ts";
 import { getFieldPart, type GqlPart } from "../parts.ts";
 import { getTypeExtension } from "../field-types.ts";
 
@@ -118,13 +118,11 @@ const listSuggestionCandidates = ({ schema }: Planner, type: GraphQLObjectType):
     ? []
     : Object.keys(type.getFields());
 
-/** Visits the fields one after another. `find` may also return meta fields. `path` is the path of the field with these
- *  selection sets. */
+/** Visits the fields one after another. `find` may also return meta fields. */
 export const visitSelections = (
   planner: Planner,
   type: GraphQLObjectType,
-  sets: readonly SelectionSetNode[],
-  path: string,
+  { selections: sets, path }: SelectionSets,
   visit: (selection: Selection) => void,
   find: (name: string) => GraphQLField<unknown, unknown> | undefined = () => undefined,
 ): void => {
@@ -158,7 +156,7 @@ const rejectSelections = (selections: readonly SelectionSetNode[], path: string)
 export const checkSubselection = (selected: SelectedField): GraphQLObjectType | undefined => {
   const type = getNamedType(selected.field.type);
   if (!isObjectType(type)) {
-    rejectSelections(selected.selections, selected.path);
+    rejectSelections(selected);
     return undefined;
   }
   if (selected.selections.length === 0)
