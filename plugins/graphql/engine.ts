@@ -263,8 +263,7 @@ export const createEngine = (
       const runCalls = (gqlCalls: readonly GqlCall[]): Promise<readonly string[]> =>
         functions.call({ calls: gqlCalls, document: operation.document }, executeReads, session, { onGone, exchange });
       const isMutation = operation.kind === "mutation";
-      const calls: string[] =
-        isMutation || operation.calls.length === 0 ? [] : [...(await runCalls(operation.calls))];
+      const calls: string[] = isMutation || operation.calls.length === 0 ? [] : [...(await runCalls(operation.calls))];
       if (operation.isIntrospecting && longBody?.takePacked !== undefined) {
         const packed = await introspectionWriter.writeBody(operation.outputs);
         if (packed !== undefined) {

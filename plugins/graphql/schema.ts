@@ -87,11 +87,7 @@ interface SchemaSource {
 }
 
 /** Creates the schemas. `variant` is set for schemas of another surface. */
-export const createSchemas = (
-  hooks: RelApiHooks,
-  context: PluginContext,
-  variant?: GqlVariant,
-): SchemaSource => {
+export const createSchemas = (hooks: RelApiHooks, context: PluginContext, variant?: GqlVariant): SchemaSource => {
   const buildCacheName = (name: string): string => (variant === undefined ? name : `${variant.name} ${name}`);
   const getPreparation = memoize((_model: Model): Preparation => ({
     options: undefined,

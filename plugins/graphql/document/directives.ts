@@ -42,7 +42,10 @@ export const buildDirectives = (pluginDirectives: readonly GqlDirective[]): Dire
         description: directive.description,
         targets: directive.on.map((operation) => OPERATION_TARGETS[operation]),
         arguments: Object.fromEntries(
-          Object.entries(directive.arguments).map(([argument, defaultValue]) => [argument, { type: FLAG, defaultValue }]),
+          Object.entries(directive.arguments).map(([argument, defaultValue]) => [
+            argument,
+            { type: FLAG, defaultValue },
+          ]),
         ),
         pluginDirective: directive,
       },

@@ -156,9 +156,7 @@ export const computeValue = <Value>(source: Source<Value>, variables: VariableVa
 
 /** Returns the source of the converted value. A fixed value is converted at once. */
 export const mapSource = <From, To>(source: Source<From>, convert: (value: From) => To): Source<To> =>
-  "fixed" in source
-    ? { fixed: convert(source.fixed) }
-    : { make: (variables) => convert(source.make(variables)) };
+  "fixed" in source ? { fixed: convert(source.fixed) } : { make: (variables) => convert(source.make(variables)) };
 
 /** Returns the function with which leaves of literals look up the values of variables. */
 export const createLookUp =

@@ -45,8 +45,7 @@ export const planComparison = (
   readObject(planner, located, (member) => {
     const part = getFieldPart(member.field);
     // with `v1BooleanNullCollapse`, a null comparison counts as omitted @rule G-BEXP-6
-    if (planner.schema.options.v1BooleanNullCollapse && isNull(openVariable(planner, member)))
-      return;
+    if (planner.schema.options.v1BooleanNullCollapse && isNull(openVariable(planner, member))) return;
     if (part?.kind === "cast") predicates.push(...planCast(planner, member, left));
     else if (part?.kind === "operator") predicates.push(planOperator(planner, member, part, left, value));
   });
@@ -60,12 +59,7 @@ const planCast = (planner: Planner, located: LocatedInput, left: Expression): re
     const part = getFieldPart(member.field);
     if (part?.kind !== "cast-to") return;
     predicates.push(
-      ...planComparison(
-        planner,
-        member,
-        { kind: "cast", value: left, type: part.value.type.sqlName },
-        part.value,
-      ),
+      ...planComparison(planner, member, { kind: "cast", value: left, type: part.value.type.sqlName }, part.value),
     );
   });
   return predicates;
@@ -158,15 +152,11 @@ const rejectStringItems = (planner: Planner, located: LocatedInput, item: GqlVal
 };
 
 /** Plans the members of an operand object. @rule G-OP-26 G-OP-27 G-OP-30 G-OP-31 */
-const planOperandFields = (
-  planner: Planner,
-  located: LocatedInput,
-): Readonly<Record<string, Operand>> => {
+const planOperandFields = (planner: Planner, located: LocatedInput): Readonly<Record<string, Operand>> => {
   const fields = new Map<string, Operand>();
   readObject(planner, located, (member) => {
     const part = getFieldPart(member.field);
-    if (part?.kind === "operand-field")
-      fields.set(part.name, bindColumn(planner, member, part.value));
+    if (part?.kind === "operand-field") fields.set(part.name, bindColumn(planner, member, part.value));
   });
   const type = getNamedType(located.position.type);
   for (const field of isInputObjectType(type) ? Object.values((type as GraphQLInputObjectType).getFields()) : []) {

@@ -4,15 +4,7 @@ import { type Expression, type Json, type Read, type ValueRef } from "../../../c
 import { parseDecimal, isFloatLiteral, numberText } from "../coerce/numbers.ts";
 import { describeValue } from "../coerce/leaf.ts";
 import { unexpectedValue, validationFailed } from "../errors.ts";
-import {
-  checkInteger,
-  describeInput,
-  isNull,
-  openVariable,
-  readEnum,
-  readList,
-  type LocatedInput,
-} from "./input.ts";
+import { checkInteger, describeInput, isNull, openVariable, readEnum, readList, type LocatedInput } from "./input.ts";
 import { planOrderBy } from "./order.ts";
 import { bindLeaf, type Planner, type SelectedField } from "./planner.ts";
 import { visitArguments, type GivenArgument } from "./selection.ts";
@@ -40,12 +32,10 @@ export const planListArguments = (
     }
     switch (part.name) {
       case "where":
-        if (!isNull(openVariable(planner, argument)))
-          list.where = omitTrue(planWhere(planner, argument));
+        if (!isNull(openVariable(planner, argument))) list.where = omitTrue(planWhere(planner, argument));
         return;
       case "having":
-        if (!isNull(openVariable(planner, argument)))
-          list.having = omitTrue(planWhere(planner, argument));
+        if (!isNull(openVariable(planner, argument))) list.having = omitTrue(planWhere(planner, argument));
         return;
       case "order_by": {
         const terms = planOrderBy(planner, argument);

@@ -39,12 +39,7 @@ const planField = (planner: Planner, selected: SelectedField, parts: OperationPa
     case "namespace":
       return {
         as,
-        outputs: planMutationFields(
-          planner,
-          checkSubselection(selected) as GraphQLObjectType,
-          selected,
-          parts,
-        ),
+        outputs: planMutationFields(planner, checkSubselection(selected) as GraphQLObjectType, selected, parts),
       }; // a namespace is an object
     case "insert":
       return addStep(planInsert(stepPlanner, selected, part.relation, false));

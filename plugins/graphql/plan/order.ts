@@ -2,15 +2,7 @@
 import { type Expression, type OrderBy, type OrderingSpec, type ValueRef } from "../../../core/index.ts";
 import { buildComputedExpression, buildDefaultArguments } from "./computed-fields.ts";
 import { tooMany } from "../errors.ts";
-import {
-  isNull,
-  openVariable,
-  readEnum,
-  readList,
-  readObject,
-  type FieldInput,
-  type LocatedInput,
-} from "./input.ts";
+import { isNull, openVariable, readEnum, readList, readObject, type FieldInput, type LocatedInput } from "./input.ts";
 import { bindColumn, type Planner } from "./planner.ts";
 import { getQualifiedName } from "./where.ts";
 import { getFieldPart, type GqlPart } from "../parts.ts";

@@ -66,10 +66,7 @@ const readArguments = (planner: Planner, selected: SelectedField): ReadonlyMap<s
 };
 
 /** Returns the arguments as leaves, whose values are made when the request runs. */
-export const readArgumentLeaves = (
-  planner: Planner,
-  selected: SelectedField,
-): FunctionField["leaves"] =>
+export const readArgumentLeaves = (planner: Planner, selected: SelectedField): FunctionField["leaves"] =>
   [...readArguments(planner, selected)].map(([name, { leaf }]) => [name, leaf]);
 
 /** Returns the selection on an object of a plugin's own type. */

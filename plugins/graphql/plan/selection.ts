@@ -156,7 +156,7 @@ const rejectSelections = (selections: readonly SelectionSetNode[], path: string)
 export const checkSubselection = (selected: SelectedField): GraphQLObjectType | undefined => {
   const type = getNamedType(selected.field.type);
   if (!isObjectType(type)) {
-    rejectSelections(selected);
+    rejectSelections(selected.selections, selected.path);
     return undefined;
   }
   if (selected.selections.length === 0)
@@ -189,7 +189,11 @@ export const visitArguments = (
     const node = argumentNodes.get(name);
     const path = appendKey(`${selected.path}.args`, name);
     if (node === undefined) throw missingField(name, path);
-    const located: LocatedInput = { input: { kind: "literal", node: node.value }, position: getPosition(argument), path };
+    const located: LocatedInput = {
+      input: { kind: "literal", node: node.value },
+      position: getPosition(argument),
+      path,
+    };
     if (!isAbsent(planner, located)) visit({ ...located, name, part: getFieldPart(argument) });
   }
 };

@@ -6,13 +6,7 @@ import { checkValues, countValue, readRelated } from "./insert-input.ts";
 import { isNull, openVariable, readBoolean, readList, readObject, type LocatedInput } from "./input.ts";
 import { insertFirst, insertRelated, catchRefused, type InsertBuild } from "./nested-insert.ts";
 import { bindColumn, countWrites, type Planner } from "./planner.ts";
-import {
-  createParts,
-  rejectDuplicates,
-  addPart,
-  buildUpdate,
-  type UpdateParts,
-} from "./update-parts.ts";
+import { createParts, rejectDuplicates, addPart, buildUpdate, type UpdateParts } from "./update-parts.ts";
 import { combinePredicates, getQualifiedName, omitTrue, planWhere } from "./where.ts";
 import { planSequenceStep, planWriteStep, type WriteAnswer } from "./writes.ts";
 

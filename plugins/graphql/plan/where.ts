@@ -75,9 +75,7 @@ const planBoolExpField = (planner: Planner, member: FieldInput, part: GqlPart): 
       return [{ kind: "related", relationship: part.relationship.id, ...(where && { where }) }];
     }
     case "relationship-aggregate":
-      return [
-        planWithinBudget(planner, () => planAggregatePredicate(planner, member, part.relationship.id)),
-      ];
+      return [planWithinBudget(planner, () => planAggregatePredicate(planner, member, part.relationship.id))];
     default:
       return [];
   }
@@ -109,8 +107,7 @@ const planAggregatePredicate = (planner: Planner, located: LocatedInput, relatio
     else if (name.name === "distinct") isDistinct = readBoolean(planner, argument);
     else if (name.name === "filter") where = omitTrue(planWhere(planner, argument));
     // `predicate` is the last of the four fields in name order, so the left side is complete
-    else if (name.name === "predicate")
-      compare = (left) => planComparison(planner, argument, left, part.value);
+    else if (name.name === "predicate") compare = (left) => planComparison(planner, argument, left, part.value);
   });
   const left: Expression = {
     kind: "related-aggregate",

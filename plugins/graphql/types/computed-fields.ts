@@ -110,9 +110,7 @@ const buildOrderByFields = forTable((build, table) => {
   return collectFields([
     ...getRoleTable(build, table)
       .computed.filter(({ isPlain }) => isPlain)
-      .map((computedField) =>
-        buildEntry(computedField.field.name, direction, buildScalarPart(table, computedField)),
-      ),
+      .map((computedField) => buildEntry(computedField.field.name, direction, buildScalarPart(table, computedField))),
     ...listRowsFields(build, table)
       .filter((rowsField) => rowsField.isPlain && build.schema.registry.has("graphql-aggregates"))
       .map((rowsField) =>

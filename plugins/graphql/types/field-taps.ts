@@ -1,11 +1,6 @@
 /** Helps the families of fields to tap `buildGqlField`. */
 import type { RelApiHooks } from "../../../core/index.ts";
-import type {
-  GraphQLArgumentConfig,
-  GraphQLFieldConfig,
-  GraphQLInputFieldConfig,
-  GraphQLInputType,
-} from "graphql";
+import type { GraphQLArgumentConfig, GraphQLFieldConfig, GraphQLInputFieldConfig, GraphQLInputType } from "graphql";
 import type { GqlScope } from "../part-kinds.ts";
 import { type GqlPart, withPart } from "../parts.ts";
 import type { GqlBuild, GqlField, GqlFieldContext, GqlFields } from "../field-types.ts";
@@ -81,8 +76,7 @@ export const buildEntry = (
   toPlan: GqlPart,
   config: Pick<GraphQLFieldConfig<unknown, unknown>, "args" | "description"> &
     Pick<GraphQLInputFieldConfig, "defaultValue"> = {},
-): FieldEntry | undefined =>
-  type && [name, { config: { type, ...config } as GqlField["config"], toPlan }]; // the type fits the scope
+): FieldEntry | undefined => type && [name, { config: { type, ...config } as GqlField["config"], toPlan }]; // the type fits the scope
 
 /** Collects fields by name and skips undefined entries. */
 export const collectFields = (entries: readonly (FieldEntry | undefined)[]): GqlFields => {
